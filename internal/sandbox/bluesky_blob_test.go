@@ -51,7 +51,7 @@ func (b *fixture) putEmbed(t *testing.T, token, rkey string, embed any) {
 
 func TestBlueskyServesMedia(t *testing.T) {
 	t.Parallel()
-	b, access, _ := startSignedUp(t, Options{})
+	b, access, _ := startWithSession(t, Options{})
 	video := "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"
 	b.putEmbed(t, access, "3l2345672abca", map[string]any{"$type": "app.bsky.embed.images", "images": []any{
 		map[string]any{"image": b.uploadFile(t, access, "image/png", picture), "alt": `a <dot> & "more"`},
@@ -87,7 +87,7 @@ func TestBlueskyServesMedia(t *testing.T) {
 
 func TestBlueskyDiscardsFailedUploads(t *testing.T) {
 	t.Parallel()
-	b, access, _ := startSignedUp(t, Options{})
+	b, access, _ := startWithSession(t, Options{})
 	if a := b.upload(t, access, "video/mp4",
 		io.LimitReader(zeros{}, 50<<20+1)); a.status != http.StatusRequestEntityTooLarge || a.Name() != "PayloadTooLarge" {
 		t.Errorf("too large: HTTP %d, %v: %s", a.status, a.err, a.body)

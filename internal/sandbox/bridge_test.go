@@ -23,7 +23,7 @@ var vendorNow = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
 var worldDay = world.DayOf(vendorNow)
 
-// someProfiles returns profiles of both platforms.
+// someProfiles returns profiles of Instagram and TikTok.
 func someProfiles(count int) []world.Profile {
 	var profiles []world.Profile
 	for i := range count {
@@ -42,7 +42,7 @@ func someHashtags(count int) []world.Hashtag {
 	return hashtags
 }
 
-// startBridge starts a sandbox with a clock.
+// startBridge starts a sandbox whose clock shows *now.
 func startBridge(t *testing.T, now *time.Time) *fixture {
 	t.Helper()
 	return start(t, Options{Now: func() time.Time { return *now }, URL: "http://sandbox.example"})
@@ -58,7 +58,7 @@ func (b *fixture) media(t *testing.T, profile, query string) bridge.MediaPage {
 	return result
 }
 
-// allMedia returns all pages.
+// allMedia returns the items of all pages. It calls between before each further page.
 func (b *fixture) allMedia(t *testing.T, profile, query string, between func()) []bridge.Item {
 	t.Helper()
 	var all []bridge.Item
@@ -70,7 +70,7 @@ func (b *fixture) allMedia(t *testing.T, profile, query string, between func()) 
 	return all
 }
 
-func TestVendorFiguresStableWithinDay(t *testing.T) {
+func TestBridgeMediaStableWithinDay(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b, other := startBridge(t, &now), startBridge(t, &now)
@@ -82,10 +82,10 @@ func TestVendorFiguresStableWithinDay(t *testing.T) {
 			profile, query := platform+"/profiles/harbour.bread", "limit=50&type="+kind
 			first := b.media(t, profile, query)
 			if diff := cmp.Diff(first, other.media(t, profile, query)); diff != "" {
-				t.Errorf("%s of another sandbox: %s", query, diff)
+				t.Errorf("%s in another sandbox: %s", query, diff)
 			}
 			if kind != "stories" && len(first.Items) == 0 {
-				t.Errorf("%s %s: nothing", platform, kind)
+				t.Errorf("%s %s: no items", platform, kind)
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func TestVendorFiguresStableWithinDay(t *testing.T) {
 	morning := posts("harbour.bread")
 	now = now.Add(14 * time.Hour)
 	if diff := cmp.Diff(morning, posts("harbour.bread")); diff != "" {
-		t.Errorf("in the evening: %s", diff)
+		t.Errorf("later on the same day: %s", diff)
 	}
 	if cmp.Equal(morning.Items, posts("harbour.bread2").Items) {
 		t.Error("two profiles are equal")
@@ -103,7 +103,7 @@ func TestVendorFiguresStableWithinDay(t *testing.T) {
 	now = now.AddDate(0, 0, 10)
 	later := posts("harbour.bread")
 	if cmp.Equal(morning.Items, later.Items) || !strings.Contains(ids(later.Items), morning.Items[0].ID) {
-		t.Error("ten days later there is nothing new, or what there was is gone")
+		t.Error("ten days later, new posts are missing or an old post is gone")
 	}
 }
 
@@ -115,24 +115,24 @@ func ids(items []bridge.Item) string {
 	return all.String()
 }
 
-// Pages list each item once, the newest first, even if a new day begins.
-func TestVendorPages(t *testing.T) {
+// Pages list each item once, the newest first, even if a new day starts between them.
+func TestBridgePages(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b := startBridge(t, &now)
 	for profile, kind := range map[string]string{
 		"instagram/profiles/harbour.bread": "posts", "instagram/profiles/studio_nord": "reels", "tiktok/profiles/x.y": "profile",
 	} {
-		began := now
+		startTime := now
 		want := ids(b.allMedia(t, profile, "limit=50&type="+kind, func() {}))
 		items := b.allMedia(t, profile, "limit=7&type="+kind, func() { now = now.Add(time.Hour) })
 		if got := ids(items); got != want || len(items) < 30 || len(items) > 450 {
 			t.Errorf("%s %s: %d items: %s, want %s", profile, kind, len(items), got, want)
 		}
-		seen, newest := map[string]bool{}, began.Format(time.RFC3339)
+		seen, newest := map[string]bool{}, startTime.Format(time.RFC3339)
 		for i, item := range items {
 			if seen[item.ID] || item.TakenAt > newest {
-				t.Errorf("%s %s: item %d comes twice or is newer than the one before", profile, kind, i)
+				t.Errorf("%s %s: item %d is a duplicate or newer than the previous item", profile, kind, i)
 			}
 			seen[item.ID] = true
 			if item.TakenAt != "" {
@@ -142,35 +142,35 @@ func TestVendorPages(t *testing.T) {
 	}
 }
 
-func TestVendorStoriesExpire(t *testing.T) {
+func TestBridgeStoriesExpire(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b := startBridge(t, &now)
-	shown := 0
+	count := 0
 	for range 30 {
 		now = now.Add(7 * time.Hour)
 		stories := b.media(t, "instagram/profiles/harbour.bread", "type=stories&limit=50").Items
-		shown += len(stories)
+		count += len(stories)
 		for _, item := range stories {
 			at, err := time.Parse(time.RFC3339, item.TakenAt)
 			if err != nil || at.After(now) || now.Sub(at) >= 24*time.Hour || len(stories) > 6 {
-				t.Errorf("at %s one of %d is of %q", now, len(stories), item.TakenAt)
+				t.Errorf("at %s: one of %d stories has the time %q", now, len(stories), item.TakenAt)
 			}
 		}
 	}
-	if shown == 0 {
-		t.Error("there never was one")
+	if count == 0 {
+		t.Error("no stories")
 	}
 }
 
-func TestVendorMarkers(t *testing.T) {
+func TestBridgeMediaErrors(t *testing.T) {
 	t.Parallel()
 	waits := make(chan time.Duration, 1)
 	b := start(t, Options{After: func(d time.Duration) <-chan time.Time {
 		waits <- d
-		over := make(chan time.Time)
-		close(over)
-		return over
+		elapsed := make(chan time.Time)
+		close(elapsed)
+		return elapsed
 	}})
 	for path, want := range map[string]struct {
 		status int
@@ -194,20 +194,20 @@ func TestVendorMarkers(t *testing.T) {
 		}
 	}
 	if waited := <-waits; waited != 3*time.Second {
-		t.Errorf("it was delayed by %s", waited)
+		t.Errorf("delay: %s", waited)
 	}
 	empty := "instagram/profiles/empty.room"
 	if n := len(b.media(t, empty, "type=posts").Items); n != 0 {
-		t.Errorf("an empty profile has %d posts", n)
+		t.Errorf("empty profile: %d posts", n)
 	}
 	avatar := b.media(t, empty, "type=avatar").Items
 	if diff := cmp.Diff(avatar, b.media(t, empty, "type=profile").Items); diff != "" || len(avatar) != 1 {
-		t.Errorf("of an empty profile there is not only the avatar: %s", diff)
+		t.Errorf("empty profile: items other than the avatar: %s", diff)
 	}
 }
 
-// Every file matches its item, never changes, and differs from the others.
-func TestVendorFiles(t *testing.T) {
+// Every file matches its item, never changes, and differs from other files.
+func TestBridgeFiles(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b := startBridge(t, &now)
@@ -218,7 +218,7 @@ func TestVendorFiles(t *testing.T) {
 		path := strings.TrimPrefix(item.URL, "http://sandbox.example")
 		file := b.get(t, path)
 		if !bytes.Equal(file.body, b.get(t, path).body) {
-			t.Errorf("%s changes", path)
+			t.Errorf("%s differs in the second response", path)
 		}
 		sum := sha256.Sum256(file.body)
 		if seen[sum] || len(file.body) > 200_000 {
@@ -239,7 +239,7 @@ func checkPicture(t *testing.T, item bridge.Item, file answer) {
 	if err != nil || file.header.Get("Content-Type") != "image/jpeg" {
 		t.Errorf("%s is not a JPEG: %v", item.URL, err)
 	} else if size := picture.Bounds().Size(); size.X != item.Width || size.Y != item.Height {
-		t.Errorf("%s is of %s", item.URL, size)
+		t.Errorf("%s has the size %s", item.URL, size)
 	}
 }
 
@@ -247,30 +247,30 @@ func checkPicture(t *testing.T, item bridge.Item, file answer) {
 func checkVideo(t *testing.T, item bridge.Item, file answer) {
 	t.Helper()
 	var boxes []string
-	rest := file.body
-	for len(rest) >= 8 {
-		size := int(rest[0])<<24 | int(rest[1])<<16 | int(rest[2])<<8 | int(rest[3])
-		boxes = append(boxes, string(rest[4:8]))
-		if size < 8 || size > len(rest) {
+	remaining := file.body
+	for len(remaining) >= 8 {
+		size := int(remaining[0])<<24 | int(remaining[1])<<16 | int(remaining[2])<<8 | int(remaining[3])
+		boxes = append(boxes, string(remaining[4:8]))
+		if size < 8 || size > len(remaining) {
 			break
 		}
-		rest = rest[size:]
+		remaining = remaining[size:]
 	}
-	if got := strings.Join(boxes, " "); got != "ftyp moov free mdat free" || len(rest) != 0 {
-		t.Errorf("%s has the boxes %s and %d bytes more", item.URL, got, len(rest))
+	if got := strings.Join(boxes, " "); got != "ftyp moov free mdat free" || len(remaining) != 0 {
+		t.Errorf("%s has the boxes %s and %d more bytes", item.URL, got, len(remaining))
 	}
 	if item.Duration <= 0 || file.header.Get("Content-Type") != "video/mp4" || !bytes.Contains(file.body, []byte("avcC")) {
-		t.Errorf("%s is not said to be H.264 of some length", item.URL)
+		t.Errorf("%s is not an H.264 video with a duration", item.URL)
 	}
 }
 
-func TestVendorFilesInParts(t *testing.T) {
+func TestBridgeFileRanges(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b := startBridge(t, &now)
 	path := "/vendor/files/640x360/0000000000000000001.mp4"
 	whole := b.get(t, path).body
-	ask := func(method string, header http.Header) answer {
+	request := func(method string, header http.Header) answer {
 		r, _ := http.NewRequestWithContext(t.Context(), method, b.url+path, http.NoBody)
 		r.Header = header
 		response := must.Get(http.DefaultClient.Do(r))(t)
@@ -279,11 +279,11 @@ func TestVendorFilesInParts(t *testing.T) {
 		_, _ = body.ReadFrom(response.Body)
 		return answer{status: response.StatusCode, header: response.Header, body: body.Bytes()}
 	}
-	if a := ask(http.MethodGet, http.Header{"Range": {"bytes=10-19"}}); a.status != http.StatusPartialContent ||
+	if a := request(http.MethodGet, http.Header{"Range": {"bytes=10-19"}}); a.status != http.StatusPartialContent ||
 		!bytes.Equal(a.body, whole[10:20]) {
-		t.Errorf("a part: HTTP %d: %d bytes", a.status, len(a.body))
+		t.Errorf("range: HTTP %d: %d bytes", a.status, len(a.body))
 	}
-	if a := ask(http.MethodHead, http.Header{}); a.status != http.StatusOK || len(a.body) != 0 || a.header.Get("Accept-Ranges") != "bytes" {
+	if a := request(http.MethodHead, http.Header{}); a.status != http.StatusOK || len(a.body) != 0 || a.header.Get("Accept-Ranges") != "bytes" {
 		t.Errorf("HEAD: HTTP %d: %d bytes", a.status, len(a.body))
 	}
 	for _, path := range []string{

@@ -110,7 +110,7 @@ func TestFacebookVideo(t *testing.T) {
 	}
 	posts := b.listPosts(t, url.Values{"platform": {"facebook"}})
 	if len(posts) != 1 || posts[0].Text != "kept" || posts[0].Account != "mira.keller" {
-		t.Fatalf("held: %+v", posts)
+		t.Fatalf("stored posts: %+v", posts)
 	}
 	if a := b.get(t, strings.TrimPrefix(posts[0].Media[0], b.url)); !bytes.Equal(a.body, film) {
 		t.Errorf("%d bytes are shown", len(a.body))
@@ -159,7 +159,7 @@ func TestFacebookRefusals(t *testing.T) {
 		}
 	}
 	if posts := b.texts(t, nil); len(posts) != 0 {
-		t.Errorf("held: %q", posts)
+		t.Errorf("stored posts: %q", posts)
 	}
 }
 

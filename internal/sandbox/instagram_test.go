@@ -129,7 +129,7 @@ func TestInstagramRefusals(t *testing.T) {
 		t.Errorf("a failed part: %s", a.body)
 	}
 	if posts := b.texts(t, nil); len(posts) != 0 {
-		t.Errorf("held: %q", posts)
+		t.Errorf("stored posts: %q", posts)
 	}
 }
 
@@ -217,6 +217,6 @@ func TestInstagramDataAfterKill(t *testing.T) {
 	again := startIn(t, b.dir, Options{})
 	again.instagram(t, http.MethodPost, instagramGraph+mira+"/media_publish", token, "creation_id", id).id(t)
 	if posts := again.texts(t, url.Values{"platform": {"instagram"}}); len(posts) != 1 || posts[0] != "kept" {
-		t.Errorf("held: %q", posts)
+		t.Errorf("stored posts: %q", posts)
 	}
 }

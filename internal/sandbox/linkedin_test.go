@@ -13,8 +13,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// linkedin calls the API with the headers that every call needs; headers alternates names and values, and an empty
-// value removes one.
+// linkedin calls the API with the headers that every call requires. headers are pairs of a name and a value that replace
+// them. An empty value removes a header.
 func (b *fixture) linkedin(t *testing.T, method, path, token, body string, headers ...string) answer {
 	t.Helper()
 	if !strings.HasPrefix(path, b.url) {
@@ -35,19 +35,19 @@ func (b *fixture) linkedin(t *testing.T, method, path, token, body string, heade
 
 const linkedinAll = "openid profile w_member_social w_organization_social r_organization_social rw_organization_admin"
 
-// linkedinToken returns the token endpoint's answer for mira.keller with these scopes.
+// linkedinToken returns the response of the token endpoint for mira.keller with scopes.
 func (b *fixture) linkedinToken(t *testing.T, scopes string) answer {
 	t.Helper()
 	a := b.form(t, http.MethodPost, "/linkedin/oauth/v2/authorization",
 		with(consentQuery(), "scope", scopes, "decision", "allow", "account", "mira.keller"))
-	back, err := url.Parse(a.header.Get("Location"))
+	redirect, err := url.Parse(a.header.Get("Location"))
 	if err != nil || a.status != http.StatusSeeOther {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
 	}
-	return b.form(t, http.MethodPost, "/linkedin/oauth/v2/accessToken", exchange(back.Query().Get("code")))
+	return b.form(t, http.MethodPost, "/linkedin/oauth/v2/accessToken", exchange(redirect.Query().Get("code")))
 }
 
-// linkedinBody returns the body of a post by mira.keller; changes alternates members and their JSON.
+// linkedinBody returns the body of a post by mira.keller. changes are pairs of a member and its JSON.
 func linkedinBody(commentary string, changes ...string) string {
 	members := map[string]any{
 		"author": linkedin.PersonURN("mira.keller"), "commentary": commentary, "visibility": "PUBLIC", "lifecycleState": "PUBLISHED",
@@ -63,7 +63,7 @@ func linkedinBody(commentary string, changes ...string) string {
 	return string(body)
 }
 
-// linkedinCode returns the code of a refusal, preferably that of the input error.
+// linkedinCode returns the code of an error response. It prefers the code of an input error.
 func (a answer) linkedinCode() string {
 	var result struct {
 		Code    string
@@ -78,7 +78,7 @@ func (a answer) linkedinCode() string {
 	return result.Code
 }
 
-func TestLinkedinRefusals(t *testing.T) {
+func TestLinkedinErrors(t *testing.T) {
 	b := start(t, Options{})
 	token := b.linkedinToken(t, linkedinAll).member("access_token")
 	member := b.linkedinToken(t, "openid w_member_social").member("access_token")
@@ -86,7 +86,7 @@ func TestLinkedinRefusals(t *testing.T) {
 	posts := func(body string, headers ...string) func() answer {
 		return func() answer { return b.linkedin(t, http.MethodPost, "rest/posts", token, body, headers...) }
 	}
-	as := func(token, method, path, body string) func() answer {
+	callWith := func(token, method, path, body string) func() answer {
 		return func() answer { return b.linkedin(t, method, path, token, body) }
 	}
 	const images, videos = "rest/images?action=initializeUpload", "rest/videos?action=initializeUpload"
@@ -95,56 +95,56 @@ func TestLinkedinRefusals(t *testing.T) {
 		status int
 		code   string
 	}{
-		"no version":        {posts(linkedinBody("x"), "LinkedIn-Version", ""), 400, "VERSION_MISSING"},
-		"an old version":    {posts(linkedinBody("x"), "LinkedIn-Version", "202506"), 426, "NONEXISTENT_VERSION"},
-		"a version to come": {posts(linkedinBody("x"), "LinkedIn-Version", "202701"), 426, "NONEXISTENT_VERSION"},
-		"no version at all": {posts(linkedinBody("x"), "LinkedIn-Version", "202613"), 426, "NONEXISTENT_VERSION"},
-		"an old protocol":   {posts(linkedinBody("x"), "X-Restli-Protocol-Version", "1.0.0"), 400, "ILLEGAL_ARGUMENT"},
-		"no token":          {posts(linkedinBody("x"), "Authorization", ""), 401, "INVALID_ACCESS_TOKEN"},
-		"another's":         {posts(linkedinBody("x", "author", `"urn:li:person:other"`)), 403, "ACCESS_DENIED"},
-		"a member unknown":  {posts(linkedinBody("x", "mood", `"good"`)), 403, "ACCESS_DENIED"},
-		"no JSON":           {posts(`{`), 400, "ILLEGAL_ARGUMENT"},
-		"a draft":           {posts(linkedinBody("x", "lifecycleState", `"DRAFT"`)), 400, "ILLEGAL_ARGUMENT"},
-		"nothing":           {posts(linkedinBody("")), 422, "MISSING_FIELD"},
-		"too long":          {posts(linkedinBody(strings.Repeat("👋", 1501))), 422, "FIELD_LENGTH_TOO_LONG"},
-		"no content":        {posts(linkedinBody("x", "content", `{}`)), 400, "ILLEGAL_ARGUMENT"},
-		"one of several": {
+		"missing version":         {posts(linkedinBody("x"), "LinkedIn-Version", ""), 400, "VERSION_MISSING"},
+		"unsupported old version": {posts(linkedinBody("x"), "LinkedIn-Version", "202506"), 426, "NONEXISTENT_VERSION"},
+		"unsupported new version": {posts(linkedinBody("x"), "LinkedIn-Version", "202701"), 426, "NONEXISTENT_VERSION"},
+		"invalid version":         {posts(linkedinBody("x"), "LinkedIn-Version", "202613"), 426, "NONEXISTENT_VERSION"},
+		"old protocol":            {posts(linkedinBody("x"), "X-Restli-Protocol-Version", "1.0.0"), 400, "ILLEGAL_ARGUMENT"},
+		"no token":                {posts(linkedinBody("x"), "Authorization", ""), 401, "INVALID_ACCESS_TOKEN"},
+		"another author":          {posts(linkedinBody("x", "author", `"urn:li:person:other"`)), 403, "ACCESS_DENIED"},
+		"unknown member":          {posts(linkedinBody("x", "mood", `"good"`)), 403, "ACCESS_DENIED"},
+		"invalid JSON":            {posts(`{`), 400, "ILLEGAL_ARGUMENT"},
+		"draft":                   {posts(linkedinBody("x", "lifecycleState", `"DRAFT"`)), 400, "ILLEGAL_ARGUMENT"},
+		"no text":                 {posts(linkedinBody("")), 422, "MISSING_FIELD"},
+		"too long":                {posts(linkedinBody(strings.Repeat("👋", 1501))), 422, "FIELD_LENGTH_TOO_LONG"},
+		"empty content":           {posts(linkedinBody("x", "content", `{}`)), 400, "ILLEGAL_ARGUMENT"},
+		"multiImage with one image": {
 			posts(linkedinBody("x", "content", `{"multiImage":{"images":[{"id":"urn:li:image:1"}]}}`)), 400, "ILLEGAL_ARGUMENT",
 		},
-		"no such image": {posts(linkedinBody("x", "content", `{"media":{"id":"urn:li:image:1"}}`)), 400, "ILLEGAL_ARGUMENT"},
-		"without the scope": {
-			as(member, http.MethodPost, "rest/posts", linkedinBody("x", "author", company)), 403, "ACCESS_DENIED",
+		"unknown image": {posts(linkedinBody("x", "content", `{"media":{"id":"urn:li:image:1"}}`)), 400, "ILLEGAL_ARGUMENT"},
+		"author without the scope": {
+			callWith(member, http.MethodPost, "rest/posts", linkedinBody("x", "author", company)), 403, "ACCESS_DENIED",
 		},
-		"offices":                 {as(member, http.MethodGet, "rest/organizationAcls?q=roleAssignee", ""), 403, "ACCESS_DENIED"},
-		"offices of others":       {as(token, http.MethodGet, "rest/organizationAcls?q=organization", ""), 400, "ILLEGAL_ARGUMENT"},
-		"an organisation unknown": {as(token, http.MethodGet, "rest/organizations/1", ""), 404, "NOT_FOUND"},
-		"an organisation":         {as(member, http.MethodGet, "rest/organizations/1", ""), 403, "ACCESS_DENIED"},
-		"who":                     {as(member, http.MethodGet, "v2/userinfo", ""), 403, "ACCESS_DENIED"},
-		"a member's posts": {
-			as(token, http.MethodGet, "rest/posts?q=author&author="+url.QueryEscape(linkedin.PersonURN("mira.keller")), ""),
+		"roles without the scope":        {callWith(member, http.MethodGet, "rest/organizationAcls?q=roleAssignee", ""), 403, "ACCESS_DENIED"},
+		"roles by organization":          {callWith(token, http.MethodGet, "rest/organizationAcls?q=organization", ""), 400, "ILLEGAL_ARGUMENT"},
+		"unknown organization":           {callWith(token, http.MethodGet, "rest/organizations/1", ""), 404, "NOT_FOUND"},
+		"organization without the scope": {callWith(member, http.MethodGet, "rest/organizations/1", ""), 403, "ACCESS_DENIED"},
+		"userinfo without the scope":     {callWith(member, http.MethodGet, "v2/userinfo", ""), 403, "ACCESS_DENIED"},
+		"posts without the scope": {
+			callWith(token, http.MethodGet, "rest/posts?q=author&author="+url.QueryEscape(linkedin.PersonURN("mira.keller")), ""),
 			403, "ACCESS_DENIED",
 		},
-		"a page":           {as(token, http.MethodGet, "rest/posts?q=author&count=101", ""), 400, "ILLEGAL_ARGUMENT"},
-		"an image's state": {as(member, http.MethodGet, "rest/images/urn:li:image:1", ""), 403, "ACCESS_DENIED"},
-		"an image unknown": {as(token, http.MethodGet, "rest/images/urn:li:image:1", ""), 404, "NOT_FOUND"},
-		"an image of others": {
-			as(token, http.MethodPost, images, `{"initializeUploadRequest":{"owner":"urn:li:person:other"}}`), 403, "ACCESS_DENIED",
+		"count too high":                 {callWith(token, http.MethodGet, "rest/posts?q=author&count=101", ""), 400, "ILLEGAL_ARGUMENT"},
+		"image status without the scope": {callWith(member, http.MethodGet, "rest/images/urn:li:image:1", ""), 403, "ACCESS_DENIED"},
+		"status of an unknown image":     {callWith(token, http.MethodGet, "rest/images/urn:li:image:1", ""), 404, "NOT_FOUND"},
+		"image of another owner": {
+			callWith(token, http.MethodPost, images, `{"initializeUploadRequest":{"owner":"urn:li:person:other"}}`), 403, "ACCESS_DENIED",
 		},
-		"an image, how": {as(token, http.MethodPost, "rest/images", `{}`), 400, "ILLEGAL_ARGUMENT"},
-		"a video, how":  {as(token, http.MethodPost, "rest/videos", `{}`), 400, "ILLEGAL_ARGUMENT"},
-		"a video without size": {
-			as(token, http.MethodPost, videos, `{"initializeUploadRequest":{"owner":`+company+`}}`), 400, "ILLEGAL_ARGUMENT",
+		"image without an action": {callWith(token, http.MethodPost, "rest/images", `{}`), 400, "ILLEGAL_ARGUMENT"},
+		"video without an action": {callWith(token, http.MethodPost, "rest/videos", `{}`), 400, "ILLEGAL_ARGUMENT"},
+		"video without a size": {
+			callWith(token, http.MethodPost, videos, `{"initializeUploadRequest":{"owner":`+company+`}}`), 400, "ILLEGAL_ARGUMENT",
 		},
-		"an upload": {as(token, http.MethodPut, "dms-uploads/none", "x"), 404, "NOT_FOUND"},
-		"a path":    {as(token, http.MethodGet, "rest/shares", ""), 404, "RESOURCE_NOT_FOUND"},
-		"a file":    {as(token, http.MethodGet, "media/x/y", ""), 404, "NOT_FOUND"},
+		"unknown upload": {callWith(token, http.MethodPut, "dms-uploads/none", "x"), 404, "NOT_FOUND"},
+		"unknown path":   {callWith(token, http.MethodGet, "rest/shares", ""), 404, "RESOURCE_NOT_FOUND"},
+		"unknown file":   {callWith(token, http.MethodGet, "media/x/y", ""), 404, "NOT_FOUND"},
 	} {
 		if a := c.call(); a.status != c.status || a.linkedinCode() != c.code {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
 	}
 	if posts := b.texts(t, nil); len(posts) != 0 {
-		t.Errorf("held: %q", posts)
+		t.Errorf("stored posts: %q", posts)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestLinkedinPost(t *testing.T) {
 	}
 	a = b.linkedin(t, http.MethodPost, "rest/posts", token, linkedinBody("cut off [sandbox:rate-limit]"))
 	if a.status != http.StatusCreated {
-		t.Errorf("a marker that was cut off: HTTP %d", a.status)
+		t.Errorf("marker in the truncated part: HTTP %d", a.status)
 	}
 	a = b.linkedin(t, http.MethodPost, "rest/posts", token, linkedinBody(`\[sandbox:rate-limit\]`))
 	if a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") != "2" {
@@ -174,11 +174,11 @@ func TestLinkedinPost(t *testing.T) {
 }
 
 // Nobody can sign in as an organization.
-func TestLinkedinConsent(t *testing.T) {
+func TestLinkedinOrganizationCannotSignIn(t *testing.T) {
 	b := start(t, Options{})
 	if page := string(b.form(t, http.MethodGet, "/linkedin/oauth/v2/authorization",
 		consentQuery()).body); !strings.Contains(page, "mira.keller") || strings.Contains(page, ".company") {
-		t.Errorf("the page offers an organisation:\n%s", page)
+		t.Errorf("the page offers an organization:\n%s", page)
 	}
 	a := b.form(t, http.MethodPost, "/linkedin/oauth/v2/authorization",
 		with(consentQuery(), "decision", "allow", "account", "mira.keller"+".company"))
@@ -205,15 +205,15 @@ func TestLinkedinTokens(t *testing.T) {
 		!strings.Contains(string(next.body), left) {
 		t.Errorf("HTTP %d: %s", next.status, next.body)
 	}
-	for name, token := range map[string]string{"the old": first.member("access_token"), "the new": next.member("access_token")} {
+	for name, token := range map[string]string{"old": first.member("access_token"), "new": next.member("access_token")} {
 		if a := b.linkedin(t, http.MethodGet, "v2/userinfo", token, ""); a.member("name") != "Mira Keller" {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
 	}
 	for name, a := range map[string]answer{
 		"another app": refresh("client_id", "other"), "no token": refresh("refresh_token", "none"),
-		"an access token": refresh("refresh_token", next.member("access_token")),
-		"no secret":       refresh("client_secret", ""), "no way": refresh("grant_type", "password"),
+		"access token": refresh("refresh_token", next.member("access_token")),
+		"no secret":    refresh("client_secret", ""), "unknown grant type": refresh("grant_type", "password"),
 	} {
 		if a.status < 400 || a.member("access_token") != "" {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
@@ -221,15 +221,15 @@ func TestLinkedinTokens(t *testing.T) {
 	}
 }
 
-// A video is complete when its parts are named in order, and is then processed for a while.
+// finalizeUpload requires all parts in order. A post can use the video after its processing.
 func TestLinkedinVideo(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }, Ready: time.Minute})
 	token := b.linkedinToken(t, linkedinAll).member("access_token")
 	owner := linkedin.PersonURN("mira.keller")
-	film := "\x00\x00\x00\x18ftypmp42" + strings.Repeat("film", (4<<20)/4)
-	announced := b.linkedin(t, http.MethodPost, "rest/videos?action=initializeUpload", token,
-		`{"initializeUploadRequest":{"owner":"`+owner+`","fileSizeBytes":`+strconv.Itoa(len(film))+
+	video := "\x00\x00\x00\x18ftypmp42" + strings.Repeat("film", (4<<20)/4)
+	initialized := b.linkedin(t, http.MethodPost, "rest/videos?action=initializeUpload", token,
+		`{"initializeUploadRequest":{"owner":"`+owner+`","fileSizeBytes":`+strconv.Itoa(len(video))+
 			`,"uploadCaptions":false,"uploadThumbnail":false}}`)
 	var result struct {
 		Value struct {
@@ -239,62 +239,62 @@ func TestLinkedinVideo(t *testing.T) {
 			} `json:"uploadInstructions"`
 		}
 	}
-	if err := json.Unmarshal(announced.body, &result); err != nil || len(result.Value.Instructions) != 2 {
-		t.Fatalf("HTTP %d: %s", announced.status, announced.body)
+	if err := json.Unmarshal(initialized.body, &result); err != nil || len(result.Value.Instructions) != 2 {
+		t.Fatalf("HTTP %d: %s", initialized.status, initialized.body)
 	}
 	put := func(part int, bytes string) answer {
 		return b.linkedin(t, http.MethodPut, result.Value.Instructions[part].URL, "", bytes)
 	}
-	finish := func(marks ...string) answer {
+	finalize := func(etags ...string) answer {
 		return b.linkedin(t, http.MethodPost, "rest/videos?action=finalizeUpload", token,
 			`{"finalizeUploadRequest":{"video":"`+result.Value.Video+`","uploadToken":"","uploadedPartIds":["`+
-				strings.Join(marks, `","`)+`"]}}`)
+				strings.Join(etags, `","`)+`"]}}`)
 	}
 	status := func() string {
 		return b.linkedin(t, http.MethodGet, "rest/videos/"+url.QueryEscape(result.Value.Video), token, "").member("status")
 	}
-	if a := put(1, film); a.status != http.StatusBadRequest {
-		t.Errorf("another part: HTTP %d", a.status)
+	if a := put(1, video); a.status != http.StatusBadRequest {
+		t.Errorf("part with a wrong size: HTTP %d", a.status)
 	}
-	first := put(0, film[:(4<<20)]).header.Get("ETag")
-	if a := finish(first); a.status != http.StatusBadRequest || status() != "WAITING_UPLOAD" {
-		t.Errorf("half of it: HTTP %d", a.status)
+	first := put(0, video[:(4<<20)]).header.Get("ETag")
+	if a := finalize(first); a.status != http.StatusBadRequest || status() != "WAITING_UPLOAD" {
+		t.Errorf("missing part: HTTP %d", a.status)
 	}
-	second := put(1, film[(4<<20):]).header.Get("ETag")
-	if a := finish(second, first); a.status != http.StatusBadRequest {
-		t.Errorf("in another order: HTTP %d", a.status)
+	second := put(1, video[(4<<20):]).header.Get("ETag")
+	if a := finalize(second, first); a.status != http.StatusBadRequest {
+		t.Errorf("wrong order: HTTP %d", a.status)
 	}
-	if a := finish(first, second); a.status != http.StatusOK || status() != "PROCESSING" {
+	if a := finalize(first, second); a.status != http.StatusOK || status() != "PROCESSING" {
 		t.Errorf("HTTP %d: %s, %s", a.status, a.body, status())
 	}
-	posting := linkedinBody("a film", "content", `{"media":{"id":"`+result.Value.Video+`"}}`)
-	if a := b.linkedin(t, http.MethodPost, "rest/posts", token, posting); a.status != http.StatusBadRequest {
+	post := linkedinBody("a film", "content", `{"media":{"id":"`+result.Value.Video+`"}}`)
+	if a := b.linkedin(t, http.MethodPost, "rest/posts", token, post); a.status != http.StatusBadRequest {
 		t.Errorf("published too soon: HTTP %d", a.status)
 	}
 	now = now.Add(time.Minute)
-	if a := b.linkedin(t, http.MethodPost, "rest/posts", token, posting); a.status != http.StatusCreated || status() != "AVAILABLE" {
+	if a := b.linkedin(t, http.MethodPost, "rest/posts", token, post); a.status != http.StatusCreated || status() != "AVAILABLE" {
 		t.Errorf("HTTP %d: %s, %s", a.status, a.body, status())
 	}
 	posts := b.listPosts(t, nil)
 	if len(posts) != 1 || len(posts[0].Media) != 1 {
-		t.Fatalf("held: %+v", posts)
+		t.Fatalf("stored posts: %+v", posts)
 	}
-	if shown := b.get(t, strings.TrimPrefix(posts[0].Media[0], b.url)); string(shown.body) != film ||
-		shown.header.Get("Content-Type") != "video/mp4" {
-		t.Errorf("%d bytes of %s", len(shown.body), shown.header.Get("Content-Type"))
+	if file := b.get(t, strings.TrimPrefix(posts[0].Media[0], b.url)); string(file.body) != video ||
+		file.header.Get("Content-Type") != "video/mp4" {
+		t.Errorf("%d bytes of %s", len(file.body), file.header.Get("Content-Type"))
 	}
 }
 
-// TestLinkedinDataAfterKill opens the data of a sandbox that was never closed, as after a kill.
-func TestLinkedinDataAfterKill(t *testing.T) {
+// TestLinkedinDataSurvivesKill opens the data of a sandbox that was never closed, as after a kill.
+func TestLinkedinDataSurvivesKill(t *testing.T) {
 	b := start(t, Options{})
 	token := b.linkedinToken(t, linkedinAll).member("access_token")
 	if a := b.linkedin(t, http.MethodPost, "rest/posts", token, linkedinBody(`\[sandbox:lost-answer\]`)); a.err == nil {
 		t.Errorf("HTTP %d", a.status)
 	}
-	again := startIn(t, b.dir, Options{})
-	a := again.linkedin(t, http.MethodPost, "rest/posts", token, linkedinBody(`\[sandbox:lost-answer\]`))
-	if posts := again.texts(t, nil); a.linkedinCode() != "DUPLICATE_POST" || len(posts) != 1 {
-		t.Errorf("HTTP %d: %s, held %q", a.status, a.body, posts)
+	reopened := startIn(t, b.dir, Options{})
+	a := reopened.linkedin(t, http.MethodPost, "rest/posts", token, linkedinBody(`\[sandbox:lost-answer\]`))
+	if posts := reopened.texts(t, nil); a.linkedinCode() != "DUPLICATE_POST" || len(posts) != 1 {
+		t.Errorf("HTTP %d: %s, stored posts: %q", a.status, a.body, posts)
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-func startSignedUp(t *testing.T, opts Options) (*fixture, string, string) {
+// startWithSession starts a sandbox with a Bluesky account, and returns an access token and a refresh token.
+func startWithSession(t *testing.T, opts Options) (*fixture, string, string) {
 	t.Helper()
 	b := start(t, opts)
 	b.account(t, "alice.test")
@@ -16,38 +17,38 @@ func startSignedUp(t *testing.T, opts Options) (*fixture, string, string) {
 	return b, access, refresh
 }
 
-func TestReject(t *testing.T) {
-	b, access, _ := startSignedUp(t, Options{})
+func TestMarkerReject(t *testing.T) {
+	b, access, _ := startWithSession(t, Options{})
 	for range 2 {
 		if a := b.put(t, access, "a", "[sandbox:reject]"); a.status != http.StatusBadRequest || a.Name() != "InvalidRequest" {
 			t.Errorf("HTTP %d: %s", a.status, a.body)
 		}
 	}
 	if a := b.put(t, access, "b", "[sandbox:reject@threads]"); a.status != http.StatusOK {
-		t.Errorf("another network's: HTTP %d: %s", a.status, a.body)
+		t.Errorf("marker of another network: HTTP %d: %s", a.status, a.body)
 	}
 	if texts := b.texts(t, nil); len(texts) != 1 {
-		t.Errorf("held: %q", texts)
+		t.Errorf("stored posts: %q", texts)
 	}
 }
 
-func TestRateLimit(t *testing.T) {
+func TestMarkerRateLimit(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 1, time.UTC)
-	b, access, _ := startSignedUp(t, Options{Now: func() time.Time { return now }})
+	b, access, _ := startWithSession(t, Options{Now: func() time.Time { return now }})
 	for range 2 {
 		a := b.put(t, access, "a", "[sandbox:rate-limit]")
 		reset, err := strconv.ParseInt(a.header.Get("ratelimit-reset"), 10, 64)
 		if a.status != http.StatusTooManyRequests || a.Name() != "RateLimitExceeded" || err != nil {
 			t.Fatalf("HTTP %d, reset %v: %s", a.status, err, a.body)
 		}
-		if ahead := time.Unix(reset, 0).Sub(now); ahead < 2*time.Second || ahead > 3*time.Second {
-			t.Errorf("reset %v ahead", ahead)
+		if delay := time.Unix(reset, 0).Sub(now); delay < 2*time.Second || delay > 3*time.Second {
+			t.Errorf("reset in %v", delay)
 		}
 	}
 }
 
-func TestErrorOnce(t *testing.T) {
-	b, access, _ := startSignedUp(t, Options{})
+func TestMarkerError(t *testing.T) {
+	b, access, _ := startWithSession(t, Options{})
 	for i, want := range []int{http.StatusInternalServerError, http.StatusOK, http.StatusOK} {
 		if a := b.put(t, access, "a", "[sandbox:error]"); a.status != want {
 			t.Errorf("call %d: HTTP %d, want %d", i, a.status, want)
@@ -58,8 +59,8 @@ func TestErrorOnce(t *testing.T) {
 	}
 }
 
-func TestExpiredToken(t *testing.T) {
-	b, access, refresh := startSignedUp(t, Options{})
+func TestMarkerExpiredToken(t *testing.T) {
+	b, access, refresh := startWithSession(t, Options{})
 	other, _ := b.session(t, "alice.test")
 	text := "[sandbox:expired-token]"
 	for range 2 {
@@ -73,38 +74,38 @@ func TestExpiredToken(t *testing.T) {
 	if a := b.put(t, other, "b", "another session"); a.status != http.StatusOK {
 		t.Errorf("another session: HTTP %d: %s", a.status, a.body)
 	}
-	again, _ := b.session(t, "alice.test")
-	if a := b.put(t, again, "a", text); a.status != http.StatusOK {
+	fresh, _ := b.session(t, "alice.test")
+	if a := b.put(t, fresh, "a", text); a.status != http.StatusOK {
 		t.Errorf("after a new sign-in: HTTP %d: %s", a.status, a.body)
 	}
 }
 
-func TestLostAnswer(t *testing.T) {
-	b, access, _ := startSignedUp(t, Options{})
+func TestMarkerLostAnswer(t *testing.T) {
+	b, access, _ := startWithSession(t, Options{})
 	if a := b.put(t, access, "a", "[sandbox:lost-answer]"); a.err == nil {
-		t.Fatalf("an answer: HTTP %d: %s", a.status, a.body)
+		t.Fatalf("got a response: HTTP %d: %s", a.status, a.body)
 	}
 	if texts := b.texts(t, nil); len(texts) != 1 {
-		t.Errorf("held after a lost answer: %q", texts)
+		t.Errorf("stored posts after the lost response: %q", texts)
 	}
 	if a := b.put(t, access, "a", "[sandbox:lost-answer]"); a.status != http.StatusOK {
-		t.Errorf("again: HTTP %d: %s", a.status, a.body)
+		t.Errorf("second attempt: HTTP %d: %s", a.status, a.body)
 	}
 	if texts := b.texts(t, nil); len(texts) != 1 {
-		t.Errorf("held in the end: %q", texts)
+		t.Errorf("stored posts after the second attempt: %q", texts)
 	}
 }
 
-// TestSlowClientDisconnects checks that a post is stored even if the client disconnects before the response.
-func TestSlowClientDisconnects(t *testing.T) {
-	waits, goOn := make(chan time.Duration, 1), make(chan time.Time)
-	b, access, _ := startSignedUp(t, Options{After: func(d time.Duration) <-chan time.Time {
+// TestClientDisconnects checks that a post is stored even if the client disconnects before the response.
+func TestClientDisconnects(t *testing.T) {
+	waits, elapse := make(chan time.Duration, 1), make(chan time.Time)
+	b, access, _ := startWithSession(t, Options{After: func(d time.Duration) <-chan time.Time {
 		waits <- d
-		return goOn
+		return elapse
 	}})
 	done := make(chan struct{})
 	request := putRequest(t, access, "[sandbox:slow=3]")
-	ctx, leave := context.WithCancel(t.Context())
+	ctx, disconnect := context.WithCancel(t.Context())
 	go func() {
 		defer close(done)
 		b.Handler().ServeHTTP(discard{}, request.WithContext(ctx))
@@ -113,19 +114,19 @@ func TestSlowClientDisconnects(t *testing.T) {
 		t.Errorf("waits %v", d)
 	}
 	if texts := b.texts(t, nil); len(texts) != 0 {
-		t.Errorf("held while it waits: %q", texts)
+		t.Errorf("stored posts during the wait: %q", texts)
 	}
-	leave()
-	goOn <- time.Time{}
+	disconnect()
+	elapse <- time.Time{}
 	<-done
 	if texts := b.texts(t, nil); len(texts) != 1 {
-		t.Errorf("held afterwards: %q", texts)
+		t.Errorf("stored posts after the wait: %q", texts)
 	}
 }
 
 func TestCloseEndsWaiting(t *testing.T) {
 	waits := make(chan time.Duration, 1)
-	b, access, _ := startSignedUp(t, Options{After: func(d time.Duration) <-chan time.Time {
+	b, access, _ := startWithSession(t, Options{After: func(d time.Duration) <-chan time.Time {
 		waits <- d
 		return nil
 	}})

@@ -22,7 +22,7 @@ func consentQuery() url.Values {
 	}
 }
 
-// with returns the values with some changed; an empty one is removed.
+// with changes values and returns them. changes are pairs of a name and a value. An empty value removes the name.
 func with(values url.Values, changes ...string) url.Values {
 	for i := 0; i < len(changes); i += 2 {
 		values.Set(changes[i], changes[i+1])
@@ -58,13 +58,14 @@ func (b *fixture) form(t *testing.T, method, path string, values url.Values) ans
 func (b *fixture) consentRedirect(t *testing.T, values url.Values) url.Values {
 	t.Helper()
 	a := b.form(t, http.MethodPost, "/threads/oauth/authorize", with(values, "decision", "allow", "account", "mira.keller"))
-	back, err := url.Parse(a.header.Get("Location"))
-	if err != nil || a.status != http.StatusSeeOther || back.Host != "app.test" || back.Query().Get("kept") != "1" {
-		t.Fatalf("HTTP %d, to %s: %s", a.status, back, a.body)
+	redirect, err := url.Parse(a.header.Get("Location"))
+	if err != nil || a.status != http.StatusSeeOther || redirect.Host != "app.test" || redirect.Query().Get("kept") != "1" {
+		t.Fatalf("HTTP %d, to %s: %s", a.status, redirect, a.body)
 	}
-	return back.Query()
+	return redirect.Query()
 }
 
+// exchange returns the form that exchanges a code. changes are as in with.
 func exchange(code string, changes ...string) url.Values {
 	return with(url.Values{
 		"client_id": {"app"}, "client_secret": {"s"}, "grant_type": {"authorization_code"}, "code": {code},
@@ -92,7 +93,7 @@ func TestConsentPage(t *testing.T) {
 	}
 }
 
-// The page does not redirect an invalid request.
+// The consent page does not redirect an invalid request.
 func TestInvalidConsentRequest(t *testing.T) {
 	b := start(t, Options{})
 	for _, changes := range [][]string{
@@ -108,7 +109,7 @@ func TestInvalidConsentRequest(t *testing.T) {
 	}
 }
 
-func TestCodes(t *testing.T) {
+func TestAuthorizationCodes(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }})
 	const verifier = "a-verifier-of-some-length"
@@ -116,42 +117,42 @@ func TestCodes(t *testing.T) {
 	challenge := base64.RawURLEncoding.EncodeToString(sum[:])
 	for name, c := range map[string]struct {
 		consent, exchange []string
-		later             time.Duration
+		delay             time.Duration
 		status            int
 	}{
-		"plain":           {nil, nil, 0, http.StatusOK},
-		"another client":  {nil, []string{"client_id", "other"}, 0, http.StatusBadRequest},
-		"another address": {nil, []string{"redirect_uri", "https://app.test/back"}, 0, http.StatusBadRequest},
-		"no secret":       {nil, []string{"client_secret", ""}, 0, http.StatusBadRequest},
-		"another grant":   {nil, []string{"grant_type", "password"}, 0, http.StatusBadRequest},
-		"nearly too late": {nil, nil, 10*time.Minute - time.Second, http.StatusOK},
-		"too late":        {nil, nil, 10 * time.Minute, http.StatusBadRequest},
-		"proved": {
+		"without PKCE":         {nil, nil, 0, http.StatusOK},
+		"another client":       {nil, []string{"client_id", "other"}, 0, http.StatusBadRequest},
+		"another redirect URI": {nil, []string{"redirect_uri", "https://app.test/back"}, 0, http.StatusBadRequest},
+		"no secret":            {nil, []string{"client_secret", ""}, 0, http.StatusBadRequest},
+		"another grant type":   {nil, []string{"grant_type", "password"}, 0, http.StatusBadRequest},
+		"just before expiry":   {nil, nil, 10*time.Minute - time.Second, http.StatusOK},
+		"expired":              {nil, nil, 10 * time.Minute, http.StatusBadRequest},
+		"PKCE": {
 			[]string{"code_challenge", challenge, "code_challenge_method", "S256"}, []string{"code_verifier", verifier}, 0, http.StatusOK,
 		},
-		"proved wrongly": {
+		"wrong verifier": {
 			[]string{"code_challenge", challenge, "code_challenge_method", "S256"},
 			[]string{"code_verifier", "another"}, 0, http.StatusBadRequest,
 		},
-		"proof not sent":     {[]string{"code_challenge", challenge, "code_challenge_method", "S256"}, nil, 0, http.StatusBadRequest},
-		"nothing to prove":   {nil, []string{"code_verifier", verifier}, 0, http.StatusOK},
-		"an account's token": {nil, []string{"code", "made up"}, 0, http.StatusBadRequest},
+		"missing verifier":             {[]string{"code_challenge", challenge, "code_challenge_method", "S256"}, nil, 0, http.StatusBadRequest},
+		"verifier without a challenge": {nil, []string{"code_verifier", verifier}, 0, http.StatusOK},
+		"unknown code":                 {nil, []string{"code", "made up"}, 0, http.StatusBadRequest},
 	} {
-		back := b.consentRedirect(t, with(consentQuery(), c.consent...))
-		if back.Get("state") != "<state>" {
-			t.Errorf("%s: back with %v", name, back)
+		redirect := b.consentRedirect(t, with(consentQuery(), c.consent...))
+		if redirect.Get("state") != "<state>" {
+			t.Errorf("%s: redirect with %v", name, redirect)
 		}
-		before := now
-		now = now.Add(c.later)
+		issuedAt := now
+		now = now.Add(c.delay)
 		for i, want := range []int{c.status, http.StatusBadRequest} { // a code can be used once
 			if i > 0 && c.status != http.StatusOK {
 				break
 			}
-			if a := b.form(t, http.MethodPost, "/threads/oauth/access_token", exchange(back.Get("code"), c.exchange...)); a.status != want {
-				t.Errorf("%s, time %d: HTTP %d: %s", name, i, a.status, a.body)
+			if a := b.form(t, http.MethodPost, "/threads/oauth/access_token", exchange(redirect.Get("code"), c.exchange...)); a.status != want {
+				t.Errorf("%s, attempt %d: HTTP %d: %s", name, i, a.status, a.body)
 			}
 		}
-		now = before
+		now = issuedAt
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// researcher returns a token of an app.
-func (b *fixture) researcher(t *testing.T) string {
+// researchToken returns an app's token for the Research API.
+func (b *fixture) researchToken(t *testing.T) string {
 	t.Helper()
 	a := b.form(t, http.MethodPost, "/tiktok/v2/oauth/token/",
 		url.Values{"client_key": {"app"}, "client_secret": {"s"}, "grant_type": {"client_credentials"}})
@@ -75,28 +75,27 @@ func username(names ...string) string {
 
 const researchFields = "id,video_description,create_time,like_count,comment_count,share_count,view_count,username,video_duration"
 
-// Research returns the same metrics as the bridge: for one profile in time windows, and for several profiles together,
-// page by page.
-func TestResearchAgreesWithVendor(t *testing.T) {
+// The Research API returns the same metrics as the bridge, on all pages.
+func TestResearchMatchesBridge(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b := startBridge(t, &now)
-	token := b.researcher(t)
+	token := b.researchToken(t)
 	for _, name := range []string{"stranger.1", "stranger.7", "x.y"} {
-		face := b.figures(t, "tiktok/profiles/"+name, "limit=1").Profile
+		want := b.profileMetrics(t, "tiktok/profiles/"+name, "limit=1").Profile
 		result := b.research(t, token, "user/info", "display_name,follower_count,video_count", `{"username":"`+name+`"}`).Data
-		if result.Name != face.DisplayName || result.Followers != face.Followers || result.Count != face.Posts {
-			t.Errorf("%s: %+v, want %+v", name, result, face)
+		if result.Name != want.DisplayName || result.Followers != want.Followers || result.Count != want.Posts {
+			t.Errorf("%s: %+v, want %+v", name, result, want)
 		}
 		posts := b.allMetrics(t, "tiktok/profiles/"+name, "limit=200&since=2026-10-22T00:00:00Z", func() {})
-		more, videos := `,"max_count":7`, []map[string]any{}
+		paging, videos := `,"max_count":7`, []map[string]any{}
 		for {
-			page := b.research(t, token, "video/query", researchFields, researchBody(`{"and":[`+username(name)+`]}`, more)).Data
+			page := b.research(t, token, "video/query", researchFields, researchBody(`{"and":[`+username(name)+`]}`, paging)).Data
 			videos = append(videos, page.Videos...)
 			if !page.More {
 				break
 			}
-			more = fmt.Sprintf(`,"max_count":7,"cursor":%d,"search_id":%q`, page.Cursor, page.Search)
+			paging = fmt.Sprintf(`,"max_count":7,"cursor":%d,"search_id":%q`, page.Cursor, page.Search)
 			now = now.Add(20 * time.Minute)
 		}
 		now = vendorNow
@@ -122,15 +121,15 @@ func TestResearchAgreesWithVendor(t *testing.T) {
 	}
 }
 
-// busyProfile returns a profile of TikTok with many recent posts; its number is at least from.
-func busyProfile(t *testing.T, from int) world.Profile {
+// busyProfile returns a profile of TikTok with many recent posts. It skips the first profiles.
+func busyProfile(t *testing.T, skip int) world.Profile {
 	t.Helper()
-	for _, p := range someProfiles(200)[from:] {
+	for _, p := range someProfiles(200)[skip:] {
 		if posts := p.Posts(worldDay); p.Platform == "tiktok" && len(posts) > 20 && worldDay-posts[20].At/world.SecondsPerDay < 25 {
 			return p
 		}
 	}
-	t.Fatal("there is no such profile")
+	t.Fatal("no profile found")
 	return world.Profile{}
 }
 
@@ -138,7 +137,7 @@ func TestResearchQueries(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b := startBridge(t, &now)
-	token := b.researcher(t)
+	token := b.researchToken(t)
 	count := func(query string) int {
 		result := b.research(t, token, "video/query", "id", researchBody(query, `,"max_count":100`))
 		if result.Error.Code != "ok" || result.Data.More {
@@ -147,7 +146,7 @@ func TestResearchQueries(t *testing.T) {
 		return len(result.Data.Videos)
 	}
 	first, second := busyProfile(t, 1), busyProfile(t, 100)
-	one, other := username(first.Name), username(second.Name)
+	onlyFirst, onlySecond := username(first.Name), username(second.Name)
 	tag := ""
 	for _, post := range first.Posts(worldDay) {
 		if len(post.Tags) > 0 {
@@ -159,59 +158,59 @@ func TestResearchQueries(t *testing.T) {
 		return `{"operation":"` + operation + `","field_name":"create_date","field_values":["20261105"]}`
 	}
 	tagged := `{"operation":"EQ","field_name":"hashtag_name","field_values":["` + tag + `"]}`
-	all, both := count(`{"and":[`+one+`]}`), count(`{"and":[`+username(first.Name, second.Name)+`]}`)
-	if all == 0 || both <= all || count(`{"or":[`+one+`,`+other+`]}`) != both ||
-		count(`{"or":[`+one+`,`+other+`],"not":[`+other+`]}`) != all {
-		t.Errorf("%d of one, %d of both", all, both)
+	all, both := count(`{"and":[`+onlyFirst+`]}`), count(`{"and":[`+username(first.Name, second.Name)+`]}`)
+	if all == 0 || both <= all || count(`{"or":[`+onlyFirst+`,`+onlySecond+`]}`) != both ||
+		count(`{"or":[`+onlyFirst+`,`+onlySecond+`],"not":[`+onlySecond+`]}`) != all {
+		t.Errorf("%d videos of one profile, %d of both", all, both)
 	}
 	for _, halves := range [][2]string{{"GT", "LTE"}, {"GTE", "LT"}} {
-		if n := count(`{"and":[`+one+`,`+date(halves[0])+`]}`) + count(`{"and":[`+one+`,`+date(halves[1])+`]}`); n != all {
-			t.Errorf("%v: %d of %d", halves, n, all)
+		if n := count(`{"and":[`+onlyFirst+`,`+date(halves[0])+`]}`) + count(`{"and":[`+onlyFirst+`,`+date(halves[1])+`]}`); n != all {
+			t.Errorf("%v: %d videos, want %d", halves, n, all)
 		}
 	}
-	if with, without := count(`{"and":[`+one+`,`+tagged+`]}`),
-		count(`{"and":[`+one+`],"not":[`+tagged+`]}`); with == 0 || with+without != all {
-		t.Errorf("%d with the hashtag, %d without, of %d", with, without, all)
+	if with, without := count(`{"and":[`+onlyFirst+`,`+tagged+`]}`),
+		count(`{"and":[`+onlyFirst+`],"not":[`+tagged+`]}`); with == 0 || with+without != all {
+		t.Errorf("%d videos with the hashtag, %d without, want %d together", with, without, all)
 	}
 	if n := count(`{"and":[` + username("missing.you", "private.you", "empty.room") + `]}`); n != 0 {
-		t.Errorf("of those who show nothing: %d", n)
+		t.Errorf("profiles without public videos: %d videos", n)
 	}
 }
 
-func TestResearchRefusals(t *testing.T) {
+func TestResearchErrors(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b := startBridge(t, &now)
-	token := b.researcher(t)
+	token := b.researchToken(t)
 	person := b.tiktokTokens(t, tiktokAll).member("access_token")
-	one := `{"and":[` + username("stranger.1") + `]}`
+	query := `{"and":[` + username("stranger.1") + `]}`
 	for name, c := range map[string]struct{ token, path, fields, body, code string }{
-		"missing":       {token, "user/info", "display_name", `{"username":"missing.you"}`, "invalid_params"},
-		"private":       {token, "user/info", "display_name", `{"username":"private.you"}`, "invalid_params"},
-		"failing":       {token, "user/info", "display_name", `{"username":"error.you"}`, "internal_error"},
-		"a failing one": {token, "video/query", "id", researchBody(`{"and":[`+username("error.you")+`]}`, ""), "internal_error"},
-		"no field":      {token, "user/info", "", `{"username":"stranger.1"}`, "invalid_params"},
-		"another field": {token, "video/query", "id,url", researchBody(one, ""), "invalid_params"},
-		"a person":      {person, "user/info", "display_name", `{"username":"stranger.1"}`, "access_token_invalid"},
-		"nobody":        {"clt.x", "user/info", "display_name", `{"username":"stranger.1"}`, "access_token_invalid"},
-		"no JSON":       {token, "video/query", "id", `{`, "invalid_params"},
-		"a long time": {
-			token, "video/query", "id", `{"query":` + one + `,"start_date":"20261001","end_date":"20261101"}`, "invalid_params",
+		"missing":                    {token, "user/info", "display_name", `{"username":"missing.you"}`, "invalid_params"},
+		"private":                    {token, "user/info", "display_name", `{"username":"private.you"}`, "invalid_params"},
+		"failing":                    {token, "user/info", "display_name", `{"username":"error.you"}`, "internal_error"},
+		"failing profile in a query": {token, "video/query", "id", researchBody(`{"and":[`+username("error.you")+`]}`, ""), "internal_error"},
+		"no fields":                  {token, "user/info", "", `{"username":"stranger.1"}`, "invalid_params"},
+		"unknown field":              {token, "video/query", "id,url", researchBody(query, ""), "invalid_params"},
+		"token of a person":          {person, "user/info", "display_name", `{"username":"stranger.1"}`, "access_token_invalid"},
+		"unknown token":              {"clt.x", "user/info", "display_name", `{"username":"stranger.1"}`, "access_token_invalid"},
+		"invalid JSON":               {token, "video/query", "id", `{`, "invalid_params"},
+		"period too long": {
+			token, "video/query", "id", `{"query":` + query + `,"start_date":"20261001","end_date":"20261101"}`, "invalid_params",
 		},
-		"no time":        {token, "video/query", "id", `{"query":` + one + `}`, "invalid_params"},
-		"a large page":   {token, "video/query", "id", researchBody(one, `,"max_count":101`), "invalid_params"},
-		"no search":      {token, "video/query", "id", researchBody(one, `,"cursor":5`), "invalid_params"},
-		"another search": {token, "video/query", "id", researchBody(one, `,"cursor":5,"search_id":"7"`), "invalid_params"},
-		"no condition":   {token, "video/query", "id", researchBody(`{}`, ""), "invalid_params"},
-		"everybody": {
+		"no period":                  {token, "video/query", "id", `{"query":` + query + `}`, "invalid_params"},
+		"page too large":             {token, "video/query", "id", researchBody(query, `,"max_count":101`), "invalid_params"},
+		"cursor without a search ID": {token, "video/query", "id", researchBody(query, `,"cursor":5`), "invalid_params"},
+		"unknown search ID":          {token, "video/query", "id", researchBody(query, `,"cursor":5,"search_id":"7"`), "invalid_params"},
+		"no condition":               {token, "video/query", "id", researchBody(`{}`, ""), "invalid_params"},
+		"no username": {
 			token, "video/query", "id",
 			researchBody(`{"and":[{"operation":"EQ","field_name":"region_code","field_values":["DE"]}]}`, ""), "invalid_params",
 		},
-		"an operation": {
+		"unsupported operation": {
 			token, "video/query", "id",
 			researchBody(`{"and":[{"operation":"GT","field_name":"username","field_values":["a"]}]}`, ""), "invalid_params",
 		},
-		"several for one": {
+		"several values for EQ": {
 			token, "video/query", "id",
 			researchBody(`{"and":[{"operation":"EQ","field_name":"username","field_values":["a","b"]}]}`, ""), "invalid_params",
 		},
@@ -227,25 +226,25 @@ func TestResearchRefusals(t *testing.T) {
 	}
 }
 
-// A client has a thousand requests a day.
+// An app can make a thousand requests per day.
 func TestResearchQuota(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b := startBridge(t, &now)
-	token := b.researcher(t)
+	token := b.researchToken(t)
 	must.NoError(t, b.base.Store.InTx(t.Context(), func(t1 store.Tx) error {
 		_, err := t1.ExecContext(t.Context(), `insert into tiktok_research (client, day, used) values ('app', ?, 999)`, worldDay)
 		return err
 	}))
-	ask := func() string {
+	errorCode := func() string {
 		return b.research(t, token, "user/info", "display_name", `{"username":"stranger.1"}`).Error.Code
 	}
-	if last, over := ask(), ask(); last != "ok" || over != "daily_quota_limit_exceeded" {
-		t.Errorf("the last one: %s, and one more: %s", last, over)
+	if last, next := errorCode(), errorCode(); last != "ok" || next != "daily_quota_limit_exceeded" {
+		t.Errorf("request 1000: %s, request 1001: %s", last, next)
 	}
 	now = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
-	token = b.researcher(t)
-	if again := ask(); again != "ok" {
-		t.Errorf("on the next day: %s", again)
+	token = b.researchToken(t)
+	if code := errorCode(); code != "ok" {
+		t.Errorf("on the next day: %s", code)
 	}
 }

@@ -33,7 +33,7 @@ func putRequest(t *testing.T, token, text string) *http.Request {
 }
 
 func TestStoredPosts(t *testing.T) {
-	b, access, _ := startSignedUp(t, Options{})
+	b, access, _ := startWithSession(t, Options{})
 	for name, text := range map[string]string{"a": "100% sure", "b": "1000 sure", "c": "ünïcode"} {
 		if a := b.put(t, access, name, text); a.status != http.StatusOK {
 			t.Fatalf("HTTP %d: %s", a.status, a.body)
@@ -55,9 +55,9 @@ func TestStoredPosts(t *testing.T) {
 }
 
 func TestPage(t *testing.T) {
-	b, access, _ := startSignedUp(t, Options{})
+	b, access, _ := startWithSession(t, Options{})
 	if page := string(b.get(t, "/").body); !strings.Contains(page, "Nothing has been published here yet.") {
-		t.Error("an empty network is not called one")
+		t.Error("the page does not say that a network has no posts")
 	}
 	b.put(t, access, "a", `<script>alert("x")</script> & more`)
 	a := b.get(t, "/")
@@ -77,28 +77,28 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestDataAfterKill opens the data of a sandbox that was never closed, as after a kill.
-func TestDataAfterKill(t *testing.T) {
-	b, access, refresh := startSignedUp(t, Options{})
+// TestDataSurvivesKill opens the data of a sandbox that was never closed, as after a kill.
+func TestDataSurvivesKill(t *testing.T) {
+	b, access, refresh := startWithSession(t, Options{})
 	b.put(t, access, "a", "[sandbox:error] kept")
 	b.put(t, access, "a", "[sandbox:error] kept")
-	again := startIn(t, b.dir, Options{})
-	if texts := again.texts(t, nil); len(texts) != 1 {
-		t.Errorf("held: %q", texts)
+	reopened := startIn(t, b.dir, Options{})
+	if texts := reopened.texts(t, nil); len(texts) != 1 {
+		t.Errorf("stored posts: %q", texts)
 	}
-	if a := again.put(t, access, "a", "[sandbox:error] kept"); a.status != http.StatusOK {
-		t.Errorf("a token of before: HTTP %d: %s", a.status, a.body)
+	if a := reopened.put(t, access, "a", "[sandbox:error] kept"); a.status != http.StatusOK {
+		t.Errorf("old access token: HTTP %d: %s", a.status, a.body)
 	}
-	if a := again.call(t, "com.atproto.server.refreshSession", refresh, nil); a.status != http.StatusOK {
-		t.Errorf("a refresh token of before: HTTP %d: %s", a.status, a.body)
+	if a := reopened.call(t, "com.atproto.server.refreshSession", refresh, nil); a.status != http.StatusOK {
+		t.Errorf("old refresh token: HTTP %d: %s", a.status, a.body)
 	}
-	again.account(t, "alice.test")
-	again.session(t, "alice.test")
+	reopened.account(t, "alice.test")
+	reopened.session(t, "alice.test")
 }
 
 func TestTokensExpire(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	b, access, refresh := startSignedUp(t, Options{Now: func() time.Time { return now }})
+	b, access, refresh := startWithSession(t, Options{Now: func() time.Time { return now }})
 	now = now.Add(2*time.Hour - time.Second)
 	if a := b.put(t, access, "a", "in time"); a.status != http.StatusOK {
 		t.Errorf("HTTP %d: %s", a.status, a.body)
@@ -107,25 +107,25 @@ func TestTokensExpire(t *testing.T) {
 	if a := b.put(t, access, "b", "too late"); a.Name() != "ExpiredToken" {
 		t.Errorf("HTTP %d: %s", a.status, a.body)
 	}
-	renew := func(want int) {
+	checkRefresh := func(want int) {
 		t.Helper()
 		if a := b.call(t, "com.atproto.server.refreshSession", refresh, nil); a.status != want {
 			t.Errorf("HTTP %d, want %d: %s", a.status, want, a.body)
 		}
 	}
-	renew(http.StatusOK)
+	checkRefresh(http.StatusOK)
 	now = now.Add(2*time.Hour - time.Second)
-	renew(http.StatusOK)
+	checkRefresh(http.StatusOK)
 	now = now.Add(2 * time.Hour)
-	renew(http.StatusBadRequest)
+	checkRefresh(http.StatusBadRequest)
 	_, refresh = b.session(t, "alice.test")
 	now = now.Add(90 * 24 * time.Hour)
-	renew(http.StatusBadRequest)
+	checkRefresh(http.StatusBadRequest)
 }
 
 func TestDIDDocument(t *testing.T) {
 	for url, want := range map[string]string{"": "", "https://sandbox.example/": "https://sandbox.example"} {
-		b, _, _ := startSignedUp(t, Options{URL: url})
+		b, _, _ := startWithSession(t, Options{URL: url})
 		if want == "" {
 			want = b.url
 		}
@@ -136,16 +136,16 @@ func TestDIDDocument(t *testing.T) {
 	}
 }
 
-func TestInvalidAccounts(t *testing.T) {
+func TestEnsureBlueskyAccountInvalid(t *testing.T) {
 	b := start(t, Options{})
 	for handle, password := range map[string]string{"": "x", "alice": "x", "alice.test": "", "a b.test": "x", "@alice.test": "x"} {
 		if err := b.EnsureBlueskyAccount(handle, "Alice", password); err == nil {
-			t.Errorf("%q with %q was made", handle, password)
+			t.Errorf("account %q with password %q was created", handle, password)
 		}
 	}
 }
 
-func TestUnknownAddresses(t *testing.T) {
+func TestInvalidPaths(t *testing.T) {
 	b := start(t, Options{})
 	for path, want := range map[string]int{
 		"/nothing": http.StatusNotFound, "/bluesky": http.StatusNotFound, "/bluesky/": http.StatusNotImplemented,
@@ -168,9 +168,9 @@ func TestUnknownAddresses(t *testing.T) {
 // it.
 func FuzzPut(f *testing.F) {
 	for _, c := range rawCalls {
-		if c.method == putMethod && len(c.body) < 2000 {
+		if c.method == putRecordMethod && len(c.body) < 2000 {
 			f.Add(strings.NewReplacer("DID", "alice.test", "KEY", "3l2345672abcd", "BLOB", blobOfSize("image/png", "1"),
-				"FILE", strangeFile).Replace(c.body))
+				"FILE", unknownFile).Replace(c.body))
 		}
 	}
 	f.Add(

@@ -7,8 +7,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// TestDurable checks the durability of the store, also in a folder whose name has a meaning in URLs.
-func TestDurable(t *testing.T) {
+// TestStoreDurability checks the settings of SQLite, in a folder whose name must be escaped in a URL.
+func TestStoreDurability(t *testing.T) {
 	s := startIn(t, filepath.Join(t.TempDir(), "a folder", "100%?x=y#z"), Options{})
 	err := s.base.Store.InTx(t.Context(), func(t1 store.Tx) error {
 		for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"} {
@@ -30,9 +30,9 @@ func TestDurable(t *testing.T) {
 	}
 }
 
-func TestOpenInaccessible(t *testing.T) {
+func TestOpenInaccessibleFolder(t *testing.T) {
 	if s, err := Open("/dev/null/sandbox", Options{}); err == nil {
 		s.Close()
-		t.Error("opened")
+		t.Error("Open succeeded")
 	}
 }

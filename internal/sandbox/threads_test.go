@@ -75,7 +75,7 @@ func TestThreadsContainerDelay(t *testing.T) {
 		t.Errorf("after a day: %s", got)
 	}
 	if posts := b.texts(t, url.Values{"platform": {"threads"}}); len(posts) != 1 {
-		t.Errorf("held: %q", posts)
+		t.Errorf("stored posts: %q", posts)
 	}
 	if page := string(b.get(t, "/").body); !strings.Contains(page, `id="threads-`+post+`"`) {
 		t.Error("the page lacks the post")
@@ -128,7 +128,7 @@ func TestThreadsRefusals(t *testing.T) {
 		}
 	}
 	if posts := b.texts(t, nil); len(posts) != 0 {
-		t.Errorf("held: %q", posts)
+		t.Errorf("stored posts: %q", posts)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestThreadsDataAfterKill(t *testing.T) {
 	again := startIn(t, b.dir, Options{})
 	again.threads(t, http.MethodPost, "me/threads_publish", token, "creation_id", id).id(t)
 	if posts := again.texts(t, nil); len(posts) != 1 || posts[0] != "kept" {
-		t.Errorf("held: %q", posts)
+		t.Errorf("stored posts: %q", posts)
 	}
 }
 

@@ -162,7 +162,7 @@ func TestTikTokUpload(t *testing.T) {
 		now = now.Add(3 * time.Second)
 	}
 	if posts := b.texts(t, url.Values{"platform": {"tiktok"}}); len(posts) != 1 || posts[0] != "film" {
-		t.Errorf("held: %q", posts)
+		t.Errorf("stored posts: %q", posts)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestTikTokRefusals(t *testing.T) {
 		}
 	}
 	if posts := b.texts(t, nil); len(posts) != 0 {
-		t.Errorf("held: %q", posts)
+		t.Errorf("stored posts: %q", posts)
 	}
 }
 

@@ -9,15 +9,15 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/youtube"
 )
 
-// The endpoints of thumbnails and playlists refuse as the network's reference says.
-func TestYouTubeFinishRefusals(t *testing.T) {
+// The endpoints of thumbnails and playlists return the errors that YouTube documents.
+func TestYouTubeThumbnailAndPlaylistErrors(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }})
 	upload := b.youtubeToken(t).member("access_token")
-	edit := b.youtubeAllowed(t, scopeYouTube).member("access_token")
-	film := youtubeFilm(100)
-	made := b.youtube(t, http.MethodPut, b.youtubeBegun(t, upload, 100), upload, film)
-	video := made.member("id")
+	edit := b.youtubeTokens(t, scopeYouTube).member("access_token")
+	file := youtubeFile(100)
+	published := b.youtube(t, http.MethodPut, b.youtubeUploadURL(t, upload, 100), upload, file)
+	video := published.member("id")
 	item := func(playlist, video string) []byte {
 		return fmt.Appendf(nil, `{"snippet":{"playlistId":%q,"resourceId":{"kind":"youtube#video","videoId":%q}}}`, playlist, video)
 	}
@@ -31,18 +31,18 @@ func TestYouTubeFinishRefusals(t *testing.T) {
 		status      int
 		reason      string
 	}{
-		"an unknown playlist":         {insert, edit, item("PLnone", video), http.StatusNotFound, "playlistNotFound"},
-		"an unknown video":            {insert, edit, item(own, "none-at-all"), http.StatusNotFound, "videoNotFound"},
-		"no permission":               {insert, upload, item(own, video), http.StatusForbidden, "insufficientPermissions"},
-		"no part":                     {items, edit, item(own, video), http.StatusBadRequest, "missingRequiredParameter"},
-		"no resource":                 {insert, edit, []byte(`{}`), http.StatusBadRequest, "invalidResourceType"},
-		"an item":                     {insert, edit, item(own, video), http.StatusOK, ""},
-		"a thumbnail":                 {set + video, upload, png, http.StatusOK, ""},
-		"a thumbnail of no video":     {set + "none-at-all", upload, png, http.StatusNotFound, "videoNotFound"},
-		"a thumbnail that is a video": {set + video, upload, film, http.StatusBadRequest, "invalidImage"},
-		"a thumbnail above 2 MB":      {set + video, upload, append(png, make([]byte, 2<<20)...), http.StatusBadRequest, "invalidImage"},
-		"a thumbnail below 2 MB":      {set + video, upload, append(png, make([]byte, 2<<20-20)...), http.StatusOK, ""},
-		"a thumbnail without a token": {set + video, "none", png, http.StatusUnauthorized, "authError"},
+		"unknown playlist":              {insert, edit, item("PLnone", video), http.StatusNotFound, "playlistNotFound"},
+		"unknown video":                 {insert, edit, item(own, "none-at-all"), http.StatusNotFound, "videoNotFound"},
+		"missing scope":                 {insert, upload, item(own, video), http.StatusForbidden, "insufficientPermissions"},
+		"no part":                       {items, edit, item(own, video), http.StatusBadRequest, "missingRequiredParameter"},
+		"no resource":                   {insert, edit, []byte(`{}`), http.StatusBadRequest, "invalidResourceType"},
+		"valid item":                    {insert, edit, item(own, video), http.StatusOK, ""},
+		"valid thumbnail":               {set + video, upload, png, http.StatusOK, ""},
+		"thumbnail of an unknown video": {set + "none-at-all", upload, png, http.StatusNotFound, "videoNotFound"},
+		"thumbnail that is a video":     {set + video, upload, file, http.StatusBadRequest, "invalidImage"},
+		"thumbnail above 2 MB":          {set + video, upload, append(png, make([]byte, 2<<20)...), http.StatusBadRequest, "invalidImage"},
+		"thumbnail below 2 MB":          {set + video, upload, append(png, make([]byte, 2<<20-20)...), http.StatusOK, ""},
+		"thumbnail without a token":     {set + video, "none", png, http.StatusUnauthorized, "authError"},
 	} {
 		if a := b.youtube(t, http.MethodPost, c.path, c.token, c.body); a.status != c.status || a.youtubeReason() != c.reason {
 			t.Errorf("%s: HTTP %d %s: %s", name, a.status, a.youtubeReason(), a.body)

@@ -17,25 +17,25 @@ import (
 
 const scopeYouTube = "https://www.googleapis.com/auth/youtube"
 
-// youtubeToken returns the tokens of mira.keller.
+// youtubeToken returns the tokens of mira.keller with the scopes for uploading and reading.
 func (b *fixture) youtubeToken(t *testing.T) answer {
 	t.Helper()
-	return b.youtubeAllowed(t, scopeYouTube+".upload"+" "+scopeYouTube+".readonly")
+	return b.youtubeTokens(t, scopeYouTube+".upload"+" "+scopeYouTube+".readonly")
 }
 
-// youtubeAllowed returns tokens of mira.keller with a scope.
-func (b *fixture) youtubeAllowed(t *testing.T, scopes string) answer {
+// youtubeTokens returns the tokens of mira.keller with scopes.
+func (b *fixture) youtubeTokens(t *testing.T, scopes string) answer {
 	t.Helper()
-	allowed := b.form(t, http.MethodPost, "/youtube/o/oauth2/v2/auth",
+	consent := b.form(t, http.MethodPost, "/youtube/o/oauth2/v2/auth",
 		with(consentQuery(), "scope", scopes, "decision", "allow", "account", "mira.keller"))
-	back, err := url.Parse(allowed.header.Get("Location"))
-	if err != nil || allowed.status != http.StatusSeeOther {
-		t.Fatalf("HTTP %d: %s", allowed.status, allowed.body)
+	redirect, err := url.Parse(consent.header.Get("Location"))
+	if err != nil || consent.status != http.StatusSeeOther {
+		t.Fatalf("HTTP %d: %s", consent.status, consent.body)
 	}
-	return b.form(t, http.MethodPost, "/youtube/token", exchange(back.Query().Get("code")))
+	return b.form(t, http.MethodPost, "/youtube/token", exchange(redirect.Query().Get("code")))
 }
 
-// youtube calls the API; headers alternates names and values.
+// youtube calls the API. headers are pairs of a name and a value.
 func (b *fixture) youtube(t *testing.T, method, path, token string, body []byte, headers ...string) answer {
 	t.Helper()
 	if strings.HasPrefix(path, "/") {
@@ -49,7 +49,7 @@ func (b *fixture) youtube(t *testing.T, method, path, token string, body []byte,
 	return doRequest(request)
 }
 
-// youtubeReason returns the reason of a refusal.
+// youtubeReason returns the reason of an error response.
 func (a answer) youtubeReason() string {
 	var result struct {
 		Error struct{ Errors []struct{ Reason string } }
@@ -61,27 +61,29 @@ func (a answer) youtubeReason() string {
 }
 
 const (
-	youtubeStart = "/upload/youtube/v3/videos?uploadType=resumable&part=snippet,status"
-	youtubeSaid  = `{"snippet":{"title":"T","description":"D"},"status":{"privacyStatus":"public"}}`
+	youtubeUploadPath = "/upload/youtube/v3/videos?uploadType=resumable&part=snippet,status"
+	youtubeMetadata   = `{"snippet":{"title":"T","description":"D"},"status":{"privacyStatus":"public"}}`
 )
 
-// youtubeBegin begins an upload and returns the answer.
-func (b *fixture) youtubeBegin(t *testing.T, token, result string, total int) answer {
+// youtubeInitUpload starts an upload of total bytes and returns the response.
+func (b *fixture) youtubeInitUpload(t *testing.T, token, metadata string, total int) answer {
 	t.Helper()
-	return b.youtube(t, http.MethodPost, youtubeStart, token, []byte(result), "X-Upload-Content-Length",
+	return b.youtube(t, http.MethodPost, youtubeUploadPath, token, []byte(metadata), "X-Upload-Content-Length",
 		strconv.Itoa(total), "X-Upload-Content-Type", "video/mp4")
 }
 
-func (b *fixture) youtubeBegun(t *testing.T, token string, total int) string {
+// youtubeUploadURL starts an upload of total bytes and returns its URL.
+func (b *fixture) youtubeUploadURL(t *testing.T, token string, total int) string {
 	t.Helper()
-	a := b.youtubeBegin(t, token, youtubeSaid, total)
+	a := b.youtubeInitUpload(t, token, youtubeMetadata, total)
 	if a.status != http.StatusOK || a.header.Get("Location") == "" || len(a.body) > 0 {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
 	}
 	return a.header.Get("Location")
 }
 
-func youtubeFilm(size int) []byte {
+// youtubeFile returns a video file of size bytes.
+func youtubeFile(size int) []byte {
 	return append([]byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"), make([]byte, size)...)[:size]
 }
 
@@ -90,58 +92,58 @@ func TestYouTubeUpload(t *testing.T) {
 	b := start(t, Options{Now: func() time.Time { return now }, Ready: time.Minute})
 	token := b.youtubeToken(t).member("access_token")
 	const total = 2*(256<<10) + 100
-	film := youtubeFilm(total)
-	address := b.youtubeBegun(t, token, total)
+	file := youtubeFile(total)
+	address := b.youtubeUploadURL(t, token, total)
 	// send sends a part of the video and checks the status and the received bytes.
-	send := func(from, to, status, have int) answer {
+	send := func(from, to, status, received int) answer {
 		t.Helper()
-		a := b.youtube(t, http.MethodPut, address, token, film[from:to], "Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to-1, total))
+		a := b.youtube(t, http.MethodPut, address, token, file[from:to], "Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to-1, total))
 		want := ""
-		if have > 0 {
-			want = fmt.Sprintf("bytes=0-%d", have-1)
+		if received > 0 {
+			want = fmt.Sprintf("bytes=0-%d", received-1)
 		}
 		if a.status != status || a.header.Get("Range") != want {
 			t.Errorf("from %d: HTTP %d, %q: %s", from, a.status, a.header.Get("Range"), a.body)
 		}
 		return a
 	}
-	ask := func(have int) {
+	checkProgress := func(received int) {
 		t.Helper()
 		a := b.youtube(t, http.MethodPut, address, token, nil, "Content-Range", fmt.Sprintf("bytes */%d", total))
-		if want := fmt.Sprintf("bytes=0-%d", have-1); a.status != http.StatusPermanentRedirect ||
-			have > 0 && a.header.Get("Range") != want {
-			t.Errorf("asked: HTTP %d, %q", a.status, a.header.Get("Range"))
+		if want := fmt.Sprintf("bytes=0-%d", received-1); a.status != http.StatusPermanentRedirect ||
+			received > 0 && a.header.Get("Range") != want {
+			t.Errorf("progress: HTTP %d, %q", a.status, a.header.Get("Range"))
 		}
 	}
-	ask(0)
-	send((256 << 10), 2*(256<<10), http.StatusPermanentRedirect, 0) // not the next part: not stored
+	checkProgress(0)
+	send((256 << 10), 2*(256<<10), http.StatusPermanentRedirect, 0) // parts must arrive in order
 	send(0, (256 << 10), http.StatusPermanentRedirect, (256 << 10))
 	send(0, (256 << 10), http.StatusPermanentRedirect, (256 << 10))
 	send((256 << 10), (256<<10)+7, http.StatusBadRequest, 0)
 	send((256 << 10), 2*(256<<10), http.StatusPermanentRedirect, 2*(256<<10))
-	ask(2 * (256 << 10))
+	checkProgress(2 * (256 << 10))
 	if posts := b.texts(t, nil); len(posts) != 0 {
-		t.Errorf("held too soon: %q", posts)
+		t.Errorf("stored posts: too soon: %q", posts)
 	}
 	first := send(2*(256<<10), total, http.StatusOK, 0)
 	if second := send(2*(256<<10), total, http.StatusOK, 0); second.member("id") != first.member("id") || first.member("id") == "" {
 		t.Errorf("%s, then %s", first.body, second.body)
 	}
-	state := func() string {
+	status := func() string {
 		return string(b.youtube(t, http.MethodGet, "/youtube/v3/videos?part=status&id="+first.member("id"), token, nil).body)
 	}
-	if got := state(); !strings.Contains(got, `"uploadStatus":"uploaded"`) {
-		t.Errorf("at once: %s", got)
+	if got := status(); !strings.Contains(got, `"uploadStatus":"uploaded"`) {
+		t.Errorf("after the upload: %s", got)
 	}
 	now = now.Add(time.Minute)
-	if got := state(); !strings.Contains(got, `"uploadStatus":"processed"`) || strings.Contains(got, "snippet") {
-		t.Errorf("after a while: %s", got)
+	if got := status(); !strings.Contains(got, `"uploadStatus":"processed"`) || strings.Contains(got, "snippet") {
+		t.Errorf("after processing: %s", got)
 	}
 	posts := b.listPosts(t, url.Values{"platform": {"youtube"}})
 	if len(posts) != 1 || posts[0].Text != "D" || posts[0].ID != first.member("id") || posts[0].Account != "mira.keller" {
-		t.Fatalf("held: %+v", posts)
+		t.Fatalf("stored posts: %+v", posts)
 	}
-	if shown := b.get(t, strings.TrimPrefix(posts[0].Media[0], b.url)); !bytes.Equal(shown.body, film) {
+	if shown := b.get(t, strings.TrimPrefix(posts[0].Media[0], b.url)); !bytes.Equal(shown.body, file) {
 		t.Errorf("%d bytes are shown", len(shown.body))
 	}
 	if page := string(b.get(t, "/").body); !strings.Contains(page, `id="youtube-`+first.member("id")+`"`) {
@@ -149,46 +151,46 @@ func TestYouTubeUpload(t *testing.T) {
 	}
 }
 
-// TestYouTubeOutlives opens the data of a sandbox that was never closed, as after a kill in the middle of an upload.
-func TestYouTubeOutlives(t *testing.T) {
+// TestYouTubeUploadSurvivesKill opens the data of a sandbox that was never closed, as after a kill during an upload.
+func TestYouTubeUploadSurvivesKill(t *testing.T) {
 	b := start(t, Options{})
 	token := b.youtubeToken(t).member("access_token")
-	film := youtubeFilm((256 << 10) + 9)
-	address := b.youtubeBegun(t, token, len(film))
-	b.youtube(t, http.MethodPut, address, token, film[:(256<<10)], "Content-Range",
-		fmt.Sprintf("bytes 0-%d/%d", (256<<10)-1, len(film)))
-	again := startIn(t, b.dir, Options{})
-	address = strings.Replace(address, b.url, again.url, 1)
-	a := again.youtube(t, http.MethodPut, address, token, film[(256<<10):], "Content-Range",
-		fmt.Sprintf("bytes %d-%d/%d", (256<<10), len(film)-1, len(film)))
-	if posts := again.texts(t, nil); a.status != http.StatusOK || len(posts) != 1 {
-		t.Errorf("HTTP %d: %s; held: %q", a.status, a.body, posts)
+	file := youtubeFile((256 << 10) + 9)
+	address := b.youtubeUploadURL(t, token, len(file))
+	b.youtube(t, http.MethodPut, address, token, file[:(256<<10)], "Content-Range",
+		fmt.Sprintf("bytes 0-%d/%d", (256<<10)-1, len(file)))
+	reopened := startIn(t, b.dir, Options{})
+	address = strings.Replace(address, b.url, reopened.url, 1)
+	a := reopened.youtube(t, http.MethodPut, address, token, file[(256<<10):], "Content-Range",
+		fmt.Sprintf("bytes %d-%d/%d", (256<<10), len(file)-1, len(file)))
+	if posts := reopened.texts(t, nil); a.status != http.StatusOK || len(posts) != 1 {
+		t.Errorf("HTTP %d: %s; stored posts: %q", a.status, a.body, posts)
 	}
 }
 
-func TestYouTubeSessionEnds(t *testing.T) {
+func TestYouTubeUploadSessionExpires(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }})
-	address := b.youtubeBegun(t, b.youtubeToken(t).member("access_token"), 9)
+	address := b.youtubeUploadURL(t, b.youtubeToken(t).member("access_token"), 9)
 	now = now.Add(7 * 24 * time.Hour)
-	a := b.youtube(t, http.MethodPut, address, b.youtubeToken(t).member("access_token"), youtubeFilm(9))
+	a := b.youtube(t, http.MethodPut, address, b.youtubeToken(t).member("access_token"), youtubeFile(9))
 	if a.status != http.StatusNotFound || len(b.texts(t, nil)) != 0 {
 		t.Errorf("HTTP %d: %s", a.status, a.body)
 	}
 }
 
-// A file that is not a video is accepted, and fails later.
-func TestYouTubeNoVideo(t *testing.T) {
+// YouTube accepts a file that is not a video, but its processing fails.
+func TestYouTubeInvalidFile(t *testing.T) {
 	b := start(t, Options{})
 	token := b.youtubeToken(t).member("access_token")
-	id := b.youtube(t, http.MethodPut, b.youtubeBegun(t, token, 5), token, []byte("plain")).member("id")
+	id := b.youtube(t, http.MethodPut, b.youtubeUploadURL(t, token, 5), token, []byte("plain")).member("id")
 	a := b.youtube(t, http.MethodGet, "/youtube/v3/videos?part=status,processingDetails&id="+id, token, nil)
 	if !strings.Contains(string(a.body), `"failureReason":"invalidFile"`) {
 		t.Errorf("HTTP %d: %s", a.status, a.body)
 	}
 }
 
-func TestYouTubeRefusals(t *testing.T) {
+func TestYouTubeUploadErrors(t *testing.T) {
 	b := start(t, Options{})
 	token := b.youtubeToken(t).member("access_token")
 	metadata := func(title, text, tags, privacy string) string {
@@ -196,51 +198,51 @@ func TestYouTubeRefusals(t *testing.T) {
 			text, tags, privacy)
 	}
 	for name, c := range map[string]struct{ metadata, want string }{
-		"no title":    {metadata(" ", "", "", "public"), "invalidTitle"},
-		"long title":  {metadata(strings.Repeat("é", 101), "", "", "public"), "invalidTitle"},
-		"title signs": {metadata("<", "", "", "public"), "invalidTitle"},
-		"long text":   {metadata("T", strings.Repeat("é", 2501), "", "public"), "invalidDescription"},
-		"text signs":  {metadata("T", ">", "", "public"), "invalidDescription"},
-		"long tags":   {metadata("T", "", `"`+strings.Repeat("a", 250)+`","`+strings.Repeat("b", 250)+`"`, "public"), "invalidTags"},
-		"spaced tags": {metadata("T", "", `"`+strings.Repeat("a", 497)+` b"`, "public"), "invalidTags"},
-		"privacy":     {metadata("T", "", "", "secret"), "invalidVideoMetadata"},
-		"unknown":     {`{"snippet":{"title":"T","mood":"good"},"status":{"privacyStatus":"public"}}`, "badRequest"},
-		"no JSON":     {`[`, "badRequest"},
+		"no title":               {metadata(" ", "", "", "public"), "invalidTitle"},
+		"long title":             {metadata(strings.Repeat("é", 101), "", "", "public"), "invalidTitle"},
+		"title with <":           {metadata("<", "", "", "public"), "invalidTitle"},
+		"long description":       {metadata("T", strings.Repeat("é", 2501), "", "public"), "invalidDescription"},
+		"description with >":     {metadata("T", ">", "", "public"), "invalidDescription"},
+		"long tags":              {metadata("T", "", `"`+strings.Repeat("a", 250)+`","`+strings.Repeat("b", 250)+`"`, "public"), "invalidTags"},
+		"long tags with spaces":  {metadata("T", "", `"`+strings.Repeat("a", 497)+` b"`, "public"), "invalidTags"},
+		"unknown privacy status": {metadata("T", "", "", "secret"), "invalidVideoMetadata"},
+		"unknown member":         {`{"snippet":{"title":"T","mood":"good"},"status":{"privacyStatus":"public"}}`, "badRequest"},
+		"invalid JSON":           {`[`, "badRequest"},
 	} {
-		if a := b.youtubeBegin(t, token, c.metadata, 9); a.status != http.StatusBadRequest || a.youtubeReason() != c.want {
+		if a := b.youtubeInitUpload(t, token, c.metadata, 9); a.status != http.StatusBadRequest || a.youtubeReason() != c.want {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
 	}
 	for name, c := range map[string]struct {
 		path, total, kind, want string
 	}{
-		"no type":     {youtubeStart, "9", "", "badContent"},
-		"an image":    {youtubeStart, "9", "image/png", "badContent"},
-		"no length":   {youtubeStart, "", "video/mp4", "badRequest"},
-		"nothing":     {youtubeStart, "0", "video/mp4", "badRequest"},
-		"too large":   {youtubeStart, "256000000001", "video/mp4", "badRequest"},
-		"not in full": {"/upload/youtube/v3/videos?uploadType=resumable&part=snippet", "9", "video/mp4", "unexpectedPart"},
-		"at once":     {"/upload/youtube/v3/videos?part=snippet,status", "9", "video/mp4", "mediaBodyRequired"},
+		"no type":       {youtubeUploadPath, "9", "", "badContent"},
+		"image":         {youtubeUploadPath, "9", "image/png", "badContent"},
+		"no length":     {youtubeUploadPath, "", "video/mp4", "badRequest"},
+		"empty file":    {youtubeUploadPath, "0", "video/mp4", "badRequest"},
+		"too large":     {youtubeUploadPath, "256000000001", "video/mp4", "badRequest"},
+		"missing part":  {"/upload/youtube/v3/videos?uploadType=resumable&part=snippet", "9", "video/mp4", "unexpectedPart"},
+		"not resumable": {"/upload/youtube/v3/videos?part=snippet,status", "9", "video/mp4", "mediaBodyRequired"},
 	} {
-		a := b.youtube(t, http.MethodPost, c.path, token, []byte(youtubeSaid), "X-Upload-Content-Length", c.total,
+		a := b.youtube(t, http.MethodPost, c.path, token, []byte(youtubeMetadata), "X-Upload-Content-Length", c.total,
 			"X-Upload-Content-Type", c.kind)
 		if a.status != http.StatusBadRequest || a.youtubeReason() != c.want {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
 	}
-	address := b.youtubeBegun(t, token, 9)
+	address := b.youtubeUploadURL(t, token, 9)
 	for _, part := range []string{
 		"bytes 0-9/9", "bytes 0-8/10", "bytes 5-4/9", "bytes 0-3/9", "bytes=0-8", "bytes */10", "bytes 0-99999999999999999999/9",
 	} {
-		if a := b.youtube(t, http.MethodPut, address, token, youtubeFilm(9), "Content-Range", part); a.status != http.StatusBadRequest {
+		if a := b.youtube(t, http.MethodPut, address, token, youtubeFile(9), "Content-Range", part); a.status != http.StatusBadRequest {
 			t.Errorf("%s: HTTP %d: %s", part, a.status, a.body)
 		}
 	}
-	if a := b.youtube(t, http.MethodPut, address+"x", token, youtubeFilm(9)); a.status != http.StatusNotFound {
+	if a := b.youtube(t, http.MethodPut, address+"x", token, youtubeFile(9)); a.status != http.StatusNotFound {
 		t.Errorf("no session: HTTP %d", a.status)
 	}
 	if posts := b.texts(t, nil); len(posts) != 0 {
-		t.Errorf("held: %q", posts)
+		t.Errorf("stored posts: %q", posts)
 	}
 }
 
@@ -249,15 +251,15 @@ func TestYouTubeLists(t *testing.T) {
 	token := b.youtubeToken(t).member("access_token")
 	var ids []string
 	for range 3 {
-		ids = append(ids, b.youtube(t, http.MethodPut, b.youtubeBegun(t, token, 40), token, youtubeFilm(40)).member("id"))
+		ids = append(ids, b.youtube(t, http.MethodPut, b.youtubeUploadURL(t, token, 40), token, youtubeFile(40)).member("id"))
 	}
 	channel := youtube.ChannelID("mira.keller")
 	list := "/youtube/v3/playlistItems?part=snippet&maxResults=2&playlistId=" + youtube.UploadsID(channel)
 	page := b.youtube(t, http.MethodGet, list, token, nil)
-	rest := b.youtube(t, http.MethodGet, list+"&pageToken="+page.member("nextPageToken"), token, nil)
+	nextPage := b.youtube(t, http.MethodGet, list+"&pageToken="+page.member("nextPageToken"), token, nil)
 	newest, oldest := strings.Index(string(page.body), ids[2]), strings.Index(string(page.body), ids[1])
-	if newest < 0 || oldest < newest || !strings.Contains(string(rest.body), ids[0]) || rest.member("nextPageToken") != "" {
-		t.Errorf("%s, then %s", page.body, rest.body)
+	if newest < 0 || oldest < newest || !strings.Contains(string(nextPage.body), ids[0]) || nextPage.member("nextPageToken") != "" {
+		t.Errorf("%s, then %s", page.body, nextPage.body)
 	}
 	for path, want := range map[string]struct {
 		status int
@@ -290,68 +292,68 @@ func TestYouTubeTokens(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }})
 	tokens := b.youtubeToken(t)
-	trade := func(changes ...string) answer {
+	refresh := func(changes ...string) answer {
 		return b.form(t, http.MethodPost, "/youtube/token", with(url.Values{
 			"client_id": {"app"}, "client_secret": {"s"}, "grant_type": {"refresh_token"},
 			"refresh_token": {tokens.member("refresh_token")},
 		}, changes...))
 	}
-	mine := func(token string) int {
+	channelStatus := func(token string) int {
 		return b.youtube(t, http.MethodGet, "/youtube/v3/channels?part=id&mine=true", token, nil).status
 	}
-	fresh := trade()
-	for name, live := range map[string]string{"the old": tokens.member("access_token"), "the new": fresh.member("access_token")} {
-		if status := mine(live); status != http.StatusOK {
+	refreshed := refresh()
+	for name, token := range map[string]string{"old": tokens.member("access_token"), "new": refreshed.member("access_token")} {
+		if status := channelStatus(token); status != http.StatusOK {
 			t.Errorf("%s: HTTP %d", name, status)
 		}
 	}
-	if fresh.member("refresh_token") != "" || fresh.member("scope") != scopeYouTube+".upload"+" "+scopeYouTube+".readonly" ||
+	if refreshed.member("refresh_token") != "" || refreshed.member("scope") != scopeYouTube+".upload"+" "+scopeYouTube+".readonly" ||
 		tokens.member("refresh_token") == "" {
-		t.Errorf("refreshed: %s", fresh.body)
+		t.Errorf("refreshed: %s", refreshed.body)
 	}
 	for want, changes := range map[string][]string{
 		"invalid_client":         {"client_secret", ""},
 		"unsupported_grant_type": {"grant_type", "password"},
-		"invalid_grant":          {"refresh_token", fresh.member("access_token")},
+		"invalid_grant":          {"refresh_token", refreshed.member("access_token")},
 	} {
-		if a := trade(changes...); a.status < http.StatusBadRequest || a.member("error") != want {
+		if a := refresh(changes...); a.status < http.StatusBadRequest || a.member("error") != want {
 			t.Errorf("%q: HTTP %d: %s", changes, a.status, a.body)
 		}
 	}
-	if a := trade("client_id", "another"); a.member("error") != "invalid_grant" {
+	if a := refresh("client_id", "another"); a.member("error") != "invalid_grant" {
 		t.Errorf("another client: HTTP %d: %s", a.status, a.body)
 	}
 	now = now.Add(time.Hour)
-	if status := mine(fresh.member("access_token")); status != http.StatusUnauthorized {
+	if status := channelStatus(refreshed.member("access_token")); status != http.StatusUnauthorized {
 		t.Errorf("after an hour: HTTP %d", status)
 	}
 	now = now.Add(180 * 24 * time.Hour)
-	if a := trade(); a.member("error") != "invalid_grant" {
-		t.Errorf("unused for long: HTTP %d: %s", a.status, a.body)
+	if a := refresh(); a.member("error") != "invalid_grant" {
+		t.Errorf("expired refresh token: HTTP %d: %s", a.status, a.body)
 	}
 }
 
-func TestYouTubeRateLimit(t *testing.T) {
+func TestYouTubeMarkerRateLimit(t *testing.T) {
 	b := start(t, Options{})
 	token := b.youtubeToken(t).member("access_token")
-	begun := b.youtubeBegin(t, token, strings.Replace(youtubeSaid, `"D"`, `"[sandbox:rate-limit]"`, 1), 9)
-	a := b.youtube(t, http.MethodPut, begun.header.Get("Location"), token, youtubeFilm(9))
+	upload := b.youtubeInitUpload(t, token, strings.Replace(youtubeMetadata, `"D"`, `"[sandbox:rate-limit]"`, 1), 9)
+	a := b.youtube(t, http.MethodPut, upload.header.Get("Location"), token, youtubeFile(9))
 	if a.status != http.StatusForbidden || a.youtubeReason() != "rateLimitExceeded" || a.header.Get("Retry-After") != "2" {
 		t.Errorf("HTTP %d, %v: %s", a.status, a.header, a.body)
 	}
 }
 
-func TestYouTubeSlow(t *testing.T) {
+func TestYouTubeMarkerSlow(t *testing.T) {
 	var waited []time.Duration
 	b := start(t, Options{After: func(d time.Duration) <-chan time.Time {
 		waited = append(waited, d)
-		over := make(chan time.Time)
-		close(over)
-		return over
+		elapsed := make(chan time.Time)
+		close(elapsed)
+		return elapsed
 	}})
 	token := b.youtubeToken(t).member("access_token")
-	begun := b.youtubeBegin(t, token, strings.Replace(youtubeSaid, `"D"`, `"[sandbox:slow=3]"`, 1), 40)
-	a := b.youtube(t, http.MethodPut, begun.header.Get("Location"), token, youtubeFilm(40))
+	upload := b.youtubeInitUpload(t, token, strings.Replace(youtubeMetadata, `"D"`, `"[sandbox:slow=3]"`, 1), 40)
+	a := b.youtube(t, http.MethodPut, upload.header.Get("Location"), token, youtubeFile(40))
 	if a.status != http.StatusOK || len(waited) != 1 || waited[0] != 3*time.Second || len(b.texts(t, nil)) != 1 {
 		t.Errorf("HTTP %d after %v: %s", a.status, waited, a.body)
 	}
@@ -363,8 +365,8 @@ func TestYouTubeScopes(t *testing.T) {
 		scopeYouTube: {http.StatusOK, http.StatusOK}, scopeYouTube + ".upload": {http.StatusOK, http.StatusForbidden},
 		scopeYouTube + ".readonly": {http.StatusForbidden, http.StatusOK},
 	} {
-		token := b.youtubeAllowed(t, scope).member("access_token")
-		upload, list := b.youtubeBegin(t, token, youtubeSaid, 9), b.youtube(t, http.MethodGet,
+		token := b.youtubeTokens(t, scope).member("access_token")
+		upload, list := b.youtubeInitUpload(t, token, youtubeMetadata, 9), b.youtube(t, http.MethodGet,
 			"/youtube/v3/channels?part=id&mine=true", token, nil)
 		if upload.status != want[0] || list.status != want[1] {
 			t.Errorf("%s: HTTP %d, HTTP %d: %s%s", scope, upload.status, list.status, upload.body, list.body)

@@ -270,7 +270,8 @@ func TestOtherYears(t *testing.T) {
 		now := time.Date(year, 7, 1, 12, 0, 0, 0, time.UTC)
 		for _, p := range testProfiles(4) {
 			posts := p.Posts(DayOf(now))
-			if details := p.Details(DayOf(now), len(posts)); details.Followers < 1 || len(posts) > maxPosts || year > 2030 && len(posts) < 30 {
+			details := p.Details(DayOf(now), len(posts))
+			if details.Followers < 1 || len(posts) > maxPosts || year > 2030 && len(posts) < 30 {
 				t.Errorf("%d: %s has %d posts and %d followers", year, p.Name, len(posts), details.Followers)
 			}
 		}

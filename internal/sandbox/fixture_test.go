@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// fixture is a sandbox on loopback.
+// fixture is a sandbox that listens on loopback.
 type fixture struct {
 	*Server
 	url string
@@ -28,12 +28,12 @@ func start(t *testing.T, opts Options) *fixture {
 func startIn(t *testing.T, dir string, opts Options) *fixture {
 	t.Helper()
 	server := must.Get(Open(dir, opts))(t)
-	front := httptest.NewServer(server.Handler())
+	listener := httptest.NewServer(server.Handler())
 	t.Cleanup(func() {
 		server.Close()
-		front.Close()
+		listener.Close()
 	})
-	return &fixture{Server: server, url: front.URL, dir: dir}
+	return &fixture{Server: server, url: listener.URL, dir: dir}
 }
 
 func (b *fixture) account(t *testing.T, handle string) {
@@ -41,15 +41,15 @@ func (b *fixture) account(t *testing.T, handle string) {
 	must.NoError(t, b.EnsureBlueskyAccount(handle, "Alice A.", "password"))
 }
 
-// answer is the answer to a call.
+// answer is the response to a call.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
-	err    error // the connection was closed without one
+	err    error // set if the connection was closed without a response
 }
 
-// Name returns the name of a refusal.
+// Name returns the "error" member of an error response.
 func (a answer) Name() string {
 	var result struct{ Error string }
 	_ = json.Unmarshal(a.body, &result)
@@ -65,7 +65,7 @@ func (b *fixture) call(t *testing.T, method, token string, in any) answer {
 	return doRequest(request)
 }
 
-// doRequest sends a request and returns its answer.
+// doRequest sends a request and returns the response.
 func doRequest(request *http.Request) answer {
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -87,7 +87,7 @@ func (b *fixture) session(t *testing.T, handle string) (string, string) {
 	return session.AccessJWT, session.RefreshJWT
 }
 
-// put publishes text under a record key made from name, which has at most twelve characters of a TID.
+// put publishes text with a record key that contains name, which must be at most twelve characters of a TID.
 func (b *fixture) put(t *testing.T, token, name, text string) answer {
 	t.Helper()
 	return b.call(t, "com.atproto.repo.putRecord", token, map[string]any{

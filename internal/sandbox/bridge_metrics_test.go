@@ -15,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
-func (b *fixture) figures(t *testing.T, profile, query string) bridge.ProfileMetrics {
+func (b *fixture) profileMetrics(t *testing.T, profile, query string) bridge.ProfileMetrics {
 	t.Helper()
 	return decodeBridge[bridge.ProfileMetrics](t, b, profile+"?"+query)
 }
@@ -30,21 +30,21 @@ func decodeBridge[T any](t *testing.T, b *fixture, path string) T {
 	return result
 }
 
-// allMetrics returns the metrics of all pages.
+// allMetrics returns the posts of all pages. It calls between before each further page.
 func (b *fixture) allMetrics(t *testing.T, profile, query string, between func()) []bridge.PostMetrics {
 	t.Helper()
-	page := b.figures(t, profile, query)
+	page := b.profileMetrics(t, profile, query)
 	all := page.Posts
 	for page.Next != "" {
 		between()
-		page = b.figures(t, profile, query+"&cursor="+url.QueryEscape(page.Next))
+		page = b.profileMetrics(t, profile, query+"&cursor="+url.QueryEscape(page.Next))
 		all = append(all, page.Posts...)
 	}
 	return all
 }
 
-// The profile's metrics have the same posts as its media, and do not change during the day.
-func TestVendorFiguresAgreeWithMedia(t *testing.T) {
+// The metrics of a profile have the same posts as its media, and do not change during a day.
+func TestBridgeMetricsMatchMedia(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b := startBridge(t, &now)
@@ -52,7 +52,7 @@ func TestVendorFiguresAgreeWithMedia(t *testing.T) {
 		media := b.allMedia(t, profile, "type=posts&limit=50", func() {})
 		posts := b.allMetrics(t, profile, "limit=60", func() { now = now.Add(2 * time.Hour) })
 		now = vendorNow
-		if len(posts) != len(media) || int64(len(posts)) != b.figures(t, profile, "").Profile.Posts {
+		if len(posts) != len(media) || int64(len(posts)) != b.profileMetrics(t, profile, "").Profile.Posts {
 			t.Fatalf("%s: %d posts and %d media", profile, len(posts), len(media))
 		}
 		for i, post := range posts {
@@ -60,47 +60,47 @@ func TestVendorFiguresAgreeWithMedia(t *testing.T) {
 			video := post.Format == world.FormatVideo || post.Format == world.FormatReel
 			if post.ID != item.ID || post.Caption != item.Caption || post.TakenAt != item.TakenAt ||
 				post.Duration != item.Duration || video != (item.Kind == "video") {
-				t.Errorf("%s: %+v is not %+v", profile, post, item)
+				t.Errorf("%s: post %+v does not match media %+v", profile, post, item)
 			}
 			for _, tag := range post.Hashtags {
 				if !slices.Contains(strings.Fields(post.Caption), "#"+tag) {
-					t.Errorf("#%s is not in %q", tag, post.Caption)
+					t.Errorf("caption %q lacks #%s", post.Caption, tag)
 				}
 			}
 		}
 		if diff := cmp.Diff(posts, b.allMetrics(t, profile, "limit=200", func() {})); diff != "" {
-			t.Errorf("%s by larger pages: %s", profile, diff)
+			t.Errorf("%s with larger pages: %s", profile, diff)
 		}
 	}
 }
 
-func TestVendorFiguresSince(t *testing.T) {
+func TestBridgeMetricsSince(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b := startBridge(t, &now)
 	all := b.allMetrics(t, "tiktok/profiles/x.y", "limit=200", func() {})
 	since := all[len(all)/2].TakenAt
-	some := b.allMetrics(t, "tiktok/profiles/x.y", "limit=9&since="+url.QueryEscape(since), func() {})
-	if diff := cmp.Diff(all[:len(all)/2+1], some); diff != "" {
+	filtered := b.allMetrics(t, "tiktok/profiles/x.y", "limit=9&since="+url.QueryEscape(since), func() {})
+	if diff := cmp.Diff(all[:len(all)/2+1], filtered); diff != "" {
 		t.Error(diff)
 	}
-	if none := b.figures(t, "tiktok/profiles/x.y",
-		"since="+url.QueryEscape(now.Format(time.RFC3339))).Posts; none == nil || len(none) != 0 {
-		t.Errorf("since now: %v", none)
+	if empty := b.profileMetrics(t, "tiktok/profiles/x.y",
+		"since="+url.QueryEscape(now.Format(time.RFC3339))).Posts; empty == nil || len(empty) != 0 {
+		t.Errorf("since now: %v", empty)
 	}
 }
 
 // Some profiles hide likes, and on Instagram only videos have views.
-func TestUnknownVendorFigures(t *testing.T) {
+func TestBridgeHiddenMetrics(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b := startBridge(t, &now)
 	hidden := 0
 	for _, p := range someProfiles(60) {
-		result := b.figures(t, p.Platform+"/profiles/"+p.Name, "limit=5")
+		result := b.profileMetrics(t, p.Platform+"/profiles/"+p.Name, "limit=5")
 		for _, post := range result.Posts {
-			still := p.Platform == "instagram" && (post.Format == world.FormatImage || post.Format == world.FormatCarousel)
-			if (post.Likes == nil) != p.Traits().HidesLikes || (post.Views == nil) != still {
+			isStill := p.Platform == "instagram" && (post.Format == world.FormatImage || post.Format == world.FormatCarousel)
+			if (post.Likes == nil) != p.Traits().HidesLikes || (post.Views == nil) != isStill {
 				t.Errorf("%s: %+v", p.Name, post)
 			}
 			if post.Likes == nil {
@@ -113,11 +113,11 @@ func TestUnknownVendorFigures(t *testing.T) {
 	}
 }
 
-func TestVendorFiguresMarkers(t *testing.T) {
+func TestBridgeMetricsErrors(t *testing.T) {
 	t.Parallel()
-	over := make(chan time.Time)
-	close(over)
-	b := start(t, Options{After: func(time.Duration) <-chan time.Time { return over }})
+	elapsed := make(chan time.Time)
+	close(elapsed)
+	b := start(t, Options{After: func(time.Duration) <-chan time.Time { return elapsed }})
 	for path, want := range map[string]struct {
 		status int
 		error  string
@@ -144,45 +144,45 @@ func TestVendorFiguresMarkers(t *testing.T) {
 			t.Errorf("%s: HTTP %d: %s", path, a.status, a.body)
 		}
 	}
-	empty := b.figures(t, "instagram/profiles/empty.room", "")
+	empty := b.profileMetrics(t, "instagram/profiles/empty.room", "")
 	if empty.Posts == nil || len(empty.Posts) != 0 || empty.Profile.Followers == 0 || empty.Profile.Posts != 0 {
-		t.Errorf("an empty profile: %+v", empty)
+		t.Errorf("empty profile: %+v", empty)
 	}
 }
 
 // Later responses only add newer posts, and the top posts do not change during the day.
-func TestVendorHashtag(t *testing.T) {
+func TestBridgeHashtag(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b := startBridge(t, &now)
-	ask := func(limit string) bridge.HashtagMetrics {
+	fetch := func(limit string) bridge.HashtagMetrics {
 		return decodeBridge[bridge.HashtagMetrics](t, b, "instagram/hashtags/bread?limit="+limit)
 	}
-	first := ask("1000")
-	if diff := cmp.Diff(first, ask("1000")); diff != "" {
+	first := fetch("1000")
+	if diff := cmp.Diff(first, fetch("1000")); diff != "" {
 		t.Errorf("second request: %s", diff)
 	}
 	now = now.Add(time.Hour)
-	second := ask("1000")
+	second := fetch("1000")
 	if diff := cmp.Diff(first.Top, second.Top); diff != "" {
-		t.Errorf("the best an hour later: %s", diff)
+		t.Errorf("top posts an hour later: %s", diff)
 	}
 	if second.Hashtag.Posts < first.Hashtag.Posts {
-		t.Errorf("%d posts became %d", first.Hashtag.Posts, second.Hashtag.Posts)
+		t.Errorf("%d posts, an hour later %d", first.Hashtag.Posts, second.Hashtag.Posts)
 	}
-	at := slices.IndexFunc(second.Recent, func(post bridge.PostMetrics) bool { return post.ID == first.Recent[0].ID })
-	if at < 1 || second.Recent[at].Caption != first.Recent[0].Caption {
-		t.Errorf("the newest post of an hour ago is at position %d", at)
+	index := slices.IndexFunc(second.Recent, func(post bridge.PostMetrics) bool { return post.ID == first.Recent[0].ID })
+	if index < 1 || second.Recent[index].Caption != first.Recent[0].Caption {
+		t.Errorf("an hour later, the newest post is at position %d", index)
 	}
-	few := ask("3")
+	few := fetch("3")
 	oldest, from := few.Recent[2].TakenAt, few.RecentFrom
 	if len(few.Top) != 3 || len(few.Recent) != 3 || from <= oldest || from > now.Format(time.RFC3339) {
-		t.Errorf("three of each: %d, %d, since %s", len(few.Top), len(few.Recent), from)
+		t.Errorf("%d top posts, %d recent posts since %s", len(few.Top), len(few.Recent), from)
 	}
 }
 
 // A small hashtag's posts of 24 hours fit on one page.
-func TestVendorSmallHashtag(t *testing.T) {
+func TestBridgeSmallHashtag(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b := startBridge(t, &now)
