@@ -21,14 +21,11 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// withStrictApps uses the apps of pressroom sandbox --settings --strict. People connect LinkedIn companies, whose posts an
-// app can list.
+// withStrictApps uses the apps of pressroom sandbox --settings --strict.
 func withStrictApps(t *testing.T) func(*server.Config) {
 	return func(cfg *server.Config) {
 		address := strings.TrimSuffix(cfg.BlueskyServers[0], "/bluesky")
 		must.NoError(t, json.Unmarshal([]byte(server.StrictSandboxSettings(address)), &cfg.Networks.ByPlatform))
-		cfg.Networks.ByPlatform["linkedin"] = bytes.Replace(cfg.Networks.ByPlatform["linkedin"],
-			[]byte(`"client_id": "sandbox-self-service",`), nil, 1)
 	}
 }
 
@@ -72,8 +69,13 @@ func TestStrictApps(t *testing.T) {
 					t.Errorf("%s of %s: %s, want %s", name, platform, got, want)
 				}
 			}
-			w.readFigures(platform)
 		}
+		w.clock.Advance(50 * time.Minute) // posts get reactions
+		for _, platform := range w.networks {
+			w.readFigures(platform, usual, withoutMetrics[platform])
+		}
+		w.checkSecondMethod("linkedin")
+		w.checkSecondMethod("instagram")
 		w.checkUnapproved("tiktok", "a public post", public)
 		w.checkUnapproved("tiktok", "a post of a public account", private)
 		w.checkUnapproved("youtube", "a public post", public)
@@ -85,6 +87,24 @@ func TestStrictApps(t *testing.T) {
 			w.checkRoles(platform)
 		}
 	})
+}
+
+// checkSecondMethod connects an account with a network's second way to sign in, publishes for it and reads the metrics. On
+// LinkedIn, it is the app for companies; the other accounts are members, connected with the self-service app. On Instagram,
+// it is Facebook login.
+func (w *env) checkSecondMethod(platform string) {
+	w.t.Helper()
+	const second = "second"
+	link, _ := w.get("/connect-link?platform=" + platform)["url"].(string)
+	w.accounts[platform][second] = must.Get(fixture.ConnectByMethod(w.t.Context(), w.node.Server, w.owner, platform, link, usual, 1))(w.t)
+	posts := map[string][]int64{"text": w.least(platform), "image": w.images[:1], "video": {w.video}}
+	for name, media := range posts {
+		if got := w.outcome(w.publish(w.draft(platform, second, w.caption("second "+name, platform, ""), media))); got != once {
+			w.t.Errorf("%s of %s, second method: %s", name, platform, got)
+		}
+	}
+	w.clock.Advance(50 * time.Minute)
+	w.readFigures(platform, second, "")
 }
 
 // checkUnapproved checks that an app without an audit cannot publish a post with these options for the second person,
@@ -200,18 +220,47 @@ func TestStrictAppsInGuide(t *testing.T) {
 	}
 }
 
-// readFigures reads the metrics of an account's posts. Networks do not list posts that only the account can see.
-func (w *env) readFigures(platform string) {
+// withoutMetrics has the networks that return no metrics of the posts that apps without approvals can publish.
+var withoutMetrics = map[string]string{
+	"linkedin":  "an app cannot list a member's posts without r_member_social",
+	"pinterest": "an app with Trial access creates no Pins",
+	"tiktok":    "an app without the audit publishes only SELF_ONLY, and TikTok lists only public videos",
+	"youtube":   "an app without the audit publishes only private videos, which have no metrics",
+}
+
+// readFigures reads the metrics of the posts of an account, or their absence, which the reason explains.
+func (w *env) readFigures(platform, person, reason string) {
 	w.t.Helper()
 	n, ok := must.Get(w.node.Accounts.Network(platform))(w.t).(network.Collector)
 	if !ok {
 		w.t.Errorf("%s has no metrics", platform)
 		return
 	}
-	g := must.Get(w.node.Accounts.Grant(w.t.Context(), w.accounts[platform][usual]))(w.t)
+	g := must.Get(w.node.Accounts.Grant(w.t.Context(), w.accounts[platform][person]))(w.t)
+	if !g.Expires.IsZero() && w.clock.Now().After(g.Expires) {
+		g = must.Get(w.node.Accounts.Refresh(w.t.Context(), w.accounts[platform][person], g))(w.t)
+	}
 	found, err := n.Collect(w.t.Context(), g.Grant, w.clock.Now().Add(-24*time.Hour), 50)
-	listed := platform != "pinterest" && platform != "youtube" && platform != "tiktok"
-	if err != nil || listed && len(found.Posts) == 0 {
+	if reason != "" {
+		refused, _ := errors.AsType[*network.Error](err)
+		lacksScope := refused != nil && refused.Class == network.Unapproved && strings.Contains(reason, refused.Code)
+		if err != nil && !lacksScope || len(found.Posts) > 0 || found.Followers == nil && platform != "linkedin" {
+			w.t.Errorf("metrics of %s: %d posts, %v, although %s", platform, len(found.Posts), err, reason)
+		}
+		return
+	}
+	if err != nil || len(found.Posts) == 0 {
 		w.t.Errorf("metrics of %s: %d posts, %v", platform, len(found.Posts), err)
+	}
+	for _, p := range found.Posts {
+		reactions := int64(0)
+		for _, count := range []*int64{p.Reach, p.Views, p.Likes, p.Comments, p.Shares} {
+			if count != nil {
+				reactions += *count
+			}
+		}
+		if p.Likes == nil || reactions == 0 {
+			w.t.Errorf("metrics of %q on %s: %d reactions", p.Text, platform, reactions)
+		}
 	}
 }
