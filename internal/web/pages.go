@@ -17,6 +17,9 @@ var files embed.FS
 // pages holds this package's templates.
 var pages = shell.Parse(files, template.FuncMap{
 	"spark": plot.Spark, "vowel": beginsWithVowel, "wayhint": wayHint,
+	"networks": func() []string {
+		return []string{"instagram", "facebook", "threads", "tiktok", "youtube", "linkedin", "x", "pinterest", "bluesky"}
+	},
 	"firstword": func(name string) string { first, _, _ := strings.Cut(name, " "); return first },
 }, func(l *locale.Language) template.FuncMap {
 	return template.FuncMap{

@@ -212,6 +212,7 @@ func TestLeaveTeam(t *testing.T) {
 		owner.open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).shows(http.StatusOK, "You own this team.")
 		owner.send(http.MethodPost, fmt.Sprintf("/account/teams/%d/leave", c.team.ID), url.Values{}).
 			shows(http.StatusUnprocessableEntity, "You own this team.")
+		owner.open("/account/delete").form("Members").press().shows(http.StatusOK, "Members", c.team.Name)
 		owner.send(http.MethodPost, "/account/delete", url.Values{"email": {c.people[access.Owner].Email}}).
 			shows(http.StatusUnprocessableEntity, "You own a team.")
 		viewer.open(fmt.Sprintf("/account/teams/%d/leave", other.team.ID)).shows(http.StatusNotFound)

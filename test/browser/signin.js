@@ -20,6 +20,13 @@ run(async (browser) => {
   assert.equal(await page.getByLabel('Password').inputValue(), '');
   await look(page, 'sign-in-wrong');
 
+  // The eye shows the password, which stays a password for the browser when the form is sent.
+  const password = page.getByLabel('Password');
+  await page.getByRole('button', { name: 'Show the characters' }).click();
+  assert.equal(await password.getAttribute('type'), 'text');
+  await page.getByRole('button', { name: 'Show the characters' }).click();
+  assert.equal(await password.getAttribute('type'), 'password');
+
   // The focus is in the field that must be corrected.
   await page.keyboard.type(world.owner.password);
   await page.keyboard.press('Enter');
