@@ -18,13 +18,13 @@ import (
 const Name = "facebook"
 
 const (
-	kindPage          = "page"                    // kind of a Page's token; a person's is oauth.KindAccess
-	pageTokenLifetime = 10 * 365 * 24 * time.Hour // lifetime of a Page's token that was read with a long-lived token
-	agency            = "studio.north"            // has its Page in a business portfolio
+	kindPage          = "page"                    // kind of a Page's token; the kind of a person's token is oauth.KindAccess
+	pageTokenLifetime = 10 * 365 * 24 * time.Hour // of a Page's token that was requested with a long-lived token
+	agency            = "studio.north"            // its Page is in a business portfolio
 )
 
-// Network is the part of the Graph API for Pages: the consent and its tokens, photos, videos and posts. Each person
-// has one Page of the same name, which is the account.
+// Network is the part of the Graph API for Pages that pressroom uses: the consent and its tokens, photos, videos and
+// posts. Each person has one Page with the same name. The account in the store is the Page.
 type Network struct{ *graph.API }
 
 // New returns the network of a sandbox.
@@ -39,28 +39,28 @@ func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, page
 
 func pageID(handle string) string { return base.StableID("10", "facebook page "+handle) }
 
-// Handler serves the network's three API hosts below graph/, video/ and upload/, and the consent page and posts below
-// www/.
+// Handler serves Facebook's three API hosts below /graph, /video and /upload. Below /www, it serves the consent page and
+// redirects from posts to the sandbox's page.
 func (n *Network) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /www/{version}/dialog/oauth", n.dialog)
-	mux.HandleFunc("POST /www/{version}/dialog/oauth", n.dialog)
+	mux.HandleFunc("GET /www/{version}/dialog/oauth", n.consent)
+	mux.HandleFunc("POST /www/{version}/dialog/oauth", n.consent)
 	mux.HandleFunc("POST /video/{version}/{user}/videos", n.uploadVideo)
 	mux.HandleFunc("POST /upload/video-upload/{version}/{video}", n.uploadReel)
 	for pattern, do := range map[string]func(*http.Request) (any, error){
-		"GET /graph/{version}/oauth/access_token": n.issueToken,
+		"GET /graph/{version}/oauth/access_token": n.grantToken,
 		"GET /graph/{version}/me/permissions":     n.Permissions,
 		"GET /graph/{version}/{app}/permissions": n.AppPermissions("pages_show_list", "pages_read_engagement",
 			"pages_manage_posts", "read_insights", "business_management"),
 		"GET /graph/{version}/debug_token":             n.DebugToken(kindPage),
 		"DELETE /graph/{version}/{person}/permissions": n.RevokePermissions,
-		"GET /graph/{version}/me/accounts":             n.pages,
-		"GET /graph/{version}/me/businesses":           n.businesses,
-		"GET /graph/{version}/{business}/owned_pages":  n.ownedPages,
-		"GET /graph/{version}/{business}/client_pages": n.clientPages,
+		"GET /graph/{version}/me/accounts":             n.listOwnPages,
+		"GET /graph/{version}/me/businesses":           n.listBusinesses,
+		"GET /graph/{version}/{business}/owned_pages":  n.listOwnedPages,
+		"GET /graph/{version}/{business}/client_pages": n.listClientPages,
 		"GET /graph/{version}/{user}/published_posts":  n.listPosts,
 		"POST /graph/{version}/{user}/photos":          n.createPhoto,
-		"POST /graph/{version}/{user}/feed":            n.post,
+		"POST /graph/{version}/{user}/feed":            n.createPost,
 		"POST /graph/{version}/{user}/video_reels":     n.reelPhase,
 		"GET /graph/{version}/{id}":                    n.describe,
 		"GET /graph/{version}/{id}/insights":           n.postInsights,
@@ -75,8 +75,8 @@ func (n *Network) Handler() http.Handler {
 	return mux
 }
 
-// dialog is the consent page. A test can decline permissions by naming them in declined.
-func (n *Network) dialog(w http.ResponseWriter, r *http.Request) {
+// consent is the consent page. Tests can decline permissions with the parameter declined.
+func (n *Network) consent(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, base.MaxBody)
 	if r.ParseForm() == nil {
 		declined := strings.Split(r.Form.Get("declined"), ",")
@@ -88,8 +88,9 @@ func (n *Network) dialog(w http.ResponseWriter, r *http.Request) {
 	n.Authorize(w, r)
 }
 
-// issueToken exchanges a code for a token of one hour, or a person's token for one of sixty days.
-func (n *Network) issueToken(r *http.Request) (any, error) {
+// grantToken exchanges a code for a short-lived token or a person's token for a long-lived one, or returns an app access
+// token.
+func (n *Network) grantToken(r *http.Request) (any, error) {
 	switch {
 	case r.Form.Get("client_id") == "" || r.Form.Get("client_secret") == "":
 		return nil, graph.InvalidParameter("client_id and client_secret are required")
@@ -106,7 +107,7 @@ func pageView(a store.Account) map[string]any {
 	return map[string]any{"id": a.ID, "name": a.DisplayName, "username": a.Handle}
 }
 
-// asPage calls do in a transaction with the Page of the request's token. It refuses a path that names another Page.
+// asPage calls do in a transaction with the Page of the request's token. It refuses a path with the ID of another Page.
 func (n *Network) asPage(r *http.Request, do func(store.Tx, store.Account, store.Token) error) error {
 	return n.Store.InTx(r.Context(), func(t store.Tx) error {
 		token, ok, err := n.Find(r.Context(), t, kindPage, r.Form.Get("access_token"))
@@ -132,7 +133,7 @@ func (n *Network) asPage(r *http.Request, do func(store.Tx, store.Account, store
 	})
 }
 
-// refuseNonPage refuses a token that is not a Page's.
+// refuseNonPage returns the error for a token that is not a Page's.
 func (n *Network) refuseNonPage(r *http.Request, t store.Tx) error {
 	if _, _, err := n.Authenticate(r, t); err != nil {
 		return err
@@ -149,9 +150,9 @@ func (n *Network) describe(r *http.Request) (any, error) {
 			answer = map[string]any{"id": graph.PersonID(a.Handle), "name": a.DisplayName}
 			return nil
 		})
-	} else if answer, err = n.ownPage(r, id); answer == nil && err == nil {
+	} else if answer, err = n.findOwnPage(r, id); answer == nil && err == nil {
 		err = n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
-			answer, err = n.object(r, t, a, id)
+			answer, err = n.findObject(r, t, a, id)
 			return err
 		})
 	}
@@ -161,7 +162,7 @@ func (n *Network) describe(r *http.Request) (any, error) {
 	return graph.PickFields(r, answer), nil
 }
 
-func (n *Network) object(r *http.Request, t store.Tx, a store.Account, id string) (map[string]any, error) {
+func (n *Network) findObject(r *http.Request, t store.Tx, a store.Account, id string) (map[string]any, error) {
 	if id == a.ID {
 		page := pageView(a)
 		page["followers_count"] = insights.Followers(Name, a.ID, n.Now())
@@ -172,7 +173,7 @@ func (n *Network) object(r *http.Request, t store.Tx, a store.Account, id string
 	}
 	v, found, err := findVideo(r.Context(), t, `id = ? and account = ?`, id, a.ID)
 	if found && !v.finished.IsZero() {
-		v.isDraft, err = n.actOnVideo(r, t, v)
+		v.isDraft, err = n.checkMarkers(r, t, v)
 	}
 	if found || err != nil {
 		return n.videoView(v, a), err

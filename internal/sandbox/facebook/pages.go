@@ -11,25 +11,25 @@ import (
 
 const scopeBusiness = "business_management"
 
-// pages lists the person's Pages, each with its own token. The Page of the agency is only among those of its
-// portfolio.
-func (n *Network) pages(r *http.Request) (any, error) {
+// listOwnPages lists the person's Pages with their tokens. It omits Pages that belong to a business portfolio.
+func (n *Network) listOwnPages(r *http.Request) (any, error) {
 	return n.listPages(r, "", func(a store.Account) bool { return a.Handle != agency })
 }
 
-// ownedPages lists the Pages of a portfolio, without the person's tasks.
-func (n *Network) ownedPages(r *http.Request) (any, error) {
+// listOwnedPages lists the Pages that a business portfolio owns.
+func (n *Network) listOwnedPages(r *http.Request) (any, error) {
 	return n.listPages(r, scopeBusiness, func(a store.Account) bool {
 		return a.Handle == agency && r.PathValue("business") == businessID(a)
 	})
 }
 
-// clientPages lists the Pages that others have shared with a portfolio.
-func (n *Network) clientPages(r *http.Request) (any, error) {
+// listClientPages lists the Pages that others have shared with a business portfolio.
+func (n *Network) listClientPages(r *http.Request) (any, error) {
 	return n.listPages(r, scopeBusiness, func(store.Account) bool { return false })
 }
 
-// listPages lists the person's Page if it is included. A list that needs no scope has the person's tasks.
+// listPages lists the person's Page if includes returns true for it. The token must have the scope unless it is empty.
+// Only lists that require no scope contain the person's tasks.
 func (n *Network) listPages(r *http.Request, scope string, includes func(store.Account) bool) (any, error) {
 	data := []map[string]any{}
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
@@ -41,7 +41,7 @@ func (n *Network) listPages(r *http.Request, scope string, includes func(store.A
 		if !includes(a) {
 			return nil
 		}
-		page, err := n.openPage(r, t, a, token)
+		page, err := n.pageWithToken(r, t, a, token)
 		if scope == "" {
 			page["tasks"] = []string{"ANALYZE", "ADVERTISE", "MODERATE", "CREATE_CONTENT"}
 		}
@@ -53,22 +53,22 @@ func (n *Network) listPages(r *http.Request, scope string, includes func(store.A
 	}, err
 }
 
-// openPage returns a Page with a token. A long-lived token reads tokens that last as long as the consent.
-func (n *Network) openPage(r *http.Request, t store.Tx, a store.Account, token store.Token) (map[string]any, error) {
-	life := token.Expires.Sub(n.Now())
+// pageWithToken returns a Page with a new token. The new token is long-lived if the person's token is.
+func (n *Network) pageWithToken(r *http.Request, t store.Tx, a store.Account, token store.Token) (map[string]any, error) {
+	lifetime := token.Expires.Sub(n.Now())
 	if token.Expires.Sub(token.Issued) > graph.ShortLifetime {
-		life = pageTokenLifetime
+		lifetime = pageTokenLifetime
 	}
 	token.Kind = kindPage
-	text, err := n.Issue(r.Context(), t, token, life)
+	text, err := n.Issue(r.Context(), t, token, lifetime)
 	page := pageView(a)
 	page["access_token"] = text
 	return page, err
 }
 
-// ownPage returns the Page with an ID, with its token, if the request has the token of its person. It is nil for any
-// other request.
-func (n *Network) ownPage(r *http.Request, id string) (map[string]any, error) {
+// findOwnPage returns the Page with an ID if the request has the token of the Page's person. It returns nil for other
+// requests.
+func (n *Network) findOwnPage(r *http.Request, id string) (map[string]any, error) {
 	var page map[string]any
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 		token, ok, err := n.Find(r.Context(), t, oauth.KindAccess, r.Form.Get("access_token"))
@@ -77,15 +77,15 @@ func (n *Network) ownPage(r *http.Request, id string) (map[string]any, error) {
 		}
 		a, _, err := t.Account(r.Context(), Name, id)
 		if err == nil {
-			page, err = n.openPage(r, t, a, token)
+			page, err = n.pageWithToken(r, t, a, token)
 		}
 		return err
 	})
 	return page, err
 }
 
-// businesses lists the person's business portfolios.
-func (n *Network) businesses(r *http.Request) (any, error) {
+// listBusinesses lists the person's business portfolios.
+func (n *Network) listBusinesses(r *http.Request) (any, error) {
 	data := []map[string]any{}
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
 		if a.Handle == agency {

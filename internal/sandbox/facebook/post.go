@@ -23,8 +23,10 @@ import (
 const (
 	maxText   = 63_206 // UTF-16 code units
 	maxPhotos = 10
-	formPhoto = "PHOTO" // forms of containers
-	formPost  = "POST"
+
+	// Media types of containers. Containers of posts only reserve an ID.
+	mediaTypePhoto = "PHOTO"
+	mediaTypePost  = "POST"
 )
 
 var photoLimits = graph.ImageLimits{
@@ -48,12 +50,12 @@ var (
 	}
 )
 
-// createPhoto fetches a photo for a later post. Photos that are published immediately are not supported.
+// createPhoto fetches a photo for a later post. It does not support photos that are published immediately.
 func (n *Network) createPhoto(r *http.Request) (any, error) {
 	if r.Form.Get("published") != "false" {
-		return nil, graph.InvalidParameter("published has to be false in this sandbox")
+		return nil, graph.InvalidParameter("published must be false in this sandbox")
 	}
-	c := graph.Container{MediaType: formPhoto}
+	c := graph.Container{MediaType: mediaTypePhoto}
 	err := n.asPage(r, func(_ store.Tx, a store.Account, _ store.Token) error {
 		c.Account = a.ID
 		return nil
@@ -77,8 +79,9 @@ func (n *Network) createPhoto(r *http.Request) (any, error) {
 	return map[string]string{"id": c.ID()}, err
 }
 
-// show publishes a post. Prepare checks the request, and save stores the post, which is on disk when show returns.
-func (n *Network) show(
+// publish publishes a post. prepare checks the request, and save stores the post. The post is on disk when publish
+// returns.
+func (n *Network) publish(
 	r *http.Request, prepare func(t store.Tx, a store.Account) (*store.Post, error),
 	save func(t store.Tx, p *store.Post) error,
 ) (string, error) {
@@ -93,10 +96,10 @@ func (n *Network) show(
 				return err
 			}
 			p.Audience = graph.Audience(token.Client)
-			publication := marker.Attempt{
+			attempt := marker.Attempt{
 				Platform: Name, Account: a.ID, Text: p.Text, Session: token.Session, Waited: waited,
 			}
-			out, err = publication.Publish(r.Context(), t, refusals, func() (string, error) {
+			out, err = attempt.Publish(r.Context(), t, refusals, func() (string, error) {
 				err := save(t, p)
 				return p.ID, err
 			})
@@ -106,15 +109,15 @@ func (n *Network) show(
 	})
 }
 
-// refusals are the errors that markers can request.
+// refusals are the errors that markers request.
 var refusals = marker.Refusals{
 	Rejected: errText, Expired: graph.ErrSessionExpired, RateLimited: graph.ErrRateLimited, Failed: graph.ErrInternal,
 }
 
-// post publishes a text, a link or photos.
-func (n *Network) post(r *http.Request) (any, error) {
+// createPost publishes a text, a link or photos.
+func (n *Network) createPost(r *http.Request) (any, error) {
 	var photos []graph.Container
-	id, err := n.show(r, func(t store.Tx, a store.Account) (*store.Post, error) {
+	id, err := n.publish(r, func(t store.Tx, a store.Account) (*store.Post, error) {
 		var err error
 		if photos, err = findPhotos(r, t, a); err != nil {
 			return nil, err
@@ -125,22 +128,22 @@ func (n *Network) post(r *http.Request) (any, error) {
 	return map[string]string{"id": id}, err
 }
 
-// findPhotos returns the photos of a post.
+// findPhotos returns the photos that the parameter attached_media lists.
 func findPhotos(r *http.Request, t store.Tx, a store.Account) ([]graph.Container, error) {
-	var named []struct {
+	var attached []struct {
 		ID string `json:"media_fbid"`
 	}
-	if text := r.Form.Get("attached_media"); text != "" && json.Unmarshal([]byte(text), &named) != nil ||
-		len(named) > maxPhotos {
-		return nil, graph.InvalidParameter("attached_media has to be a list of at most 10 photos")
+	if text := r.Form.Get("attached_media"); text != "" && json.Unmarshal([]byte(text), &attached) != nil ||
+		len(attached) > maxPhotos {
+		return nil, graph.InvalidParameter("attached_media must be a list of at most 10 photos")
 	}
-	photos := make([]graph.Container, len(named))
-	for i := range named {
-		c, found, err := graph.FindContainer(r.Context(), t, Name, named[i].ID)
+	photos := make([]graph.Container, len(attached))
+	for i := range attached {
+		c, found, err := graph.FindContainer(r.Context(), t, Name, attached[i].ID)
 		switch {
 		case err != nil:
 			return nil, err
-		case !found || c.Account != a.ID || c.MediaType != formPhoto:
+		case !found || c.Account != a.ID || c.MediaType != mediaTypePhoto:
 			return nil, graph.ErrNoObject
 		case c.Post != "":
 			return nil, errPhotoUsed
@@ -154,10 +157,10 @@ func checkPost(form url.Values, photos []graph.Container) error {
 	text, link := form.Get("message"), form.Get("link")
 	switch {
 	case form.Get("published") == "false":
-		return graph.InvalidParameter("published has to be true in this sandbox")
+		return graph.InvalidParameter("published must be true in this sandbox")
 	case strings.TrimSpace(text) == "" && link == "" && len(photos) == 0:
-		return graph.InvalidParameter("A post needs message, link or attached_media")
-	case !fits(text):
+		return graph.InvalidParameter("A post requires message, link or attached_media")
+	case isTooLong(text):
 		return graph.InvalidParameter("The message is too long")
 	case link != "" && !base.LinkPattern.MatchString(link):
 		return errLink
@@ -165,9 +168,9 @@ func checkPost(form url.Values, photos []graph.Container) error {
 	return nil
 }
 
-func fits(text string) bool { return len(utf16.Encode([]rune(text))) <= maxText }
+func isTooLong(text string) bool { return len(utf16.Encode([]rune(text))) > maxText }
 
-// savePost stores a post that differs from the last one, and marks its photos as used.
+// savePost stores a post and marks its photos as used. It refuses a post that equals the previous one.
 func (n *Network) savePost(r *http.Request, t store.Tx, p *store.Post, photos []graph.Container) error {
 	last, err := t.Posts(r.Context(), `where p.platform = ? and p.account = ? order by p.seq desc limit 1`,
 		Name, p.Account)
@@ -177,29 +180,29 @@ func (n *Network) savePost(r *http.Request, t store.Tx, p *store.Post, photos []
 	if len(photos) == 0 && len(last) > 0 && len(last[0].Media) == 0 && last[0].Text == p.Text {
 		return errDuplicate
 	}
-	number := graph.Container{Account: p.Account, MediaType: formPost, Text: p.Text, Made: n.Now()}
-	if err := graph.InsertContainer(r.Context(), t, Name, &number); err != nil {
+	container := graph.Container{Account: p.Account, MediaType: mediaTypePost, Text: p.Text, Made: n.Now()}
+	if err := graph.InsertContainer(r.Context(), t, Name, &container); err != nil {
 		return err
 	}
 	for _, photo := range photos {
 		p.Media = append(p.Media, photo.Media...)
 	}
-	for _, used := range append(slices.Clone(photos), number) {
+	for _, used := range append(slices.Clone(photos), container) {
 		if err := graph.MarkContainerPublished(r.Context(), t, used); err != nil {
 			return err
 		}
 	}
-	p.ID = p.Account + "_" + number.PostID()
+	p.ID = p.Account + "_" + container.PostID()
 	return n.saveWithBody(r.Context(), t, p, map[string]any{"media": p.Media, "link": r.Form.Get("link")})
 }
 
-// saveWithBody stores the post with a body.
-func (n *Network) saveWithBody(ctx context.Context, t store.Tx, p *store.Post, known map[string]any) error {
-	body, err := json.Marshal(known)
+// saveWithBody stores the post with a body, which contains the fields of postBody and the media.
+func (n *Network) saveWithBody(ctx context.Context, t store.Tx, p *store.Post, body map[string]any) error {
+	encoded, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("writing a post: %w", err)
 	}
-	p.Body, p.At, p.Version = body, n.Now(), p.ID
+	p.Body, p.At, p.Version = encoded, n.Now(), p.ID
 	return t.SavePost(ctx, *p)
 }
 
@@ -208,7 +211,7 @@ func (n *Network) listPosts(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	read, err := graph.ParseOffset(r)
+	offset, err := graph.ParseOffset(r)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +219,7 @@ func (n *Network) listPosts(r *http.Request) (any, error) {
 	err = n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		posts, err := t.Posts(r.Context(),
 			`where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, Name,
-			a.ID, since, limit, read)
+			a.ID, since, limit, offset)
 		if err == nil {
 			err = errors.Join(marker.WithholdAny(posts, n.Now()), checkAmount(posts, limit))
 		}
@@ -228,20 +231,20 @@ func (n *Network) listPosts(r *http.Request) (any, error) {
 		}
 		return err
 	})
-	return n.Page(r, data, limit, read), err
+	return n.Page(r, data, limit, offset), err
 }
 
-const maxOfLarge = 10 // posts per page if one of them is large
+const maxLargePage = 10 // posts on a page if one of them is large
 
 var errTooMuch = &graph.Error{
 	Status: http.StatusInternalServerError, Code: 1,
 	Message: "Please reduce the amount of data you're asking for, then retry your request",
 }
 
-// checkAmount refuses a page of many posts if a marker makes one of them large.
+// checkAmount refuses a page with a high limit if a marker makes one of its posts large.
 func checkAmount(posts []store.Post, limit int) error {
 	isLarge := func(p store.Post) bool { return marker.Read(p.Text, Name).Has(marker.TooMuch) }
-	if limit > maxOfLarge && slices.ContainsFunc(posts, isLarge) {
+	if limit > maxLargePage && slices.ContainsFunc(posts, isLarge) {
 		return errTooMuch
 	}
 	return nil
@@ -254,7 +257,7 @@ func (n *Network) postView(r *http.Request, p store.Post) map[string]any {
 		id = p.Account + "_" + id
 	}
 	path := p.Handle + "/posts/" + p.ID
-	if readBody(p).Reel {
+	if parseBody(p).Reel {
 		path = "reel/" + p.ID + "/"
 	}
 	answer := map[string]any{
@@ -264,8 +267,8 @@ func (n *Network) postView(r *http.Request, p store.Post) map[string]any {
 	if p.Text != "" {
 		answer["message"] = p.Text
 	}
-	if attached := attachments(p); attached != nil {
-		answer["attachments"] = map[string]any{"data": []any{attached}}
+	if attachment := newAttachment(p); attachment != nil {
+		answer["attachments"] = map[string]any{"data": []any{attachment}}
 	}
 	return answer
 }
@@ -276,14 +279,14 @@ type postBody struct {
 	Reel bool   `json:"reel"`
 }
 
-func readBody(p store.Post) postBody {
+func parseBody(p store.Post) postBody {
 	var body postBody
-	_ = json.Unmarshal(p.Body, &body) // saveWithBody has encoded it
+	_ = json.Unmarshal(p.Body, &body) // saveWithBody encoded it
 	return body
 }
 
-// attachments returns the attachment of a post, which can have parts.
-func attachments(p store.Post) map[string]any {
+// newAttachment returns the attachment of a post, or nil. An album has its photos and videos as parts.
+func newAttachment(p store.Post) map[string]any {
 	parts := make([]map[string]any, len(p.Media))
 	for i, m := range p.Media {
 		parts[i] = map[string]any{"type": "photo", "description": m.Alt}
@@ -291,7 +294,7 @@ func attachments(p store.Post) map[string]any {
 			parts[i]["type"] = "video_inline"
 		}
 	}
-	link := readBody(p).Link
+	link := parseBody(p).Link
 	switch {
 	case len(parts) > 1:
 		return map[string]any{"type": "album", "subattachments": map[string]any{"data": parts}}

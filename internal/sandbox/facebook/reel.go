@@ -11,28 +11,28 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// reelSession is the prefix of the stored session of a reel. Clients name a reel by its ID.
+// reelSession is the prefix of the stored session of a reel. The ID of the reel follows.
 const reelSession = "reel "
 
 func (v video) isReel() bool { return strings.HasPrefix(v.session, reelSession) }
 
-// reelPhase starts the upload of a reel, or finishes it, which publishes the reel.
+// reelPhase starts the upload of a reel, or publishes an uploaded reel.
 func (n *Network) reelPhase(r *http.Request) (any, error) {
 	switch r.Form.Get("upload_phase") {
 	case "start":
 		return n.startReel(r)
 	case "finish":
 		if r.Form.Get("video_state") != "PUBLISHED" {
-			return nil, graph.InvalidParameter("video_state has to be PUBLISHED in this sandbox")
+			return nil, graph.InvalidParameter("video_state must be PUBLISHED in this sandbox")
 		}
 		r.Form.Set("upload_session_id", reelSession+r.Form.Get("video_id"))
 		return n.finishVideo(r)
 	}
-	return nil, graph.InvalidParameter("upload_phase has to be one of start, finish")
+	return nil, graph.InvalidParameter("upload_phase must be one of start, finish")
 }
 
 func (n *Network) startReel(r *http.Request) (any, error) {
-	v := video{size: maxVideo, session: reelSession} // the size is known when the file arrives
+	v := video{size: maxVideo, session: reelSession} // saveReel sets the size
 	err := n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		v.account, v.made = a.ID, n.Now()
 		return insertVideo(r.Context(), t, &v)
@@ -43,7 +43,7 @@ func (n *Network) startReel(r *http.Request) (any, error) {
 	}, err
 }
 
-// uploadReel receives the file of a reel in one request. The token is in a header.
+// uploadReel receives the file of a reel in one request, which has the token in a header.
 func (n *Network) uploadReel(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
@@ -60,11 +60,11 @@ func (n *Network) uploadReel(w http.ResponseWriter, r *http.Request) {
 func (n *Network) saveReel(w http.ResponseWriter, r *http.Request) (any, error) {
 	size, err := strconv.ParseInt(r.Header.Get("file_size"), 10, 64)
 	if err != nil || size < 1 || size > maxVideo || r.Header.Get("offset") != "0" {
-		return nil, graph.InvalidParameter("offset has to be 0 and file_size that of a video")
+		return nil, graph.InvalidParameter("offset must be 0 and file_size the size of the video")
 	}
-	find := func(save func(store.Tx, video) error) error {
+	withUpload := func(save func(store.Tx, video) error) error {
 		return n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
-			v, err := n.upload(r, t, a)
+			v, err := n.findUpload(r, t, a)
 			if err == nil && v.received > 0 {
 				err = errUpload
 			}
@@ -74,19 +74,19 @@ func (n *Network) saveReel(w http.ResponseWriter, r *http.Request) (any, error) 
 			return save(t, v)
 		})
 	}
-	if err := find(func(store.Tx, video) error { return nil }); err != nil {
+	if err := withUpload(func(store.Tx, video) error { return nil }); err != nil {
 		return nil, err
 	}
-	end := base.AllowUpload(w)
+	endUpload := base.AllowUpload(w)
 	file, err := n.Store.SaveFile(http.MaxBytesReader(w, r.Body, size))
-	end()
+	endUpload()
 	if base.UploadError(err) != nil || err == nil && file.Size != size {
 		return nil, errOffset
 	}
 	if err != nil {
 		return nil, err
 	}
-	err = find(func(t store.Tx, v video) error {
+	err = withUpload(func(t store.Tx, v video) error {
 		v.size, v.received, v.chunks = size, size, []string{file.CID}
 		return updateVideo(r.Context(), t, v)
 	})

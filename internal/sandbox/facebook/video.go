@@ -20,7 +20,7 @@ import (
 const (
 	maxVideo       = 10_000_000_000 // bytes
 	chunkSize      = 1 << 20        // bytes
-	formOverhead   = 64 << 10       // bytes of a form besides the chunk
+	formOverhead   = 64 << 10       // bytes of a form in addition to the chunk
 	uploadLifetime = 24 * time.Hour
 )
 
@@ -30,24 +30,24 @@ type video struct {
 	account     string
 	size        int64
 	received    int64
-	chunks      []string // cids, in order
-	failure     string
+	chunks      []string // CIDs in order
+	failure     string   // why processing failed
 	made        time.Time
-	finished    time.Time // when the upload ended; zero before
+	finished    time.Time // zero until the upload is finished
 	isDraft     bool      // stays unpublished until its owner shares it
 }
 
 var (
 	errUpload = &graph.Error{
-		Status: http.StatusBadRequest, Code: 100, Message: "There is no such upload, or it has been ended",
+		Status: http.StatusBadRequest, Code: 100, Message: "The upload does not exist or has ended",
 	}
 	errOffset = &graph.Error{
 		Status: http.StatusBadRequest, Code: 100, Subcode: 1363037,
-		Message: "The start offset is not the one that was asked for",
+		Message: "The start offset is not the expected one",
 	}
 )
 
-// uploadVideo handles the three phases of an upload. Files come in a multipart form.
+// uploadVideo handles the three phases of an upload. Clients send files in multipart forms.
 func (n *Network) uploadVideo(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
 		n.Handle(n.videoPhase)(w, r)
@@ -56,10 +56,10 @@ func (n *Network) uploadVideo(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
 	r = r.WithContext(ctx)
-	end := base.AllowUpload(w)
+	endUpload := base.AllowUpload(w)
 	r.Body = http.MaxBytesReader(w, r.Body, chunkSize+formOverhead)
 	err := r.ParseMultipartForm(chunkSize + formOverhead)
-	end()
+	endUpload()
 	if err != nil {
 		n.Write(w, r, nil, graph.InvalidParameter("The request cannot be read"))
 		return
@@ -77,13 +77,13 @@ func (n *Network) videoPhase(r *http.Request) (any, error) {
 	case "finish":
 		return n.finishVideo(r)
 	}
-	return nil, graph.InvalidParameter("upload_phase has to be one of start, transfer, finish")
+	return nil, graph.InvalidParameter("upload_phase must be one of start, transfer, finish")
 }
 
 func (n *Network) startVideo(r *http.Request) (any, error) {
 	size, err := strconv.ParseInt(r.Form.Get("file_size"), 10, 64)
 	if err != nil || size < 1 || size > maxVideo {
-		return nil, graph.InvalidParameter("file_size is not that of a video")
+		return nil, graph.InvalidParameter("file_size is out of range")
 	}
 	v := video{size: size}
 	err = n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
@@ -103,8 +103,8 @@ func (v video) nextChunk() map[string]string {
 	}
 }
 
-// upload returns the caller's unfinished upload.
-func (n *Network) upload(r *http.Request, t store.Tx, a store.Account) (video, error) {
+// findUpload returns an unfinished upload of the Page.
+func (n *Network) findUpload(r *http.Request, t store.Tx, a store.Account) (video, error) {
 	v, found, err := findVideo(r.Context(), t, `session = ? and account = ?`, r.Form.Get("upload_session_id"), a.ID)
 	if err == nil && (!found || !v.finished.IsZero() || n.Now().Sub(v.made) >= uploadLifetime) {
 		err = errUpload
@@ -125,7 +125,7 @@ func (n *Network) transferVideo(r *http.Request) (any, error) {
 	}
 	err = n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		var err error
-		if v, err = n.upload(r, t, a); err != nil {
+		if v, err = n.findUpload(r, t, a); err != nil {
 			return err
 		}
 		if r.Form.Get("start_offset") != v.nextChunk()["start_offset"] || chunk.Size == 0 ||
@@ -139,22 +139,22 @@ func (n *Network) transferVideo(r *http.Request) (any, error) {
 	return v.nextChunk(), err
 }
 
-// finishVideo ends an upload. The video is shown once the network has processed it.
+// finishVideo finishes an upload and publishes the video, which takes a while to be processed.
 func (n *Network) finishVideo(r *http.Request) (any, error) {
 	file, failure, err := n.assemble(r)
 	if err != nil {
 		return nil, err
 	}
 	var v video
-	_, err = n.show(r, func(t store.Tx, a store.Account) (*store.Post, error) {
+	_, err = n.publish(r, func(t store.Tx, a store.Account) (*store.Post, error) {
 		var err error
-		if v, err = n.upload(r, t, a); err != nil {
+		if v, err = n.findUpload(r, t, a); err != nil {
 			return nil, err
 		}
 		p := &store.Post{
 			Platform: Name, Account: a.ID, ID: v.id, Text: r.Form.Get("description"), Media: []store.Medium{file},
 		}
-		if !fits(p.Text) {
+		if isTooLong(p.Text) {
 			return nil, graph.InvalidParameter("The description is too long")
 		}
 		return p, nil
@@ -168,12 +168,12 @@ func (n *Network) finishVideo(r *http.Request) (any, error) {
 	return map[string]bool{"success": true}, err
 }
 
-// assemble joins the chunks. It returns the medium, or a description of what is wrong with it.
+// assemble joins the chunks. It returns the video, or the reason why it cannot be processed.
 func (n *Network) assemble(r *http.Request) (store.Medium, string, error) {
 	var v video
 	err := n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		var err error
-		v, err = n.upload(r, t, a)
+		v, err = n.findUpload(r, t, a)
 		if err == nil && v.received < v.size {
 			err = errOffset
 		}
@@ -193,7 +193,7 @@ func (n *Network) assemble(r *http.Request) (store.Medium, string, error) {
 	return file, "", err
 }
 
-// videoView returns a video in the API's form. Its address has no host.
+// videoView returns a video in the API's format. Its permalink has no host.
 func (n *Network) videoView(v video, a store.Account) map[string]any {
 	status := map[string]any{"video_status": n.videoStatus(v)}
 	ready := status["video_status"] == "ready"
@@ -221,9 +221,9 @@ func (n *Network) videoView(v video, a store.Account) map[string]any {
 	}
 }
 
-// actOnVideo reports whether a marker keeps a video as a draft. The error is marker.ErrLost if a marker keeps its post
-// unconfirmed.
-func (n *Network) actOnVideo(r *http.Request, t store.Tx, v video) (bool, error) {
+// checkMarkers reports whether a marker keeps a video as a draft. It returns marker.ErrLost if a marker still hides the
+// post.
+func (n *Network) checkMarkers(r *http.Request, t store.Tx, v video) (bool, error) {
 	p, found, err := t.Post(r.Context(), Name, v.id)
 	if err != nil || !found {
 		return false, err
@@ -259,12 +259,11 @@ func insertVideo(ctx context.Context, t store.Tx, v *video) error {
 	} else {
 		v.session = fmt.Sprintf("16%015d", seq)
 	}
-	return t.Run(ctx, "beginning an upload",
+	return t.Run(ctx, "starting an upload",
 		`insert into facebook_videos (seq, id, session, account, size, made_at) values (?, ?, ?, ?, ?, ?)`,
 		seq, v.id, v.session, v.account, v.size, v.made.UnixMilli())
 }
 
-// updateVideo updates a video.
 func updateVideo(ctx context.Context, t store.Tx, v video) error {
 	chunks, err := json.Marshal(v.chunks)
 	if err != nil {

@@ -13,18 +13,18 @@ import (
 
 var errSecret = &Error{Status: http.StatusBadRequest, Code: 1, Message: "Error validating client secret."}
 
-// AppToken checks an app's ID and secret.
+// AppToken returns an app access token for an app's ID and secret.
 func (*API) AppToken(r *http.Request) (any, error) {
 	switch {
 	case r.Form.Get("grant_type") != "client_credentials":
-		return nil, InvalidParameter("grant_type has to be client_credentials")
+		return nil, InvalidParameter("grant_type must be client_credentials")
 	case base.IsWrongSecret(r.Form.Get("client_secret")):
 		return nil, errSecret
 	}
 	return map[string]any{"access_token": r.Form.Get("client_id") + "|" + base.NewID(), "token_type": "bearer"}, nil
 }
 
-// findApp returns the app whose ID and secret are the request's token.
+// findApp returns the app of the request's token, which consists of the app's ID and secret.
 func findApp(r *http.Request) (string, error) {
 	app, secret, isApp := strings.Cut(r.Form.Get("access_token"), "|")
 	if !isApp || base.IsWrongSecret(secret) {
@@ -33,7 +33,7 @@ func findApp(r *http.Request) (string, error) {
 	return app, nil
 }
 
-// AppPermissions lists the permissions that App Review has approved.
+// AppPermissions returns the call that lists the permissions of an app and whether App Review has approved them.
 func (*API) AppPermissions(approved ...string) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		app, err := findApp(r)
@@ -55,7 +55,7 @@ func (*API) AppPermissions(approved ...string) func(*http.Request) (any, error) 
 	}
 }
 
-// DebugToken describes a token of one of the kinds to its app.
+// DebugToken returns the call that describes an access token, or a token of one of the kinds, to its app.
 func (n *API) DebugToken(kinds ...string) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		app, err := findApp(r)
@@ -73,7 +73,7 @@ func (n *API) DebugTokenByTester(r *http.Request) (any, error) {
 	var app string
 	err := n.AsCaller(r, func(_ store.Tx, a store.Account, token store.Token) error {
 		if !slices.Contains(roleHolders, a.Handle) {
-			return InvalidParameter("The access token is not that of a tester of the app")
+			return InvalidParameter("The access token does not belong to a tester of the app")
 		}
 		app = token.Client
 		return nil
@@ -84,9 +84,9 @@ func (n *API) DebugTokenByTester(r *http.Request) (any, error) {
 	return n.describeToken(r, app, oauth.KindAccess)
 }
 
-// describeToken describes the request's input_token, which has one of the kinds, to its app.
+// describeToken describes the token in the parameter input_token, which must be of one of the kinds, to its app.
 func (n *API) describeToken(r *http.Request, app string, kinds ...string) (any, error) {
-	about := map[string]any{
+	data := map[string]any{
 		"app_id": app, "is_valid": false,
 		"error": map[string]any{"code": 190, "message": "Error validating access token: Session has expired"},
 	}
@@ -99,18 +99,18 @@ func (n *API) describeToken(r *http.Request, app string, kinds ...string) (any, 
 			if !ok || token.Client != app {
 				continue
 			}
-			delete(about, "error")
-			about["is_valid"] = true
-			if about["scopes"], err = t.Scopes(r.Context(), n.Platform, token.Session); err != nil {
+			delete(data, "error")
+			data["is_valid"] = true
+			if data["scopes"], err = t.Scopes(r.Context(), n.Platform, token.Session); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	return map[string]any{"data": about}, err
+	return map[string]any{"data": data}, err
 }
 
-// PublishingLimit returns how many of the day's posts the caller has published.
+// PublishingLimit returns the call for the caller's number of posts in limitSeconds, of which total are allowed.
 func (n *API) PublishingLimit(total int) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		var posts []store.Post

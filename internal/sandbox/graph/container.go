@@ -19,16 +19,16 @@ import (
 type Container struct {
 	seq       int64
 	Account   string
-	MediaType string // the network's name for the kind of post
-	Item      bool   // part of another container
+	MediaType string // media type in the API
+	Item      bool   // part of a carousel
 	Text      string
 	Media     []store.Medium
-	Failure   string // why it failed
+	Failure   string // why processing failed
 	Made      time.Time
-	Post      string // ID of its publication
+	Post      string // ID of the published post
 }
 
-// Prefixes of the IDs of containers and of their posts.
+// Prefixes of the IDs of containers and posts.
 const (
 	containerPrefix = "18"
 	postPrefix      = "17"
@@ -37,18 +37,18 @@ const (
 // ID returns the container's ID.
 func (c Container) ID() string { return fmt.Sprintf(containerPrefix+"%015d", c.seq) }
 
-// PostID returns the ID that the container's post gets.
+// PostID returns the ID of the container's post.
 func (c Container) PostID() string { return fmt.Sprintf(postPrefix+"%015d", c.seq) }
 
-// Status returns the container's status. The network processes it for a while.
-func (c Container) Status(now time.Time, work time.Duration) string {
+// Status returns the container's status. Processing takes a while.
+func (c Container) Status(now time.Time, processing time.Duration) string {
 	age := now.Sub(c.Made)
 	switch {
 	case c.Post != "":
 		return "PUBLISHED"
-	case age >= containerLife:
+	case age >= containerLifetime:
 		return "EXPIRED"
-	case age < work:
+	case age < processing:
 		return "IN_PROGRESS"
 	case c.Failure != "":
 		return "ERROR"
@@ -56,7 +56,7 @@ func (c Container) Status(now time.Time, work time.Duration) string {
 	return "FINISHED"
 }
 
-// Withhold returns marker.ErrLost if the container must not be shown, because a marker keeps its post unconfirmed.
+// Withhold returns marker.ErrLost if a marker still hides the container's post.
 func (c Container) Withhold(platform string, now time.Time) error {
 	if c.Post == "" {
 		return nil
@@ -64,10 +64,10 @@ func (c Container) Withhold(platform string, now time.Time) error {
 	return marker.Withhold(platform, c.Text, c.Made, now)
 }
 
-// notFoundFor is the time for which marker.NotFound hides a container.
+// notFoundFor is how long marker.NotFound hides a ready container.
 const notFoundFor = 5 * time.Second
 
-// checkVisible returns an error if a marker hides the container until it has reached an age.
+// checkVisible returns an error if a marker hides the container and the container is younger than age.
 func (c Container) checkVisible(platform string, now time.Time, age time.Duration) error {
 	if c.Post != "" || now.Sub(c.Made) >= age || !marker.Read(c.Text, platform).Has(marker.NotFound) {
 		return nil
@@ -77,12 +77,12 @@ func (c Container) checkVisible(platform string, now time.Time, age time.Duratio
 	}
 }
 
-// CheckVisible returns an error if a marker hides the new container.
+// CheckVisible returns an error if a marker still hides the container.
 func (c Container) CheckVisible(platform string, now time.Time) error {
 	return c.checkVisible(platform, now, 2*time.Second)
 }
 
-// InsertContainer stores the container and sets its number.
+// InsertContainer stores the container and sets its ID.
 func InsertContainer(ctx context.Context, t store.Tx, platform string, c *Container) error {
 	media, err := json.Marshal(append([]store.Medium{}, c.Media...))
 	if err != nil {
@@ -100,7 +100,7 @@ func InsertContainer(ctx context.Context, t store.Tx, platform string, c *Contai
 
 // FindContainer returns a container by its ID, and reports whether it exists.
 func FindContainer(ctx context.Context, t store.Tx, platform, id string) (Container, bool, error) {
-	// any other ID differs from the container's
+	// An invalid ID differs from the ID of the container with the parsed number.
 	seq, _ := strconv.ParseInt(strings.TrimPrefix(id, containerPrefix), 10, 64)
 	c := Container{seq: seq}
 	if c.ID() != id {
@@ -125,7 +125,7 @@ func FindContainer(ctx context.Context, t store.Tx, platform, id string) (Contai
 	return c, true, nil
 }
 
-// MarkContainerPublished records the publication of a container.
+// MarkContainerPublished records that a container was published.
 func MarkContainerPublished(ctx context.Context, t store.Tx, c Container) error {
 	return t.Run(ctx, "recording a publication", `update containers set post = ? where seq = ?`, c.PostID(), c.seq)
 }

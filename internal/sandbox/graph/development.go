@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// unreviewedClient is the part of the client ID of an app without App Review, which is in development mode. strictClient
+// unreviewedClient is part of the ID of an app without App Review, which is in development mode. The suffix strictClient
 // may follow it.
 const unreviewedClient = "-unreviewed"
 
@@ -20,8 +20,8 @@ var roleHolders = []string{"harbour.coffee", "mira.keller"}
 
 func inDevelopment(client string) bool { return strings.Contains(client, unreviewedClient) }
 
-// RefuseOthers makes the consent page refuse people without a role in an app in development mode. The refusal is a page
-// of the network; the browser does not return to the app.
+// RefuseOthers makes the consent page refuse people without a role in an app in development mode. It shows page instead
+// of redirecting to the app.
 func (n *API) RefuseOthers(page http.HandlerFunc) {
 	n.Refuse = func(_ *http.Request, client string, a store.Account) http.HandlerFunc {
 		if !inDevelopment(client) || slices.Contains(roleHolders, a.Handle) {
@@ -31,7 +31,7 @@ func (n *API) RefuseOthers(page http.HandlerFunc) {
 	}
 }
 
-// Audience returns who sees the posts of an app.
+// Audience returns the audience of posts that an app publishes.
 //
 // Source: https://developers.facebook.com/documentation/development/build-and-test/app-modes (May 5, 2025)
 func Audience(client string) store.Audience {
@@ -41,7 +41,7 @@ func Audience(client string) store.Audience {
 	return store.Public
 }
 
-// RequireReview refuses a call of an app without App Review that needs a feature.
+// RequireReview refuses a call that requires a feature if its app has no App Review.
 func RequireReview(token store.Token, feature string) error {
 	if !inDevelopment(token.Client) {
 		return nil
@@ -50,12 +50,12 @@ func RequireReview(token store.Token, feature string) error {
 		"(#10) To use '%s', your use of this endpoint must be reviewed and approved by Facebook.", feature)}
 }
 
-// ErrorPage is a page of the network with a refusal as JSON.
+// ErrorPage returns a handler that responds with a JSON error.
 func ErrorPage(body map[string]any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { base.WriteJSON(w, http.StatusBadRequest, body) }
 }
 
-var inactive = template.Must(template.New("inactive").Parse(`<!doctype html>
+var inactivePage = template.Must(template.New("inactive").Parse(`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>{{.}} (sandbox): app not active</title><link rel="stylesheet" href="/style.css"></head>
 <body><main><h1>App not active</h1>
@@ -64,11 +64,11 @@ reactivated.</p></main></body>
 </html>
 `))
 
-// Inactive is the page of Facebook Login for people without a role.
+// Inactive serves the page that Facebook Login shows to people without a role.
 func (n *API) Inactive(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(http.StatusBadRequest)
-	_ = inactive.Execute(w, n.DisplayName) // fails only if the browser is gone
+	_ = inactivePage.Execute(w, n.DisplayName) // the client may have disconnected
 }

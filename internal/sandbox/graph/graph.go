@@ -11,19 +11,19 @@ import (
 )
 
 // API has the parts that Meta's networks share: responses and errors, tokens that are exchanged for long-lived ones,
-// media that the network fetches, and posts that are prepared in containers. It accepts every app and any
-// secret.
+// media that the network fetches, and posts that are prepared in containers. It accepts every app.
 type API struct {
 	*oauth.Provider
 
-	client *http.Client // for the media
+	client *http.Client // for fetching media
 	grants string       // prefix of the grant types that exchange tokens
-	usage  string       // the network's type in the usage headers
+	usage  string       // type of calls in the usage headers
 
-	PublishScopes []string // a session needs one of them to publish
+	PublishScopes []string // publishing requires one of them
 }
 
-// New returns the API of a platform. grants and usage are its prefix of grant types and its type in usage headers.
+// New returns the API of a platform. grants is the prefix of its grant types, and usage the type of calls in the usage
+// headers.
 func New(s *base.Server, platform, title, grants, usage string) *API {
 	return &API{
 		Provider: &oauth.Provider{Server: s, Platform: platform, DisplayName: title},
@@ -60,7 +60,7 @@ var (
 	}
 )
 
-// InvalidParameter returns the refusal of an invalid request.
+// InvalidParameter returns the error for an invalid request.
 func InvalidParameter(message string) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: 100, Message: message}
 }
@@ -85,7 +85,8 @@ func (n *API) Write(w http.ResponseWriter, r *http.Request, answer any, err erro
 	}
 }
 
-// setUsage sets the usage headers. They are in whole minutes; Retry-After allows a client to retry after two seconds.
+// setUsage sets the usage headers. If the calls are limited, the headers ask clients to wait for one minute, which is the
+// smallest unit. Retry-After allows a retry after two seconds.
 func (n *API) setUsage(header http.Header, refused *Error) {
 	percent, minutes := "1", "0"
 	if refused == ErrRateLimited {
@@ -103,12 +104,12 @@ func (n *API) NotFound(*http.Request) (any, error) {
 	return nil, &Error{Status: http.StatusBadRequest, Code: 2500, Message: "Unknown path components"}
 }
 
-// PickFields returns the requested fields and the ID.
+// PickFields returns the requested fields and the ID. It ignores unknown fields.
 func PickFields(r *http.Request, all map[string]any) map[string]any {
 	picked := map[string]any{"id": all["id"]}
 	for field := range strings.SplitSeq(r.Form.Get("fields"), ",") {
-		field, _, _ = strings.Cut(field, ".") // cuts off the fields of the field
-		if value, known := all[field]; known {
+		field, _, _ = strings.Cut(field, ".") // modifiers are ignored
+		if value, ok := all[field]; ok {
 			picked[field] = value
 		}
 	}
@@ -120,5 +121,5 @@ const ShortLifetime = time.Hour
 
 const (
 	longLifetime = 60 * 24 * time.Hour
-	renewAge     = 24 * time.Hour // age from which a token can be renewed
+	renewAge     = 24 * time.Hour // minimum age of a token for refreshing it
 )

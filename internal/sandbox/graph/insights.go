@@ -11,40 +11,40 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-var errWithheld = &Error{
+var errNoPermission = &Error{
 	Status: http.StatusBadRequest, Code: 10, Message: "Application does not have permission for this action",
 }
 
-// Metrics are the metrics of a network's posts by name.
+// Metrics are the metrics of a network's posts by their names in the API.
 type Metrics map[string]func(insights.Counts) any
 
 // Answer returns the requested metrics. An unknown metric fails the request.
 func (m Metrics) Answer(r *http.Request, id string, counts insights.Counts) (any, error) {
 	data := []map[string]any{}
 	for i, name := range strings.Split(r.Form.Get("metric"), ",") {
-		of, known := m[name]
-		if !known {
+		metric, ok := m[name]
+		if !ok {
 			return nil,
-				InvalidParameter("metric[" + strconv.Itoa(i) + "] must be one of the values that this sandbox has")
+				InvalidParameter("metric[" + strconv.Itoa(i) + "] must be one of the values that this sandbox supports")
 		}
 		data = append(data, map[string]any{
 			"name": name, "period": "lifetime", "title": name, "id": id + "/insights/" + name + "/lifetime",
-			"values": []map[string]any{{"value": of(counts)}},
+			"values": []map[string]any{{"value": metric(counts)}},
 		})
 	}
 	return map[string]any{"data": data}, nil
 }
 
-// RequireScope refuses a session that was granted none of the scopes.
+// RequireScope refuses a token unless at least one of the scopes was granted.
 func (n *API) RequireScope(ctx context.Context, t store.Tx, token store.Token, scopes ...string) error {
-	given, err := t.Scopes(ctx, n.Platform, token.Session)
-	if err == nil && !slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(given, scope) }) {
-		err = errWithheld
+	granted, err := t.Scopes(ctx, n.Platform, token.Session)
+	if err == nil && !slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(granted, scope) }) {
+		err = errNoPermission
 	}
 	return err
 }
 
-// Insights returns the call for the metrics of the caller's own post, which needs one of the scopes.
+// Insights returns the call for the metrics of a post of the caller. The token must have one of the scopes.
 func (n *API) Insights(m Metrics, scopes ...string) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		var p store.Post
@@ -73,21 +73,21 @@ func ParseOffset(r *http.Request) (int, error) {
 	if text == "" {
 		return 0, nil
 	}
-	read, err := strconv.Atoi(text)
-	if err != nil || read < 0 {
-		return 0, InvalidParameter("after has to be a cursor that was given")
+	offset, err := strconv.Atoi(text)
+	if err != nil || offset < 0 {
+		return 0, InvalidParameter("after must be a cursor from a previous response")
 	}
-	return read, nil
+	return offset, nil
 }
 
-// Page returns a page of a list, with a cursor unless the page is the last.
-func (n *API) Page(r *http.Request, data []map[string]any, limit, read int) map[string]any {
+// Page returns the response with a page of a list. It contains cursors if data has limit items.
+func (n *API) Page(r *http.Request, data []map[string]any, limit, offset int) map[string]any {
 	if len(data) < limit {
 		return map[string]any{"data": data}
 	}
-	after := strconv.Itoa(read + len(data))
+	after := strconv.Itoa(offset + len(data))
 	return map[string]any{"data": data, "paging": map[string]any{
-		"cursors": map[string]string{"before": strconv.Itoa(read), "after": after},
+		"cursors": map[string]string{"before": strconv.Itoa(offset), "after": after},
 		"next":    n.BaseURL(r) + "/" + n.Platform + r.URL.Path + "?after=" + after,
 	}}
 }

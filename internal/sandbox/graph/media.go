@@ -15,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-const containerLife = 24 * time.Hour
+const containerLifetime = 24 * time.Hour
 
 // ImageLimits are a network's limits on images.
 type ImageLimits struct {
@@ -24,9 +24,9 @@ type ImageLimits struct {
 	MinRatio, MaxRatio float64  // width divided by height
 }
 
-// Errors of media that a container cannot use.
+// Errors for media that a container cannot use.
 var (
-	errUnfetched = &Error{
+	errFetchFailed = &Error{
 		Status: http.StatusBadRequest, Code: 9004, Subcode: 2207052,
 		Message: "The media could not be fetched from this URI",
 	}
@@ -36,7 +36,7 @@ var (
 	ErrImageSize = &Error{
 		Status: http.StatusBadRequest, Code: 36000, Subcode: 2207004, Message: "The image is too large",
 	}
-	errImageShape = &Error{
+	errAspectRatio = &Error{
 		Status: http.StatusBadRequest, Code: 36003, Subcode: 2207009, Message: "The aspect ratio is not supported",
 	}
 	ErrTextLength = &Error{
@@ -47,14 +47,14 @@ var (
 	}
 )
 
-// FetchImage fetches an image, and refuses an unsuitable one.
+// FetchImage fetches an image and checks it against the limits.
 func (n *API) FetchImage(ctx context.Context, account, address string, limits ImageLimits) (store.Medium, error) {
 	blob, fetched, err := n.Fetch(ctx, n.client, address, limits.MaxSize)
 	switch {
 	case err != nil:
 		return store.Medium{}, err
 	case !fetched:
-		return store.Medium{}, errUnfetched
+		return store.Medium{}, errFetchFailed
 	case blob.Size > limits.MaxSize:
 		return store.Medium{}, ErrImageSize
 	case !slices.Contains(limits.Types, blob.MIME):
@@ -69,19 +69,20 @@ func (n *API) FetchImage(ctx context.Context, account, address string, limits Im
 	if err != nil {
 		return store.Medium{}, ErrImageType
 	}
-	if shape := float64(config.Width) / float64(config.Height); shape < limits.MinRatio || shape > limits.MaxRatio {
-		return store.Medium{}, errImageShape
+	if ratio := float64(config.Width) / float64(config.Height); ratio < limits.MinRatio || ratio > limits.MaxRatio {
+		return store.Medium{}, errAspectRatio
 	}
 	return n.SaveMedium(ctx, n.Platform, account, blob)
 }
 
-// The ways in which a video can fail.
+// Failures of a video.
 const (
 	VideoFetchFailed = "FAILED_DOWNLOADING_VIDEO"
 	VideoUnreadable  = "FAILED_PROCESSING_VIDEO"
 )
 
-// FetchVideo fetches a video. For an unsuitable video, it returns the failure that the container reports.
+// FetchVideo fetches a video. If the video is not suitable, it returns the failure that the status of the container
+// reports.
 func (n *API) FetchVideo(ctx context.Context, account, address string, maxSize int64) (store.Medium, string, error) {
 	blob, fetched, err := n.Fetch(ctx, n.client, address, maxSize)
 	switch {
@@ -116,8 +117,8 @@ func (n *API) CreateContainer(r *http.Request, fill func(*Container) error) (any
 	return map[string]string{"id": c.ID()}, err
 }
 
-// GatherCarousel creates a carousel from containers.
-func (n *API) GatherCarousel(r *http.Request, c *Container, maxParts int) error {
+// FillCarousel sets the media of a carousel to those of the containers that the parameter children lists.
+func (n *API) FillCarousel(r *http.Request, c *Container, maxParts int) error {
 	children := strings.Split(r.Form.Get("children"), ",")
 	if len(children) < 2 || len(children) > maxParts {
 		return &Error{

@@ -11,13 +11,13 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Sizes of a page of a list.
+// Sizes of pages.
 const (
 	DefaultPage = 25 // posts
 	MaxPage     = 100
 )
 
-// PublishContainer publishes a container's post, on disk when it returns.
+// PublishContainer publishes a container. The post is on disk when PublishContainer returns.
 func (n *API) PublishContainer(r *http.Request) (any, error) {
 	id, err := n.Publish(ErrInternal, func(waited bool) (marker.Outcome, error) {
 		var out marker.Outcome
@@ -25,7 +25,7 @@ func (n *API) PublishContainer(r *http.Request) (any, error) {
 			if err := n.RequireScope(r.Context(), t, token, n.PublishScopes...); err != nil {
 				return err
 			}
-			c, err := n.publishable(r, t, a)
+			c, err := n.findPublishable(r, t, a)
 			if err == nil {
 				out, err = n.tryPublish(r.Context(), t, c, token, waited)
 			}
@@ -36,8 +36,8 @@ func (n *API) PublishContainer(r *http.Request) (any, error) {
 	return map[string]string{"id": id}, err
 }
 
-// publishable returns the container that a request publishes, and fails if it is not ready.
-func (n *API) publishable(r *http.Request, t store.Tx, a store.Account) (Container, error) {
+// findPublishable returns the container of a request to publish. It fails if the container is not ready.
+func (n *API) findPublishable(r *http.Request, t store.Tx, a store.Account) (Container, error) {
 	c, found, err := FindContainer(r.Context(), t, n.Platform, r.Form.Get("creation_id"))
 	if err != nil {
 		return Container{}, err
@@ -60,11 +60,11 @@ func (n *API) publishable(r *http.Request, t store.Tx, a store.Account) (Contain
 	return Container{}, errNotReady
 }
 
-// markerErrors are the errors that markers can request.
+// markerErrors are the errors that markers request.
 var markerErrors = marker.Refusals{
 	Rejected: &Error{
 		Status: http.StatusBadRequest, Code: 4, Subcode: 2207051,
-		Message: "This content cannot be posted (asked for by a sandbox marker)",
+		Message: "This content cannot be posted (requested by a sandbox marker)",
 	},
 	Expired: ErrSessionExpired, RateLimited: ErrRateLimited, Failed: ErrInternal,
 }
@@ -72,11 +72,11 @@ var markerErrors = marker.Refusals{
 func (n *API) tryPublish(
 	ctx context.Context, t store.Tx, c Container, token store.Token, waited bool,
 ) (marker.Outcome, error) {
-	publication := marker.Attempt{
+	attempt := marker.Attempt{
 		Platform: n.Platform, Account: c.Account, Text: c.Text, Session: token.Session, Waited: waited,
 	}
-	return publication.Publish(ctx, t, markerErrors, func() (string, error) {
-		body, err := json.Marshal(map[string]any{"media_type": ListedForms[c.MediaType], "media": c.Media})
+	return attempt.Publish(ctx, t, markerErrors, func() (string, error) {
+		body, err := json.Marshal(map[string]any{"media_type": PostMediaTypes[c.MediaType], "media": c.Media})
 		if err != nil {
 			return "", fmt.Errorf("writing a post: %w", err)
 		}
@@ -91,8 +91,8 @@ func (n *API) tryPublish(
 	})
 }
 
-// ListedForms maps the forms of containers to the media types of posts.
-var ListedForms = map[string]string{
+// PostMediaTypes maps the media types of containers to those of posts.
+var PostMediaTypes = map[string]string{
 	"TEXT": "TEXT_POST", "IMAGE": "IMAGE", "VIDEO": "VIDEO", "REELS": "VIDEO", "CAROUSEL": "CAROUSEL_ALBUM",
 }
 
@@ -101,17 +101,17 @@ func MediaType(p store.Post) string {
 	var body struct {
 		Type string `json:"media_type"`
 	}
-	_ = json.Unmarshal(p.Body, &body) // tryPublish has encoded it
+	_ = json.Unmarshal(p.Body, &body) // tryPublish encoded it
 	return body.Type
 }
 
-// List lists the caller's posts since a Unix time, the newest first, each in the form of view.
+// List lists the caller's posts since a time, the newest first. view returns a post in the API's format.
 func (n *API) List(r *http.Request, view func(store.Post) (map[string]any, error)) (any, error) {
 	since, limit, err := ParsePage(r)
 	if err != nil {
 		return nil, err
 	}
-	read, err := ParseOffset(r)
+	offset, err := ParseOffset(r)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (n *API) List(r *http.Request, view func(store.Post) (map[string]any, error
 	err = n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		posts, err := t.Posts(r.Context(),
 			`where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, n.Platform,
-			a.ID, since, limit, read)
+			a.ID, since, limit, offset)
 		if err == nil {
 			err = marker.WithholdAny(posts, n.Now())
 		}
@@ -132,7 +132,7 @@ func (n *API) List(r *http.Request, view func(store.Post) (map[string]any, error
 		}
 		return err
 	})
-	return n.Page(r, data, limit, read), err
+	return n.Page(r, data, limit, offset), err
 }
 
 // ParsePage returns the start in Unix milliseconds and the limit of a list.
@@ -146,24 +146,24 @@ func ParsePage(r *http.Request) (int64, int, error) {
 		limit, err = strconv.Atoi(text)
 	}
 	if err != nil || limit < 1 || limit > MaxPage {
-		return 0, 0, InvalidParameter("since has to be a Unix time, and limit a number from 1 to 100")
+		return 0, 0, InvalidParameter("since must be a Unix time, and limit a number from 1 to 100")
 	}
 	return since * 1000, limit, nil
 }
 
-// earlierPrefix is the prefix of the IDs of earlier posts.
-const earlierPrefix = "16"
+// priorPostPrefix is the prefix of the IDs of prior posts.
+const priorPostPrefix = "16"
 
 // FormatPriorPost sets the ID and the body of a post of Instagram or Threads from before the account was connected.
 func FormatPriorPost(p *store.Post) error {
-	form := "TEXT"
+	mediaType := "TEXT"
 	if len(p.Media) > 0 {
-		form = "IMAGE"
+		mediaType = "IMAGE"
 	}
 	var err error
-	p.ID = fmt.Sprintf(earlierPrefix+"%015d", p.At.UnixMilli())
+	p.ID = fmt.Sprintf(priorPostPrefix+"%015d", p.At.UnixMilli())
 	p.Version = p.ID
-	if p.Body, err = json.Marshal(map[string]any{"media_type": ListedForms[form], "media": p.Media}); err != nil {
+	if p.Body, err = json.Marshal(map[string]any{"media_type": PostMediaTypes[mediaType], "media": p.Media}); err != nil {
 		return fmt.Errorf("writing a post: %w", err)
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// ExchangeCode exchanges a code for a token of one hour.
+// ExchangeCode exchanges a code for a short-lived token.
 func (n *API) ExchangeCode(r *http.Request) (any, error) {
 	if r.Form.Get("client_secret") == "" || r.Form.Get("grant_type") != "authorization_code" {
 		return nil, InvalidParameter("client_secret and grant_type are required")
@@ -20,7 +20,7 @@ func (n *API) ExchangeCode(r *http.Request) (any, error) {
 	return n.RedeemCode(r, nil)
 }
 
-// RedeemCode exchanges a code for a token of one hour. If extend is not nil, it adds to the answer.
+// RedeemCode exchanges a code for a short-lived token. If extend is not nil, it can add members to the response.
 func (n *API) RedeemCode(
 	r *http.Request, extend func(t store.Tx, code store.Token, answer map[string]any) error,
 ) (map[string]any, error) {
@@ -31,7 +31,7 @@ func (n *API) RedeemCode(
 			return err
 		}
 		if !ok {
-			return InvalidParameter("Invalid verification code, or one that has been used, or another redirect_uri")
+			return InvalidParameter("The verification code is invalid or has been used, or the redirect_uri differs")
 		}
 		answer, err = n.newToken(r.Context(), t, code, ShortLifetime)
 		if err == nil && extend != nil {
@@ -42,30 +42,33 @@ func (n *API) RedeemCode(
 	return answer, err
 }
 
-// newToken returns the answer with a new token of a session.
-func (n *API) newToken(ctx context.Context, t store.Tx, of store.Token, life time.Duration) (map[string]any, error) {
-	of.Kind, of.Redirect, of.Challenge = oauth.KindAccess, "", ""
-	text, err := n.Issue(ctx, t, of, life)
-	return map[string]any{"access_token": text, "token_type": "bearer", "expires_in": int64(life / time.Second)}, err
+// newToken returns the response with a new access token for the session of a token.
+func (n *API) newToken(
+	ctx context.Context, t store.Tx, token store.Token, lifetime time.Duration,
+) (map[string]any, error) {
+	token.Kind, token.Redirect, token.Challenge = oauth.KindAccess, "", ""
+	text, err := n.Issue(ctx, t, token, lifetime)
+	return map[string]any{"access_token": text, "token_type": "bearer", "expires_in": int64(lifetime / time.Second)}, err
 }
 
-// ExchangeToken exchanges a token for one of sixty days.
+// ExchangeToken exchanges a token for a long-lived one.
 func (n *API) ExchangeToken(r *http.Request) (any, error) {
 	if r.Form.Get("grant_type") != n.grants+"_exchange_token" || r.Form.Get("client_secret") == "" {
 		return nil, InvalidParameter("client_secret and grant_type are required")
 	}
-	return n.trade(r, 0)
+	return n.exchange(r, 0)
 }
 
-// RefreshToken exchanges a token of sixty days for a new one.
+// RefreshToken exchanges a long-lived token for a new one.
 func (n *API) RefreshToken(r *http.Request) (any, error) {
 	if r.Form.Get("grant_type") != n.grants+"_refresh_token" {
-		return nil, InvalidParameter("grant_type has to be " + n.grants + "_refresh_token")
+		return nil, InvalidParameter("grant_type must be " + n.grants + "_refresh_token")
 	}
-	return n.trade(r, renewAge)
+	return n.exchange(r, renewAge)
 }
 
-// GrantToken exchanges a code of Facebook Login, or a person's token for one of sixty days.
+// GrantToken is the token endpoint of Facebook Login. It exchanges a code, or a token for a long-lived one, or returns an
+// app access token.
 func (n *API) GrantToken(r *http.Request) (any, error) {
 	if r.Form.Get("client_secret") == "" || r.Form.Get("client_id") == "" {
 		return nil, InvalidParameter("client_id and client_secret are required")
@@ -78,15 +81,15 @@ func (n *API) GrantToken(r *http.Request) (any, error) {
 		return n.RedeemCode(r, nil)
 	}
 	r.Form.Set("access_token", r.Form.Get("fb_exchange_token"))
-	return n.trade(r, 0)
+	return n.exchange(r, 0)
 }
 
-// Permissions lists what a person allowed.
+// Permissions lists the permissions that the caller granted.
 func (n *API) Permissions(r *http.Request) (any, error) {
 	data := []map[string]any{}
 	err := n.AsCaller(r, func(t store.Tx, _ store.Account, token store.Token) error {
-		allowed, err := t.Scopes(r.Context(), n.Platform, token.Session)
-		for _, scope := range allowed {
+		scopes, err := t.Scopes(r.Context(), n.Platform, token.Session)
+		for _, scope := range scopes {
 			data = append(data, map[string]any{"permission": scope, "status": "granted"})
 		}
 		return err
@@ -94,12 +97,12 @@ func (n *API) Permissions(r *http.Request) (any, error) {
 	return map[string]any{"data": data}, err
 }
 
-// trade exchanges a token of a minimum age for one of sixty days. The old token keeps its lifetime.
-func (n *API) trade(r *http.Request, age time.Duration) (any, error) {
+// exchange exchanges the caller's token for a long-lived one. The token must have a minimum age, and stays valid.
+func (n *API) exchange(r *http.Request, minAge time.Duration) (any, error) {
 	var answer map[string]any
 	err := n.AsCaller(r, func(t store.Tx, _ store.Account, old store.Token) error {
-		if n.Now().Sub(old.Issued) < age {
-			return InvalidParameter("The token is too young to be renewed")
+		if n.Now().Sub(old.Issued) < minAge {
+			return InvalidParameter("The token must be older to be refreshed")
 		}
 		var err error
 		answer, err = n.newToken(r.Context(), t, old, longLifetime)
@@ -108,7 +111,7 @@ func (n *API) trade(r *http.Request, age time.Duration) (any, error) {
 	return answer, err
 }
 
-// AsCaller calls do in a transaction with the account of the request's token. It refuses a path that names another
+// AsCaller calls do in a transaction with the account of the request's token. It refuses a path with the ID of another
 // account.
 func (n *API) AsCaller(r *http.Request, do func(store.Tx, store.Account, store.Token) error) error {
 	return n.Store.InTx(r.Context(), func(t store.Tx) error {
@@ -150,13 +153,13 @@ func (n *API) Authenticate(r *http.Request, t store.Tx) (store.Account, store.To
 	return a, token, err
 }
 
-// strictClient is the end of the client ID of an app that requires a proof of its secret.
+// strictClient is the suffix of the ID of an app that requires a proof of its secret.
 const strictClient = "-require-app-secret"
 
 var proofPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// CheckProof refuses a call without the app's secret or a proof of it if its app requires one. The sandbox does not
-// know the secret, so it checks only the form.
+// CheckProof refuses a call without the app's secret or a proof of the secret if the app requires a proof. It checks only
+// the format of the proof, because the sandbox does not know the secret.
 func CheckProof(r *http.Request, token store.Token) error {
 	isProven := r.Form.Has("client_secret") || proofPattern.MatchString(r.Form.Get("appsecret_proof"))
 	if strings.HasSuffix(token.Client, strictClient) && !isProven {
@@ -165,7 +168,7 @@ func CheckProof(r *http.Request, token store.Token) error {
 	return nil
 }
 
-// RevokePermissions revokes the permissions of the person whose token the request has.
+// RevokePermissions revokes all permissions that the caller granted.
 func (n *API) RevokePermissions(r *http.Request) (any, error) {
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		if person := r.PathValue("person"); person != "me" && person != PersonID(a.Handle) {
@@ -176,5 +179,5 @@ func (n *API) RevokePermissions(r *http.Request) (any, error) {
 	return map[string]any{"success": true}, err
 }
 
-// PersonID returns the ID of a person in Facebook Login, which differs from those of Pages and accounts.
+// PersonID returns the ID of a person in Facebook Login. It differs from the IDs of the person's Page and account.
 func PersonID(handle string) string { return base.StableID("11", "facebook person "+handle) }

@@ -13,17 +13,18 @@ import (
 const (
 	maxCaption  = 2200 // UTF-16 code units
 	maxHashtags = 30
-	fewHashtags = 5
+	fewHashtags = 5 // limit of some accounts
 	maxItems    = 10
 	maxVideo    = 300_000_000 // bytes
 )
 
-// The ratios are a little wider than 4:5 and 1.91:1, to allow for rounding to whole pixels.
+// imageLimits allow ratios from 4:5 to 1.91:1, with some tolerance because sizes are rounded to whole pixels.
 var imageLimits = graph.ImageLimits{Types: []string{"image/jpeg"}, MaxSize: 8 << 20, MinRatio: 0.79, MaxRatio: 1.92}
 
 var hashtagPattern = regexp.MustCompile(`#[\pL\pN_]+`)
 
-// hashtagLimit returns the number of hashtags of a caption. Instagram reportedly allows some accounts fewer.
+// hashtagLimit returns the maximum number of hashtags in a caption. Instagram reportedly has a lower limit for some
+// accounts.
 func hashtagLimit(account string) int {
 	if account == AccountID("studio.north") {
 		return fewHashtags
@@ -40,17 +41,17 @@ func (n *Network) createContainer(r *http.Request) (any, error) {
 		if len(utf16.Encode([]rune(c.Text))) > maxCaption {
 			return graph.ErrTextLength
 		}
-		if most := hashtagLimit(c.Account); len(hashtagPattern.FindAllString(c.Text, -1)) > most {
+		if limit := hashtagLimit(c.Account); len(hashtagPattern.FindAllString(c.Text, -1)) > limit {
 			return &graph.Error{
 				Status: http.StatusBadRequest, Code: 36004, Subcode: 2207010,
-				Message: fmt.Sprintf("The caption has too many hashtags. It may have up to %d hashtags", most),
+				Message: fmt.Sprintf("The caption has too many hashtags. It may have up to %d hashtags", limit),
 			}
 		}
 		return n.fill(r, c)
 	})
 }
 
-// fill sets the content of the container. A single video is a reel; a video in a carousel is not.
+// fill sets the content of the container. A single video is a reel, but a video in a carousel is not.
 func (n *Network) fill(r *http.Request, c *graph.Container) error {
 	switch {
 	case c.MediaType == "" || c.MediaType == "IMAGE":
@@ -59,9 +60,9 @@ func (n *Network) fill(r *http.Request, c *graph.Container) error {
 	case c.MediaType == "REELS" && !c.Item, c.MediaType == "VIDEO" && c.Item:
 		return n.fillVideo(r, c)
 	case c.MediaType == "CAROUSEL" && !c.Item:
-		return n.GatherCarousel(r, c, maxItems)
+		return n.FillCarousel(r, c, maxItems)
 	}
-	return graph.InvalidParameter("media_type has to be REELS for a video, CAROUSEL for several media, or VIDEO in " +
+	return graph.InvalidParameter("media_type must be REELS for a video, CAROUSEL for several media, or VIDEO in " +
 		"a carousel")
 }
 
@@ -76,7 +77,7 @@ func (n *Network) fillImage(r *http.Request, c *graph.Container) error {
 	return err
 }
 
-// failureCodes are the subcodes of a failed container.
+// failureCodes are the subcodes of the failures of a video.
 var failureCodes = map[string]string{graph.VideoFetchFailed: "2207052", graph.VideoUnreadable: "2207026"}
 
 func (n *Network) fillVideo(r *http.Request, c *graph.Container) error {

@@ -13,8 +13,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
-// discoveryCalls returns the calls for the public data of other accounts and of hashtags, which only Facebook Login can
-// make.
+// discoveryCalls returns the calls for public data of other accounts and of hashtags. They require a token of Facebook
+// Login.
 func (n *Network) discoveryCalls() map[string]func(*http.Request) (any, error) {
 	return map[string]func(*http.Request) (any, error){
 		"GET /facebook/{version}/{id}":                              n.lookUp,
@@ -25,8 +25,8 @@ func (n *Network) discoveryCalls() map[string]func(*http.Request) (any, error) {
 	}
 }
 
-// Missing, private and personal accounts are refused alike.
 var (
+	// errNotProfessional is the error for missing, private and personal accounts.
 	errNotProfessional = &graph.Error{
 		Status: http.StatusBadRequest, Code: 110, Subcode: 2207013, Message: "Invalid user id",
 	}
@@ -38,7 +38,7 @@ var (
 	}
 )
 
-// lookUp returns the object with an ID. For a request of business discovery it returns another account.
+// lookUp returns the object with an ID, or the response of business discovery if the request has this field.
 func (n *Network) lookUp(r *http.Request) (any, error) {
 	if strings.Contains(r.Form.Get("fields"), "business_discovery") {
 		return n.discover(r)
@@ -49,19 +49,18 @@ func (n *Network) lookUp(r *http.Request) (any, error) {
 	return n.describe(r)
 }
 
-// operator returns the account of the request's token. It refuses a token without the scopes or of an account that is
-// not the named one.
-func (n *Network) operator(r *http.Request, named string, scopes ...string) (store.Account, error) {
+// authorizeOperator returns the account of the request's token. The account must have an ID, and the token all scopes.
+func (n *Network) authorizeOperator(r *http.Request, id string, scopes ...string) (store.Account, error) {
 	var caller store.Account
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
 		caller = a
-		allowed, err := t.Scopes(r.Context(), n.Platform, token.Session)
+		granted, err := t.Scopes(r.Context(), n.Platform, token.Session)
 		for _, scope := range scopes {
-			if err == nil && !slices.Contains(allowed, scope) {
+			if err == nil && !slices.Contains(granted, scope) {
 				err = errNoScope
 			}
 		}
-		if err == nil && named != a.ID {
+		if err == nil && id != a.ID {
 			err = graph.ErrNoObject
 		}
 		return err
@@ -69,13 +68,13 @@ func (n *Network) operator(r *http.Request, named string, scopes ...string) (sto
 	return caller, err
 }
 
-// discover returns the caller's account, and with it another one.
+// discover returns the caller's account with the account that business_discovery selects.
 func (n *Network) discover(r *http.Request) (any, error) {
 	fields, ok := parseFields(r.Form.Get("fields"))
 	if !ok {
 		return nil, errSyntax
 	}
-	a, err := n.operator(r, r.PathValue("id"), "instagram_basic", "instagram_manage_insights")
+	a, err := n.authorizeOperator(r, r.PathValue("id"), "instagram_basic", "instagram_manage_insights")
 	if err != nil {
 		return nil, err
 	}
@@ -85,10 +84,10 @@ func (n *Network) discover(r *http.Request) (any, error) {
 	})
 }
 
-// discoveredProfile returns the profile that a field names.
+// discoveredProfile returns the profile that the modifier username of a field selects.
 func (n *Network) discoveredProfile(r *http.Request, f field) (any, error) {
 	name := strings.ToLower(f.args["username"])
-	switch err := f.only("username"); {
+	switch err := f.checkModifiers("username"); {
 	case err != nil:
 		return nil, err
 	case name == "":
@@ -114,17 +113,17 @@ type discovery struct {
 
 func (d discovery) fields() map[string]any {
 	posts := d.profile.Posts(d.day)
-	face := d.profile.Details(d.day, len(posts))
+	details := d.profile.Details(d.day, len(posts))
 	return map[string]any{
-		"id": AccountID("world " + d.profile.Name), "username": d.profile.Name, "name": face.DisplayName,
-		"biography": face.Biography, "website": omitEmpty(face.Website),
+		"id": AccountID("world " + d.profile.Name), "username": d.profile.Name, "name": details.DisplayName,
+		"biography": details.Biography, "website": omitEmpty(details.Website),
 		"profile_picture_url": d.base + "/vendor/files/" + d.profile.Avatar().Path(),
-		"followers_count":     face.Followers, "follows_count": face.Follows, "media_count": face.Posts,
+		"followers_count":     details.Followers, "follows_count": details.Follows, "media_count": details.Posts,
 		"media": edge(d.media),
 	}
 }
 
-// omitEmpty returns nil, which is left out of an answer, for an empty text.
+// omitEmpty returns nil for an empty text, so that selectFields omits the field.
 func omitEmpty(text string) any {
 	if text == "" {
 		return nil
@@ -134,7 +133,7 @@ func omitEmpty(text string) any {
 
 // media returns a page of the profile's posts.
 func (d discovery) media(f field) (any, error) {
-	if err := f.only("limit", "after"); err != nil {
+	if err := f.checkModifiers("limit", "after"); err != nil {
 		return nil, err
 	}
 	limit, err := parseLimit(f.args["limit"], graph.MaxPage)
@@ -153,11 +152,11 @@ func (d discovery) media(f field) (any, error) {
 	d.day = cursor.Day
 	data := []map[string]any{}
 	for _, post := range posts[from:to] {
-		one, err := selectFields(orID(f.fields), d.post(post))
+		view, err := selectFields(defaultID(f.fields), d.postView(post))
 		if err != nil {
 			return nil, err
 		}
-		data = append(data, one)
+		data = append(data, view)
 	}
 	answer := map[string]any{"data": data}
 	if next != "" {
@@ -166,9 +165,9 @@ func (d discovery) media(f field) (any, error) {
 	return answer, nil
 }
 
-// post returns one of the profile's posts without what its owner hides.
-func (d discovery) post(post world.Post) map[string]any {
-	all, h := mediaView(d.base, post, world.StartOf(d.day)), d.profile.Traits()
+// postView returns a post of the profile without the fields that its owner hides.
+func (d discovery) postView(post world.Post) map[string]any {
+	all, traits := mediaView(d.base, post, world.StartOf(d.day)), d.profile.Traits()
 	all["username"], all["owner"] = d.profile.Name, map[string]any{"id": AccountID("world " + d.profile.Name)}
 	all["media_product_type"], all["view_count"] = "FEED", nil
 	if post.Views > 0 {
@@ -176,50 +175,49 @@ func (d discovery) post(post world.Post) map[string]any {
 	}
 	if post.Format == world.FormatReel {
 		all["media_product_type"] = "REELS"
-		if h.KeepsReels {
+		if traits.KeepsReels {
 			all["media_url"] = nil
 		}
 	}
-	if h.HidesLikes {
+	if traits.HidesLikes {
 		all["like_count"] = nil
 	}
 	return all
 }
 
-// orID returns fields, or the field "id" if there are none.
-func orID(fields []field) []field {
+// defaultID returns fields, or the field "id" if fields is empty.
+func defaultID(fields []field) []field {
 	if len(fields) == 0 {
 		return []field{{name: "id"}}
 	}
 	return fields
 }
 
-// parseLimit parses a limit.
 func parseLimit(text string, maxLimit int) (int, error) {
 	if text == "" {
 		return graph.DefaultPage, nil
 	}
 	limit, err := strconv.Atoi(text)
 	if err != nil || limit < 1 || limit > maxLimit {
-		return 0, graph.InvalidParameter("(#100) limit has to be a number from 1 to " + strconv.Itoa(maxLimit))
+		return 0, graph.InvalidParameter("(#100) limit must be a number from 1 to " + strconv.Itoa(maxLimit))
 	}
 	return limit, nil
 }
 
-// mediaTypes are the API's names of formats.
+// mediaTypes has the API's media type for each format.
 var mediaTypes = map[string]string{
 	world.FormatImage: "IMAGE", world.FormatVideo: "VIDEO", world.FormatReel: "VIDEO",
 	world.FormatCarousel: "CAROUSEL_ALBUM",
 }
 
-// mediaView returns a post as the public sees it at a time in Unix seconds.
+// mediaView returns the public fields of a post at a time in Unix seconds.
 func mediaView(base string, post world.Post, now int64) map[string]any {
-	figures := post.Metrics(now)
+	metrics := post.Metrics(now)
 	all := map[string]any{
 		"id": post.ID, "caption": omitEmpty(post.Caption), "media_type": mediaTypes[post.Format],
 		"media_url": base + "/vendor/files/" + post.File.Path(), "permalink": world.PostURL(base, Name, "", post),
 		"timestamp":  time.Unix(post.At, 0).UTC().Format(graph.TimeFormat),
-		"like_count": figures.Likes, "comments_count": figures.Comments,
+		"like_count": metrics.Likes, "comments_count": metrics.Comments,
 		"children": nil,
 	}
 	if post.Format == world.FormatCarousel {
@@ -233,10 +231,10 @@ func childrenView(base string, post world.Post, f field) (any, error) {
 	data := []map[string]any{}
 	for _, file := range post.Children() {
 		id := file.ID
-		if id == post.ID { // the part has an ID of its own
+		if id == post.ID { // parts have their own IDs
 			id = world.RandomID(world.Dice("part", post.ID))
 		}
-		one, err := selectFields(orID(f.fields), map[string]any{
+		view, err := selectFields(defaultID(f.fields), map[string]any{
 			"id": id, "media_type": "IMAGE", "media_url": base + "/vendor/files/" + file.Path(),
 			"permalink": world.PostURL(base, Name, "", post),
 			"timestamp": time.Unix(post.At, 0).UTC().Format(graph.TimeFormat),
@@ -244,7 +242,7 @@ func childrenView(base string, post world.Post, f field) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		data = append(data, one)
+		data = append(data, view)
 	}
 	return map[string]any{"data": data}, nil
 }

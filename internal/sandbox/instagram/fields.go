@@ -10,8 +10,8 @@ import (
 // field is a requested field, as in media.limit(5){id,caption}.
 type field struct {
 	name   string
-	args   map[string]string // by the names of the modifiers
-	fields []field           // fields of the objects that the field holds
+	args   map[string]string // arguments of the modifiers by name
+	fields []field           // requested fields of the objects in the field
 }
 
 const (
@@ -19,7 +19,7 @@ const (
 	maxFieldsDepth = 5
 )
 
-// parseFields parses the parameter fields, and reports whether it is well-formed.
+// parseFields parses the parameter "fields", and reports whether it is well-formed.
 func parseFields(text string) ([]field, bool) {
 	p := fieldParser{rest: text}
 	fields, ok := p.list(0)
@@ -29,8 +29,8 @@ func parseFields(text string) ([]field, bool) {
 // fieldParser parses lists of fields: names with modifiers in parentheses, and nested lists in braces.
 type fieldParser struct{ rest string }
 
-func (p *fieldParser) skip(mark string) bool {
-	rest, found := strings.CutPrefix(p.rest, mark)
+func (p *fieldParser) skip(token string) bool {
+	rest, found := strings.CutPrefix(p.rest, token)
 	p.rest = rest
 	return found
 }
@@ -87,16 +87,15 @@ func (p *fieldParser) modifier(args map[string]string) bool {
 	return closed && !strings.Contains(argument, "(")
 }
 
-// selectFields returns the requested fields and the ID. It refuses an unknown field, and leaves out one whose value is
-// nil.
+// selectFields returns the requested fields and the ID. It refuses unknown fields and omits fields whose value is nil.
 func selectFields(fields []field, all map[string]any) (map[string]any, error) {
 	answer := map[string]any{}
-	if id, has := all["id"]; has {
+	if id, ok := all["id"]; ok {
 		answer["id"] = id
 	}
 	for _, field := range fields {
-		value, known := all[field.name]
-		if !known {
+		value, ok := all[field.name]
+		if !ok {
 			return nil, graph.InvalidParameter("(#100) Tried accessing nonexisting field (" + field.name + ")")
 		}
 		if edge, isEdge := value.(edge); isEdge {
@@ -112,11 +111,11 @@ func selectFields(fields []field, all map[string]any) (map[string]any, error) {
 	return answer, nil
 }
 
-// edge returns the value of a field that holds other objects.
+// edge returns the value of a field that contains other objects.
 type edge func(field) (any, error)
 
-// only returns an error for modifiers that a field does not have.
-func (f field) only(names ...string) error {
+// checkModifiers returns an error if the field has modifiers other than names.
+func (f field) checkModifiers(names ...string) error {
 	for name := range f.args {
 		if !slices.Contains(names, name) {
 			return graph.InvalidParameter("(#100) Unknown modifier " + name)

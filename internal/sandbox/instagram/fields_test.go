@@ -2,6 +2,7 @@ package instagram
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,8 +17,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// All fields are in the network's description.
-func TestDiscoveryDescribed(t *testing.T) {
+// All fields of business discovery are in Meta's description of the API.
+func TestDiscoveryFieldsAreDescribed(t *testing.T) {
 	t.Parallel()
 	text := must.Get(os.ReadFile(filepath.Join("..", "..", "network", "networktest", "descriptions", "meta.json")))(t)
 	var objects map[string]struct {
@@ -37,27 +38,19 @@ func TestDiscoveryDescribed(t *testing.T) {
 	d := discovery{profile: world.Profile{Platform: "instagram", Name: "harbour.bread"},
 		day: world.DayOf(time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))}
 	check := func(object string, names ...string) {
-		known := described(object)
+		fields := described(object)
 		for _, name := range names {
-			if !slices.Contains(known, name) {
+			if !slices.Contains(fields, name) {
 				t.Errorf("%s: %s is not described", object, name)
 			}
 		}
 	}
-	check("IGUser", append(fieldNames(d.fields()), "business_discovery", "recently_searched_hashtags")...)
-	check("IGMedia", fieldNames(d.post(d.profile.Posts(d.day)[0]))...)
+	check("IGUser", append(slices.Collect(maps.Keys(d.fields())), "business_discovery", "recently_searched_hashtags")...)
+	check("IGMedia", slices.Collect(maps.Keys(d.postView(d.profile.Posts(d.day)[0])))...)
 	check("ShadowIGHashtag", "id", "name", "top_media", "recent_media")
 }
 
-func fieldNames(all map[string]any) []string {
-	var names []string
-	for name := range all {
-		names = append(names, name)
-	}
-	return names
-}
-
-func TestGraphFields(t *testing.T) {
+func TestParseFields(t *testing.T) {
 	t.Parallel()
 	got, ok := parseFields("id,a.b(1).c(){d{e},f}")
 	want := []field{
@@ -70,22 +63,22 @@ func TestGraphFields(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(field{})); diff != "" || !ok {
 		t.Error(diff)
 	}
-	for _, bad := range []string{
+	for _, invalid := range []string{
 		"", ",", "a,", "a b", "a{", "a{}", "a}", "a.b", "a.(1)", "a.b(1", "a.b((1))", "A", "a{b}c",
 		strings.Repeat("a{", 9) + "a" + strings.Repeat("}", 9), strings.Repeat("a,", 4000) + "a",
 	} {
-		if fields, ok := parseFields(bad); ok {
-			t.Errorf("%.20q is read as %v", bad, fields)
+		if fields, ok := parseFields(invalid); ok {
+			t.Errorf("parseFields(%.20q) = %v, want an error", invalid, fields)
 		}
 	}
 }
 
-func FuzzGraphFields(f *testing.F) {
+func FuzzParseFields(f *testing.F) {
 	f.Add("id,business_discovery.username(a){media.limit(3).after(x){id}}")
 	f.Fuzz(func(t *testing.T, text string) {
 		fields, ok := parseFields(text)
 		if ok && (len(fields) == 0 || fields[0].name == "") {
-			t.Errorf("%q holds nothing", text)
+			t.Errorf("parseFields(%q) returned no fields", text)
 		}
 	})
 }

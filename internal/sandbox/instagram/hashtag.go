@@ -20,10 +20,10 @@ import (
 const (
 	hashtagQuota  = 30 // different hashtags that an account may query in hashtagWindow
 	hashtagWindow = 7 * 24 * time.Hour
-	hashtagPage   = 50 // maximum number of posts
+	hashtagPage   = 50 // maximum number of posts on a page
 )
 
-// The network's documentation does not name these codes. The network is known to return them.
+// Errors that Instagram returns but does not document.
 var (
 	errNoHashtag = &graph.Error{
 		Status: http.StatusBadRequest, Code: 24, Subcode: 2207024, Message: "The requested resource does not exist",
@@ -34,23 +34,23 @@ var (
 	}
 )
 
-// hashtagID returns a hashtag's ID, which is the same in every sandbox.
+// hashtagID returns the ID of a hashtag. A hashtag has the same ID in every sandbox.
 func hashtagID(name string) string { return base.StableID("17", "instagram hashtag "+name) }
 
-// hashtagReader returns the account of the request's token, which needs the app's feature for hashtags.
-func (n *Network) hashtagReader(r *http.Request) (store.Account, error) {
+// authorizeHashtags returns the account of the request's token. Its app must have the feature for hashtags.
+func (n *Network) authorizeHashtags(r *http.Request) (store.Account, error) {
 	err := n.AsCaller(r, func(_ store.Tx, _ store.Account, token store.Token) error {
 		return graph.RequireReview(token, "Instagram Public Content Access")
 	})
 	if err != nil {
 		return store.Account{}, err
 	}
-	return n.operator(r, r.Form.Get("user_id"), "instagram_basic")
+	return n.authorizeOperator(r, r.Form.Get("user_id"), "instagram_basic")
 }
 
 // searchHashtag returns the ID of a hashtag.
 func (n *Network) searchHashtag(r *http.Request) (any, error) {
-	a, err := n.hashtagReader(r)
+	a, err := n.authorizeHashtags(r)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (n *Network) searchHashtag(r *http.Request) (any, error) {
 	return map[string]any{"data": []map[string]string{{"id": id}}}, err
 }
 
-// findHashtag returns the name of the hashtag with the path's ID, or "" if there is none.
+// findHashtag returns the name of the hashtag with the ID in the path, or "" if it does not exist.
 func (n *Network) findHashtag(r *http.Request) (string, error) {
 	var name string
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
@@ -89,9 +89,9 @@ func (n *Network) findHashtag(r *http.Request) (string, error) {
 	return name, err
 }
 
-// countQuery counts a query for a hashtag's posts. It returns the hashtag and the account that queries it.
+// countQuery counts a query for the posts of the hashtag with the ID in the path. It returns the hashtag and the caller.
 func (n *Network) countQuery(r *http.Request) (world.Hashtag, store.Account, error) {
-	a, err := n.hashtagReader(r)
+	a, err := n.authorizeHashtags(r)
 	if err != nil {
 		return world.Hashtag{}, a, err
 	}
@@ -131,7 +131,8 @@ func (n *Network) topMedia(r *http.Request) (any, error) {
 	return n.hashtagPosts(r, posts[from:to], world.StartOf(cursor.Day+1), next)
 }
 
-// hashtagPosts returns a page of posts, without their authors.
+// hashtagPosts returns the response with a page of posts. now is the time of their metrics, and next the cursor of the
+// next page.
 func (n *Network) hashtagPosts(r *http.Request, posts []world.Post, now int64, next string) (any, error) {
 	fields := []field{{name: "id"}}
 	if text := r.Form.Get("fields"); text != "" {
@@ -142,11 +143,11 @@ func (n *Network) hashtagPosts(r *http.Request, posts []world.Post, now int64, n
 	}
 	data := []map[string]any{}
 	for _, post := range posts {
-		one, err := selectFields(fields, mediaView(n.BaseURL(r), post, now))
+		view, err := selectFields(fields, mediaView(n.BaseURL(r), post, now))
 		if err != nil {
 			return nil, err
 		}
-		data = append(data, one)
+		data = append(data, view)
 	}
 	answer := map[string]any{"data": data}
 	if next != "" {
@@ -160,14 +161,14 @@ func (n *Network) hashtagPosts(r *http.Request, posts []world.Post, now int64, n
 	return answer, nil
 }
 
-// hashtagCursors holds each account's position in each hashtag's recent posts, because the network's cursor is the same
-// on every page.
+// hashtagCursors has the position of each account in the recent posts of each hashtag. Instagram's cursor does not
+// contain the position, because it is the same on every page.
 type hashtagCursors struct {
 	mu        sync.Mutex
 	positions map[string]world.Position
 }
 
-// maxCursors limits the number of positions. At the limit all are dropped.
+// maxCursors limits the number of positions. At the limit, all positions are dropped.
 const maxCursors = 10_000
 
 func (c *hashtagCursors) set(key string, pos world.Position, more bool) {
@@ -185,8 +186,8 @@ func (c *hashtagCursors) set(key string, pos world.Position, more bool) {
 func (c *hashtagCursors) get(key string) (world.Position, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	pos, known := c.positions[key]
-	return pos, known
+	pos, ok := c.positions[key]
+	return pos, ok
 }
 
 // recentMedia returns the next page of a hashtag's posts of the last 24 hours.
@@ -203,14 +204,17 @@ func (n *Network) recentMedia(r *http.Request) (any, error) {
 	cursor := world.Cursor{Type: "recent " + hashtag.Name, Offset: 1}.String()
 	pos := hashtag.StartRecent(n.Now().Unix())
 	if text := r.Form.Get("after"); text != "" {
-		stored, known := n.cursors.get(key)
-		if text != cursor || !known {
+		stored, ok := n.cursors.get(key)
+		if text != cursor || !ok {
 			return nil, graph.InvalidParameter("(#100) Invalid cursor")
 		}
 		pos = stored
 	}
 	posts, next, more := hashtag.Recent(pos, limit)
-	answer, err := n.hashtagPosts(r, posts, pos.Now, map[bool]string{true: cursor}[more])
+	if !more {
+		cursor = ""
+	}
+	answer, err := n.hashtagPosts(r, posts, pos.Now, cursor)
 	if err == nil {
 		n.cursors.set(key, next, more)
 	}
@@ -219,7 +223,7 @@ func (n *Network) recentMedia(r *http.Request) (any, error) {
 
 // listSearches lists the hashtags that count against the account's quota.
 func (n *Network) listSearches(r *http.Request) (any, error) {
-	a, err := n.operator(r, r.PathValue("user"), "instagram_basic")
+	a, err := n.authorizeOperator(r, r.PathValue("user"), "instagram_basic")
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +247,7 @@ func insertHashtag(ctx context.Context, t store.Tx, id, name string) error {
 		`insert into instagram_hashtags (id, name) values (?, ?) on conflict do nothing`, id, name)
 }
 
-// findHashtagName returns the name of a hashtag, or "" if there is none with this ID.
+// findHashtagName returns the name of the hashtag with an ID, or "" if it does not exist.
 func findHashtagName(ctx context.Context, t store.Tx, id string) (string, error) {
 	var name string
 	err := t.QueryRowContext(ctx, `select name from instagram_hashtags where id = ?`, id).Scan(&name)
@@ -253,7 +257,7 @@ func findHashtagName(ctx context.Context, t store.Tx, id string) (string, error)
 	return name, nil
 }
 
-// listHashtagSearches returns the hashtags that an account queried within hashtagWindow, the oldest first.
+// listHashtagSearches returns the IDs of the hashtags that an account queried within hashtagWindow, the oldest first.
 func listHashtagSearches(ctx context.Context, t store.Tx, account string, now time.Time) ([]string, error) {
 	return t.Strings(ctx, "reading searches",
 		`select hashtag from instagram_searches where account = ? and at > ? order by at, hashtag`,

@@ -17,9 +17,9 @@ var postMetrics = graph.Metrics{
 	"total_interactions": func(c insights.Counts) any { return c.Likes + c.Comments + c.Shares + c.Saves },
 }
 
-// product returns where a post is shown: a single video is a reel.
-func product(p store.Post) string {
-	if graph.MediaType(p) == graph.ListedForms["REELS"] {
+// productType returns the media_product_type of a post. A single video is a reel.
+func productType(p store.Post) string {
+	if graph.MediaType(p) == graph.PostMediaTypes["REELS"] {
 		return "REELS"
 	}
 	return "FEED"

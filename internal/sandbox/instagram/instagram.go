@@ -11,11 +11,12 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/graph"
 )
 
-// Name is the network's name in addresses.
+// Name is the network's n.getMe in addresses.
 const Name = "instagram"
 
-// Network is the Instagram API: both ways to sign in, containers and posts, and the public data of others. Its hosts
-// are folders here: www, api and graph for Instagram Login, facebook for both hosts of Facebook Login.
+// Network is the part of Instagram's API that pressroom uses: both ways to sign in, containers and posts, and public data
+// of others. The first part of a path selects the host: www, api and graph are the hosts of Instagram Login, and facebook
+// is both hosts of Facebook Login.
 type Network struct {
 	*graph.API
 
@@ -43,7 +44,7 @@ func New(s *base.Server) *Network {
 // Init creates the initial accounts.
 func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, AccountID) }
 
-// AccountID returns an account's ID, which is the same in every sandbox.
+// AccountID returns the ID of an account. A handle has the same ID in every sandbox.
 func AccountID(handle string) string { return base.StableID("1", "instagram account "+handle) }
 
 // Handler serves the APIs, the consent pages, and redirects from posts to the sandbox's page.
@@ -57,14 +58,14 @@ func (n *Network) Handler() http.Handler {
 		"POST /api/oauth/access_token":                    n.exchangeCode,
 		"GET /graph/access_token":                         n.ExchangeToken,
 		"GET /graph/refresh_access_token":                 n.RefreshToken,
-		"GET /graph/{version}/me":                         n.me,
+		"GET /graph/{version}/me":                         n.getMe,
 		"GET /facebook/{version}/oauth/access_token":      n.GrantToken,
 		"GET /facebook/{version}/me/permissions":          n.Permissions,
 		"DELETE /facebook/{version}/{person}/permissions": n.RevokePermissions,
 		"GET /facebook/{version}/{app}/permissions": n.AppPermissions("instagram_basic", "instagram_content_publish",
 			"instagram_manage_insights", "pages_show_list", "pages_read_engagement", "business_management"),
 		"GET /facebook/{version}/debug_token": n.DebugToken(),
-		"GET /facebook/{version}/me":          n.facebookMe,
+		"GET /facebook/{version}/me":          n.getFacebookMe,
 		"GET /facebook/{version}/me/accounts": n.listPages,
 		"GET /media/{account}/{cid}":          n.MediaFile(n.Platform, graph.ErrNoObject),
 		"/":                                   n.NotFound,

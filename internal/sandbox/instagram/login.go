@@ -10,20 +10,20 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// exchangeCode exchanges a code of Instagram Login, and lists what was allowed.
+// exchangeCode exchanges a code of Instagram Login. The response lists the granted permissions.
 func (n *Network) exchangeCode(r *http.Request) (any, error) {
 	if r.Form.Get("client_secret") == "" || r.Form.Get("grant_type") != "authorization_code" {
 		return nil, graph.InvalidParameter("client_secret and grant_type are required")
 	}
 	return n.RedeemCode(r, func(t store.Tx, code store.Token, answer map[string]any) error {
-		allowed, err := t.Scopes(r.Context(), n.Platform, code.Session)
-		answer["user_id"], answer["permissions"] = code.Account, allowed
+		scopes, err := t.Scopes(r.Context(), n.Platform, code.Session)
+		answer["user_id"], answer["permissions"] = code.Account, scopes
 		return err
 	})
 }
 
-// me returns the person of Instagram Login. Its ID differs from the account's.
-func (n *Network) me(r *http.Request) (any, error) {
+// getMe returns the account of a token of Instagram Login. Its ID in the app differs from the account's ID.
+func (n *Network) getMe(r *http.Request) (any, error) {
 	var answer map[string]any
 	err := n.AsCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
 		var err error
@@ -37,13 +37,13 @@ func (n *Network) me(r *http.Request) (any, error) {
 }
 
 const (
-	// has a role on the Pages of all others, and on one without an account.
+	// agency has a role on the Pages of all accounts, and on one Page without an account.
 	agency = "studio.north"
-	// a Page's token does not expire if a long-lived one read it.
+	// pageTokenLifetime is the lifetime of a Page's token that was requested with a long-lived token.
 	pageTokenLifetime = 100 * 365 * 24 * time.Hour
 )
 
-// page is a Page and its account.
+// page is a Facebook Page with its Instagram account, which may be the zero value.
 type page struct {
 	id, name string
 	account  store.Account
@@ -55,16 +55,16 @@ func (n *Network) personPages(r *http.Request, t store.Tx, person store.Account)
 	if err != nil {
 		return nil, err
 	}
-	var found []page
+	var pages []page
 	for _, a := range accounts {
 		if a.ID == person.ID || person.Handle == agency && !isOperator(a) {
-			found = append(found, page{base.StableID("3", "instagram page of "+a.Handle), a.DisplayName, a})
+			pages = append(pages, page{base.StableID("3", "instagram page of "+a.Handle), a.DisplayName, a})
 		}
 	}
 	if person.Handle == agency {
-		found = append(found, page{id: base.StableID("3", "instagram page of nobody"), name: "An empty Page"})
+		pages = append(pages, page{id: base.StableID("3", "instagram page of nobody"), name: "An empty Page"})
 	}
-	return found, nil
+	return pages, nil
 }
 
 // findPage returns a Page on which the person has a role, and reports whether it exists.
@@ -78,22 +78,22 @@ func (n *Network) findPage(r *http.Request, t store.Tx, person store.Account, id
 	return page{}, false, err
 }
 
-// openPage returns a Page in the API's form, with a token for its account.
-func (n *Network) openPage(r *http.Request, t store.Tx, p page, token store.Token) (map[string]any, error) {
+// pageView returns a Page in the API's format, with a new token.
+func (n *Network) pageView(r *http.Request, t store.Tx, p page, token store.Token) (map[string]any, error) {
 	all := map[string]any{"id": p.id, "name": p.name}
-	owner := token.Account // even a Page without an account has a token with an owner
+	owner := token.Account // of the token if the Page has no account
 	if p.account.ID != "" {
 		owner = p.account.ID
 		all["instagram_business_account"] = map[string]any{
 			"id": p.account.ID, "username": p.account.Handle, "name": p.account.DisplayName,
 		}
 	}
-	life := token.Expires.Sub(n.Now())
+	lifetime := token.Expires.Sub(n.Now())
 	if token.Expires.Sub(token.Issued) > graph.ShortLifetime {
-		life = pageTokenLifetime
+		lifetime = pageTokenLifetime
 	}
 	token.Kind, token.Account = oauth.KindAccess, owner
-	text, err := n.Issue(r.Context(), t, token, life)
+	text, err := n.Issue(r.Context(), t, token, lifetime)
 	all["access_token"] = text
 	return all, err
 }
@@ -104,9 +104,9 @@ func (n *Network) listPages(r *http.Request) (any, error) {
 		pages, err := n.personPages(r, t, person)
 		for _, p := range pages {
 			if err == nil {
-				var all map[string]any
-				all, err = n.openPage(r, t, p, token)
-				data = append(data, all)
+				var view map[string]any
+				view, err = n.pageView(r, t, p, token)
+				data = append(data, view)
 			}
 		}
 		return err
@@ -114,8 +114,8 @@ func (n *Network) listPages(r *http.Request) (any, error) {
 	return map[string]any{"data": data}, err
 }
 
-// facebookMe returns the person of Facebook Login.
-func (n *Network) facebookMe(r *http.Request) (any, error) {
+// getFacebookMe returns the person of a token of Facebook Login.
+func (n *Network) getFacebookMe(r *http.Request) (any, error) {
 	var answer map[string]any
 	err := n.AsCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
 		answer = map[string]any{"id": graph.PersonID(a.Handle), "name": a.DisplayName}

@@ -11,16 +11,16 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
-// Operator is a professional account of Instagram that can read the public data of others.
+// Operator is a professional account of Instagram that can read public data of other accounts.
 type Operator struct {
 	ID    string // of the Instagram user
-	Token string // by Facebook Login; it does not expire
+	Token string // of Facebook Login; does not expire
 }
 
 // operatorHandle is the prefix of the handles of operators.
 const operatorHandle = "operator."
 
-// isOperator reports whether the account is an operator's, as which nobody can sign in.
+// isOperator reports whether the account belongs to an operator. Nobody can sign in as an operator.
 func isOperator(a store.Account) bool { return strings.HasPrefix(a.Handle, operatorHandle) }
 
 // operatorScopes are the scopes for reading public data.
@@ -33,18 +33,17 @@ var operatorScopes = []string{
 func Operators(ctx context.Context, s *base.Server, n int) ([]Operator, error) {
 	var accounts []Operator
 	for i := range n {
-		made, err := newOperator(ctx, s, fmt.Sprintf("%s%d", operatorHandle, i+1))
+		operator, err := newOperator(ctx, s, fmt.Sprintf("%s%d", operatorHandle, i+1))
 		if err != nil {
 			return nil, fmt.Errorf("creating an operator's account: %w", err)
 		}
-		accounts = append(accounts, made)
+		accounts = append(accounts, operator)
 	}
 	return accounts, nil
 }
 
 func newOperator(ctx context.Context, s *base.Server, handle string) (Operator, error) {
 	api := &oauth.Provider{Server: s, Platform: Name}
-	// nobody signs in with it
 	a := store.Account{
 		ID: AccountID(handle), Handle: handle, DisplayName: world.DisplayName(handle), Password: []byte{},
 	}

@@ -13,7 +13,7 @@ import (
 func (n *Network) describe(r *http.Request) (any, error) {
 	var answer map[string]any
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
-		all, err := n.object(r, t, a, token)
+		all, err := n.findObject(r, t, a, token)
 		if err == nil {
 			answer, err = pickFields(r, all)
 		}
@@ -22,17 +22,17 @@ func (n *Network) describe(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// pickFields is graph.PickFields for a network that refuses unknown fields.
+// pickFields is like graph.PickFields, but refuses unknown fields.
 func pickFields(r *http.Request, all map[string]any) (map[string]any, error) {
 	for field := range strings.SplitSeq(r.Form.Get("fields"), ",") {
-		if _, known := all[field]; !known && field != "" {
+		if _, ok := all[field]; !ok && field != "" {
 			return nil, graph.InvalidParameter("Tried accessing nonexisting field (" + field + ")")
 		}
 	}
 	return graph.PickFields(r, all), nil
 }
 
-func (n *Network) object(r *http.Request, t store.Tx, a store.Account, token store.Token) (map[string]any, error) {
+func (n *Network) findObject(r *http.Request, t store.Tx, a store.Account, token store.Token) (map[string]any, error) {
 	id := r.PathValue("id")
 	if id == a.ID {
 		return map[string]any{
@@ -46,7 +46,7 @@ func (n *Network) object(r *http.Request, t store.Tx, a store.Account, token sto
 		return nil, err
 	}
 	if found {
-		return n.openPage(r, t, page, token)
+		return n.pageView(r, t, page, token)
 	}
 	c, found, err := graph.FindContainer(r.Context(), t, n.Platform, id)
 	if err != nil {
@@ -63,10 +63,10 @@ func (n *Network) object(r *http.Request, t store.Tx, a store.Account, token sto
 	if err == nil && (!found || p.Account != a.ID) {
 		err = graph.ErrNoObject
 	}
-	return n.view(r, p), err
+	return n.postView(r, p), err
 }
 
-// statusTexts describes the statuses of containers. A failure is followed by its subcode.
+// statusTexts are the texts of the statuses of containers. The subcode of a failure follows the text.
 var statusTexts = map[string]string{
 	"IN_PROGRESS": "In Progress: Media is still being processed.",
 	"FINISHED":    "Finished: Media has been uploaded and it is ready to be published.",
@@ -75,11 +75,11 @@ var statusTexts = map[string]string{
 	"ERROR":       "Error: Media upload has failed with error code ",
 }
 
-// view returns a post in the API's form.
-func (n *Network) view(r *http.Request, p store.Post) map[string]any {
+// postView returns a post in the API's format.
+func (n *Network) postView(r *http.Request, p store.Post) map[string]any {
 	counts := insights.Count(p, n.Now())
 	return map[string]any{
-		"id": p.ID, "caption": p.Text, "media_type": graph.MediaType(p), "media_product_type": product(p),
+		"id": p.ID, "caption": p.Text, "media_type": graph.MediaType(p), "media_product_type": productType(p),
 		"like_count": counts.Likes, "comments_count": counts.Comments, "timestamp": p.At.Format(graph.TimeFormat),
 		"username":  p.Handle,
 		"permalink": n.BaseURL(r) + "/" + n.Platform + "/web/p/" + p.ID,
@@ -87,5 +87,5 @@ func (n *Network) view(r *http.Request, p store.Post) map[string]any {
 }
 
 func (n *Network) listPosts(r *http.Request) (any, error) {
-	return n.List(r, func(p store.Post) (map[string]any, error) { return pickFields(r, n.view(r, p)) })
+	return n.List(r, func(p store.Post) (map[string]any, error) { return pickFields(r, n.postView(r, p)) })
 }

@@ -31,7 +31,8 @@ func (n *Network) createContainer(r *http.Request) (any, error) {
 	})
 }
 
-// checkText counts more leniently than the network: an emoji beyond the basic plane as four characters.
+// checkText checks the length and the links of a text. It counts an emoji from U+1F000 on as four characters, and every
+// other character as one. Threads counts some characters as more.
 func checkText(text string) error {
 	count := 0
 	for _, r := range text {
@@ -57,7 +58,7 @@ func (n *Network) fill(r *http.Request, c *graph.Container) error {
 	switch c.MediaType {
 	case "TEXT":
 		if strings.TrimSpace(c.Text) == "" || c.Item {
-			return graph.InvalidParameter("A text post needs a text, and is no part of a carousel")
+			return graph.InvalidParameter("A text post must have a text, and cannot be part of a carousel")
 		}
 		return nil
 	case "IMAGE":
@@ -71,7 +72,7 @@ func (n *Network) fill(r *http.Request, c *graph.Container) error {
 		c.Media, c.Failure = []store.Medium{m}, failure
 		return err
 	case "CAROUSEL":
-		return n.GatherCarousel(r, c, maxItems)
+		return n.FillCarousel(r, c, maxItems)
 	}
-	return graph.InvalidParameter("media_type has to be one of TEXT, IMAGE, VIDEO, CAROUSEL")
+	return graph.InvalidParameter("media_type must be one of TEXT, IMAGE, VIDEO, CAROUSEL")
 }

@@ -19,7 +19,7 @@ var postMetrics = graph.Metrics{
 
 const insightsScope = "threads_manage_insights"
 
-// accountInsights returns the number of the caller's followers. Other metrics of accounts are not supported.
+// accountInsights returns the caller's number of followers. It does not support other metrics of accounts.
 func (n *Network) accountInsights(r *http.Request) (any, error) {
 	var answer any
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
@@ -27,7 +27,7 @@ func (n *Network) accountInsights(r *http.Request) (any, error) {
 			return err
 		}
 		if r.Form.Get("metric") != "followers_count" {
-			return graph.InvalidParameter("metric has to be followers_count in this sandbox")
+			return graph.InvalidParameter("metric must be followers_count in this sandbox")
 		}
 		answer = map[string]any{"data": []map[string]any{{
 			"name": "followers_count", "period": "day",

@@ -13,13 +13,13 @@ func (n *Network) describe(r *http.Request) (any, error) {
 	var answer map[string]any
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		var err error
-		answer, err = n.object(r, t, a, r.PathValue("id"))
+		answer, err = n.findObject(r, t, a, r.PathValue("id"))
 		return err
 	})
 	return answer, err
 }
 
-func (n *Network) object(r *http.Request, t store.Tx, a store.Account, id string) (map[string]any, error) {
+func (n *Network) findObject(r *http.Request, t store.Tx, a store.Account, id string) (map[string]any, error) {
 	if id == "me" || id == a.ID {
 		return graph.PickFields(r, map[string]any{
 			"id": a.ID, "username": a.Handle, "name": a.DisplayName,
@@ -47,11 +47,11 @@ func (n *Network) object(r *http.Request, t store.Tx, a store.Account, id string
 	if !found || p.Account != a.ID {
 		return nil, graph.ErrNoObject
 	}
-	return graph.PickFields(r, n.view(r, p)), nil
+	return graph.PickFields(r, n.postView(r, p)), nil
 }
 
-// view returns a post in the API's form.
-func (n *Network) view(r *http.Request, p store.Post) map[string]any {
+// postView returns a post in the API's format.
+func (n *Network) postView(r *http.Request, p store.Post) map[string]any {
 	return map[string]any{
 		"id": p.ID, "text": p.Text, "media_type": graph.MediaType(p), "timestamp": p.At.Format(graph.TimeFormat),
 		"username":  p.Handle,
@@ -60,5 +60,5 @@ func (n *Network) view(r *http.Request, p store.Post) map[string]any {
 }
 
 func (n *Network) listPosts(r *http.Request) (any, error) {
-	return n.List(r, func(p store.Post) (map[string]any, error) { return graph.PickFields(r, n.view(r, p)), nil })
+	return n.List(r, func(p store.Post) (map[string]any, error) { return graph.PickFields(r, n.postView(r, p)), nil })
 }

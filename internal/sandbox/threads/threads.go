@@ -12,7 +12,7 @@ import (
 // Name is the network's name in addresses.
 const Name = "threads"
 
-// Network is the part of the Threads API for publishing: the consent and its tokens, containers and posts.
+// Network is the part of the Threads API that pressroom uses: the consent and its tokens, containers and posts.
 type Network struct{ *graph.API }
 
 // New returns the network of a sandbox.
@@ -55,5 +55,5 @@ func (n *Network) Handler() http.Handler {
 	return mux
 }
 
-// accountID returns an account's ID, which is the same in every sandbox.
+// accountID returns the ID of an account. A handle has the same ID in every sandbox.
 func accountID(handle string) string { return base.StableID("2", "threads account "+handle) }
