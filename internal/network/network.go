@@ -107,9 +107,13 @@ type Authorizer interface {
 	Kinds() []string
 	// Authorize returns the URL of the consent page.
 	Authorize(a Authorization) string
-	// Exchange trades an authorization code for the accounts that it gives access to, each with its grant.
+	// Exchange trades an authorization code for the accounts that it gives access to, each with its grant. If there
+	// may be more accounts than it could read, it returns ErrMoreAccounts with those that it read.
 	Exchange(ctx context.Context, a Authorization, code string) ([]Candidate, error)
 }
+
+// ErrMoreAccounts means that a person may have more accounts than Exchange could read.
+var ErrMoreAccounts = errors.New("the network may have more accounts of this person")
 
 // Authorization is one round trip to a network's consent page.
 type Authorization struct {

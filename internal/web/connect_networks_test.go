@@ -63,6 +63,9 @@ func challenge(verifier string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// moreAccounts ends the accounts of a consent that has more than were read.
+const moreAccounts = "…"
+
 // consents is a network with OAuth consent.
 type consents struct {
 	network.Network
@@ -102,6 +105,9 @@ func (c consents) Exchange(ctx context.Context, a network.Authorization, code st
 	}
 	var out []network.Candidate
 	for _, name := range names {
+		if name == moreAccounts {
+			return out, network.ErrMoreAccounts
+		}
 		out = append(out,
 			network.Candidate{
 				Grant: network.Grant{

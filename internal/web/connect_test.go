@@ -282,6 +282,12 @@ func TestChooseAccounts(t *testing.T) {
 		if n := strings.Count(anew.text, "Already connected"); n != 1 {
 			t.Errorf("%d accounts are marked as connected", n)
 		}
+		const mayBeMore = "You may have more accounts than this page can list."
+		w.networks.set("", "first", moreAccounts)
+		ada.get(ada.get(ada.consent(w.link(t, newInstagram))).Header.Get("Location")).wants(t, 200, "first", mayBeMore)
+		if strings.Contains(anew.text, mayBeMore) {
+			t.Error("a complete list is said to be cut")
+		}
 	})
 }
 

@@ -364,6 +364,8 @@ var (
 	errOtherAccount = apierr.BadState("another_account",
 		"This is not the account to reconnect, so nothing was changed. Sign in at the network with the right account "+
 			"and try again.")
+	errMoreAccounts = apierr.BadState("too_many_accounts", "You have more accounts at the network than can be listed here. "+
+		"Connect again, and give access only to the account that you want to connect.")
 	errNoAccount = apierr.BadState("no_account", "No account can be connected.")
 )
 

@@ -39,6 +39,7 @@ type attempt struct {
 	Verifier   string      `json:"verifier,omitempty"`
 	Kind       string      `json:"kind,omitempty"` // sign-in method
 	Candidates []candidate `json:"candidates,omitempty"`
+	More       bool        `json:"more,omitempty"` // the person may have more accounts
 }
 
 // candidate is a stored network.Candidate.
@@ -160,10 +161,11 @@ func (c *Connector) Return(ctx context.Context, person int64, r Callback) (Outco
 	defer cancel()
 	candidates, err := a.Exchange(exchangeCtx, network.Authorization{Kind: started.Kind, State: r.State, Verifier: started.Verifier,
 		Redirect: c.redirect(r.Platform)}, r.Code)
-	if err != nil {
+	more := errors.Is(err, network.ErrMoreAccounts)
+	if err != nil && !more {
 		return out, userError(err, "The network did not accept this sign-in. Try again.")
 	}
-	out.Account, out.Choice, err = c.connectFound(ctx, person, state[:], started.Token, candidates)
+	out.Account, out.Choice, err = c.connectFound(ctx, person, state[:], started.Token, candidates, more)
 	return out, err
 }
 
@@ -199,37 +201,42 @@ func consentError(code string) error {
 	return apierr.BadState("failed", "The network did not complete the sign-in, so nothing was connected. Try again.")
 }
 
-// connectFound connects a single account, or stores several accounts for the person to choose from.
+// connectFound connects a single account, or stores several accounts for the person to choose from. More reports whether
+// the person may have more accounts.
 func (c *Connector) connectFound(ctx context.Context, person int64, state []byte, token string,
-	candidates []network.Candidate) (Account, int64, error) {
+	candidates []network.Candidate, more bool) (Account, int64, error) {
 	l, err := c.parse(token)
 	if err != nil {
 		return Account{}, 0, err
 	}
 	if l.accountID != 0 {
-		if candidates, err = c.filterReconnect(ctx, l, candidates); err != nil {
+		if candidates, err = c.filterReconnect(ctx, l, candidates, more); err != nil {
 			return Account{}, 0, err
 		}
+		more = false
 	}
 	var a Account
 	var choice int64
 	err = c.Accounts.db.InTx(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
-		switch len(candidates) {
-		case 0:
+		switch {
+		case len(candidates) == 0 && more:
+			return errMoreAccounts
+		case len(candidates) == 0:
 			return errNoAccount
-		case 1:
+		case len(candidates) == 1 && !more:
 			a, err = c.connectChosen(ctx, tx, person, token, candidates[0])
 			return err
 		}
-		choice, err = c.storeChoice(ctx, tx, state, token, candidates[:min(len(candidates), maxChoices)])
+		choice, err = c.storeChoice(ctx, tx, state, token, candidates, more)
 		return err
 	})
 	return a, choice, err
 }
 
-// filterReconnect returns only the account to reconnect. It returns errOtherAccount if the network did not return it.
+// filterReconnect returns only the account to reconnect. It returns errOtherAccount if the network did not return it, or
+// errMoreAccounts if it may have it.
 func (c *Connector) filterReconnect(ctx context.Context, l link,
-	candidates []network.Candidate) ([]network.Candidate, error) {
+	candidates []network.Candidate, more bool) ([]network.Candidate, error) {
 	wanted, err := readAccount(ctx, c.Accounts.db, l.teamID, l.accountID)
 	if err != nil {
 		return nil, err
@@ -239,13 +246,17 @@ func (c *Connector) filterReconnect(ctx context.Context, l link,
 			return []network.Candidate{f}, nil
 		}
 	}
+	if more {
+		return nil, errMoreAccounts
+	}
 	return nil, errOtherAccount
 }
 
+// storeChoice stores at most maxChoices accounts.
 func (c *Connector) storeChoice(ctx context.Context, tx *db.Tx, state []byte, token string,
-	candidates []network.Candidate) (int64, error) {
-	a := attempt{Token: token}
-	for _, f := range candidates {
+	candidates []network.Candidate, more bool) (int64, error) {
+	a := attempt{Token: token, More: more || len(candidates) > maxChoices}
+	for _, f := range candidates[:min(len(candidates), maxChoices)] {
 		a.Candidates = append(a.Candidates, candidate(f))
 	}
 	sealed, err := c.sealAttempt(state, stepChoice, a)
@@ -270,6 +281,7 @@ type Choice struct {
 	Offer
 
 	Accounts []Chosen
+	More     bool // whether the person may have more accounts
 }
 
 // Chosen is an account of a choice. Its index is an argument of Choose.
@@ -288,7 +300,7 @@ func (c *Connector) Choice(ctx context.Context, person, id int64) (Choice, error
 	if err != nil {
 		return Choice{}, err
 	}
-	var out Choice
+	out := Choice{More: a.More}
 	if out.Offer, err = c.readOffer(ctx, c.Accounts.db, person, a.Token, l); err != nil {
 		return Choice{}, err
 	}
@@ -363,29 +375,4 @@ func (c *Connector) FindConnected(ctx context.Context, person, id int64) (Accoun
 	}
 	a.Connection = Connection(state)
 	return a, team, nil
-}
-
-// Sweep deletes at most 1,000 expired attempts and 1,000 expired links. It returns the number of deleted rows.
-func (c *Connector) Sweep(ctx context.Context) (int64, error) {
-	var n int64
-	err := c.Accounts.db.InTx(ctx, "social.sweep_connecting", func(ctx context.Context, tx *db.Tx) error {
-		n = 0
-		for _, statement := range []string{
-			`DELETE FROM connect_attempts WHERE id IN (SELECT id FROM connect_attempts WHERE expires_at <= ?
-				ORDER BY expires_at LIMIT 1000)`,
-			`DELETE FROM connect_links WHERE token_hash IN (SELECT token_hash FROM connect_links WHERE expires_at <= ?
-				ORDER BY expires_at LIMIT 1000)`,
-		} {
-			deleted, err := tx.Exec(ctx, statement, db.Micros(tx.Now()))
-			if err != nil {
-				return err
-			}
-			n += deleted
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, fmt.Errorf("sweeping attempts to connect: %w", err)
-	}
-	return n, nil
 }

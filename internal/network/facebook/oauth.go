@@ -78,7 +78,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 // page returns one Page of a person with its token. A Page of a business portfolio is not in the person's list and is
 // read separately. The error is of class AuthDead if the person may not post on it.
 func (n *Network) page(ctx context.Context, person network.Grant, id string) (graph.Page, error) {
-	pages, err := n.login().OwnPages(ctx, person, pageFields)
+	pages, _, err := n.login().OwnPages(ctx, person, pageFields)
 	if err != nil {
 		return graph.Page{}, err
 	}
@@ -119,9 +119,9 @@ func (n *Network) extendToken(ctx context.Context, g network.Grant, token string
 }
 
 // candidates returns the Pages on which the person may post, each with its own token. If there are none, the error
-// names the missing permission.
+// names the missing permission. If there may be more, it is network.ErrMoreAccounts.
 func (n *Network) candidates(ctx context.Context, person network.Grant) ([]network.Candidate, error) {
-	pages, err := n.login().Pages(ctx, person, pageFields)
+	pages, more, err := n.login().Pages(ctx, person, pageFields)
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +132,8 @@ func (n *Network) candidates(ctx context.Context, person network.Grant) ([]netwo
 		}
 	}
 	switch {
+	case more:
+		return found, network.ErrMoreAccounts
 	case len(found) > 0:
 	case len(pages) > 0:
 		return nil, noTaskError()

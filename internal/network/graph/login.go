@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"pressroom.example/pressroom/internal/network"
 )
@@ -20,6 +21,8 @@ type Login struct {
 	ClientID     string
 	ClientSecret string
 	Version      string // of the API
+	// time for the lists of all portfolios; portfolioTime if 0
+	PortfolioTime time.Duration
 }
 
 // SetConfig replaces the scopes in params with a configuration of Facebook Login for Business, unless id is empty. The

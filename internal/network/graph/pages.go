@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/url"
 	"slices"
+	"sync"
+	"time"
 
 	"pressroom.example/pressroom/internal/network"
 )
@@ -12,9 +14,11 @@ import (
 const ScopeBusiness = "business_management"
 
 const (
-	pagesPerList  = "100"
-	maxPageLists  = 20 // lists of Pages to read
-	maxBusinesses = 50 // per person; each costs two calls
+	pagesPerList     = "100"
+	maxPageLists     = 20 // lists of Pages to read
+	maxBusinesses    = 200
+	portfolioReaders = 8                // concurrent requests
+	portfolioTime    = 30 * time.Second // for the lists of all portfolios
 )
 
 // Page is a Page in the network's list for a person. Its texts are untrusted.
@@ -37,37 +41,75 @@ type InstagramAccount struct {
 
 // Pages returns the Pages that a person selected, with the given fields, which must include the token. If the person
 // granted ScopeBusiness, the result includes the Pages of their business portfolios, which may be missing in the
-// person's own list. Pages without a token are omitted.
+// person's own list. Pages without a token are omitted. It reports whether there may be more Pages than it could read.
 //
 // The edges of portfolios are not in Meta's API description. They are undocumented, but widely used.
-func (l Login) Pages(ctx context.Context, person network.Grant, fields string) ([]Page, error) {
-	found, err := l.OwnPages(ctx, person, fields)
+func (l Login) Pages(ctx context.Context, person network.Grant, fields string) (found []Page, more bool, err error) {
+	found, more, err = l.OwnPages(ctx, person, fields)
 	if err != nil || !slices.Contains(person.Scopes, ScopeBusiness) {
-		return found, err
+		return found, more, err
 	}
-	businesses, err := readList[Created](ctx, l, person, "me/businesses", "id")
-	if err != nil && !isRefusal(err) {
-		return nil, err
-	}
+	timed, cancel := context.WithTimeout(ctx, l.portfolioTime())
+	defer cancel()
+	businesses, moreBusinesses, err := readList[Created](timed, l, person, "me/businesses", "id")
+	businesses = slices.DeleteFunc(businesses, func(b Created) bool { return !IsID(b.ID) })
+	var edges []string
 	for _, b := range businesses[:min(len(businesses), maxBusinesses)] {
-		if !IsID(b.ID) {
-			continue
-		}
-		for _, edge := range []string{"owned_pages", "client_pages"} {
-			pages, err := readList[Page](ctx, l, person, b.ID+"/"+edge, fields)
-			if err != nil && !isRefusal(err) {
-				return nil, err
-			}
-			found = appendNew(found, pages)
+		edges = append(edges, b.ID+"/owned_pages", b.ID+"/client_pages")
+	}
+	more = more || moreBusinesses || len(businesses) > maxBusinesses
+	lists := []pageList{{err: err}}
+	if err == nil {
+		lists = l.readEdges(timed, person, edges, fields)
+	}
+	for _, list := range lists {
+		found = appendNew(found, list.pages)
+		switch {
+		case list.err == nil || isRefusal(list.err):
+			more = more || list.more
+		case timed.Err() != nil && ctx.Err() == nil: // portfolioTime is over
+			more = true
+		default:
+			return nil, false, list.err
 		}
 	}
-	return found, nil
+	return found, more, nil
 }
 
-// OwnPages returns the Pages in the person's own list, with the given fields and the person's tasks.
-func (l Login) OwnPages(ctx context.Context, person network.Grant, fields string) ([]Page, error) {
-	pages, err := readList[Page](ctx, l, person, "me/accounts", fields+",tasks")
-	return slices.DeleteFunc(pages, Page.isUnusable), err
+func (l Login) portfolioTime() time.Duration {
+	if l.PortfolioTime > 0 {
+		return l.PortfolioTime
+	}
+	return portfolioTime
+}
+
+// pageList is the result of reading a list of Pages.
+type pageList struct {
+	pages []Page
+	more  bool
+	err   error
+}
+
+// readEdges reads several lists of Pages, portfolioReaders at a time. It returns them in the order of the edges.
+func (l Login) readEdges(ctx context.Context, person network.Grant, edges []string, fields string) []pageList {
+	lists, slots := make([]pageList, len(edges)), make(chan struct{}, portfolioReaders)
+	var group sync.WaitGroup
+	for i, edge := range edges {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			lists[i].pages, lists[i].more, lists[i].err = readList[Page](ctx, l, person, edge, fields)
+		})
+	}
+	group.Wait()
+	return lists
+}
+
+// OwnPages returns the Pages in the person's own list, with the given fields and the person's tasks. It reports whether
+// there may be more.
+func (l Login) OwnPages(ctx context.Context, person network.Grant, fields string) ([]Page, bool, error) {
+	pages, more, err := readList[Page](ctx, l, person, "me/accounts", fields+",tasks")
+	return slices.DeleteFunc(pages, Page.isUnusable), more, err
 }
 
 func (p Page) isUnusable() bool { return !IsID(p.ID) || p.Access == "" }
@@ -82,22 +124,25 @@ func appendNew(found, pages []Page) []Page {
 	return found
 }
 
-// readList reads all pages of a list.
-func readList[T any](ctx context.Context, l Login, person network.Grant, path, fields string) ([]T, error) {
+// readList reads all pages of a list, at most maxPageLists. It reports whether there may be more.
+func readList[T any](ctx context.Context, l Login, person network.Grant, path, fields string) ([]T, bool, error) {
 	params := url.Values{"fields": {fields}, "limit": {pagesPerList}}
 	var found []T
 	for range maxPageLists {
 		var response listPage[T]
 		if err := l.get(ctx, person, path, params, &response); err != nil {
-			return found, err
+			return found, false, err
 		}
 		found = append(found, response.Data...)
-		if response.Paging.Next == "" || response.Paging.Cursors.After == "" {
-			break
+		if response.Paging.Next == "" {
+			return found, false, nil
+		}
+		if response.Paging.Cursors.After == "" {
+			break // the list has pages that cannot be requested
 		}
 		params.Set("after", response.Paging.Cursors.After)
 	}
-	return found, nil
+	return found, true, nil
 }
 
 // Page returns one Page of a person.

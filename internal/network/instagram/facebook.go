@@ -44,7 +44,7 @@ func (n *Network) exchangeFacebook(
 	if person.Holder, err = n.login().Holder(ctx, person); err != nil {
 		return nil, err
 	}
-	pages, err := n.login().Pages(ctx, person, "id,access_token,instagram_business_account{id,username,name}")
+	pages, more, err := n.login().Pages(ctx, person, "id,access_token,instagram_business_account{id,username,name}")
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +53,9 @@ func (n *Network) exchangeFacebook(
 		if c, ok := candidate(pageGrant(person, p), p.Instagram); ok {
 			found = append(found, c)
 		}
+	}
+	if more {
+		return found, network.ErrMoreAccounts
 	}
 	if len(found) == 0 && !slices.Contains(person.Scopes, graph.ScopeBusiness) {
 		return nil, network.PermissionMissing(graph.ScopeBusiness,

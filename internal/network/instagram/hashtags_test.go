@@ -14,7 +14,9 @@ import (
 // prepare prepares a post with an image and this text.
 func prepare(t *testing.T, n network.Network, g network.Grant, l *networktest.Library, text string) error {
 	t.Helper()
-	d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{Text: text, Media: []network.Media{l.Image("jpeg", 40, 40)}}})
+	d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{
+		Text: text, Media: []network.Media{l.Image("jpeg", 40, 40)},
+	}})
 	must.NoError(t, err)
 	_, _, err = n.Prepare(t.Context(), g, d, l)
 	return err
@@ -23,7 +25,8 @@ func prepare(t *testing.T, n network.Network, g network.Grant, l *networktest.Li
 // warning returns the message of the only problem of a text, which does not block, or "".
 func warning(t *testing.T, n network.Network, text string) string {
 	t.Helper()
-	found := n.Check(network.Content{Text: text, Media: []network.Media{{Kind: network.Image, Type: "image/jpeg", Width: 40, Height: 40, Size: 1}}})
+	picture := network.Media{Kind: network.Image, Type: "image/jpeg", Width: 40, Height: 40, Size: 1}
+	found := n.Check(network.Content{Text: text, Media: []network.Media{picture}})
 	if len(found) == 0 {
 		return ""
 	}
