@@ -192,6 +192,19 @@ const (
 	IdentityRoleClient IdentityRole = "client"
 )
 
+// JobKind is one of the constants of this type. Further values may be added.
+type JobKind string
+
+// Values of JobKind.
+const (
+	JobKindProfileReport JobKind = "profile_report"
+	JobKindHashtagReport JobKind = "hashtag_report"
+	JobKindSocialPost    JobKind = "social_post"
+	JobKindHashtagSearch JobKind = "hashtag_search"
+	JobKindMediaImport   JobKind = "media_import"
+	JobKindContentFetch  JobKind = "content_fetch"
+)
+
 // JobState is one of the constants of this type. Further values may be added.
 type JobState string
 
@@ -202,19 +215,6 @@ const (
 	JobStateSucceeded          JobState = "succeeded"
 	JobStatePartiallySucceeded JobState = "partially_succeeded"
 	JobStateFailed             JobState = "failed"
-)
-
-// JobType is one of the constants of this type. Further values may be added.
-type JobType string
-
-// Values of JobType.
-const (
-	JobTypeProfileReport JobType = "profile_report"
-	JobTypeHashtagReport JobType = "hashtag_report"
-	JobTypeSocialPost    JobType = "social_post"
-	JobTypeHashtagSearch JobType = "hashtag_search"
-	JobTypeMediaImport   JobType = "media_import"
-	JobTypeContentFetch  JobType = "content_fetch"
 )
 
 // MediaDownloadType is one of the constants of this type. Further values may be added.
@@ -1332,7 +1332,7 @@ type ImportResultMedia struct {
 // Job is a record of the API's answers.
 type Job struct {
 	JobID string   `json:"job_id"`
-	Type  JobType  `json:"type"`
+	Type  JobKind  `json:"type"`
 	State JobState `json:"state"`
 	// Whether the job has ended. Poll every few seconds until it has.
 	Finished   bool        `json:"finished"`
@@ -1745,7 +1745,7 @@ type PostWarning struct {
 // Publication is a record of the API's answers.
 type Publication struct {
 	JobID string   `json:"job_id"`
-	Type  JobType  `json:"type"`
+	Type  JobKind  `json:"type"`
 	State JobState `json:"state"`
 	// Whether the job has ended. Poll every few seconds until it has.
 	Finished   bool        `json:"finished"`
@@ -1763,7 +1763,7 @@ type Publication struct {
 // PublicationRetry is a record of the API's answers.
 type PublicationRetry struct {
 	JobID string   `json:"job_id"`
-	Type  JobType  `json:"type"`
+	Type  JobKind  `json:"type"`
 	State JobState `json:"state"`
 	// Whether the job has ended. Poll every few seconds until it has.
 	Finished   bool        `json:"finished"`
@@ -2107,7 +2107,7 @@ func (in UpdatePostInput) nulls() []string {
 // UploadBatch is a record of the API's answers.
 type UploadBatch struct {
 	JobID string   `json:"job_id"`
-	Type  JobType  `json:"type"`
+	Type  JobKind  `json:"type"`
 	State JobState `json:"state"`
 	// Whether the job has ended. Poll every few seconds until it has.
 	Finished   bool        `json:"finished"`

@@ -79,9 +79,9 @@ export type IdentityKeyLevel = "read_only" | "drafts" | "full";
 
 export type IdentityRole = "owner" | "admin" | "editor" | "viewer" | "client";
 
-export type JobState = "pending" | "running" | "succeeded" | "partially_succeeded" | "failed";
+export type JobKind = "profile_report" | "hashtag_report" | "social_post" | "hashtag_search" | "media_import" | "content_fetch";
 
-export type JobType = "profile_report" | "hashtag_report" | "social_post" | "hashtag_search" | "media_import" | "content_fetch";
+export type JobState = "pending" | "running" | "succeeded" | "partially_succeeded" | "failed";
 
 export type MediaDownloadType = "profile" | "avatar" | "posts" | "reels" | "stories" | "highlights" | "playlists";
 
@@ -1360,7 +1360,7 @@ export interface ProfileReportJob {
 
 export interface Publication {
   job_id: string;
-  type: JobType | Other;
+  type: JobKind | Other;
   state: JobState | Other;
   /** Whether the job has ended. Poll every few seconds until it has. */
   finished: boolean;
@@ -1377,7 +1377,7 @@ export interface Publication {
 
 export interface PublicationRetry {
   job_id: string;
-  type: JobType | Other;
+  type: JobKind | Other;
   state: JobState | Other;
   /** Whether the job has ended. Poll every few seconds until it has. */
   finished: boolean;
@@ -1714,7 +1714,7 @@ export interface UpdatePostInput {
 
 export interface UploadBatch {
   job_id: string;
-  type: JobType | Other;
+  type: JobKind | Other;
   state: JobState | Other;
   /** Whether the job has ended. Poll every few seconds until it has. */
   finished: boolean;

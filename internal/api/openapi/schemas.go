@@ -92,9 +92,19 @@ func (n *schemaNamer) enumeration(name string, s *jsonschema.Schema) (*jsonschem
 			return nil, fmt.Errorf("an enumeration needs another name than %s: set its tag title", name)
 		}
 		n.names[key] = name
-		n.schemas[name] = &jsonschema.Schema{Type: s.Type, Enum: s.Enum}
+		n.schemas[name] = newEnumeration(name, s.Enum)
 	}
 	named := ref(n.names[key])
 	named.Description, named.Default = s.Description, s.Default
 	return named, nil
+}
+
+// newEnumeration returns the schema of an enumeration of strings. The names for its values keep generated constants apart from
+// generated types: without them, oapi-codegen declares the value client of a role as Client.
+func newEnumeration(name string, values []any) *jsonschema.Schema {
+	names := make([]string, len(values))
+	for i, v := range values {
+		names[i] = name + GoName(fmt.Sprint(v))
+	}
+	return &jsonschema.Schema{Type: "string", Enum: values, Extra: map[string]any{"x-enum-varnames": names}}
 }

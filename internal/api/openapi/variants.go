@@ -10,14 +10,17 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
+// DiscriminatorSuffix is the suffix of the name of the component with all values of a union's discriminator. It is not
+// Type, because ogen declares that name for its own union type.
+const DiscriminatorSuffix = "Kind"
+
 // addVariants replaces the component of an operation's output by a union of its variants. Each variant is a component
 // named after its value: the variant social_post of Job is SocialPostJob.
 func (b *builder) addVariants(op *operation.Operation) {
 	v, base := op.Variants, b.components.Schemas[op.OutputName]
 	// Outputs that embed the base have all values.
-	b.components.Schemas[op.OutputName+GoName(v.Discriminator)] = &jsonschema.Schema{
-		Type: "string", Enum: base.Properties[v.Discriminator].Enum,
-	}
+	b.components.Schemas[op.OutputName+DiscriminatorSuffix] = newEnumeration(op.OutputName+DiscriminatorSuffix,
+		base.Properties[v.Discriminator].Enum)
 	union := &jsonschema.Schema{Description: base.Description}
 	mapping := map[string]string{}
 	for _, value := range slices.Sorted(maps.Keys(v.Schemas)) {

@@ -113,7 +113,7 @@ func (s *schema) UnmarshalJSON(raw []byte) error {
 		return fmt.Errorf("reading a schema: %w", err)
 	}
 	for keyword := range written {
-		if !keywords[keyword] {
+		if !keywords[keyword] && !strings.HasPrefix(keyword, "x-") {
 			return fmt.Errorf("the clients' generator does not support the keyword %s", keyword)
 		}
 	}
@@ -223,7 +223,7 @@ func (d *document) unite(name string, union *schema) {
 	for i, p := range first.Properties {
 		switch shared := *p.Value; {
 		case p.Name == union.Discriminator.Member:
-			shared = schema{Ref: ref + name + openapi.GoName(p.Name), Description: shared.Description}
+			shared = schema{Ref: ref + name + openapi.DiscriminatorSuffix, Description: shared.Description}
 			p.Value = &shared
 		case slices.ContainsFunc(union.Variants, func(other string) bool {
 			variant, _ := d.component(other)
