@@ -32,6 +32,8 @@ func (v connectView) UsualServer() string { return cmp.Or(v.Sandbox.Server, blue
 // wayHints describe the accounts that each sign-in method is for, on networks with several methods.
 var wayHints = map[string]locale.Key{
 	"instagram/instagram": "For business and creator accounts. You sign in with the account itself and need no Facebook Page.",
+	"linkedin/":           "For members. Posts appear on your own profile.",
+	"linkedin/company":    "For company pages that you administer, and for members.",
 	"instagram/facebook":  "For accounts that belong to a Facebook Page. You sign in with a Facebook account that manages the Page.",
 }
 

@@ -177,7 +177,7 @@ func newFindings(platform, account string, findings []network.Finding) []Finding
 }
 
 // lastPostFinding returns a finding about the app from the last post. Some approvals can be checked only by publishing,
-// such as TikTok's and YouTube's audits and Pinterest's Standard access.
+// such as TikTok's and YouTube's audits and Pinterest's Standard access. A post that needs no approval shows nothing.
 func lastPostFinding(platform string, v delivery.AppVerdict) Finding {
 	out := Finding{
 		Network: platform, Subject: "last post", Result: network.Works,
@@ -188,6 +188,26 @@ func lastPostFinding(platform string, v delivery.AppVerdict) Finding {
 		answer := network.CallFinding(platform, out.Subject, refused)
 		out.Result, out.NextStep = network.Fails, answer.NextStep
 		out.Detail = "Refused at " + v.At.UTC().Format(time.RFC3339) + ", because of the app: " + plaintext.Line(answer.Detail)
+		return out
+	}
+	if reason, code := withoutAudit(platform, v.Options); reason != "" {
+		out.Result, out.NextStep = network.Unclear, network.NextStep(platform, code)
+		out.Detail += " " + reason
 	}
 	return out
+}
+
+// withoutAudit returns why a published post does not show that the app has passed the network's audit, and the network's
+// code for a missing audit. The reason is empty if the post shows it, or if the network has no audit.
+func withoutAudit(platform string, o network.Options) (string, string) {
+	const tikTokAudit, youTubeAudit = "unaudited_client_can_only_post_to_private_accounts", "privacyStatus"
+	switch {
+	case platform == "tiktok" && (o.TikTok == nil || o.TikTok.Mode == network.TikTokInbox): // without options, the operator's mode is inbox
+		return "It went to the account's inbox, which needs no audit. Without the audit, direct posts are private.", tikTokAudit
+	case platform == "tiktok" && o.TikTok.PrivacyLevel == "SELF_ONLY":
+		return "Only the account itself can see it, which needs no audit.", tikTokAudit
+	case platform == "youtube" && o.YouTube != nil && o.YouTube.PrivacyStatus == "private":
+		return "It is private, which needs no audit.", youTubeAudit
+	}
+	return "", ""
 }

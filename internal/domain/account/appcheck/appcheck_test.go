@@ -3,6 +3,7 @@ package appcheck_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -190,6 +191,38 @@ func TestCheckRenewsToken(t *testing.T) {
 			}
 			if c.renewed != nil && (found[0].NextStep == "" || found[0].Detail == "") {
 				t.Errorf("%+v", found[0])
+			}
+		})
+	}
+}
+
+// A post that needs no audit does not show that the app has passed it.
+func TestLastPostWithoutAudit(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		platform string
+		options  network.Options
+		result   network.Result
+		next     string
+	}{
+		"inbox": {"tiktok", network.Options{TikTok: &network.TikTokOptions{Mode: network.TikTokInbox}}, network.Unclear,
+			"Apply for the audit"},
+		"the operator's inbox": {"tiktok", network.Options{}, network.Unclear, "Apply for the audit"},
+		"SELF_ONLY": {"tiktok", network.Options{TikTok: &network.TikTokOptions{PrivacyLevel: "SELF_ONLY"}}, network.Unclear,
+			"Apply for the audit"},
+		"everybody": {"tiktok", network.Options{TikTok: &network.TikTokOptions{PrivacyLevel: "PUBLIC_TO_EVERYONE"}}, network.Works, ""},
+		"private":   {"youtube", network.Options{YouTube: &network.YouTubeOptions{PrivacyStatus: "private"}}, network.Unclear, "audit"},
+		"public":    {"youtube", network.Options{}, network.Works, ""},
+		"no audit":  {"x", network.Options{}, network.Works, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := &accounts{networks: map[string]network.Network{c.platform: &checkableNetwork{platform: c.platform}}, order: []string{c.platform}}
+			found := must.Get(service(a, verdicts{c.platform: {At: now, Accepted: true, Options: c.options}}).Check(t.Context()))(t)
+			last := found[len(found)-1]
+			if last.Subject != "last post" || last.Result != c.result || !strings.Contains(last.NextStep, c.next) ||
+				c.next == "" && last.NextStep != "" {
+				t.Errorf("%+v", last)
 			}
 		})
 	}
