@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Parts of the key of an app. The second may follow the first.
+// Parts of the key of an app. unverifiedClient may follow unauditedClient.
 const (
 	unauditedClient  = "-unaudited"         // has not passed TikTok's audit
 	unverifiedClient = "-unverified-domain" // has verified no domain
@@ -24,10 +24,10 @@ const (
 	posterWindow = 24 * time.Hour
 )
 
-// People with accounts only on TikTok. Every other account is public.
+// Accounts that exist only on TikTok.
 const (
-	privatePerson = "atelier.blau"
-	busyPerson    = "busy.bistro" // has published all posts that TikTok allows in a day
+	privatePerson = "atelier.blau" // the only private account
+	busyPerson    = "busy.bistro"  // has published all posts that TikTok allows per day
 )
 
 // audiences returns the privacy levels that an account offers.
@@ -38,8 +38,8 @@ func audiences(a store.Account) []string {
 	return []string{audienceEveryone, "MUTUAL_FOLLOW_FRIENDS", audienceSelf}
 }
 
-// checkAudit refuses a direct post of an account that has posted too much, and of an app without an audit unless the account is private and only the account will see
-// the post, or if the app has posted for too many accounts today.
+// checkAudit refuses a direct post of an app without an audit unless the account is private and the post visible only to
+// the account. It also applies checkCap.
 func (n *Network) checkAudit(ctx context.Context, t store.Tx, c caller, p publication) error {
 	switch {
 	case p.privacy == audienceInbox:
@@ -54,7 +54,8 @@ func (n *Network) checkAudit(ctx context.Context, t store.Tx, c caller, p public
 		on conflict (client, account) do update set posted_at = excluded.posted_at`, c.client, c.ID, n.Now().UnixMilli())
 }
 
-// checkCap refuses a caller who has posted too much today, or for whom an app without an audit may not post today.
+// checkCap refuses an account that has published too many posts. It also refuses an app without an audit that has posted
+// for maxPosters other accounts within posterWindow.
 func (n *Network) checkCap(ctx context.Context, t store.Tx, c caller) error {
 	if c.Handle == busyPerson {
 		return errTooManyPosts
@@ -72,7 +73,7 @@ func (n *Network) checkCap(ctx context.Context, t store.Tx, c caller) error {
 	return nil
 }
 
-// checkDomain refuses files by URL if the app has not verified their domain.
+// checkDomain refuses files that TikTok has to fetch if the app has not verified a domain.
 func (c caller) checkDomain() error {
 	if strings.Contains(c.client, unverifiedClient) {
 		return errUnverified

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// fieldScopes are the scopes that fields of an account need besides the basic one.
+// fieldScopes has the scopes that fields of an account require in addition to user.info.basic.
 var fieldScopes = map[string]string{
 	"username":       "user.info.profile",
 	"follower_count": "user.info.stats", "following_count": "user.info.stats", "likes_count": "user.info.stats",
@@ -34,11 +34,11 @@ func checkFields(fields []string) error {
 	return nil
 }
 
-// authenticateFor returns the caller of a request, whose token must have the scopes of these fields.
-func (n *Network) authenticateFor(r *http.Request, t store.Tx, fields []string) (caller, error) {
+// authenticateFields returns the caller of a request. The token must have the scopes of all fields.
+func (n *Network) authenticateFields(r *http.Request, t store.Tx, fields []string) (caller, error) {
 	scopes := map[string]bool{"user.info.basic": true}
 	for _, field := range fields {
-		if scope, special := fieldScopes[field]; special {
+		if scope, ok := fieldScopes[field]; ok {
 			scopes[scope] = true
 		}
 	}
@@ -52,13 +52,13 @@ func (n *Network) authenticateFor(r *http.Request, t store.Tx, fields []string) 
 	return a, nil
 }
 
-// figures returns the counts of a post.
-func (n *Network) figures(r *http.Request, t store.Tx, p publication) (map[string]any, error) {
-	kept, found, err := t.Post(r.Context(), Name, strconv.FormatInt(p.postID(), 10))
+// metrics returns the metrics of a post.
+func (n *Network) metrics(r *http.Request, t store.Tx, p publication) (map[string]any, error) {
+	post, found, err := t.Post(r.Context(), Name, strconv.FormatInt(p.postID(), 10))
 	if err != nil || !found {
 		return nil, err
 	}
-	counts := insights.Count(kept, n.Now())
+	counts := insights.Count(post, n.Now())
 	return map[string]any{
 		"view_count": counts.Views, "like_count": counts.Likes, "comment_count": counts.Comments,
 		"share_count": counts.Shares,

@@ -16,16 +16,20 @@ import (
 )
 
 const (
-	maxTitle       = 2200 // UTF-16 code units, as the next two
+	// Lengths of texts in UTF-16 code units.
+	maxTitle       = 2200
 	maxPhotoTitle  = 90
 	maxDescription = 4000
-	maxPhotos      = 35
-	maxPhoto       = 20 << 20 // bytes
-	maxVideo       = 4 << 30
-	minChunk       = 5_000_000
-	maxChunk       = 64 << 20
-	maxParts       = 1000
-	maxPage        = 20
+
+	// Sizes in bytes.
+	maxPhoto = 20 << 20
+	maxVideo = 4 << 30
+	minChunk = 5_000_000
+	maxChunk = 64 << 20
+
+	maxPhotos = 35
+	maxParts  = 1000
+	maxPage   = 20
 )
 
 const (
@@ -33,7 +37,7 @@ const (
 	scopeUpload  = "video.upload"
 )
 
-// creatorInfo returns what the caller's account may post.
+// creatorInfo returns the settings of the caller's account for posts.
 func (n *Network) creatorInfo(r *http.Request) (any, error) {
 	var a caller
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
@@ -51,10 +55,10 @@ func (n *Network) creatorInfo(r *http.Request) (any, error) {
 	}, err
 }
 
-// postRequest is the request that begins a post.
+// postRequest is the request that initializes a post.
 type postRequest struct {
-	MediaType string `json:"media_type"` // as is the next, of photos
-	Mode      string `json:"post_mode"`
+	MediaType string `json:"media_type"` // only for photos
+	Mode      string `json:"post_mode"`  // only for photos
 	Info      struct {
 		Title       string `json:"title"`
 		Description string `json:"description"`
@@ -85,30 +89,30 @@ func (c caller) checkAudience(privacy string) error {
 	return nil
 }
 
-var errAudience = badRequest("privacy_level_option_mismatch", "privacy_level is none of the creator's options")
+var errAudience = badRequest("privacy_level_option_mismatch", "privacy_level is not one of the creator's options")
 
 func textLength(text string) int { return len(utf16.Encode([]rune(text))) }
 
-// checkParts refuses an invalid division of the file.
+// checkParts refuses an invalid division of the file into chunks.
 func (p postRequest) checkParts() error {
 	s := p.Source
-	whole := s.Parts == 1 && s.Chunk == s.Size && s.Size <= maxChunk
-	cut := s.Chunk >= minChunk && s.Chunk <= maxChunk && s.Parts >= 1 && s.Parts <= maxParts &&
+	isWhole := s.Parts == 1 && s.Chunk == s.Size && s.Size <= maxChunk
+	isDivided := s.Chunk >= minChunk && s.Chunk <= maxChunk && s.Parts >= 1 && s.Parts <= maxParts &&
 		s.Parts == s.Size/s.Chunk
 	switch {
 	case s.Source != "FILE_UPLOAD":
 		return invalid("This sandbox accepts videos only by FILE_UPLOAD")
 	case s.Size < 1 || s.Size > maxVideo:
 		return invalid("video_size is out of range")
-	case !whole && !cut:
+	case !isWhole && !isDivided:
 		return invalid("The total chunk count is invalid")
 	}
 	return nil
 }
 
-// beginVideo returns the address to upload a video to. Markers that refuse the post act here, the others when the
-// upload ends.
-func (n *Network) beginVideo(r *http.Request) (any, error) {
+// initVideo returns the address for uploading a video. Markers that refuse the post are applied here, other markers when
+// the upload is complete.
+func (n *Network) initVideo(r *http.Request) (any, error) {
 	var in postRequest
 	err := readBody(r, &in)
 	if err == nil {
@@ -120,20 +124,20 @@ func (n *Network) beginVideo(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.beginUpload(r, in, scopePublish)
+	return n.initUpload(r, in, scopePublish)
 }
 
-// beginInboxVideo is beginVideo for a video that a person completes in the app. It has no text.
-func (n *Network) beginInboxVideo(r *http.Request) (any, error) {
+// initInboxVideo is initVideo for a video without a text, which the person completes in the TikTok app.
+func (n *Network) initInboxVideo(r *http.Request) (any, error) {
 	var in postRequest
 	if err := readBody(r, &in); err != nil {
 		return nil, err
 	}
 	in.Info.Privacy = audienceInbox
-	return n.beginUpload(r, in, scopeUpload)
+	return n.initUpload(r, in, scopeUpload)
 }
 
-func (n *Network) beginUpload(r *http.Request, in postRequest, scope string) (any, error) {
+func (n *Network) initUpload(r *http.Request, in postRequest, scope string) (any, error) {
 	if err := in.checkParts(); err != nil {
 		return nil, err
 	}
@@ -155,7 +159,7 @@ func (n *Network) beginUpload(r *http.Request, in postRequest, scope string) (an
 		if err := n.checkAudit(r.Context(), t, a, p); err != nil {
 			return err
 		}
-		if out, err = n.actBefore(r.Context(), t, p, a.session); err != nil || out.Refused != nil {
+		if out, err = n.applyRefusals(r.Context(), t, p, a.session); err != nil || out.Refused != nil {
 			return err
 		}
 		return insertPublication(r.Context(), t, &p, n.Hash(p.token))
@@ -172,8 +176,8 @@ func (n *Network) beginUpload(r *http.Request, in postRequest, scope string) (an
 
 func (p publication) markers() marker.Set { return marker.Read(p.text, Name) }
 
-// actBefore returns the refusal by a marker, before anything is stored.
-func (n *Network) actBefore(ctx context.Context, t store.Tx, p publication, session string) (marker.Outcome, error) {
+// applyRefusals applies the markers that refuse a post before it is stored.
+func (n *Network) applyRefusals(ctx context.Context, t store.Tx, p publication, session string) (marker.Outcome, error) {
 	expired, err := marker.Once(ctx, t, Name, p.markers(), marker.Key(p.account, p.text), marker.ExpiredToken)
 	switch {
 	case err != nil:
@@ -188,12 +192,12 @@ func (n *Network) actBefore(ctx context.Context, t store.Tx, p publication, sess
 	return marker.Outcome{}, nil
 }
 
-// finish stores a complete post and applies its markers.
+// finish stores a complete post and applies the other markers.
 func (n *Network) finish(
 	ctx context.Context, t store.Tx, p *publication, files []store.Blob, waited bool,
 ) (marker.Outcome, error) {
-	failing, err := marker.Once(ctx, t, Name, p.markers(), marker.Key(p.account, p.text), marker.Failure)
-	if err != nil || failing {
+	failed, err := marker.Once(ctx, t, Name, p.markers(), marker.Key(p.account, p.text), marker.Failure)
+	if err != nil || failed {
 		return marker.Outcome{Refused: errInternal}, err
 	}
 	if wait := p.markers().Slow; wait > 0 && !waited {
@@ -219,7 +223,7 @@ func (n *Network) finish(
 	return out, err
 }
 
-// postPhotos fetches photos and publishes them. The post's status shows what is wrong with them.
+// postPhotos fetches photos and publishes them. The status of the post reports unsuitable photos.
 func (n *Network) postPhotos(r *http.Request) (any, error) {
 	var in postRequest
 	err := readBody(r, &in)
@@ -259,7 +263,7 @@ func (n *Network) postPhotos(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.showPhotos(r, p, files, scope)
+	return n.publishPhotos(r, p, files, scope)
 }
 
 func (p postRequest) checkPhotos() error {
@@ -273,13 +277,13 @@ func (p postRequest) checkPhotos() error {
 	return nil
 }
 
-func (n *Network) showPhotos(r *http.Request, p publication, files []store.Blob, scope string) (any, error) {
+func (n *Network) publishPhotos(r *http.Request, p publication, files []store.Blob, scope string) (any, error) {
 	id, err := n.PublishInTx(r.Context(), errInternal, func(t store.Tx, waited bool) (marker.Outcome, error) {
 		a, err := n.authenticate(r, t, scope)
 		if err != nil {
 			return marker.Outcome{}, err
 		}
-		if out, err := n.actBefore(r.Context(), t, p, a.session); err != nil || out.Refused != nil {
+		if out, err := n.applyRefusals(r.Context(), t, p, a.session); err != nil || out.Refused != nil {
 			return out, err
 		}
 		return n.finish(r.Context(), t, &p, files, waited)
@@ -287,7 +291,7 @@ func (n *Network) showPhotos(r *http.Request, p publication, files []store.Blob,
 	return map[string]any{"publish_id": id}, err
 }
 
-// fetchPhotos fetches the photos of a post, which fails with the first unsuitable one.
+// fetchPhotos fetches the photos of a post. If a photo is not suitable, it sets the failure of the post.
 func (n *Network) fetchPhotos(ctx context.Context, p *publication, addresses []string) ([]store.Blob, error) {
 	var files []store.Blob
 	for _, address := range addresses {
@@ -340,13 +344,13 @@ func (n *Network) fetchStatus(r *http.Request) (any, error) {
 // listVideos lists the account's public posts before a time in Unix milliseconds, the newest first.
 func (n *Network) listVideos(r *http.Request) (any, error) {
 	in := struct {
-		Most   int   `json:"max_count"`
+		Limit  int   `json:"max_count"`
 		Cursor int64 `json:"cursor"`
-	}{Most: 10}
+	}{Limit: 10}
 	fields := strings.Split(r.Form.Get("fields"), ",")
 	err := readBody(r, &in)
-	if err == nil && (in.Most < 1 || in.Most > maxPage || r.Form.Get("fields") == "") {
-		err = invalid("max_count has to be from 1 to 20, and fields are required")
+	if err == nil && (in.Limit < 1 || in.Limit > maxPage || r.Form.Get("fields") == "") {
+		err = invalid("max_count must be from 1 to 20, and fields are required")
 	}
 	if err == nil {
 		err = checkFields(fields)
@@ -365,12 +369,12 @@ func (n *Network) listVideos(r *http.Request) (any, error) {
 		if err != nil {
 			return err
 		}
-		found, err := listPublications(r.Context(), t,
+		publications, err := listPublications(r.Context(), t,
 			`where account = ? and posted and privacy = ? and done_at <= ? order by done_at desc, seq desc limit ?`,
-			a.ID, audienceEveryone, before, in.Most+1)
-		more = len(found) > in.Most
-		for _, p := range found[:min(len(found), in.Most)] {
-			counts, err := n.figures(r, t, p)
+			a.ID, audienceEveryone, before, in.Limit+1)
+		more = len(publications) > in.Limit
+		for _, p := range publications[:min(len(publications), in.Limit)] {
+			metrics, err := n.metrics(r, t, p)
 			if err == nil {
 				err = marker.Withhold(Name, p.text, p.done, n.Now())
 			}
@@ -378,17 +382,17 @@ func (n *Network) listVideos(r *http.Request) (any, error) {
 				return err
 			}
 			cursor = p.done.UnixMilli()
-			answer := n.view(r, a, p)
-			maps.Copy(answer, counts)
-			videos = append(videos, pickFields(fields, answer))
+			view := n.postView(r, a, p)
+			maps.Copy(view, metrics)
+			videos = append(videos, pickFields(fields, view))
 		}
 		return err
 	})
 	return map[string]any{"videos": videos, "cursor": cursor, "has_more": more}, err
 }
 
-// view returns a post in the list's form. The form of photos is not confirmed.
-func (n *Network) view(r *http.Request, a caller, p publication) map[string]any {
+// postView returns a post in the API's format. TikTok does not document the format of photos.
+func (n *Network) postView(r *http.Request, a caller, p publication) map[string]any {
 	form, title, seconds := "video", p.text, 15
 	if p.photos {
 		form, title, seconds = "photo", "", 0

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	kindClient     = "client" // kind of a token that speaks only for an app
+	kindClient     = "client" // kind of a token of an app without a person
 	clientLifetime = 2 * time.Hour
 	researchQuota  = 1000 // requests of a client per UTC day
 )
@@ -45,7 +45,7 @@ func (n *Network) clientToken(r *http.Request) (any, error) {
 	}, err
 }
 
-// authenticateResearch counts a request of the app whose token it has.
+// authenticateResearch checks the request's token and counts the request for the app.
 func (n *Network) authenticateResearch(r *http.Request) error {
 	ctx := r.Context()
 	return n.Store.InTx(ctx, func(t store.Tx) error {
@@ -73,7 +73,7 @@ func countResearch(ctx context.Context, t store.Tx, client string, day int64) er
 	return nil
 }
 
-// The fields of a profile and of a video. The world has values for those that are true.
+// The fields of profiles and videos. The value reports whether the sandbox returns the field.
 var (
 	researchUserFields = map[string]bool{
 		"display_name": true, "bio_description": true, "avatar_url": true, "is_verified": true, "follower_count": true,
@@ -90,11 +90,11 @@ var (
 	}
 )
 
-// parseResearchFields returns the requested fields, and refuses unknown ones.
+// parseResearchFields returns the requested fields. It refuses unknown fields.
 func parseResearchFields(r *http.Request, known map[string]bool) ([]string, error) {
 	fields := strings.Split(r.URL.Query().Get("fields"), ",")
 	for _, field := range fields {
-		if _, is := known[field]; !is {
+		if _, ok := known[field]; !ok {
 			return nil, invalid("Fields: " + strconv.Quote(field) + " is not supported")
 		}
 	}
@@ -122,25 +122,25 @@ func (n *Network) researchUser(r *http.Request) (any, error) {
 	}
 	day := world.DayOf(n.Now())
 	posts := profile.Posts(day)
-	face := profile.Details(day, len(posts))
+	details := profile.Details(day, len(posts))
 	likes := int64(0)
 	for _, post := range posts {
 		likes += post.Metrics(world.StartOf(day)).Likes
 	}
 	return pickFields(fields, map[string]any{
-		"display_name": face.DisplayName, "bio_description": face.Biography, "bio_url": face.Website,
-		"is_verified": face.Followers > 500_000,
-		"avatar_url":  n.BaseURL(r) + "/vendor/files/" + profile.Avatar().Path(), "follower_count": face.Followers,
-		"following_count": face.Follows, "likes_count": likes, "video_count": face.Posts,
+		"display_name": details.DisplayName, "bio_description": details.Biography, "bio_url": details.Website,
+		"is_verified": details.Followers > 500_000,
+		"avatar_url":  n.BaseURL(r) + "/vendor/files/" + profile.Avatar().Path(), "follower_count": details.Followers,
+		"following_count": details.Follows, "likes_count": likes, "video_count": details.Posts,
 	}), nil
 }
 
-// checkResearchUser refuses profiles that are not visible.
+// checkResearchUser returns the error for a profile that cannot be read.
 func (n *Network) checkResearchUser(name string) error {
 	switch {
 	case strings.HasPrefix(name, world.PrefixPrivate):
-		return invalid("user is private") // these two have no code of their own
-	case !researchVisible(name):
+		return invalid("user is private")
+	case !isResearchVisible(name):
 		return invalid("cannot find the user")
 	case strings.HasPrefix(name, world.PrefixFailing):
 		return errInternal
@@ -150,7 +150,7 @@ func (n *Network) checkResearchUser(name string) error {
 	return nil
 }
 
-func researchVisible(name string) bool {
+func isResearchVisible(name string) bool {
 	return world.UsernamePattern.MatchString(name) && !strings.HasPrefix(name, world.PrefixMissing) &&
 		!strings.HasPrefix(name, world.PrefixPrivate)
 }
@@ -171,25 +171,25 @@ func (n *Network) researchVideos(r *http.Request) (any, error) {
 	if err := in.check(world.DayOf(n.Now())); err != nil {
 		return nil, err
 	}
-	var found []researchVideo
+	var matches []researchVideo
 	for _, name := range in.usernames() {
 		switch {
 		case strings.HasPrefix(name, world.PrefixFailing):
 			return nil, errInternal
 		case strings.HasPrefix(name, world.PrefixSlow) && !n.Pause(world.SlowDelay):
 			return nil, marker.ErrLost
-		case researchVisible(name):
-			found = append(found, in.videosOf(world.Profile{Platform: Name, Name: name})...)
+		case isResearchVisible(name):
+			matches = append(matches, in.findVideos(world.Profile{Platform: Name, Name: name})...)
 		}
 	}
-	slices.SortFunc(found, func(a, b researchVideo) int {
+	slices.SortFunc(matches, func(a, b researchVideo) int {
 		return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.ID, a.ID))
 	})
-	from := min(in.Cursor, len(found))
-	to := min(from+in.limit(), len(found))
+	from := min(in.Cursor, len(matches))
+	to := min(from+in.limit(), len(matches))
 	videos := []map[string]any{}
-	for _, video := range found[from:to] {
+	for _, video := range matches[from:to] {
 		videos = append(videos, pickFields(fields, video.view(world.StartOf(in.day))))
 	}
-	return map[string]any{"videos": videos, "cursor": to, "has_more": to < len(found), "search_id": in.SearchID}, nil
+	return map[string]any{"videos": videos, "cursor": to, "has_more": to < len(matches), "search_id": in.SearchID}, nil
 }

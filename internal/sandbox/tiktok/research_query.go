@@ -17,14 +17,14 @@ type researchSearch struct {
 		Or  []researchCondition `json:"or"`
 		Not []researchCondition `json:"not"`
 	} `json:"query"`
-	StartDate string `json:"start_date"` // as 20261121, by UTC
+	StartDate string `json:"start_date"` // in UTC, such as 20261121
 	EndDate   string `json:"end_date"`
 	MaxCount  *int   `json:"max_count"`
 	Cursor    int    `json:"cursor"`
 	SearchID  string `json:"search_id"`
 
 	from, to int64 // Unix seconds; to is exclusive
-	day      int64 // on which the search began
+	day      int64 // on which the search started
 }
 
 type researchCondition struct {
@@ -44,18 +44,18 @@ const (
 func (s *researchSearch) check(today int64) error {
 	first, err := time.Parse(researchDate, s.StartDate)
 	if err != nil {
-		return invalid("start_date has to be a day as YYYYMMDD")
+		return invalid("start_date must be a day in the format YYYYMMDD")
 	}
 	last, err := time.Parse(researchDate, s.EndDate)
 	if err != nil || last.Before(first) || last.Sub(first) > researchWindow*24*time.Hour {
-		return invalid("end_date has to be a day as YYYYMMDD, at most 30 days after start_date")
+		return invalid("end_date must be a day in the format YYYYMMDD, at most 30 days after start_date")
 	}
 	s.from, s.to = first.Unix(), last.Unix()+world.SecondsPerDay
 	if count := s.limit(); count < 1 || count > maxResearch || s.Cursor < 0 {
-		return invalid("max_count has to be from 1 to 100, and cursor not below 0")
+		return invalid("max_count must be from 1 to 100, and cursor not negative")
 	}
 	if len(s.Query.And)+len(s.Query.Or)+len(s.Query.Not) == 0 {
-		return invalid("query has to hold a condition")
+		return invalid("query must contain a condition")
 	}
 	for _, condition := range s.conditions() {
 		if err := condition.check(); err != nil {
@@ -63,18 +63,17 @@ func (s *researchSearch) check(today int64) error {
 		}
 	}
 	if len(s.usernames()) == 0 {
-		return invalid("This sandbox finds videos only by their usernames: a condition EQ or IN on " +
-			"username is needed")
+		return invalid("This sandbox requires a condition EQ or IN on username")
 	}
 	return s.resume(today)
 }
 
-// resume begins a search, or continues the one with search_id as of the day on which it began.
+// resume starts a search, or continues the search with search_id as of the day on which it started.
 func (s *researchSearch) resume(today int64) error {
 	s.day = today
 	if s.SearchID == "" {
 		if s.Cursor > 0 {
-			return invalid("search_id is needed where cursor is given")
+			return invalid("search_id is required with cursor")
 		}
 		s.SearchID = s.id(today)
 		return nil
@@ -87,11 +86,11 @@ func (s *researchSearch) resume(today int64) error {
 	return invalid("Search Id is invalid or expired")
 }
 
-// id returns the search_id of a search that began on a day.
+// id returns the search_id of the search if it started on a day.
 func (s *researchSearch) id(day int64) string {
 	sum := fnv.New64a()
 	for _, part := range []string{s.StartDate, s.EndDate, strconv.FormatInt(day, 10)} {
-		_, _ = sum.Write([]byte(part + " ")) // it cannot fail, here and below
+		_, _ = sum.Write([]byte(part + " ")) // Write never fails
 	}
 	for _, condition := range s.conditions() {
 		_, _ = sum.Write([]byte(condition.Operation + condition.Field + strings.Join(condition.Values, ",") + ";"))
@@ -124,7 +123,7 @@ func (s *researchSearch) usernames() []string {
 	return slices.Compact(names)
 }
 
-// researchOperations are the operations of each field.
+// researchOperations has the operations that each field supports.
 var researchOperations = map[string][]string{
 	"username": {"EQ", "IN"}, "hashtag_name": {"EQ", "IN"}, "keyword": {"EQ", "IN"}, "region_code": {"EQ", "IN"},
 	"video_id": {"EQ", "IN"},
@@ -138,43 +137,43 @@ func (c researchCondition) check() error {
 		return invalid("The operation " + strconv.Quote(c.Operation) + " on the field " + strconv.Quote(c.Field) +
 			" is not supported")
 	case len(c.Values) == 0 || c.Operation != "IN" && len(c.Values) > 1:
-		return invalid("field_values does not fit the operation")
+		return invalid("field_values does not match the operation")
 	}
 	return nil
 }
 
-// researchVideo is a video and its profile.
+// researchVideo is a video with its profile.
 type researchVideo struct {
 	world.Post
 
 	profile world.Profile
 }
 
-// videosOf returns the profile's videos that match.
-func (s *researchSearch) videosOf(profile world.Profile) []researchVideo {
-	var found []researchVideo
+// findVideos returns the videos of a profile that match.
+func (s *researchSearch) findVideos(profile world.Profile) []researchVideo {
+	var videos []researchVideo
 	for _, post := range profile.Posts(s.day) {
 		video := researchVideo{post, profile}
 		if post.At >= s.from && post.At < s.to && s.matches(video) {
-			found = append(found, video)
+			videos = append(videos, video)
 		}
 	}
-	return found
+	return videos
 }
 
-// matches reports whether all of "and", any of "or" and none of "not" hold.
+// matches reports whether a video matches all conditions of "and", at least one of "or" and none of "not".
 func (s *researchSearch) matches(video researchVideo) bool {
-	holds := func(c researchCondition) bool { return c.matches(video) }
-	fails := func(c researchCondition) bool { return !c.matches(video) }
-	return !slices.ContainsFunc(s.Query.And, fails) && !slices.ContainsFunc(s.Query.Not, holds) &&
-		(len(s.Query.Or) == 0 || slices.ContainsFunc(s.Query.Or, holds))
+	matches := func(c researchCondition) bool { return c.matches(video) }
+	differs := func(c researchCondition) bool { return !c.matches(video) }
+	return !slices.ContainsFunc(s.Query.And, differs) && !slices.ContainsFunc(s.Query.Not, matches) &&
+		(len(s.Query.Or) == 0 || slices.ContainsFunc(s.Query.Or, matches))
 }
 
 func (c researchCondition) matches(video researchVideo) bool {
 	return slices.ContainsFunc(c.Values, func(value string) bool { return c.matchesValue(video, value) })
 }
 
-// matchesValue compares one value. Fields that the world lacks never match.
+// matchesValue reports whether the video's field matches a value. Fields that the sandbox does not have never match.
 func (c researchCondition) matchesValue(video researchVideo, value string) bool {
 	switch c.Field {
 	case "username":
@@ -184,19 +183,19 @@ func (c researchCondition) matchesValue(video researchVideo, value string) bool 
 	case "keyword":
 		return strings.Contains(strings.ToLower(video.Caption), strings.ToLower(value))
 	case "region_code":
-		return value == regionOf(video.profile)
+		return value == profileRegion(video.profile)
 	case "video_id":
 		return value == strings.TrimLeft(video.ID, "0")
 	case "video_length":
-		return value == "SHORT" // all last a few seconds
+		return value == "SHORT" // all videos have a few seconds
 	case "create_date":
-		return compares(c.Operation, strings.Compare(time.Unix(video.At, 0).UTC().Format(researchDate), value))
+		return isOrdered(c.Operation, strings.Compare(time.Unix(video.At, 0).UTC().Format(researchDate), value))
 	}
 	return false
 }
 
-// compares reports whether an operation holds for the order of two values.
-func compares(operation string, order int) bool {
+// isOrdered reports whether the result of a comparison satisfies an operation.
+func isOrdered(operation string, order int) bool {
 	switch operation {
 	case "GT":
 		return order > 0
@@ -210,19 +209,18 @@ func compares(operation string, order int) bool {
 	return order == 0
 }
 
-// regions are the regions of profiles.
 var regions = []string{"DE", "ES", "BR", "JP", "EG", "US", "IN", "KR", "TR", "GB"}
 
-func regionOf(p world.Profile) string { return regions[p.Dice("region").IntN(len(regions))] }
+func profileRegion(p world.Profile) string { return regions[p.Dice("region").IntN(len(regions))] }
 
-// view returns the video in the API's form, with the counts at a time in Unix seconds.
+// view returns the video in the API's format, with its metrics at a time in Unix seconds.
 func (v researchVideo) view(now int64) map[string]any {
-	figures := v.Metrics(now)
+	metrics := v.Metrics(now)
 	id, _ := strconv.ParseInt(v.ID, 10, 64) // always 19 digits
 	return map[string]any{
-		"id": id, "video_description": v.Caption, "create_time": v.At, "region_code": regionOf(v.profile),
-		"share_count": figures.Shares,
-		"view_count":  figures.Views, "like_count": figures.Likes, "comment_count": figures.Comments,
+		"id": id, "video_description": v.Caption, "create_time": v.At, "region_code": profileRegion(v.profile),
+		"share_count": metrics.Shares,
+		"view_count":  metrics.Views, "like_count": metrics.Likes, "comment_count": metrics.Comments,
 		"hashtag_names": v.Tags,
 		"username":      v.profile.Name, "video_duration": int64(v.File.Seconds),
 	}

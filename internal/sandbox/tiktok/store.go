@@ -11,18 +11,19 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// publication is a post, from its beginning.
+// publication is a post from its initialization on.
 type publication struct {
 	seq           int64
 	account       string
 	photos        bool
 	text, privacy string
-	token         string // of the upload's address, unless the post was read; only its hash is stored
+	token         string // secret in the upload address; empty in posts from the store, which has only a hash
 	size          int64  // bytes of a video
-	chunk, parts  int64
-	uploaded      int64
+	chunk, parts  int64  // size and number of chunks
+	uploaded      int64  // bytes
 	failure       string
-	made, done    time.Time // done: when the upload was complete
+	made          time.Time
+	done          time.Time // when the upload was complete
 	posted        bool
 }
 
@@ -45,16 +46,16 @@ func (p publication) postID() int64 { return 7_500_000_000_000_000_000 + p.seq }
 const (
 	audienceEveryone = "PUBLIC_TO_EVERYONE"
 	audienceSelf     = "SELF_ONLY"
-	audienceInbox    = "INBOX" // our own, of a post that waits in the account's inbox
+	audienceInbox    = "INBOX" // of a post in the account's inbox; does not exist in the API
 )
 
-// public reports whether the post is public. The network reviews it first, for as long as it processed it.
-func (p publication) public(now time.Time, work time.Duration) bool {
-	return p.posted && p.privacy == audienceEveryone && now.Sub(p.done) >= 2*work
+// isPublic reports whether the post is public. The review of a post takes as long as its processing.
+func (p publication) isPublic(now time.Time, processing time.Duration) bool {
+	return p.posted && p.privacy == audienceEveryone && now.Sub(p.done) >= 2*processing
 }
 
-// status returns the post's status in the API's form.
-func (p publication) status(now time.Time, work time.Duration) map[string]any {
+// status returns the post's status in the API's format.
+func (p publication) status(now time.Time, processing time.Duration) map[string]any {
 	const publicID = "publicaly_available_post_id" //nolint:misspell // the API's own spelling
 	answer := map[string]any{"status": "PUBLISH_COMPLETE", publicID: []int64{}}
 	if !p.photos {
@@ -63,13 +64,13 @@ func (p publication) status(now time.Time, work time.Duration) map[string]any {
 	switch {
 	case p.failure != "":
 		answer["status"], answer["fail_reason"] = "FAILED", p.failure
-	case p.photos && now.Sub(p.done) < work:
+	case p.photos && now.Sub(p.done) < processing:
 		answer["status"] = "PROCESSING_DOWNLOAD"
-	case p.done.IsZero() || now.Sub(p.done) < work:
+	case p.done.IsZero() || now.Sub(p.done) < processing:
 		answer["status"] = "PROCESSING_UPLOAD"
 	case p.privacy == audienceInbox:
 		answer["status"] = "SEND_TO_USER_INBOX"
-	case p.public(now, work):
+	case p.isPublic(now, processing):
 		answer[publicID] = []int64{p.postID()}
 	}
 	return answer
@@ -91,11 +92,11 @@ const publicationColumns = `select seq, account, photos, text, privacy, size, ch
 
 // findPublication returns the post that the condition selects, and reports whether it exists.
 func findPublication(ctx context.Context, t store.Tx, condition string, args ...any) (publication, bool, error) {
-	all, err := listPublications(ctx, t, condition, args...)
-	if err != nil || len(all) == 0 {
+	publications, err := listPublications(ctx, t, condition, args...)
+	if err != nil || len(publications) == 0 {
 		return publication{}, false, err
 	}
-	return all[0], true, nil
+	return publications[0], true, nil
 }
 
 func listPublications(ctx context.Context, t store.Tx, condition string, args ...any) ([]publication, error) {
@@ -104,7 +105,7 @@ func listPublications(ctx context.Context, t store.Tx, condition string, args ..
 		return nil, fmt.Errorf("reading publications: %w", err)
 	}
 	defer rows.Close()
-	var found []publication
+	var publications []publication
 	for rows.Next() {
 		var p publication
 		var made, done int64
@@ -116,16 +117,16 @@ func listPublications(ctx context.Context, t store.Tx, condition string, args ..
 		if done > 0 {
 			p.done = time.UnixMilli(done)
 		}
-		found = append(found, p)
+		publications = append(publications, p)
 	}
-	return found, rows.Err()
+	return publications, rows.Err()
 }
 
-// findPublicationByID returns a post of an account by its publish_id.
+// findPublicationByID returns a post of an account by its publish_id, and reports whether it exists.
 func findPublicationByID(ctx context.Context, t store.Tx, account, id string) (publication, bool, error) {
 	var seq int64
 	_, number, _ := strings.Cut(id, ".7")
-	_, _ = fmt.Sscanf(number, "%018d", &seq) // any other ID differs from the post's
+	_, _ = fmt.Sscanf(number, "%018d", &seq) // an invalid ID differs from p.id()
 	p, found, err := findPublication(ctx, t, `where seq = ? and account = ?`, seq, account)
 	return p, found && p.id() == id, err
 }
@@ -144,7 +145,7 @@ func insertPart(ctx context.Context, t store.Tx, p *publication, part store.Blob
 	return nil
 }
 
-// listParts returns the parts of an upload in order.
+// listParts returns the CIDs of the parts of an upload in order.
 func listParts(ctx context.Context, t store.Tx, seq int64) ([]string, error) {
 	return t.Strings(ctx, "reading parts", `select cid from tiktok_parts where publish = ? order by first`, seq)
 }

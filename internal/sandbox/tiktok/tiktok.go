@@ -19,9 +19,9 @@ import (
 // Name is the network's name in addresses.
 const Name = "tiktok"
 
-// Network is the part of TikTok's API that publishes: the consent and its tokens, uploads of videos, photos that are
-// fetched, and the status of posts. It accepts every app, with every domain, except that the key of an app can say that
-// it lacks the audit or a verified domain. The Research API shows the public world to any app.
+// Network is the part of TikTok's API that pressroom uses: the consent and its tokens, uploads of videos, photos that
+// TikTok fetches, and the status of posts. It accepts every app. The key of an app can contain unauditedClient or
+// unverifiedClient. The Research API returns the data of package world to any app.
 type Network struct {
 	*oauth.Provider
 
@@ -56,7 +56,7 @@ func (n *Network) Init(ctx context.Context) error {
 	})
 }
 
-// accountID returns an account's ID, which is the same in every sandbox.
+// accountID returns the ID of an account. A handle has the same ID in every sandbox.
 func accountID(handle string) string {
 	sum := sha256.Sum256([]byte("sandbox tiktok account " + handle))
 	return "-000" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:20]))
@@ -67,14 +67,14 @@ func (n *Network) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v2/auth/authorize/{$}", n.consent)
 	mux.HandleFunc("POST /v2/auth/authorize/{$}", n.consent)
-	mux.HandleFunc("POST /v2/oauth/token/{$}", n.token)
+	mux.HandleFunc("POST /v2/oauth/token/{$}", n.tokenEndpoint)
 	mux.HandleFunc("POST /v2/oauth/revoke/{$}", n.revoke)
 	mux.HandleFunc("PUT /upload/video/{$}", n.upload)
 	for pattern, do := range map[string]func(*http.Request) (any, error){
 		"GET /v2/user/info/{$}":                        n.userInfo,
 		"POST /v2/post/publish/creator_info/query/{$}": n.creatorInfo,
-		"POST /v2/post/publish/video/init/{$}":         n.beginVideo,
-		"POST /v2/post/publish/inbox/video/init/{$}":   n.beginInboxVideo,
+		"POST /v2/post/publish/video/init/{$}":         n.initVideo,
+		"POST /v2/post/publish/inbox/video/init/{$}":   n.initInboxVideo,
 		"POST /v2/post/publish/content/init/{$}":       n.postPhotos,
 		"POST /v2/post/publish/status/fetch/{$}":       n.fetchStatus,
 		"POST /v2/video/list/{$}":                      n.listVideos,
@@ -89,11 +89,11 @@ func (n *Network) Handler() http.Handler {
 	return mux
 }
 
-// consent is the consent page, where an app is identified by its client_key.
+// consent is the consent page. It has client_key in place of client_id.
 func (n *Network) consent(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, base.MaxBody)
 	if err := r.ParseForm(); err != nil {
-		http.Error(w, "The form cannot be read.", http.StatusBadRequest)
+		http.Error(w, "The form is invalid.", http.StatusBadRequest)
 		return
 	}
 	if key := r.Form.Get("client_key"); key != "" {
@@ -103,35 +103,39 @@ func (n *Network) consent(w http.ResponseWriter, r *http.Request) {
 }
 
 const (
-	kindRefresh     = "refresh"
 	accessLifetime  = 2 * time.Hour
 	refreshLifetime = 180 * 24 * time.Hour
 )
 
-// token is the token endpoint, with the refusals of RFC 6749.
-func (n *Network) token(w http.ResponseWriter, r *http.Request) {
+// tokenEndpoint is the token endpoint. It has the errors of RFC 6749.
+func (n *Network) tokenEndpoint(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
 	r = r.WithContext(ctx)
-	answer, err := n.grant(w, r)
+	answer, err := n.grantToken(w, r)
 	w.Header().Set("Cache-Control", "no-store")
-	n.write(w, r, answer, err, oauthRefusal)
+	n.write(w, r, answer, err, oauthError)
 }
 
-func (n *Network) grant(w http.ResponseWriter, r *http.Request) (any, error) {
-	err := base.BufferBody(w, r)
-	if err == nil {
-		err = r.ParseForm()
+// readTokenForm parses a form with the key and the secret of an app.
+func readTokenForm(w http.ResponseWriter, r *http.Request) error {
+	if base.ReadForm(w, r) != nil {
+		return badRequest("invalid_request", "The request cannot be read")
 	}
-	r.Form.Set("client_id", r.Form.Get("client_key"))
-	switch {
-	case err != nil:
-		return nil, badRequest("invalid_request", "The request cannot be read")
-	case r.Form.Get("client_key") == "" || r.Form.Get("client_secret") == "":
-		return nil, badRequest("invalid_client", "client_key and client_secret are required")
-	case base.IsWrongSecret(r.Form.Get("client_secret")):
+	if r.Form.Get("client_key") == "" || r.Form.Get("client_secret") == "" {
+		return badRequest("invalid_client", "client_key and client_secret are required")
+	}
+	return nil
+}
+
+func (n *Network) grantToken(w http.ResponseWriter, r *http.Request) (any, error) {
+	if err := readTokenForm(w, r); err != nil {
+		return nil, err
+	}
+	if base.IsWrongSecret(r.Form.Get("client_secret")) {
 		return nil, badRequest("invalid_client", "Client secret is incorrect")
 	}
+	r.Form.Set("client_id", r.Form.Get("client_key"))
 	var spend func(store.Tx) (store.Token, error)
 	switch r.Form.Get("grant_type") {
 	case "authorization_code":
@@ -142,15 +146,15 @@ func (n *Network) grant(w http.ResponseWriter, r *http.Request) (any, error) {
 		return n.clientToken(r)
 	default:
 		return nil, badRequest("unsupported_grant_type",
-			"grant_type has to be authorization_code, refresh_token or client_credentials")
+			"grant_type must be authorization_code, refresh_token or client_credentials")
 	}
 	var answer map[string]any
-	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 		spent, err := spend(t)
 		if err != nil {
 			return err
 		}
-		answer, err = n.pair(r.Context(), t, spent)
+		answer, err = n.newTokens(r.Context(), t, spent)
 		return err
 	})
 	return answer, err
@@ -159,15 +163,15 @@ func (n *Network) grant(w http.ResponseWriter, r *http.Request) (any, error) {
 func (n *Network) spendCode(r *http.Request, t store.Tx) (store.Token, error) {
 	code, ok, err := n.Redeem(r.Context(), t, r.Form)
 	if err == nil && !ok {
-		err = badRequest("invalid_grant", "Authorization code is invalid or expired, or of another redirect_uri")
+		err = badRequest("invalid_grant", "Authorization code is invalid or expired, or the redirect_uri differs")
 	}
 	return code, err
 }
 
-// spendRefresh spends a refresh token, which can be used once.
+// spendRefresh marks a refresh token as used. It can be used only once.
 func (n *Network) spendRefresh(r *http.Request, t store.Tx) (store.Token, error) {
 	text := r.Form.Get("refresh_token")
-	old, ok, err := n.Find(r.Context(), t, kindRefresh, text)
+	old, ok, err := n.Find(r.Context(), t, oauth.KindRefresh, text)
 	if err != nil {
 		return store.Token{}, err
 	}
@@ -177,34 +181,34 @@ func (n *Network) spendRefresh(r *http.Request, t store.Tx) (store.Token, error)
 	return old, t.SpendToken(r.Context(), Name, n.Hash(text))
 }
 
-// pair returns the answer with a new access token and refresh token.
-func (n *Network) pair(ctx context.Context, t store.Tx, of store.Token) (map[string]any, error) {
-	of.Kind, of.Redirect, of.Challenge = oauth.KindAccess, "", ""
-	access, err := n.Issue(ctx, t, of, accessLifetime)
+// newTokens returns the response with a new access token and refresh token.
+func (n *Network) newTokens(ctx context.Context, t store.Tx, token store.Token) (map[string]any, error) {
+	token.Kind, token.Redirect, token.Challenge = oauth.KindAccess, "", ""
+	access, err := n.Issue(ctx, t, token, accessLifetime)
 	if err != nil {
 		return nil, err
 	}
-	of.Kind = kindRefresh
-	refresh, err := n.Issue(ctx, t, of, refreshLifetime)
+	token.Kind = oauth.KindRefresh
+	refresh, err := n.Issue(ctx, t, token, refreshLifetime)
 	if err != nil {
 		return nil, err
 	}
-	scopes, err := t.Scopes(ctx, Name, of.Session)
+	scopes, err := t.Scopes(ctx, Name, token.Session)
 	return map[string]any{
-		"open_id": of.Account, "scope": strings.Join(scopes, ","), "token_type": "Bearer",
+		"open_id": token.Account, "scope": strings.Join(scopes, ","), "token_type": "Bearer",
 		"access_token": access, "expires_in": int64(accessLifetime / time.Second),
 		"refresh_token": refresh, "refresh_expires_in": int64(refreshLifetime / time.Second),
 	}, err
 }
 
-// caller is the account and the session of a request.
+// caller is the account, the session and the app of a request.
 type caller struct {
 	store.Account
 
 	session, client string
 }
 
-// authenticate returns the caller of a request, whose token must have one of the scopes.
+// authenticate returns the caller of a request. The token must have at least one of the scopes.
 func (n *Network) authenticate(r *http.Request, t store.Tx, scopes ...string) (caller, error) {
 	ctx := r.Context()
 	token, ok, err := n.Find(ctx, t, oauth.KindAccess, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
@@ -218,8 +222,8 @@ func (n *Network) authenticate(r *http.Request, t store.Tx, scopes ...string) (c
 	if !ok || !found {
 		return caller{}, errToken
 	}
-	given, err := t.Scopes(ctx, Name, token.Session)
-	if err == nil && !slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(given, scope) }) {
+	granted, err := t.Scopes(ctx, Name, token.Session)
+	if err == nil && !slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(granted, scope) }) {
 		err = &apiError{
 			http.StatusUnauthorized, "scope_not_authorized",
 			"The user did not authorize the scope required for completing this request.",
@@ -234,7 +238,7 @@ func (n *Network) userInfo(r *http.Request) (any, error) {
 	var a caller
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 		var err error
-		a, err = n.authenticateFor(r, t, fields)
+		a, err = n.authenticateFields(r, t, fields)
 		return err
 	})
 	all := map[string]any{
@@ -244,21 +248,13 @@ func (n *Network) userInfo(r *http.Request) (any, error) {
 	return map[string]any{"user": pickFields(fields, all)}, err
 }
 
-// revoke ends the account's sessions, by an access token. Its answer is empty.
+// revoke ends all sessions of the account of an access token.
 func (n *Network) revoke(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
 	r = r.WithContext(ctx)
-	err := base.BufferBody(w, r)
+	err := readTokenForm(w, r)
 	if err == nil {
-		err = r.ParseForm()
-	}
-	switch {
-	case err != nil:
-		err = badRequest("invalid_request", "The request cannot be read")
-	case r.Form.Get("client_key") == "" || r.Form.Get("client_secret") == "":
-		err = badRequest("invalid_client", "client_key and client_secret are required")
-	default:
 		err = n.Store.InTx(ctx, func(t store.Tx) error {
 			token, ok, err := n.Find(ctx, t, oauth.KindAccess, r.Form.Get("token"))
 			if err != nil {
@@ -270,5 +266,5 @@ func (n *Network) revoke(w http.ResponseWriter, r *http.Request) {
 			return t.EndSessions(ctx, Name, token.Account)
 		})
 	}
-	n.write(w, r, map[string]any{}, err, oauthRefusal)
+	n.write(w, r, map[string]any{}, err, oauthError)
 }

@@ -13,61 +13,61 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-const uploadLifetime = time.Hour // not confirmed
+const uploadLifetime = time.Hour // an assumption; TikTok does not document it
 
 // rangePattern matches the Content-Range of an upload (RFC 9110, section 14.4).
 var rangePattern = regexp.MustCompile(`^bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})$`)
 
-// errRange refuses a part that is not the next one.
+// errRange is the error for a part that is not the next one.
 var errRange = &apiError{
-	http.StatusRequestedRangeNotSatisfiable, "invalid_range", "Content-Range is not that of the next part",
+	http.StatusRequestedRangeNotSatisfiable, "invalid_range", "Content-Range is not the range of the next part",
 }
 
-// upload receives a part of a video. It needs the address but no token.
+// upload receives a part of a video. It requires the upload address, but no token.
 func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
 	last, err := n.receivePart(w, r)
-	var done http.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	var success http.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		status := http.StatusPartialContent
 		if last {
 			status = http.StatusCreated
 		}
 		w.WriteHeader(status)
 	})
-	n.write(w, r, done, err, func(refused *apiError) any { return map[string]string{"message": refused.message} })
+	n.write(w, r, success, err, func(refused *apiError) any { return map[string]string{"message": refused.message} })
 }
 
-// receivePart saves a part, and reports whether it is the last.
+// receivePart saves a part, and reports whether it is the last one.
 func (n *Network) receivePart(w http.ResponseWriter, r *http.Request) (bool, error) {
-	p, before, err := n.uploadOf(r)
+	p, previous, err := n.findUpload(r)
 	if err != nil {
 		return false, err
 	}
-	size, err := p.next(r)
+	size, err := p.checkPart(r)
 	if err != nil {
 		return false, err
 	}
 	part, err := n.Store.SaveFile(http.MaxBytesReader(w, r.Body, size))
 	if err != nil || part.Size != size {
-		return false, badRequest("invalid_file_upload", "The part is not as long as it says")
+		return false, badRequest("invalid_file_upload", "The size of the part differs from Content-Range")
 	}
 	last := p.uploaded+size == p.size
-	whole := part
+	file := part
 	if last {
-		if whole, err = n.Store.Join(append(before, part.CID)); err != nil {
+		if file, err = n.Store.Join(append(previous, part.CID)); err != nil {
 			return false, err
 		}
 	}
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
-	return last, n.savePart(ctx, p, part, whole)
+	return last, n.savePart(ctx, p, part, file)
 }
 
-// uploadOf returns the upload of the address, and its parts.
-func (n *Network) uploadOf(r *http.Request) (publication, []string, error) {
+// findUpload returns the post of an upload address, and the CIDs of its parts.
+func (n *Network) findUpload(r *http.Request) (publication, []string, error) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
 	var p publication
-	var before []string
+	var parts []string
 	err := n.Store.InTx(ctx, func(t store.Tx) error {
 		var found bool
 		var err error
@@ -76,69 +76,69 @@ func (n *Network) uploadOf(r *http.Request) (publication, []string, error) {
 		case err != nil:
 			return err
 		case !found || p.id() != r.URL.Query().Get("upload_id"):
-			return &apiError{http.StatusNotFound, "not_found", "There is no such upload"}
+			return &apiError{http.StatusNotFound, "not_found", "Upload not found"}
 		case n.Now().Sub(p.made) >= uploadLifetime:
 			return &apiError{http.StatusForbidden, "expired", "The address has expired"}
 		}
-		before, err = listParts(ctx, t, p.seq)
+		parts, err = listParts(ctx, t, p.seq)
 		return err
 	})
-	return p, before, err
+	return p, parts, err
 }
 
-// next returns the length of the next part, and refuses any other part.
-func (p publication) next(r *http.Request) (int64, error) {
+// checkPart returns the size of the request's part in bytes. It refuses any part that is not the next one.
+func (p publication) checkPart(r *http.Request) (int64, error) {
 	if !slices.Contains([]string{"video/mp4", "video/quicktime", "video/webm"}, r.Header.Get("Content-Type")) {
-		return 0, badRequest("invalid_file_upload", "Content-Type is not that of a video")
+		return 0, badRequest("invalid_file_upload", "Content-Type is not a supported video type")
 	}
 	match := rangePattern.FindStringSubmatch(r.Header.Get("Content-Range"))
 	if match == nil {
-		return 0, badRequest("invalid_file_upload", "Content-Range cannot be read")
+		return 0, badRequest("invalid_file_upload", "Content-Range is invalid")
 	}
 	var numbers [3]int64
 	for i := range numbers {
 		numbers[i], _ = strconv.ParseInt(match[i+1], 10, 64) // at most 18 digits
 	}
 	size := p.chunk
-	if left := p.size - p.uploaded; left < 2*p.chunk {
-		size = left // the last part contains the rest
+	if remaining := p.size - p.uploaded; remaining < 2*p.chunk {
+		size = remaining // of the last part
 	}
 	switch {
 	case size <= 0 || numbers != [3]int64{p.uploaded, p.uploaded + size - 1, p.size}:
 		return 0, errRange
 	case r.ContentLength != size:
-		return 0, badRequest("invalid_file_upload", "Content-Length is not that of the range")
+		return 0, badRequest("invalid_file_upload", "Content-Length differs from Content-Range")
 	}
 	return size, nil
 }
 
-// savePart stores a part, and with the last one the post, on disk when it returns.
-func (n *Network) savePart(ctx context.Context, p publication, part, whole store.Blob) error {
+// savePart stores a part, and the post if the part is the last one. The data is on disk when savePart returns.
+func (n *Network) savePart(ctx context.Context, p publication, part, file store.Blob) error {
 	_, err := n.PublishInTx(ctx, errInternal, func(t store.Tx, waited bool) (marker.Outcome, error) {
 		var out marker.Outcome
-		now, _, err := findPublication(ctx, t, `where seq = ?`, p.seq)
+		current, _, err := findPublication(ctx, t, `where seq = ?`, p.seq)
 		if err != nil {
 			return out, err
 		}
-		if now.uploaded != p.uploaded {
-			return out, errRange // another request was faster
+		if current.uploaded != p.uploaded {
+			return out, errRange // a concurrent request has stored the part
 		}
-		if now.uploaded+part.Size == now.size {
-			if out, err = n.finishVideo(ctx, t, &now, whole, waited); err != nil || now.done.IsZero() {
+		if current.uploaded+part.Size == current.size {
+			if out, err = n.finishVideo(ctx, t, &current, file, waited); err != nil || current.done.IsZero() {
 				return out, err
 			}
 		}
-		return out, insertPart(ctx, t, &now, part)
+		return out, insertPart(ctx, t, &current, part)
 	})
 	return err
 }
 
-// finishVideo finishes a video. One of an unsupported type fails.
+// finishVideo finishes a video. The post fails if the type of the file is not supported.
 func (n *Network) finishVideo(
-	ctx context.Context, t store.Tx, p *publication, whole store.Blob, waited bool,
+	ctx context.Context, t store.Tx, p *publication, file store.Blob, waited bool,
 ) (marker.Outcome, error) {
-	if !slices.Contains([]string{"video/mp4", "video/quicktime", "video/webm"}, whole.MIME) {
+	if !slices.Contains([]string{"video/mp4", "video/quicktime", "video/webm"}, file.MIME) {
 		p.failure = "file_format_check_failed"
 	}
-	return n.finish(ctx, t, p, []store.Blob{whole}, waited)
+	return n.finish(ctx, t, p, []store.Blob{file}, waited)
 }

@@ -7,7 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/base"
 )
 
-// apiError is a refusal of TikTok's API.
+// apiError is an error of TikTok's API.
 type apiError struct {
 	status        int
 	code, message string
@@ -27,7 +27,7 @@ var (
 	}
 )
 
-var errNoFile = &apiError{http.StatusNotFound, "unsupported_path", "There is no such file"}
+var errNoFile = &apiError{http.StatusNotFound, "unsupported_path", "File not found"}
 
 func badRequest(code, message string) *apiError {
 	return &apiError{http.StatusBadRequest, code, message}
@@ -35,7 +35,7 @@ func badRequest(code, message string) *apiError {
 
 func invalid(message string) *apiError { return badRequest("invalid_params", message) }
 
-// handle returns the handler of a call, whose answer is written in the API's envelope.
+// handle returns the handler of a call. It writes the result in the API's envelope.
 func (n *Network) handle(call base.Call) http.HandlerFunc {
 	write := func(w http.ResponseWriter, r *http.Request, answer any, err error) {
 		if _, isHandler := answer.(http.Handler); err == nil && !isHandler {
@@ -46,27 +46,27 @@ func (n *Network) handle(call base.Call) http.HandlerFunc {
 	return base.Handle(invalid("The request cannot be read"), call, write)
 }
 
-func envelope(data any, said *apiError) any {
+func envelope(data any, result *apiError) any {
 	return map[string]any{
-		"data": data, "error": map[string]any{"code": said.code, "message": said.message, "log_id": base.NewID()},
+		"data": data, "error": map[string]any{"code": result.code, "message": result.message, "log_id": base.NewID()},
 	}
 }
 
-// write answers a call; form returns the body of a refusal.
-func (n *Network) write(w http.ResponseWriter, r *http.Request, answer any, err error, form func(*apiError) any) {
+// write writes the result of a call. errorBody returns the body of an error response.
+func (n *Network) write(w http.ResponseWriter, r *http.Request, answer any, err error, errorBody func(*apiError) any) {
 	refuse := func(e *apiError) {
 		if e == errRateLimited {
-			w.Header().Set("Retry-After", "2") // that the network sends it is not confirmed
+			w.Header().Set("Retry-After", "2") // TikTok may not send it
 		}
-		base.WriteJSON(w, e.status, form(e))
+		base.WriteJSON(w, e.status, errorBody(e))
 	}
 	if !base.Respond(w, r, Name, answer, err, errInternal, refuse) {
 		base.WriteJSON(w, http.StatusOK, answer)
 	}
 }
 
-// oauthRefusal returns the body of a refusal by the token endpoints.
-func oauthRefusal(e *apiError) any {
+// oauthError returns the body of an error of the token endpoints.
+func oauthError(e *apiError) any {
 	return map[string]any{"error": e.code, "error_description": e.message, "log_id": base.NewID()}
 }
 
@@ -77,7 +77,7 @@ func (n *Network) notFound(*http.Request) (any, error) {
 // readBody parses a request's JSON.
 func readBody(r *http.Request, into any) error {
 	if json.NewDecoder(r.Body).Decode(into) != nil {
-		return invalid("The body is not JSON of the right types")
+		return invalid("The body is not valid JSON or a member has the wrong type")
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func readBody(r *http.Request, into any) error {
 func pickFields(fields []string, all map[string]any) map[string]any {
 	picked := map[string]any{}
 	for _, field := range fields {
-		if value, known := all[field]; known {
+		if value, ok := all[field]; ok {
 			picked[field] = value
 		}
 	}
