@@ -1,4 +1,5 @@
 // Turns long selects with data-combobox into fields that search their options while typing. Without it, they are plain selects.
+// Those with data-here begin with the time zone of the browser.
 'use strict';
 
 const plain = (text) => text.normalize('NFD').replace(/[\u0300-\u036f]/g, '').replaceAll(/[_/]/g, ' ').toLowerCase();
@@ -107,6 +108,8 @@ function combobox(select) {
   list.addEventListener('mousedown', (event) => event.preventDefault()); // the field keeps the focus
   list.addEventListener('click', (event) => choose(event.target.closest('[role=option]')));
 
+  const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if ('here' in select.dataset && [...select.options].some((option) => option.value === here)) select.value = here;
   select.hidden = true;
   select.before(frame);
   frame.append(field, list, select);
