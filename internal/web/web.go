@@ -156,7 +156,7 @@ func (a *App) pages() []shell.Route {
 		dev,
 		a.own(),
 		a.account.Routes(),
-		compose.New(a.Frame, a.Posts, a.Approvals, a.Library, a.Operator.Apps).Routes(),
+		compose.New(a.Frame, a.Posts, a.Approvals, a.Library, a.Operator.Apps, a.Lists).Routes(),
 		posts.New(a.Frame, a.Posts, a.Approvals, a.Delivery, a.Jobs, a.Media, a.Erasure, a.Analytics).Routes(),
 		approvals.New(a.Frame, a.Approvals, a.Posts).Routes(),
 		a.reports.Routes(),

@@ -19,7 +19,7 @@ func TestComposerOffersHashtags(t *testing.T) {
 		c, other := h.crew(t), h.crew(t)
 		b := c.as(t, access.Editor)
 		b.open("/posts/new").shows(200).contains(`aria-controls="hashtags"`)
-		b.open("/posts/hashtags").shows(200, "Your team has no hashtag list yet.")
+		b.open("/posts/hashtags").shows(200, "Your team has no list of its own yet.")
 		many := make([]string, 40)
 		for i := range many {
 			many[i] = fmt.Sprintf("harbour%02d", i)

@@ -25,7 +25,7 @@ func TestHashtagLists(t *testing.T) {
 		b := c.as(t, access.Editor)
 		b.open("/hashtags").shows(200, "No lists yet.", "Ready-made lists").mustBeSmall()
 		form := b.open("/hashtags").follow("Create a list").form("Create list").fill("name", "Bar").
-			fill("platform", "instagram").fill("color", "#12AB9F").
+			fill("platform", "instagram").fill("color", "custom").fill("color_typed", "#12AB9F").
 			fill("icon", "ri-cup-line").fill("hashtags", "#coffee, Latteart\r\nbad-one #espresso")
 		made := form.press().
 			shows(200, "The list was created. Added 3 hashtags. Rejected: “bad-one” (contains invalid characters).",
@@ -38,6 +38,13 @@ func TestHashtagLists(t *testing.T) {
 		b.open("/hashtags?scope=system").shows(200).lacks(">Bar<")
 		b.open("/hashtags?scope=mine").shows(422)
 		b.open("/hashtags?cursor=x").shows(422)
+
+		// The search finds names and hashtags. Cards show the first hashtags.
+		b.open("/hashtags?scope=own").shows(200, "#coffee #latteart #espresso")
+		b.open("/hashtags").form("Filter").fill("q", "#LATTE").press().shows(200, "Bar", "Coffee and baking").lacks("Deutsch")
+		b.open("/hashtags?q=bar&scope=own").shows(200, "Bar")
+		b.open("/hashtags?q=100%25&scope=own").shows(200, "No lists match.")
+		b.open("/hashtags?q=x&scope=mine").shows(422)
 
 		made = b.open(made.path).form("Add").fill("hashtags", "coffee roast").fill("subcategory", "Craft").press().
 			shows(200, "Added 1 hashtag. 1 was already in the list.", "4 hashtags", "Craft")
@@ -57,8 +64,8 @@ func TestHashtagLists(t *testing.T) {
 		if edit.values.Get("name") != "Bar" || edit.values.Get("color_typed") != "#12ab9f" || edit.values.Get("icon") != "ri-cup-line" {
 			t.Errorf("form values = %v", edit.values)
 		}
-		edit.fill("color_typed", "red").press().shows(422, "The field “Color” must be # and six hexadecimal digits.")
-		edit.fill("color_typed", "").fill("name", "Café <b>").press().shows(200, "The list was saved.", "Café <b>").lacks("<b>")
+		edit.fill("color", "custom").fill("color_typed", "red").press().shows(422, "The field “Color” must be # and six hexadecimal digits.")
+		edit.fill("color", "").fill("name", "Café <b>").press().shows(200, "The list was saved.", "Café <b>").lacks("<b>")
 		again := b.open(made.path).follow("Edit").form("Save").fill("color", "#2f7dc4").
 			fill("color_typed", "#000000").press()
 		if !strings.Contains(again.source, `stroke="#2f7dc4"`) {
@@ -138,7 +145,7 @@ func TestHashtagSearch(t *testing.T) {
 		c := h.crew(t)
 		c.grant(t, 100)
 		b := c.as(t, access.Owner)
-		f := b.open("/hashtags").follow("Search hashtags").shows(200, "costs at most 3 credits").form("Search for at most 3 credits")
+		f := b.open("/hashtags").follow("Search hashtags").shows(200, "Free if your team has already paid").form("Search for at most 3 credits")
 		f.fill("query", "https://example.com/x").press().shows(422, "This link is not a hashtag page")
 		begun := f.p.b.open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte art").press().
 			shows(200, "Hashtags for")
@@ -173,7 +180,11 @@ func TestHashtagSearch(t *testing.T) {
 		}
 		viewer := c.as(t, access.Viewer)
 		viewer.open(begun.path).shows(200, "#latteart").lacks("Add to list")
-		viewer.open("/hashtags/search").shows(200, "which your role cannot spend")
+		viewer.open("/hashtags/search").shows(200, "which your role cannot spend", "Recent searches")
+		if got := strings.Count(b.open("/hashtags/search").source, "/hashtags/search?job="); got != 1 { // the same words
+			t.Errorf("%d recent searches", got)
+		}
+		stranger.open("/hashtags/search").shows(200).lacks("Recent searches")
 		c.as(t, access.Editor).send(http.MethodPost, "/hashtags/search", url.Values{"query": {"x"}}).shows(403)
 		viewer.send(http.MethodPost, "/hashtags/search/add", url.Values{"hashtag": {"x"}}).shows(403)
 		h.browser(t).open(begun.path).shows(200, "Sign in").lacks("latteart")

@@ -85,7 +85,7 @@ async function hashtags(page) {
   }
   assert.match(await first.textContent(), /\d/);
   await page.goto('/hashtags');
-  await page.getByLabel('Lists').selectOption('system');
+  await page.getByLabel('Lists', { exact: true }).selectOption('system');
   await page.waitForURL(/scope=system/);
   assert.equal(await page.locator(':focus').getAttribute('id'), 'scope');
   await page.locator('.lists a').first().click();

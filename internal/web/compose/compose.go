@@ -65,6 +65,7 @@ type Handlers struct {
 	approvals *approval.Service
 	library   Library
 	creators  Creators
+	readyMade ReadyMadeLists
 }
 
 // Creators describe the settings of TikTok accounts, as read from the network, and the options of posts without a choice.
@@ -76,8 +77,9 @@ type Creators interface {
 // New returns the handlers.
 func New(
 	f *shell.Frame, posts *post.Service, approvals *approval.Service, library Library, creators Creators,
+	readyMade ReadyMadeLists,
 ) *Handlers {
-	return &Handlers{f, posts, approvals, library, creators}
+	return &Handlers{f, posts, approvals, library, creators, readyMade}
 }
 
 // Routes returns the routes of the pages. The post is looked up before the role is checked, because it may belong to

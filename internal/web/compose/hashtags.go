@@ -17,22 +17,39 @@ const (
 	addedAtOnce     = 30  // hashtags added by one click; Instagram's limit per post
 )
 
-// hashtagList is a list of the team that the editor offers.
+// hashtagList is a list that the editor offers.
 type hashtagList struct {
 	ID       int64
 	Name     string
 	Hashtags []string
 }
 
+// ReadyMadeLists are the hashtag lists that come with the service.
+type ReadyMadeLists interface {
+	ReadyMadeIn(language string) []list.ReadyMade
+}
+
+// hashtagPanel has the team's lists, and the ready-made ones in its language.
+type hashtagPanel struct{ Own, Ready []hashtagList }
+
 // AddedAtOnce returns how many hashtags a click on the list adds.
 func (l hashtagList) AddedAtOnce() int { return min(len(l.Hashtags), addedAtOnce) }
 
-// hashtags answers the script with the team's hashtag lists.
+// hashtags answers the script with the hashtag lists.
 func (p *Handlers) hashtags(w http.ResponseWriter, r *http.Request) {
-	lists, err := p.hashtagLists(r)
+	own, err := p.hashtagLists(r)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
+	}
+	call, err := p.Call(r, "hashtag_lists")
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	lists := hashtagPanel{Own: own}
+	for _, l := range p.readyMade.ReadyMadeIn(call.Language) {
+		lists.Ready = append(lists.Ready, hashtagList{l.ID, l.Name, l.Hashtags[:min(len(l.Hashtags), offeredHashtags)]})
 	}
 	var page bytes.Buffer
 	if err := pages["compose"](p.Language(r)).ExecuteTemplate(&page, "hashtags", lists); err != nil {

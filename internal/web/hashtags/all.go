@@ -1,6 +1,7 @@
 package hashtags
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,75 +14,101 @@ import (
 
 // allView is a page of hashtag lists.
 type allView struct {
-	Own, Ready      []list.HashtagListEntry
-	Foreign         []list.HashtagListEntry // ready-made lists in other languages than the team's
-	Scope, Platform string
-	Filtered        bool
-	Writes          bool
-	Pager           pager
+	Own, Ready             []card
+	Foreign                []card // ready-made lists in other languages than the team's
+	Scope, Platform, Query string
+	Writes                 bool
+	Pager                  pager
+}
+
+// card is a list with its first hashtags.
+type card struct {
+	list.HashtagListEntry
+
+	Samples []string
 }
 
 // pager holds paths of other pages, empty if there is none.
 type pager struct{ First, Next string }
 
+const (
+	maxSamples = 4   // hashtags of a list on its card
+	maxMatches = 100 // lists of each kind that a search shows
+)
+
 func (p *Handlers) all(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	v := allView{
-		Scope: q.Get("scope"), Platform: q.Get("platform"), Writes: shell.VisitorOf(r.Context()).Is(shell.Writers),
+		Scope: q.Get("scope"), Platform: q.Get("platform"), Query: strings.TrimSpace(q.Get("q")),
+		Writes: shell.VisitorOf(r.Context()).Is(shell.Writers),
 	}
-	args := operation.Arguments{"limit": int64(50)}
-	keep := url.Values{}
-	for name, value := range map[string]string{"scope": v.Scope, "platform": v.Platform} {
-		if value != "" {
-			args[name], v.Filtered = value, true
-			keep.Set(name, value)
-		}
-	}
-	if cursor := q.Get("cursor"); cursor != "" {
-		args["cursor"], v.Pager.First = cursor, "/hashtags?"+keep.Encode()
-	}
-	outcome, err := p.Do(r, "list_hashtag_lists", args)
+	found, err := p.listsOf(r, &v)
 	if err != nil {
 		p.ShowError(w, r, err)
-		return
-	}
-	found, err := shell.Result[list.HashtagLists](outcome)
-	if err != nil {
-		p.ServerError(w, r, err)
 		return
 	}
 	call, err := p.Call(r, "hashtag_lists")
+	if err == nil && v.Query != "" {
+		in := list.ListInput{Scope: v.Scope, Platform: v.Platform}
+		found, err = p.lists.Search(r.Context(), call.TeamID, in, v.Query, maxMatches)
+		v.Pager = pager{}
+	}
+	if err == nil {
+		err = p.group(r.Context(), &v, found, call)
+	}
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
-	}
-	p.group(&v, found.HashtagLists, call.Language)
-	if outcome.Page != nil {
-		keep.Set("cursor", outcome.Page.Cursor)
-		v.Pager.Next = "/hashtags?" + keep.Encode()
 	}
 	p.Show(w, r, http.StatusOK, pages["all"], "Hashtags", v)
 }
 
-// group sorts lists into the team's, the ready-made ones in its language, and other ready-made ones.
-func (p *Handlers) group(v *allView, found []list.HashtagListEntry, language string) {
-	base := func(tag string) string {
-		first, _, _ := strings.Cut(strings.ToLower(tag), "-")
-		return first
-	}
-	for _, e := range found {
-		switch {
-		case !e.ReadyMade:
-			v.Own = append(v.Own, e)
-		case base(p.lists.ReadyMadeLanguage(e.ID)) == base(language):
-			v.Ready = append(v.Ready, e)
-		default:
-			v.Foreign = append(v.Foreign, e)
+// listsOf returns a page of lists. It also checks the filters.
+func (p *Handlers) listsOf(r *http.Request, v *allView) ([]list.HashtagListEntry, error) {
+	args := operation.Arguments{"limit": int64(50)}
+	keep := url.Values{}
+	for name, value := range map[string]string{"scope": v.Scope, "platform": v.Platform} {
+		if value != "" {
+			args[name] = value
+			keep.Set(name, value)
 		}
 	}
-	byName := func(a, b list.HashtagListEntry) int { return strings.Compare(a.Name, b.Name) }
+	if cursor := r.URL.Query().Get("cursor"); cursor != "" {
+		args["cursor"], v.Pager.First = cursor, "/hashtags?"+keep.Encode()
+	}
+	outcome, err := p.Do(r, "list_hashtag_lists", args)
+	if err != nil {
+		return nil, err
+	}
+	found, err := shell.Result[list.HashtagLists](outcome)
+	if outcome.Page != nil {
+		keep.Set("cursor", outcome.Page.Cursor)
+		v.Pager.Next = "/hashtags?" + keep.Encode()
+	}
+	return found.HashtagLists, err
+}
+
+// group sorts lists into the team's, the ready-made ones in its language, and other ready-made ones.
+func (p *Handlers) group(ctx context.Context, v *allView, found []list.HashtagListEntry, call operation.Call) error {
+	samples, err := p.lists.Samples(ctx, call.TeamID, found, maxSamples)
+	if err != nil {
+		return err
+	}
+	for _, e := range found {
+		one := card{e, samples[e.ID]}
+		switch {
+		case !e.ReadyMade:
+			v.Own = append(v.Own, one)
+		case p.lists.IsReadyMadeIn(e.ID, call.Language):
+			v.Ready = append(v.Ready, one)
+		default:
+			v.Foreign = append(v.Foreign, one)
+		}
+	}
+	byName := func(a, b card) int { return strings.Compare(a.Name, b.Name) }
 	slices.SortStableFunc(v.Ready, byName)
 	slices.SortStableFunc(v.Foreign, byName)
+	return nil
 }
 
 // None reports whether there is nothing to show.
@@ -89,5 +116,5 @@ func (v allView) None() bool { return len(v.Own)+len(v.Ready)+len(v.Foreign) == 
 
 // Start reports whether the team seems to have no own list: this is the first page, without filters.
 func (v allView) Start() bool {
-	return len(v.Own) == 0 && v.Pager.First == "" && v.Platform == "" && v.Scope != "system"
+	return len(v.Own) == 0 && v.Pager.First == "" && v.Query == "" && v.Platform == "" && v.Scope != "system"
 }

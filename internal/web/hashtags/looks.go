@@ -61,9 +61,12 @@ func iconPath(token string) string {
 	return ""
 }
 
-// selectedValue returns the color or icon in a form: an offered one, else the entered value.
+// customColor is the value of the choice of a color that is not offered.
+const customColor = "custom"
+
+// selectedValue returns the color or icon in a form, or "".
 func selectedValue(form url.Values, name string) string {
-	if value := form.Get(name); value != "" {
+	if value := form.Get(name); value != customColor {
 		return value
 	}
 	return strings.TrimSpace(form.Get(name + "_typed"))

@@ -26,12 +26,12 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// TestSelected checks that a custom value counts if no offered one is selected.
+// TestSelected checks that the custom value counts only if it is selected.
 func TestSelected(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ offered, typed, want, stays string }{
-		{"", "", "", ""}, {"#2f7dc4", "", "#2f7dc4", ""}, {"#2f7dc4", "#123456", "#2f7dc4", ""},
-		{"", " #123456 ", "#123456", "#123456"}, {"#12ab9f", "", "#12ab9f", "#12ab9f"},
+		{"", "#123456", "", ""}, {"#2f7dc4", "#123456", "#2f7dc4", ""},
+		{"custom", " #123456 ", "#123456", "#123456"}, {"#12ab9f", "", "#12ab9f", "#12ab9f"},
 	} {
 		form := url.Values{"color": {c.offered}, "color_typed": {c.typed}}
 		if got := selectedValue(form, "color"); got != c.want {

@@ -21,6 +21,7 @@ type (
 	searchView struct {
 		Price  int64
 		Spends bool
+		Recent []search.Recent
 		Fields url.Values
 		Wrong  shell.FormError
 	}
@@ -38,6 +39,8 @@ type (
 		Wrong  shell.FormError
 	}
 )
+
+const maxRecent = 8 // searches on the page of the form
 
 // Of returns the value of a field.
 func (v searchView) Of(name string) string { return v.Fields.Get(name) }
@@ -64,8 +67,14 @@ func (p *Handlers) searchPage(w http.ResponseWriter, r *http.Request) {
 
 func (p *Handlers) showSearch(w http.ResponseWriter, r *http.Request, status int, fields url.Values,
 	wrong shell.FormError) {
+	visitor := shell.VisitorOf(r.Context())
+	recent, err := search.RecentQueries(r.Context(), p.DB, visitor.Team.ID, maxRecent)
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
 	p.Show(w, r, status, pages["search"], "Search hashtags",
-		searchView{p.lists.Terms.Prices.HashtagSearch, shell.VisitorOf(r.Context()).Is(shell.Spenders), fields, wrong})
+		searchView{p.lists.Terms.Prices.HashtagSearch, visitor.Is(shell.Spenders), recent, fields, wrong})
 }
 
 func (p *Handlers) search(w http.ResponseWriter, r *http.Request) {

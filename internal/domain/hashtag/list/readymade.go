@@ -138,13 +138,3 @@ func (s *Service) findReadyMade(id int64) (readyMadeList, bool) {
 	}
 	return s.readyMadeLists[n], true
 }
-
-// ReadyMadeLanguage returns the language of a ready-made list's hashtags, as a BCP 47 tag, or "" for other lists.
-func (s *Service) ReadyMadeLanguage(id int64) string {
-	for _, r := range s.readyMadeLists {
-		if r.ID == id {
-			return r.language
-		}
-	}
-	return ""
-}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -26,6 +27,31 @@ func ReadQuery(ctx context.Context, q db.Querier, team int64, job string) (Query
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading the query of search %s: %w", job, err)
+	}
+	return out, nil
+}
+
+// Recent is a search of a team.
+type Recent struct {
+	Query
+
+	JobID string
+}
+
+// RecentQueries returns the last searches of a team, newest first. A query that was repeated is listed once.
+func RecentQueries(ctx context.Context, q db.Querier, team int64, most int) ([]Recent, error) {
+	all, err := db.All(ctx, q, func(rows *sql.Rows, r *Recent) error { return rows.Scan(&r.Words, &r.Platform, &r.JobID) },
+		`SELECT s.words, s.platform, s.job_id FROM hashtag_search_jobs s JOIN jobs j ON j.id = s.job_id
+		WHERE j.team_id = ? ORDER BY j.created_at DESC, j.id DESC LIMIT ?`, team, 4*most)
+	if err != nil {
+		return nil, fmt.Errorf("reading the last searches of a team: %w", err)
+	}
+	var out []Recent
+	for _, one := range all {
+		same := func(other Recent) bool { return other.Query == one.Query }
+		if len(out) < most && !slices.ContainsFunc(out, same) {
+			out = append(out, one)
+		}
 	}
 	return out, nil
 }

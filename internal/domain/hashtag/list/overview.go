@@ -1,0 +1,125 @@
+package list
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/platform/db"
+)
+
+// Samples returns the first hashtags of lists, at most the given number of each, by the list's ID.
+func (s *Service) Samples(ctx context.Context, team int64, lists []HashtagListEntry, most int) (map[int64][]string, error) {
+	out := map[int64][]string{}
+	for _, l := range lists {
+		if r, found := s.findReadyMade(l.ID); found {
+			out[l.ID] = hashtagsOf(r.items, most)
+			continue
+		}
+		tags, err := db.AllSized(ctx, s.db, most, scanHashtag, itemsQuery+` LIMIT ?`, team, l.ID, most)
+		if err != nil {
+			return nil, fmt.Errorf("reading the first hashtags of a list: %w", err)
+		}
+		out[l.ID] = hashtagsOf(tags, most)
+	}
+	return out, nil
+}
+
+func scanHashtag(rows *sql.Rows, i *Item) error { return rows.Scan(&i.Hashtag, &i.Subcategory) }
+
+func hashtagsOf(items []Item, most int) []string {
+	out := make([]string, 0, min(len(items), most))
+	for _, i := range items[:min(len(items), most)] {
+		out = append(out, i.Hashtag)
+	}
+	return out
+}
+
+// Search returns the lists of a team, and the ready-made ones, whose name or one of whose hashtags contains a text. It
+// returns at most the given number of each kind.
+func (s *Service) Search(ctx context.Context, team int64, in ListInput, text string, most int) ([]HashtagListEntry, error) {
+	text = provider.Fold(strings.TrimPrefix(strings.TrimSpace(text), "#"))
+	var out []HashtagListEntry
+	if in.Scope != scopeSystem {
+		own, err := s.searchOwn(ctx, team, in.Platform, text, most)
+		if err != nil {
+			return nil, err
+		}
+		out = own
+	}
+	if in.Scope == scopeOwn {
+		return out, nil
+	}
+	found := 0
+	for _, r := range s.readyMadeLists {
+		has := func(i Item) bool { return strings.Contains(i.Hashtag, text) }
+		if in.Platform != "" && r.Platform != "" && r.Platform != in.Platform || found == most {
+			continue
+		}
+		if strings.Contains(provider.Fold(r.Name), text) || slices.ContainsFunc(r.items, has) {
+			out, found = append(out, entry(r.List)), found+1
+		}
+	}
+	return out, nil
+}
+
+// escapeLike escapes the wildcards of LIKE.
+var escapeLike = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// searchOwn finds lists of a team, newest first. Names are compared here, because the databases fold letters differently.
+func (s *Service) searchOwn(ctx context.Context, team int64, platform, text string, most int) ([]HashtagListEntry, error) {
+	query, args := page(team, platform, math.MaxInt64, math.MaxInt32)
+	lists, err := db.All(ctx, s.db, scanLists, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("listing hashtag lists: %w", err)
+	}
+	with, err := db.All(ctx, s.db, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
+		`SELECT l.id FROM hashtag_lists l WHERE l.team_id = ? AND EXISTS (SELECT 1 FROM hashtag_list_items i
+		WHERE i.list_id = l.id AND i.hashtag LIKE ? ESCAPE '\')`, team, "%"+escapeLike.Replace(text)+"%")
+	if err != nil {
+		return nil, fmt.Errorf("searching hashtag lists: %w", err)
+	}
+	var out []HashtagListEntry
+	for _, l := range lists {
+		if len(out) < most && (strings.Contains(provider.Fold(l.Name), text) || slices.Contains(with, l.ID)) {
+			out = append(out, entry(l))
+		}
+	}
+	return out, nil
+}
+
+// ReadyMade is a ready-made list with its hashtags.
+type ReadyMade struct {
+	ID       int64
+	Name     string
+	Hashtags []string
+}
+
+// ReadyMadeIn returns the ready-made lists whose hashtags are in a language, by name. The region of the language does not
+// count.
+func (s *Service) ReadyMadeIn(language string) []ReadyMade {
+	var out []ReadyMade
+	for _, r := range s.readyMadeLists {
+		if baseLanguage(r.language) == baseLanguage(language) {
+			out = append(out, ReadyMade{r.ID, r.Name, hashtagsOf(r.items, len(r.items))})
+		}
+	}
+	slices.SortFunc(out, func(a, b ReadyMade) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// IsReadyMadeIn reports whether a list is a ready-made one in a language.
+func (s *Service) IsReadyMadeIn(id int64, language string) bool {
+	r, found := s.findReadyMade(id)
+	return found && baseLanguage(r.language) == baseLanguage(language)
+}
+
+// baseLanguage returns the language of a BCP 47 tag without its region and script.
+func baseLanguage(tag string) string {
+	first, _, _ := strings.Cut(strings.ToLower(tag), "-")
+	return first
+}
