@@ -140,15 +140,18 @@ func (l *Language) Point(number string) string {
 // Percent returns a share of 1 as a percentage with one decimal: 12.3%.
 func (l *Language) Percent(share float64) string { return l.Decimal(share*100, 1) + l.format.percent }
 
-// Bytes returns a size in human-readable form.
+// Bytes returns a size in decimal units, as most systems show them.
 func (l *Language) Bytes(n int64) string {
 	for _, unit := range []struct {
-		size int64
+		size float64
 		name string
-	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
-		if n >= unit.size {
-			number := strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/float64(unit.size)), ".0")
-			return l.Point(number) + " " + unit.name
+	}{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "KB"}} {
+		amount := float64(n) / unit.size
+		switch {
+		case amount >= 9.95:
+			return fmt.Sprintf("%.0f %s", amount, unit.name)
+		case amount >= .9995:
+			return l.Point(strings.TrimSuffix(fmt.Sprintf("%.1f", amount), ".0")) + " " + unit.name
 		}
 	}
 	return fmt.Sprintf("%d %s", n, l.format.byteName)

@@ -21,7 +21,7 @@ func TestFormat(t *testing.T) {
 		{"rounded", en.Count(1.5), "2"}, {"missing", de.Count(missing), "–"},
 		{"decimal", de.Decimal(1234.5, 1), "1234,5"}, {"percent", en.Percent(0.123), "12.3%"},
 		{"German percent", de.Percent(0.123), "12,3\u00a0%"},
-		{"size", en.Bytes(1536), "1.5 KiB"}, {"German size", de.Bytes(1536), "1,5 KiB"}, {"German bytes", de.Bytes(12), "12 Byte"},
+		{"size", en.Bytes(1536), "1.5 KB"}, {"German size", de.Bytes(1536), "1,5 KB"}, {"German bytes", de.Bytes(12), "12 Byte"},
 		{"list", en.And([]string{"a", "b", "c"}), "a, b and c"}, {"German list", de.Or([]string{"a", "b"}), "a oder b"},
 	} {
 		if c[1] != c[2] {

@@ -193,7 +193,7 @@ func TestSettingsTeam(t *testing.T) {
 			shows(200, "Saved. Times are now shown in Asia/Tokyo", "<b>Hafen & Co</b>")
 		viewer.open("/settings/team").shows(200, "Asia/Tokyo", "Japanese", "Originals are kept with their metadata").lacks("<b>Hafen", "Save")
 		owner.open("/settings/plan").
-			shows(200, "Agency", "Social accounts", "no limit", "Media library", "1000 GiB", "Free calls today",
+			shows(200, "Agency", "Social accounts", "no limit", "Media library", "1.1 TB", "Free calls today",
 				"100,000", "Tracked reports")
 	})
 }
