@@ -28,13 +28,13 @@ func TestDevelopmentMode(t *testing.T) {
 			t.Errorf("%s with a role: HTTP %d %s", page, a.status, a.body)
 		}
 		if a := consent(page, "app", "studio.north", "any"); a.status != http.StatusSeeOther {
-			t.Errorf("%s of a reviewed app: HTTP %d %s", page, a.status, a.body)
+			t.Errorf("%s with a reviewed app: HTTP %d %s", page, a.status, a.body)
 		}
 	}
 	for client, want := range map[string]string{"app-unreviewed": "roles", "app": ""} {
-		back := consent("/threads/oauth/authorize", client, "mira.keller", "threads_content_publish")
-		code := back.code(t)
-		token := b.form(t, http.MethodPost, "/threads/oauth/access_token", exchange(code, "client_id", client)).member("access_token")
+		allowed := consent("/threads/oauth/authorize", client, "mira.keller", "threads_content_publish")
+		token := b.form(t, http.MethodPost, "/threads/oauth/access_token",
+			exchange(allowed.code(t), "client_id", client)).member("access_token")
 		id := b.threads(t, http.MethodPost, "me/threads", token, "media_type", "TEXT", "text", "of "+client+".").id(t)
 		b.threads(t, http.MethodPost, "me/threads_publish", token, "creation_id", id).id(t)
 		posts := b.listPosts(t, url.Values{"contains": {"of " + client + "."}})
@@ -43,22 +43,22 @@ func TestDevelopmentMode(t *testing.T) {
 		}
 	}
 	if page := string(b.get(t, "/").body); strings.Count(page, "Visible only to people with a role") != 1 {
-		t.Error("the page does not show who sees a post")
+		t.Error("the page does not show the audience of a post")
 	}
-	back := consent(instagramFacebook+"dialog/oauth", "app-unreviewed", "mira.keller", "instagram_basic")
+	allowed := consent(instagramFacebook+"dialog/oauth", "app-unreviewed", "mira.keller", "instagram_basic")
 	token := b.form(t, http.MethodGet, instagramFacebook+"oauth/access_token",
-		exchange(back.code(t), "grant_type", "", "client_id", "app-unreviewed")).member("access_token")
+		exchange(allowed.code(t), "grant_type", "", "client_id", "app-unreviewed")).member("access_token")
 	if a := b.instagram(t, http.MethodGet, instagramFacebook+"ig_hashtag_search", token, "q", "coffee"); a.graphCode() != [2]int{10, 0} {
 		t.Errorf("hashtags without App Review: HTTP %d %s", a.status, a.body)
 	}
 }
 
-// TestPublishingScopes checks that Meta's networks publish only with the scope for it.
+// TestPublishingScopes checks that Threads publishes only with the scope for publishing.
 func TestPublishingScopes(t *testing.T) {
 	b := start(t, Options{})
-	back := b.form(t, http.MethodPost, "/threads/oauth/authorize",
+	consent := b.form(t, http.MethodPost, "/threads/oauth/authorize",
 		with(consentQuery(), "scope", "threads_basic", "decision", "allow", "account", "mira.keller"))
-	token := b.form(t, http.MethodPost, "/threads/oauth/access_token", exchange(back.code(t))).member("access_token")
+	token := b.form(t, http.MethodPost, "/threads/oauth/access_token", exchange(consent.code(t))).member("access_token")
 	for path, values := range map[string][]string{
 		"me/threads":         {"media_type", "TEXT", "text", "hello"},
 		"me/threads_publish": {"creation_id", "1"},
@@ -75,9 +75,9 @@ func TestPublishingScopes(t *testing.T) {
 // code returns the code in the redirect after the consent.
 func (a answer) code(t *testing.T) string {
 	t.Helper()
-	back, err := url.Parse(a.header.Get("Location"))
-	if err != nil || back.Query().Get("code") == "" {
-		t.Fatalf("HTTP %d, to %s: %s", a.status, back, a.body)
+	redirect, err := url.Parse(a.header.Get("Location"))
+	if err != nil || redirect.Query().Get("code") == "" {
+		t.Fatalf("HTTP %d, to %s: %s", a.status, redirect, a.body)
 	}
-	return back.Query().Get("code")
+	return redirect.Query().Get("code")
 }

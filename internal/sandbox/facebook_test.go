@@ -13,13 +13,13 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// facebook calls the API at one of its hosts; values alternates names and values.
+// facebook calls the API. path begins with the host. values are pairs of a name and a value.
 func (b *fixture) facebook(t *testing.T, method, path, token string, values ...string) answer {
 	t.Helper()
 	return b.form(t, method, "/facebook/"+path, with(url.Values{"access_token": {token}}, values...))
 }
 
-// facebookTokens returns a person's token of one hour, a Page's token, and the Page's ID.
+// facebookTokens returns a short-lived token of mira.keller, a token of her Page, and the ID of the Page.
 func (b *fixture) facebookTokens(t *testing.T) (string, string, string) {
 	t.Helper()
 	consent := url.Values{
@@ -27,9 +27,9 @@ func (b *fixture) facebookTokens(t *testing.T) (string, string, string) {
 		"scope":    {"pages_show_list,pages_manage_posts"},
 		"decision": {"allow"}, "account": {"mira.keller"},
 	}
-	back := must.Get(url.Parse(b.form(t, http.MethodPost, "/facebook/www/v25.0/dialog/oauth", consent).header.Get("Location")))(t)
+	code := b.form(t, http.MethodPost, "/facebook/www/v25.0/dialog/oauth", consent).code(t)
 	person := b.facebook(t, http.MethodGet, "graph/v25.0/oauth/access_token", "", "client_id", "app", "client_secret", "s",
-		"redirect_uri", "https://app.test/back", "code", back.Query().Get("code")).member("access_token")
+		"redirect_uri", "https://app.test/back", "code", code).member("access_token")
 	var list struct {
 		Data []struct {
 			ID    string
@@ -43,8 +43,8 @@ func (b *fixture) facebookTokens(t *testing.T) (string, string, string) {
 	return person, list.Data[0].Token, list.Data[0].ID
 }
 
-// chunk sends a part of a video.
-func (b *fixture) chunk(t *testing.T, page, token, session, offset string, part []byte) answer {
+// sendChunk sends a chunk of a video.
+func (b *fixture) sendChunk(t *testing.T, page, token, session, offset string, chunk []byte) answer {
 	t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -54,24 +54,23 @@ func (b *fixture) chunk(t *testing.T, page, token, session, offset string, part 
 		must.NoError(t, form.WriteField(name, value))
 	}
 	file := must.Get(form.CreateFormFile("video_file_chunk", "chunk"))(t)
-	_, _ = file.Write(part)
+	_, _ = file.Write(chunk)
 	form.Close()
 	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/facebook/video/v25.0/"+page+"/videos", &body))(t)
 	request.Header.Set("Content-Type", form.FormDataContentType())
 	return doRequest(request)
 }
 
-// TestFacebookVideo uploads a video in two parts to a sandbox that is killed in between, and that processes it for a
-// while.
+// TestFacebookVideo uploads a video in two chunks, and opens the sandbox's data again between them, as after a kill.
 func TestFacebookVideo(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	opts := Options{Now: func() time.Time { return now }, Ready: 3 * time.Second}
 	b := start(t, opts)
 	_, token, page := b.facebookTokens(t)
-	film := append([]byte("\x00\x00\x00\x18ftypmp42"), bytes.Repeat([]byte("film"), (1<<20)/4)...)
+	video := append([]byte("\x00\x00\x00\x18ftypmp42"), bytes.Repeat([]byte("film"), (1<<20)/4)...)
 	videos := "video/v25.0/" + page + "/videos"
-	begun := b.facebook(t, http.MethodPost, videos, token, "upload_phase", "start", "file_size", "1048588")
-	id, session := begun.member("video_id"), begun.member("upload_session_id")
+	started := b.facebook(t, http.MethodPost, videos, token, "upload_phase", "start", "file_size", "1048588")
+	id, session := started.member("video_id"), started.member("upload_session_id")
 	status := func() string {
 		var result struct {
 			Status struct {
@@ -84,20 +83,20 @@ func TestFacebookVideo(t *testing.T) {
 	finish := func() answer {
 		return b.facebook(t, http.MethodPost, videos, token, "upload_phase", "finish", "upload_session_id", session, "description", "kept")
 	}
-	if a := b.chunk(t, page, token, session, "0", film[:(1<<20)]); a.member("start_offset") != "1048576" ||
+	if a := b.sendChunk(t, page, token, session, "0", video[:(1<<20)]); a.member("start_offset") != "1048576" ||
 		a.member("end_offset") != "1048588" {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
 	}
 	b = startIn(t, b.dir, opts)
 	if a := finish(); a.graphCode() != [2]int{100, 1363037} || status() != "uploading" {
-		t.Errorf("ended half-way: HTTP %d: %s", a.status, a.body)
+		t.Errorf("finished after the first chunk: HTTP %d: %s", a.status, a.body)
 	}
 	for _, offset := range []string{"0", "1048577", ""} {
-		if a := b.chunk(t, page, token, session, offset, film[(1<<20):]); a.graphCode() != [2]int{100, 1363037} {
-			t.Errorf("at %q: HTTP %d: %s", offset, a.status, a.body)
+		if a := b.sendChunk(t, page, token, session, offset, video[(1<<20):]); a.graphCode() != [2]int{100, 1363037} {
+			t.Errorf("offset %q: HTTP %d: %s", offset, a.status, a.body)
 		}
 	}
-	if a := b.chunk(t, page, token, session, "1048576", film[(1<<20):]); a.member("start_offset") != "1048588" ||
+	if a := b.sendChunk(t, page, token, session, "1048576", video[(1<<20):]); a.member("start_offset") != "1048588" ||
 		status() != "upload_complete" {
 		t.Errorf("HTTP %d: %s", a.status, a.body)
 	}
@@ -106,18 +105,18 @@ func TestFacebookVideo(t *testing.T) {
 	}
 	now = now.Add(3 * time.Second)
 	if a := finish(); a.graphCode() != [2]int{100, 0} || status() != "ready" {
-		t.Errorf("ended twice: HTTP %d: %s, then %s", a.status, a.body, status())
+		t.Errorf("finished twice: HTTP %d: %s, status %s", a.status, a.body, status())
 	}
 	posts := b.listPosts(t, url.Values{"platform": {"facebook"}})
 	if len(posts) != 1 || posts[0].Text != "kept" || posts[0].Account != "mira.keller" {
 		t.Fatalf("stored posts: %+v", posts)
 	}
-	if a := b.get(t, strings.TrimPrefix(posts[0].Media[0], b.url)); !bytes.Equal(a.body, film) {
-		t.Errorf("%d bytes are shown", len(a.body))
+	if a := b.get(t, strings.TrimPrefix(posts[0].Media[0], b.url)); !bytes.Equal(a.body, video) {
+		t.Errorf("the stored video has %d bytes", len(a.body))
 	}
 }
 
-func TestFacebookRefusals(t *testing.T) {
+func TestFacebookErrors(t *testing.T) {
 	b := start(t, Options{})
 	person, token, page := b.facebookTokens(t)
 	feed, photos, videos := "graph/v25.0/"+page+"/feed", "graph/v25.0/"+page+"/photos", "video/v25.0/"+page+"/videos"
@@ -126,32 +125,32 @@ func TestFacebookRefusals(t *testing.T) {
 		values       []string
 		want         [2]int
 	}{
-		"nothing":         {http.MethodPost, feed, nil, [2]int{100, 0}},
-		"too long":        {http.MethodPost, feed, []string{"message", strings.Repeat("👋", 63_206/2+1)}, [2]int{100, 0}},
-		"no link":         {http.MethodPost, feed, []string{"link", "javascript:alert(1)"}, [2]int{100, 1609005}},
-		"not published":   {http.MethodPost, feed, []string{"message", "x", "published", "false"}, [2]int{100, 0}},
-		"no photo":        {http.MethodPost, feed, []string{"attached_media", `[{"media_fbid":"181"}]`}, [2]int{100, 33}},
-		"no list":         {http.MethodPost, feed, []string{"attached_media", `x`}, [2]int{100, 0}},
-		"too many":        {http.MethodPost, feed, []string{"attached_media", `[` + strings.Repeat(`{},`, 10) + `{}]`}, [2]int{100, 0}},
-		"another's":       {http.MethodPost, "graph/v25.0/10123/feed", []string{"message", "x"}, [2]int{100, 33}},
-		"the person's":    {http.MethodPost, feed, []string{"message", "x", "access_token", person}, [2]int{200, 0}},
-		"no token":        {http.MethodPost, feed, []string{"message", "x", "access_token", ""}, [2]int{190, 0}},
-		"a photo at once": {http.MethodPost, photos, []string{"url", "http://127.0.0.1:1/"}, [2]int{100, 0}},
-		"no address":      {http.MethodPost, photos, []string{"published", "false"}, [2]int{9004, 2207052}},
-		"no phase":        {http.MethodPost, videos, nil, [2]int{100, 0}},
-		"no size":         {http.MethodPost, videos, []string{"upload_phase", "start"}, [2]int{100, 0}},
-		"too large":       {http.MethodPost, videos, []string{"upload_phase", "start", "file_size", "10000000001"}, [2]int{100, 0}},
-		"no chunk":        {http.MethodPost, videos, []string{"upload_phase", "transfer"}, [2]int{100, 0}},
-		"no upload":       {http.MethodPost, videos, []string{"upload_phase", "finish", "upload_session_id", "161"}, [2]int{100, 0}},
-		"no secret":       {http.MethodGet, "graph/v25.0/oauth/access_token", []string{"client_id", "app", "code", "x"}, [2]int{100, 0}},
-		"another grant": {
+		"empty post":                    {http.MethodPost, feed, nil, [2]int{100, 0}},
+		"too long":                      {http.MethodPost, feed, []string{"message", strings.Repeat("👋", 63_206/2+1)}, [2]int{100, 0}},
+		"invalid link":                  {http.MethodPost, feed, []string{"link", "javascript:alert(1)"}, [2]int{100, 1609005}},
+		"not published":                 {http.MethodPost, feed, []string{"message", "x", "published", "false"}, [2]int{100, 0}},
+		"unknown photo":                 {http.MethodPost, feed, []string{"attached_media", `[{"media_fbid":"181"}]`}, [2]int{100, 33}},
+		"invalid attached_media":        {http.MethodPost, feed, []string{"attached_media", `x`}, [2]int{100, 0}},
+		"too many photos":               {http.MethodPost, feed, []string{"attached_media", `[` + strings.Repeat(`{},`, 10) + `{}]`}, [2]int{100, 0}},
+		"another Page":                  {http.MethodPost, "graph/v25.0/10123/feed", []string{"message", "x"}, [2]int{100, 33}},
+		"token of the person":           {http.MethodPost, feed, []string{"message", "x", "access_token", person}, [2]int{200, 0}},
+		"no token":                      {http.MethodPost, feed, []string{"message", "x", "access_token", ""}, [2]int{190, 0}},
+		"photo without published=false": {http.MethodPost, photos, []string{"url", "http://127.0.0.1:1/"}, [2]int{100, 0}},
+		"photo without a URL":           {http.MethodPost, photos, []string{"published", "false"}, [2]int{9004, 2207052}},
+		"no phase":                      {http.MethodPost, videos, nil, [2]int{100, 0}},
+		"no size":                       {http.MethodPost, videos, []string{"upload_phase", "start"}, [2]int{100, 0}},
+		"too large":                     {http.MethodPost, videos, []string{"upload_phase", "start", "file_size", "10000000001"}, [2]int{100, 0}},
+		"missing chunk":                 {http.MethodPost, videos, []string{"upload_phase", "transfer"}, [2]int{100, 0}},
+		"unknown upload":                {http.MethodPost, videos, []string{"upload_phase", "finish", "upload_session_id", "161"}, [2]int{100, 0}},
+		"no secret":                     {http.MethodGet, "graph/v25.0/oauth/access_token", []string{"client_id", "app", "code", "x"}, [2]int{100, 0}},
+		"unknown grant type": {
 			http.MethodGet, "graph/v25.0/oauth/access_token",
 			[]string{"client_id", "app", "client_secret", "s", "grant_type", "x"}, [2]int{100, 0},
 		},
-		"a Page's accounts": {http.MethodGet, "graph/v25.0/me/accounts", nil, [2]int{190, 0}},
-		"nothing of the id": {http.MethodGet, "graph/v25.0/151", nil, [2]int{100, 33}},
-		"no path":           {http.MethodGet, "graph/v25.0/me/likes", nil, [2]int{2500, 0}},
-		"a list":            {http.MethodGet, "graph/v25.0/" + page + "/published_posts", []string{"limit", "101"}, [2]int{100, 0}},
+		"Page's token for me/accounts": {http.MethodGet, "graph/v25.0/me/accounts", nil, [2]int{190, 0}},
+		"unknown ID":                   {http.MethodGet, "graph/v25.0/151", nil, [2]int{100, 33}},
+		"unknown path":                 {http.MethodGet, "graph/v25.0/me/likes", nil, [2]int{2500, 0}},
+		"limit too high":               {http.MethodGet, "graph/v25.0/" + page + "/published_posts", []string{"limit", "101"}, [2]int{100, 0}},
 	} {
 		a := b.facebook(t, c.method, c.path, token, c.values...)
 		if a.graphCode() != c.want {
@@ -163,19 +162,19 @@ func TestFacebookRefusals(t *testing.T) {
 	}
 }
 
-// A chunk that is too large is refused.
+// Facebook refuses a chunk that is too large.
 func TestFacebookLargeChunk(t *testing.T) {
 	b := start(t, Options{})
 	_, token, page := b.facebookTokens(t)
 	session := b.facebook(t, http.MethodPost, "video/v25.0/"+page+"/videos", token, "upload_phase", "start",
 		"file_size", "9000000").member("upload_session_id")
-	if a := b.chunk(t, page, token, session, "0",
+	if a := b.sendChunk(t, page, token, session, "0",
 		make([]byte, (1<<20)+(64<<10))); a.err == nil && a.graphCode() != [2]int{100, 0} {
 		t.Errorf("HTTP %d: %s", a.status, a.body)
 	}
 }
 
-// A Page's token lives as long as the person's token that read it, or for years.
+// A Page's token that was requested with a short-lived token expires with it. Otherwise it is valid for years.
 func TestFacebookTokens(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }})
@@ -193,9 +192,9 @@ func TestFacebookTokens(t *testing.T) {
 		path, token string
 		want        [2]int
 	}{
-		"the short Page's": {page, short, [2]int{190, 463}},
-		"the long Page's":  {page, list.Data[0].Token, [2]int{}},
-		"the person's":     {"me", long, [2]int{190, 463}},
+		"short-lived token of the Page": {page, short, [2]int{190, 463}},
+		"long-lived token of the Page":  {page, list.Data[0].Token, [2]int{}},
+		"token of the person":           {"me", long, [2]int{190, 463}},
 	} {
 		if a := b.facebook(t, http.MethodGet, "graph/v25.0/"+c.path, c.token); a.graphCode() != c.want {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)

@@ -38,13 +38,9 @@ const linkedinAll = "openid profile w_member_social w_organization_social r_orga
 // linkedinToken returns the response of the token endpoint for mira.keller with scopes.
 func (b *fixture) linkedinToken(t *testing.T, scopes string) answer {
 	t.Helper()
-	a := b.form(t, http.MethodPost, "/linkedin/oauth/v2/authorization",
+	consent := b.form(t, http.MethodPost, "/linkedin/oauth/v2/authorization",
 		with(consentQuery(), "scope", scopes, "decision", "allow", "account", "mira.keller"))
-	redirect, err := url.Parse(a.header.Get("Location"))
-	if err != nil || a.status != http.StatusSeeOther {
-		t.Fatalf("HTTP %d: %s", a.status, a.body)
-	}
-	return b.form(t, http.MethodPost, "/linkedin/oauth/v2/accessToken", exchange(redirect.Query().Get("code")))
+	return b.form(t, http.MethodPost, "/linkedin/oauth/v2/accessToken", exchange(consent.code(t)))
 }
 
 // linkedinBody returns the body of a post by mira.keller. changes are pairs of a member and its JSON.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// graphCode returns the code and the subcode of a refusal.
+// graphCode returns the code and the subcode of an error response.
 func (a answer) graphCode() [2]int {
 	var result struct {
 		Error struct {
@@ -21,12 +21,13 @@ func (a answer) graphCode() [2]int {
 	return [2]int{result.Error.Code, result.Error.Subcode}
 }
 
-// threads calls the API; values alternates names and values.
+// threads calls the API. values are pairs of a name and a value.
 func (b *fixture) threads(t *testing.T, method, path, token string, values ...string) answer {
 	t.Helper()
 	return b.form(t, method, "/threads/v1.0/"+path, with(url.Values{"access_token": {token}}, values...))
 }
 
+// id returns the member "id" of a successful response.
 func (a answer) id(t *testing.T) string {
 	t.Helper()
 	var result struct{ ID string }
@@ -36,7 +37,7 @@ func (a answer) id(t *testing.T) string {
 	return result.ID
 }
 
-// member returns a string member of the answer.
+// member returns a string member of the response.
 func (a answer) member(name string) string {
 	var result map[string]any
 	_ = json.Unmarshal(a.body, &result)
@@ -44,21 +45,21 @@ func (a answer) member(name string) string {
 	return text
 }
 
-func TestThreadsContainerDelay(t *testing.T) {
+func TestThreadsContainerStatus(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }, Ready: 3 * time.Second})
 	token := b.threadsToken(t)
 	id := b.threads(t, http.MethodPost, "me/threads", token, "media_type", "TEXT", "text", "hello").id(t)
 	status := func() string { return b.threads(t, http.MethodGet, id, token, "fields", "status").member("status") }
 	if got := status(); got != "IN_PROGRESS" {
-		t.Errorf("at once: %s", got)
+		t.Errorf("new container: %s", got)
 	}
 	if a := b.threads(t, http.MethodPost, "me/threads_publish", token, "creation_id", id); a.graphCode() != [2]int{9007, 2207027} {
-		t.Errorf("published too soon: HTTP %d: %s", a.status, a.body)
+		t.Errorf("published during processing: HTTP %d: %s", a.status, a.body)
 	}
 	now = now.Add(3 * time.Second)
 	if got := status(); got != "FINISHED" {
-		t.Errorf("after a while: %s", got)
+		t.Errorf("after processing: %s", got)
 	}
 	post := b.threads(t, http.MethodPost, "me/threads_publish", token, "creation_id", id).id(t)
 	if got := status(); got != "PUBLISHED" || post == id {
@@ -82,7 +83,7 @@ func TestThreadsContainerDelay(t *testing.T) {
 	}
 }
 
-func TestThreadsRefusals(t *testing.T) {
+func TestThreadsErrors(t *testing.T) {
 	b := start(t, Options{})
 	token := b.threadsToken(t)
 	item := b.threads(t, http.MethodPost, "me/threads", token, "media_type", "VIDEO", "video_url",
@@ -96,30 +97,30 @@ func TestThreadsRefusals(t *testing.T) {
 		"too long": {
 			http.MethodPost, "me/threads", []string{"media_type", "TEXT", "text", strings.Repeat("👋", 126)}, [2]int{36004, 2207010},
 		},
-		"links": {
+		"too many links": {
 			http.MethodPost, "me/threads",
 			[]string{"media_type", "TEXT", "text", "http://a http://b http://c http://d http://e http://f"}, [2]int{100, 0},
 		},
-		"no form":          {http.MethodPost, "me/threads", []string{"text", "x"}, [2]int{100, 0}},
-		"another's":        {http.MethodPost, "123/threads", []string{"media_type", "TEXT", "text", "x"}, [2]int{100, 33}},
-		"no address":       {http.MethodPost, "me/threads", []string{"media_type", "IMAGE"}, [2]int{9004, 2207052}},
-		"a small carousel": {http.MethodPost, "me/threads", []string{"media_type", "CAROUSEL", "children", item}, [2]int{100, 2207028}},
-		"a large carousel": {
+		"no media type":   {http.MethodPost, "me/threads", []string{"text", "x"}, [2]int{100, 0}},
+		"another account": {http.MethodPost, "123/threads", []string{"media_type", "TEXT", "text", "x"}, [2]int{100, 33}},
+		"no image_url":    {http.MethodPost, "me/threads", []string{"media_type", "IMAGE"}, [2]int{9004, 2207052}},
+		"small carousel":  {http.MethodPost, "me/threads", []string{"media_type", "CAROUSEL", "children", item}, [2]int{100, 2207028}},
+		"large carousel": {
 			http.MethodPost, "me/threads",
 			[]string{"media_type", "CAROUSEL", "children", strings.Repeat("1,", 20) + "1"}, [2]int{100, 2207028},
 		},
-		"no such part": {http.MethodPost, "me/threads", []string{"media_type", "CAROUSEL", "children", "1,2"}, [2]int{100, 33}},
-		"a failed part": {
+		"unknown item": {http.MethodPost, "me/threads", []string{"media_type", "CAROUSEL", "children", "1,2"}, [2]int{100, 33}},
+		"failed item": {
 			http.MethodPost, "me/threads", []string{"media_type", "CAROUSEL", "children", item + "," + item}, [2]int{9007, 2207027},
 		},
-		"no container": {http.MethodPost, "me/threads_publish", []string{"creation_id", "18x"}, [2]int{24, 2207006}},
-		"a part":       {http.MethodPost, "me/threads_publish", []string{"creation_id", item}, [2]int{24, 2207006}},
-		"nothing":      {http.MethodGet, "189", nil, [2]int{100, 33}},
-		"no path":      {http.MethodGet, "me/likes", nil, [2]int{2500, 0}},
-		"a page":       {http.MethodGet, "me/threads", []string{"limit", "101"}, [2]int{100, 0}},
-		"a time":       {http.MethodGet, "me/threads", []string{"since", "yesterday"}, [2]int{100, 0}},
-		"no token":     {http.MethodGet, "me", []string{"access_token", ""}, [2]int{190, 0}},
-		"a code as a token": {http.MethodGet, "me", []string{"access_token", b.consentRedirect(t,
+		"unknown container":  {http.MethodPost, "me/threads_publish", []string{"creation_id", "18x"}, [2]int{24, 2207006}},
+		"publishing an item": {http.MethodPost, "me/threads_publish", []string{"creation_id", item}, [2]int{24, 2207006}},
+		"unknown ID":         {http.MethodGet, "189", nil, [2]int{100, 33}},
+		"unknown path":       {http.MethodGet, "me/likes", nil, [2]int{2500, 0}},
+		"limit too high":     {http.MethodGet, "me/threads", []string{"limit", "101"}, [2]int{100, 0}},
+		"invalid since":      {http.MethodGet, "me/threads", []string{"since", "yesterday"}, [2]int{100, 0}},
+		"no token":           {http.MethodGet, "me", []string{"access_token", ""}, [2]int{190, 0}},
+		"code as a token": {http.MethodGet, "me", []string{"access_token", b.consentRedirect(t,
 			consentQuery()).Get("code")}, [2]int{190, 0}},
 	} {
 		a := b.threads(t, c.method, c.path, token, c.values...)
@@ -136,39 +137,39 @@ func TestThreadsTokens(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }})
 	token := b.threadsToken(t)
-	trade := func(path, grant, token string) answer {
+	exchangeToken := func(path, grant, token string) answer {
 		return b.form(t, http.MethodGet, "/threads/"+path,
 			url.Values{"grant_type": {grant}, "client_secret": {"s"}, "access_token": {token}})
 	}
-	long := trade("access_token", "th_exchange_token", token).member("access_token")
-	if a := trade("refresh_access_token", "th_refresh_token", long); a.status != http.StatusBadRequest {
-		t.Errorf("a young token: HTTP %d: %s", a.status, a.body)
+	long := exchangeToken("access_token", "th_exchange_token", token).member("access_token")
+	if a := exchangeToken("refresh_access_token", "th_refresh_token", long); a.status != http.StatusBadRequest {
+		t.Errorf("new token: HTTP %d: %s", a.status, a.body)
 	}
 	now = now.Add(24 * time.Hour)
 	if a := b.threads(t, http.MethodGet, "me", token); a.graphCode() != [2]int{190, 463} {
-		t.Errorf("a token of an hour after a day: HTTP %d: %s", a.status, a.body)
+		t.Errorf("short-lived token after a day: HTTP %d: %s", a.status, a.body)
 	}
-	fresh := trade("refresh_access_token", "th_refresh_token", long).member("access_token")
-	for name, live := range map[string]string{"the old": long, "the new": fresh} {
-		if a := b.threads(t, http.MethodGet, "me", live, "fields", "username"); a.member("username") != "mira.keller" {
+	refreshed := exchangeToken("refresh_access_token", "th_refresh_token", long).member("access_token")
+	for name, token := range map[string]string{"old": long, "new": refreshed} {
+		if a := b.threads(t, http.MethodGet, "me", token, "fields", "username"); a.member("username") != "mira.keller" {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
 	}
 }
 
-// TestThreadsDataAfterKill opens the data of a sandbox that was never closed, as after a kill.
-func TestThreadsDataAfterKill(t *testing.T) {
+// TestThreadsDataSurvivesKill opens the data of a sandbox that was never closed, as after a kill.
+func TestThreadsDataSurvivesKill(t *testing.T) {
 	b := start(t, Options{})
 	token := b.threadsToken(t)
 	id := b.threads(t, http.MethodPost, "me/threads", token, "media_type", "TEXT", "text", "kept").id(t)
-	again := startIn(t, b.dir, Options{})
-	again.threads(t, http.MethodPost, "me/threads_publish", token, "creation_id", id).id(t)
-	if posts := again.texts(t, nil); len(posts) != 1 || posts[0] != "kept" {
+	reopened := startIn(t, b.dir, Options{})
+	reopened.threads(t, http.MethodPost, "me/threads_publish", token, "creation_id", id).id(t)
+	if posts := reopened.texts(t, nil); len(posts) != 1 || posts[0] != "kept" {
 		t.Errorf("stored posts: %q", posts)
 	}
 }
 
-func TestThreadsRateLimit(t *testing.T) {
+func TestThreadsMarkerRateLimit(t *testing.T) {
 	b := start(t, Options{})
 	token := b.threadsToken(t)
 	id := b.threads(t, http.MethodPost, "me/threads", token, "media_type", "TEXT", "text", "[sandbox:rate-limit]").id(t)

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// tiktokAppToken returns a token of a person for an app.
+// tiktokAppToken returns an access token of a person for an app.
 func (b *fixture) tiktokAppToken(t *testing.T, client, person string) string {
 	t.Helper()
 	a := b.form(t, http.MethodPost, "/tiktok/v2/auth/authorize/", url.Values{
@@ -23,26 +23,25 @@ func (b *fixture) tiktokAppToken(t *testing.T, client, person string) string {
 		"redirect_uri", "https://app.test/back").member("access_token")
 }
 
-// TestTikTokWithoutAudit checks what TikTok accepts of an app that has passed no audit, and of one without a verified
-// domain.
-func TestTikTokWithoutAudit(t *testing.T) {
+// TestTikTokAppRestrictions checks the restrictions on apps without an audit or a verified domain.
+func TestTikTokAppRestrictions(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }})
-	video := func(client, person, privacy string) string {
+	initVideo := func(client, person, privacy string) string {
 		body := strings.Replace(tiktokInit("film", 9, 9, 1), "PUBLIC_TO_EVERYONE", privacy, 1)
 		return b.tiktok(t, "post/publish/video/init/", b.tiktokAppToken(t, client, person), body).tiktok(t).Error.Code
 	}
 	const refused = "unaudited_client_can_only_post_to_private_accounts"
 	for _, c := range []struct{ client, person, privacy, want string }{
 		{"app-unaudited", "mira.keller", "PUBLIC_TO_EVERYONE", refused},
-		{"app-unaudited", "mira.keller", "SELF_ONLY", refused}, // of a public account
+		{"app-unaudited", "mira.keller", "SELF_ONLY", refused}, // a public account
 		{"app-unaudited", "atelier.blau", "FOLLOWER_OF_CREATOR", refused},
 		{"app-unaudited", "atelier.blau", "PUBLIC_TO_EVERYONE", "privacy_level_option_mismatch"},
 		{"app-unaudited", "atelier.blau", "SELF_ONLY", "ok"},
 		{"app", "atelier.blau", "FOLLOWER_OF_CREATOR", "ok"},
 		{"app", "mira.keller", "FOLLOWER_OF_CREATOR", "privacy_level_option_mismatch"},
 	} {
-		if got := video(c.client, c.person, c.privacy); got != c.want {
+		if got := initVideo(c.client, c.person, c.privacy); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
@@ -57,10 +56,10 @@ func TestTikTokWithoutAudit(t *testing.T) {
 		}
 		return err
 	}))
-	if got := video("full-unaudited", "atelier.blau", "SELF_ONLY"); got != "reached_active_user_cap" {
-		t.Errorf("a sixth account: %s", got)
+	if got := initVideo("full-unaudited", "atelier.blau", "SELF_ONLY"); got != "reached_active_user_cap" {
+		t.Errorf("sixth account: %s", got)
 	}
-	if got := video("app", "busy.bistro", "SELF_ONLY"); got != "spam_risk_too_many_posts" {
+	if got := initVideo("app", "busy.bistro", "SELF_ONLY"); got != "spam_risk_too_many_posts" {
 		t.Errorf("too many posts: %s", got)
 	}
 	info := b.tiktok(t, "post/publish/creator_info/query/", b.tiktokAppToken(t, "full-unaudited", "atelier.blau"), "{}")
@@ -68,7 +67,7 @@ func TestTikTokWithoutAudit(t *testing.T) {
 		t.Errorf("creator_info of a sixth account: %s", got)
 	}
 	now = now.Add(24 * time.Hour)
-	if got := video("full-unaudited", "atelier.blau", "SELF_ONLY"); got != "ok" {
+	if got := initVideo("full-unaudited", "atelier.blau", "SELF_ONLY"); got != "ok" {
 		t.Errorf("a day later: %s", got)
 	}
 
@@ -77,7 +76,7 @@ func TestTikTokWithoutAudit(t *testing.T) {
 			`{"media_type":"PHOTO","post_mode":"DIRECT_POST","post_info":{"privacy_level":"SELF_ONLY"},"source_info":{
 			"source":"PULL_FROM_URL","photo_cover_index":0,"photo_images":["`+jpegFile(t)+`"]}}`)
 		if got := a.tiktok(t).Error.Code; got != want {
-			t.Errorf("photos of %s: %s", client, got)
+			t.Errorf("photos by %s: %s", client, got)
 		}
 	}
 	if posts := b.listPosts(t, url.Values{"platform": {"tiktok"}}); len(posts) != 1 || posts[0].Audience != "account" {

@@ -44,9 +44,8 @@ func (b *fixture) accessToken(t *testing.T, consentPath, tokenPath, account stri
 		"account": {account}, "decision": {"allow"},
 	}
 	maps.Copy(query, params)
-	redirect := must.Get(url.Parse(b.form(t, http.MethodGet, consentPath, query).header.Get("Location")))(t)
 	form := url.Values{
-		"grant_type": {"authorization_code"}, "code": {redirect.Query().Get("code")},
+		"grant_type": {"authorization_code"}, "code": {b.form(t, http.MethodGet, consentPath, query).code(t)},
 		"redirect_uri": {"https://app.test/back"}, "code_verifier": {xVerifier},
 	}
 	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+tokenPath, strings.NewReader(form.Encode())))(t)

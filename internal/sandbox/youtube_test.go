@@ -28,11 +28,7 @@ func (b *fixture) youtubeTokens(t *testing.T, scopes string) answer {
 	t.Helper()
 	consent := b.form(t, http.MethodPost, "/youtube/o/oauth2/v2/auth",
 		with(consentQuery(), "scope", scopes, "decision", "allow", "account", "mira.keller"))
-	redirect, err := url.Parse(consent.header.Get("Location"))
-	if err != nil || consent.status != http.StatusSeeOther {
-		t.Fatalf("HTTP %d: %s", consent.status, consent.body)
-	}
-	return b.form(t, http.MethodPost, "/youtube/token", exchange(redirect.Query().Get("code")))
+	return b.form(t, http.MethodPost, "/youtube/token", exchange(consent.code(t)))
 }
 
 // youtube calls the API. headers are pairs of a name and a value.
