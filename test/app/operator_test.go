@@ -96,6 +96,21 @@ func TestOperatorManagesTeams(t *testing.T) {
 		b.open(fmt.Sprintf("/operator/events?team=%d", c.team.ID)).
 			shows(http.StatusOK, "The audit log of "+c.team.Name+", newest first.", "Team reopened · "+c.team.Name,
 				"Raw Type team.reopened")
+		other := h.crew(t).team
+		h.change(t, `UPDATE teams SET name = 'Quayside' WHERE id = ?`, other.ID)
+		for typed, status := range map[string]int{
+			"quays": http.StatusOK, fmt.Sprint(other.ID, " Quayside"): http.StatusOK,
+			"nobody": http.StatusUnprocessableEntity, "a": http.StatusUnprocessableEntity,
+		} {
+			found := b.open("/operator/events").form("Filter").fill("team", typed).press()
+			if status == http.StatusOK {
+				found.shows(status, "The audit log of Quayside, newest first.")
+			} else if found.lacks("API key created"); typed == "a" {
+				found.shows(status, "Several teams match.")
+			} else {
+				found.shows(status, "No team has this name.")
+			}
+		}
 		b.open("/operator/teams").shows(http.StatusOK, "Members Accounts Last active")
 		lines := b.open(fmt.Sprintf("/operator/events.jsonl?team=%d", c.team.ID)).shows(http.StatusOK).source
 		if n := strings.Count(lines, "\n"); n != h.count(t, "events WHERE team_id = ?", c.team.ID) {

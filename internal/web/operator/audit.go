@@ -6,9 +6,11 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"pressroom.example/pressroom/internal/domain/credit"
+	"pressroom.example/pressroom/internal/domain/team"
 	"pressroom.example/pressroom/internal/domain/team/teamsearch"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/web/settings"
@@ -36,6 +38,9 @@ func (p *Handlers) audit(w http.ResponseWriter, r *http.Request) {
 type eventsView struct {
 	Team     int64
 	TeamName string
+	Typed    string      // the team, as entered
+	Teams    []team.Team // offered teams
+	Wrong    string
 	Days     []eventDay
 	Pages    pager
 	File     string // path of the complete log
@@ -56,9 +61,18 @@ type eventLine struct {
 }
 
 func (p *Handlers) eventsPage(w http.ResponseWriter, r *http.Request) {
-	part := auditlog.Filter{Team: numberOf(r, "team"), BeforeID: numberOf(r, "before"), Limit: rowsPerPage + 1}
+	view := eventsView{Typed: strings.TrimSpace(r.URL.Query().Get("team"))}
+	if err := p.findTeam(r, &view); err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	view.File = eventsPath("/operator/events.jsonl", view.Team, 0)
+	if view.Wrong != "" {
+		p.Show(w, r, http.StatusUnprocessableEntity, pages["events"], "Audit log", view)
+		return
+	}
+	part := auditlog.Filter{Team: view.Team, BeforeID: numberOf(r, "before"), Limit: rowsPerPage + 1}
 	found, err := auditlog.Entries(r.Context(), p.DB, part)
-	view := eventsView{Team: part.Team, File: eventsPath("/operator/events.jsonl", part.Team, 0)}
 	if err == nil {
 		view.Days, err = p.eventDays(r, found[:min(len(found), rowsPerPage)])
 	}
@@ -79,6 +93,40 @@ func (p *Handlers) eventsPage(w http.ResponseWriter, r *http.Request) {
 	}
 	p.Show(w, r, http.StatusOK, pages["events"], "Audit log", view)
 }
+
+// findTeam finds the team that was entered by its ID, as an offered choice, or by a part of its name that no other team has.
+func (p *Handlers) findTeam(r *http.Request, view *eventsView) error {
+	offered, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Most: offeredTeams})
+	view.Teams = offered.Items
+	if err != nil || view.Typed == "" {
+		return err
+	}
+	if id, err := strconv.ParseInt(view.Typed, 10, 64); err == nil && id > 0 {
+		view.Team = id
+		return nil
+	}
+	for _, one := range view.Teams {
+		if view.Typed == teamChoice(one) {
+			view.Team = one.ID
+			return nil
+		}
+	}
+	found, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Text: view.Typed, Most: 2})
+	switch {
+	case err != nil:
+		return err
+	case len(found.Items) == 1:
+		view.Team = found.Items[0].ID
+	case len(found.Items) == 0:
+		view.Wrong = p.T(r, "No team has this name.")
+	default:
+		view.Wrong = p.T(r, "Several teams match. Choose one of the list.")
+	}
+	return nil
+}
+
+// teamChoice returns a team as the fields for teams offer it.
+func teamChoice(t team.Team) string { return strconv.FormatInt(t.ID, 10) + " " + t.Name }
 
 // eventDays adds names to events, newest first, and groups them by day.
 func (p *Handlers) eventDays(r *http.Request, events []auditlog.Entry) ([]eventDay, error) {

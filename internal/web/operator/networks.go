@@ -16,7 +16,7 @@ import (
 type networkView struct {
 	delivery.Circuit
 
-	Name string
+	Name, Platform string
 }
 
 // networksView is the state of all networks, with recent failures and the result of a check of the apps.
@@ -56,7 +56,7 @@ func (p *Handlers) checkApps(w http.ResponseWriter, r *http.Request) {
 
 func (p *Handlers) showNetworks(w http.ResponseWriter, r *http.Request, view networksView) {
 	for _, platform := range p.Platforms {
-		view.Networks = append(view.Networks, networkView{p.Delivery.Circuit(platform), shell.NetworkName(platform)})
+		view.Networks = append(view.Networks, networkView{p.Delivery.Circuit(platform), shell.NetworkName(platform), platform})
 	}
 	var err error
 	if view.Failures, err = p.Delivery.RecentFailures(r.Context()); err == nil {
