@@ -85,6 +85,29 @@ func TestSettingsInGuides(t *testing.T) {
 	}
 }
 
+// Each row of a guide's table of errors has a source with a date.
+func TestErrorSourcesInGuides(t *testing.T) {
+	t.Parallel()
+	year := regexp.MustCompile(`\b20[12][0-9]\b`)
+	for _, file := range must.Get(filepath.Glob("../../docs/networks/*.md"))(t) {
+		_, table, _ := strings.Cut(string(must.Get(os.ReadFile(file))(t)), "## Errors and fixes")
+		rows := 0
+		for line := range strings.Lines(table) {
+			cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+			if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| error ") {
+				continue
+			}
+			rows++
+			if len(cells) != 4 || !year.MatchString(cells[3]) {
+				t.Errorf("%s: no source with a date: %s", filepath.Base(file), line)
+			}
+		}
+		if rows < 5 {
+			t.Errorf("%s has %d rows of errors", file, rows)
+		}
+	}
+}
+
 // checkSnippet checks that a guide's JSON is a setting of the network, or an option of a post.
 func checkSnippet(t *testing.T, platform, text string) {
 	t.Helper()
