@@ -230,8 +230,14 @@ func TestRetryFailedAccount(t *testing.T) {
 
 		// The operator sees the network's error instead of a progress message.
 		operator := c.asOperator(t, access.Owner)
-		operator.open("/operator/networks").shows(200, "rejected").lacks("No failures")
-		h.change(t, `UPDATE delivery_attempts SET call = 'resolve', result = 'processing' WHERE result = 'rejected'`)
+		operator.open("/operator/networks").shows(200, "rejected").lacks("No failures", "Last refusal")
+
+		// So does a refusal of the app, with what to do next.
+		h.change(t, `UPDATE delivery_attempts SET result = 'app', network_code = '402' WHERE result = 'rejected'`)
+		h.change(t, `UPDATE social_accounts SET platform = 'x'`)
+		operator.open("/operator/networks").shows(200, "Networks refused posts because of these apps.", "X", "402", "Next: Buy credit")
+		h.change(t, `UPDATE social_accounts SET platform = 'bluesky'`)
+		h.change(t, `UPDATE delivery_attempts SET call = 'resolve', result = 'processing' WHERE result = 'app'`)
 		operator.open("/operator/networks").shows(200, "No failures in the last 500 attempts.")
 
 		// The advice for a disconnected account is shown once.

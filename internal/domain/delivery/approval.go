@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"pressroom.example/pressroom/internal/network"
@@ -19,34 +20,65 @@ type AppVerdict struct {
 	Options     network.Options // of the post, and of its team for networks without any
 }
 
-// AppVerdicts returns the newest verdict of each network, by platform. It searches the newest 500 attempts.
-func (s *Service) AppVerdicts(ctx context.Context) (map[string]AppVerdict, error) {
-	type row struct {
-		AppVerdict
+// appAnswer is a verdict with the post's delivery and the app that sent it.
+type appAnswer struct {
+	AppVerdict
 
-		platform string
-	}
-	rows, err := db.All(ctx, s.db, func(rows *sql.Rows, v *row) error {
+	delivery string
+	account  int64
+	platform string
+	app      string // kind of the accounts that the app is for; empty for a network's only app
+}
+
+// appAnswers returns the verdicts among the newest 500 attempts, oldest first. The platform may be empty for all.
+func (s *Service) appAnswers(ctx context.Context, platform string) ([]appAnswer, error) {
+	answers, err := db.All(ctx, s.db, func(rows *sql.Rows, v *appAnswer) error {
 		var at int64
 		var result, post, team string
-		if err := rows.Scan(&v.platform, &at, &result, &v.NetworkCode, &v.NetworkText, &post, &team); err != nil {
+		err := rows.Scan(&v.delivery, &v.account, &v.platform, &at, &result, &v.NetworkCode, &v.NetworkText, &post, &team)
+		if err != nil {
 			return err
 		}
 		v.At, v.Accepted = db.Time(at), result == "published"
-		var err error
 		v.Options, err = effectiveOptions(post, team)
 		return err
-	}, `SELECT a.platform, t.started_at, t.result, t.network_code, t.network_text, p.options, m.post_options
+	}, `SELECT d.id, a.id, a.platform, t.started_at, t.result, t.network_code, t.network_text, p.options, m.post_options
 		FROM (SELECT id, delivery_id, started_at, result, network_code, network_text FROM delivery_attempts
 		ORDER BY id DESC LIMIT ?) t JOIN deliveries d ON d.id = t.delivery_id
 		JOIN social_accounts a ON a.id = d.account_id JOIN posts p ON p.id = d.post_id JOIN teams m ON m.id = d.team_id
-		WHERE t.result IN ('published', ?) ORDER BY t.id`, searchedAttempts, string(network.Unapproved))
+		WHERE t.result IN ('published', ?) AND (a.platform = ? OR ? = '') ORDER BY t.id`,
+		searchedAttempts, string(network.Unapproved), platform, platform)
 	if err != nil {
 		return nil, fmt.Errorf("reading the verdicts on apps: %w", err)
 	}
+	apps := map[int64]string{}
+	for i, v := range answers {
+		if _, known := apps[v.account]; !known {
+			g, _ := s.accounts.Grant(ctx, v.account) // the app of an account that cannot be read is unknown
+			apps[v.account] = appOf(g.Grant)
+		}
+		answers[i].app = apps[v.account]
+	}
+	return answers, nil
+}
+
+// appOf returns the kind of accounts for which an account's app is.
+func appOf(g network.Grant) string {
+	if app := g.Extra["app"]; app != "" {
+		return app
+	}
+	return g.Kind
+}
+
+// AppVerdicts returns the newest verdict of each network, by platform. It searches the newest 500 attempts.
+func (s *Service) AppVerdicts(ctx context.Context) (map[string]AppVerdict, error) {
+	answers, err := s.appAnswers(ctx, "")
+	if err != nil {
+		return nil, err
+	}
 	out := map[string]AppVerdict{}
-	for _, v := range rows {
-		out[v.platform] = v.AppVerdict // Later rows are newer.
+	for _, v := range answers {
+		out[v.platform] = v.AppVerdict // Later answers are newer.
 	}
 	return out, nil
 }
@@ -60,4 +92,70 @@ func effectiveOptions(post, team string) (network.Options, error) {
 	defaults, err := network.DecodeOptions(team)
 	o.TikTok = defaults.TikTok
 	return o, err
+}
+
+// AppRefusal is a network's newest refusal of a post because of the operator's app, with one code.
+type AppRefusal struct {
+	AppVerdict
+
+	Platform  string
+	App       string // kind of the accounts that the app is for; empty for a network's only app
+	NextStep  string // what the operator has to do
+	Published bool   // whether the app has published a post since
+}
+
+// AppRefusals returns the refusals of each app among the newest 500 attempts, newest first.
+func (s *Service) AppRefusals(ctx context.Context) ([]AppRefusal, error) {
+	answers, err := s.appAnswers(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	var out []AppRefusal
+	published := map[[2]string]bool{}
+	for _, v := range slices.Backward(answers) {
+		app := [2]string{v.platform, v.app}
+		switch {
+		case v.Accepted:
+			published[app] = true
+		case !slices.ContainsFunc(out, func(r AppRefusal) bool {
+			return r.Platform == v.platform && r.App == v.app && r.NetworkCode == v.NetworkCode
+		}):
+			out = append(out, AppRefusal{v.AppVerdict, v.platform, v.app, network.NextStep(v.platform, v.NetworkCode), published[app]})
+		}
+	}
+	return out, nil
+}
+
+// warnAgainAfter is how long a refusal of an app is not logged again, even if the app publishes other posts.
+const warnAgainAfter = 24 * time.Hour
+
+// logUnapproved logs that a network refused the operator's app, unless an earlier post had the same result.
+func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
+	answers, err := a.s.appAnswers(ctx, a.grant.Platform)
+	if err == nil && a.isKnownRefusal(answers, e) {
+		return
+	}
+	a.s.log.WarnContext(ctx, "A network does not accept this installation's app for a post: it may lack an approval, "+
+		"an audit, a permission or credit, or its settings may be outdated",
+		"platform", a.grant.Platform, "app", appOf(a.grant.Grant), "network_code", e.Code,
+		"next_step", network.NextStep(a.grant.Platform, e.Code), "post", a.d.PostID, "account", a.d.AccountID)
+}
+
+// isKnownRefusal reports whether the network refused the app with the same code before the delivery's last attempt, and
+// either has accepted no post of it since, or did so within warnAgainAfter.
+func (a *attempt) isKnownRefusal(answers []appAnswer, e *network.Error) bool {
+	_, code, _ := describeAnswer(e)
+	before, accepted := false, false // whether answers are older than the attempt, and the app published a post since
+	for _, v := range slices.Backward(answers) {
+		switch {
+		case !before:
+			before = v.delivery == a.d.ID
+		case v.app != appOf(a.grant.Grant):
+		case v.Accepted:
+			accepted = true
+		case v.NetworkCode == code:
+			return !accepted || a.s.db.Now().Sub(v.At) < warnAgainAfter
+		}
+	}
+	return false
 }

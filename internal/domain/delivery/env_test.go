@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,7 @@ import (
 // step is the scripted result of one call.
 type step struct {
 	class            network.Class   // class of the error; empty if the call succeeds
+	code             string          // code of the error; "Scripted" if empty
 	effect           bool            // the call took effect despite the error
 	after            time.Duration   // wait that the error asks for
 	during           func()          // called during the call
@@ -71,7 +73,7 @@ func (n *scriptedNetwork) fail(s step) error {
 	if s.class == "" {
 		return nil
 	}
-	e := &network.Error{Class: s.class, Code: "Scripted", Message: "scripted error"}
+	e := &network.Error{Class: s.class, Code: cmp.Or(s.code, "Scripted"), Message: "scripted error"}
 	if s.hidden {
 		e.Hidden, e.Draft = network.Receipt{ID: "1", Permalink: "https://example.test/1"}, network.Draft(`"hidden"`)
 	}

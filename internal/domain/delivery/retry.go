@@ -112,14 +112,6 @@ func (a *attempt) finishRefused(ctx context.Context, code string, e *network.Err
 	return a.finish(ctx, ended, r)
 }
 
-// logUnapproved logs that a network refused the operator's app.
-func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
-	a.s.log.WarnContext(ctx, "A network does not accept this installation's app for a post: it may lack an approval, "+
-		"an audit, a permission or credit, or its settings may be outdated",
-		"platform", a.grant.Platform, "network_code", e.Code, "next_step", network.NextStep(a.grant.Platform, e.Code),
-		"post", a.d.PostID, "account", a.d.AccountID)
-}
-
 // retry starts again from a phase after a backoff, or after wait if that is longer. After maxTries the delivery fails with
 // the code.
 func (a *attempt) retry(ctx context.Context, restart phase, code, message string, wait time.Duration) error {

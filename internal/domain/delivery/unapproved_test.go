@@ -9,6 +9,7 @@ import (
 
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // If a network refuses the operator's app, the log says so once, even if only a lookup finds out.
@@ -34,4 +35,45 @@ func TestLogUnapprovedApp(t *testing.T) {
 			}
 		})
 	}
+}
+
+// publishAnother publishes another post and delivers it.
+func (s *env) publishAnother(t *testing.T) {
+	t.Helper()
+	account := s.do(t, "get_post", map[string]any{"id": s.post})["accounts"].([]any)[0].(map[string]any)["id"]
+	s.post = s.do(t, "create_post", map[string]any{"caption": "hello again", "account_ids": []any{account}})["id"].(string)
+	s.job = s.do(t, "publish_post", map[string]any{"post_id": s.post})["job_id"].(string)
+	s.deliver(t, time.Hour)
+}
+
+// The operator is warned once of each reason for which a network refuses an app. After the app has published other posts
+// for a day, another refusal is news.
+func TestWarnOncePerReason(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		refused, other := step{class: network.Unapproved}, step{class: network.Unapproved, code: "Other"}
+		n := &scriptedNetwork{commits: []step{refused, refused, other, {}, refused, {}, refused, refused}}
+		clock := testkit.NewClock(noon)
+		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
+		var lines bytes.Buffer
+		s.log = slog.New(slog.NewTextHandler(&lines, nil))
+		s.deliver(t, time.Hour)
+		for i, want := range []int{1, 1, 2, 2, 2, 2, 3, 3} {
+			if i > 0 {
+				s.publishAnother(t)
+			}
+			if got := strings.Count(lines.String(), "does not accept this installation's app"); got != want {
+				t.Fatalf("%d warnings after post %d, want %d: %s", got, i+1, want, lines.String())
+			}
+			if i == 5 {
+				clock.Advance(25 * time.Hour)
+			}
+		}
+		found := must.Get(s.AppRefusals(t.Context()))(t)
+		if len(found) != 2 || found[0].NetworkCode != "Scripted" || found[0].Published || found[1].NetworkCode != "Other" ||
+			!found[1].Published || found[0].Platform != "bluesky" {
+			t.Errorf("refusals %+v", found)
+		}
+	})
 }

@@ -22,6 +22,7 @@ type networkView struct {
 // networksView is the state of all networks, with recent failures and the result of a check of the apps.
 type networksView struct {
 	Networks []networkView
+	Refusals []delivery.AppRefusal
 	Failures []delivery.Failure
 	Names    teamsearch.Names // of the teams of the failures
 	Checked  bool             // Findings is the result of a check that was just made
@@ -59,7 +60,10 @@ func (p *Handlers) showNetworks(w http.ResponseWriter, r *http.Request, view net
 		view.Networks = append(view.Networks, networkView{p.Delivery.Circuit(platform), shell.NetworkName(platform), platform})
 	}
 	var err error
-	if view.Failures, err = p.Delivery.RecentFailures(r.Context()); err == nil {
+	if view.Refusals, err = p.Delivery.AppRefusals(r.Context()); err == nil {
+		view.Failures, err = p.Delivery.RecentFailures(r.Context())
+	}
+	if err == nil {
 		view.Names, err = namesOf(r.Context(), p.DB, view.Failures, func(f delivery.Failure) int64 { return f.TeamID })
 	}
 	if err != nil {
