@@ -110,5 +110,5 @@ func (n *Network) finishCall(g network.Grant, p draft, out any) graph.Call {
 // isUnfinished reports whether Facebook has processed the reel but not published it. Facebook may process a reel before
 // the upload is finished, and checks it for some minutes afterwards.
 func (d draft) isUnfinished(now state) bool {
-	return d.Reel && now.Status.Video == ready && now.Status.Publishing.Status == notStarted && !now.Published
+	return d.Reel && now.Status.Video == ready && now.Status.Publishing.Status == notStarted && !now.isMarkedPublished()
 }

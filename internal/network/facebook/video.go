@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/network/graph"
@@ -132,12 +133,16 @@ const (
 	expired        = "expired"
 	complete       = "complete" // of a phase
 	notStarted     = "not_started"
+
+	statusPublished = "published" // a publish_status; others are draft and scheduled
 )
 
 // phase is one step of the network's processing of a video.
 type phase struct {
 	Status string `json:"status"`
-	Error  struct {
+	// of the publishing phase: what becomes of the video; not in all responses
+	PublishStatus string `json:"publish_status"`
+	Error         struct {
 		Message string `json:"message"`
 	} `json:"error"`
 	Errors []struct {
@@ -147,7 +152,7 @@ type phase struct {
 
 // state is the network's description of a video.
 type state struct {
-	Published bool   `json:"published"`
+	Published *bool  `json:"published"` // nil if the response lacks it
 	Permalink string `json:"permalink_url"`
 	Status    struct {
 		Video      string `json:"video_status"`
@@ -163,14 +168,29 @@ func (n *Network) state(ctx context.Context, g network.Grant, id string) (state,
 	return now, err
 }
 
-// isPublished reports whether everybody can see the video. Older responses lack the phases.
+// isPublished reports whether everybody can see the video. A draft may have completed all phases, so the end of the
+// publishing phase counts only if nothing else says that the video is not published. Older responses lack the phases.
+//
+// Source: https://developers.facebook.com/docs/video-api/guides/reels-publishing
 func (s state) isPublished() bool {
-	return s.Status.Video == ready && (s.Published || s.Status.Publishing.Status == complete)
+	step := s.Status.Publishing
+	switch {
+	case s.Status.Video != ready:
+		return false
+	case step.PublishStatus != "":
+		return strings.EqualFold(step.PublishStatus, statusPublished) && (step.Status == complete || s.isMarkedPublished())
+	case s.Published != nil:
+		return *s.Published
+	}
+	return step.Status == complete
 }
+
+// isMarkedPublished reports whether the video's own field says that it is published.
+func (s state) isMarkedPublished() bool { return s.Published != nil && *s.Published }
 
 // isRefused reports whether the network could not process or publish the video.
 func (s state) isRefused() bool {
-	return s.Status.Video == failed || s.Status.Publishing.Status == failed && !s.Published
+	return s.Status.Video == failed || s.Status.Publishing.Status == failed && !s.isMarkedPublished()
 }
 
 // failureReason returns the network's reason for a refused video.

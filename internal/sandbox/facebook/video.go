@@ -193,18 +193,26 @@ func (n *Network) assemble(r *http.Request) (store.Medium, string, error) {
 	return file, "", err
 }
 
-// videoView returns a video in the API's format. Its permalink has no host.
+// videoView returns a video in the API's format. Its permalink has no host. It is not confirmed that a draft completes the
+// publishing phase.
 func (n *Network) videoView(v video, a store.Account) map[string]any {
 	status := map[string]any{"video_status": n.videoStatus(v)}
 	ready := status["video_status"] == "ready"
 	published := ready && !v.isDraft
 	for phase, done := range map[string]bool{
-		"uploading_phase": v.received == v.size, "processing_phase": ready, "publishing_phase": published,
+		"uploading_phase": v.received == v.size, "processing_phase": ready, "publishing_phase": false,
 	} {
 		status[phase] = map[string]any{"status": "not_started"}
 		if done {
 			status[phase] = map[string]any{"status": "complete"}
 		}
+	}
+	if ready {
+		became := "published"
+		if v.isDraft {
+			became = "draft"
+		}
+		status["publishing_phase"] = map[string]any{"status": "complete", "publish_status": became}
 	}
 	if status["video_status"] == "error" {
 		status["processing_phase"] = map[string]any{
