@@ -20,6 +20,7 @@ func TestOneVersion(t *testing.T) {
 		{"../../api/openapi.json", `(?m)^    "version": "(.*)",$`, 1},
 		{"../../clients/typescript/package.json", `(?m)^  "version": "(.*)",$`, 1},
 		{"../../clients/typescript/package-lock.json", `"name": "pressroom-client",\s+"version": "(.*)",`, 2},
+		{"../../clients/python/pyproject.toml", `(?m)^version = "(.*)"$`, 1},
 		{"../../examples/import-pictures/package-lock.json", `"name": "pressroom-client",\s+"version": "(.*)",`, 1},
 		{"../../deploy/helm/pressroom/Chart.yaml", `(?m)^(?:version|appVersion): "(.*)"$`, 2},
 	} {

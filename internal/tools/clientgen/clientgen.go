@@ -19,12 +19,16 @@ var (
 	goText string
 	//go:embed typescript.tmpl
 	typescriptText string
+	//go:embed python.tmpl
+	pythonText string
 )
 
 var functions = template.FuncMap{
 	"exported": openapi.GoName, "lowerCamel": lowerCamel, "wrapped": wrap, "quote": strconv.Quote, "sentence": sentence,
 	"goField": goField, "goType": goType, "constant": constant, "doc": doc,
 	"tsType": tsType, "tsOptional": tsOptional, "literals": literals, "jsdoc": jsdoc,
+	"pyMember": pyMember, "pyParameters": pyParameters, "pyArguments": pyArguments, "pyPlaces": pyPlaces,
+	"pyNullable": pyNullable, "pyDoc": pyDoc, "inputOf": inputOf,
 }
 
 // Go returns the generated part of the Go client.
@@ -43,6 +47,11 @@ func Go(description []byte) ([]byte, error) {
 // TypeScript returns the generated part of the TypeScript client.
 func TypeScript(description []byte) ([]byte, error) {
 	return render("typescript.tmpl", typescriptText, description)
+}
+
+// Python returns the generated part of the Python client.
+func Python(description []byte) ([]byte, error) {
+	return render("python.tmpl", pythonText, description)
 }
 
 func render(name, text string, description []byte) ([]byte, error) {

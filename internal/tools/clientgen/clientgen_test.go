@@ -23,8 +23,9 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, generate := range map[string]func([]byte) ([]byte, error){
-		"../../../client/generated.go":                 clientgen.Go,
-		"../../../clients/typescript/src/generated.ts": clientgen.TypeScript,
+		"../../../client/generated.go":                        clientgen.Go,
+		"../../../clients/typescript/src/generated.ts":        clientgen.TypeScript,
+		"../../../clients/python/src/pressroom/_generated.py": clientgen.Python,
 	} {
 		generated, err := generate(raw)
 		if err != nil {
