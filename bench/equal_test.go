@@ -90,8 +90,8 @@ func (b *fixture) ask(h http.Handler, method, path, key, body string) (*httptest
 	return w, out
 }
 
-// same compares responses without members that differ between requests, and without the given members of data.
-func (b *fixture) same(ours, floor map[string]any, without ...string) {
+// compareResponses compares responses. It ignores members that differ between requests, and the ignored members of data.
+func (b *fixture) compareResponses(ours, floor map[string]any, ignored ...string) {
 	b.t.Helper()
 	for _, answer := range []map[string]any{ours, floor} {
 		meta := answer["meta"].(map[string]any)
@@ -101,7 +101,7 @@ func (b *fixture) same(ours, floor map[string]any, without ...string) {
 			}
 			delete(meta, name)
 		}
-		for _, name := range without {
+		for _, name := range ignored {
 			delete(answer["data"].(map[string]any), name)
 			delete(meta, "app_url") // contains the ID
 		}
@@ -129,7 +129,7 @@ func TestFloorEquality(t *testing.T) {
 				t.Errorf("GET %s: %s is %q and %q", path, name, ours.Header().Get(name), theirs.Header().Get(name))
 			}
 		}
-		b.same(mine, its)
+		b.compareResponses(mine, its)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestFloorWritesTheSame(t *testing.T) {
 			t.Errorf("Location = %q, want %q", got, want)
 		}
 	}
-	b.same(mine, its, "id", "created_at", "updated_at")
+	b.compareResponses(mine, its, "id", "created_at", "updated_at")
 	if diff := cmp.Diff(b.writtenRows(ids[0], "ours"), b.writtenRows(ids[1], "floor")); diff != "" {
 		t.Errorf("the written rows differ (-ours +floor):\n%s", diff)
 	}
@@ -205,11 +205,11 @@ func (b *fixture) rows(query, value, id string) []map[string]any {
 	return out
 }
 
-// ownTo lists the columns whose values differ between drafts.
-var ownTo = []string{"request_id", "at", "created_at", "updated_at", "expires_at", "request_hash"}
+// varyingColumns are the columns whose values differ between drafts.
+var varyingColumns = []string{"request_id", "at", "created_at", "updated_at", "expires_at", "request_hash"}
 
 func plain(name string, value any, key, id string) any {
-	if slices.Contains(ownTo, name) || name == "id" {
+	if slices.Contains(varyingColumns, name) || name == "id" {
 		return value != nil
 	}
 	if raw, ok := value.([]byte); ok {

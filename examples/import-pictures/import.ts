@@ -1,6 +1,7 @@
-// Puts the pictures and videos of a folder into the library, and drafts a post for each that has a caption: harbour.jpg is
-// shown under what harbour.txt says. What was done is noted in imported.json, in the same folder: a second run does what is
-// new. Where a run was cut off between the draft and the note, the next one gets the same draft again by its key.
+// Uploads the images and videos of a folder to the library, and drafts a post for each file that has a caption. The
+// caption of harbour.jpg is the text of harbour.txt. The program records its work in imported.json in the same folder, so
+// that another run imports only new files. If a run is interrupted after it created a draft, the idempotency key lets the
+// next run find the same draft.
 //
 //   PRESSROOM_URL=https://press.example.com PRESSROOM_KEY=prk_… node dist/import.js FOLDER ACCOUNT_ID…
 import { createHash } from "node:crypto";
@@ -11,8 +12,8 @@ import { fileAt } from "pressroom-client/node";
 
 const kinds = new Set([".jpg", ".jpeg", ".png", ".webp", ".gif", ".mp4", ".mov"]);
 
-/** What was done, by the file's name and hash. */
-type Notes = Record<string, { media_id: number; post_id?: string }>;
+/** The imported files by their name and hash. */
+type Imported = Record<string, { media_id: number; post_id?: string }>;
 
 async function main([folder, ...accounts]: string[]): Promise<number> {
   const account_ids = accounts.map(Number);
@@ -22,52 +23,53 @@ async function main([folder, ...accounts]: string[]): Promise<number> {
     return 2;
   }
   const client = new Pressroom({ url, key });
-  const notes = await remembered(folder);
-  const sources = await fresh(folder, notes);
+  const imported = await readImported(folder);
+  const sources = await newSources(folder, imported);
   const files = await upload(client, sources, { parallel: 4 });
   let failed = 0;
   for (const [i, source] of sources.entries()) {
     try {
-      await draft(client, folder, source, files[i], account_ids, notes);
+      await createDraft(client, folder, source, files[i], account_ids, imported);
     } catch (error) {
       failed++;
       console.error(`${source.name}: ${error instanceof Refused ? `${error.code} ${error.context.reason ?? ""}` : String(error)}`);
     }
   }
-  console.log(`${sources.length - failed} new, ${failed} failed`);
+  console.log(`${sources.length - failed} imported, ${failed} failed`);
   return failed === 0 ? 0 : 1;
 }
 
-/** The files that no earlier run has done. */
-async function fresh(folder: string, notes: Notes): Promise<Source[]> {
-  const found: Source[] = [];
+/** Returns the files that no previous run has imported. */
+async function newSources(folder: string, imported: Imported): Promise<Source[]> {
+  const sources: Source[] = [];
   for (const name of (await readdir(folder)).sort()) {
     if (!kinds.has(extname(name).toLowerCase())) continue;
     const source = await fileAt(join(folder, name));
-    if (!notes[noteOf(source)]) found.push(source);
+    if (!imported[recordKey(source)]) sources.push(source);
   }
-  return found;
+  return sources;
 }
 
-async function draft(client: Pressroom, folder: string, source: Source, file: Uploaded | undefined, account_ids: number[], notes: Notes): Promise<void> {
-  if (file?.mediaId === undefined) throw file?.error ?? new Error("it was not uploaded");
-  const caption = await captionOf(folder, source.name);
-  const note: Notes[string] = { media_id: file.mediaId };
+/** Creates a draft if the file has a caption, and records the file as imported. */
+async function createDraft(client: Pressroom, folder: string, source: Source, file: Uploaded | undefined, account_ids: number[], imported: Imported): Promise<void> {
+  if (file?.mediaId === undefined) throw file?.error ?? new Error("the file was not uploaded");
+  const caption = await readCaption(folder, source.name);
+  const record: Imported[string] = { media_id: file.mediaId };
   if (caption !== undefined) {
     const key = createHash("sha256").update(JSON.stringify([source.sha256, caption, account_ids])).digest("hex");
     const post = await client.createPost({ caption, account_ids, media_ids: [file.mediaId] }, { idempotencyKey: `import-${key}` });
-    note.post_id = post.data.id;
+    record.post_id = post.data.id;
   }
-  notes[noteOf(source)] = note;
-  await remember(folder, notes);
-  console.log(`${source.name}: media ${note.media_id}${note.post_id ? `, post ${note.post_id}` : ""}`);
+  imported[recordKey(source)] = record;
+  await writeImported(folder, imported);
+  console.log(`${source.name}: media ${record.media_id}${record.post_id ? `, post ${record.post_id}` : ""}`);
 }
 
-function noteOf(source: Source): string {
+function recordKey(source: Source): string {
   return `${source.name} ${source.sha256 ?? ""}`;
 }
 
-async function captionOf(folder: string, name: string): Promise<string | undefined> {
+async function readCaption(folder: string, name: string): Promise<string | undefined> {
   try {
     return (await readFile(join(folder, name.slice(0, -extname(name).length) + ".txt"), "utf8")).trim();
   } catch (error) {
@@ -76,19 +78,19 @@ async function captionOf(folder: string, name: string): Promise<string | undefin
   }
 }
 
-async function remembered(folder: string): Promise<Notes> {
+async function readImported(folder: string): Promise<Imported> {
   try {
-    return JSON.parse(await readFile(join(folder, "imported.json"), "utf8")) as Notes;
+    return JSON.parse(await readFile(join(folder, "imported.json"), "utf8")) as Imported;
   } catch (error) {
     if ((error as { code?: string }).code === "ENOENT") return {};
     throw error;
   }
 }
 
-/** Writes beside and moves into place, so that a run that is cut off leaves the notes whole. */
-async function remember(folder: string, notes: Notes): Promise<void> {
+/** Writes a new file and renames it, so that an interrupted run does not leave an incomplete file. */
+async function writeImported(folder: string, imported: Imported): Promise<void> {
   const file = join(folder, "imported.json");
-  await writeFile(`${file}.new`, JSON.stringify(notes, undefined, 2));
+  await writeFile(`${file}.new`, JSON.stringify(imported, undefined, 2));
   await rename(`${file}.new`, file);
 }
 

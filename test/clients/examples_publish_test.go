@@ -79,7 +79,7 @@ func (p poster) rewrite(t *testing.T, change func(string) string) {
 func TestPublishFromRepository(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)
-	if out, err := p.steps(t); err == nil || !strings.Contains(out, "there is no record") {
+	if out, err := p.steps(t); err == nil || !strings.Contains(out, "does not exist") {
 		t.Fatalf("without a record: %v\n%s", err, out)
 	}
 	p.holds(t, "Autumn hours", 0)
@@ -99,7 +99,7 @@ func TestPublishFromRepository(t *testing.T) {
 	if out, err := p.steps(t); err != nil {
 		t.Errorf("after the correction: %v\n%s", err, out)
 	}
-	if out, err := p.steps(t); err != nil || !strings.Contains(out, "nothing new") {
+	if out, err := p.steps(t); err != nil || !strings.Contains(out, "no new posts") {
 		t.Errorf("without new posts: %v\n%s", err, out)
 	}
 	for _, text := range []string{"Autumn hours", "with a space", "rather this"} {
@@ -124,7 +124,7 @@ func TestPublishOnceAfterRestart(t *testing.T) {
 	p.Keys.Full = p.Keys.Drafts // another API key of the team
 	p.must(t, p.dir, nil, "git", "mv", "posts/new.json", "posts/renamed.json")
 	p.commit(t)
-	if out, err := p.script(t); err != nil || !strings.Contains(out, "nothing new") {
+	if out, err := p.script(t); err != nil || !strings.Contains(out, "no new posts") {
 		t.Errorf("with another API key: %v\n%s", err, out)
 	}
 	p.Keys.Full = full
@@ -216,11 +216,11 @@ func TestPublishingAfterTornLines(t *testing.T) {
 	p.rewrite(t, func(string) string {
 		return strings.Join(lines[:len(lines)-3], "") + strings.Join(strings.SplitAfterN(asked, "\t", 4)[:3], "") + "1x\tposts/torn.json\n"
 	})
-	if out, err := p.script(t); err == nil || !strings.Contains(out, "torn.json::the line") || strings.Contains(out, "nothing new") {
+	if out, err := p.script(t); err == nil || !strings.Contains(out, "torn.json::the line") || strings.Contains(out, "no new posts") {
 		t.Errorf("a request without a time: %v\n%s", err, out)
 	}
 	p.rewrite(t, func(record string) string { return record + strings.Replace(asked, "\tasked\t", "\tposted\t", 1) })
-	if out, err := p.script(t); err == nil || !strings.Contains(out, "torn.json::the record tells a step") {
+	if out, err := p.script(t); err == nil || !strings.Contains(out, "torn.json::the record has an unknown step") {
 		t.Errorf("an unknown step: %v\n%s", err, out)
 	}
 	p.holds(t, "torn off", 1)
@@ -275,7 +275,7 @@ func TestPublishErrors(t *testing.T) {
 	}{
 		"an unknown argument":     {p.dir, "usage", []string{"HEAD~1", "HEAD"}},
 		"a second beginning":      {p.dir, "already", []string{"--begin"}},
-		"outside of a repository": {t.TempDir(), "no git repository", nil},
+		"outside of a repository": {t.TempDir(), "not in a Git repository", nil},
 	} {
 		if out, err := p.run(t, c.dir, []string{"PRESSROOM_RECORD=" + p.record}, filepath.Join(p.dir, "publish.sh"),
 			c.args...); err == nil || !strings.Contains(out, c.says) {

@@ -42,7 +42,7 @@ func (c *chance) value(a argument, subject string) any {
 		return c.words(a.schema, a.name)
 	}
 	if a.schema.text("type") != "array" && len(a.schema.list("enum")) == 0 {
-		if known, ok := c.pool.like(a.name, subject); ok && !c.in(5) {
+		if known, ok := c.pool.pick(a.name, subject); ok && !c.in(5) {
 			return known
 		}
 	}
@@ -99,7 +99,7 @@ func (s schema) moment(name string) bool {
 func (c *chance) words(s schema, name string) any {
 	if pattern := s.text("pattern"); pattern != "" {
 		form := regexp.MustCompile(pattern)
-		if text, ok := c.pool.matching(form); ok {
+		if text, ok := c.pool.pickText(form); ok {
 			return text
 		}
 		for _, text := range []string{hex.EncodeToString(fmt.Appendf(nil, "%032d", c.IntN(1000))), marker + "-1", "en"} {

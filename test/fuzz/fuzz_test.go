@@ -104,7 +104,7 @@ func (r *run) begin() {
 	for _, of := range []crew{r.theirs, r.ours} {
 		r.pool.values, r.pool.texts = map[string][]any{}, nil
 		for _, id := range of.accounts {
-			r.pool.keep("social_accounts", "id", float64(id))
+			r.pool.add("social_accounts", "id", float64(id))
 		}
 		for range 6 {
 			for _, op := range r.ops {
@@ -135,10 +135,10 @@ func (r *run) remember(req *request, a answer) {
 		return
 	}
 	theirs := &pool{random: r.Rand, values: map[string][]any{}}
-	theirs.learn(req.op.subject(), a.members)
+	theirs.addResponse(req.op.subject(), a.members)
 	for _, name := range []string{req.op.subject() + ".id", "reports.id", "report.id", "posts.id"} {
-		if r.others = append(r.others, theirs.values[name]...); len(r.others) > 4*kept {
-			r.others = r.others[kept:]
+		if r.others = append(r.others, theirs.values[name]...); len(r.others) > 4*maxValues {
+			r.others = r.others[maxValues:]
 		}
 	}
 }
@@ -155,7 +155,7 @@ func (r *run) findLeak(req *request, a answer) string {
 
 func (r *run) learn(op *described, a answer) {
 	of := op.subject()
-	r.pool.learn(of, a.members)
+	r.pool.addResponse(of, a.members)
 }
 
 func (r *run) count() []int64 {

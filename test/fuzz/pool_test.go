@@ -15,68 +15,70 @@ type pool struct {
 	texts  []string         // all texts that may be identifiers
 }
 
-// kept is the maximum number of values per key.
-const kept = 60
+// maxValues is the maximum number of values per key.
+const maxValues = 60
 
 var identifier = regexp.MustCompile(`^[A-Za-z0-9_:.-]{8,100}$`)
 
-func (p *pool) keep(of, name string, value any) {
-	key := of + "." + name
+// add stores the value of an object's member. At the maximum, it replaces a random value.
+func (p *pool) add(object, member string, value any) {
+	key := object + "." + member
 	if text, ok := value.(string); ok && identifier.MatchString(text) {
-		p.texts = p.put(p.texts, text)
+		p.addText(text)
 	}
-	if held := p.values[key]; len(held) < kept {
-		p.values[key] = append(held, value)
+	if values := p.values[key]; len(values) < maxValues {
+		p.values[key] = append(values, value)
 	} else {
-		held[p.random.IntN(kept)] = value
+		values[p.random.IntN(maxValues)] = value
 	}
 }
 
-func (p *pool) put(texts []string, text string) []string {
-	if len(texts) < 4*kept {
-		return append(texts, text)
+func (p *pool) addText(text string) {
+	if len(p.texts) < 4*maxValues {
+		p.texts = append(p.texts, text)
+	} else {
+		p.texts[p.random.IntN(len(p.texts))] = text
 	}
-	texts[p.random.IntN(len(texts))] = text
-	return texts
 }
 
-// learn stores the values of an answer, by object.
-func (p *pool) learn(of string, answer any) {
-	switch v := answer.(type) {
+// addResponse stores the values of a response with an object, or of a part of it.
+func (p *pool) addResponse(object string, response any) {
+	switch v := response.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) { // in a fixed order, so that a seed determines the requests
 			switch inner := v[name].(type) {
 			case map[string]any, []any:
-				below := name
+				innerObject := name
 				if name == "data" || name == "page" {
-					below = of
+					innerObject = object
 				}
-				p.learn(below, inner)
+				p.addResponse(innerObject, inner)
 			case string, float64:
-				p.keep(of, name, inner)
+				p.add(object, name, inner)
 			}
 		}
 	case []any:
 		for _, item := range v {
-			p.learn(of, item)
+			p.addResponse(object, item)
 		}
 	}
 }
 
-// like returns a value for an argument by its name. For example, the value of folder_id is the ID of a folder.
-func (p *pool) like(name, subject string) (any, bool) {
-	wanted := strings.TrimSuffix(name, "s")
-	of, isID := strings.CutSuffix(wanted, "_id")
+// pick returns a random value for an argument by its name, and reports whether the pool has one. For example, it returns
+// the ID of a folder for folder_id. subject is the object of the operation.
+func (p *pool) pick(name, subject string) (any, bool) {
+	singular := strings.TrimSuffix(name, "s")
+	referenced, isID := strings.CutSuffix(singular, "_id")
 	var found []any
 	for _, key := range slices.Sorted(maps.Keys(p.values)) {
 		values := p.values[key]
-		where, member, _ := strings.Cut(key, ".")
+		object, member, _ := strings.Cut(key, ".")
 		switch {
-		case member == wanted || member == name:
-			if name != "id" && name != "cursor" || where == subject {
+		case member == singular || member == name:
+			if name != "id" && name != "cursor" || object == subject {
 				found = append(found, values...)
 			}
-		case isID && member == "id" && strings.Contains(where, of):
+		case isID && member == "id" && strings.Contains(object, referenced):
 			found = append(found, values...)
 		}
 	}
@@ -86,8 +88,8 @@ func (p *pool) like(name, subject string) (any, bool) {
 	return found[p.random.IntN(len(found))], true
 }
 
-// matching returns a collected text that matches a pattern.
-func (p *pool) matching(pattern *regexp.Regexp) (string, bool) {
+// pickText returns a random text that matches a pattern, and reports whether it found one.
+func (p *pool) pickText(pattern *regexp.Regexp) (string, bool) {
 	for range 20 {
 		if len(p.texts) == 0 {
 			break

@@ -8,7 +8,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
-	"pressroom.example/pressroom/internal/domain/team/lettertext"
+	"pressroom.example/pressroom/internal/domain/team/linkemail"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
 )
@@ -96,11 +96,11 @@ func (l *LinkMailer) invitation(ctx context.Context, by int64, token string) (Li
 	if err != nil {
 		return LinkEmail{}, err
 	}
-	language, err := lettertext.Language(ctx, l.teams.db, offer.Email, by)
+	language, err := linkemail.Language(ctx, l.teams.db, offer.Email, by)
 	if err != nil {
 		return LinkEmail{}, err
 	}
-	subject, text := lettertext.Invitation(language, offer.TeamName, offer.InvitedBy, string(offer.Role), offer.Email,
+	subject, text := linkemail.Invitation(language, offer.TeamName, offer.InvitedBy, string(offer.Role), offer.Email,
 		l.publicURL+InvitationPath+token)
 	return LinkEmail{fmt.Sprintf("invitation-%d", offer.ID), offer.Email, subject, text}, nil
 }
@@ -114,12 +114,12 @@ func (l *LinkMailer) Recover(ctx context.Context, email string) (Recovery, error
 	if err != nil {
 		return r, err
 	}
-	language, mailErr := lettertext.Language(ctx, l.teams.db, r.Person.Email, 0)
+	language, mailErr := linkemail.Language(ctx, l.teams.db, r.Person.Email, 0)
 	if mailErr == nil {
 		mailErr = l.sendMail(ctx, LinkEmail{
 			ID: fmt.Sprintf("recovery-%d-%d", r.Person.ID, db.Micros(r.ExpiresAt)), To: r.Person.Email,
 			Subject: language.T("Set a new password"),
-			Text:    lettertext.Recovery(language, l.publicURL, r.Person.Email, l.publicURL+RecoveryPath+r.Token),
+			Text:    linkemail.Recovery(language, l.publicURL, r.Person.Email, l.publicURL+RecoveryPath+r.Token),
 		})
 	}
 	r.Token = "" // Only the owner of the address may know the token.
@@ -138,12 +138,12 @@ func (l *LinkMailer) Confirm(ctx context.Context, person int64) error {
 	if err != nil {
 		return err
 	}
-	language, mailErr := lettertext.Language(ctx, l.teams.db, p.Email, 0)
+	language, mailErr := linkemail.Language(ctx, l.teams.db, p.Email, 0)
 	if mailErr == nil {
 		mailErr = l.sendMail(ctx, LinkEmail{
 			ID: fmt.Sprintf("confirm-%d-%d", p.ID, db.Micros(l.teams.db.Now())), To: p.Email,
 			Subject: language.T("Confirm your email address"),
-			Text:    lettertext.Confirmation(language, p.Email, l.publicURL+ConfirmPath+token),
+			Text:    linkemail.Confirmation(language, p.Email, l.publicURL+ConfirmPath+token),
 		})
 	}
 	if mailErr != nil {

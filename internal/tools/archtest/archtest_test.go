@@ -19,7 +19,7 @@ var layers = map[string][]string{
 		"internal/platform/backup", "internal/platform/blob", "internal/platform/tlscert", "internal/platform/db",
 		"internal/auth/oidc", "internal/auth/passwords", "internal/auth/throttle",
 		"internal/platform/disk", "internal/platform/auditlog", "internal/platform/safehttp",
-		"internal/platform/restoreguard", "internal/auth/tokencrypt", "internal/domain/team/lettertext", "internal/domain/team/names",
+		"internal/platform/restoreguard", "internal/auth/tokencrypt", "internal/domain/team/linkemail", "internal/domain/team/names",
 	},
 	"subjects": {
 		"internal/domain/credit", "internal/domain/delivery", "internal/domain/hashtag/stats",

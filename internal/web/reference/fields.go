@@ -59,9 +59,9 @@ func kindOf(s schema) string {
 		words += " (" + s.Format + ")"
 	}
 	for _, bound := range []string{
-		between(number(s.Minimum), number(s.Maximum), ""),
-		between(whole(s.MinLength), whole(s.MaxLength), " characters"),
-		between(whole(s.MinItems), whole(s.MaxItems), " of them"),
+		describeRange(number(s.Minimum), number(s.Maximum), ""),
+		describeRange(whole(s.MinLength), whole(s.MaxLength), " characters"),
+		describeRange(whole(s.MinItems), whole(s.MaxItems), " of them"),
 	} {
 		if bound != "" {
 			words += ", " + bound
@@ -73,17 +73,17 @@ func kindOf(s schema) string {
 	return words
 }
 
-// between describes a range; either bound may be empty.
-func between(least, most, of string) string {
+// describeRange describes a range of values with a unit. A bound may be empty.
+func describeRange(low, high, unit string) string {
 	switch {
-	case least == "" && most == "":
+	case low == "" && high == "":
 		return ""
-	case most == "":
-		return least + of + " or more"
-	case least == "":
-		return "at most " + most + of
+	case high == "":
+		return low + unit + " or more"
+	case low == "":
+		return "at most " + high + unit
 	}
-	return least + " to " + most + of
+	return low + " to " + high + unit
 }
 
 func number(n *float64) string {

@@ -25,24 +25,24 @@ type view struct {
 	report.ReportSummary
 	report.Detail
 
-	Sections    report.ReportSections // replaces the summary's, never nil
-	Notes       []string
-	Quoted      quotes
-	History     history
-	Reach       float64 // scale of all ratios
-	First, Next string  // pages of posts
-	Shared      bool    // the page is a shared link
-	MaySpend    bool
-	Balance     *int64
-	WaitMinutes int
-	Interval    int    // minimum minutes between refreshes
-	MakingCosts int64  // price of a refresh
-	Wrong, At   string // error, and its form
-	Chosen      int    // tracking interval in the form, in days
-	zone        *time.Location
-	l           *locale.Language
-	mayShare    bool
-	pictures    func(media int64) string // returns the path of a thumbnail
+	Sections     report.ReportSections // replaces the summary's, never nil
+	Notes        []string
+	Quoted       quotes
+	History      history
+	Reach        float64 // scale of all ratios
+	First, Next  string  // pages of posts
+	Shared       bool    // the page is a shared link
+	MaySpend     bool
+	Balance      *int64
+	WaitMinutes  int
+	Interval     int    // minimum minutes between refreshes
+	RefreshPrice int64  // credits for a refresh
+	Wrong, At    string // error, and its form
+	Chosen       int    // tracking interval in the form, in days
+	zone         *time.Location
+	l            *locale.Language
+	mayShare     bool
+	pictures     func(media int64) string // returns the path of a thumbnail
 }
 
 // quotes are the untrusted texts of an answer by id.
@@ -102,9 +102,9 @@ func (p *Handlers) read(r *http.Request, kind, id string) (view, error) {
 		return out, err
 	}
 	out.Ended, out.LastFailed = shell.Text(out.l, out.Ended), shell.Text(out.l, out.LastFailed)
-	out.Interval, out.MakingCosts = p.reports.Terms.Limits.RefreshMinutes, p.reports.Terms.Prices.ProfileReport
+	out.Interval, out.RefreshPrice = p.reports.Terms.Limits.RefreshMinutes, p.reports.Terms.Prices.ProfileReport
 	if kind == report.Hashtag {
-		out.MakingCosts = p.reports.Terms.Prices.HashtagReport
+		out.RefreshPrice = p.reports.Terms.Prices.HashtagReport
 	}
 	out.NextRefresh, out.Chosen = out.NextRefresh.In(out.zone), out.Frequency
 	out.WaitMinutes = int((out.Wait + time.Minute - 1) / time.Minute)

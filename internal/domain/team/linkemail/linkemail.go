@@ -1,5 +1,5 @@
-// Package lettertext contains the texts of emails with secret links, in the language of the recipient.
-package lettertext
+// Package linkemail writes the emails with secret links in the language of the recipient.
+package linkemail
 
 import (
 	"cmp"
