@@ -168,7 +168,7 @@ func (n *Network) getMe(r *http.Request) (any, error) {
 			return errCredit
 		}
 		posts, err := t.Posts(r.Context(), `where p.platform = ? and p.account = ?`, Name, me.ID)
-		answer["id"], answer["username"], answer["n.getMe"] = me.ID, me.Handle, me.DisplayName
+		answer["id"], answer["username"], answer["name"] = me.ID, me.Handle, me.DisplayName
 		fields := r.Form.Get("user.fields")
 		n.addMetrics(answer, fields, me.ID, len(posts))
 		if slices.Contains(strings.Split(fields, ","), "profile_image_url") {
