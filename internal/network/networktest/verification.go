@@ -1,6 +1,7 @@
 package networktest
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -27,9 +28,10 @@ const (
 	LookUp        = "outcome of a lost response"
 	FollowUp      = "metrics"
 	CheckedApp    = "check of apps"
+	Disconnect    = "disconnecting"
 )
 
-var capabilities = []string{SignIn, Text, AnImage, SeveralImages, AVideo, LookUp, FollowUp, CheckedApp}
+var capabilities = []string{SignIn, Text, AnImage, SeveralImages, AVideo, LookUp, FollowUp, CheckedApp, Disconnect}
 
 const guide = "../../../docs/networks.md"
 
@@ -96,8 +98,9 @@ func (c Case) hasCapability(capability string) bool {
 	n := c.New("https://network.test", network.App{})
 	_, collects := n.(network.Collector)
 	_, checks := n.(network.AppChecker)
+	_, revokes := n.(network.Revoker)
 	return map[string]bool{
-		SignIn: true, LookUp: true, FollowUp: collects, CheckedApp: checks,
+		SignIn: true, LookUp: true, FollowUp: collects, CheckedApp: checks, Disconnect: revokes,
 		Text: !rules.Media.Needed, AnImage: rules.Images.Most > 0, SeveralImages: rules.Images.Most > 1, AVideo: rules.Videos.Most > 0,
 	}[capability]
 }
@@ -106,6 +109,9 @@ func (c Case) hasCapability(capability string) bool {
 func (c Case) requestsOf(t *testing.T, capability string) ([]Request, bool) {
 	t.Helper()
 	f := New(t, c, 0)
+	if capability == Disconnect {
+		return f.revokeAll()
+	}
 	supported, from := true, 0
 	mark := func() { from = len(f.Wire.Requests("")) }
 	for _, kind := range c.kinds() {
@@ -136,6 +142,25 @@ func (c Case) requestsOf(t *testing.T, capability string) ([]Request, bool) {
 		break
 	}
 	return f.Wire.Requests("")[from:], supported
+}
+
+// revokeAll revokes a grant of each kind and returns the requests. It reports whether the network has a call for it.
+func (f *Fixture) revokeAll() ([]Request, bool) {
+	f.t.Helper()
+	revoker, ok := f.Network().(network.Revoker)
+	if !ok {
+		return nil, false
+	}
+	var requests []Request
+	for _, kind := range f.c.kinds() {
+		g := f.Connect(kind, Account)
+		before := len(f.Wire.Requests(""))
+		if err := revoker.Revoke(f.t.Context(), g); err != nil && !errors.Is(err, network.ErrRevokeUnsupported) {
+			f.t.Error(err)
+		}
+		requests = append(requests, f.Wire.Requests("")[before:]...)
+	}
+	return requests, true
 }
 
 // publishAll publishes each post of the Case that has the capability, and reports whether there is one.

@@ -21,7 +21,7 @@ func newSandboxSource(t *testing.T, clock *testkit.Clock, accounts int) *Source 
 		return c
 	}
 	box := must.Get(sandbox.Open(t.TempDir(), sandbox.Options{Now: clock.Now, After: over}))(t)
-	front := httptest.NewServer(box.Handler())
+	front := httptest.NewServer(describedOnly(t, box.Handler()))
 	t.Cleanup(func() {
 		front.Close()
 		box.Close()
