@@ -180,6 +180,7 @@ func (a *App) own() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /{$}", For: shell.Anyone, Do: a.account.WhileUnset(a.home)},
 		{Pattern: "GET " + securityPath, For: shell.Anyone, Do: a.securityText, OneFactor: true},
+		{Pattern: "GET /docs/app", For: shell.Anyone, Do: a.help, OneFactor: true},
 		{Pattern: "GET " + problem.ReferencePath, For: shell.Anyone, Do: a.errorReference, OneFactor: true},
 		{Pattern: "POST /checklist/dismiss", For: shell.Managers, Do: a.dismissChecklist},
 		{Pattern: "POST /team", For: shell.People, Do: a.switchTeam},

@@ -60,7 +60,6 @@ func newBook(description []byte) (*book, error) {
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /docs", For: shell.Anyone, Do: p.of(p.contents), OneFactor: true},
-		{Pattern: "GET /docs/app", For: shell.Anyone, Do: p.app, OneFactor: true},
 		{Pattern: "GET /docs/start", For: shell.Anyone, Do: p.of(p.start), OneFactor: true},
 		{Pattern: "GET /docs/assistants", For: shell.Anyone, Do: p.of(p.assistants), OneFactor: true},
 		{Pattern: "GET " + answersAt, For: shell.Anyone, Do: p.of(p.allAnswers), OneFactor: true},
@@ -114,10 +113,6 @@ func (p *Handlers) addresses(b *book) addresses {
 
 func (p *Handlers) start(w http.ResponseWriter, r *http.Request, b *book) {
 	p.Show(w, r, http.StatusOK, pages["start"], "Getting started with the API", p.addresses(b))
-}
-
-func (p *Handlers) app(w http.ResponseWriter, r *http.Request) {
-	p.Show(w, r, http.StatusOK, pages["app"], "Using the app", nil)
 }
 
 func (p *Handlers) assistants(w http.ResponseWriter, r *http.Request, b *book) {
