@@ -66,12 +66,7 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 		}
 	}
 	found = append([]network.Finding{{Subject: subject, Result: network.Works}}, found...)
-	version := n.newFinder(g, "organizationAcls")
-	version.Query = url.Values{"q": {"roleAssignee"}, "state": {"APPROVED"}, "count": {"1"}}
-	if slices.Contains(scopes(about.Scope), scopeOrganizationAdmin) {
-		_, err = n.do(ctx, g, version, nil)
-		found = append(found, network.CallFinding(platform, "API version "+n.opts.Version, err))
-	}
+	found = append(found, n.checkVersion(ctx, g, scopes(about.Scope)))
 	if g.Kind != organization && !slices.Contains(scopes(about.Scope), scopeReadPosts) {
 		found = append(found, network.Finding{
 			Subject: "list of a member's posts", Result: network.Unclear,
@@ -82,11 +77,37 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	return found
 }
 
+// checkVersion reports whether the version of the API is active, with a call that the granted scopes allow. LinkedIn has
+// no call that needs no scope. A request for an upload publishes nothing; no file follows it.
+//
+// Sources: https://learn.microsoft.com/linkedin/marketing/versioning,
+// https://learn.microsoft.com/linkedin/marketing/community-management/shares/images-api
+func (n *Network) checkVersion(ctx context.Context, g network.Grant, granted []string) network.Finding {
+	write := scopeWriteMember
+	if g.Kind == organization {
+		write = scopeWriteOrganization
+	}
+	subject := "API version " + n.opts.Version
+	switch {
+	case slices.Contains(granted, scopeOrganizationAdmin):
+		call := n.newFinder(g, "organizationAcls")
+		call.Query = url.Values{"q": {"roleAssignee"}, "state": {"APPROVED"}, "count": {"1"}}
+		_, err := n.do(ctx, g, call, nil)
+		return network.CallFinding(platform, subject, err)
+	case slices.Contains(granted, write):
+		return network.CallFinding(platform, subject, n.initializeUpload(ctx, g, "images", map[string]any{}, nil))
+	}
+	return network.Finding{
+		Subject: subject, Result: network.Unclear,
+		Detail: "Whether it is active could not be checked, because the app lacks " + write + ".",
+	}
+}
+
 // requiredScopes returns the scopes that an account needs, depending on its kind and its app's products.
 func (n *Network) requiredScopes(g network.Grant) []network.RequiredScope {
 	if g.Kind == organization {
 		return []network.RequiredScope{
-			{Scope: "w_organization_social", Effect: network.CannotPublish},
+			{Scope: scopeWriteOrganization, Effect: network.CannotPublish},
 			{Scope: "r_organization_social", Effect: network.MetricsMissing},
 			{Scope: scopeOrganizationAdmin, Effect: network.CannotConnect},
 		}

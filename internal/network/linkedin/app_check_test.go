@@ -21,6 +21,7 @@ func TestAppCheckOfProducts(t *testing.T) {
 				if bad := networktest.Findings(found, network.Fails); len(bad) > 0 {
 					t.Errorf("%s: %q", candidate.Grant.Kind, bad)
 				}
+				networktest.WantFinding(t, found, network.Works, "API version 2026")
 				if candidate.Grant.Kind == "member" {
 					networktest.WantFinding(t, found, network.Unclear, "list of a member's posts", "r_member_social")
 				}
@@ -46,15 +47,21 @@ func TestAppCheckFindsMissingProducts(t *testing.T) {
 	networktest.WantFinding(t, f.CheckedAccount(g), network.Fails, "permission w_organization_social",
 		"posts cannot be published", "choose the settings that match: \"organizations\"")
 
-	s := networktest.NewStub(t, adapter, network.App{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/introspectToken") {
-			_, _ = w.Write([]byte(`{"active":true,"status":"active","scope":"rw_organization_admin,w_member_social"}`))
-			return
+	for _, scopes := range []string{"rw_organization_admin", "w_organization_social", "openid"} {
+		s := networktest.NewStub(t, adapter, network.App{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/introspectToken") {
+				_, _ = w.Write([]byte(`{"active":true,"status":"active","scope":"` + scopes + `"}`))
+				return
+			}
+			w.WriteHeader(http.StatusUpgradeRequired)
+			_, _ = w.Write([]byte(`{"status":426,"code":"NONEXISTENT_VERSION","message":"Requested version is not active"}`))
+		}))
+		n, _ := s.Network.(network.AppChecker)
+		found := n.CheckAccount(t.Context(), s.Grant)
+		if scopes == "openid" {
+			networktest.WantFinding(t, found, network.Unclear, "API version 2026", "could not be checked")
+			continue
 		}
-		w.WriteHeader(http.StatusUpgradeRequired)
-		_, _ = w.Write([]byte(`{"status":426,"code":"NONEXISTENT_VERSION","message":"Requested version is not active"}`))
-	}))
-	n, _ := s.Network.(network.AppChecker)
-	networktest.WantFinding(t, n.CheckAccount(t.Context(), s.Grant), network.Fails, "API version 2026", "NONEXISTENT_VERSION",
-		"Set a current API version")
+		networktest.WantFinding(t, found, network.Fails, "API version 2026", "NONEXISTENT_VERSION", "Set a current API version")
+	}
 }

@@ -36,7 +36,7 @@ const (
 var (
 	// Share on LinkedIn, Sign In with OpenID.
 	memberScopes       = []string{scopeOpenID, "profile", "email", scopeWriteMember}
-	organizationScopes = []string{"w_organization_social", "r_organization_social", scopeOrganizationAdmin}
+	organizationScopes = []string{scopeWriteOrganization, "r_organization_social", scopeOrganizationAdmin}
 	companyScopes      = slices.Concat([]string{scopeBasicProfile, scopeWriteMember}, organizationScopes)
 )
 
@@ -44,6 +44,7 @@ const (
 	scopeOpenID            = "openid"
 	scopeBasicProfile      = "r_basicprofile"
 	scopeWriteMember       = "w_member_social"
+	scopeWriteOrganization = "w_organization_social"
 	scopeOrganizationAdmin = "rw_organization_admin"
 )
 
