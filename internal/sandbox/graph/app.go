@@ -68,7 +68,7 @@ func (n *API) DebugToken(kinds ...string) func(*http.Request) (any, error) {
 
 // DebugTokenByTester describes a token to a person with a role in its app.
 //
-// Source: https://developers.facebook.com/documentation/threads/troubleshooting/debug-access-token (June 4, 2025)
+// Source: https://developers.facebook.com/documentation/threads/troubleshooting/debug-access-token (June 4, 2025).
 func (n *API) DebugTokenByTester(r *http.Request) (any, error) {
 	var app string
 	err := n.AsCaller(r, func(_ store.Tx, a store.Account, token store.Token) error {

@@ -33,7 +33,7 @@ func (n *API) RefuseOthers(page http.HandlerFunc) {
 
 // Audience returns the audience of posts that an app publishes.
 //
-// Source: https://developers.facebook.com/documentation/development/build-and-test/app-modes (May 5, 2025)
+// Source: https://developers.facebook.com/documentation/development/build-and-test/app-modes (May 5, 2025).
 func Audience(client string) store.Audience {
 	if inDevelopment(client) {
 		return store.RolesOnly

@@ -30,8 +30,9 @@ var (
 
 const (
 	kindCode = "code"
-	// KindAccess and KindRefresh are the kinds of access tokens and refresh tokens in the store.
-	KindAccess  = "access"
+	// KindAccess is the kind of access tokens in the store.
+	KindAccess = "access"
+	// KindRefresh is the kind of refresh tokens in the store.
 	KindRefresh = "refresh"
 
 	// CodeLifetime is the lifetime of an authorization code: the maximum that RFC 6749, section 4.1.2, recommends.
