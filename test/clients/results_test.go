@@ -66,7 +66,8 @@ func TestResults(t *testing.T) {
 	if r := strictly[client.UploadResult](t, job.Data.Result); len(r.Files) != 1 || r.Files[0].State != client.UploadStateWaiting {
 		t.Errorf("%+v", r)
 	}
-	imported, err := json.Marshal(media.ImportResult{Media: media.ImportResultMedia{ID: 7}, Already: true}) // no public URL is available to import
+	// No public URL is available to import.
+	imported, err := json.Marshal(media.ImportResult{Media: media.ImportResultMedia{ID: 7}, Already: true})
 	must.NoError(t, err)
 	if r := strictly[client.ImportResult](t, imported); r.Media.ID != 7 || !r.AlreadyInLibrary {
 		t.Errorf("%+v", r)
