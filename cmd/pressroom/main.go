@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	_ "time/tzdata" // for systems without a time zone database
 
 	"github.com/alecthomas/kong"
+
+	"pressroom.example/pressroom/internal/apicli"
 )
 
 // program is the command line.
@@ -19,8 +22,10 @@ type program struct {
 	Quickstart quickstartCmd `cmd:"" help:"Run a demo team with sandbox networks. Needs no setup."`
 	Serve      serveCmd      `cmd:"" help:"Run the service."`
 	Admin      adminCmd      `cmd:"" help:"Administer people, teams, keys, accounts, credits and backups."`
-	Call       callCmd       `cmd:"" passthrough:"" help:"Call an API operation, such as: pressroom call list_posts --limit 3"`
+	Call       callCmd       `cmd:"" passthrough:"" help:"Call an API operation, such as: pressroom call list_posts --limit 3. The word call may be omitted before a resource: pressroom posts list"`
 	Sandbox    sandboxCmd    `cmd:"" help:"Run only the sandbox networks."`
+	Completion completionCmd `cmd:"" help:"Print a script that completes commands in bash, zsh or fish."`
+	Complete   completeCmd   `cmd:"" hidden:"" passthrough:""`
 	Health     healthCmd     `cmd:"" help:"Check whether a node is ready. Exits with status 1 if not ready."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 
@@ -38,7 +43,7 @@ func main() {
 		kong.Description("Draft, schedule and publish posts on social networks, by API and by assistants.\n\nTo try "+
 			"it out, run: pressroom quickstart"),
 		kong.BindTo(ctx, (*context.Context)(nil)))
-	k, err := parser.Parse(os.Args[1:])
+	k, err := parser.Parse(withCall(os.Args[1:]))
 	parser.FatalIfErrorf(nameCommands(err))
 	log, err := newLog(os.Stderr, p.LogLevel, p.LogFormat)
 	k.FatalIfErrorf(err)
@@ -51,6 +56,14 @@ func main() {
 		fmt.Fprintln(os.Stderr, "pressroom: "+err.Error())
 		os.Exit(1)
 	}
+}
+
+// withCall inserts the command call before the name of a resource: pressroom posts list.
+func withCall(args []string) []string {
+	if len(args) > 0 && slices.ContainsFunc(apicli.Resources(), func(r apicli.Resource) bool { return r.Name == args[0] }) {
+		return append([]string{"call"}, args...)
+	}
+	return args
 }
 
 // nameCommands adds the list of valid commands to the error for an unknown command.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +28,7 @@ const (
 type Terminal struct {
 	Env    func(string) string
 	In     io.Reader
-	Out    io.Writer // responses, as JSON
+	Out    io.Writer // responses
 	Err    io.Writer // errors, for people
 	Pretty bool      // indents JSON
 }
@@ -54,18 +53,17 @@ func (t Terminal) run(ctx context.Context, args []string) error {
 		printOverview(t.Out)
 		return nil
 	}
+	operation, args, err := findOperation(args)
+	if err != nil {
+		return err
+	}
 	if common.help {
-		args = append(args[:1:1], "--help")
+		args = []string{"--help"}
 	}
-	if args[0] == "upload" {
-		return t.upload(ctx, common, args[1:])
+	if operation.Name == uploadOperation.Name {
+		return t.upload(ctx, common, args)
 	}
-	for _, o := range client.Operations() {
-		if o.Name == args[0] {
-			return t.operation(ctx, common, o, args[1:])
-		}
-	}
-	return usagef("unknown operation %q; list operations with: pressroom call", args[0])
+	return t.operation(ctx, common, operation, args)
 }
 
 func (t Terminal) operation(ctx context.Context, s settings, o client.Operation, args []string) error {
@@ -111,7 +109,10 @@ func (t Terminal) call(ctx context.Context, c *client.Client, s settings, given 
 			if err != nil {
 				return err
 			}
-			if err := t.printMember(page.Raw, s.field); err != nil {
+			if s.output.format == "yaml" {
+				fmt.Fprintln(t.Out, "---")
+			}
+			if err := t.printAs(page.Raw, s.output); err != nil {
 				return err
 			}
 		}
@@ -121,13 +122,13 @@ func (t Terminal) call(ctx context.Context, c *client.Client, s settings, given 
 	if err != nil {
 		return err
 	}
-	return t.printResponse(given.operation.Name, a.Raw, a.IdempotencyKey, s.field)
+	return t.printResponse(given.operation.Name, a.Raw, a.IdempotencyKey, s.output)
 }
 
 // printResponse prints the response of a call, or one member of it. If that fails after a write, it prints the whole
 // response and the idempotency key to the error output, except for the one-time secrets of create_uploads.
-func (t Terminal) printResponse(operation string, raw json.RawMessage, key, field string) error {
-	err := t.printMember(raw, field)
+func (t Terminal) printResponse(operation string, raw json.RawMessage, key string, o output) error {
+	err := t.printAs(raw, o)
 	if err == nil || key == "" {
 		return err
 	}
@@ -136,33 +137,6 @@ func (t Terminal) printResponse(operation string, raw json.RawMessage, key, fiel
 	}
 	fmt.Fprintf(t.Err, "To get the response again, repeat the command with --idempotency-key %s.\n", key)
 	return err
-}
-
-// printMember prints a response, or one member of it. Strings are printed without quotes.
-func (t Terminal) printMember(raw json.RawMessage, field string) error {
-	if field == "" {
-		return t.print(raw)
-	}
-	for name := range strings.SplitSeq(field, ".") {
-		var object map[string]json.RawMessage
-		var list []json.RawMessage
-		if n, err := strconv.Atoi(name); err == nil && json.Unmarshal(raw, &list) == nil && n >= 0 && n < len(list) {
-			raw = list[n]
-			continue
-		}
-		if json.Unmarshal(raw, &object) != nil || object[name] == nil {
-			return fmt.Errorf("the response has no %s", field)
-		}
-		raw = object[name]
-	}
-	var text string
-	if json.Unmarshal(raw, &text) != nil {
-		return t.print(raw)
-	}
-	if _, err := fmt.Fprintln(t.Out, text); err != nil {
-		return fmt.Errorf("printing the response: %w", err)
-	}
-	return nil
 }
 
 // print writes JSON on one line, or indented for people.
@@ -186,6 +160,9 @@ func (t Terminal) client(s settings) (*client.Client, error) {
 		return nil, usagef("--timeout must be positive, such as 10m")
 	case s.attempts < 1:
 		return nil, usagef("--attempts must be at least 1")
+	}
+	if err := s.output.check(); err != nil {
+		return nil, err
 	}
 	key, err := t.key(s.keyFile)
 	if err != nil {

@@ -8,10 +8,11 @@ import (
 	"pressroom.example/pressroom/client"
 )
 
-const introduction = `Usage: pressroom call OPERATION [ID...] [--ARGUMENT VALUE...]
+const introduction = `Usage: pressroom RESOURCE VERB [ID...] [--ARGUMENT VALUE...]
+       pressroom call OPERATION [ID...] [--ARGUMENT VALUE...]
 
-Call an API operation and print its response as JSON. The API key is read from PRESSROOM_KEY, or from the file in --key-file
-or PRESSROOM_KEY_FILE. The URL of the service is --url or PRESSROOM_URL (default http://127.0.0.1:8080).
+Call an API operation and print its response. Each operation has two names: posts create is create_post.
+The API key is read from PRESSROOM_KEY, or from the file in --key-file or PRESSROOM_KEY_FILE. The URL of the service is --url or PRESSROOM_URL (default http://127.0.0.1:8080).
 
 Operations:
 `
@@ -21,6 +22,8 @@ Flags:
   --url URL               Address of the service; put it before an operation that has its own --url
   --key-file FILE         File that contains the API key
   --json OBJECT           Arguments as JSON: an object, @FILE, or - for standard input
+  --output, -o FORMAT     json (default), yaml, or table for the main members
+  --jq EXPRESSION         Print the results of a jq expression, strings without quotes
   --all                   Print all pages, one line of JSON each
   --field PATH            Print one member of the response, such as data.id or data.posts.0.id
   --wait                  Wait for the job and print it instead of the first response
@@ -46,15 +49,18 @@ Exit status:
 
 func printOverview(w io.Writer) {
 	fmt.Fprint(w, introduction)
-	for _, o := range append(client.Operations(), uploadOperation) {
-		fmt.Fprintf(w, "  %-24s %s\n", o.Name, o.Summary)
+	for _, r := range Resources() {
+		for _, v := range r.Verbs {
+			fmt.Fprintf(w, "  %-33s %-23s %s\n", r.Name+" "+v.Name, v.Operation.Name, v.Operation.Summary)
+		}
 	}
 	fmt.Fprint(w, ending)
 }
 
 // printHelp prints the description and arguments of an operation.
 func printHelp(w io.Writer, o client.Operation) {
-	fmt.Fprintf(w, "%s: %s\n\n", o.Name, o.Summary)
+	resource, verb := resourceVerb(o)
+	fmt.Fprintf(w, "%s %s (%s): %s\n\n", resource, verb, o.Name, o.Summary)
 	printWrapped(w, "", o.Description)
 	if len(o.Arguments) > 0 {
 		fmt.Fprint(w, "\nArguments:\n")

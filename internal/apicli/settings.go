@@ -13,10 +13,11 @@ import (
 
 // settings are the flags of all commands.
 type settings struct {
-	url, keyFile, key, json, field string
-	all, wait, plain, help         bool
-	attempts                       int
-	timeout                        time.Duration
+	url, keyFile, key, json string
+	output                  output
+	all, wait, plain, help  bool
+	attempts                int
+	timeout                 time.Duration
 }
 
 // flagSet holds the flags of a command, which may precede or follow the operation.
@@ -33,7 +34,10 @@ func (s *settings) flags(name string, given *arguments) flagSet {
 		given.flags(f.FlagSet)
 		f.StringVar(&s.json, "json", "", "")
 		f.StringVar(&s.key, "idempotency-key", "", "")
-		f.StringVar(&s.field, "field", "", "")
+		f.StringVar(&s.output.field, "field", "", "")
+		f.StringVar(&s.output.jq, "jq", "", "")
+		f.StringVar(&s.output.format, "output", "json", "")
+		f.StringVar(&s.output.format, "o", "json", "")
 		f.BoolVar(&s.all, "all", false, "")
 		f.BoolVar(&s.wait, "wait", false, "")
 	}

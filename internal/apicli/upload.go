@@ -65,5 +65,5 @@ func (t Terminal) upload(ctx context.Context, s settings, args []string) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("encoding the response: %w", err), failed)
 	}
-	return errors.Join(t.printResponse(uploadOperation.Name, raw, key, s.field), failed)
+	return errors.Join(t.printResponse(uploadOperation.Name, raw, key, s.output), failed)
 }

@@ -38,7 +38,7 @@ func (t Terminal) wait(ctx context.Context, c *client.Client, s settings, given 
 	}
 	if err := json.Unmarshal(a.Data, &started); err != nil {
 		return errors.Join(fmt.Errorf("reading the job ID: %w", err),
-			t.printResponse(given.operation.Name, a.Raw, a.IdempotencyKey, ""))
+			t.printResponse(given.operation.Name, a.Raw, a.IdempotencyKey, output{format: s.output.format}))
 	}
 	last := a.Raw
 	ended, err := c.Wait(ctx, started.JobID)
@@ -48,7 +48,7 @@ func (t Terminal) wait(ctx context.Context, c *client.Client, s settings, given 
 	if _, failed := errors.AsType[*client.JobFailedError](err); err != nil && !failed {
 		err = &unfinishedError{err, started.JobID, a.IdempotencyKey}
 	}
-	return errors.Join(t.printResponse(given.operation.Name, last, a.IdempotencyKey, s.field), err)
+	return errors.Join(t.printResponse(given.operation.Name, last, a.IdempotencyKey, s.output), err)
 }
 
 // waitFor runs get_job with --wait. Other arguments, such as a page, apply to the finished job.
@@ -61,7 +61,7 @@ func (t Terminal) waitFor(ctx context.Context, c *client.Client, s settings, giv
 	ended, err := c.Wait(ctx, in.JobID)
 	if _, failed := errors.AsType[*client.JobFailedError](err); err != nil && !failed {
 		if ended != nil {
-			err = errors.Join(t.printMember(ended.Raw, s.field), err)
+			err = errors.Join(t.printAs(ended.Raw, s.output), err)
 		}
 		if ctx.Err() != nil {
 			return &unfinishedError{err, in.JobID, ""}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"pressroom.example/pressroom/internal/apicli"
+)
+
+// completionScripts ask the program for the words that may follow.
+var completionScripts = map[string]string{
+	"bash": `_pressroom() {
+  local IFS=$'\n'
+  COMPREPLY=($(pressroom complete -- "${COMP_WORDS[@]:1:COMP_CWORD}"))
+}
+complete -o default -F _pressroom pressroom
+`,
+	"zsh": `#compdef pressroom
+_pressroom() {
+  local -a found
+  found=("${(@f)$(pressroom complete -- "${(@)words[2,CURRENT]}")}")
+  if [[ -n ${found[1]} ]]; then compadd -a found; else _files; fi
+}
+compdef _pressroom pressroom
+`,
+	"fish": `complete -c pressroom -a '(pressroom complete -- (commandline -opc)[2..-1] (commandline -ct))'
+`,
+}
+
+type completionCmd struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+}
+
+// Help returns the details of pressroom completion --help.
+func (completionCmd) Help() string {
+	return `bash: add this line to ~/.bashrc:  source <(pressroom completion bash)
+zsh: add this line to ~/.zshrc, after compinit:  source <(pressroom completion zsh)
+fish: run:  pressroom completion fish > ~/.config/fish/completions/pressroom.fish`
+}
+
+// Run prints the script.
+func (c completionCmd) Run() error {
+	_, err := fmt.Print(completionScripts[c.Shell])
+	return err
+}
+
+type completeCmd struct {
+	Words []word `arg:"" optional:""`
+}
+
+// Run prints the words that may follow Words, one on each line.
+func (c completeCmd) Run(k *kong.Kong) error {
+	words := make([]string, 0, len(c.Words))
+	for _, w := range c.Words {
+		words = append(words, string(w))
+	}
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	for _, candidate := range complete(k.Model.Node, words) {
+		if _, err := fmt.Fprintln(os.Stdout, candidate); err != nil {
+			return fmt.Errorf("printing: %w", err)
+		}
+	}
+	return nil
+}
+
+// complete returns the words that may follow words, the last of which is incomplete.
+func complete(program *kong.Node, words []string) []string {
+	node := program
+	for len(words) > 1 {
+		child := findChild(node, words[0])
+		switch {
+		case child != nil && child.Passthrough:
+			return apicli.Complete(words[1:])
+		case child != nil:
+			node, words = child, words[1:]
+		case node == program:
+			return apicli.Complete(words)
+		default: // after positional arguments and flags
+			words = words[len(words)-1:]
+		}
+	}
+	candidates := childNames(node)
+	if node == program {
+		for _, r := range apicli.Resources() {
+			candidates = append(candidates, r.Name)
+		}
+	}
+	if strings.HasPrefix(words[0], "-") {
+		candidates = flagNames(node)
+	}
+	return slices.DeleteFunc(candidates, func(c string) bool { return !strings.HasPrefix(c, words[0]) })
+}
+
+func findChild(node *kong.Node, name string) *kong.Node {
+	i := slices.IndexFunc(node.Children, func(c *kong.Node) bool { return c.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return node.Children[i]
+}
+
+func childNames(node *kong.Node) []string {
+	var names []string
+	for _, c := range node.Children {
+		if !c.Hidden {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+func flagNames(node *kong.Node) []string {
+	var names []string
+	for _, f := range node.Flags {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,57 @@
+package apicli
+
+import (
+	"slices"
+	"strings"
+
+	"pressroom.example/pressroom/client"
+)
+
+// Complete returns the words that may follow words, the last of which is incomplete. words begin with an operation or a
+// resource.
+func Complete(words []string) []string {
+	last := words[len(words)-1]
+	var candidates []string
+	switch operation, args, err := findOperation(words); {
+	case len(words) == 1:
+		for _, r := range Resources() {
+			candidates = append(candidates, r.Name)
+			for _, v := range r.Verbs {
+				candidates = append(candidates, v.Operation.Name)
+			}
+		}
+	case err != nil && len(words) == 2:
+		for _, r := range Resources() {
+			for _, v := range r.Verbs {
+				if r.Name == words[0] {
+					candidates = append(candidates, v.Name)
+				}
+			}
+		}
+	case err == nil && len(args) > 0:
+		candidates = completeArgument(operation, args)
+	}
+	return slices.DeleteFunc(candidates, func(c string) bool { return !strings.HasPrefix(c, last) })
+}
+
+// completeArgument returns the values of the flag before the last argument, or else the operation's flags.
+func completeArgument(o client.Operation, args []string) []string {
+	before := ""
+	if len(args) > 1 {
+		before = strings.TrimLeft(args[len(args)-2], "-")
+	}
+	if before == "output" || before == "o" {
+		return formats
+	}
+	flags := []string{"--output", "--jq", "--field", "--json", "--all", "--wait", "--idempotency-key", "--help"}
+	if !o.Paged {
+		flags = slices.DeleteFunc(flags, func(f string) bool { return f == "--all" })
+	}
+	for _, a := range o.Arguments {
+		if before == flagName(a) && len(a.Values) > 0 {
+			return a.Values
+		}
+		flags = append(flags, "--"+flagName(a))
+	}
+	return flags
+}

@@ -1,0 +1,294 @@
+package apicli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"github.com/itchyny/gojq"
+	"go.yaml.in/yaml/v3"
+)
+
+// output is how a response is printed.
+type output struct {
+	format string // json, yaml or table
+	field  string // path of one member
+	jq     string // expression of jq
+}
+
+var formats = []string{"json", "yaml", "table"}
+
+// check returns an error if the settings are invalid.
+func (o output) check() error {
+	switch {
+	case !slices.Contains(formats, o.format):
+		return usagef("--output must be %s", strings.Join(formats, ", "))
+	case o.field != "" && o.jq != "":
+		return usagef("--field and --jq exclude each other")
+	case o.jq == "":
+		return nil
+	}
+	if _, err := gojq.Parse(o.jq); err != nil {
+		return usagef("--jq: %w", err)
+	}
+	return nil
+}
+
+// printAs prints a response, one of its members, or the results of a jq expression. Strings are printed without quotes.
+func (t Terminal) printAs(raw json.RawMessage, o output) error {
+	values := []json.RawMessage{raw}
+	var err error
+	switch {
+	case o.field != "":
+		values[0], err = member(raw, o.field)
+	case o.jq != "":
+		values, err = query(raw, o.jq)
+	}
+	if err != nil {
+		return err
+	}
+	for _, value := range values {
+		if err := t.printValue(value, o); err != nil {
+			return fmt.Errorf("printing the response: %w", err)
+		}
+	}
+	return nil
+}
+
+func (t Terminal) printValue(value json.RawMessage, o output) error {
+	var text string
+	if (o.field != "" || o.jq != "") && json.Unmarshal(value, &text) == nil && string(value) != "null" {
+		_, err := fmt.Fprintln(t.Out, text)
+		return err //nolint:wrapcheck // printAs wraps it
+	}
+	switch o.format {
+	case "yaml":
+		return t.printYAML(value)
+	case "table":
+		return t.printTable(value)
+	}
+	return t.print(value)
+}
+
+// member returns a member of a JSON value, such as data.posts.0.id.
+func member(raw json.RawMessage, path string) (json.RawMessage, error) {
+	for name := range strings.SplitSeq(path, ".") {
+		var object map[string]json.RawMessage
+		var list []json.RawMessage
+		if n, err := strconv.Atoi(name); err == nil && json.Unmarshal(raw, &list) == nil && n >= 0 && n < len(list) {
+			raw = list[n]
+			continue
+		}
+		if json.Unmarshal(raw, &object) != nil || object[name] == nil {
+			return nil, fmt.Errorf("the response has no %s", path)
+		}
+		raw = object[name]
+	}
+	return raw, nil
+}
+
+// query returns the results of a jq expression.
+func query(raw json.RawMessage, expression string) ([]json.RawMessage, error) {
+	parsed, err := gojq.Parse(expression)
+	if err != nil {
+		return nil, usagef("--jq: %w", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var in any
+	if err := d.Decode(&in); err != nil {
+		return nil, fmt.Errorf("reading the response: %w", err)
+	}
+	var out []json.RawMessage
+	for results := parsed.Run(exactNumbers(in)); ; {
+		v, ok := results.Next()
+		if !ok {
+			return out, nil
+		}
+		if err, failed := v.(error); failed {
+			if halt, ok := errors.AsType[*gojq.HaltError](err); ok && halt.Value() == nil {
+				return out, nil
+			}
+			return nil, fmt.Errorf("--jq: %w", err)
+		}
+		encoded, err := gojq.Marshal(v)
+		if err != nil {
+			return nil, fmt.Errorf("--jq: %w", err)
+		}
+		out = append(out, encoded)
+	}
+}
+
+// exactNumbers replaces numbers by the types of gojq, which keep integers exact.
+func exactNumbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if n, err := v.Int64(); err == nil && n >= math.MinInt && n <= math.MaxInt {
+			return int(n)
+		}
+		f, _ := v.Float64()
+		return f
+	case []any:
+		for i := range v {
+			v[i] = exactNumbers(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = exactNumbers(v[name])
+		}
+	}
+	return v
+}
+
+// printYAML prints JSON as YAML, with its members in the same order.
+func (t Terminal) printYAML(value json.RawMessage) error {
+	var node yaml.Node
+	if err := yaml.Unmarshal(value, &node); err != nil { // JSON is YAML
+		return fmt.Errorf("reading the response as YAML: %w", err)
+	}
+	blockStyle(&node)
+	e := yaml.NewEncoder(t.Out)
+	e.SetIndent(2)
+	return errors.Join(e.Encode(&node), e.Close())
+}
+
+func blockStyle(n *yaml.Node) {
+	n.Style = 0
+	for _, child := range n.Content {
+		blockStyle(child)
+	}
+}
+
+// printTable prints the first list of objects in data as a table, or the members of data, or the value itself if it has no
+// data. Members that are lists or objects are left out, except instants.
+func (t Terminal) printTable(value json.RawMessage) error {
+	var envelope struct {
+		Data json.RawMessage `json:"data"`
+		Page struct {
+			More   bool   `json:"has_more"`
+			Cursor string `json:"cursor"`
+		} `json:"page"`
+	}
+	if json.Unmarshal(value, &envelope) == nil && envelope.Data != nil {
+		value = envelope.Data
+	}
+	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
+	rows, ok := listOf(value)
+	if !ok {
+		for _, name := range names(value) {
+			if text, ok := cell(value, name); ok {
+				fmt.Fprintf(w, "%s\t%s\n", heading(name), text)
+			}
+		}
+		return w.Flush() //nolint:wrapcheck // printAs wraps it
+	}
+	columns := columnsOf(rows)
+	line := func(cells []string) { fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t")) }
+	var headings []string
+	for _, c := range columns {
+		headings = append(headings, heading(c))
+	}
+	line(headings)
+	for _, row := range rows {
+		cells := make([]string, len(columns))
+		for i, c := range columns {
+			cells[i], _ = cell(row, c)
+		}
+		line(cells)
+	}
+	if envelope.Page.More {
+		fmt.Fprintf(t.Err, "There are more. Add --all, or --cursor %s for the next page.\n", envelope.Page.Cursor)
+	}
+	return w.Flush() //nolint:wrapcheck // printAs wraps it
+}
+
+// listOf returns a list of objects, or the first one among an object's members.
+func listOf(value json.RawMessage) ([]json.RawMessage, bool) {
+	var rows []json.RawMessage
+	var object map[string]json.RawMessage
+	switch {
+	case bytes.HasPrefix(value, []byte("[")) && json.Unmarshal(value, &rows) == nil:
+		return rows, true
+	case json.Unmarshal(value, &object) != nil, object["id"] != nil, object["job_id"] != nil:
+		return nil, false // a record, which may have lists
+	}
+	for _, name := range names(value) {
+		list := object[name]
+		if json.Unmarshal(list, &rows) == nil && (string(list) == "[]" || bytes.HasPrefix(list, []byte("[{"))) {
+			return rows, true
+		}
+	}
+	return nil, false
+}
+
+// columnsOf returns the names of the scalar members of rows, in their order.
+func columnsOf(rows []json.RawMessage) []string {
+	var columns []string
+	for _, row := range rows {
+		for _, name := range names(row) {
+			if _, ok := cell(row, name); ok && !slices.Contains(columns, name) {
+				columns = append(columns, name)
+			}
+		}
+	}
+	return columns
+}
+
+// names returns the names of an object's members, in their order.
+func names(object json.RawMessage) []string {
+	var out []string
+	d := json.NewDecoder(bytes.NewReader(object))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	for d.More() {
+		name, err := d.Token()
+		var value json.RawMessage
+		if err != nil || d.Decode(&value) != nil {
+			break
+		}
+		out = append(out, fmt.Sprint(name))
+	}
+	return out
+}
+
+const maxCell = 48 // characters
+
+// cell returns a scalar member as one line of text. An instant is shown in the team's time zone. Control characters, which
+// could change the terminal, become spaces.
+func cell(object json.RawMessage, name string) (string, bool) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(object, &members) != nil {
+		return "", false
+	}
+	raw := members[name]
+	var instant struct {
+		Team string `json:"team"`
+	}
+	var text string
+	switch {
+	case len(raw) == 0 || raw[0] == '[' || string(raw) == "null":
+		return "", false
+	case raw[0] == '{':
+		if json.Unmarshal(raw, &instant) != nil || instant.Team == "" {
+			return "", false
+		}
+		text = instant.Team
+	case json.Unmarshal(raw, &text) != nil:
+		text = string(raw)
+	}
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " ")
+	if runes := []rune(text); len(runes) > maxCell {
+		text = string(runes[:maxCell-1]) + "…"
+	}
+	return text, true
+}
+
+func heading(name string) string { return strings.ToUpper(strings.ReplaceAll(name, "_", " ")) }

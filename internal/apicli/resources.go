@@ -1,0 +1,130 @@
+package apicli
+
+import (
+	"slices"
+	"strings"
+
+	"pressroom.example/pressroom/client"
+)
+
+// Resource is a group of operations with a path in common, such as posts.
+type Resource struct {
+	Name  string
+	Verbs []Verb
+}
+
+// Verb is an operation on a resource: create of posts is create_post.
+type Verb struct {
+	Name      string
+	Operation client.Operation
+}
+
+// Resources returns all resources. Their names are the first segments of paths.
+func Resources() []Resource {
+	var all []Resource
+	for _, o := range append(client.Operations(), uploadOperation) {
+		resource, verb := resourceVerb(o)
+		i := slices.IndexFunc(all, func(r Resource) bool { return r.Name == resource })
+		if i < 0 {
+			i = len(all)
+			all = append(all, Resource{Name: resource})
+		}
+		all[i].Verbs = append(all[i].Verbs, Verb{verb, o})
+	}
+	slices.SortFunc(all, func(a, b Resource) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// resourceVerb returns the resource and the verb of an operation. The verb is the first word of its name, followed by the
+// words that are not in the resource's name: set_report_tracking of reports is set-tracking.
+func resourceVerb(o client.Operation) (string, string) {
+	if o.Name == uploadOperation.Name {
+		return "media", "upload"
+	}
+	segments := strings.Split(strings.Trim(o.Path, "/"), "/")
+	words := strings.Split(o.Name, "_")
+	verb := words[0]
+	if len(segments) == 1 && verb == "get" { // get_identity of me
+		return segments[0], verb
+	}
+	known := strings.Split(segments[0], "-")
+	for _, word := range words[1:] {
+		if !slices.ContainsFunc(known, func(k string) bool { return singular(k) == singular(word) }) {
+			verb += "-" + word
+		}
+	}
+	return segments[0], verb
+}
+
+func singular(word string) string { return strings.TrimSuffix(word, "s") }
+
+// findOperation returns the operation that the arguments begin with, as create_post or as posts create, and the arguments
+// after it.
+func findOperation(args []string) (client.Operation, []string, error) {
+	for _, r := range Resources() {
+		for _, v := range r.Verbs {
+			if args[0] == v.Operation.Name {
+				return v.Operation, args[1:], nil
+			}
+			if args[0] == r.Name && len(args) > 1 && args[1] == v.Name {
+				return v.Operation, args[2:], nil
+			}
+		}
+		if args[0] != r.Name {
+			continue
+		}
+		var verbs []string
+		for _, v := range r.Verbs {
+			verbs = append(verbs, v.Name)
+		}
+		if len(args) == 1 {
+			return client.Operation{}, nil, usagef("%s requires a verb: %s", r.Name, strings.Join(verbs, ", "))
+		}
+		return client.Operation{}, nil, usagef("%s has no verb %q%s. The verbs are %s", r.Name, args[1],
+			suggestion(args[1], verbs), strings.Join(verbs, ", "))
+	}
+	var names []string
+	for _, r := range Resources() {
+		names = append(names, r.Name)
+		for _, v := range r.Verbs {
+			names = append(names, v.Operation.Name)
+		}
+	}
+	return client.Operation{}, nil, usagef("unknown operation %q%s. To list all operations, run: pressroom call", args[0],
+		suggestion(args[0], names))
+}
+
+// suggestion returns a question for the known name that is closest to a name, or an empty string if none is close.
+func suggestion(name string, known []string) string {
+	best, least := "", 1+len(name)/3
+	for _, k := range known {
+		if d := distance(name, k); d <= least && (best == "" || d < least) {
+			best, least = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
+// distance returns the Levenshtein distance of two names.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range b {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
