@@ -45,7 +45,7 @@ func (s *Server) pageHandler(platforms []platform) http.Handler {
 			err = pageTemplate.Execute(&page, networks)
 		}
 		if err != nil {
-			slog.Error("sandbox: showing posts", "err", err)
+			slog.Error("sandbox: rendering the page failed", "err", err)
 			http.Error(w, "The sandbox cannot show its posts; see its log for the reason.", http.StatusInternalServerError)
 			return
 		}

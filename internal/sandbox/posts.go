@@ -30,7 +30,7 @@ func (s *Server) postsHandler() http.Handler {
 		query := r.URL.Query()
 		found, err := s.posts(ctx, query.Get("platform"), query.Get("contains"))
 		if err != nil {
-			slog.Error("sandbox: listing posts", "err", err)
+			slog.Error("sandbox: listing posts failed", "err", err)
 			base.WriteJSON(w, http.StatusInternalServerError, base.InternalError)
 			return
 		}

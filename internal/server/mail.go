@@ -16,7 +16,7 @@ func (s *Server) linkEmailSender() func(context.Context, team.LinkEmail) error {
 	return func(ctx context.Context, l team.LinkEmail) error {
 		err := s.Notifications.Send(ctx, notification.Mail{ID: l.ID, To: l.To, Subject: l.Subject, Text: l.Text})
 		if err != nil {
-			s.cfg.Log.WarnContext(ctx, "failed to send a mail with a link", "mail", l.ID, "error", err)
+			s.cfg.Log.WarnContext(ctx, "sending an email with a link failed", "mail", l.ID, "error", err)
 		}
 		return err
 	}

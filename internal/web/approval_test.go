@@ -24,7 +24,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// takesAll is a network without rules.
+// takesAll is a network that accepts every post.
 type takesAll struct{ passwords }
 
 func (takesAll) Check(network.Content) []network.Problem { return nil }

@@ -63,7 +63,7 @@ func challenge(verifier string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// moreAccounts ends the accounts of a consent that has more than were read.
+// moreAccounts is the last account of a consent with more accounts than were read.
 const moreAccounts = "…"
 
 // consents is a network with OAuth consent.

@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// A day begins at its first instant, also where the clocks skip midnight.
+// A day starts at its first instant, even if the clocks skip midnight.
 func TestHomeBounds(t *testing.T) {
 	t.Parallel()
 	zone := must.Get(time.LoadLocation("America/Havana"))(t)

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// TestMediaFiles checks that files are served to members of their team only, and never run as pages.
+// TestMediaFiles checks that files are served only to members of their team, and never displayed as pages.
 func TestMediaFiles(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		raw := picture(t, 1)

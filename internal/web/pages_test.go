@@ -31,7 +31,7 @@ func TestPagesCanBeParsed(t *testing.T) {
 	}
 }
 
-// An icon that nothing shows is not sent to every browser.
+// Every icon in the sprite is used, so that browsers do not load unused icons.
 func TestIconsUsed(t *testing.T) {
 	t.Parallel()
 	var sources bytes.Buffer

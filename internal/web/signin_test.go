@@ -53,7 +53,7 @@ func TestSignInAndOut(t *testing.T) {
 	})
 }
 
-// TestSessionTokenRenewed checks that a planted token is never signed in and that the database has no tokens.
+// TestSessionTokenRenewed checks that signing in replaces the session token, and that the database stores no tokens.
 func TestSessionTokenRenewed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		planted := w.browser(t).in("bea@example.com").cookie()

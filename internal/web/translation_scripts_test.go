@@ -49,7 +49,7 @@ func TestScriptsTranslated(t *testing.T) {
 	}
 }
 
-// foreign is the text of an element in another language than the page, such as the name of a language.
+// foreign matches an element in a language other than the page's, such as the name of a language.
 var foreign = regexp.MustCompile(`(<[^<>]*\slang="[^"]*"[^<>]*>)[^<>]*`)
 
 // englishIn returns the English texts of the catalog on a page that should be in German.

@@ -26,8 +26,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// english are the folders that stay in English: the page of components is for developers, and the reference is made from
-// the description of the API.
+// english are the folders that are not translated: the page of components is for developers, and the reference is generated
+// from the API description.
 var english = []string{"components", "reference"}
 
 // isTranslated reports whether a file below internal/web must be translated.
@@ -59,7 +59,7 @@ func templateTexts(t *testing.T, path string, use func(text string, key bool)) {
 	}
 }
 
-// notShown are functions whose text arguments nobody reads.
+// notShown are functions whose text arguments are not displayed.
 var notShown = []string{
 	"icon", "asset", "eq", "ne", "and", "template", "spriteIcon", "spriteLogo", "sprite", "index", "state", "logo", "network",
 }
@@ -134,7 +134,7 @@ var (
 	sentence  = regexp.MustCompile(`\pL \pL|^\p{Lu}\p{Ll}`)
 )
 
-// Templates show no text that is not translated.
+// All texts in templates are translated.
 func TestTemplatesTranslated(t *testing.T) {
 	t.Parallel()
 	eachTemplate(t, func(path string) {
@@ -225,7 +225,8 @@ func pluralArgs(node ast.Node, info *types.Info) []ast.Expr {
 	return call.Args
 }
 
-// noteKey adds the key at a node and reports whether there may be more below it. The singular is no key.
+// noteKey adds the key at a node, and reports whether nodes below it can have keys. The singular of a plural text is not a
+// key.
 func noteKey(node ast.Node, info *types.Info, folder string, keys map[string][]string) bool {
 	if args := pluralArgs(node, info); args != nil {
 		for _, arg := range slices.Delete(slices.Clone(args), 1, 2) {

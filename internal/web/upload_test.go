@@ -132,7 +132,7 @@ func TestAltTextForm(t *testing.T) {
 	})
 }
 
-// TestUploadLinks checks that a link accepts its own file once from anyone with its secret, without cookies.
+// TestUploadLinks checks that an upload link accepts its file once, from anyone with the link and without cookies.
 func TestUploadLinks(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		raw := picture(t, 1)

@@ -5,8 +5,8 @@ const { assert, look, open, run, signIn, signOut: leave, world } = require('./dr
 
 const password = 'four plain words here';
 
-// device adds a virtual authenticator with user verification to a page.
-async function device(page) {
+// addAuthenticator adds a virtual authenticator with user verification to a page.
+async function addAuthenticator(page) {
   const cdp = await page.context().newCDPSession(page);
   await cdp.send('WebAuthn.enable');
   const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
@@ -23,7 +23,7 @@ const signOut = async (page) => {
 
 run(async (browser) => {
   const page = await open(browser);
-  const key = await device(page);
+  const key = await addAuthenticator(page);
   await page.goto('/sign-in');
   await look(page, 'sign-in-ways');
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
@@ -55,20 +55,20 @@ run(async (browser) => {
   await page.keyboard.press('Enter');
   await page.waitForURL('**/account');
   assert.match(await page.locator('.cards').first().textContent(), /Work laptop.*last used/s);
-  await copied(browser, page, key);
-  await sessions(browser, page);
-  await recovered(browser);
+  await signInWithCopy(browser, page, key);
+  await endOtherSession(browser, page);
+  await recoverAccount(browser);
   await signIn(page);
-  await passwords(page);
-  await invited(browser);
+  await changePassword(page);
+  await acceptInvitations(browser);
   await withoutScripts(browser);
 }).catch((error) => {
   console.error(error);
   process.exitCode = 1;
 });
 
-// copied signs in with a passkey that was copied to a second device.
-async function copied(browser, page, key) {
+// signInWithCopy signs in with a passkey that was copied to a second device.
+async function signInWithCopy(browser, page, key) {
   await page.getByRole('link', { name: 'Rename or remove Work laptop' }).click();
   await look(page, 'passkey');
   await page.getByLabel('Name').fill('Laptop');
@@ -76,7 +76,7 @@ async function copied(browser, page, key) {
   await page.getByText('The passkey was renamed.').waitFor();
   const { credentials } = await key.cdp.send('WebAuthn.getCredentials', { authenticatorId: key.authenticatorId });
   const thief = await open(browser);
-  const other = await device(thief);
+  const other = await addAuthenticator(thief);
   await other.cdp.send('WebAuthn.addCredential', { authenticatorId: other.authenticatorId, credential: { ...credentials[0], signCount: 0 } });
   await thief.goto('/sign-in');
   await thief.getByRole('button', { name: 'Sign in with a passkey' }).click();
@@ -91,8 +91,8 @@ async function copied(browser, page, key) {
   await page.getByText('You have no passkey yet.').waitFor();
 }
 
-// sessions ends the session of another browser.
-async function sessions(browser, page) {
+// endOtherSession ends the session of another browser.
+async function endOtherSession(browser, page) {
   const other = await open(browser, { userAgent: 'Mozilla/5.0 (Windows NT 10.0; rv:130.0) Gecko/20100101 Firefox/130.0' });
   await signIn(other);
   await page.goto('/account');
@@ -103,7 +103,7 @@ async function sessions(browser, page) {
   await other.context().close();
 }
 
-async function passwords(page) {
+async function changePassword(page) {
   await page.goto('/account/password');
   await page.getByLabel('Current password').fill('not this one');
   await page.getByLabel('New password').fill(password);
@@ -117,8 +117,8 @@ async function passwords(page) {
   world.owner.password = password;
 }
 
-// invited accepts two invitations: one with a password, one with a passkey.
-async function invited(browser) {
+// acceptInvitations accepts two invitations: one with a password, one with a passkey.
+async function acceptInvitations(browser) {
   const page = await open(browser);
   await page.goto(world.new);
   await look(page, 'invitation');
@@ -134,7 +134,7 @@ async function invited(browser) {
   await page.getByText('This invitation was already accepted.').waitFor();
 
   const keyed = await open(browser);
-  await device(keyed);
+  await addAuthenticator(keyed);
   await keyed.goto(world.keyed);
   await keyed.getByLabel('Your name').fill('Kay Keyed');
   await keyed.getByRole('button', { name: 'Create account with a passkey' }).click();
@@ -152,7 +152,7 @@ async function invited(browser) {
   await page.context().close();
 }
 
-async function recovered(browser) {
+async function recoverAccount(browser) {
   const page = await open(browser);
   await page.goto(world.recovery);
   await look(page, 'recovery');

@@ -31,11 +31,11 @@ func link(t *testing.T, run greeting, args ...string) string {
 		"PRESSROOM_PUBLIC_URL="+run["app_url"].(string))
 	cmd.Stderr = t.Output()
 	out := must.Get(cmd.Output())(t)
-	var told struct {
+	var result struct {
 		Link string `json:"link"`
 	}
-	if err := json.Unmarshal(out, &told); err != nil || told.Link == "" {
+	if err := json.Unmarshal(out, &result); err != nil || result.Link == "" {
 		t.Fatalf("%s (%v)", out, err)
 	}
-	return told.Link
+	return result.Link
 }

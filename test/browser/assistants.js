@@ -7,8 +7,8 @@ const { assert, look, open, run, signIn, world } = require('./drive.js');
 
 const mcpAddress = new URL('/mcp', world.app_url);
 
-// landing starts a server for the redirects of the client.
-async function landing() {
+// startRedirectServer starts a server for the redirects of the client.
+async function startRedirectServer() {
   const arrived = [];
   const waiting = [];
   const server = http.createServer((request, response) => {
@@ -30,44 +30,44 @@ async function landing() {
   };
 }
 
-// memory stores the client's registration and tokens.
-function memory(redirect) {
-  const kept = {};
+// createStorage stores the client's registration and tokens.
+function createStorage(redirect) {
+  const saved = {};
   return {
-    kept,
+    saved,
     get redirectUrl() { return redirect; },
     get clientMetadata() {
       return { client_name: 'Quay helper', redirect_uris: [redirect], grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'], token_endpoint_auth_method: 'none' };
     },
     state: () => 'the state of this program',
-    clientInformation: () => kept.client,
-    saveClientInformation: (client) => { kept.client = client; },
-    tokens: () => kept.tokens,
-    saveTokens: (tokens) => { kept.tokens = tokens; },
-    redirectToAuthorization: (address) => { kept.address = address; },
-    saveCodeVerifier: (verifier) => { kept.verifier = verifier; },
-    codeVerifier: () => kept.verifier,
+    clientInformation: () => saved.client,
+    saveClientInformation: (client) => { saved.client = client; },
+    tokens: () => saved.tokens,
+    saveTokens: (tokens) => { saved.tokens = tokens; },
+    redirectToAuthorization: (address) => { saved.address = address; },
+    saveCodeVerifier: (verifier) => { saved.verifier = verifier; },
+    codeVerifier: () => saved.verifier,
   };
 }
 
-// program is a client of the SDK.
-async function program(redirect) {
+// createClient returns a client of the SDK.
+async function createClient(redirect) {
   const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
   const { UnauthorizedError } = await import('@modelcontextprotocol/sdk/client/auth.js');
-  const remembers = memory(redirect);
-  const transport = () => new StreamableHTTPClientTransport(mcpAddress, { authProvider: remembers });
+  const storage = createStorage(redirect);
+  const transport = () => new StreamableHTTPClientTransport(mcpAddress, { authProvider: storage });
   return {
-    remembers,
-    // asks returns the URL to which the client sends the person.
-    async asks() {
+    storage,
+    // authorizationURL returns the URL to which the client sends the person.
+    async authorizationURL() {
       const first = transport();
       await assert.rejects(new Client({ name: 'test', version: '1' }).connect(first), UnauthorizedError);
       this.first = first;
-      return remembers.kept.address.href;
+      return storage.saved.address.href;
     },
-    // enters connects with the code from the redirect.
-    async enters(back) {
+    // connect connects with the code from the redirect.
+    async connect(back) {
       await this.first.finishAuth(back.get('code'));
       const client = new Client({ name: 'test', version: '1' });
       await client.connect(transport());
@@ -77,15 +77,15 @@ async function program(redirect) {
 }
 
 run(async (browser) => {
-  const port = await landing();
+  const port = await startRedirectServer();
   try {
-    const helper = await program(`${port.address}/callback`);
+    const helper = await createClient(`${port.address}/callback`);
     const page = await open(browser, { alsoTo: [port.address] });
-    await letIn(page, port, helper);
-    await refuse(page, port, helper);
-    await sessionLost(page, port);
+    await allowAccess(page, port, helper);
+    await denyAccess(page, port, helper);
+    await loseSession(page, port);
     await withoutScripts(browser, port);
-    await lookAfter(page, port);
+    await manageConnections(page, port);
   } finally {
     port.close();
   }
@@ -94,13 +94,13 @@ run(async (browser) => {
   process.exitCode = 1;
 });
 
-// lookAfter lists the connections and revokes one. Its client then has no access.
-async function lookAfter(page, port) {
-  const helper = await program(`${port.address}/callback`);
-  await page.goto(await helper.asks());
+// manageConnections lists the connections and revokes one. Its client then has no access.
+async function manageConnections(page, port) {
+  const helper = await createClient(`${port.address}/callback`);
+  await page.goto(await helper.authorizationURL());
   await page.getByRole('radio', { name: /^Full/ }).check();
   await page.getByRole('button', { name: 'Allow' }).click();
-  const client = await helper.enters(await port.back());
+  const client = await helper.connect(await port.back());
   await page.goto('/settings/assistants');
   await page.getByText('last used').first().waitFor();
   await page.getByRole('button', { name: 'Copy address' }).waitFor();
@@ -128,9 +128,9 @@ async function lookAfter(page, port) {
   assert.deepEqual(page.complaints, []);
 }
 
-// letIn signs in, selects permissions with the keyboard and allows access.
-async function letIn(page, port, helper) {
-  await signInAt(page, await helper.asks());
+// allowAccess signs in, selects permissions with the keyboard and allows access.
+async function allowAccess(page, port, helper) {
+  await signInAt(page, await helper.authorizationURL());
   await page.getByRole('heading', { name: 'Authorize an assistant?' }).waitFor();
   await page.getByText('Quay helper').first().waitFor();
   await page.getByText(new URL(port.address).host).waitFor();
@@ -144,8 +144,8 @@ async function letIn(page, port, helper) {
   const back = await port.back();
   assert.equal(back.get('state'), 'the state of this program');
   assert.equal(back.get('iss'), world.app_url);
-  const client = await helper.enters(back);
-  assert.equal(helper.remembers.kept.tokens.scope, 'read');
+  const client = await helper.connect(back);
+  assert.equal(helper.storage.saved.tokens.scope, 'read');
   const names = (await client.listTools()).tools.map((tool) => tool.name);
   assert.ok(names.includes('get_identity') && !names.includes('create_post'), names.join());
   const who = await client.callTool({ name: 'get_identity', arguments: {} });
@@ -160,10 +160,10 @@ async function signInAt(page, address) {
   await signIn(page, address);
 }
 
-// refuse denies access, which the client gets as an error.
-async function refuse(page, port, helper) {
-  helper.remembers.kept.tokens = undefined;
-  await page.goto(await helper.asks());
+// denyAccess denies access, which the client gets as an error.
+async function denyAccess(page, port, helper) {
+  helper.storage.saved.tokens = undefined;
+  await page.goto(await helper.authorizationURL());
   await page.getByRole('button', { name: 'Deny' }).click();
   const back = await port.back();
   assert.equal(back.get('error'), 'access_denied');
@@ -171,10 +171,10 @@ async function refuse(page, port, helper) {
   await page.getByRole('heading', { name: 'You can close this window' }).waitFor();
 }
 
-// sessionLost ends the session while the consent page is open. After signing in again, the same page is shown.
-async function sessionLost(page, port) {
-  const other = await program(`${port.address}/callback`);
-  await page.goto(await other.asks());
+// loseSession ends the session while the consent page is open. After signing in again, the same page is shown.
+async function loseSession(page, port) {
+  const other = await createClient(`${port.address}/callback`);
+  await page.goto(await other.authorizationURL());
   await page.getByRole('radio', { name: /^Full/ }).check();
   await page.context().clearCookies();
   await page.getByRole('button', { name: 'Allow' }).click();
@@ -186,18 +186,18 @@ async function sessionLost(page, port) {
   await page.getByRole('heading', { name: 'Authorize an assistant?' }).waitFor();
   await page.getByRole('radio', { name: /^Full/ }).check();
   await page.getByRole('button', { name: 'Allow' }).click();
-  const client = await other.enters(await port.back());
+  const client = await other.connect(await port.back());
   const who = await client.callTool({ name: 'get_identity', arguments: {} });
   assert.deepEqual(who.structuredContent.data.capabilities, ['read', 'write', 'publish', 'spend']);
   await client.close();
 }
 
 async function withoutScripts(browser, port) {
-  const other = await program(`${port.address}/callback`);
+  const other = await createClient(`${port.address}/callback`);
   const page = await open(browser, { alsoTo: [port.address], javaScriptEnabled: false });
-  await signInAt(page, await other.asks());
+  await signInAt(page, await other.authorizationURL());
   await page.getByRole('button', { name: 'Allow' }).click();
-  const client = await other.enters(await port.back());
+  const client = await other.connect(await port.back());
   assert.ok((await client.listTools()).tools.length > 20);
   await client.close();
   assert.deepEqual(page.complaints, []);

@@ -30,7 +30,7 @@ func requireChromium(t *testing.T) string {
 		end = t.Fatal
 	}
 	if testing.Short() {
-		end("a browser takes its time")
+		end("browser tests are slow")
 	}
 	if _, err := exec.LookPath("node"); err != nil {
 		end("Node.js is missing: run make test-tools")
@@ -38,7 +38,7 @@ func requireChromium(t *testing.T) string {
 	if _, err := os.Stat("node_modules/playwright-core"); err != nil {
 		end("the packages of test/browser are missing: run make test-tools")
 	}
-	for _, name := range []string{"chromium-headless-shell", "chromium"} { // the shell requireChromium half the CPU time
+	for _, name := range []string{"chromium-headless-shell", "chromium"} { // the headless shell needs half the CPU time
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
@@ -70,9 +70,9 @@ func drive(t *testing.T, script string, world greeting, more greeting) {
 	t.Helper()
 	world = maps.Clone(world)
 	maps.Copy(world, more)
-	told := must.Get(json.Marshal(world))(t)
+	input := must.Get(json.Marshal(world))(t)
 	cmd := exec.CommandContext(t.Context(), "node", script)
-	cmd.Env = append(os.Environ(), "PRESSROOM_BROWSER_WORLD="+string(told))
+	cmd.Env = append(os.Environ(), "PRESSROOM_BROWSER_WORLD="+string(input))
 	cmd.WaitDelay = time.Second
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -20,19 +20,19 @@ const maxChanged = 0.002
 // at the screenshots.
 func TestComponents(t *testing.T) {
 	t.Parallel()
-	taken, stored := "../../build/browser", "testdata"
+	current, stored := "../../build/browser", "testdata"
 	if *update {
-		taken = stored
+		current = stored
 	}
-	taken = must.Get(filepath.Abs(taken))(t)
-	drive(t, "components.js", quickstart(t), greeting{"chromium": requireChromium(t), "pictures": taken})
+	current = must.Get(filepath.Abs(current))(t)
+	drive(t, "components.js", quickstart(t), greeting{"chromium": requireChromium(t), "pictures": current})
 	for _, scheme := range []string{"light", "dark"} {
 		name := "components-" + scheme + ".png"
-		got, want := decode(t, filepath.Join(taken, name)), decode(t, filepath.Join(stored, name))
+		got, want := decode(t, filepath.Join(current, name)), decode(t, filepath.Join(stored, name))
 		if got.Bounds() != want.Bounds() {
 			t.Errorf("size of %s = %v, want %v", name, got.Bounds().Max, want.Bounds().Max)
 		} else if share := changed(got, want); share > maxChanged {
-			t.Errorf("%s: %.2f %% has changed; compare %s", name, 100*share, filepath.Join(taken, name))
+			t.Errorf("%s: %.2f %% has changed; compare %s", name, 100*share, filepath.Join(current, name))
 		}
 	}
 }

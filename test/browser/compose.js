@@ -125,23 +125,23 @@ run(async (browser) => {
   await page.goto(post + '/edit');
   assert.equal(await page.getByLabel('Alt text').first().inputValue(), 'The sea.');
   await look(page, 'compose-scheduled');
-  await meanwhile(browser, page, post);
-  await approval(page, browser);
-  await chosenJustNow(page);
-  await nothingIsDropped(page);
-  await signedOutMeanwhile(page);
-  await sentBefore(page);
-  await stopsSending(page);
-  await comesBack(page);
-  await byKeyboard(browser);
+  await saveElsewhere(browser, page, post);
+  await requestApproval(page, browser);
+  await editSelectedAccount(page);
+  await saveDroppedFiles(page);
+  await signOutWhileWriting(page);
+  await returnAfterSubmit(page);
+  await cancelSubmit(page);
+  await returnToForm(page);
+  await writeByKeyboard(browser);
   assert.deepEqual(elsewhere, []);
 }).catch((error) => {
   console.error(error);
   process.exitCode = 1;
 });
 
-// meanwhile saves the post in another browser first.
-async function meanwhile(browser, page, post) {
+// saveElsewhere saves the post in another browser first.
+async function saveElsewhere(browser, page, post) {
   const other = await open(browser);
   await signIn(other, post + '/edit');
   await other.goto(post + '/edit');
@@ -156,7 +156,7 @@ async function meanwhile(browser, page, post) {
   await other.context().close();
 }
 
-async function approval(page, browser) {
+async function requestApproval(page, browser) {
   await page.goto('/posts/new?caption=For+the+client');
   await page.locator('input[name=account]').first().check();
   await page.getByLabel('Upload files').setInputFiles([path.join(__dirname, '../../internal/platform/mediainfo/testdata/front.mp4')]);
@@ -184,8 +184,8 @@ async function approval(page, browser) {
   await client.context().close();
 }
 
-// byKeyboard writes a post without scripts and with the keyboard only.
-async function byKeyboard(browser) {
+// writeByKeyboard writes a post without scripts and with the keyboard only.
+async function writeByKeyboard(browser) {
   const page = await open(browser, { javaScriptEnabled: false });
   await page.goto('/sign-in?next=%2Fposts%2Fnew');
   await page.locator('#email:focus').waitFor();
@@ -208,8 +208,8 @@ async function byKeyboard(browser) {
   await page.getByText('Saved.').waitFor();
 }
 
-// chosenJustNow selects an account and immediately edits its custom text, and checks the options of a series.
-async function chosenJustNow(page) {
+// editSelectedAccount selects an account and immediately edits its custom text, and checks the options of a series.
+async function editSelectedAccount(page) {
   await page.goto('/posts/new');
   await page.locator('input[name=account]').first().check();
   await page.getByRole('tab').nth(1).click();
@@ -226,8 +226,8 @@ async function chosenJustNow(page) {
   await page.getByLabel('Last day', { exact: true }).waitFor();
 }
 
-// nothingIsDropped saves custom text and files that were dropped, pasted or selected just before.
-async function nothingIsDropped(page) {
+// saveDroppedFiles saves custom text and files that were dropped, pasted or selected just before.
+async function saveDroppedFiles(page) {
   await page.goto('/posts/new?caption=Kept');
   await page.locator('input[name=account]').first().check();
   await page.getByRole('tab').nth(1).click();
@@ -265,8 +265,8 @@ async function nothingIsDropped(page) {
   await page.getByRole('button', { name: 'Remove red' }).waitFor();
 }
 
-// signedOutMeanwhile signs out while a post is written. Nothing that was typed is lost.
-async function signedOutMeanwhile(page) {
+// signOutWhileWriting signs out while a post is written. Nothing that was typed is lost.
+async function signOutWhileWriting(page) {
   await page.goto('/posts/new');
   await page.locator('input[name=account]').first().check();
   await page.context().clearCookies();
@@ -283,8 +283,8 @@ async function signedOutMeanwhile(page) {
   assert.ok(await page.locator('input[name=account]').first().isChecked());
 }
 
-// stopsSending cancels submitting the form, continues to write, and then sees that another tab has submitted the form.
-async function stopsSending(page) {
+// cancelSubmit cancels submitting the form, continues to write, and then sees that another tab has submitted the form.
+async function cancelSubmit(page) {
   await page.goto('/posts/new');
   const text = page.getByLabel('Text', { exact: true });
   await text.fill('Stopped');
@@ -302,8 +302,8 @@ async function stopsSending(page) {
   page.once('dialog', (dialog) => dialog.accept());
 }
 
-// comesBack leaves the page in the middle of a sentence and finds the text again.
-async function comesBack(page) {
+// returnToForm leaves the page in the middle of a sentence and finds the text again.
+async function returnToForm(page) {
   await page.goto('/posts/new');
   await page.locator('input[name=account]').first().check();
   await page.getByLabel('Text', { exact: true }).pressSequentially('In the middle of a');
@@ -319,8 +319,8 @@ async function comesBack(page) {
   await page.getByText('Saved.').waitFor();
 }
 
-// sentBefore goes back to a submitted form and is redirected to its post.
-async function sentBefore(page) {
+// returnAfterSubmit goes back to a submitted form and is redirected to its post.
+async function returnAfterSubmit(page) {
   await page.getByRole('button', { name: 'Save draft' }).click();
   await page.getByText('Saved.').waitFor();
   const post = new URL(page.url()).pathname;

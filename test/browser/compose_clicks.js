@@ -6,8 +6,8 @@ const { assert, look, open, run, signIn, world } = require('./drive.js');
 
 const networks = ['Bluesky', 'Facebook', 'Instagram', 'LinkedIn', 'X'];
 
-// count returns an object that counts clicks. Typing does not count.
-function count() {
+// createCounter returns an object that counts clicks. Typing does not count.
+function createCounter() {
   const out = { clicks: 0 };
   out.click = async (what) => {
     out.clicks++;
@@ -31,7 +31,7 @@ const tab = (page, network) => page.getByRole('tab', { name: network, exact: tru
 
 // schedule writes and schedules a post, and returns the number of clicks.
 async function schedule(page, { select, image, text }) {
-  const by = count();
+  const by = createCounter();
   await by.click(page.getByRole('link', { name: 'Create' }));
   await page.locator('#caption:focus').waitFor();
   await page.keyboard.type(text);
@@ -84,8 +84,8 @@ async function publishDialog(page) {
   assert.equal(await page.getByLabel('Text', { exact: true }).inputValue(), 'From the tram.');
 }
 
-// onPhone writes on a phone. The time and other buttons are in the bar, and the preview replaces the form.
-async function onPhone(browser) {
+// writeOnPhone writes on a phone. The time and other buttons are in the bar, and the preview replaces the form.
+async function writeOnPhone(browser) {
   const page = await open(browser, { viewport: { width: 390, height: 844 } });
   await signIn(page, '/posts/new');
   await page.goto('/posts/new');
@@ -173,7 +173,7 @@ run(async (browser) => {
   await page.goto(`${new URL(page.url()).pathname}/edit`);
   assert.equal(await page.locator('#own .custom.changed').count(), 0);
   await hashtags(page);
-  await onPhone(browser);
+  await writeOnPhone(browser);
 }).catch((error) => {
   console.error(error);
   process.exitCode = 1;

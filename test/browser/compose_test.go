@@ -7,21 +7,21 @@ import (
 
 func TestCompose(t *testing.T) {
 	t.Parallel()
-	composing(t, "compose.js")
+	driveComposer(t, "compose.js")
 }
 
 func TestComposeUploads(t *testing.T) {
 	t.Parallel()
-	composing(t, "compose_uploads.js")
+	driveComposer(t, "compose_uploads.js")
 }
 
 func TestComposeClicks(t *testing.T) {
 	t.Parallel()
-	composing(t, "compose_clicks.js")
+	driveComposer(t, "compose_clicks.js")
 }
 
-// composing runs a script that uploads two images.
-func composing(t *testing.T, script string) {
+// driveComposer runs a script of the composer with two images to upload.
+func driveComposer(t *testing.T, script string) {
 	t.Helper()
 	world := greeting{"chromium": requireChromium(t)}
 	dir := t.TempDir()

@@ -3,8 +3,8 @@
 
 const { assert, look, open, run, signIn, world } = require('./drive.js');
 
-// hold delays uploads until the returned function is called.
-async function hold(page) {
+// delayUploads delays uploads until the returned function is called.
+async function delayUploads(page) {
   let release;
   const released = new Promise((resolve) => { release = resolve; });
   await page.route(/\/(new|edit)$/, async (route) => {
@@ -29,10 +29,10 @@ async function write(page, at, text) {
 
 const textOf = async (page, at) => (await details(page, at)).locator('textarea[name^=text-]').inputValue();
 
-// typing types custom text of accounts that were selected just before and during an upload.
-async function typing(page) {
+// typeDuringUpload types custom text of accounts that were selected just before and during an upload.
+async function typeDuringUpload(page) {
   await page.goto('/posts/new');
-  const release = await hold(page);
+  const release = await delayUploads(page);
   await box(page, 0).check();
   await page.getByLabel('Upload files').setInputFiles([world.pictures.red]); // before the account's field exists
   await write(page, 0, 'Typed during the upload.');
@@ -48,13 +48,13 @@ async function typing(page) {
   await look(page, 'compose-typed-during-upload');
 }
 
-// pressing presses buttons during an upload. They wait for the file, even if the response replaces the button.
-async function pressing(page) {
+// pressDuringUpload presses buttons during an upload. They wait for the file, even if the response replaces the button.
+async function pressDuringUpload(page) {
   await page.goto('/posts/new');
   await page.getByLabel('Upload files').setInputFiles([world.pictures.red]);
   await page.getByRole('button', { name: 'Remove red' }).waitFor();
   await page.getByText('Uploaded red.png.').waitFor();
-  const release = await hold(page);
+  const release = await delayUploads(page);
   await page.getByLabel('Upload files').setInputFiles([world.pictures.blue]);
   await page.getByText('Uploading blue.png. You can keep writing.').waitFor();
   await page.getByRole('button', { name: 'Remove red' }).click();
@@ -65,8 +65,8 @@ async function pressing(page) {
   assert.equal(await page.getByRole('button', { name: 'Remove blue' }).count(), 1);
 }
 
-// focus keeps the focus at the end of an upload. Leaving the page asks for confirmation while nothing can be stored.
-async function focus(page) {
+// checkFocus keeps the focus at the end of an upload. Leaving the page asks for confirmation while nothing can be stored.
+async function checkFocus(page) {
   await page.goto('/posts/new');
   await page.getByRole('link', { name: 'Calendar' }).first().focus();
   await page.evaluate(async () => {
@@ -90,8 +90,8 @@ async function focus(page) {
   await page.unrouteAll();
 }
 
-// refusals are explained.
-async function refusals(page) {
+// checkRefusals are explained.
+async function checkRefusals(page) {
   await page.goto('/posts/new?caption=Hello');
   const answers = [
     [(route) => route.abort(), 'The connection broke.'],
@@ -116,8 +116,8 @@ async function refusals(page) {
   await page.getByText('Not uploaded: red.png. You are signed out. Sign in again in another tab.').waitFor();
 }
 
-// deselecting keeps an account's text. Saving shows its field.
-async function deselecting(page) {
+// deselectAccount keeps an account's text. Saving shows its field.
+async function deselectAccount(page) {
   await page.goto('/posts/new?caption=Hello');
   await box(page, 0).check();
   await write(page, 0, 'Not for nobody.');
@@ -135,11 +135,11 @@ async function deselecting(page) {
 run(async (browser) => {
   const page = await open(browser);
   await signIn(page, '/posts/new');
-  await typing(page);
-  await pressing(page);
-  await focus(page);
-  await deselecting(page);
-  await refusals(page);
+  await typeDuringUpload(page);
+  await pressDuringUpload(page);
+  await checkFocus(page);
+  await deselectAccount(page);
+  await checkRefusals(page);
 }).catch((error) => {
   console.error(error);
   process.exitCode = 1;

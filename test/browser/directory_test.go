@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/program"
 )
 
-// TestDirectory signs people in with their organization's directory, the only way to sign in.
+// TestDirectory signs people in with their organization's directory, which is the only way to sign in.
 func TestDirectory(t *testing.T) {
 	t.Parallel()
 	world := greeting{"chromium": requireChromium(t)}
@@ -23,11 +23,11 @@ func TestDirectory(t *testing.T) {
 		provider.AddPerson(email, email)
 	}
 	world["directory"] = provider.Addr()
-	drive(t, "directory.js", servedWith(t, provider), world)
+	drive(t, "directory.js", serveWithDirectory(t, provider), world)
 }
 
-// servedWith runs the program with Ada's team and a directory until the test ends.
-func servedWith(t *testing.T, provider *oidcserver.Provider) greeting {
+// serveWithDirectory runs the program with Ada's team and a directory until the test ends.
+func serveWithDirectory(t *testing.T, provider *oidcserver.Provider) greeting {
 	t.Helper()
 	dir := t.TempDir()
 	binary := program.Build(t, program.Pressroom, "")
@@ -56,11 +56,11 @@ func servedWith(t *testing.T, provider *oidcserver.Provider) greeting {
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()
 	})
-	return greeting{"app_url": servedAt(t, bufio.NewScanner(log))}
+	return greeting{"app_url": publicURL(t, bufio.NewScanner(log))}
 }
 
-// servedAt reads a program's log until it reports the public URL.
-func servedAt(t *testing.T, log *bufio.Scanner) string {
+// publicURL reads the program's log until it contains the public URL.
+func publicURL(t *testing.T, log *bufio.Scanner) string {
 	t.Helper()
 	for log.Scan() {
 		var line struct {

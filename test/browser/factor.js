@@ -5,8 +5,8 @@ const crypto = require('node:crypto');
 const { readFileSync } = require('node:fs');
 const { assert, look, open, run, signIn, world } = require('./drive.js');
 
-// codeOf computes the code of an authenticator app (RFC 6238) for a base32 secret, ahead steps of 30 seconds in the future.
-function codeOf(secret, ahead = 0) {
+// computeCode computes the code of an authenticator app (RFC 6238) for a base32 secret, ahead steps of 30 seconds in the future.
+function computeCode(secret, ahead = 0) {
   const bits = [...secret].map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0')).join('');
   const key = Buffer.from(bits.match(/.{8}/g).map((byte) => parseInt(byte, 2)));
   const step = Buffer.alloc(8);
@@ -18,16 +18,16 @@ function codeOf(secret, ahead = 0) {
 run(async (browser) => {
   const page = await open(browser);
   await signIn(page);
-  const { secret, codes } = await added(page);
-  await entered(page, secret, codes);
-  await required(browser, page);
+  const { secret, codes } = await addApp(page);
+  await signInWithCodes(page, secret, codes);
+  await requireFactor(browser, page);
 }).catch((error) => {
   console.error(error);
   process.exitCode = 1;
 });
 
-// added adds an authenticator app on the account page.
-async function added(page) {
+// addApp adds an authenticator app on the account page.
+async function addApp(page) {
   await page.goto('/account');
   await page.getByRole('link', { name: 'Add an authenticator app' }).click();
   await page.getByRole('img', { name: 'QR code' }).waitFor();
@@ -42,7 +42,7 @@ async function added(page) {
   await page.locator('#wrong').waitFor();
   assert.equal(await page.locator('#code').evaluate((field) => document.activeElement === field), true);
   await look(page, 'authenticator-new-wrong');
-  await page.keyboard.type(codeOf(secret));
+  await page.keyboard.type(computeCode(secret));
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor();
   await look(page, 'recovery-codes');
@@ -62,8 +62,8 @@ async function added(page) {
   return { secret, codes };
 }
 
-// entered signs in with the password and a code, and with the password and a recovery code.
-async function entered(page, secret, codes) {
+// signInWithCodes signs in with the password and a code, and with the password and a recovery code.
+async function signInWithCodes(page, secret, codes) {
   const asks = async () => {
     await page.context().clearCookies();
     await page.goto('/sign-in');
@@ -78,7 +78,7 @@ async function entered(page, secret, codes) {
   await page.keyboard.press('Enter');
   await page.locator('#wrong').waitFor();
   await look(page, 'code-wrong');
-  await page.keyboard.type(codeOf(secret, 1)); // The current code may have been used.
+  await page.keyboard.type(computeCode(secret, 1)); // The current code may have been used.
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: /^Your account/ }).waitFor();
 
@@ -93,8 +93,8 @@ async function entered(page, secret, codes) {
   await page.getByText('You have 9 recovery codes left.').waitFor();
 }
 
-// required makes the team require a second factor. A new member must set one up.
-async function required(browser, page) {
+// requireFactor makes the team require a second factor. A new member must set one up.
+async function requireFactor(browser, page) {
   await page.goto('/settings/team');
   await look(page, 'settings-factor');
   await page.getByRole('button', { name: 'Require two-factor authentication' }).click();
@@ -112,7 +112,7 @@ async function required(browser, page) {
   await look(page, 'settings-members-factors');
   await member.getByRole('link', { name: 'Add an authenticator app' }).click();
   await member.getByText('I can’t scan it').click();
-  await member.getByLabel('Code', { exact: true }).fill(codeOf(await member.locator('code.secret').textContent()));
+  await member.getByLabel('Code', { exact: true }).fill(computeCode(await member.locator('code.secret').textContent()));
   await member.keyboard.press('Enter');
   await member.getByRole('link', { name: 'I have saved them' }).click();
   await member.getByRole('link', { name: 'Posts' }).first().waitFor();

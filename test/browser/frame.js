@@ -5,8 +5,8 @@ const { assert, look, open, run, signIn, world } = require('./drive.js');
 
 const places = ['Home', 'Calendar', 'Posts', 'Analytics', 'Accounts', 'Media', 'Hashtags', 'Voices', 'Settings'];
 
-// rail moves with Tab through all links of the rail and opens each.
-async function rail(browser) {
+// openRailLinks moves with Tab through all links of the rail and opens each.
+async function openRailLinks(browser) {
   const page = await open(browser, { javaScriptEnabled: false, viewport: { width: 1440, height: 900 } });
   await signIn(page, '/posts');
   for (const place of places) {
@@ -21,8 +21,8 @@ async function rail(browser) {
   await page.context().close();
 }
 
-// teams selects another team in the menu with the keyboard. A list page stays open, but a post of the first team does not.
-async function teams(browser) {
+// switchTeam selects another team in the menu with the keyboard. A list page stays open, but a post of the first team does not.
+async function switchTeam(browser) {
   const page = await open(browser, { javaScriptEnabled: false });
   await signIn(page, '/posts');
   await page.locator('main .listed .what').first().click();
@@ -82,8 +82,8 @@ async function searchEarly(browser) {
   await page.context().close();
 }
 
-// refused opens a page that the person's role does not allow.
-async function refused(browser) {
+// openForbiddenPage opens a page that the person's role does not allow.
+async function openForbiddenPage(browser) {
   const page = await open(browser, { viewport: { width: 1440, height: 900 } });
   await signIn(page, '/posts');
   await page.getByRole('button', { name: 'Team: Harbour Coffee' }).click();
@@ -97,8 +97,8 @@ async function refused(browser) {
   await page.context().close();
 }
 
-// looks checks some pages on a wide screen and on a phone.
-async function looks(browser) {
+// checkPages checks some pages on a wide screen and on a phone.
+async function checkPages(browser) {
   for (const [device, viewport] of Object.entries({ desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } })) {
     const page = await open(browser, { viewport });
     await signIn(page, '/posts');
@@ -114,10 +114,10 @@ async function looks(browser) {
 }
 
 run(async (browser) => {
-  await rail(browser);
-  await looks(browser);
-  await teams(browser);
-  await refused(browser);
+  await openRailLinks(browser);
+  await checkPages(browser);
+  await switchTeam(browser);
+  await openForbiddenPage(browser);
   await search(browser);
   await searchEarly(browser);
 }).catch((error) => {

@@ -13,7 +13,7 @@ run(async (browser) => {
   await hashtags(page);
   await search(page);
   await media(page);
-  await byKeyboard(browser);
+  await createByKeyboard(browser);
 }).catch((error) => {
   console.error(error);
   process.exitCode = 1;
@@ -130,8 +130,8 @@ async function media(page) {
   await look(page, 'media-delete');
   await page.goto('/media/folder');
   await look(page, 'media-folder');
-  await dropped(page);
-  await film(page);
+  await dropFiles(page);
+  await playVideo(page);
 }
 
 // crop drags a frame, moves it with the keyboard, and resets it.
@@ -160,8 +160,8 @@ async function crop(page) {
   await page.goto(original);
 }
 
-// dropped drops a valid and an invalid file into a folder.
-async function dropped(page) {
+// dropFiles drops a valid and an invalid file into a folder.
+async function dropFiles(page) {
   await page.getByLabel('Name').fill('Dropped');
   await page.getByRole('button', { name: 'Create folder' }).click();
   await page.getByText('This folder is empty.').waitFor();
@@ -207,8 +207,8 @@ async function select(page) {
   await page.getByRole('heading', { name: /^Files (?!1$)/ }).waitFor();
 }
 
-// film plays a video on its page and in a separate page.
-async function film(page) {
+// playVideo plays a video on its page and in a separate page.
+async function playVideo(page) {
   const plays = () => page.waitForFunction(() => document.querySelector('video')?.readyState > 0);
   await page.getByRole('link', { name: 'front', exact: true }).click();
   await plays();
@@ -220,8 +220,8 @@ async function film(page) {
   await page.goBack();
 }
 
-// byKeyboard creates a brand voice without scripts and with the keyboard only.
-async function byKeyboard(browser) {
+// createByKeyboard creates a brand voice without scripts and with the keyboard only.
+async function createByKeyboard(browser) {
   const page = await open(browser, { javaScriptEnabled: false });
   await signIn(page, '/voices/new');
   await page.getByLabel('Name', { exact: true }).focus();

@@ -13,16 +13,16 @@ run(async (browser) => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name, level: 1 }).waitFor();
   }
-  await searches(page);
-  await pauses(page);
+  await findTeamAndPerson(page);
+  await pausePublishing(page);
   assert.deepEqual(page.complaints, []);
 }).catch((error) => {
   console.error(error);
   process.exitCode = 1;
 });
 
-// searches finds the team by a part of its name and the person by email address.
-async function searches(page) {
+// findTeamAndPerson finds the team by a part of its name and the person by email address.
+async function findTeamAndPerson(page) {
   await page.goto('/operator/teams');
   await page.getByRole('main').getByRole('searchbox').fill('harbour');
   await page.keyboard.press('Enter');
@@ -38,8 +38,8 @@ async function searches(page) {
   await page.getByText('This is your own account.').waitFor();
 }
 
-// pauses pauses publishing for the team, checks the team's page, and ends the pause.
-async function pauses(page) {
+// pausePublishing pauses publishing for the team, checks the team's page, and ends the pause.
+async function pausePublishing(page) {
   await page.goto('/operator/pauses');
   await page.getByLabel('Team, key or assistant').fill(String(world.team.id));
   await page.getByRole('radio', { name: /^Publishing/ }).check();

@@ -18,7 +18,7 @@ run(async (browser) => {
   assert.ok(await page.getByRole('button', { name: 'Show' }).isHidden());
   assert.equal(await page.evaluate(() => document.activeElement.id), 'to');
   await look(page, 'posts-none');
-  await searchedAgain(page);
+  await searchAgain(page);
 
   await page.getByRole('link', { name: 'Calendar' }).first().click();
   await page.getByText('Upcoming').first().waitFor({ state: 'attached' });
@@ -41,9 +41,9 @@ run(async (browser) => {
   await page.getByText('Please without the tart.').waitFor(); // The page is updated automatically.
   await look(page, 'post-rejected');
 
-  await published(page);
-  await failed(page);
-  await decided(page);
+  await watchPublishing(page);
+  await checkFailedPost(page);
+  await resolveUnconfirmed(page);
 
   await page.goto('/posts/' + world.series);
   await page.getByText('Every day').waitFor();
@@ -51,14 +51,14 @@ run(async (browser) => {
   await page.getByRole('link', { name: 'End the series…' }).click();
   await heading(page, 'End the series');
   await look(page, 'post-series-end');
-  await byKeyboard(browser);
+  await skipByKeyboard(browser);
 }).catch((error) => {
   console.error(error);
   process.exitCode = 1;
 });
 
-// searchedAgain enters another text before the first search has a response, which cancels the first request.
-async function searchedAgain(page) {
+// searchAgain enters another text before the first search has a response, which cancels the first request.
+async function searchAgain(page) {
   await page.route('**/posts?*q=first*', () => {}); // never responds
   const begun = page.waitForRequest('**/posts?*q=first*');
   await page.getByRole('main').getByRole('searchbox').fill('first');
@@ -70,8 +70,8 @@ async function searchedAgain(page) {
   await page.unrouteAll();
 }
 
-// published watches a slow post until it is published, without reloading the page.
-async function published(page) {
+// watchPublishing watches a slow post until it is published, without reloading the page.
+async function watchPublishing(page) {
   await page.goto('/posts/' + world.slow);
   await page.getByRole('link', { name: 'Publish now…' }).click();
   await heading(page, 'Publish now');
@@ -94,7 +94,7 @@ async function published(page) {
   await page.locator('#accounts').waitFor();
 }
 
-async function failed(page) {
+async function checkFailedPost(page) {
   await page.goto('/posts/' + world.failed);
   await page.getByText('Published to 1 of 2 accounts.').waitFor();
   for (const story of await page.getByText('Technical details', { exact: true }).all()) await story.click();
@@ -110,7 +110,7 @@ async function failed(page) {
   await look(page, 'post-account-waits');
 }
 
-async function decided(page) {
+async function resolveUnconfirmed(page) {
   await page.goto('/posts/' + world.doubtful);
   await look(page, 'post-doubtful');
   await page.getByRole('link', { name: /^Check whether it was published/ }).click();
@@ -126,8 +126,8 @@ async function decided(page) {
   await page.getByText('Marked as published.').waitFor();
 }
 
-// byKeyboard opens a post in the calendar and skips an occurrence, with Tab and Enter only and without scripts.
-async function byKeyboard(browser) {
+// skipByKeyboard opens a post in the calendar and skips an occurrence, with Tab and Enter only and without scripts.
+async function skipByKeyboard(browser) {
   const page = await open(browser, { javaScriptEnabled: false });
   await signIn(page, '/sign-in?next=%2Fcalendar%3Fview%3Dweek%26day%3D' + new Date(Date.now() + 30 * 3600e3).toISOString().slice(0, 10));
   const reach = async (name) => {

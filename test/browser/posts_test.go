@@ -51,10 +51,10 @@ func createDraft(t *testing.T, run greeting, caption, at string, accounts ...any
 func publish(t *testing.T, run greeting, id string) {
 	t.Helper()
 	callAPI(t, run, http.MethodPost, "/posts/"+id+"/publish", nil)
-	again := time.NewTicker(200 * time.Millisecond)
-	defer again.Stop()
-	for ends := time.Now().Add(time.Minute); callAPI(t, run, http.MethodGet, "/posts/"+id, nil)["status"] == "processing"; <-again.C {
-		if time.Now().After(ends) {
+	ticker := time.NewTicker(200 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(time.Minute); callAPI(t, run, http.MethodGet, "/posts/"+id, nil)["status"] == "processing"; <-ticker.C {
+		if time.Now().After(deadline) {
 			t.Fatalf("%s is still being published", id)
 		}
 	}

@@ -29,16 +29,16 @@ run(async (browser) => {
   await page.getByRole('link', { name: '@north.cafe' }).click();
   await page.getByRole('heading', { name: '@north.cafe' }).waitFor();
   await look(page, 'report-profile');
-  await drawn(page);
-  await jumps(page);
+  await checkCharts(page);
+  await followContents(page);
   await page.emulateMedia({ media: 'print' });
   for (const name of ['Refresh', 'Turn on tracking']) assert.equal(await page.getByRole('button', { name }).isVisible(), false, name);
   if (process.env.PICTURES) await page.screenshot({ path: `${__dirname}/../../build/browser/report-print.png`, fullPage: true });
   await page.emulateMedia({ media: 'screen' });
-  await onPaper(page);
-  await shared(browser, page);
+  await printReport(page);
+  await shareReport(browser, page);
 
-  await folds(page);
+  await checkFolding(page);
 
   // Tracking is turned on with the keyboard only.
   await page.getByLabel('Frequency').focus();
@@ -100,8 +100,8 @@ async function accounts(page) {
   await page.getByRole('heading', { name: 'Connect Bluesky' }).waitFor();
 }
 
-// jumps follows the links of the table of contents. Each leads to an existing section that gets the focus.
-async function jumps(page) {
+// followContents follows the links of the table of contents. Each leads to an existing section that gets the focus.
+async function followContents(page) {
   const links = page.getByRole('navigation', { name: 'On this page' }).getByRole('link');
   assert.ok(await links.count() > 8);
   for (const link of await links.all()) {
@@ -113,8 +113,8 @@ async function jumps(page) {
   assert.ok(await page.getByRole('heading', { name: 'Best posts' }).evaluate((e) => e.getBoundingClientRect().top < innerHeight));
 }
 
-// onPaper prints the report. The document has complete pages without controls.
-async function onPaper(page) {
+// printReport prints the report. The document has complete pages without controls.
+async function printReport(page) {
   await page.evaluate(() => { window.print = () => document.body.setAttribute('data-printed', ''); });
   await page.getByRole('button', { name: 'Print or save as PDF' }).click();
   await page.locator('body[data-printed]').waitFor({ state: 'attached' });
@@ -127,8 +127,8 @@ async function onPaper(page) {
   assert.ok(pages >= 4 && pages <= 12, `${pages} pages`);
 }
 
-// shared creates a share link and opens it without an account.
-async function shared(browser, page) {
+// shareReport creates a share link and opens it without an account.
+async function shareReport(browser, page) {
   const report = page.url();
   await page.getByRole('link', { name: 'Share' }).click();
   await page.getByRole('button', { name: 'Create link' }).click();
@@ -143,8 +143,8 @@ async function shared(browser, page) {
   await page.goto(report);
 }
 
-// folds checks that later sections are collapsed on a phone, expanded by links to them, and printed.
-async function folds(page) {
+// checkFolding checks that later sections are collapsed on a phone, expanded by links to them, and printed.
+async function checkFolding(page) {
   const wide = page.viewportSize();
   const folded = page.locator('details.fold:not([open])');
   assert.equal(await folded.count(), 0);
@@ -164,8 +164,8 @@ async function folds(page) {
   await page.goto(page.url().replace(/#.*/, ''));
 }
 
-// drawn checks that charts exist, use the colors of the scheme, and have text alternatives.
-async function drawn(page) {
+// checkCharts checks that charts exist, use the colors of the scheme, and have text alternatives.
+async function checkCharts(page) {
   const heat = page.locator('svg.plot.heat');
   assert.ok((await heat.getAttribute('aria-label')).includes('weekday and hour'));
   const colour = () => heat.locator('rect.h5').first().evaluate((e) => getComputedStyle(e).fill);

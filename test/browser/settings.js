@@ -9,11 +9,11 @@ run(async (browser) => {
   const page = await open(browser);
   await signIn(page, '/settings');
   await look(page, 'settings');
-  const value = await makeKey(page);
-  await refused(page, value);
+  const value = await createKey(page);
+  await checkRefusedCalls(page, value);
   await team(page);
   await members(page);
-  await money(page);
+  await checkPlanAndCredits(page);
   await page.goto('/settings/audit');
   await look(page, 'settings-audit');
   await page.getByLabel('Event').selectOption('key.created');
@@ -25,8 +25,8 @@ run(async (browser) => {
   process.exitCode = 1;
 });
 
-// makeKey creates a key with the keyboard only and returns its value.
-async function makeKey(page) {
+// createKey creates a key with the keyboard only and returns its value.
+async function createKey(page) {
   await page.goto('/settings/keys');
   await look(page, 'settings-keys');
   await page.getByRole('link', { name: 'New API key' }).focus();
@@ -49,8 +49,8 @@ async function makeKey(page) {
   return value;
 }
 
-// refused changes and revokes the key, and checks the refused calls.
-async function refused(page, value) {
+// checkRefusedCalls changes and revokes the key, and checks the refused calls.
+async function checkRefusedCalls(page, value) {
   const me = () => page.request.get('/api/v1/me', { headers: { Authorization: `Bearer ${value}` } }).then((answer) => answer.status());
   assert.equal(await me(), 200);
   await page.goto('/settings/keys');
@@ -109,7 +109,7 @@ async function members(page) {
   await look(page, 'settings-member');
 }
 
-async function money(page) {
+async function checkPlanAndCredits(page) {
   await page.goto('/settings/plan');
   await look(page, 'settings-plan');
   await page.goto('/settings/credits');

@@ -331,6 +331,6 @@ func confirmBytes(ctx context.Context, tx *db.Tx, key string) error {
 func (s *Service) deleteBytes(ctx context.Context, key string) {
 	ctx = context.WithoutCancel(ctx)
 	if err := s.deleteOrphan(ctx, key); err != nil {
-		s.Log.WarnContext(ctx, "deleting bytes without an item failed; the sweep will retry", "blob", key, "error", err)
+		s.Log.WarnContext(ctx, "deleting an unused file failed; the cleanup will retry", "blob", key, "error", err)
 	}
 }

@@ -125,7 +125,7 @@ func Respond[E error](
 func WriteJSON(w http.ResponseWriter, status int, answer any) {
 	body, err := json.Marshal(answer)
 	if err != nil {
-		slog.Error("sandbox: writing an answer", "err", err)
+		slog.Error("sandbox: encoding a response failed", "err", err)
 		http.Error(w, "{}", http.StatusInternalServerError)
 		return
 	}

@@ -44,7 +44,7 @@ func serveFile(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err != nil {
-		slog.Error("sandbox: generating a file", "err", err)
+		slog.Error("sandbox: generating a file failed", "err", err)
 		http.Error(w, "The file could not be generated.", http.StatusInternalServerError)
 		return
 	}

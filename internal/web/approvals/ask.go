@@ -110,7 +110,7 @@ func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 func (p *Handlers) flashSent(r *http.Request, sent approval.SentRequest, email string) {
 	switch {
 	case sent.Mail != nil:
-		p.Log.WarnContext(r.Context(), "failed to mail an approval link", "request", sent.ID, "error", sent.Mail)
+		p.Log.WarnContext(r.Context(), "mailing an approval link failed", "request", sent.ID, "error", sent.Mail)
 		p.Flash(r, "The link works, but it could not be mailed. Send it to the client yourself, or try again.")
 	case email != "":
 		p.Flash(r, "The link was mailed to %s.", email)

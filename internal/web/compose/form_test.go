@@ -202,7 +202,7 @@ func TestFormRoundTrip(t *testing.T) {
 	}
 }
 
-// The number of times belongs to the rule of repetition, which is above the time of the post.
+// Problems are sorted in the order of the fields on the page.
 func TestProblemOrder(t *testing.T) {
 	t.Parallel()
 	all := problems{{Field: "times"}, {Field: "text-3"}, {Field: "second"}, {Field: "caption"}, {}}

@@ -131,7 +131,7 @@ func (p *Handlers) endUnsaved(r *http.Request, s sheet) {
 		return err
 	})
 	if err != nil { // the form is only offered once more
-		p.Log.ErrorContext(r.Context(), "ending an unsaved form failed", "error", err)
+		p.Log.ErrorContext(r.Context(), "recording that a form was saved failed", "error", err)
 	}
 }
 

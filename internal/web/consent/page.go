@@ -77,7 +77,7 @@ func (p *Handlers) turn(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	if told.Err != nil {
-		p.Log.WarnContext(r.Context(), "the metadata of an OAuth client is unusable", "error", told.Err)
+		p.Log.WarnContext(r.Context(), "the metadata of an OAuth client is invalid", "error", told.Err)
 	}
 	p.ShowText(w, r, shell.StatusOf(err), "Not allowed", p.Detail(r, err))
 }

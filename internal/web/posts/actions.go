@@ -141,7 +141,7 @@ func (p *Handlers) askApproval(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 	case sent.Mail != nil:
-		p.Log.WarnContext(r.Context(), "failed to mail an approval link", "post", id, "error", sent.Mail)
+		p.Log.WarnContext(r.Context(), "mailing an approval link failed", "post", id, "error", sent.Mail)
 		told = p.T(r, "The post is waiting for approval, but the link could not be mailed. Send it to the client yourself.")
 	case ask.Email != "":
 		told = p.T(r, "The post is waiting for approval. The link was mailed to %s.", ask.Email)

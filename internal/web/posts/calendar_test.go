@@ -40,7 +40,7 @@ func TestPeriodDates(t *testing.T) {
 	}
 }
 
-// A day has as many hours as its clocks show, whichever way they are set.
+// The grid of a day has a row for each hour, even if the clocks change.
 func TestAddHours(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

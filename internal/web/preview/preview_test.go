@@ -65,7 +65,7 @@ func draw(t *testing.T, platform string, c network.Content) string {
 	return string(html)
 }
 
-// Each network has a look of its own, in which nothing of the post is markup, and nothing of its text is left out.
+// Previews of all networks differ, escape the text of the post, and contain the whole text.
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	text := "Winter <market> #coffee\nof @harbour\n\n" + strings.Repeat("Twelve stalls and one long bar. ", 20)
@@ -120,7 +120,7 @@ func TestLinkCards(t *testing.T) {
 	}
 }
 
-// A video that is taller than wide is shown as a Short, and one that plays has controls.
+// A video in portrait orientation is shown as a Short, and a playable video has controls.
 func TestVideos(t *testing.T) {
 	t.Parallel()
 	short := network.Content{Media: []network.Media{{ID: 1, Kind: network.Video, Width: 1080, Height: 1920}}}

@@ -115,7 +115,7 @@ func TestStatementWords(t *testing.T) {
 	}
 }
 
-// TestEndOf checks that a key works through its last day in the team's zone, also on long days.
+// TestEndOf checks that a key is valid until the end of its last day in the team's time zone, even on days with 25 hours.
 func TestEndOf(t *testing.T) {
 	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")

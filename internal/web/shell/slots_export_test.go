@@ -96,7 +96,7 @@ func TestClientDisconnects(t *testing.T) {
 	}
 }
 
-// TestTimeoutIsNoOutage checks that a timeout is no outage while the dependencies answer.
+// TestTimeoutIsNoOutage checks that a timeout is not reported as an outage if the dependencies respond.
 func TestTimeoutIsNoOutage(t *testing.T) {
 	t.Parallel()
 	f := bare(t)
@@ -133,8 +133,8 @@ func TestReadAhead(t *testing.T) {
 	}
 }
 
-// TestStalledLongForms checks that stalled senders of long forms hold no slot among pages, and that long forms are
-// limited per network and in total.
+// TestStalledLongForms checks that stalled long forms do not use slots of pages, and that long forms are limited per IP
+// network and in total.
 func TestStalledLongForms(t *testing.T) {
 	t.Parallel()
 	f := bare(t)

@@ -73,7 +73,7 @@ func (s *slow) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// TestLongUploads checks that uploads have no time limit while bytes arrive.
+// TestLongUploads checks that uploads have no time limit as long as bytes arrive.
 func TestLongUploads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := serving(t, func(w http.ResponseWriter, r *http.Request) {
@@ -144,7 +144,7 @@ func drips(t *testing.T, read func(*Upload)) time.Duration {
 		if resp, err := client.Do(req); err == nil {
 			resp.Body.Close()
 		}
-		<-time.After(2 * time.Minute) // until the sender has seen it
+		<-time.After(2 * time.Minute) // until the sender has received the response
 	})
 	return took
 }
@@ -189,8 +189,8 @@ func TestLongDownloads(t *testing.T) {
 	})
 }
 
-// TestNoWritesAfterDeadline checks that no bytes are sent after the end, even if the process was suspended or the client
-// is slow, and that the client notices the truncation.
+// TestNoWritesAfterDeadline checks that no bytes are sent after the deadline, even if the process was suspended or the
+// client is slow, and that the client detects the truncation.
 func TestNoWritesAfterDeadline(t *testing.T) {
 	for name, c := range map[string]struct {
 		still, taking time.Duration

@@ -130,7 +130,7 @@ func (s *Service) measure(ctx context.Context, h job.LeasedJob, q provider.Hasht
 	case ctx.Err() != nil:
 		return fmt.Errorf("requesting figures: %w", err)
 	default:
-		s.Log.WarnContext(ctx, "a provider of hashtag figures failed", "job", h.ID, "error", err)
+		s.Log.WarnContext(ctx, "a provider of hashtag metrics failed", "job", h.ID, "error", err)
 		return &sourceError{err}
 	}
 	if err := provider.Acquire(ctx); err != nil {

@@ -2,7 +2,7 @@
 
 const bell = document.querySelector('.bell');
 const panel = document.getElementById('notices');
-let wasOpen = false; // when the pointer was pressed, which closes the panel
+let wasOpen = false; // whether the panel was open when the pointer was pressed, which closes it
 
 async function load() {
   const answer = await fetch('/notices/recent', { headers: { Accept: 'text/html' } });
@@ -13,7 +13,7 @@ async function load() {
 }
 
 async function toggle(event) {
-  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // to a new tab or window
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // opens a new tab or window
   event.preventDefault();
   const closes = wasOpen || panel.matches(':popover-open');
   wasOpen = false;

@@ -8,7 +8,7 @@ const told = document.getElementById('told');
 const half = 30 * 60e3;
 let dragged = null;
 let marked = null;
-let beside = null; // where the post is whose summary is shown
+let beside = null; // position of the post whose summary is shown
 
 // spotOf returns the day, hour or list of drafts under a drag event.
 function spotOf(event) {
@@ -18,11 +18,11 @@ function spotOf(event) {
   return spot;
 }
 
-// timeOf returns a post's time of day, with the zone on days when clocks change.
+// timeOf returns a post's time of day. It includes the time zone on days when clocks change.
 const timeOf = (post) => post.querySelector('time')?.textContent.slice(0, 5) ?? '';
 
 // destination returns the fields that move the dragged post to a spot, and the time to show. The lower half of an hour
-// is half past it. A day keeps the post's time of day.
+// means half past. If the spot is a day, the post keeps its time of day.
 function destination(spot, event) {
   const { at, day } = spot.dataset;
   if (at === undefined) return { fields: day ? { date: day, time: timeOf(dragged) } : {}, text: '' };
@@ -42,7 +42,7 @@ function mark(spot, text = '') {
   if (text) spot.dataset.drop = text;
 }
 
-// Otherwise a link or an image would be dragged instead of its post.
+// Without this, browsers drag a link or an image instead of its post.
 document.addEventListener('pointerdown', (event) => {
   for (const part of event.target.closest?.('.event')?.querySelectorAll('a, img') ?? []) part.draggable = false;
 });
@@ -59,7 +59,7 @@ document.addEventListener('dragstart', (event) => {
 document.addEventListener('dragover', (event) => {
   const spot = spotOf(event);
   mark(spot, spot ? destination(spot, event).text : '');
-  if (spot) event.preventDefault(); // it may be dropped here
+  if (spot) event.preventDefault(); // allows dropping
 });
 
 document.addEventListener('drop', (event) => {
@@ -80,7 +80,7 @@ document.addEventListener('dragend', () => {
   dragged = null;
 });
 
-// put shows a post at a spot and returns a function that puts it back.
+// put shows a post at a spot and returns a function that moves it back.
 function put(post, spot) {
   const [list, next] = [post.parentElement, post.nextSibling];
   let into = spot.querySelector('ul');
@@ -124,13 +124,13 @@ document.addEventListener('submit', async (event) => {
   document.querySelector('#moved button')?.focus();
 });
 
-// Filters apply at once. A typed date is complete when its year is.
+// Filters apply immediately. A typed date is complete when the year has four digits.
 document.addEventListener('change', (event) => {
   const field = event.target.closest('#filter .calpick');
   if (field && (field.type !== 'date' || field.value === '' || field.value >= '2000')) field.form.requestSubmit();
 });
 
-// A click in an hour starts a post for that time.
+// A click in an hour opens the composer with that time.
 document.addEventListener('click', (event) => {
   const hour = event.target.closest('.writes .hour[data-at]');
   if (!hour || event.target.closest('.event') || matchMedia('(max-width: 48rem)').matches) return;
@@ -154,13 +154,13 @@ document.addEventListener('click', async (event) => {
   quick.focus();
 });
 
-// The summary grows when its form is opened.
+// The summary becomes larger when its form is opened.
 quick.addEventListener('toggle', (event) => {
   place();
   if (event.target !== quick && event.target.open) quick.querySelector('[name=date]').focus();
 }, true);
 
-// place puts the summary beside a post, within the window. On a narrow screen it is at the bottom.
+// place moves the summary next to a post, within the window. On a narrow screen, the summary is at the bottom.
 function place() {
   if (!beside || !quick.matches(':popover-open')) return;
   const gap = 8;

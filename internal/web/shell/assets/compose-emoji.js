@@ -3,7 +3,7 @@
 
 const emojiButton = document.getElementById('emoji-button');
 const emojiPanel = document.getElementById('emoji');
-let emojiAt = null; // the text and the place in it where the next emoji is added
+let emojiAt = null; // the field and the position of the next emoji
 
 // loadEmoji fills the panel once.
 async function loadEmoji() {
@@ -16,7 +16,7 @@ async function loadEmoji() {
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
   emojiPanel.replaceChildren(...page.body.childNodes);
   emojiPanel.querySelector('input').addEventListener('input', (event) => {
-    event.stopPropagation(); // it is no part of the post
+    event.stopPropagation(); // the search is not part of the post
     findEmoji(event.target.value);
   });
   findEmoji('');
@@ -24,7 +24,7 @@ async function loadEmoji() {
 
 const emojiShown = () => [...emojiPanel.querySelectorAll('[data-emoji]')].filter((button) => !button.hidden);
 
-// findEmoji shows the emoji with words that begin with those of a search.
+// findEmoji shows the emoji that match a search. Each word of the search must be the start of a word of the emoji.
 function findEmoji(search) {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   for (const button of emojiPanel.querySelectorAll('[data-emoji]')) {

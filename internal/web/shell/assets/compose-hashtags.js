@@ -9,7 +9,7 @@ offers.className = 'offered';
 offers.setAttribute('role', 'listbox');
 offers.setAttribute('aria-label', translate('Hashtags'));
 const mostOffered = 6;
-let hashtagsLoaded = null; // the lists, once they were needed
+let hashtagsLoaded = null; // promise of the lists; null until they are needed
 
 // hashtagLists returns the elements of the team's lists.
 function hashtagLists() {

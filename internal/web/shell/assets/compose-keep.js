@@ -8,15 +8,15 @@ const keepUnderWay = translate('Saving…');
 const keepAfter = 1500; // milliseconds without a change
 const keepAtMost = 5000; // milliseconds between two requests while changes go on
 const keepAgain = [5000, 60_000]; // milliseconds after a first failure, and at most
-const answerWithin = 3000; // milliseconds; if the form is changed later, the browser has probably stopped sending it
+const answerWithin = 3000; // milliseconds; if the form changes later, the browser has probably canceled sending it
 const beaconLimit = 60_000; // bytes that browsers send after a page has closed
 
 let keepTimer = 0;
 let keepWait = keepAgain[0];
 let keepDue = 0; // time by which the oldest unsaved change must be stored
 let keeping = null; // the current request
-let keepWell = true; // the last request succeeded
-let saving = false; // the form is being sent
+let keepWell = true; // whether the last request succeeded
+let saving = false; // whether the form is being sent
 let sentAt = 0; // when it was sent, in milliseconds
 let keptBody = '';
 
@@ -26,7 +26,7 @@ const keepBody = () => {
   return body;
 };
 
-// say shows the state. Screen readers announce only changes between success and failure.
+// say shows a message about storing. Screen readers announce only changes between success and failure.
 function say(text, well) {
   keepState.hidden = false;
   keepState.classList.toggle('bad', !well);
@@ -76,10 +76,10 @@ async function keep() {
   } finally {
     keeping = null;
   }
-  if (keepDue) keepLater(); // changed meanwhile
+  if (keepDue) keepLater(); // changed in the meantime
 }
 
-// refusedBy returns why the server did not store the form, or nothing.
+// refusedBy returns the reason why the server did not store the form, or nothing.
 async function refusedBy(answer) {
   if (answer.status === 204) return '';
   if (answer.redirected) return translate('Not saved: you are signed out. Sign in again in another tab.');
@@ -119,7 +119,7 @@ addEventListener('beforeunload', (event) => { if (!saving && !keepWell) event.pr
 
 // Returning to a form that has created a post leads to that post, so that it is not created twice.
 form.addEventListener('submit', (event) => {
-  leave(); // in case it does not arrive
+  leave(); // in case the form does not arrive
   [saving, sentAt] = [true, Date.now()];
   clearTimeout(keepTimer);
   const keeps = ['save', 'schedule', 'publish', 'approval'].includes(event.submitter?.value);

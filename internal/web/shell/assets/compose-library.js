@@ -2,12 +2,12 @@
 // library unfolds in the form.
 'use strict';
 
-const library = () => document.getElementById('library'); // it changes with an upload
+const library = () => document.getElementById('library'); // replaced after an upload
 const libraryDialog = () => library().querySelector('dialog');
 const searchPause = 250; // milliseconds without a change
 let searchTimer = 0;
 
-// showLibrary shows the library over the page. A dialog that is part of the page, or was moved, has to be closed first.
+// showLibrary shows the library over the page. A dialog that is not modal or was moved must be closed first.
 function showLibrary() {
   library().open = true;
   libraryDialog().removeAttribute('open');
@@ -39,7 +39,7 @@ document.addEventListener('click', (event) => {
   }
 });
 
-// What happens in the library changes the form only when files are added.
+// Events in the library do not change the form. Only adding files does.
 for (const type of ['input', 'change']) {
   document.addEventListener(type, (event) => {
     if (!event.target.closest('#library dialog')) return;

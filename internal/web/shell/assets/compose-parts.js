@@ -15,8 +15,8 @@ function fields(part) {
 const isChoice = (field) => field.type === 'radio' || field.type === 'checkbox';
 const stateOf = (field) => (isChoice(field) ? field.checked : field.value);
 
-// take replaces a part of the form with the answer's. It keeps what was entered since the request, and accounts that were
-// selected since.
+// take replaces a part of the form with that of the response. It keeps input and selected accounts from after the
+// request.
 function take(id, answer, before) {
   const old = document.getElementById(id);
   const fresh = answer.getElementById(id);
@@ -39,7 +39,7 @@ function take(id, answer, before) {
   if (id === 'media') fresh.querySelector('#library').open = false;
   const added = [...old.querySelectorAll('details[data-account]')].filter((details) => !fresh.querySelector(same(details)));
   const shown = old.matches(':popover-open');
-  const library = old.querySelector('dialog:modal'); // it stays as it is
+  const library = old.querySelector('dialog:modal'); // keeps an open dialog
   if (library) fresh.querySelector('dialog').replaceWith(library);
   old.replaceWith(document.adoptNode(fresh));
   if (shown) document.getElementById(id).showPopover();
@@ -48,8 +48,8 @@ function take(id, answer, before) {
   added.forEach(insert);
 }
 
-// place returns a function that continues in the field that has the focus, after parts of the form were replaced. It is
-// null if no field has it.
+// place returns a function that restores the focus after parts of the form were replaced, or null if no field has the
+// focus.
 function place() {
   const field = document.activeElement;
   if (!form.contains(field) || !field.matches('textarea, input:not([type=file]), select')) return null;
@@ -75,13 +75,14 @@ function apply(answer, before, parts) {
   const wrong = answer.getElementById('wrong');
   if (wrong) form.before(document.adoptNode(wrong));
   for (const id of parts) take(id, answer, before);
-  form.dispatchEvent(new Event('input', { bubbles: true })); // the preview, what is hidden, and that it is not saved
+  form.dispatchEvent(new Event('input', { bubbles: true })); // updates the preview, hidden fields, and the unsaved state
   if (goOn) goOn();
   else if (document.activeElement === document.body) document.getElementById('files').focus({ preventScroll: true });
   return !wrong;
 }
 
-// arranging moves or removes an item of a list of media. It returns the button's value for the item's current position.
+// arranging returns the value of a button that moves or removes an item of a list of media, for the item's current
+// position.
 function arranging(what, item) {
   const { media, list } = item.dataset;
   return () => {
@@ -90,8 +91,8 @@ function arranging(what, item) {
   };
 }
 
-// partOf returns what a button changes: its value when its turn comes, the parts of the form, and what to say; nothing for
-// a button that sends the form.
+// partOf returns what a button changes: a function for its value when its turn comes, the parts of the form, and a message.
+// It returns nothing for a button that sends the form.
 function partOf(button) {
   const value = button?.value ?? '';
   const item = button?.closest('li.file');
@@ -110,7 +111,7 @@ function partOf(button) {
   }
 }
 
-// changePart runs a button that changes only a part of the form, and reports whether it is one.
+// changePart handles a button that changes only a part of the form. It returns false for other buttons.
 function changePart(button) {
   const part = partOf(button);
   if (!part) return false;
@@ -132,7 +133,7 @@ async function request(button, { value, parts, said }) {
   try {
     const response = await fetch(form.action, { method: 'POST', body });
     const answer = new DOMParser().parseFromString(await response.text(), 'text/html');
-    if (!answer.getElementById('compose')) { // such as the sign-in page, to which the form is sent along
+    if (!answer.getElementById('compose')) { // such as the sign-in page, which gets the fields of the form
       sendWhole(button);
       return;
     }
@@ -148,7 +149,7 @@ async function request(button, { value, parts, said }) {
   }
 }
 
-// findFocus restores the focus to a replaced button, or to one beside it.
+// findFocus restores the focus to a replaced button, or to a button next to it.
 function findFocus(label, button) {
   const { media, list } = button.closest('li.file')?.dataset ?? {};
   const items = `li.file[data-list="${list}"]`;

@@ -25,7 +25,7 @@ for (const button of views) {
   });
 }
 
-// A link to a part of the form shows it.
+// A link to a part of the form shows the form.
 document.addEventListener('click', (event) => {
   const link = event.target.closest('a[href^="#"]');
   const target = link && document.getElementById(link.hash.slice(1));

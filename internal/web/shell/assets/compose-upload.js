@@ -4,11 +4,11 @@
 
 const waiting = []; // files to upload; the first is being uploaded
 const failed = []; // files that could not be sent
-let reason = ''; // why
+let reason = ''; // why they could not be sent
 let sending = false;
 let after = null; // the button that was pressed during the upload
 
-// report is outside of the parts that answers replace.
+// report is outside of the parts that responses replace.
 const report = document.createElement('div');
 report.className = 'upload-state';
 const bar = document.createElement('progress');
@@ -106,7 +106,7 @@ function done(batch, refusal, accepted) {
   if (button && accepted) press(button);
 }
 
-// press submits the form with a button, even one that an answer has replaced.
+// press submits the form with a button, even if a response has replaced the button.
 function press(button) {
   if (!changePart(button)) sendWhole(button);
 }
@@ -153,7 +153,7 @@ document.addEventListener('drop', (event) => {
 });
 document.addEventListener('paste', (event) => {
   const files = filesOf(event.clipboardData);
-  if (files.length === 0 || event.clipboardData.getData('text/plain')) return; // copied text has a picture of itself
+  if (files.length === 0 || event.clipboardData.getData('text/plain')) return; // some programs add an image to copied text
   event.preventDefault();
   add(files);
 });

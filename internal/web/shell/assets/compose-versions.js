@@ -8,7 +8,7 @@ const tabs = document.createElement('div');
 tabs.className = 'versions';
 tabs.setAttribute('role', 'tablist');
 tabs.setAttribute('aria-label', translate('Versions'));
-let version = ''; // the account whose version is shown; empty for the shared text
+let version = ''; // ID of the account whose version is shown; empty for the shared text
 
 const versionText = (details) => details.querySelector('textarea[name^="text-"]');
 const isChecked = (details, name) => Boolean(details.querySelector(`input[name="${name}-${details.dataset.account}"]`)?.checked);
@@ -16,7 +16,7 @@ const followsShared = (details) => 'follows' in versionText(details).dataset;
 const isCustomized = (details) => Boolean(isChecked(details, 'notext') || isChecked(details, 'nomedia')
   || !followsShared(details) || details.querySelector('li.file'));
 
-// mirror fills versions without their own text with the shared text.
+// mirror copies the shared text to versions without their own text.
 function mirror(details) {
   const field = versionText(details);
   const silent = isChecked(details, 'notext');
@@ -25,7 +25,7 @@ function mirror(details) {
   field.readOnly = silent && field.value === '';
 }
 
-// Mirrored texts are not sent.
+// The form does not send copies of the shared text.
 form.addEventListener('formdata', (event) => {
   for (const field of form.querySelectorAll('textarea[data-follows]')) event.formData.set(field.name, '');
 });
@@ -35,7 +35,7 @@ form.addEventListener('input', (event) => {
   else delete event.target.dataset.follows;
 }, { capture: true });
 
-// tabFor returns a new tab. It shows the account as its chip does.
+// tabFor returns a new tab for an account. It looks like the account's chip.
 function tabFor(account) {
   const tab = document.createElement('button');
   tab.type = 'button';
@@ -159,7 +159,7 @@ editor.addEventListener('click', (event) => {
   field.dispatchEvent(new Event('input', { bubbles: true }));
 });
 
-// reveal shows the version that holds a field, such as one that a problem links to.
+// reveal shows the version that contains a field, such as the target of a problem's link.
 function reveal(field) {
   const options = field?.closest('[data-options]');
   const details = options ? firstOf([...own().querySelectorAll('details[data-account]')], options.dataset.options) : field?.closest('#own details[data-account]');

@@ -6,7 +6,7 @@ const form = document.getElementById('compose');
 const caption = document.getElementById('caption');
 const looks = document.getElementById('looks');
 const told = document.getElementById('told');
-const own = () => document.getElementById('own'); // it changes with an upload
+const own = () => document.getElementById('own'); // replaced after an upload
 const pause = 300; // milliseconds without a change
 let timer = 0;
 let asked = null;
@@ -45,7 +45,7 @@ async function look() {
   }
 }
 
-// keepMedia puts the images and videos that are shown already into the new preview, so that nothing flickers or is loaded again.
+// keepMedia moves the displayed images and videos into the new preview, so that they do not flicker and are not reloaded.
 function keepMedia(page) {
   const shown = new Map();
   for (const media of looks.querySelectorAll('img, video')) shown.set(media.src, [...shown.get(media.src) ?? [], media]);
@@ -57,7 +57,7 @@ function keepMedia(page) {
 
 const nameOf = (details) => details.closest('section')?.getAttribute('aria-label') + details.className;
 
-// welcome adds the versions of accounts that were selected just now.
+// welcome adds the versions of newly selected accounts.
 function welcome(fresh) {
   if (!fresh) return;
   fresh.remove();
@@ -72,8 +72,8 @@ function welcome(fresh) {
   }
 }
 
-// insert adds an account's version to the form, in place of the hidden fields that kept its content. The form has one
-// field for each medium's description.
+// insert adds an account's version to the form. The version replaces the hidden fields with its content. The form has
+// one field for each medium's alt text.
 function insert(details) {
   const names = new Set([...details.querySelectorAll('[name]')].map((field) => field.name));
   for (const name of ['text', 'notext', 'media', 'nomedia']) names.add(`${name}-${details.dataset.account}`);
@@ -84,7 +84,7 @@ function insert(details) {
   own().insertBefore(details, own().querySelector(':scope > [data-by-hand]'));
 }
 
-// put replaces a part of the page if it has changed, such as the question which of two equal times is meant.
+// put replaces a part of the page if it has changed, such as the choice between two equal times when clocks change.
 function put(part) {
   if (!part) return;
   part.remove();
@@ -107,7 +107,7 @@ function follow() {
   }
 }
 
-// limit disables the options of TikTok that the settings of a selected account forbid, except chosen ones.
+// limit disables options of TikTok that the settings of a selected account do not allow, except chosen options.
 function limit() {
   const off = new Set([...form.querySelectorAll('#creators [data-off]')].flatMap((part) => part.dataset.off.split(' ')));
   for (const option of form.querySelectorAll('[data-limited]')) {

@@ -34,14 +34,14 @@ function ratio() {
   return chosen && turned() ? 1 / chosen : chosen;
 }
 
-// part returns the part in the form's numbers, within the image.
+// part returns the part that the numbers in the form describe, limited to the image.
 function part() {
   const [left, top, width, height] = names.map((name) => Math.round(Number(form.elements[name].value)) || 0);
   const within = { width: clamp(width, least, whole.width), height: clamp(height, least, whole.height) };
   return { ...within, left: clamp(left, 0, whole.width - within.width), top: clamp(top, 0, whole.height - within.height) };
 }
 
-// draw shows the frame where the numbers are.
+// draw shows the frame of the numbers in the form.
 function draw() {
   const now = part();
   frame.style.left = `${now.left / whole.width * 100}%`;
@@ -53,7 +53,7 @@ function draw() {
   frame.setAttribute('aria-label', translate('Crop frame, %s × %s pixels, %s from the left, %s from the top. Arrow keys move it, with Shift they change its size.', now.width, now.height, now.left, now.top));
 }
 
-// set enters a part in the form, in whole pixels of the chosen shape.
+// set writes a part to the form, in whole pixels and with the chosen shape.
 function set(next) {
   let [width, height] = [Math.floor(next.width), Math.floor(next.height)];
   const shape = ratio();
@@ -74,7 +74,7 @@ function fit(now, shape) {
   return { left: now.left + (now.width - width) / 2, top: now.top + (now.height - height) / 2, width, height };
 }
 
-// resize returns a part whose corner is moved, in the chosen shape and within the image.
+// resize returns a part with a moved corner, with the chosen shape and within the image.
 function resize(from, corner, dx, dy) {
   const west = corner.includes('w');
   const north = corner.includes('n');

@@ -19,7 +19,7 @@ reveal(location.hash);
 addEventListener('hashchange', () => reveal(location.hash));
 document.addEventListener('click', (event) => {
   const link = event.target.closest('a[href^="#"]');
-  if (link) reveal(link.hash); // also where the address has it already
+  if (link) reveal(link.hash); // even if the address already has the fragment
 });
 
 let folded = [];

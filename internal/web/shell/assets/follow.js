@@ -15,7 +15,7 @@ async function look() {
     const shown = document.querySelector('[data-follow]');
     if (shown && shown.innerHTML !== now.innerHTML) shown.innerHTML = now.innerHTML;
   } catch {
-    // The network may be back at the next request.
+    // The next request may succeed.
   }
   setTimeout(look, every);
 }

@@ -31,7 +31,7 @@ const fields = (form) => new URLSearchParams(new FormData(form));
 // folder returns the folder for new files.
 const folder = () => (adding ? target.elements.folder?.value : target.dataset.folder) || '0';
 
-// open opens an upload as the page that adds files does, and returns where its files go and how large they may be.
+// open opens an upload like the page for adding files. It returns the address for files and their maximum size.
 async function open() {
   const add = await fetch('/media/add');
   const form = parse(await add.text()).querySelector('form[action="/media/uploads"]');
@@ -123,14 +123,14 @@ async function send(one) {
       let detail = '';
       try {
         ({ detail } = JSON.parse(request.responseText));
-      } catch { /* an answer of something between this page and the program */ }
+      } catch { /* a response of a proxy */ }
       fail(detail || translate('It was not uploaded. Try again in a moment.'));
     };
     request.send(one.file);
   });
 }
 
-// next sends files that wait. After the last one, the page shows what was added.
+// next sends files that wait. After the last file, the page shows the added files.
 async function next() {
   while (active < atOnce && queue.length > 0) {
     active++;
@@ -148,7 +148,7 @@ async function work(one) {
     return;
   }
   const open = batch;
-  batch = null; // what is dropped from now on opens another
+  batch = null; // files that are dropped later open another one
   if (open) await open.then(close).catch(() => {}); // it closes by itself after an hour
   const added = done.splice(0);
   if (added.length > 0) {
@@ -157,7 +157,7 @@ async function work(one) {
     else await show(location.pathname + location.search);
   }
   for (const shown of added) shown.remove();
-  if (queue.length > 0) void next(); // dropped meanwhile
+  if (queue.length > 0) void next(); // files were dropped in the meantime
 }
 
 // leave opens the library with the new files, unless others wait or need a decision.
@@ -186,7 +186,7 @@ document.addEventListener('drop', (event) => {
 });
 document.addEventListener('paste', (event) => {
   const pasted = filesOf(event.clipboardData);
-  if (pasted.length === 0 || event.clipboardData.getData('text/plain')) return; // copied text has a picture of itself
+  if (pasted.length === 0 || event.clipboardData.getData('text/plain')) return; // some programs add an image to copied text
   event.preventDefault();
   add(pasted);
 });

@@ -29,7 +29,7 @@ async function show(to) {
   request = new AbortController();
   const { signal } = request;
   const fresh = await load(to, signal).catch(() => null);
-  if (signal.aborted) return; // something else has been entered meanwhile
+  if (signal.aborted) return; // the search has changed in the meantime
   if (!fresh || !parts.every((id) => fresh.getElementById(id))) {
     location.assign(to);
     return;

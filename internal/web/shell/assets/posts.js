@@ -5,8 +5,8 @@
 const longest = 30; // maximum seconds between two requests while the server is unreachable
 const live = document.getElementById('live');
 let timer = 0;
-let wait = 0; // seconds until the next look; 0 for none
-let postponed = false; // until the page is visible
+let wait = 0; // seconds until the next request; 0 for none
+let postponed = false; // whether the request waits until the page is visible
 
 function follow(seconds) {
   clearTimeout(timer);
@@ -19,14 +19,14 @@ async function look() {
   postponed = document.hidden;
   if (postponed) return;
   const response = await fetch(live.dataset.src).catch(() => null);
-  if (response && (response.redirected || response.status === 404)) return; // signed out, or at another team by now
+  if (response && (response.redirected || response.status === 404)) return; // signed out, or the team was switched
   if (!response || !response.ok) {
     follow(Math.min(longest, wait * 2));
     return;
   }
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('live');
   if (fresh.dataset.stamp !== live.dataset.stamp && !isTyping()) {
-    location.replace(live.dataset.page); // what can be done has changed, too
+    location.replace(live.dataset.page); // the available actions have changed too
     return;
   }
   take(fresh);

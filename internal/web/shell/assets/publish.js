@@ -58,7 +58,7 @@ document.addEventListener('submit', async (event) => {
   } else if (response?.redirected) {
     location.assign(response.url);
   } else {
-    button.dataset.whole = ''; // the answer shows what is wrong
+    button.dataset.whole = ''; // the response shows the problems
     event.target.requestSubmit(button);
   }
 });

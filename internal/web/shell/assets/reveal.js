@@ -12,5 +12,5 @@ for (const button of document.querySelectorAll('.reveal')) {
     show(field.type === 'password');
     field.focus();
   });
-  field.form.addEventListener('submit', () => show(false)); // browsers offer to save only the values of password fields
+  field.form.addEventListener('submit', () => show(false)); // browsers offer to save only values of password fields
 }

@@ -7,7 +7,7 @@ for (const rows of document.querySelectorAll('[data-rows]')) {
   const add = group.querySelector('[data-add]');
   const fieldsOf = (row) => row.querySelectorAll('input, textarea');
 
-  // number gives the labels and fields of each row its number.
+  // number numbers the labels and fields of each row.
   const number = () => {
     [...rows.children].forEach((row, i) => {
       for (const label of row.querySelectorAll('label, .sr')) label.textContent = label.textContent.replace(/\d+/, i + 1);

@@ -34,7 +34,7 @@ async function find() {
 
 const start = () => find().catch(() => {});
 
-// move focuses the next or previous result; before the first one is the field.
+// move focuses the next or previous result, or the field before the first result.
 function move(by) {
   const places = [field, ...panel.querySelectorAll('a')];
   places[Math.max(0, Math.min(places.indexOf(document.activeElement) + by, places.length - 1))].focus();
@@ -62,6 +62,6 @@ form.addEventListener('keydown', (event) => {
 form.addEventListener('focusout', (event) => {
   if (!form.contains(event.relatedTarget)) close();
 });
-panel.addEventListener('mousedown', (event) => event.preventDefault()); // a click beside a result keeps the panel open
-// The field may have been in use before this script was loaded.
+panel.addEventListener('mousedown', (event) => event.preventDefault()); // a click next to a result keeps the panel open
+// People can type before this script is loaded.
 if (document.activeElement === field) start();

@@ -1,5 +1,5 @@
-// Focuses the search field with Ctrl-K or Cmd-K. It runs before the page is shown, so that the keys never reach the browser, which
-// has an action of its own for them.
+// Focuses the search field with Ctrl-K or Cmd-K. It runs before the page is shown, because the browser has another action for
+// these keys.
 'use strict';
 
 document.addEventListener('keydown', (event) => {

@@ -1,4 +1,4 @@
-// Selects the custom color of a form as soon as a color is picked. Without this script, it is selected by hand.
+// Selects the custom color of a form as soon as a color is picked. Without this script, people select it themselves.
 'use strict';
 
 document.getElementById('color-typed').addEventListener('input', (event) => {

@@ -151,7 +151,7 @@ if (drop) {
     choose.value = '';
   };
   choose.addEventListener('change', chosen);
-  if (choose.files.length > 0) chosen(); // chosen before this script ran
+  if (choose.files.length > 0) chosen(); // files were chosen before this script ran
   // The whole page accepts drops, because the browser would open a file dropped beside the area.
   document.addEventListener('dragover', (event) => { event.preventDefault(); drop.classList.add('over'); });
   document.addEventListener('dragleave', (event) => { if (!event.relatedTarget) drop.classList.remove('over'); });
