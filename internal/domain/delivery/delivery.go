@@ -112,7 +112,7 @@ type delivery struct {
 	Phase     phase
 	Draft     network.Draft
 	Tries     int // failed calls that were or will be repeated
-	Lookups   int // inconclusive lookups
+	Lookups   int // inconclusive lookups in a row
 	Epoch     int64
 	NetworkID string    // the network's ID of the published post
 	FirstAt   time.Time // first submission of this post to this account

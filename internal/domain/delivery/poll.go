@@ -36,6 +36,7 @@ func (a *attempt) waitForNetwork(ctx context.Context, err error) error {
 	if a.d.Phase == unconfirmed || a.s.db.Now().Sub(a.d.CreatedAt) > maxProcessingTime {
 		return a.lookUpLater(ctx, err)
 	}
+	a.d.Lookups = 0 // The network answers again.
 	wait := defaultPollInterval
 	if e, ok := errors.AsType[*network.Error](err); ok && !e.After.IsZero() {
 		wait = max(time.Second, min(e.After.Sub(a.s.db.Now()), maxPollInterval))

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,27 @@ import (
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/testkit"
 )
+
+// Lookups that fail from time to time do not make the account unconfirmed, however many there are, because the network
+// answers others: the post is still being processed, or not there.
+func TestIntermittentLookups(t *testing.T) {
+	t.Parallel()
+	failing := repeatStep(maxLookups-1, unknownAnswer)
+	processing := step{verdict: network.Unknown, class: network.Processing}
+	for name, answered := range map[string]step{"still processing": processing, "absent": {verdict: network.Absent}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clock := testkit.NewClock(noon)
+			n := scriptedNetwork{commits: []step{lostNotSent, lostNotSent}, resolves: slices.Concat(failing, []step{answered}, failing,
+				[]step{{verdict: network.Published}})}
+			s := newEnv(t, testkit.Open(t, testkit.SQLite(t), clock), clock, &n)
+			s.deliver(t, 5*time.Minute)
+			if got := s.outcome(t); got != publishedOutcome || n.resolveCalls != 2*maxLookups {
+				t.Errorf("%+v after %d lookups", got, n.resolveCalls)
+			}
+		})
+	}
+}
 
 // After a commit without an answer, a lookup precedes every further commit, even if later commits fail otherwise.
 func TestLookupBeforeEachResend(t *testing.T) {

@@ -15,7 +15,7 @@ const (
 	maxTries         = 6                // failed calls until the delivery fails
 	maxRefusedGrants = 3                // refusals of new grants until the connection counts as lost
 	quietTime        = 90 * time.Second // time after a call without an answer during which it may still publish the post
-	maxLookups       = 6                // inconclusive lookups until the account is unconfirmed
+	maxLookups       = 6                // inconclusive lookups in a row until the account is unconfirmed
 	maxRateLimitWait = 15 * time.Minute // maximum wait that a network can request
 	minBackoff       = 500 * time.Millisecond
 	maxBackoff       = 15 * time.Second
