@@ -74,13 +74,13 @@ func TestApprovalLinkLimits(t *testing.T) {
 		for range bound {
 			all.Go(func() {
 				if p := w.browser(t).get(shot); p.StatusCode != http.StatusOK || p.text == "" {
-					t.Errorf("a picture: %d", p.StatusCode)
+					t.Errorf("image: %d", p.StatusCode)
 				}
 			})
 		}
 		for range bound {
 			if key := <-store.opened; !strings.HasSuffix(key, ".thumb") {
-				t.Errorf("%s was read for a picture of a link", key)
+				t.Errorf("%s was read for an image of a link", key)
 			}
 		}
 		w.browser(t).get(full).wants(t, 429, "approval_link") // shared limit

@@ -149,7 +149,7 @@ func TestApproving(t *testing.T) {
 			a.page[:len(a.page)-2] + "/media/" + itoa(item.MediaID), "/media/" + itoa(item.MediaID) + "/file",
 		} {
 			if p := client.get(path); p.StatusCode == http.StatusOK {
-				t.Errorf("%s is open", path)
+				t.Errorf("%s is accessible", path)
 			}
 		}
 		client.post(a.page, says("approve", "1", "", "kept")).
@@ -214,7 +214,7 @@ func TestApprovingAnOldVersion(t *testing.T) {
 			p.wants(t, 422, "<h1>The post has changed</h1>", "Ask the team that sent it for a link to the new version.")
 			for _, not := range []string{"first", "second", ">Approve</button>"} {
 				if strings.Contains(p.text, not) {
-					t.Errorf("it shows %q: %s", not, p.text)
+					t.Errorf("the page contains %q: %s", not, p.text)
 				}
 			}
 		}

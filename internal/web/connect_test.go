@@ -124,7 +124,7 @@ func TestConnecting(t *testing.T) {
 			"A program or assistant that acts for <bdi>Ada &lt;Okafor&gt;</bdi> requested this.", "Continue to Instagram")
 		if policy := shown.Header.Get("Content-Security-Policy"); !strings.Contains(policy,
 			"form-action 'self' https: "+w.networks.URL+";") {
-			t.Errorf("the form cannot lead there: %s", policy)
+			t.Errorf("form-action does not allow the network: %s", policy)
 		}
 		w.wantAccounts(t, "0  ")
 		back := ada.consent(page)
@@ -139,7 +139,7 @@ func TestConnecting(t *testing.T) {
 		var by int64
 		if err := w.db.QueryRow(t.Context(), `SELECT person_id FROM events WHERE kind = 'social_account.connected'`).
 			Scan(&by); err != nil || by != w.ada.ID {
-			t.Errorf("done by %d (%v)", by, err)
+			t.Errorf("connected by person %d (%v)", by, err)
 		}
 	})
 }
@@ -196,7 +196,7 @@ func TestStates(t *testing.T) {
 		w.clock.Advance(10 * time.Minute)
 		ada.get(late).wants(t, 422, "has expired")
 		if n, err := w.connects.Sweep(t.Context()); err != nil || n != 2 {
-			t.Errorf("%d swept (%v)", n, err)
+			t.Errorf("deleted %d states (%v)", n, err)
 		}
 	})
 }
@@ -237,7 +237,7 @@ func TestDenied(t *testing.T) {
 			ada.get(ada.consent(page)).wants(t, 422, text, `href="`+page+`"`)
 		}
 		if n := strings.Count(log.String(), "next_step=\"Complete App Review"); n != 1 {
-			t.Errorf("%d next steps for the operator: %s", n, log.String())
+			t.Errorf("%d log lines for the operator: %s", n, log.String())
 		}
 		w.networks.set("")
 		ada.get(ada.consent(page)).wants(t, 422, "No account can be connected")
@@ -246,7 +246,7 @@ func TestDenied(t *testing.T) {
 		refused := ada.get(forged)
 		refused.wants(t, 422, "did not accept this sign-in")
 		if strings.Contains(refused.text, "guessed") || strings.Contains(refused.text, "own words") {
-			t.Errorf("it is repeated: %s", refused.text)
+			t.Errorf("the page contains the secret: %s", refused.text)
 		}
 		w.wantAccounts(t, "0  ")
 		ada.get(ada.consent(page)).wants(t, 303)
@@ -262,10 +262,10 @@ func TestChooseAccounts(t *testing.T) {
 		shown := ada.get(choice)
 		shown.wants(t, 200, "first", "second", "&lt;b&gt;second", "Choose the one to connect to")
 		if strings.Contains(shown.text, "Already connected") {
-			t.Error("an account is said to be connected")
+			t.Error("the page says that an account is connected")
 		}
 		if strings.Contains(shown.text, "secret") {
-			t.Error("the page holds a token")
+			t.Error("the page contains a token")
 		}
 		bea.get(choice).wants(t, 404)
 		bea.post(choice, url.Values{"account": {"0"}}).wants(t, 404)
@@ -286,7 +286,7 @@ func TestChooseAccounts(t *testing.T) {
 		w.networks.set("", "first", moreAccounts)
 		ada.get(ada.get(ada.consent(w.link(t, newInstagram))).Header.Get("Location")).wants(t, 200, "first", mayBeMore)
 		if strings.Contains(anew.text, mayBeMore) {
-			t.Error("a complete list is said to be cut")
+			t.Error("the page says that a complete list is truncated")
 		}
 	})
 }
@@ -342,7 +342,7 @@ func TestConnectSignIn(t *testing.T) {
 		wrong := try("https://pds.test", "harbour.test", "wr-ng")
 		wrong.wants(t, 422, "The server rejected", `value="https://pds.test"`, `value="harbour.test"`)
 		if strings.Contains(wrong.text, "wr-ng") || strings.Contains(wrong.text, "own words") {
-			t.Errorf("it is repeated: %s", wrong.text)
+			t.Errorf("the page contains the secret: %s", wrong.text)
 		}
 		try("https://pds.test", "down.test", "app-pass").wants(t, 502, "Try again in a few minutes.")
 		try("https://pds.test", "", "app-pass").wants(t, 422, "Enter the server")

@@ -18,7 +18,7 @@ func TestHomeBounds(t *testing.T) {
 	}
 	for i, at := range bounds[1:] {
 		if want := 13 + i; at.Day() != want || at.Hour() > 1 {
-			t.Errorf("day %d begins at %v", want, at)
+			t.Errorf("day %d starts at %v", want, at)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func TestLanguages(t *testing.T) {
 		} {
 			p := b.do(http.MethodGet, "/sign-in", nil, "Accept-Language", accepted)
 			if !strings.Contains(p.text, `<html lang="`+want+`">`) {
-				t.Errorf("a browser that accepts %q does not get %s", accepted, want)
+				t.Errorf("Accept-Language %q: the page is not in %s", accepted, want)
 			}
 			if !slices.Contains(p.Header["Vary"], "Accept-Language") {
 				t.Errorf("a page may be cached for other languages: %v", p.Header["Vary"])
@@ -42,7 +42,7 @@ func TestLanguages(t *testing.T) {
 		b.in("ada@example.com")
 		p := b.post("/account/profile", url.Values{"name": {"Ada"}, "language": {"xx"}})
 		if p.StatusCode != http.StatusUnprocessableEntity {
-			t.Errorf("an unknown language got %d", p.StatusCode)
+			t.Errorf("unknown language: %d", p.StatusCode)
 		}
 		b.post("/account/profile", url.Values{"name": {"Ada"}, "language": {"de"}})
 		p = b.do(http.MethodGet, "/account", nil, "Accept-Language", "en")

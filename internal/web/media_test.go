@@ -35,7 +35,7 @@ func TestMediaFiles(t *testing.T) {
 		}
 		if p := b.do(http.MethodGet, item.file(), nil, "Range",
 			"bytes=2-5"); p.StatusCode != http.StatusPartialContent || p.text != string(raw[2:6]) {
-			t.Errorf("a part: %d %q", p.StatusCode, p.text)
+			t.Errorf("range: %d %q", p.StatusCode, p.text)
 		}
 		b.do(http.MethodGet, item.file(), nil, "Range", "bytes=900000-").wants(t, 416)
 		b.do(http.MethodGet, item.file(), nil, "If-None-Match", p.Header.Get("ETag")).wants(t, 304)
@@ -43,7 +43,7 @@ func TestMediaFiles(t *testing.T) {
 			t.Errorf("HEAD: %v", p.Header)
 		}
 		if p := b.get(item.thumbnail()); p.StatusCode != http.StatusOK || !strings.HasPrefix(p.Header.Get("Content-Type"), "image/") {
-			t.Errorf("the thumbnail: %d %v", p.StatusCode, p.Header)
+			t.Errorf("thumbnail: %d %v", p.StatusCode, p.Header)
 		}
 		bea := w.browser(t).in("bea@example.com")
 		bea.get(item.file()).wants(t, 200)

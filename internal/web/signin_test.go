@@ -34,7 +34,7 @@ func TestSignInAndOut(t *testing.T) {
 		wrong := b.signIn("ada@example.com", "wr<ng", "/docs/errors")
 		wrong.wants(t, 401, "Incorrect email or password.", `value="ada@example.com"`, `value="/docs/errors"`)
 		if strings.Contains(wrong.text, "wr&lt;ng") || b.signedIn() {
-			t.Error("the password is shown again, or does")
+			t.Error("the page contains the password, or it was accepted")
 		}
 		right := b.signIn("Ada@example.com", password, "/docs/errors")
 		right.wants(t, 303)
@@ -45,10 +45,10 @@ func TestSignInAndOut(t *testing.T) {
 		kept := b.cookie()
 		b.post("/sign-out", nil).wants(t, 303)
 		if b.signedIn() {
-			t.Error("signed out, and still in")
+			t.Error("still signed in after signing out")
 		}
 		if p := w.browser(t).do(http.MethodGet, "/", nil, "Cookie", kept.String()); strings.Contains(p.text, "Your teams") {
-			t.Error("a cookie of before the sign-out works")
+			t.Error("the old cookie is valid after signing out")
 		}
 	})
 }
@@ -62,16 +62,16 @@ func TestSessionTokenRenewed(t *testing.T) {
 		b.Jar.SetCookies(u, []*http.Cookie{planted})
 		b.in("ada@example.com")
 		if b.cookie().Value == planted.Value {
-			t.Error("the planted token is in use")
+			t.Error("the given token is still used")
 		}
 		if p := w.browser(t).do(http.MethodGet, "/", nil, "Cookie", planted.String()); strings.Contains(p.text, "Your teams") {
-			t.Error("the planted token is signed in")
+			t.Error("the given token is signed in")
 		}
 		var n int
 		if err := w.db.QueryRow(t.Context(),
 			`SELECT COUNT(*) FROM sessions WHERE CAST(token_hash AS TEXT) LIKE ? OR CAST(data AS TEXT) LIKE ?`,
 			"%"+b.cookie().Value+"%", "%"+b.cookie().Value+"%").Scan(&n); err != nil || n > 0 {
-			t.Errorf("%d sessions hold their token (%v)", n, err)
+			t.Errorf("%d sessions contain their token (%v)", n, err)
 		}
 	})
 }
@@ -130,7 +130,7 @@ func TestSessionsEnd(t *testing.T) {
 			t.Error("still signed in after a day without use")
 		}
 		if n, err := w.app.SweepSessions(t.Context()); err != nil || n != 2 {
-			t.Errorf("%d sessions were swept (%v)", n, err)
+			t.Errorf("%d sessions were deleted (%v)", n, err)
 		}
 		bea := w.browser(t).in("bea@example.com")
 		for name, change := range map[string][2]func() error{
@@ -141,10 +141,10 @@ func TestSessionsEnd(t *testing.T) {
 				func() error { return w.teams.SetMember(t.Context(), w.harbour.ID, w.bea.ID, access.Viewer) }},
 		} {
 			if err := change[0](); err != nil || bea.signedIn() {
-				t.Errorf("%s, and still signed in (%v)", name, err)
+				t.Errorf("%s: still signed in (%v)", name, err)
 			}
 			if err := change[1](); err != nil || !bea.signedIn() {
-				t.Errorf("no more %s, and signed out (%v)", name, err)
+				t.Errorf("no longer %s: signed out (%v)", name, err)
 			}
 		}
 	})
@@ -216,7 +216,7 @@ func TestBrokenDatabase(t *testing.T) {
 		p := b.get("/")
 		p.wants(t, 500, "An error occurred on our side.")
 		if strings.Contains(p.text, "closed") {
-			t.Errorf("it tells: %s", p.text)
+			t.Errorf("the page contains details: %s", p.text)
 		}
 		w.browser(t).signIn("ada@example.com", password, "").wants(t, 500, "An error occurred on our side.")
 	})

@@ -34,7 +34,7 @@ func TestFullNode(t *testing.T) {
 		b.get("/").wants(t, 503, "If you sent a form, it was processed", "do not send the form again")
 		b.post("/team", url.Values{"team": {itoa(w.harbour.ID)}}).wants(t, 503, "Nothing was changed. Try again")
 		if p := b.get(item.file()); p.StatusCode != http.StatusOK || p.text != string(raw) {
-			t.Errorf("a file: %d", p.StatusCode)
+			t.Errorf("file: %d", p.StatusCode)
 		}
 		b.get("/approval/x/media/1").wants(t, 503)
 		b.get("/approval/x/videos/1").wants(t, 404)
@@ -69,7 +69,7 @@ func TestFilesWithoutSlot(t *testing.T) {
 			"GET /settings/export.zip", "GET /settings/credits/statement.csv", "GET /reports/{id}/posts.csv",
 		} {
 			if !urgent[pattern] {
-				t.Errorf("%s takes a slot for as long as it is read", pattern)
+				t.Errorf("%s uses a slot while its body is read", pattern)
 			}
 		}
 	})
@@ -195,7 +195,7 @@ func TestStalledFormsHoldNoSlot(t *testing.T) {
 				if out.Body.Len() == 0 {
 					held++
 				} else if out.Code != http.StatusTooManyRequests {
-					t.Errorf("%s: one form too many: %d", name, out.Code)
+					t.Errorf("%s: form above the limit: %d", name, out.Code)
 				}
 			}
 			if running := w.app.Limiters.Uploads.State().Running; held != c.held || running != 0 {

@@ -38,7 +38,7 @@ func TestUploadPagePermissions(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p := bea.get(at); p.StatusCode != http.StatusNotFound || p.text != bea.get(none).text {
-			t.Errorf("a viewer: %d %s", p.StatusCode, p.text)
+			t.Errorf("viewer: %d %s", p.StatusCode, p.text)
 		}
 		bea.send(at, "a.png", picture(t, 1)).wants(t, 404, `"not_found"`)
 		bea.post(at+"/done", nil).wants(t, 404)

@@ -272,7 +272,7 @@ func TestHeaders(t *testing.T) {
 			}
 		}
 		if p := b.get("/"); regexp.MustCompile(`<style|<script>|style=| on[a-z]+=`).MatchString(p.text) {
-			t.Errorf("something inline: %s", p.text)
+			t.Errorf("the page has inline code: %s", p.text)
 		}
 	})
 }
@@ -335,7 +335,7 @@ func TestManyTeams(t *testing.T) {
 		home := ada.get("/")
 		home.wants(t, 200, `<p class="who row"><strong><bdi>Team 10</bdi>`, `href="/account#your-teams"`)
 		if n := strings.Count(home.text, `aria-label="Switch to `); n != 11 {
-			t.Errorf("the menu offers %d other teams", n)
+			t.Errorf("the menu has %d other teams", n)
 		}
 		ada.get("/account").wants(t, 200, `id="your-teams"`, "Team 9")
 	})

@@ -35,6 +35,6 @@ func TestEmojiList(t *testing.T) {
 		t.Errorf("%d emoji have German names, want %d", len(germanEmoji()), len(seen))
 	}
 	if len(seen) < 500 {
-		t.Errorf("there are only %d", len(seen))
+		t.Errorf("only %d emoji", len(seen))
 	}
 }

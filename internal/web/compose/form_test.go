@@ -66,7 +66,7 @@ func TestInstants(t *testing.T) {
 	}
 	_, _, err := when{Date: "2011-12-30", Time: "12:00"}.instant(zone(t, "Pacific/Apia"))
 	if f := apierr.FromError(err); f.Context["argument"] != "time" || !strings.Contains(f.Detail, "from 00:00 to 00:00") {
-		t.Errorf("a whole day that was skipped: %v", err)
+		t.Errorf("skipped day: %v", err)
 	}
 }
 
@@ -112,10 +112,10 @@ func TestRules(t *testing.T) {
 			continue
 		}
 		if _, err := post.PreviewSeries(rule, c.begin, berlin, 1); err != nil {
-			t.Errorf("%s is not understood: %v", rule, err)
+			t.Errorf("parsing %s: %v", rule, err)
 		}
 		if again, err := repeatOf(rule).rule(c.begin); err != nil || again != rule {
-			t.Errorf("%s comes back as %q (%v)", rule, again, err)
+			t.Errorf("%s is formatted as %q (%v)", rule, again, err)
 		}
 	}
 	for field, r := range map[string]repeat{
@@ -174,7 +174,7 @@ func TestArrangeMedia(t *testing.T) {
 	for _, cover := range []string{"x", "-1", "1e9", "NaN"} {
 		s.Covers[9] = cover
 		if _, wrong := s.composition(); len(wrong) != 1 || apierr.FromError(wrong[0]).Context["argument"] != "cover-9" {
-			t.Errorf("a cover at %s: %v", cover, wrong)
+			t.Errorf("cover at %s: %v", cover, wrong)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestWords(t *testing.T) {
 	const takes = "unschedule posts and pause series"
 	for _, o := range offers(locale.English, []access.Capability{access.Read, access.Write}, "") {
 		if o.Value == string(access.Drafts) != strings.Contains(o.Says, takes) {
-			t.Errorf("%s says: %s", o.Value, o.Says)
+			t.Errorf("text of %s: %s", o.Value, o.Says)
 		}
 	}
 	if got, want := listCapabilities(locale.English, []access.Capability{access.Write, access.Spend}),
@@ -88,10 +88,10 @@ func TestGrantsOnlyRequestedAndOwned(t *testing.T) {
 		}
 		at := teams[was.team-1]
 		if at.Why != "" || len(without(granted, at.has)) > 0 || len(without(granted, asked)) > 0 {
-			t.Fatalf("%+v gives %v of %v", at, granted, asked)
+			t.Fatalf("%+v: granted %v of %v", at, granted, asked)
 		}
 		if was.level == string(access.ReadOnly) && !slices.Equal(granted, []access.Capability{access.Read}) {
-			t.Fatalf("reading gives %v", granted)
+			t.Fatalf("granted for reading: %v", granted)
 		}
 	})
 }

@@ -38,7 +38,7 @@ func TestSelected(t *testing.T) {
 			t.Errorf("%+v: %q", c, got)
 		}
 		if got := customValue(form, "color", colors); got != c.stays {
-			t.Errorf("%+v: %q stays", c, got)
+			t.Errorf("%+v: %q is kept", c, got)
 		}
 	}
 }

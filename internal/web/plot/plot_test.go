@@ -67,10 +67,10 @@ func TestDrawings(t *testing.T) {
 	}
 	one := plot.Lines{Label: "One", Series: []plot.Series{{Name: "a", Points: []plot.Point{{Value: new(1.0)}}}}}
 	if drawn := one.Draw(locale.English); drawn != "" {
-		t.Errorf("a line through one point: %s", drawn)
+		t.Errorf("line with one point: %s", drawn)
 	}
 	if drawn := (plot.Line{Label: "Nothing", Points: []plot.Point{{Name: "2 Mar"}}}).Draw(locale.English); drawn != "" {
-		t.Errorf("a line through nothing: %s", drawn)
+		t.Errorf("line without points: %s", drawn)
 	}
 }
 

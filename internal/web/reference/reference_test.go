@@ -101,7 +101,7 @@ func TestPages(t *testing.T) {
 				page = at
 			}
 			if named && pages[page] != nil && pages[page][anchor] != 1 {
-				t.Errorf("%s leads to %s, which is there %d times", at, link, pages[page][anchor])
+				t.Errorf("%s links to %s, which exists %d times", at, link, pages[page][anchor])
 			}
 		}
 	}
@@ -141,16 +141,16 @@ func TestChapter(t *testing.T) {
 		page, _, _ := get(t, root+at)
 		for _, text := range texts {
 			if !strings.Contains(page, text) {
-				t.Errorf("%s does not hold %s", at, text)
+				t.Errorf("%s lacks %s", at, text)
 			}
 		}
 		if strings.Contains(page, "prk_") || strings.Contains(page, " style=") {
-			t.Errorf("%s holds a key or a style", at)
+			t.Errorf("%s contains a key or a style", at)
 		}
 	}
 	account, _, _ := get(t, root+"/docs/api/account")
 	if strings.Contains(account, "#publish_not_allowed") {
-		t.Error("a read is said to be refused for lack of publishing")
+		t.Error("a read lists an error of publishing")
 	}
 }
 
@@ -182,7 +182,7 @@ func TestUnreadable(t *testing.T) {
 		`{"servers":[{"url":"/"}],"paths":[]}`,
 	} {
 		if err := reference.Write([]byte(text)); err == nil {
-			t.Errorf("%q is taken for a description", text)
+			t.Errorf("%q is accepted as a description", text)
 		}
 	}
 }

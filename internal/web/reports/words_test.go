@@ -73,7 +73,7 @@ func TestLess(t *testing.T) {
 		}
 	}
 	if !logarithmic("hashtag", "") || !logarithmic("profile", "logarithmic") || logarithmic("profile", "linear") {
-		t.Error("a part of the score is told to be read otherwise than it is")
+		t.Error("a component of the score has the wrong explanation")
 	}
 }
 
@@ -81,7 +81,7 @@ func TestHours(t *testing.T) {
 	t.Parallel()
 	var h history
 	if got := h.Hours(); len(got) != 0 {
-		t.Errorf("hours of no posts are %v", got)
+		t.Errorf("hours without posts: %v", got)
 	}
 	h.Week[0][9], h.Week[6][9], h.Week[2][23] = report.Hour{Posts: 3, Median: 40}, report.Hour{Posts: 1, Median: 7},
 		report.Hour{Posts: 2, Median: 12}

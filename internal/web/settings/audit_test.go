@@ -31,7 +31,7 @@ func TestByDay(t *testing.T) {
 		t.Error(diff)
 	}
 	if len(byDay(nil)) != 0 {
-		t.Error("a log without lines has a day")
+		t.Error("an empty log has a day")
 	}
 }
 

@@ -72,7 +72,7 @@ func TestKinds(t *testing.T) {
 		seen[k.Name], seen[label] = true, true
 		text, german := string(k.Sentence), locale.German.T(k.Sentence)
 		if !slices.Equal(detailNames(text), detailNames(german)) {
-			t.Errorf("%q shows other details than %q", german, text)
+			t.Errorf("%q has other details than %q", german, text)
 		}
 	}
 }
@@ -131,10 +131,10 @@ func TestEndOf(t *testing.T) {
 		}
 	}
 	if at, err := endOf("", berlin); err != nil || !at.IsZero() {
-		t.Errorf("no day ends %v (%v)", at, err)
+		t.Errorf("empty day: %v (%v)", at, err)
 	}
 	if _, err := endOf("31.12.2026", berlin); err == nil {
-		t.Error("a day that browsers do not write is taken")
+		t.Error("an invalid date is accepted")
 	}
 }
 
@@ -147,16 +147,16 @@ func TestLists(t *testing.T) {
 		}
 	}
 	if len(teamtime.Zones) < 300 {
-		t.Errorf("there are %d zones", len(teamtime.Zones))
+		t.Errorf("%d time zones", len(teamtime.Zones))
 	}
 	for _, r := range access.Roles() {
 		if roleNames[r][0] == "" || roleNames[r][1] == "" {
-			t.Errorf("the role %s has no words", r)
+			t.Errorf("role %s has no text", r)
 		}
 	}
 	for _, l := range access.Levels() {
 		if levelNames[l][0] == "" || levelNames[l][1] == "" {
-			t.Errorf("the level %s has no words", l)
+			t.Errorf("level %s has no text", l)
 		}
 	}
 }
@@ -165,7 +165,7 @@ func TestPositions(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"x", "1", "1-", "-1-2", "0-1", "1-x", "1-0"} {
 		if _, err := positionOf(text); err == nil {
-			t.Errorf("%q is taken for a position", text)
+			t.Errorf("%q is accepted as a position", text)
 		}
 	}
 	at := credit.Position{At: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), ID: 7}

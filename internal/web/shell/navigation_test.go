@@ -29,6 +29,6 @@ func TestNetworkLogo(t *testing.T) {
 		}
 	}
 	if logo, err := shell.NetworkLogo("unknown"); err != nil || logo != "" {
-		t.Errorf("an unknown network: %s (%v)", logo, err)
+		t.Errorf("unknown network: %s (%v)", logo, err)
 	}
 }

@@ -34,7 +34,7 @@ func TestPendingSessionLimit(t *testing.T) {
 		}
 		var n int
 		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM sessions WHERE person_id = 0`).Scan(&n); err != nil || n != 10 {
-			t.Errorf("%d sessions of nobody, want 10 (%v)", n, err)
+			t.Errorf("%d anonymous sessions, want 10 (%v)", n, err)
 		}
 		for token, want := range map[string]bool{"person": true, "token 0": false, "token 39": true} {
 			if _, found, err := s.FindCtx(t.Context(), token); err != nil || found != want {

@@ -123,7 +123,7 @@ func TestReadAhead(t *testing.T) {
 			}
 			body, long := readAheadOf(io.NopCloser(from), formReadAhead)
 			if long != (n >= formReadAhead) {
-				t.Errorf("of %d bytes more may follow: %t", n, long)
+				t.Errorf("%d bytes: more bytes can follow: %t", n, long)
 			}
 			raw, err := io.ReadAll(body)
 			if len(raw) != n || !errors.Is(err, end) {
@@ -153,7 +153,7 @@ func TestStalledLongForms(t *testing.T) {
 		}
 		synctest.Wait()
 		if held := len(f.long); held != 2*longPerNetwork {
-			t.Errorf("two networks hold %d long forms, want %d", held, 2*longPerNetwork)
+			t.Errorf("long forms of two IP networks: %d, want %d", held, 2*longPerNetwork)
 		}
 		for _, client := range []string{"192.0.2.99", "2001:db8:1:99::1"} {
 			checkForms(t, h, client, map[int]int{0: 204, 5: 204, formReadAhead + 1: 503})
@@ -170,7 +170,7 @@ func TestStalledLongForms(t *testing.T) {
 		synctest.Wait()
 		checkForms(t, h, "192.0.2.99", map[int]int{formReadAhead + 1: 204})
 		if s := f.Limiters.Pages.State(); s.Running != 0 || len(f.long) != 0 {
-			t.Errorf("in the end: %+v, %d long forms", s, len(f.long))
+			t.Errorf("at the end: %+v, %d long forms", s, len(f.long))
 		}
 	})
 }

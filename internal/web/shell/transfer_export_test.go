@@ -153,14 +153,14 @@ func drips(t *testing.T, read func(*Upload)) time.Duration {
 func TestSlowUploads(t *testing.T) {
 	whole := drips(t, func(body *Upload) {
 		if _, err := io.Copy(io.Discard, body); !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("it ended by %v", err)
+			t.Errorf("the upload ended with %v", err)
 		}
 	})
 	if whole < paceGrace || whole > paceGrace+stallTimeout {
-		t.Errorf("an upload was read for %v", whole)
+		t.Errorf("upload was read for %v", whole)
 	}
 	if refused := drips(t, (*Upload).discard); refused > discardTimeout+time.Second {
-		t.Errorf("an upload that was refused was read for %v", refused)
+		t.Errorf("rejected upload was read for %v", refused)
 	}
 }
 
@@ -269,7 +269,7 @@ func TestRefuseClosesConnection(t *testing.T) {
 		}
 		resp.Body.Close()
 		if resp.Close != closes {
-			t.Errorf("%d bytes: the connection closes %v, want %v", size, resp.Close, closes)
+			t.Errorf("%d bytes: connection closed: %v, want %v", size, resp.Close, closes)
 		}
 	}
 }
