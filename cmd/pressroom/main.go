@@ -24,6 +24,7 @@ type program struct {
 	Admin      adminCmd      `cmd:"" help:"Administer people, teams, keys, accounts, credits and backups."`
 	Call       callCmd       `cmd:"" passthrough:"" help:"Call an API operation, such as: pressroom call list_posts --limit 3. The word call may be omitted before a resource: pressroom posts list"`
 	Sandbox    sandboxCmd    `cmd:"" help:"Run only the sandbox networks."`
+	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Connect an assistant to the tools by standard input and output."`
 	Completion completionCmd `cmd:"" help:"Print a script that completes commands in bash, zsh or fish."`
 	Complete   completeCmd   `cmd:"" hidden:"" passthrough:""`
 	Health     healthCmd     `cmd:"" help:"Check whether a node is ready. Exits with status 1 if not ready."`

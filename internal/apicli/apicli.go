@@ -4,6 +4,7 @@ package apicli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -168,23 +169,19 @@ func (t Terminal) client(s settings) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	address := s.url
-	if address == "" {
-		address = t.Env(urlVariable)
-	}
-	if address == "" {
-		address = defaultURL
-	}
 	options := []client.Option{client.WithUserAgent("pressroom-call"), client.WithAttempts(s.attempts)}
 	if s.plain {
 		options = append(options, client.WithPlainHTTP())
 	}
-	c, err := client.New(address, key, options...)
+	c, err := client.New(t.address(s), key, options...)
 	if err != nil {
 		return nil, usagef("%s", strings.ReplaceAll(err.Error(), "WithPlainHTTP", "--plain-http"))
 	}
 	return c, nil
 }
+
+// address returns the address of the service.
+func (t Terminal) address(s settings) string { return cmp.Or(s.url, t.Env(urlVariable), defaultURL) }
 
 func (t Terminal) key(file string) (string, error) {
 	if file == "" {

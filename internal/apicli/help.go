@@ -12,7 +12,8 @@ const introduction = `Usage: pressroom RESOURCE VERB [ID...] [--ARGUMENT VALUE..
        pressroom call OPERATION [ID...] [--ARGUMENT VALUE...]
 
 Call an API operation and print its response. Each operation has two names: posts create is create_post.
-The API key is read from PRESSROOM_KEY, or from the file in --key-file or PRESSROOM_KEY_FILE. The URL of the service is --url or PRESSROOM_URL (default http://127.0.0.1:8080).
+The API key is read from PRESSROOM_KEY, or from the file in --key-file or PRESSROOM_KEY_FILE. The URL of the service is --url or
+PRESSROOM_URL (default http://127.0.0.1:8080).
 
 Operations:
 `

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"pressroom.example/pressroom/internal/apicli"
+)
+
+type mcpCmd struct {
+	URL       string `help:"Address of the service." env:"PRESSROOM_URL" default:"http://127.0.0.1:8080"`
+	KeyFile   string `help:"File that contains the API key." env:"PRESSROOM_KEY_FILE"`
+	Toolsets  string `help:"Groups of tools, separated by commas, such as posts,media. All if omitted."`
+	ReadOnly  bool   `help:"Only tools that change nothing."`
+	PlainHTTP bool   `help:"Allow sending the key over plain HTTP to another machine."`
+}
+
+// Help returns the details of pressroom mcp --help.
+func (mcpCmd) Help() string {
+	return `For assistants that start a program and cannot connect to a URL. The API key is read from PRESSROOM_KEY or --key-file.
+docs/assistants.md has the configuration.`
+}
+
+// Run serves until the end of standard input.
+func (c mcpCmd) Run(ctx context.Context) error {
+	t := apicli.Terminal{Env: os.Getenv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	return apicli.ServeMCP(ctx, t, apicli.MCPOptions{
+		URL: c.URL, KeyFile: c.KeyFile, Toolsets: c.Toolsets, ReadOnly: c.ReadOnly, PlainHTTP: c.PlainHTTP,
+	})
+}

@@ -1,0 +1,250 @@
+package apicli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+)
+
+// maxMessage is the maximum size of one message in bytes.
+const maxMessage = 4 << 20
+
+// MCPOptions selects the tools of MCP and the service.
+type MCPOptions struct {
+	URL, KeyFile, Toolsets string
+	ReadOnly, PlainHTTP    bool
+}
+
+// ServeMCP connects an assistant that speaks MCP on standard input and output to the service's tools: each line of In is a
+// message, and so is each line of Out (MCP specification, stdio transport). It returns at the end of In.
+func ServeMCP(ctx context.Context, t Terminal, o MCPOptions) error {
+	s := settings{url: o.URL, keyFile: o.KeyFile, plain: o.PlainHTTP, attempts: 1, timeout: defaultTimeout,
+		output: output{format: formats[0]}}
+	if _, err := t.client(s); err != nil { // checks the address and the key
+		return err
+	}
+	key, err := t.key(s.keyFile)
+	if err != nil {
+		return err
+	}
+	query := url.Values{}
+	if o.Toolsets != "" {
+		query.Set("toolsets", o.Toolsets)
+	}
+	if o.ReadOnly {
+		query.Set("read_only", "1")
+	}
+	address := strings.TrimSuffix(strings.TrimRight(t.address(s), "/"), "/api/v1") + "/mcp"
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	b := &bridge{address: address, key: strings.TrimSpace(key), out: t.Out, running: map[string]context.CancelFunc{}, http: &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	return b.serve(ctx, t.In)
+}
+
+// bridge sends the messages of an assistant to the service and its answers back.
+type bridge struct {
+	address, key string
+	http         *http.Client
+	work         sync.WaitGroup
+
+	mu      sync.Mutex // of all below
+	out     io.Writer
+	version string                        // of the protocol, once initialize was answered
+	running map[string]context.CancelFunc // requests without an answer, by ID
+}
+
+// message has the members of a JSON-RPC message that the transport needs.
+type message struct {
+	ID     json.RawMessage `json:"id,omitempty"`
+	Method string          `json:"method"`
+	Params struct {
+		Name      string          `json:"name"`
+		URI       string          `json:"uri"`
+		RequestID json.RawMessage `json:"requestId"` //nolint:tagliatelle // named by MCP
+		Meta      struct {
+			Version string `json:"io.modelcontextprotocol/protocolVersion"` //nolint:tagliatelle // named by MCP
+		} `json:"_meta"` //nolint:tagliatelle // named by MCP
+	} `json:"params"`
+}
+
+func (b *bridge) serve(ctx context.Context, in io.Reader) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer b.work.Wait() // answers what was read
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 64<<10), maxMessage)
+	for lines.Scan() {
+		raw := bytes.Clone(bytes.TrimSpace(lines.Bytes()))
+		var m message
+		switch {
+		case len(raw) == 0:
+		case json.Unmarshal(raw, &m) != nil:
+			b.fail(json.RawMessage("null"), -32700, "The line is not a JSON-RPC message.")
+		case m.Method == "notifications/cancelled":
+			b.cancel(m.Params.RequestID)
+		default:
+			b.start(ctx, m, raw)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("reading messages: %w", err)
+	}
+	return nil
+}
+
+// start sends a message in the background.
+func (b *bridge) start(ctx context.Context, m message, raw []byte) {
+	ctx, cancel := context.WithCancel(ctx)
+	b.mu.Lock()
+	if m.ID != nil {
+		b.running[string(m.ID)] = cancel
+	}
+	b.mu.Unlock()
+	b.work.Go(func() {
+		defer b.cancel(m.ID)
+		defer cancel()
+		err := b.send(ctx, m, raw)
+		if err != nil && m.ID != nil && !errors.Is(ctx.Err(), context.Canceled) {
+			b.fail(m.ID, -32000, err.Error())
+		}
+	})
+}
+
+func (b *bridge) cancel(id json.RawMessage) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if cancel := b.running[string(id)]; cancel != nil {
+		cancel()
+		delete(b.running, string(id))
+	}
+}
+
+// send sends a message and writes the messages of the response.
+func (b *bridge) send(ctx context.Context, m message, raw []byte) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, b.address, bytes.NewReader(raw))
+	if err != nil {
+		return fmt.Errorf("creating a request: %w", err)
+	}
+	r.Header.Set("Authorization", "Bearer "+b.key)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	b.mu.Lock()
+	version := b.version
+	b.mu.Unlock()
+	if m.Params.Meta.Version != "" {
+		version = m.Params.Meta.Version
+	}
+	for name, value := range map[string]string{
+		"Mcp-Protocol-Version": version, "Mcp-Method": m.Method, "Mcp-Name": m.Params.Name + m.Params.URI,
+	} {
+		if value != "" {
+			r.Header.Set(name, value)
+		}
+	}
+	response, err := b.http.Do(r)
+	if err != nil {
+		return fmt.Errorf("the service cannot be reached: %w", err)
+	}
+	defer response.Body.Close()
+	kind, _, _ := strings.Cut(response.Header.Get("Content-Type"), ";")
+	switch kind {
+	case "application/json":
+		return b.writeResponse(m, response.Body)
+	case "text/event-stream":
+		return b.writeEvents(response.Body)
+	case "application/problem+json":
+		return problemError(response.Body)
+	}
+	if response.StatusCode/100 == 2 {
+		return nil // a notification was accepted
+	}
+	return fmt.Errorf("the response has status %d and is not from pressroom: check the address", response.StatusCode)
+}
+
+func (b *bridge) writeResponse(m message, body io.Reader) error {
+	raw, err := io.ReadAll(body)
+	if err != nil {
+		return fmt.Errorf("reading the response: %w", err)
+	}
+	if m.Method == "initialize" {
+		var answer struct {
+			Result struct {
+				Version string `json:"protocolVersion"` //nolint:tagliatelle // named by MCP
+			} `json:"result"`
+		}
+		if json.Unmarshal(raw, &answer) == nil {
+			b.mu.Lock()
+			b.version = answer.Result.Version
+			b.mu.Unlock()
+		}
+	}
+	return b.write(raw)
+}
+
+// writeEvents writes the data of server-sent events, each of which is a message.
+func (b *bridge) writeEvents(body io.Reader) error {
+	lines := bufio.NewScanner(body)
+	lines.Buffer(make([]byte, 64<<10), maxMessage)
+	var data []byte
+	for lines.Scan() {
+		text, ok := bytes.CutPrefix(lines.Bytes(), []byte("data:"))
+		switch {
+		case ok:
+			data = append(data, bytes.TrimPrefix(text, []byte(" "))...)
+		case len(lines.Bytes()) == 0 && len(data) > 0:
+			if err := b.write(data); err != nil {
+				return err
+			}
+			data = nil
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("reading events: %w", err)
+	}
+	return nil
+}
+
+// problemError returns the error of a problem document, such as that of a wrong key.
+func problemError(body io.Reader) error {
+	var p struct {
+		Detail string `json:"detail"`
+		Code   string `json:"code"`
+	}
+	if err := json.NewDecoder(body).Decode(&p); err != nil {
+		return fmt.Errorf("reading the error: %w", err)
+	}
+	return fmt.Errorf("%s (%s)", p.Detail, p.Code)
+}
+
+func (b *bridge) fail(id json.RawMessage, code int, text string) {
+	raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": text}})
+	if err == nil {
+		_ = b.write(raw) // the assistant has gone if it cannot be written
+	}
+}
+
+// write writes a message as one line.
+func (b *bridge) write(raw []byte) error {
+	var line bytes.Buffer
+	if err := json.Compact(&line, raw); err != nil {
+		return fmt.Errorf("the response is not JSON: %w", err)
+	}
+	line.WriteByte('\n')
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, err := b.out.Write(line.Bytes()); err != nil {
+		return fmt.Errorf("writing a message: %w", err)
+	}
+	return nil
+}
