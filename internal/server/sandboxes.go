@@ -67,6 +67,7 @@ func StrictSandboxSettings(address string) string {
 	delete(apps["linkedin"], "organizations")
 	apps["pinterest"]["client_id"] = "sandbox-trial"
 	apps["tiktok"]["client_id"] = "sandbox-unaudited"
+	apps["tiktok"]["business"] = map[string]any{"client_id": "sandbox-business-unaudited"}
 	apps["youtube"]["client_id"] = "sandbox-unaudited"
 	var out strings.Builder
 	e := json.NewEncoder(&out)
