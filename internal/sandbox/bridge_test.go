@@ -283,7 +283,8 @@ func TestBridgeFileRanges(t *testing.T) {
 		!bytes.Equal(a.body, whole[10:20]) {
 		t.Errorf("range: HTTP %d: %d bytes", a.status, len(a.body))
 	}
-	if a := request(http.MethodHead, http.Header{}); a.status != http.StatusOK || len(a.body) != 0 || a.header.Get("Accept-Ranges") != "bytes" {
+	if a := request(http.MethodHead, http.Header{}); a.status != http.StatusOK || len(a.body) != 0 ||
+		a.header.Get("Accept-Ranges") != "bytes" {
 		t.Errorf("HEAD: HTTP %d: %d bytes", a.status, len(a.body))
 	}
 	for _, path := range []string{

@@ -125,13 +125,15 @@ func TestFacebookErrors(t *testing.T) {
 		values       []string
 		want         [2]int
 	}{
-		"empty post":                    {http.MethodPost, feed, nil, [2]int{100, 0}},
-		"too long":                      {http.MethodPost, feed, []string{"message", strings.Repeat("👋", 63_206/2+1)}, [2]int{100, 0}},
-		"invalid link":                  {http.MethodPost, feed, []string{"link", "javascript:alert(1)"}, [2]int{100, 1609005}},
-		"not published":                 {http.MethodPost, feed, []string{"message", "x", "published", "false"}, [2]int{100, 0}},
-		"unknown photo":                 {http.MethodPost, feed, []string{"attached_media", `[{"media_fbid":"181"}]`}, [2]int{100, 33}},
-		"invalid attached_media":        {http.MethodPost, feed, []string{"attached_media", `x`}, [2]int{100, 0}},
-		"too many photos":               {http.MethodPost, feed, []string{"attached_media", `[` + strings.Repeat(`{},`, 10) + `{}]`}, [2]int{100, 0}},
+		"empty post":             {http.MethodPost, feed, nil, [2]int{100, 0}},
+		"too long":               {http.MethodPost, feed, []string{"message", strings.Repeat("👋", 63_206/2+1)}, [2]int{100, 0}},
+		"invalid link":           {http.MethodPost, feed, []string{"link", "javascript:alert(1)"}, [2]int{100, 1609005}},
+		"not published":          {http.MethodPost, feed, []string{"message", "x", "published", "false"}, [2]int{100, 0}},
+		"unknown photo":          {http.MethodPost, feed, []string{"attached_media", `[{"media_fbid":"181"}]`}, [2]int{100, 33}},
+		"invalid attached_media": {http.MethodPost, feed, []string{"attached_media", `x`}, [2]int{100, 0}},
+		"too many photos": {
+			http.MethodPost, feed, []string{"attached_media", `[` + strings.Repeat(`{},`, 10) + `{}]`}, [2]int{100, 0},
+		},
 		"another Page":                  {http.MethodPost, "graph/v25.0/10123/feed", []string{"message", "x"}, [2]int{100, 33}},
 		"token of the person":           {http.MethodPost, feed, []string{"message", "x", "access_token", person}, [2]int{200, 0}},
 		"no token":                      {http.MethodPost, feed, []string{"message", "x", "access_token", ""}, [2]int{190, 0}},
@@ -139,10 +141,16 @@ func TestFacebookErrors(t *testing.T) {
 		"photo without a URL":           {http.MethodPost, photos, []string{"published", "false"}, [2]int{9004, 2207052}},
 		"no phase":                      {http.MethodPost, videos, nil, [2]int{100, 0}},
 		"no size":                       {http.MethodPost, videos, []string{"upload_phase", "start"}, [2]int{100, 0}},
-		"too large":                     {http.MethodPost, videos, []string{"upload_phase", "start", "file_size", "10000000001"}, [2]int{100, 0}},
-		"missing chunk":                 {http.MethodPost, videos, []string{"upload_phase", "transfer"}, [2]int{100, 0}},
-		"unknown upload":                {http.MethodPost, videos, []string{"upload_phase", "finish", "upload_session_id", "161"}, [2]int{100, 0}},
-		"no secret":                     {http.MethodGet, "graph/v25.0/oauth/access_token", []string{"client_id", "app", "code", "x"}, [2]int{100, 0}},
+		"too large": {
+			http.MethodPost, videos, []string{"upload_phase", "start", "file_size", "10000000001"}, [2]int{100, 0},
+		},
+		"missing chunk": {http.MethodPost, videos, []string{"upload_phase", "transfer"}, [2]int{100, 0}},
+		"unknown upload": {
+			http.MethodPost, videos, []string{"upload_phase", "finish", "upload_session_id", "161"}, [2]int{100, 0},
+		},
+		"no secret": {
+			http.MethodGet, "graph/v25.0/oauth/access_token", []string{"client_id", "app", "code", "x"}, [2]int{100, 0},
+		},
 		"unknown grant type": {
 			http.MethodGet, "graph/v25.0/oauth/access_token",
 			[]string{"client_id", "app", "client_secret", "s", "grant_type", "x"}, [2]int{100, 0},
@@ -150,7 +158,9 @@ func TestFacebookErrors(t *testing.T) {
 		"Page's token for me/accounts": {http.MethodGet, "graph/v25.0/me/accounts", nil, [2]int{190, 0}},
 		"unknown ID":                   {http.MethodGet, "graph/v25.0/151", nil, [2]int{100, 33}},
 		"unknown path":                 {http.MethodGet, "graph/v25.0/me/likes", nil, [2]int{2500, 0}},
-		"limit too high":               {http.MethodGet, "graph/v25.0/" + page + "/published_posts", []string{"limit", "101"}, [2]int{100, 0}},
+		"limit too high": {
+			http.MethodGet, "graph/v25.0/" + page + "/published_posts", []string{"limit", "101"}, [2]int{100, 0},
+		},
 	} {
 		a := b.facebook(t, c.method, c.path, token, c.values...)
 		if a.graphCode() != c.want {

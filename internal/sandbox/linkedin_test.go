@@ -111,8 +111,12 @@ func TestLinkedinErrors(t *testing.T) {
 		"author without the scope": {
 			callWith(member, http.MethodPost, "rest/posts", linkedinBody("x", "author", company)), 403, "ACCESS_DENIED",
 		},
-		"roles without the scope":        {callWith(member, http.MethodGet, "rest/organizationAcls?q=roleAssignee", ""), 403, "ACCESS_DENIED"},
-		"roles by organization":          {callWith(token, http.MethodGet, "rest/organizationAcls?q=organization", ""), 400, "ILLEGAL_ARGUMENT"},
+		"roles without the scope": {
+			callWith(member, http.MethodGet, "rest/organizationAcls?q=roleAssignee", ""), 403, "ACCESS_DENIED",
+		},
+		"roles by organization": {
+			callWith(token, http.MethodGet, "rest/organizationAcls?q=organization", ""), 400, "ILLEGAL_ARGUMENT",
+		},
 		"unknown organization":           {callWith(token, http.MethodGet, "rest/organizations/1", ""), 404, "NOT_FOUND"},
 		"organization without the scope": {callWith(member, http.MethodGet, "rest/organizations/1", ""), 403, "ACCESS_DENIED"},
 		"userinfo without the scope":     {callWith(member, http.MethodGet, "v2/userinfo", ""), 403, "ACCESS_DENIED"},

@@ -134,7 +134,9 @@ func TestAuthorizationCodes(t *testing.T) {
 			[]string{"code_challenge", challenge, "code_challenge_method", "S256"},
 			[]string{"code_verifier", "another"}, 0, http.StatusBadRequest,
 		},
-		"missing verifier":             {[]string{"code_challenge", challenge, "code_challenge_method", "S256"}, nil, 0, http.StatusBadRequest},
+		"missing verifier": {
+			[]string{"code_challenge", challenge, "code_challenge_method", "S256"}, nil, 0, http.StatusBadRequest,
+		},
 		"verifier without a challenge": {nil, []string{"code_verifier", verifier}, 0, http.StatusOK},
 		"unknown code":                 {nil, []string{"code", "made up"}, 0, http.StatusBadRequest},
 	} {
@@ -148,7 +150,8 @@ func TestAuthorizationCodes(t *testing.T) {
 			if i > 0 && c.status != http.StatusOK {
 				break
 			}
-			if a := b.form(t, http.MethodPost, "/threads/oauth/access_token", exchange(redirect.Get("code"), c.exchange...)); a.status != want {
+			form := exchange(redirect.Get("code"), c.exchange...)
+			if a := b.form(t, http.MethodPost, "/threads/oauth/access_token", form); a.status != want {
 				t.Errorf("%s, attempt %d: HTTP %d: %s", name, i, a.status, a.body)
 			}
 		}

@@ -185,15 +185,17 @@ func TestResearchErrors(t *testing.T) {
 	person := b.tiktokTokens(t, tiktokAll).member("access_token")
 	query := `{"and":[` + username("stranger.1") + `]}`
 	for name, c := range map[string]struct{ token, path, fields, body, code string }{
-		"missing":                    {token, "user/info", "display_name", `{"username":"missing.you"}`, "invalid_params"},
-		"private":                    {token, "user/info", "display_name", `{"username":"private.you"}`, "invalid_params"},
-		"failing":                    {token, "user/info", "display_name", `{"username":"error.you"}`, "internal_error"},
-		"failing profile in a query": {token, "video/query", "id", researchBody(`{"and":[`+username("error.you")+`]}`, ""), "internal_error"},
-		"no fields":                  {token, "user/info", "", `{"username":"stranger.1"}`, "invalid_params"},
-		"unknown field":              {token, "video/query", "id,url", researchBody(query, ""), "invalid_params"},
-		"token of a person":          {person, "user/info", "display_name", `{"username":"stranger.1"}`, "access_token_invalid"},
-		"unknown token":              {"clt.x", "user/info", "display_name", `{"username":"stranger.1"}`, "access_token_invalid"},
-		"invalid JSON":               {token, "video/query", "id", `{`, "invalid_params"},
+		"missing": {token, "user/info", "display_name", `{"username":"missing.you"}`, "invalid_params"},
+		"private": {token, "user/info", "display_name", `{"username":"private.you"}`, "invalid_params"},
+		"failing": {token, "user/info", "display_name", `{"username":"error.you"}`, "internal_error"},
+		"failing profile in a query": {
+			token, "video/query", "id", researchBody(`{"and":[`+username("error.you")+`]}`, ""), "internal_error",
+		},
+		"no fields":         {token, "user/info", "", `{"username":"stranger.1"}`, "invalid_params"},
+		"unknown field":     {token, "video/query", "id,url", researchBody(query, ""), "invalid_params"},
+		"token of a person": {person, "user/info", "display_name", `{"username":"stranger.1"}`, "access_token_invalid"},
+		"unknown token":     {"clt.x", "user/info", "display_name", `{"username":"stranger.1"}`, "access_token_invalid"},
+		"invalid JSON":      {token, "video/query", "id", `{`, "invalid_params"},
 		"period too long": {
 			token, "video/query", "id", `{"query":` + query + `,"start_date":"20261001","end_date":"20261101"}`, "invalid_params",
 		},

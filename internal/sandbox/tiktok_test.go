@@ -209,8 +209,10 @@ func TestTikTokErrors(t *testing.T) {
 		"status without the scope":    {"post/publish/status/fetch/", basic, `{"publish_id":"x"}`, 401, "scope_not_authorized"},
 		"invalid publish_id":          {"post/publish/status/fetch/", token, `{"publish_id":"x"}`, 400, "invalid_publish_id"},
 		"unknown path":                {"post/publish/likes/", token, "{}", 404, "unsupported_path"},
-		"long title":                  {"post/publish/video/init/", token, tiktokInit(strings.Repeat("👋", 1101), 9, 9, 1), 400, "invalid_params"},
-		"empty file":                  {"post/publish/video/init/", token, tiktokInit("", 0, 0, 1), 400, "invalid_params"},
+		"long title": {
+			"post/publish/video/init/", token, tiktokInit(strings.Repeat("👋", 1101), 9, 9, 1), 400, "invalid_params",
+		},
+		"empty file": {"post/publish/video/init/", token, tiktokInit("", 0, 0, 1), 400, "invalid_params"},
 		"large video": {
 			"post/publish/video/init/", token, tiktokInit("", (4<<30)+1, 5_000_000, 858), 400, "invalid_params",
 		},
@@ -243,7 +245,9 @@ func TestTikTokErrors(t *testing.T) {
 			"post/publish/content/init/", token,
 			strings.Replace(photo("", "PUBLIC_TO_EVERYONE", `"x"`), "DIRECT_POST", "MEDIA_UPLOAD", 1), 401, "scope_not_authorized",
 		},
-		"photos without the scope": {"post/publish/content/init/", basic, photo("", "PUBLIC_TO_EVERYONE", `"x"`), 401, "scope_not_authorized"},
+		"photos without the scope": {
+			"post/publish/content/init/", basic, photo("", "PUBLIC_TO_EVERYONE", `"x"`), 401, "scope_not_authorized",
+		},
 	} {
 		a := b.tiktok(t, c.path, c.token, c.body)
 		if a.status != c.status || a.tiktok(t).Error.Code != c.code {

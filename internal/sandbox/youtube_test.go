@@ -194,12 +194,14 @@ func TestYouTubeUploadErrors(t *testing.T) {
 			text, tags, privacy)
 	}
 	for name, c := range map[string]struct{ metadata, want string }{
-		"no title":               {metadata(" ", "", "", "public"), "invalidTitle"},
-		"long title":             {metadata(strings.Repeat("é", 101), "", "", "public"), "invalidTitle"},
-		"title with <":           {metadata("<", "", "", "public"), "invalidTitle"},
-		"long description":       {metadata("T", strings.Repeat("é", 2501), "", "public"), "invalidDescription"},
-		"description with >":     {metadata("T", ">", "", "public"), "invalidDescription"},
-		"long tags":              {metadata("T", "", `"`+strings.Repeat("a", 250)+`","`+strings.Repeat("b", 250)+`"`, "public"), "invalidTags"},
+		"no title":           {metadata(" ", "", "", "public"), "invalidTitle"},
+		"long title":         {metadata(strings.Repeat("é", 101), "", "", "public"), "invalidTitle"},
+		"title with <":       {metadata("<", "", "", "public"), "invalidTitle"},
+		"long description":   {metadata("T", strings.Repeat("é", 2501), "", "public"), "invalidDescription"},
+		"description with >": {metadata("T", ">", "", "public"), "invalidDescription"},
+		"long tags": {
+			metadata("T", "", `"`+strings.Repeat("a", 250)+`","`+strings.Repeat("b", 250)+`"`, "public"), "invalidTags",
+		},
 		"long tags with spaces":  {metadata("T", "", `"`+strings.Repeat("a", 497)+` b"`, "public"), "invalidTags"},
 		"unknown privacy status": {metadata("T", "", "", "secret"), "invalidVideoMetadata"},
 		"unknown member":         {`{"snippet":{"title":"T","mood":"good"},"status":{"privacyStatus":"public"}}`, "badRequest"},
