@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 var linkPattern = regexp.MustCompile(`(?i:https?)://[^\s<>"「」『』（）、。，]+`)
@@ -17,6 +19,11 @@ func Links(text string) []string {
 		found[i] = strings.TrimRight(found[i], ".,;:!?'…’)]}")
 	}
 	return found
+}
+
+// SameWords reports whether two texts are equal except for white space and the Unicode form, which networks change.
+func SameWords(a, b string) bool {
+	return slices.Equal(strings.Fields(norm.NFC.String(a)), strings.Fields(norm.NFC.String(b)))
 }
 
 // Hashtags returns the words after # or its full-width form, without the sign. A hashtag has letters, digits and

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"pressroom.example/pressroom/internal/network"
@@ -139,7 +138,7 @@ func (n *Network) findPosts(
 
 // matches compares the text, in which the network may change white space, and the number of photos.
 func (l listedPost) matches(p draft) bool {
-	return slices.Equal(strings.Fields(l.Message), strings.Fields(p.Text)) && l.photos() == len(p.Photos)
+	return network.SameWords(l.Message, p.Text) && l.photos() == len(p.Photos)
 }
 
 // photos returns the number of photos of a post. The preview of a link does not count.

@@ -208,7 +208,7 @@ func (l listedPost) receipt() network.Receipt {
 // matches reports whether the post may be the draft's. It ignores differences in white space, because networks change
 // it.
 func (l listedPost) matches(p draft) bool {
-	return slices.Equal(strings.Fields(cmp.Or(l.Text, l.Caption)), strings.Fields(p.Text)) &&
+	return network.SameWords(cmp.Or(l.Text, l.Caption), p.Text) &&
 		(l.Type == "" || l.Type == p.listedType())
 }
 

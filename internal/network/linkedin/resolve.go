@@ -99,7 +99,7 @@ func (l listedPost) matches(p draft, addresses bool) bool {
 	if !addresses {
 		seen, want = withoutAddresses(seen), withoutAddresses(want)
 	}
-	return isPostURN(l.ID) && l.media() == len(p.Media) && slices.Equal(strings.Fields(seen), strings.Fields(want))
+	return isPostURN(l.ID) && l.media() == len(p.Media) && network.SameWords(seen, want)
 }
 
 func withoutAddresses(text string) string {

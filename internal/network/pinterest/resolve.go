@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
-
-	"golang.org/x/text/unicode/norm"
 
 	"pressroom.example/pressroom/internal/network"
 )
@@ -81,8 +78,8 @@ func (p pin) createdAt() time.Time {
 	return at.UTC()
 }
 
-// findPins returns the pins that match the draft. The second result reports whether it has read all pins created since then. It stops at
-// an older pin only on a page sorted newest first, as the order is not documented.
+// findPins returns the pins that match the draft. The second result reports whether it has read all pins created since
+// then. It stops at an older pin only on a page sorted newest first, as the order is not documented.
 func (n *Network) findPins(ctx context.Context, g network.Grant, p draft) ([]pin, bool, error) {
 	on, err := boardID(g)
 	if err != nil {
@@ -131,8 +128,5 @@ func (p pin) matches(d draft) bool {
 	}
 	items := len(p.Media.Items)
 	return (p.Media.Type == form || p.Media.Type == "") && (items == len(d.Media) || items == 0) &&
-		normalize(p.Description) == normalize(d.Text)
+		network.SameWords(p.Description, d.Text)
 }
-
-// normalize removes the differences in white space and Unicode form that the network may introduce.
-func normalize(text string) string { return strings.Join(strings.Fields(norm.NFC.String(text)), " ") }

@@ -269,13 +269,9 @@ type listedPost struct {
 }
 
 func (l listedPost) matches(text string) bool {
-	text = normalizeSpace(text)
 	return numericID.MatchString(l.ID) && l.Duration == 0 &&
-		(normalizeSpace(l.Description) == text || normalizeSpace(l.Title) == text)
+		(network.SameWords(l.Description, text) || network.SameWords(l.Title, text))
 }
-
-// normalizeSpace returns text with single spaces, because networks change white space.
-func normalizeSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func (l listedPost) receipt(n *Network, g network.Grant) network.Receipt {
 	address := network.WebURL(l.Address)

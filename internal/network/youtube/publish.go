@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"pressroom.example/pressroom/internal/network"
@@ -152,12 +151,7 @@ type upload struct {
 
 func (u upload) matches(p draft) bool {
 	return videoID.MatchString(u.Snippet.Resource.VideoID) &&
-		sameText(u.Snippet.Title, p.Title) && sameText(u.Snippet.Description, p.Description)
-}
-
-// sameText compares texts by their words, because networks trim texts and change line endings.
-func sameText(a, b string) bool {
-	return strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ")
+		network.SameWords(u.Snippet.Title, p.Title) && network.SameWords(u.Snippet.Description, p.Description)
 }
 
 // listUploads returns the newest uploads since a time. It returns false if there may be more.
