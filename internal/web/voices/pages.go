@@ -37,6 +37,7 @@ type view struct {
 	voice.BrandVoice
 
 	Writes bool
+	Pieces int // of source material; only for those who may see it
 }
 
 // PointOfViewText returns the label of the point of view, or "".
@@ -76,7 +77,20 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 		p.ServerError(w, r, err)
 		return
 	}
-	p.ShowTitled(w, r, http.StatusOK, pages["voice"], found.Name, view{found, shell.VisitorOf(r.Context()).Is(shell.Writers)})
+	v := view{BrandVoice: found, Writes: shell.VisitorOf(r.Context()).Is(shell.Writers)}
+	if v.Writes { // others may not see the material
+		call, err := p.Call(r, "brand_voices")
+		if err == nil {
+			var material []voice.Material
+			material, err = p.voices.Materials(r.Context(), call, id)
+			v.Pieces = len(material)
+		}
+		if err != nil {
+			p.ShowError(w, r, err)
+			return
+		}
+	}
+	p.ShowTitled(w, r, http.StatusOK, pages["voice"], found.Name, v)
 }
 
 func (p *Handlers) makeDefault(w http.ResponseWriter, a asked) {
