@@ -55,6 +55,17 @@ func TestReportLink(t *testing.T) {
 		owner.open(report+"/share").form("Revoke link 2").press().shows(http.StatusOK, "The link was revoked.")
 		h.browser(t).open(second).shows(http.StatusNotFound, "This link no longer works").lacks("harbour_cafe")
 		h.browser(t).open(link).shows(http.StatusOK)
+
+		// A link that was lost is replaced by one that ends at the same time.
+		until := h.count(t, "report_links WHERE expires_at = (SELECT MIN(expires_at) FROM report_links)")
+		replaced := editor.open(report+"/share").form("Replace link 1").press().shows(http.StatusOK, "Your new link.")
+		h.browser(t).open(link).shows(http.StatusNotFound, "This link no longer works")
+		link = regexp.MustCompile(`/shared/reports/[a-z0-9]+`).FindString(replaced.source)
+		h.browser(t).open(link).shows(http.StatusOK, "@harbour_cafe")
+		if n := h.count(t, "report_links WHERE expires_at = (SELECT MIN(expires_at) FROM report_links)"); n != until || n != h.count(t, "report_links") {
+			t.Errorf("%d links end with the first, want %d", n, until)
+		}
+		editor.send(http.MethodPost, report+"/links/1/replace", url.Values{}).shows(http.StatusNotFound)
 		owner.open("/settings/audit").shows(http.StatusOK, "created a share link to a report, which works for 7 days",
 			"revoked a share link to a report")
 

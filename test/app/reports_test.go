@@ -42,7 +42,7 @@ func TestReport(t *testing.T) {
 		b := c.as(t, access.Owner)
 		b.open("/reports").shows(http.StatusOK, "No reports yet.")
 		b.open("/reports/new").form("Create report").fill("subject", "harbour_cafe").press().
-			shows(http.StatusPaymentRequired, "A profile report costs 5 credits, a hashtag report 10 credits. The team has 0 credits left.")
+			shows(http.StatusPaymentRequired, "A profile 5 credits", "A hashtag on Instagram 10 credits", "The team has 0 credits left.")
 		c.grant(t, 100)
 		b.open("/reports").follow("Create a report").shows(http.StatusOK, "The team has 100 credits left.")
 		wrong := b.open("/reports/new").form("Create report").fill("platform", "tiktok").fill("subject", "not a name!").press()

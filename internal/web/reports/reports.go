@@ -59,6 +59,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /reports/{id}/share", For: shell.Writers, Do: p.at(p.sharePage)},
 		{Pattern: "POST /reports/{id}/links", For: shell.Writers, Do: p.at(p.createLink)},
 		{Pattern: "POST /reports/{id}/links/{link}/revoke", For: shell.Writers, Do: p.at(p.revokeLink)},
+		{Pattern: "POST /reports/{id}/links/{link}/replace", For: shell.Writers, Do: p.at(p.replaceLink)},
 		{Pattern: "POST /reports/{id}/schedule", For: shell.Writers, Do: p.at(p.saveSchedule)},
 		{Pattern: "POST /reports/{id}/schedule/stop", For: shell.Writers, Do: p.at(p.stopMails)},
 		{Pattern: "POST /reports/{id}/members", For: shell.Writers, Do: p.at(p.addMember)},

@@ -84,6 +84,28 @@ func (p *Handlers) createLink(w http.ResponseWriter, r *http.Request, kind, id s
 	}
 }
 
+// replaceLink ends a link, and shows a new one in its place.
+func (p *Handlers) replaceLink(w http.ResponseWriter, r *http.Request, kind, id string) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	link, err := shell.PathID(r, "link")
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	call, err := p.Call(r, "share_report")
+	var made string
+	if err == nil {
+		made, err = p.links.Replace(r.Context(), call, id, link)
+	}
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	p.showShare(w, r, http.StatusOK, kind, id, shareView{Created: made})
+}
+
 // revokeLink ends a link.
 func (p *Handlers) revokeLink(w http.ResponseWriter, r *http.Request, _, id string) {
 	if !p.ReadForm(w, r) {

@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -177,6 +178,38 @@ func (s *Service) Revoke(ctx context.Context, call operation.Call, report string
 		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "report.link_revoked", report,
 			map[string]any{"link": link})
 	})
+}
+
+// Replace ends a link and returns a new one that works as long as the old one would have, for people who no longer have
+// the old one. It fails with not_found if the old one has already ended.
+func (s *Service) Replace(ctx context.Context, call operation.Call, report string, link int64) (string, error) {
+	var token string
+	err := s.db.InTx(ctx, "report.share", func(ctx context.Context, tx *db.Tx) error {
+		var expires int64
+		err := tx.QueryRow(ctx, `DELETE FROM report_links WHERE id = ? AND report_id = ? AND team_id = ? AND expires_at > ?
+			AND recipient_id = 0 RETURNING expires_at`, link, report, call.TeamID, db.Micros(tx.Now())).Scan(&expires)
+		if errors.Is(err, sql.ErrNoRows) {
+			return apierr.Missing()
+		}
+		if err != nil {
+			return fmt.Errorf("replacing a link to report %s: %w", report, err)
+		}
+		until := db.Time(expires)
+		made, id, err := insert(ctx, tx, call.TeamID, call.PersonID, 0, report, until)
+		if err != nil {
+			return err
+		}
+		token = made
+		by, days := auditlog.NewActor(call), int(math.Ceil(until.Sub(tx.Now()).Hours()/24))
+		if err := auditlog.Record(ctx, tx, call.TeamID, by, "report.link_revoked", report, map[string]any{"link": link}); err != nil {
+			return err
+		}
+		return auditlog.Record(ctx, tx, call.TeamID, by, "report.link_created", report, map[string]any{"link": id, "days": days})
+	})
+	if err != nil {
+		return "", err
+	}
+	return s.publicURL + Path + token, nil
 }
 
 // Open returns the report of a token. It fails with not_found for unknown, expired and revoked tokens, and for those\n// of closed teams.
