@@ -111,6 +111,8 @@ async function followContents(page) {
   await links.filter({ hasText: 'Best posts' }).focus();
   await page.keyboard.press('Enter');
   assert.ok(await page.getByRole('heading', { name: 'Best posts' }).evaluate((e) => e.getBoundingClientRect().top < innerHeight));
+  await links.filter({ hasText: 'Formats' }).click();
+  await page.locator('.contents a[aria-current]', { hasText: 'Formats' }).waitFor();
 }
 
 // printReport prints the report. The document has complete pages without controls.

@@ -1,5 +1,5 @@
-// Collapses the later parts of a long page on a narrow screen. The target of a link is expanded, and so is every part in
-// print. Without this script, every part is expanded and can be collapsed manually.
+// Collapses the later parts of a long page on a narrow screen, and marks the part that is read in the contents. The target of
+// a link is expanded, and so is every part in print. Without this script, every part is expanded and can be collapsed manually.
 'use strict';
 
 const left = 2; // parts that stay open
@@ -30,3 +30,23 @@ addEventListener('beforeprint', () => {
 addEventListener('afterprint', () => {
   for (const part of folded) part.open = false;
 });
+
+const contents = document.querySelector('.contents ul');
+const entries = [...document.querySelectorAll('.contents a')].map((link) => [link, document.getElementById(link.hash.slice(1))])
+  .filter(([, target]) => target && !target.closest('aside'));
+const readFrom = 150; // pixels from the top of the window, below the bars
+let marked = null;
+
+// mark marks the last part that begins above the reader's place.
+function mark() {
+  const link = (entries.findLast(([, target]) => target.getBoundingClientRect().top < readFrom) ?? entries[0])?.[0];
+  if (!link || link === marked) return;
+  marked?.removeAttribute('aria-current');
+  link.setAttribute('aria-current', 'true');
+  marked = link;
+  const [bar, box] = [contents.getBoundingClientRect(), link.getBoundingClientRect()];
+  if (box.left < bar.left || box.right > bar.right) contents.scrollLeft += box.left - bar.left - 16;
+}
+
+addEventListener('scroll', mark, { passive: true });
+mark();
