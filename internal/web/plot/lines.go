@@ -64,6 +64,13 @@ type linesView struct {
 
 	Kind   string
 	Series []seriesView
+	Hits   []hit
+}
+
+// hit is a column of the chart with the values of all lines at one time, as a tooltip.
+type hit struct {
+	X, Width float64
+	Text     string
 }
 
 type seriesView struct {
@@ -97,10 +104,40 @@ func (l Lines) Draw(in *locale.Language) template.HTML {
 	for i, s := range l.shown() {
 		view.Series = append(view.Series, s.draw(s.class(i), x, y, func(v float64) string { return l.text(in, v) }))
 	}
+	view.Hits = l.hits(in, x, first, last, view.Left, view.Right)
 	slices.SortStableFunc(view.Series, func(a, b seriesView) int { // what is compared with is behind
 		return strings.Compare(a.Class[:1], b.Class[:1])
 	})
 	return draw("lines.svg", view)
+}
+
+// hits returns a column for each time of the longest line. There are none if another line has other times.
+func (l Lines) hits(in *locale.Language, x func(float64) float64, first, last, left, right float64) []hit {
+	times := l.longest(first, last)
+	out := make([]hit, len(times))
+	for i, at := range times {
+		from, to := left, right
+		if i > 0 {
+			from = (x(times[i-1].At) + x(at.At)) / 2
+		}
+		if i < len(times)-1 {
+			to = (x(at.At) + x(times[i+1].At)) / 2
+		}
+		out[i] = hit{X: from, Width: to - from, Text: at.Name}
+	}
+	for _, s := range l.shown() {
+		for _, p := range s.Points {
+			if p.Value == nil {
+				continue
+			}
+			i := slices.IndexFunc(times, func(t Point) bool { return t.At == p.At })
+			if i < 0 {
+				return nil
+			}
+			out[i].Text += "\n" + s.Name + ": " + l.text(in, *p.Value)
+		}
+	}
+	return out
 }
 
 // draw returns the line as drawn with functions of the chart.
@@ -143,15 +180,21 @@ func (l Lines) Legend() template.HTML {
 
 func (l Lines) shown() []Series { return l.Series[:min(len(l.Series), MaxSeries)] }
 
-// names returns the labels below the chart, taken from the line with the most points between two times.
-func (l Lines) names(x func(float64) float64, first, last float64, most int) []tick {
-	var longest []Point
+// longest returns the points of the line with the most points between two times.
+func (l Lines) longest(first, last float64) []Point {
+	var out []Point
 	for _, s := range l.shown() {
 		within := slices.DeleteFunc(slices.Clone(s.Points), func(p Point) bool { return p.At < first || p.At > last })
-		if len(within) > len(longest) {
-			longest = within
+		if len(within) > len(out) {
+			out = within
 		}
 	}
+	return out
+}
+
+// names returns the labels below the chart, taken from the line with the most points between two times.
+func (l Lines) names(x func(float64) float64, first, last float64, most int) []tick {
+	longest := l.longest(first, last)
 	var out []tick
 	every := int(math.Ceil(float64(len(longest)) / float64(most)))
 	for i, p := range longest {
