@@ -28,7 +28,7 @@ func TestRestoreUnsavedPost(t *testing.T) {
 		c, other := h.crew(t), h.crew(t)
 		b := c.as(t, access.Editor)
 		film := strconv.FormatInt(c.addVideo(t), 10)
-		f := b.open("/posts/new?account="+c.id()).shows(200).lacks("You have unsaved").form("Save draft").
+		f := b.open("/posts/new?account="+c.id()).shows(200).lacks("card offers").form("Save draft").
 			fill("caption", "Half a\nthought").fill("text-"+c.id(), "Only here").fill("date", "2031-05-06").fill("time", "10:15").
 			fill("repeat", "weekly")
 		f.values["media"], f.values["cover-"+film] = []string{film}, []string{"1.5"}
@@ -44,8 +44,8 @@ func TestRestoreUnsavedPost(t *testing.T) {
 			stranger.open("/posts/new").shows(200).lacks("Half a thought")
 			stranger.open("/posts/new?unsaved="+f.values.Get("draft")).shows(200, "These changes were saved or discarded")
 		}
-		offered := b.open("/posts/new").shows(200, "You have unsaved changes", "Half a thought, and more", "Discard")
-		again := offered.follow("Restore").shows(200).lacks("You have unsaved").form("Save draft")
+		offered := b.open("/posts/new").shows(200, "You have 1 unfinished post", "Half a thought, and more", "Discard")
+		again := offered.follow("Restore").shows(200).lacks("card offers").form("Save draft")
 		for name, want := range f.values {
 			if name != "once" && name != "in_team" && again.values.Get(name) != want[0] {
 				t.Errorf("%s: %q, want %q", name, again.values.Get(name), want[0])
@@ -54,12 +54,12 @@ func TestRestoreUnsavedPost(t *testing.T) {
 		// Saving deletes the stored input. A late request does not store it again.
 		again.fill("repeat", "").press().shows(200, "Saved.")
 		b.storeUnsaved(again).shows(409, "Not saved", "This form was already submitted, perhaps in another tab.")
-		b.open("/posts/new").shows(200).lacks("You have unsaved")
+		b.open("/posts/new").shows(200).lacks("card offers")
 
 		b.storeUnsaved(b.open("/posts/new").form("Save draft").fill("caption", "Never mind"))
 		b.open("/posts/new").shows(200, "Never mind").form("Discard").press().shows(200, "Discarded.").lacks("Never mind")
 		b.storeUnsaved(b.open("/posts/new").form("Save draft").fill("account", c.id())) // empty input is not stored
-		b.open("/posts/new").shows(200).lacks("You have unsaved")
+		b.open("/posts/new").shows(200).lacks("card offers")
 	})
 }
 
@@ -112,7 +112,7 @@ func TestRestoreUnsavedChanges(t *testing.T) {
 		if held := c.storedPost(t, saved.path); held.Caption != "Mine" {
 			t.Errorf("caption = %q", held.Caption)
 		}
-		b.open(saved.path + "/edit").shows(200).lacks("You have unsaved")
+		b.open(saved.path + "/edit").shows(200).lacks("card offers")
 		stranger := h.crew(t).as(t, access.Editor)
 		stranger.send(http.MethodPost, "/posts/unsaved", url.Values{"draft": {strings.Repeat("A", 26)},
 			"post": {strings.TrimPrefix(saved.path, "/posts/")}, "caption": {"x"}}).shows(404)

@@ -312,6 +312,7 @@ async function returnToForm(page) {
   await page.goto('/posts'); // No dialog asks for confirmation, because nothing is lost.
   do await page.goto('/posts/new'); while (await page.getByText('In the middle of a sentence').count() === 0); // It may be stored late.
   await look(page, 'compose-unsaved');
+  await page.getByText(/^You have \d+ unfinished posts?$/).click();
   await page.getByRole('link', { name: 'Restore' }).first().click();
   assert.equal(await page.getByLabel('Text', { exact: true }).inputValue(), 'In the middle of a sentence');
   assert.ok(await page.locator('input[name=account]').first().isChecked());
