@@ -101,7 +101,7 @@ func TestUnscheduleAndDeleteSelectedPosts(t *testing.T) {
 			c.team.ID).Scan(&occurrence))
 		one, idea := c.draft(t, "Is scheduled", ""), c.draft(t, "An idea", "")
 		c.callTool(t, "schedule_post", map[string]any{"post_id": one, "scheduled_at": c.apiTime(48 * time.Hour)})
-		list := b.open("/posts").form("Unschedule").fill("post", one, idea, occurrence)
+		list := b.open("/posts").form("Unschedule the selected posts").fill("post", one, idea, occurrence)
 		for range 2 { // sent twice
 			list.press().shows(200, "Not changed: An idea It is not scheduled.")
 		}

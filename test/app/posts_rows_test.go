@@ -56,6 +56,14 @@ func TestPostRowActions(t *testing.T) {
 		if n := c.count(t, "posts"); n != 2 {
 			t.Errorf("%d posts after the same form was sent twice, want 2", n)
 		}
+		planned := c.draft(t, "Planned", "")
+		h.change(t, `UPDATE posts SET status = 'scheduled', scheduled_at = ?, slot_at = ? WHERE id = ?`,
+			db.Micros(c.now().Add(time.Hour)), db.Micros(c.now().Add(time.Hour)), planned)
+		b.open("/posts?status=scheduled").lacks("Retry…").form("Unschedule").press().shows(200, "Unscheduled. The post is now a draft.")
+		h.change(t, `UPDATE posts SET status = 'failed', published_at = ?, slot_at = ? WHERE id = ?`,
+			db.Micros(c.now()), db.Micros(c.now()), planned)
+		b.open("/posts?status=failed").contains(`href="/posts/` + planned + `#again"`)
+		c.as(t, access.Viewer).open("/posts?status=failed").lacks("Retry…", "Unschedule")
 		c.as(t, access.Viewer).open("/posts").shows(200, "An idea").lacks(edit, remove, "Duplicate")
 		h.change(t, `UPDATE posts SET status = 'published', published_at = ?, slot_at = ? WHERE id = ?`,
 			db.Micros(c.now()), db.Micros(c.now()), idea)

@@ -155,6 +155,9 @@ type (
 		Heading locale.Key
 		Edits   bool // the visitor may change it
 		Deletes bool // the visitor may delete it
+
+		Unschedules bool // the visitor may make it a draft
+		Retries     bool // it failed on an account, and the visitor may publish
 	}
 	choice struct{ Value, Text, Platform string }
 )
@@ -241,6 +244,8 @@ func (p *Handlers) rows(r *http.Request, found []postlist.Entry) ([]listedPost, 
 		out[i].PostSums = sums[e.ID]
 		out[i].Edits = !e.Template && (e.Status == post.Draft || e.Status == post.Scheduled && v.Is(shell.Publishers))
 		out[i].Deletes = !e.Template && e.Status == post.Draft
+		out[i].Unschedules = !e.Template && e.SeriesID == 0 && e.Status == post.Scheduled // others pause their series
+		out[i].Retries = (e.Status == post.Failed || e.Status == post.PartiallyPublished) && v.Is(shell.Publishers)
 		if i == 0 || found[i-1].Group != e.Group {
 			out[i].Heading = groupNames[e.Group]
 		}
