@@ -132,6 +132,30 @@ async function deselectAccount(page) {
   await page.getByText('Saved.').waitFor();
 }
 
+// loadNextPage adds the next page of the library to the shown one, with what is selected.
+async function loadNextPage(page) {
+  await page.goto('/posts/new');
+  const images = await page.evaluate(() => Array.from({ length: 20 }, (_, i) => {
+    const canvas = Object.assign(document.createElement('canvas'), { width: 16, height: 16 });
+    const context = canvas.getContext('2d');
+    context.fillStyle = `rgb(${i * 8} 40 90)`;
+    context.fillRect(0, 0, 16, 16);
+    return canvas.toDataURL().split(',')[1];
+  }));
+  const files = images.map((data, i) => ({ name: `shade ${i}.png`, mimeType: 'image/png', buffer: Buffer.from(data, 'base64') }));
+  await page.getByLabel('Upload files').setInputFiles(files);
+  await page.getByRole('button', { name: 'Remove shade 19' }).waitFor();
+  await page.getByText('Choose from the library').click();
+  const items = page.locator('.picks > li');
+  const shown = await items.count();
+  await page.locator('.picks [name=picked]').first().check();
+  await page.getByRole('dialog').getByRole('button', { name: 'More', exact: true }).click();
+  await items.nth(shown).waitFor();
+  assert.equal(await page.locator('.picks [name=picked]').first().isChecked(), true);
+  assert.equal(await page.getByRole('button', { name: 'Back to newest' }).count(), 0);
+  await page.getByRole('button', { name: 'Add 1', exact: true }).waitFor();
+}
+
 run(async (browser) => {
   const page = await open(browser);
   await signIn(page, '/posts/new');
@@ -139,6 +163,7 @@ run(async (browser) => {
   await pressDuringUpload(page);
   await checkFocus(page);
   await deselectAccount(page);
+  await loadNextPage(page);
   await checkRefusals(page);
 }).catch((error) => {
   console.error(error);

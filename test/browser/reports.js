@@ -49,7 +49,7 @@ run(async (browser) => {
   await look(page, 'report-tracked');
 
   await page.goto('/reports/new');
-  await page.getByLabel('A hashtag (only on Instagram)').check();
+  await page.getByLabel('A hashtag on Instagram').check();
   await page.getByLabel('Username or hashtag').fill('latteart');
   await page.getByRole('button', { name: 'Create report' }).click();
   await page.getByRole('heading', { name: 'Reactions to posts' }).waitFor({ timeout: 60_000 });

@@ -41,11 +41,28 @@ function take(id, answer, before) {
   const shown = old.matches(':popover-open');
   const library = old.querySelector('dialog:modal'); // keeps an open dialog
   if (library) fresh.querySelector('dialog').replaceWith(library);
+  if (id === 'shelf' && appending) appendTo(old, fresh);
   old.replaceWith(document.adoptNode(fresh));
   if (shown) document.getElementById(id).showPopover();
   if (library) showLibrary();
   if (id === 'shelf') countPicked();
   added.forEach(insert);
+}
+
+let appending = false; // the answer has the next page of the library
+
+// appendTo puts the items of the library that are shown before those of the next page.
+function appendTo(old, fresh) {
+  const list = fresh.querySelector('.picks');
+  if (!list) return;
+  const isItem = (field) => field.type === 'checkbox';
+  const shown = [...old.querySelectorAll('.picks > li')];
+  const values = new Set(shown.map((item) => item.querySelector('[name=picked]').value));
+  for (const field of fresh.querySelectorAll('[name=picked]')) {
+    if (values.has(field.value)) (isItem(field) ? field.closest('li') : field).remove();
+  }
+  list.prepend(...shown);
+  fresh.querySelector('button[value=search]')?.remove();
 }
 
 // place returns a function that restores the focus after parts of the form were replaced, or null if no field has the
@@ -140,6 +157,7 @@ async function request(button, { value, parts, said }) {
     const label = labelOf(button);
     const focused = button === document.activeElement;
     const cursor = answer.querySelector('input[name=cursor]');
+    appending = body.get('do').startsWith('page:');
     const done = apply(answer, before, parts);
     if (cursor) form.elements.cursor.value = cursor.value;
     if (focused) findFocus(label, button);
