@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"pressroom.example/pressroom/internal/core/access"
@@ -32,6 +33,24 @@ func TestComposerOffersHashtags(t *testing.T) {
 			lacks("secret", "Nothing yet")
 		b.send(http.MethodGet, "/hashtags", nil).shows(200)
 		c.as(t, access.Viewer).open("/posts/hashtags").shows(403)
+	})
+}
+
+// The month beside the date marks the days with posts of the team.
+func TestComposerMonth(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c, other := h.crew(t), h.crew(t)
+		b := c.as(t, access.Editor)
+		c.draft(t, "Planned", "2031-03-05T10:30:00Z")
+		other.draft(t, "Theirs", "2031-03-06T10:30:00Z")
+		p := b.open("/posts/month?month=2031-03").shows(200, "March 2031", "Mon").
+			contains(`data-day="2031-02-24"`, `data-day="2031-04-06"`, `data-month="2031-02"`, `data-month="2031-04"`,
+				`aria-label="Wednesday 5 March 2031, 1 post" title="`).lacks("2031-04-07", "disabled")
+		if n := strings.Count(p.source, " post\""); n != 1 {
+			t.Errorf("%d days have posts", n)
+		}
+		now := b.open("/posts/month?month=x").shows(200, c.now().UTC().Format("January 2006"))
+		now.contains(" today\"", "disabled")
 	})
 }
 

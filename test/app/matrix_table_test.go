@@ -111,6 +111,7 @@ var matrix = map[string]entry{
 	"POST /posts/preview":                           {who: shell.Writers},
 	"GET /posts/hashtags":                           {who: shell.Writers},
 	"GET /posts/emoji":                              {who: shell.Writers},
+	"GET /posts/month":                              {who: shell.Writers},
 	"POST /posts/unsaved":                           {who: shell.Writers, form: url.Values{"draft": {strings.Repeat("A", 26)}}},
 	"POST /posts/unsaved/discard":                   {who: shell.Writers},
 	"GET /posts/{id}/edit":                          {who: shell.Writers},

@@ -149,6 +149,17 @@ run(async (browser) => {
   await page.getByRole('tab', { selected: true }).press('Home'); // with the keyboard
   await page.locator('#tab-shared:focus').waitFor();
 
+  // The month marks the days with posts, and fills in the date.
+  await page.getByRole('button', { name: 'Choose from the month' }).click();
+  await page.getByRole('button', { name: 'Next month' }).click();
+  await page.getByRole('button', { name: 'Next month' }).click();
+  await look(page, 'compose-month');
+  const day = page.locator('.month-days button:not(.other)').nth(14);
+  const date = await day.getAttribute('data-day');
+  await day.click();
+  await page.locator('#time:focus').waitFor();
+  assert.equal(await page.getByLabel('Date', { exact: true }).inputValue(), date);
+
   // Dragging and the keyboard change the order of images without reloading the page. The library already has the image.
   await page.getByLabel('Upload files').setInputFiles([world.pictures.red]);
   await page.getByRole('button', { name: 'Move pasted up' }).waitFor();

@@ -90,6 +90,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST /posts/new", For: shell.Members, Do: p.writing(p.submit), RestoresForm: true, Files: true},
 		{Pattern: "POST /posts/preview", For: shell.Writers, Do: p.preview},
 		{Pattern: "GET /posts/hashtags", For: shell.Writers, Do: p.hashtags},
+		{Pattern: "GET /posts/month", For: shell.Writers, Do: p.showMonth},
 		{Pattern: "GET /posts/emoji", For: shell.Writers, Do: p.emoji},
 		{Pattern: "POST /posts/unsaved", For: shell.Writers, Do: p.keepUnsaved},
 		{Pattern: "POST /posts/unsaved/discard", For: shell.Writers, Do: p.discardUnsaved},

@@ -1,0 +1,112 @@
+package compose
+
+import (
+	"bytes"
+	"net/http"
+	"time"
+
+	"pressroom.example/pressroom/internal/domain/post/calendar"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/web/shell"
+)
+
+const (
+	yearMonth  = "2006-01"
+	maxPerDay  = 10 // posts of a day that the month lists
+	weekDays   = 7
+	monthRange = 120 // months before and after the current one that can be shown
+)
+
+// month is a month with the team's posts, from which a date is chosen.
+type month struct {
+	Title          string
+	Previous, Next string // as 2026-11; empty at the ends of the range
+	Weekdays       []string
+	Weeks          [][]monthDay
+}
+
+// monthDay is a day of a month.
+type monthDay struct {
+	Date   string // as 2026-11-29
+	Day    int
+	Other  bool // of a month beside
+	Past   bool
+	Today  bool
+	Name   string
+	Times  []string // of the team's posts, earliest first
+	Excess bool     // there are more posts
+}
+
+// showMonth answers the script with a month and the team's posts in it. An invalid month means the current one.
+func (p *Handlers) showMonth(w http.ResponseWriter, r *http.Request) {
+	actor, err := p.actor(r)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	today := p.DB.Now().In(actor.OwnZone)
+	first := time.Date(today.Year(), today.Month(), 1, 0, 0, 0, 0, time.UTC)
+	earliest, latest := first.AddDate(0, -monthRange, 0), first.AddDate(0, monthRange, 0)
+	if asked, err := time.Parse(yearMonth, r.URL.Query().Get("month")); err == nil && !asked.Before(earliest) && !asked.After(latest) {
+		first = asked
+	}
+	shown := newMonth(p.Language(r), first, today.Format(dateOnly))
+	if first.After(earliest) {
+		shown.Previous = first.AddDate(0, -1, 0).Format(yearMonth)
+	}
+	if first.Before(latest) {
+		shown.Next = first.AddDate(0, 1, 0).Format(yearMonth)
+	}
+	var bounds []time.Time
+	start := firstShown(first)
+	for i := range len(shown.Weeks)*weekDays + 1 {
+		day := start.AddDate(0, 0, i)
+		bounds = append(bounds, teamtime.StartOfDay(day.Year(), day.Month(), day.Day(), actor.OwnZone))
+	}
+	spans, err := calendar.Spans(r.Context(), p.DB, actor.TeamID, calendar.Filter{}, bounds, maxPerDay)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	for i, span := range spans {
+		day := &shown.Weeks[i/weekDays][i%weekDays]
+		for _, entry := range span.Entries {
+			day.Times = append(day.Times, hour(entry.At.In(actor.OwnZone)))
+		}
+		day.Excess = span.More
+	}
+	var page bytes.Buffer
+	if err := pages["compose"](p.Language(r)).ExecuteTemplate(&page, "month", shown); err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	shell.WriteHTML(w, r, http.StatusOK, page.Bytes())
+}
+
+// firstShown returns the Monday on or before the first day of a month.
+func firstShown(first time.Time) time.Time {
+	return first.AddDate(0, 0, -int(first.Weekday()+weekDays-time.Monday)%weekDays)
+}
+
+// newMonth returns a month in whole weeks without posts.
+func newMonth(l *locale.Language, first time.Time, today string) month {
+	out := month{Title: l.Format(first, locale.Month)}
+	day, end := firstShown(first), first.AddDate(0, 1, 0)
+	for i := range weekDays {
+		out.Weekdays = append(out.Weekdays, l.Format(day.AddDate(0, 0, i), locale.ShortWeekday))
+	}
+	for day.Before(end) {
+		week := make([]monthDay, weekDays)
+		for i := range week {
+			date := day.Format(dateOnly)
+			week[i] = monthDay{
+				Date: date, Day: day.Day(), Other: day.Month() != first.Month(), Past: date < today, Today: date == today,
+				Name: l.Format(day, locale.LongDate),
+			}
+			day = day.AddDate(0, 0, 1)
+		}
+		out.Weeks = append(out.Weeks, week)
+	}
+	return out
+}
