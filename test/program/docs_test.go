@@ -81,7 +81,7 @@ func TestGuidesWork(t *testing.T) {
 		{file: "docs/assistants.md", before: started},
 		{file: "docs/tools.md", before: started},
 		// test/clients runs these examples
-		{file: "docs/clients.md", before: started, leave: []string{"(cd ", "npm install", "node examples/"}},
+		{file: "docs/clients.md", before: started, leave: []string{"(cd ", "npm install", "node examples/", "PYTHONPATH="}},
 		{file: "docs/bridge.md"},
 	}
 	for _, g := range guides {
