@@ -64,7 +64,8 @@ func TestHashtagLists(t *testing.T) {
 		if edit.values.Get("name") != "Bar" || edit.values.Get("color_typed") != "#12ab9f" || edit.values.Get("icon") != "ri-cup-line" {
 			t.Errorf("form values = %v", edit.values)
 		}
-		edit.fill("color", "custom").fill("color_typed", "red").press().shows(422, "The field “Color” must be # and six hexadecimal digits.")
+		edit.fill("color", "custom").fill("color_typed", "red").press().shows(422,
+			"The field “Color” must be # and six hexadecimal digits.")
 		edit.fill("color", "").fill("name", "Café <b>").press().shows(200, "The list was saved.", "Café <b>").lacks("<b>")
 		again := b.open(made.path).follow("Edit").form("Save").fill("color", "#2f7dc4").
 			fill("color_typed", "#000000").press()
@@ -145,7 +146,8 @@ func TestHashtagSearch(t *testing.T) {
 		c := h.crew(t)
 		c.grant(t, 100)
 		b := c.as(t, access.Owner)
-		f := b.open("/hashtags").follow("Search hashtags").shows(200, "Free if your team has already paid").form("Search for at most 3 credits")
+		f := b.open("/hashtags").follow("Search hashtags").shows(200, "Free if your team has already paid").
+			form("Search for at most 3 credits")
 		f.fill("query", "https://example.com/x").press().shows(422, "This link is not a hashtag page")
 		begun := f.p.b.open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte art").press().
 			shows(200, "Hashtags for")

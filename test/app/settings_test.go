@@ -191,7 +191,8 @@ func TestSettingsTeam(t *testing.T) {
 		page.form("Save").fill("name", "<b>Hafen & Co</b>").fill("timezone", "Asia/Tokyo").
 			fill("content_language", "ja").fill("keep_originals", "1").press().
 			shows(200, "Saved. Times are now shown in Asia/Tokyo", "<b>Hafen & Co</b>")
-		viewer.open("/settings/team").shows(200, "Asia/Tokyo", "Japanese", "Originals are kept with their metadata").lacks("<b>Hafen", "Save")
+		viewer.open("/settings/team").shows(200, "Asia/Tokyo", "Japanese", "Originals are kept with their metadata").
+			lacks("<b>Hafen", "Save")
 		owner.open("/settings/plan").
 			shows(200, "Agency", "Social accounts", "no limit", "Media library", "1.1 TB", "Free calls today",
 				"100,000", "Tracked reports")

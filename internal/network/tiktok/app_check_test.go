@@ -50,7 +50,9 @@ func TestUnauditedApp(t *testing.T) {
 		content := network.Content{Text: level, Media: []network.Media{m}, Options: tiktokOptions(network.TikTokOptions{
 			PrivacyLevel: level, MusicUsageConfirmed: true,
 		})}
-		d, err := f.Network().Plan(network.Intent{Seed: level + m.Kind + g.Username, First: f.Clock.Now(), At: f.Clock.Now(), Content: content})
+		d, err := f.Network().Plan(network.Intent{
+			Seed: level + m.Kind + g.Username, First: f.Clock.Now(), At: f.Clock.Now(), Content: content,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -66,8 +66,11 @@ func TestDefaultOptions(t *testing.T) {
 		set  youtube.Options
 		want network.YouTubeOptions
 	}{
-		"none":     {youtube.Options{}, network.YouTubeOptions{PrivacyStatus: "public"}},
-		"settings": {youtube.Options{Privacy: "private", MadeForKids: &kids}, network.YouTubeOptions{PrivacyStatus: "private", SelfDeclaredMadeForKids: &kids}},
+		"none": {youtube.Options{}, network.YouTubeOptions{PrivacyStatus: "public"}},
+		"settings": {
+			youtube.Options{Privacy: "private", MadeForKids: &kids},
+			network.YouTubeOptions{PrivacyStatus: "private", SelfDeclaredMadeForKids: &kids},
+		},
 	} {
 		if diff := cmp.Diff(&c.want, youtube.New(c.set).DefaultOptions().YouTube); diff != "" {
 			t.Error(name, diff)

@@ -217,7 +217,9 @@ func TestLastPostWithoutAudit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := &accounts{networks: map[string]network.Network{c.platform: &checkableNetwork{platform: c.platform}}, order: []string{c.platform}}
+			a := &accounts{
+				networks: map[string]network.Network{c.platform: &checkableNetwork{platform: c.platform}}, order: []string{c.platform},
+			}
 			found := must.Get(service(a, verdicts{c.platform: {At: now, Accepted: true, Options: c.options}}).Check(t.Context()))(t)
 			last := found[len(found)-1]
 			if last.Subject != "last post" || last.Result != c.result || !strings.Contains(last.NextStep, c.next) ||

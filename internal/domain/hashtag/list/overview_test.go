@@ -63,7 +63,8 @@ func TestReadyMadeIn(t *testing.T) {
 	t.Parallel()
 	s := must.Get(New(Options{}))(t)
 	german := s.ReadyMadeIn("de-AT")
-	if len(german) == 0 || len(german) >= len(s.readyMadeLists) || !s.IsReadyMadeIn(german[0].ID, "de") || s.IsReadyMadeIn(german[0].ID, "en") {
+	if len(german) == 0 || len(german) >= len(s.readyMadeLists) || !s.IsReadyMadeIn(german[0].ID, "de") ||
+		s.IsReadyMadeIn(german[0].ID, "en") {
 		t.Errorf("%d German lists", len(german))
 	}
 }

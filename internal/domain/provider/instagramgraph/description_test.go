@@ -31,7 +31,8 @@ func checkDescribed(t *testing.T, r *http.Request) {
 	sent := r.URL.Query()
 	if edge := hashtagEdge.FindStringSubmatch(r.URL.Path); edge != nil {
 		hashtag := networktest.MetaObject("ShadowIGHashtag")
-		networktest.WantDescribed(t, r.URL.Path, append(hashtag.Params(r.Method, edge[1]), cursorParams...), slices.Collect(maps.Keys(sent)))
+		networktest.WantDescribed(t, r.URL.Path, append(hashtag.Params(r.Method, edge[1]), cursorParams...),
+			slices.Collect(maps.Keys(sent)))
 		checkFields(t, sent.Get("fields"), "IGMedia")
 		return
 	}

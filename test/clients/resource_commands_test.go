@@ -1,0 +1,111 @@
+package clients
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pressroom.example/pressroom/client"
+	"pressroom.example/pressroom/internal/apicli"
+	"pressroom.example/pressroom/internal/testkit/must"
+)
+
+// A resource and a verb name the same operation as the operation's name, also without the word call.
+func TestResourceCommands(t *testing.T) {
+	t.Parallel()
+	g := quickstart(t)
+	run := func(args ...string) called {
+		out, err := g.run(t, t.TempDir(), nil, binary(t), args...)
+		if err != nil {
+			return called{1, "", out}
+		}
+		return called{0, out, ""}
+	}
+	seen := map[string]bool{}
+	for _, r := range apicli.Resources() {
+		for _, v := range r.Verbs {
+			if name := r.Name + " " + v.Name; seen[name] {
+				t.Errorf("two operations have the name %s", name)
+			} else if seen[name] = true; !strings.HasPrefix(run(r.Name, v.Name, "--help").out, name+" ("+v.Operation.Name+"): ") {
+				t.Errorf("%s --help is not the help of %s", name, v.Operation.Name)
+			}
+		}
+	}
+	if len(seen) != len(client.Operations())+1 {
+		t.Errorf("%d commands", len(seen))
+	}
+	id := strings.TrimSpace(run("posts", "create", "--caption", "A new\x1b[31m menu", "--account-ids", "1", "--field", "data.id").out)
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"posts", "get", id, "--jq", ".data.accounts[].state, .data.media"}, "pending\n[]\n"},
+		{[]string{"posts", "list", "--status", "draft", "--jq", ".data.posts[] | select(.id == \"" + id + "\") | .status"}, "draft\n"},
+		{[]string{"posts", "get", id, "--output", "yaml"}, "data:\n  id: " + id + "\n  status: draft\n"},
+		{[]string{"posts", "get", id, "-o", "table"}, "CAPTION     A new [31m menu\n"},
+		{[]string{"social-accounts", "list", "-o", "table"}, "ID  PLATFORM "},
+		{[]string{"me", "get", "-o", "table"}, "ROLE "},
+	} {
+		if got := run(tt.args...); !strings.Contains(got.out, tt.want) {
+			t.Errorf("%v prints %q (%s), want %q", tt.args, got.out, got.err, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"posts", "lst"}, `posts has no verb "lst"; did you mean list?`},
+		{[]string{"posts"}, "posts requires a verb: archive, cancel, "},
+		{[]string{"call", "create_pots"}, "did you mean create_post?"},
+		{[]string{"posts", "list", "-o", "xml"}, "--output must be json, yaml, table"},
+		{[]string{"posts", "list", "--jq", ".data["}, "--jq: "},
+	} {
+		if got := run(tt.args...); got.status == 0 || !strings.Contains(got.err, tt.want) {
+			t.Errorf("%v prints %q, want %q", tt.args, got.err, tt.want)
+		}
+	}
+}
+
+// The script for bash completes commands, resources, verbs, flags and values.
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must.NoError(t, os.Symlink(binary(t), filepath.Join(dir, "pressroom")))
+	for line, want := range map[string]string{
+		"pos": "posts", "posts ret": "retry", "posts list --stat": "--status", "posts list --status proc": "processing",
+		"call create_po": "create_post", "call create_post --capt": "--caption", "admin peo": "people",
+		"posts list -o ta": "table", "serve --database": "--database",
+	} {
+		script := `source <(pressroom completion bash); read -ra COMP_WORDS <<<"pressroom ` + line + `"
+			COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _pressroom; printf '%s\n' "${COMPREPLY[@]}"`
+		cmd := exec.CommandContext(t.Context(), "bash", "-c", script)
+		cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+		if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != want {
+			t.Errorf("%s completes to %q (%v), want %q", line, out, err, want)
+		}
+	}
+}
+
+// Every operation has a command whose help has every argument.
+func TestEveryOperationHasCommand(t *testing.T) {
+	t.Parallel()
+	g := greeting{}
+	g.Keys.Full = "prk_none"
+	all := g.call(t).out
+	for _, o := range client.Operations() {
+		if !strings.Contains(all, "  "+o.Name+" ") {
+			t.Errorf("%s is not listed", o.Name)
+		}
+		help := g.call(t, o.Name, "--help")
+		for _, a := range o.Arguments {
+			if !strings.Contains(help.out, "--"+strings.ReplaceAll(a.Name, "_", "-")+" ") {
+				t.Errorf("the help of %s does not mention %s", o.Name, a.Name)
+			}
+		}
+		if help.status != 0 {
+			t.Errorf("%s --help exits with %d", o.Name, help.status)
+		}
+	}
+}
