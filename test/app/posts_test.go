@@ -269,8 +269,10 @@ func TestResolveUnconfirmedPost(t *testing.T) {
 			p := b.open("/posts/"+id).
 				shows(200, "Unconfirmed", "try <later>", "Next check whether the network published it at",
 					"A network may have published this post").lacks("Failed")
-			for _, path := range []string{"/posts", "/calendar", "/"} {
-				b.open(path).shows(200, "Is it there? "+found, "Unconfirmed").lacks("· Failed", ">Failed</span>")
+			for path, text := range map[string]string{
+				"/posts": "Unconfirmed", "/calendar": "Unconfirmed", "/": "Not confirmed by a network",
+			} {
+				b.open(path).shows(200, "Is it there? "+found, text).lacks("· Failed", ">Failed</span>")
 			}
 			one := p.follow(fmt.Sprintf("Check whether it was published : harbour%d.test", c.team.ID)).
 				shows(200, "Was it published?")
