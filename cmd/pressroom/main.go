@@ -22,7 +22,7 @@ type program struct {
 	Quickstart quickstartCmd `cmd:"" help:"Run a demo team with sandbox networks. Needs no setup."`
 	Serve      serveCmd      `cmd:"" help:"Run the service."`
 	Admin      adminCmd      `cmd:"" help:"Administer people, teams, keys, accounts, credits and backups."`
-	Call       callCmd       `cmd:"" passthrough:"" help:"Call an API operation, such as: pressroom call list_posts --limit 3. The word call may be omitted before a resource: pressroom posts list"`
+	Call       callCmd       `cmd:"" passthrough:"" help:"Call an API operation: pressroom call list_posts, or: pressroom posts list"`
 	Sandbox    sandboxCmd    `cmd:"" help:"Run only the sandbox networks."`
 	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Connect an assistant to the tools by standard input and output."`
 	Completion completionCmd `cmd:"" help:"Print a script that completes commands in bash, zsh or fish."`
