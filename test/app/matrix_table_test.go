@@ -267,7 +267,7 @@ var matrix = map[string]entry{
 	"GET /reports/{id}/share":                          {who: shell.Writers},
 	"POST /reports/{id}/links":                         {who: shell.Writers, form: url.Values{"days": {"7"}}},
 	"POST /reports/{id}/links/{link}/revoke":           {who: shell.Writers, order: 1},
-	"POST /reports/{id}/links/{link}/replace":          {who: shell.Writers, order: 2},
+	"POST /reports/{id}/links/{link}/replace":          {who: shell.Writers, order: 2, status: 404}, // revoked above
 	"POST /reports/{id}/schedule":                      {who: shell.Writers, status: 422},
 	"POST /reports/{id}/schedule/stop":                 {who: shell.Writers, status: 404},
 	"POST /reports/{id}/members":                       {who: shell.Writers, status: 422},
