@@ -20,10 +20,10 @@ type PostResult struct {
 
 // PostResultAccount is the result of one account in a job.
 type PostResultAccount struct {
-	ID        int64            `json:"id"`
-	State     post.TargetState `json:"state" enum:"pending|sending|published|failed|unconfirmed" title:"PostAccountState"`
-	Permalink string           `json:"permalink,omitempty"`
-	post.AccountError
+	ID                int64            `json:"id"`
+	State             post.TargetState `json:"state" enum:"pending|sending|published|failed|unconfirmed" title:"PostAccountState"`
+	Permalink         string           `json:"permalink,omitempty"`
+	post.AccountError                  //nolint:embeddedstructfieldcheck // members are written in this order
 }
 
 // Descriptions describes members in the schema.

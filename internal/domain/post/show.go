@@ -105,17 +105,17 @@ type AccountError struct {
 
 // PostAccount is a targeted account with its result.
 type PostAccount struct {
-	ID          int64            `json:"id"`
-	Platform    string           `json:"platform"`
-	Username    string           `json:"username"`
-	State       TargetState      `json:"state" enum:"pending|sending|published|failed|unconfirmed"`
-	PublishedAt *teamtime.Moment `json:"published_at,omitempty"`
-	Permalink   string           `json:"permalink,omitempty"`
-	Caption     *string          `json:"caption,omitempty" jsonschema:"Text for this account, instead of the post's."`
-	MediaIDs    []int64          `json:"media_ids,omitzero"`
-	AccountError
-	Warnings    []warning.PostWarning `json:"warnings,omitempty"`
-	RetriesLeft int                   `json:"retries_left"`
+	ID           int64                 `json:"id"`
+	Platform     string                `json:"platform"`
+	Username     string                `json:"username"`
+	State        TargetState           `json:"state" enum:"pending|sending|published|failed|unconfirmed"`
+	PublishedAt  *teamtime.Moment      `json:"published_at,omitempty"`
+	Permalink    string                `json:"permalink,omitempty"`
+	Caption      *string               `json:"caption,omitempty" jsonschema:"Text for this account, instead of the post's."`
+	MediaIDs     []int64               `json:"media_ids,omitzero"`
+	AccountError                       //nolint:embeddedstructfieldcheck // members are written in this order
+	Warnings     []warning.PostWarning `json:"warnings,omitempty"`
+	RetriesLeft  int                   `json:"retries_left"`
 }
 
 // Descriptions describes members in the schema.
