@@ -44,8 +44,8 @@ type InstagramAccount struct {
 // person's own list. Pages without a token are omitted. It reports whether there may be more Pages than it could read.
 //
 // The edges of portfolios are not in Meta's API description. They are undocumented, but widely used.
-func (l Login) Pages(ctx context.Context, person network.Grant, fields string) (found []Page, more bool, err error) {
-	found, more, err = l.OwnPages(ctx, person, fields)
+func (l Login) Pages(ctx context.Context, person network.Grant, fields string) ([]Page, bool, error) {
+	found, more, err := l.OwnPages(ctx, person, fields)
 	if err != nil || !slices.Contains(person.Scopes, ScopeBusiness) {
 		return found, more, err
 	}

@@ -35,6 +35,7 @@ type Bridge struct{ *base.Server }
 // New returns the bridge of a sandbox.
 func New(s *base.Server) *Bridge { return &Bridge{s} }
 
+// Handler returns the handler of the bridge's API.
 func (s *Bridge) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/{platform}/profiles/{username}/media", s.media)

@@ -35,6 +35,7 @@ func (t Tx) SessionActive(ctx context.Context, platform, id string) (bool, error
 	return !dead, nil
 }
 
+// EndSession marks a session as ended.
 func (t Tx) EndSession(ctx context.Context, platform, id string) error {
 	return t.Run(ctx, "ending a session", `update sessions set dead = 1 where platform = ? and id = ?`, platform,
 		id)
@@ -73,6 +74,7 @@ func (t Tx) SaveRefreshToken(ctx context.Context, platform string, token Refresh
 		sql.NullString{String: token.Next, Valid: token.Next != ""})
 }
 
+// DeleteRefreshToken deletes a refresh token.
 func (t Tx) DeleteRefreshToken(ctx context.Context, platform, id string) error {
 	return t.Run(ctx, "revoking a refresh token",
 		`delete from refresh_tokens where platform = ? and id = ?`, platform, id)

@@ -50,6 +50,7 @@ func Open(dir string) (*Store, error) {
 	return &Store{db: db, blobs: blobs}, nil
 }
 
+// Close closes the database.
 func (s *Store) Close() error {
 	if err := s.db.Close(); err != nil {
 		return fmt.Errorf("closing the sandbox's data: %w", err)

@@ -48,6 +48,7 @@ func (t Tx) Token(ctx context.Context, platform string, hash []byte) (Token, err
 	return token, nil
 }
 
+// SpendToken marks a token as used.
 func (t Tx) SpendToken(ctx context.Context, platform string, hash []byte) error {
 	return t.Run(ctx, "spending a token",
 		`update oauth_tokens set spent = 1 where platform = ? and hash = ?`, platform, hash)
