@@ -20,14 +20,13 @@ type AppVerdict struct {
 	Options     network.Options // of the post, and of its team for networks without any
 }
 
-// appAnswer is a verdict with the post's delivery and the app that sent it.
+// appAnswer is a verdict with the post's delivery and account.
 type appAnswer struct {
 	AppVerdict
 
 	delivery string
 	account  int64
 	platform string
-	app      string // kind of the accounts that the app is for; empty for a network's only app
 }
 
 // appAnswers returns the verdicts among the newest 500 attempts, oldest first. The platform may be empty for all.
@@ -51,15 +50,20 @@ func (s *Service) appAnswers(ctx context.Context, platform string) ([]appAnswer,
 	if err != nil {
 		return nil, fmt.Errorf("reading the verdicts on apps: %w", err)
 	}
-	apps := map[int64]string{}
-	for i, v := range answers {
-		if _, known := apps[v.account]; !known {
-			g, _ := s.accounts.Grant(ctx, v.account) // the app of an account that cannot be read is unknown
-			apps[v.account] = appOf(g.Grant)
-		}
-		answers[i].app = apps[v.account]
-	}
 	return answers, nil
+}
+
+// appReader returns a function that reads the kind of accounts for which an account's app is, once for each account. It is
+// empty for a network's only app, and for an account that cannot be read.
+func (s *Service) appReader(ctx context.Context) func(account int64) string {
+	apps := map[int64]string{}
+	return func(account int64) string {
+		if _, known := apps[account]; !known {
+			g, _ := s.accounts.Grant(ctx, account)
+			apps[account] = appOf(g.Grant)
+		}
+		return apps[account]
+	}
 }
 
 // appOf returns the kind of accounts for which an account's app is.
@@ -111,16 +115,16 @@ func (s *Service) AppRefusals(ctx context.Context) ([]AppRefusal, error) {
 		return nil, err
 	}
 	var out []AppRefusal
-	published := map[[2]string]bool{}
+	published, readApp := map[[2]string]bool{}, s.appReader(ctx)
 	for _, v := range slices.Backward(answers) {
-		app := [2]string{v.platform, v.app}
+		app := [2]string{v.platform, readApp(v.account)}
 		switch {
 		case v.Accepted:
 			published[app] = true
 		case !slices.ContainsFunc(out, func(r AppRefusal) bool {
-			return r.Platform == v.platform && r.App == v.app && r.NetworkCode == v.NetworkCode
+			return r.Platform == v.platform && r.App == app[1] && r.NetworkCode == v.NetworkCode
 		}):
-			out = append(out, AppRefusal{v.AppVerdict, v.platform, v.app, network.NextStep(v.platform, v.NetworkCode), published[app]})
+			out = append(out, AppRefusal{v.AppVerdict, v.platform, app[1], network.NextStep(v.platform, v.NetworkCode), published[app]})
 		}
 	}
 	return out, nil
@@ -132,7 +136,7 @@ const warnAgainAfter = 24 * time.Hour
 // logUnapproved logs that a network refused the operator's app, unless an earlier post had the same result.
 func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 	answers, err := a.s.appAnswers(ctx, a.grant.Platform)
-	if err == nil && a.isKnownRefusal(answers, e) {
+	if err == nil && a.isKnownRefusal(ctx, answers, e) {
 		return
 	}
 	a.s.log.WarnContext(ctx, "A network does not accept this installation's app for a post: it may lack an approval, "+
@@ -143,14 +147,15 @@ func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 
 // isKnownRefusal reports whether the network refused the app with the same code before the delivery's last attempt, and
 // either has accepted no post of it since, or did so within warnAgainAfter.
-func (a *attempt) isKnownRefusal(answers []appAnswer, e *network.Error) bool {
+func (a *attempt) isKnownRefusal(ctx context.Context, answers []appAnswer, e *network.Error) bool {
 	_, code, _ := describeAnswer(e)
+	app, readApp := appOf(a.grant.Grant), a.s.appReader(ctx)
 	before, accepted := false, false // whether answers are older than the attempt, and the app published a post since
 	for _, v := range slices.Backward(answers) {
 		switch {
 		case !before:
 			before = v.delivery == a.d.ID
-		case v.app != appOf(a.grant.Grant):
+		case readApp(v.account) != app:
 		case v.Accepted:
 			accepted = true
 		case v.NetworkCode == code:
