@@ -54,6 +54,10 @@ func (t Terminal) run(ctx context.Context, args []string) error {
 		printOverview(t.Out)
 		return nil
 	}
+	if r, ok := findResource(args[0]); ok && (common.help && len(args) == 1 || len(args) == 2 && isHelp(args[1])) {
+		printResource(t.Out, r)
+		return nil
+	}
 	operation, args, err := findOperation(args)
 	if err != nil {
 		return err

@@ -178,7 +178,12 @@ func (g *arguments) addJSON(text string, in io.Reader) error {
 func (g *arguments) checkRequired() error {
 	var missing []string
 	for _, a := range g.operation.Arguments {
-		if _, there := g.values[a.Name]; a.Required && !there {
+		_, there := g.values[a.Name]
+		switch {
+		case there || !a.Required:
+		case a.In == "path":
+			missing = append(missing, positional(a))
+		default:
 			missing = append(missing, "--"+flagName(a))
 		}
 	}

@@ -3,6 +3,7 @@ package apicli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"pressroom.example/pressroom/client"
@@ -58,22 +59,50 @@ func printOverview(w io.Writer) {
 	fmt.Fprint(w, ending)
 }
 
+// printResource prints the verbs of a resource.
+func printResource(w io.Writer, r Resource) {
+	fmt.Fprintf(w, "Usage: pressroom %s VERB [ID...] [--ARGUMENT VALUE...]\n\nVerbs:\n", r.Name)
+	for _, v := range r.Verbs {
+		fmt.Fprintf(w, "  %-14s %-23s %s\n", v.Name, v.Operation.Name, v.Operation.Summary)
+	}
+	fmt.Fprintf(w, "\nTo show the arguments of a verb, run: pressroom %s VERB --help\n", r.Name)
+}
+
+func isHelp(arg string) bool { return slices.Contains([]string{"--help", "-help", "-h"}, arg) }
+
 // printHelp prints the description and arguments of an operation.
 func printHelp(w io.Writer, o client.Operation) {
 	resource, verb := resourceVerb(o)
 	fmt.Fprintf(w, "%s %s (%s): %s\n\n", resource, verb, o.Name, o.Summary)
 	printWrapped(w, "", o.Description)
+	ids := ""
+	for _, a := range o.Arguments {
+		if a.In == "path" {
+			ids += " " + positional(a)
+		}
+	}
+	if o.Name == uploadOperation.Name {
+		ids = " FILE..."
+	}
+	fmt.Fprintf(w, "\nUsage: pressroom %s %s%s [--ARGUMENT VALUE...]\n", resource, verb, ids)
 	if len(o.Arguments) > 0 {
 		fmt.Fprint(w, "\nArguments:\n")
 	}
 	for _, a := range o.Arguments {
-		fmt.Fprintf(w, "  --%s %s%s\n", flagName(a), placeholder(a), argumentNote(a))
+		alternative := ""
+		if a.In == "path" {
+			alternative = positional(a) + " or "
+		}
+		fmt.Fprintf(w, "  %s--%s %s%s\n", alternative, flagName(a), placeholder(a), argumentNote(a))
 		if a.Description != "" {
 			printWrapped(w, "      ", a.Description)
 		}
 	}
 	fmt.Fprint(w, ending)
 }
+
+// positional returns the placeholder of an argument of the path.
+func positional(a client.Argument) string { return strings.ToUpper(a.Name) }
 
 func placeholder(a client.Argument) string {
 	if len(a.Values) > 0 {

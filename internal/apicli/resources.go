@@ -58,6 +58,15 @@ func resourceVerb(o client.Operation) (string, string) {
 
 func singular(word string) string { return strings.TrimSuffix(word, "s") }
 
+func findResource(name string) (Resource, bool) {
+	all := Resources()
+	i := slices.IndexFunc(all, func(r Resource) bool { return r.Name == name })
+	if i < 0 {
+		return Resource{}, false
+	}
+	return all[i], true
+}
+
 // findOperation returns the operation that the arguments begin with, as create_post or as posts create, and the arguments
 // after it.
 func findOperation(args []string) (client.Operation, []string, error) {
@@ -80,7 +89,7 @@ func findOperation(args []string) (client.Operation, []string, error) {
 		if len(args) == 1 {
 			return client.Operation{}, nil, usagef("%s requires a verb: %s", r.Name, strings.Join(verbs, ", "))
 		}
-		return client.Operation{}, nil, usagef("%s has no verb %q%s. The verbs are %s", r.Name, args[1],
+		return client.Operation{}, nil, usagef("%s has no verb %q%s The verbs are %s", r.Name, args[1],
 			suggestion(args[1], verbs), strings.Join(verbs, ", "))
 	}
 	var names []string
@@ -90,11 +99,11 @@ func findOperation(args []string) (client.Operation, []string, error) {
 			names = append(names, v.Operation.Name)
 		}
 	}
-	return client.Operation{}, nil, usagef("unknown operation %q%s. To list all operations, run: pressroom call", args[0],
+	return client.Operation{}, nil, usagef("unknown operation %q%s To list all operations, run: pressroom call", args[0],
 		suggestion(args[0], names))
 }
 
-// suggestion returns a question for the known name that is closest to a name, or an empty string if none is close.
+// suggestion ends a sentence about an unknown name: with a question for the closest known name, if one is close.
 func suggestion(name string, known []string) string {
 	best, least := "", 1+len(name)/3
 	for _, k := range known {
@@ -103,7 +112,7 @@ func suggestion(name string, known []string) string {
 		}
 	}
 	if best == "" {
-		return ""
+		return "."
 	}
 	return "; did you mean " + best + "?"
 }

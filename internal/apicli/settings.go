@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
@@ -74,13 +75,20 @@ func (f flagSet) parse(args []string) error {
 	return f.Parse(append([]string{"--"}, places...)) //nolint:wrapcheck // cannot fail after --
 }
 
+var (
+	invalidValue = regexp.MustCompile(`(?s)^invalid (?:boolean )?value "(?:[^"\\]|\\.)*" for (?:flag )?-([^:]+): (.*)$`)
+	missingValue = regexp.MustCompile(`^flag needs an argument: -`)
+	unknownFlag  = regexp.MustCompile(`^flag provided but not defined: -`)
+)
+
 // flagProblem returns the error of package flag without the value, which may be a secret in the wrong place.
 func flagProblem(err error) string {
-	if _, bad, ok := strings.Cut(err.Error(), "for flag "); ok {
-		name, reason, _ := strings.Cut(bad, ": ")
-		return "--" + name + " " + reason
+	text := err.Error()
+	if found := invalidValue.FindStringSubmatch(text); found != nil {
+		return "--" + found[1] + " " + strings.Replace(found[2], "parse error", "has an invalid value", 1)
 	}
-	return strings.Replace(err.Error(), "flag provided but not defined: -", "unknown flag: --", 1)
+	text = missingValue.ReplaceAllString(text, "this flag needs a value: --")
+	return unknownFlag.ReplaceAllString(text, "unknown flag: --")
 }
 
 // usageError is an error in the command line.

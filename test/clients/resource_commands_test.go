@@ -47,6 +47,9 @@ func TestResourceCommands(t *testing.T) {
 		{[]string{"posts", "get", id, "-o", "table"}, "CAPTION     A new [31m menu\n"},
 		{[]string{"social-accounts", "list", "-o", "table"}, "ID  PLATFORM "},
 		{[]string{"me", "get", "-o", "table"}, "ROLE "},
+		{[]string{"posts", "--help"}, "  cancel         cancel_post             Cancel a scheduled post\n"},
+		{[]string{"call", "posts", "-h"}, "To show the arguments of a verb, run: pressroom posts VERB --help\n"},
+		{[]string{"posts", "get", "--help"}, "Usage: pressroom posts get ID [--ARGUMENT VALUE...]\n\nArguments:\n  ID or --id TEXT"},
 	} {
 		if got := run(tt.args...); !strings.Contains(got.out, tt.want) {
 			t.Errorf("%v prints %q (%s), want %q", tt.args, got.out, got.err, tt.want)
@@ -56,7 +59,12 @@ func TestResourceCommands(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"posts", "lst"}, `posts has no verb "lst"; did you mean list?`},
+		{[]string{"posts", "lst"}, `posts has no verb "lst"; did you mean list? The verbs are archive, `},
+		{[]string{"posts", "delete"}, `posts has no verb "delete". The verbs are archive, `},
+		{[]string{"posts", "get"}, "get_post requires ID\n"},
+		{[]string{"posts", "list", "--limit", "abc"}, "list_posts: --limit is not an integer; for usage, "},
+		{[]string{"posts", "list", "--limit"}, "list_posts: this flag needs a value: --limit; "},
+		{[]string{"posts", "list", "--all=abc"}, "list_posts: --all has an invalid value; "},
 		{[]string{"posts"}, "posts requires a verb: archive, cancel, "},
 		{[]string{"call", "create_pots"}, "did you mean create_post?"},
 		{[]string{"posts", "list", "-o", "xml"}, "--output must be json, yaml, table"},
