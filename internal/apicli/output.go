@@ -179,7 +179,8 @@ func (t Terminal) printTable(value json.RawMessage) error {
 	if json.Unmarshal(value, &envelope) == nil && envelope.Data != nil {
 		value = envelope.Data
 	}
-	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
+	var aligned bytes.Buffer
+	w := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', 0)
 	rows, ok := listOf(value)
 	if !ok {
 		for _, name := range names(value) {
@@ -187,10 +188,10 @@ func (t Terminal) printTable(value json.RawMessage) error {
 				fmt.Fprintf(w, "%s\t%s\n", heading(name), text)
 			}
 		}
-		return w.Flush() //nolint:wrapcheck // printAs wraps it
+		return t.printAligned(w, &aligned)
 	}
 	columns := columnsOf(rows)
-	line := func(cells []string) { fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t")) }
+	line := func(cells []string) { fmt.Fprintln(w, strings.Join(cells, "\t")) }
 	var headings []string
 	for _, c := range columns {
 		headings = append(headings, heading(c))
@@ -206,7 +207,20 @@ func (t Terminal) printTable(value json.RawMessage) error {
 	if envelope.Page.More {
 		fmt.Fprintf(t.Err, "There are more. Add --all, or --cursor %s for the next page.\n", envelope.Page.Cursor)
 	}
-	return w.Flush() //nolint:wrapcheck // printAs wraps it
+	return t.printAligned(w, &aligned)
+}
+
+// printAligned prints the lines of a table without spaces at their ends.
+func (t Terminal) printAligned(w *tabwriter.Writer, aligned *bytes.Buffer) error {
+	if err := w.Flush(); err != nil {
+		return err //nolint:wrapcheck // printAs wraps it
+	}
+	for line := range strings.Lines(aligned.String()) {
+		if _, err := fmt.Fprintln(t.Out, strings.TrimRight(line, " \n")); err != nil {
+			return err //nolint:wrapcheck // printAs wraps it
+		}
+	}
+	return nil
 }
 
 // listOf returns a list of objects, or the first one among an object's members.
@@ -228,14 +242,21 @@ func listOf(value json.RawMessage) ([]json.RawMessage, bool) {
 	return nil, false
 }
 
-// columnsOf returns the names of the scalar members of rows, in their order.
+// columnsOf returns the names of the scalar members of rows. A member that not every row has follows the member before it.
 func columnsOf(rows []json.RawMessage) []string {
 	var columns []string
 	for _, row := range rows {
+		next := 0
 		for _, name := range names(row) {
-			if _, ok := cell(row, name); ok && !slices.Contains(columns, name) {
-				columns = append(columns, name)
+			if _, ok := cell(row, name); !ok {
+				continue
 			}
+			at := slices.Index(columns, name)
+			if at < 0 {
+				at = next
+				columns = slices.Insert(columns, at, name)
+			}
+			next = at + 1
 		}
 	}
 	return columns

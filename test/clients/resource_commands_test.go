@@ -1,6 +1,10 @@
 package clients
 
 import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,6 +77,31 @@ func TestResourceCommands(t *testing.T) {
 		if got := run(tt.args...); got.status == 0 || !strings.Contains(got.err, tt.want) {
 			t.Errorf("%v prints %q, want %q", tt.args, got.err, tt.want)
 		}
+	}
+}
+
+// A table has its columns in the order of the members, and every cell below its heading.
+func TestTableColumns(t *testing.T) {
+	t.Parallel()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"data":{"posts":[{"id":"1","status":"draft","excerpt":"A long text"},`+
+			`{"id":"2","status":"published","published_at":{"team":"12:00","utc":"11:00"},"excerpt":"B"},`+
+			`{"id":"3","status":"draft","excerpt":"C","archived":true}]},"meta":{"request_id":"r"}}`)
+	}))
+	t.Cleanup(service.Close)
+	var out, failed bytes.Buffer
+	status := apicli.Run(t.Context(), apicli.Terminal{
+		Env: func(name string) string {
+			return map[string]string{"PRESSROOM_KEY": "prk_none", "PRESSROOM_URL": service.URL}[name]
+		}, Out: &out, Err: &failed,
+	}, []string{"posts", "list", "-o", "table"})
+	want := "ID  STATUS     PUBLISHED AT  EXCERPT      ARCHIVED\n" +
+		"1   draft                    A long text\n" +
+		"2   published  12:00         B\n" +
+		"3   draft                    C            true\n"
+	if status != 0 || out.String() != want {
+		t.Errorf("status %d, prints\n%s%s, want\n%s", status, out.String(), failed.String(), want)
 	}
 }
 
