@@ -147,9 +147,17 @@ class CallsTest(unittest.TestCase):
         for address in ("http://press.example.com", "ftp://press.example.com", "https://a:b@press.example.com", "https://p.example?x=1", "p"):
             with self.subTest(address), self.assertRaises(ValueError):
                 Pressroom(address, "prk_test")
+        with self.assertRaisesRegex(ValueError, "must begin with https://"):
+            Pressroom("press.example.com:8080", "prk_test")
         with self.assertRaises(ValueError):
             Pressroom("https://press.example.com", "prk test")
         Pressroom("http://press.example.com", "prk_test", plain_http=True).close()
+
+    def test_context_manager(self) -> None:
+        server = Server(self, [OK])
+        with Pressroom(server.url, "prk_x") as client:
+            self.assertEqual(client.get_post(id="p").data["id"], "p")
+        self.assertTrue(client.http.is_closed)
 
     def test_unknown_host(self) -> None:
         def connect(request: httpx.Request) -> httpx.Response:

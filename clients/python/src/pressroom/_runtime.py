@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeVar, cast
 from urllib.parse import quote, urlsplit
 
 import httpx
@@ -103,12 +103,20 @@ class Runtime:
         self.http = httpx.Client(timeout=timeout, transport=transport, follow_redirects=False)
 
     def close(self) -> None:
-        """Closes the connections."""
+        """Closes the connections. A with statement does this at its end."""
         self.http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
 
     def safe_url(self, address: str) -> str:
         """Returns an address to which a secret may be sent, or raises ValueError."""
         parts = urlsplit(address)
+        if parts.scheme not in ("http", "https"):
+            raise ValueError("the address must begin with https:// or http://")
         if not parts.hostname or parts.username or parts.password or parts.query or parts.fragment:
             raise ValueError("the address must be a URL without user name, query and fragment")
         loopback = _LOOPBACK.fullmatch(parts.hostname) is not None
