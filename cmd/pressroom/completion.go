@@ -37,9 +37,17 @@ type completionCmd struct {
 
 // Help returns the details of pressroom completion --help.
 func (completionCmd) Help() string {
-	return `bash: add this line to ~/.bashrc:  source <(pressroom completion bash)
-zsh: add this line to ~/.zshrc, after compinit:  source <(pressroom completion zsh)
-fish: run:  pressroom completion fish > ~/.config/fish/completions/pressroom.fish`
+	return `bash: add this line to ~/.bashrc:
+
+  source <(pressroom completion bash)
+
+zsh: add this line to ~/.zshrc, after compinit:
+
+  source <(pressroom completion zsh)
+
+fish: run this command:
+
+  pressroom completion fish > ~/.config/fish/completions/pressroom.fish`
 }
 
 // Run prints the script.
@@ -85,10 +93,16 @@ func complete(program *kong.Node, words []string) []string {
 		case node == program:
 			return apicli.Complete(words)
 		default: // after positional arguments and flags
+			if values := flagValues(node, words[len(words)-2]); values != nil {
+				return startingWith(values, words[len(words)-1])
+			}
 			words = words[len(words)-1:]
 		}
 	}
 	candidates := childNames(node)
+	for _, p := range node.Positional {
+		candidates = append(candidates, p.EnumSlice()...)
+	}
 	if node == program {
 		for _, r := range apicli.Resources() {
 			candidates = append(candidates, r.Name)
@@ -97,7 +111,23 @@ func complete(program *kong.Node, words []string) []string {
 	if strings.HasPrefix(words[0], "-") {
 		candidates = flagNames(node)
 	}
-	return slices.DeleteFunc(candidates, func(c string) bool { return !strings.HasPrefix(c, words[0]) })
+	return startingWith(candidates, words[0])
+}
+
+func startingWith(candidates []string, start string) []string {
+	return slices.DeleteFunc(candidates, func(c string) bool { return !strings.HasPrefix(c, start) })
+}
+
+// flagValues returns the values that a flag accepts, if they are known.
+func flagValues(node *kong.Node, flag string) []string {
+	for _, flags := range node.AllFlags(true) {
+		for _, f := range flags {
+			if flag == "--"+f.Name && f.Enum != "" {
+				return f.EnumSlice()
+			}
+		}
+	}
+	return nil
 }
 
 func findChild(node *kong.Node, name string) *kong.Node {

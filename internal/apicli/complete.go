@@ -40,18 +40,28 @@ func completeArgument(o client.Operation, args []string) []string {
 	if len(args) > 1 {
 		before = strings.TrimLeft(args[len(args)-2], "-")
 	}
-	if before == "output" || before == "o" {
-		return formats
+	last := args[len(args)-1]
+	switch {
+	case before == "output" || before == "o":
+		return slices.Clone(formats)
+	case before == "key-file", o.Name == uploadOperation.Name && !strings.HasPrefix(last, "-"):
+		return nil // the shell completes file names
 	}
-	flags := []string{"--output", "--jq", "--field", "--json", "--all", "--wait", "--idempotency-key", "--help"}
-	if !o.Paged {
-		flags = slices.DeleteFunc(flags, func(f string) bool { return f == "--all" })
+	flags := []string{
+		"--output", "--jq", "--field", "--json", "--all", "--wait", "--idempotency-key", "--attempts", "--timeout",
+		"--url", "--key-file", "--plain-http", "--help",
 	}
+	flags = slices.DeleteFunc(flags, func(f string) bool {
+		return f == "--all" && !o.Paged || f == "--wait" && !o.StartsJob && o.Name != getJob ||
+			f == "--idempotency-key" && !o.TakesKey
+	})
 	for _, a := range o.Arguments {
 		if before == flagName(a) && len(a.Values) > 0 {
-			return a.Values
+			return slices.Clone(a.Values)
 		}
-		flags = append(flags, "--"+flagName(a))
+		if f := "--" + flagName(a); !slices.Contains(flags, f) {
+			flags = append(flags, f)
+		}
 	}
 	return flags
 }

@@ -114,6 +114,8 @@ func TestCompletion(t *testing.T) {
 		"pos": "posts", "posts ret": "retry", "posts list --stat": "--status", "posts list --status proc": "processing",
 		"call create_po": "create_post", "call create_post --capt": "--caption", "admin peo": "people",
 		"posts list -o ta": "table", "serve --database": "--database",
+		"serve --log-level wa": "warn", "completion z": "zsh", "posts list --timeo": "--timeout", "media upload --fold": "--folder-id",
+		"media upload pict": "", "posts list --wai": "", "posts list --idem": "",
 	} {
 		script := `source <(pressroom completion bash); read -ra COMP_WORDS <<<"pressroom ` + line + `"
 			COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _pressroom; printf '%s\n' "${COMPREPLY[@]}"`
