@@ -104,9 +104,7 @@ func complete(program *kong.Node, words []string) []string {
 		candidates = append(candidates, p.EnumSlice()...)
 	}
 	if node == program {
-		for _, r := range apicli.Resources() {
-			candidates = append(candidates, r.Name)
-		}
+		candidates = append(candidates, resourceNames()...)
 	}
 	if strings.HasPrefix(words[0], "-") {
 		candidates = flagNames(node)

@@ -41,10 +41,11 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	var p program
 	parser := kong.Must(&p, kong.Name("pressroom"), kong.ShortUsageOnError(),
-		kong.Description("Draft, schedule and publish posts on social networks, by API and by assistants.\n\nTo try "+
-			"it out, run: pressroom quickstart"),
-		kong.BindTo(ctx, (*context.Context)(nil)))
-	k, err := parser.Parse(withCall(os.Args[1:]))
+		kong.Description("Draft, schedule and publish posts on social networks, by API and by assistants.\n\n"+
+			"To try it out:\n\n  pressroom quickstart\n\nTo list the operations of the API, and call one:\n\n"+
+			"  pressroom call\n  pressroom posts list"),
+		kong.Exit(exit), kong.BindTo(ctx, (*context.Context)(nil)))
+	k, err := parser.Parse(expand(os.Args[1:]))
 	parser.FatalIfErrorf(nameCommands(err))
 	log, err := newLog(os.Stderr, p.LogLevel, p.LogFormat)
 	k.FatalIfErrorf(err)
@@ -59,30 +60,70 @@ func main() {
 	}
 }
 
-// withCall inserts the command call before the name of a resource: pressroom posts list.
-func withCall(args []string) []string {
-	if len(args) > 0 && slices.ContainsFunc(apicli.Resources(), func(r apicli.Resource) bool { return r.Name == args[0] }) {
+// exit ends the program. A wrong command line has one exit status, in package kong and in pressroom call.
+func exit(status int) {
+	const usageOfKong = 80
+	if status == usageOfKong {
+		status = apicli.StatusUsage
+	}
+	os.Exit(status)
+}
+
+// expand returns the arguments with help as --help, and call before the name of a resource: pressroom posts list.
+func expand(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help":
+		return append(expand(args[1:]), "--help")
+	case slices.Contains(resourceNames(), args[0]):
 		return append([]string{"call"}, args...)
 	}
 	return args
 }
 
-// nameCommands adds the list of valid commands to the error for an unknown command.
+func resourceNames() []string {
+	var names []string
+	for _, r := range apicli.Resources() {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+// nameCommands returns an error for an unknown command that suggests a known one and lists all.
 func nameCommands(err error) error {
 	parse, ok := errors.AsType[*kong.ParseError](err)
-	if !ok || !strings.HasPrefix(err.Error(), "unexpected argument") {
+	if !ok {
 		return err
 	}
+	name, ok := strings.CutPrefix(err.Error(), "unexpected argument ")
+	if !ok {
+		return err
+	}
+	name, _, _ = strings.Cut(name, ", did you mean")
 	node := parse.Context.Selected()
 	if node == nil {
 		node = parse.Context.Model.Node
 	}
-	var names []string
-	for _, c := range node.Children {
-		names = append(names, c.Name)
-	}
+	names := childNames(node)
 	if names == nil {
 		return err
 	}
-	return fmt.Errorf("%w; the commands are %s", err, strings.Join(names, ", "))
+	list := strings.Join(names, ", ")
+	if node == parse.Context.Model.Node {
+		names = append(names, resourceNames()...)
+	}
+	return unknownCommandError{parse, fmt.Sprintf("unknown command %s%s The commands are %s", name, apicli.Suggestion(name, names), list)}
 }
+
+// unknownCommandError is a ParseError with a better text.
+type unknownCommandError struct {
+	*kong.ParseError
+
+	text string
+}
+
+func (u unknownCommandError) Error() string { return u.text }
+
+// Unwrap returns the ParseError, after which package kong prints the usage.
+func (u unknownCommandError) Unwrap() error { return u.ParseError }

@@ -90,7 +90,7 @@ func findOperation(args []string) (client.Operation, []string, error) {
 			return client.Operation{}, nil, usagef("%s requires a verb: %s", r.Name, strings.Join(verbs, ", "))
 		}
 		return client.Operation{}, nil, usagef("%s has no verb %q%s The verbs are %s", r.Name, args[1],
-			suggestion(args[1], verbs), strings.Join(verbs, ", "))
+			Suggestion(args[1], verbs), strings.Join(verbs, ", "))
 	}
 	var names []string
 	for _, r := range Resources() {
@@ -100,11 +100,11 @@ func findOperation(args []string) (client.Operation, []string, error) {
 		}
 	}
 	return client.Operation{}, nil, usagef("unknown operation %q%s To list all operations, run: pressroom call", args[0],
-		suggestion(args[0], names))
+		Suggestion(args[0], names))
 }
 
-// suggestion ends a sentence about an unknown name: with a question for the closest known name, if one is close.
-func suggestion(name string, known []string) string {
+// Suggestion ends a sentence about an unknown name: with a question for the closest known name, if one is close.
+func Suggestion(name string, known []string) string {
 	best, least := "", 1+len(name)/3
 	for _, k := range known {
 		if d := distance(name, k); d <= least && (best == "" || d < least) {

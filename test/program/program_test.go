@@ -336,6 +336,40 @@ func TestHelpListsCommands(t *testing.T) {
 	}
 }
 
+func TestHelpCommand(t *testing.T) {
+	t.Parallel()
+	want := must.Get(exec.Command(binary(t), "admin", "keys", "add", "--help").Output())(t)
+	got := must.Get(exec.Command(binary(t), "help", "admin", "keys", "add").Output())(t)
+	if string(got) != string(want) {
+		t.Errorf("help admin keys add prints %s", got)
+	}
+	want = must.Get(exec.Command(binary(t), "--help").Output())(t)
+	for _, args := range [][]string{{}, {"help"}} {
+		if got := must.Get(exec.Command(binary(t), args...).Output())(t); string(got) != string(want) {
+			t.Errorf("%v prints %s", args, got)
+		}
+	}
+	if got := must.Get(exec.Command(binary(t), "help", "posts").Output())(t); !strings.Contains(string(got), "pressroom posts VERB") {
+		t.Errorf("help posts prints %s", got)
+	}
+}
+
+func TestUnknownCommand(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]string{
+		"post list":  "unknown command post; did you mean posts? The commands are quickstart, serve, admin, call, ",
+		"quikstart":  "unknown command quikstart; did you mean quickstart? The commands are ",
+		"deploy":     "unknown command deploy. The commands are quickstart, ",
+		"admin kyes": "unknown command kyes; did you mean keys? The commands are sealing-key, ",
+	} {
+		cmd := exec.Command(binary(t), strings.Fields(command)...)
+		out, _ := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), want) || strings.Contains(string(out), "complete,") {
+			t.Errorf("%s exits with %d: %s", command, cmd.ProcessState.ExitCode(), out)
+		}
+	}
+}
+
 func TestVersionFlag(t *testing.T) {
 	t.Parallel()
 	flag := must.Get(exec.Command(binary(t), "--version").Output())(t)
