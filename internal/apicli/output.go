@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -167,7 +168,7 @@ func blockStyle(n *yaml.Node) {
 }
 
 // printTable prints the first list of objects in data as a table, or the members of data, or the value itself if it has no
-// data. Members that are lists or objects are left out, except instants.
+// data. In a list, members that are lists or objects are left out, except instants.
 func (t Terminal) printTable(value json.RawMessage) error {
 	var envelope struct {
 		Data json.RawMessage `json:"data"`
@@ -183,11 +184,7 @@ func (t Terminal) printTable(value json.RawMessage) error {
 	w := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', 0)
 	rows, ok := listOf(value)
 	if !ok {
-		for _, name := range names(value) {
-			if text, ok := cell(value, name); ok {
-				fmt.Fprintf(w, "%s\t%s\n", heading(name), text)
-			}
-		}
+		printItem(w, value, "")
 		return t.printAligned(w, &aligned)
 	}
 	columns := columnsOf(rows)
@@ -201,6 +198,9 @@ func (t Terminal) printTable(value json.RawMessage) error {
 		cells := make([]string, len(columns))
 		for i, c := range columns {
 			cells[i], _ = cell(row, c)
+			if c != "id" && !strings.HasSuffix(c, "_id") {
+				cells[i] = shorten(cells[i])
+			}
 		}
 		line(cells)
 	}
@@ -208,6 +208,21 @@ func (t Terminal) printTable(value json.RawMessage) error {
 		fmt.Fprintf(t.Err, "There are more. Add --all, or --cursor %s for the next page.\n", envelope.Page.Cursor)
 	}
 	return t.printAligned(w, &aligned)
+}
+
+// printItem prints the members of an object, and those of the objects in it. prefix is the name of an inner object.
+func printItem(w io.Writer, object json.RawMessage, prefix string) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(object, &members) != nil || prefix != "" && members["untrusted"] != nil { // a pointer to a text
+		return
+	}
+	for _, name := range names(object) {
+		if text, ok := cell(object, name); ok {
+			fmt.Fprintf(w, "%s\t%s\n", heading(prefix+name), text)
+		} else if prefix == "" {
+			printItem(w, members[name], name+"_")
+		}
+	}
 }
 
 // printAligned prints the lines of a table without spaces at their ends.
@@ -305,11 +320,15 @@ func cell(object json.RawMessage, name string) (string, bool) {
 	case json.Unmarshal(raw, &text) != nil:
 		text = string(raw)
 	}
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " ")
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " "), true
+}
+
+// shorten cuts a text of a list.
+func shorten(text string) string {
 	if runes := []rune(text); len(runes) > maxCell {
-		text = string(runes[:maxCell-1]) + "…"
+		return string(runes[:maxCell-1]) + "…"
 	}
-	return text, true
+	return text
 }
 
 func heading(name string) string { return strings.ToUpper(strings.ReplaceAll(name, "_", " ")) }

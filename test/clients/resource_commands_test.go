@@ -50,7 +50,7 @@ func TestResourceCommands(t *testing.T) {
 		{[]string{"posts", "get", id, "--output", "yaml"}, "data:\n  id: " + id + "\n  status: draft\n"},
 		{[]string{"posts", "get", id, "-o", "table"}, "CAPTION     A new [31m menu\n"},
 		{[]string{"social-accounts", "list", "-o", "table"}, "ID  PLATFORM "},
-		{[]string{"me", "get", "-o", "table"}, "ROLE "},
+		{[]string{"me", "get", "-o", "table"}, "PERSON NAME       Ada Okafor\nTEAM ID           1\n"},
 		{[]string{"posts", "--help"}, "  cancel         cancel_post             Cancel a scheduled post\n"},
 		{[]string{"call", "posts", "-h"}, "To show the arguments of a verb, run: pressroom posts VERB --help\n"},
 		{[]string{"posts", "get", "--help"}, "Usage: pressroom posts get ID [--ARGUMENT VALUE...]\n\nArguments:\n  ID or --id TEXT"},
@@ -80,28 +80,41 @@ func TestResourceCommands(t *testing.T) {
 	}
 }
 
-// A table has its columns in the order of the members, and every cell below its heading.
-func TestTableColumns(t *testing.T) {
+// A table has its columns in the order of the members, and every cell below its heading. IDs are never cut.
+func TestTables(t *testing.T) {
 	t.Parallel()
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"data":{"posts":[{"id":"1","status":"draft","excerpt":"A long text"},`+
-			`{"id":"2","status":"published","published_at":{"team":"12:00","utc":"11:00"},"excerpt":"B"},`+
-			`{"id":"3","status":"draft","excerpt":"C","archived":true}]},"meta":{"request_id":"r"}}`)
-	}))
-	t.Cleanup(service.Close)
-	var out, failed bytes.Buffer
-	status := apicli.Run(t.Context(), apicli.Terminal{
-		Env: func(name string) string {
-			return map[string]string{"PRESSROOM_KEY": "prk_none", "PRESSROOM_URL": service.URL}[name]
-		}, Out: &out, Err: &failed,
-	}, []string{"posts", "list", "-o", "table"})
-	want := "ID  STATUS     PUBLISHED AT  EXCERPT      ARCHIVED\n" +
-		"1   draft                    A long text\n" +
-		"2   published  12:00         B\n" +
-		"3   draft                    C            true\n"
-	if status != 0 || out.String() != want {
-		t.Errorf("status %d, prints\n%s%s, want\n%s", status, out.String(), failed.String(), want)
+	id := "social_post:01a21d43-a62b-7a12-bbd8-1dcc7e0d58fe"
+	long := strings.Repeat("long ", 20)
+	for _, tt := range []struct{ command, answer, want string }{
+		{
+			"posts list", `{"data":{"posts":[{"id":"1","status":"draft","excerpt":"` + long + `"},` +
+				`{"id":"2","status":"published","published_at":{"team":"12:00","utc":"11:00"},"excerpt":"B","accounts":[{"id":1}]},` +
+				`{"id":"` + id + `","status":"draft","excerpt":"C","archived":true}]},"meta":{"request_id":"r"}}`,
+			"ID" + strings.Repeat(" ", 48) + "STATUS     PUBLISHED AT  EXCERPT" + strings.Repeat(" ", 43) + "ARCHIVED\n" +
+				"1" + strings.Repeat(" ", 49) + "draft                    " + long[:47] + "…\n" +
+				"2" + strings.Repeat(" ", 49) + "published  12:00         B\n" +
+				id + "  draft                    C" + strings.Repeat(" ", 49) + "true\n",
+		},
+		{
+			"jobs get " + id, `{"data":{"job_id":"` + id + `","progress":{"done":1,"total":2},"error":{"code":"rejected_content"},` +
+				`"network_message":{"untrusted":"u1"},"result":{"accounts":[{"id":1}],"post_id":"p","inner":{"x":1}}},"meta":{"request_id":"r"}}`,
+			"JOB ID          " + id + "\nPROGRESS DONE   1\nPROGRESS TOTAL  2\nERROR CODE      rejected_content\nRESULT POST ID  p\n",
+		},
+	} {
+		service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, tt.answer)
+		}))
+		t.Cleanup(service.Close)
+		var out, failed bytes.Buffer
+		status := apicli.Run(t.Context(), apicli.Terminal{
+			Env: func(name string) string {
+				return map[string]string{"PRESSROOM_KEY": "prk_none", "PRESSROOM_URL": service.URL}[name]
+			}, Out: &out, Err: &failed,
+		}, append(strings.Fields(tt.command), "-o", "table"))
+		if status != 0 || out.String() != tt.want {
+			t.Errorf("status %d, prints\n%s%s, want\n%s", status, out.String(), failed.String(), tt.want)
+		}
 	}
 }
 
