@@ -73,7 +73,11 @@ type UnansweredError struct {
 }
 
 func (e *UnansweredError) Error() string {
-	return fmt.Sprintf("%s: no response in %d attempts: %v", e.Operation, e.Attempts, e.Err)
+	attempts := "attempts"
+	if e.Attempts == 1 {
+		attempts = "attempt"
+	}
+	return fmt.Sprintf("%s: no response in %d %s: %v", e.Operation, e.Attempts, attempts, e.Err)
 }
 
 // Unwrap returns the cause.

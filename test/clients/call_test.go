@@ -175,7 +175,11 @@ func TestStatuses(t *testing.T) {
 		}, apicli.StatusNotFound, []string{"not_found"}},
 		{[]string{"PRESSROOM_URL=http://127.0.0.1:1"}, []string{
 			"create_post", "--attempts", "2", "--caption", "x", "--account-ids", "1",
-		}, apicli.StatusUnavailable, []string{"no response in 2 attempts", "nothing was done"}},
+		}, apicli.StatusUnavailable, []string{"no response in 2 attempts: ", "nothing was done"}},
+		{[]string{"PRESSROOM_URL=http://127.0.0.1:1"}, []string{
+			"get_identity", "--attempts", "1",
+		}, apicli.StatusUnavailable, []string{"no response in 1 attempt: "}},
+		{[]string{"PRESSROOM_URL=127.0.0.1:8080"}, []string{"get_identity"}, apicli.StatusUsage, []string{"must begin with https:// and a host"}},
 	} {
 		got := g.callWith(t, "", c.env, c.args...)
 		if got.status != c.status {

@@ -170,6 +170,7 @@ class CallsTest(unittest.TestCase):
         with self.assertRaises(NoResponseError) as raised:
             client.create_post(caption="c", account_ids=[1], idempotency_key="mine")
         self.assertEqual(raised.exception.idempotency_key, "mine")
+        self.assertIn("no response in 1 attempt: ", str(raised.exception))
 
     def test_empty_file(self) -> None:
         server = Server(self, [OK])

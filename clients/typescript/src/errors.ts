@@ -71,7 +71,7 @@ export class Refused extends CallFailed implements Refusal {
 /** A call of which nobody knows whether it was done; cause is the reason. */
 export class Unanswered extends CallFailed {
   constructor(operation: string, key: string | undefined, attempts: number, cause: unknown) {
-    super(`${operation}: no response in ${attempts} attempts: ${reason(cause)}`, operation, key, attempts, { cause });
+    super(`${operation}: no response in ${attempts === 1 ? "1 attempt" : `${attempts} attempts`}: ${reason(cause)}`, operation, key, attempts, { cause });
   }
 }
 

@@ -55,7 +55,8 @@ class NoResponseError(CallError):
     """A call without a response. It may or may not have been done. __cause__ is the reason."""
 
     def __init__(self, operation: str, idempotency_key: str | None, attempts: int, cause: BaseException) -> None:
-        message = f"{operation}: no response in {attempts} attempts: {cause}"
+        times = "1 attempt" if attempts == 1 else f"{attempts} attempts"
+        message = f"{operation}: no response in {times}: {cause}"
         super().__init__(message, operation, idempotency_key, attempts)
 
 
