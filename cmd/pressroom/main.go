@@ -46,6 +46,9 @@ func main() {
 			"  pressroom call\n  pressroom posts list"),
 		kong.Exit(exit), kong.BindTo(ctx, (*context.Context)(nil)))
 	k, err := parser.Parse(expand(os.Args[1:]))
+	if err != nil {
+		parser.Stdout = os.Stderr // for the usage that package kong prints before an error
+	}
 	parser.FatalIfErrorf(nameCommands(err))
 	log, err := newLog(os.Stderr, p.LogLevel, p.LogFormat)
 	k.FatalIfErrorf(err)

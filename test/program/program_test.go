@@ -363,9 +363,12 @@ func TestUnknownCommand(t *testing.T) {
 		"admin kyes": "unknown command kyes; did you mean keys? The commands are sealing-key, ",
 	} {
 		cmd := exec.Command(binary(t), strings.Fields(command)...)
-		out, _ := cmd.CombinedOutput()
-		if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), want) || strings.Contains(string(out), "complete,") {
-			t.Errorf("%s exits with %d: %s", command, cmd.ProcessState.ExitCode(), out)
+		var failed strings.Builder
+		cmd.Stderr = &failed
+		out, _ := cmd.Output()
+		if cmd.ProcessState.ExitCode() != 2 || len(out) > 0 || !strings.Contains(failed.String(), want) ||
+			strings.Contains(failed.String(), "complete,") {
+			t.Errorf("%s exits with %d: %s%s", command, cmd.ProcessState.ExitCode(), out, failed.String())
 		}
 	}
 }
