@@ -72,12 +72,36 @@ func (c completeCmd) Run(k *kong.Kong) error {
 	if len(words) == 0 {
 		words = []string{""}
 	}
-	for _, candidate := range complete(k.Model.Node, words) {
+	for _, candidate := range complete(k.Model.Node, splitValue(words)) {
+		candidate = prefix(words) + candidate
 		if _, err := fmt.Fprintln(os.Stdout, candidate); err != nil {
 			return fmt.Errorf("printing: %w", err)
 		}
 	}
 	return nil
+}
+
+// splitValue returns words with a flag and its value as two words. Bash passes --status=dr as three words, others as one.
+func splitValue(words []string) []string {
+	n := len(words)
+	switch flag := prefix(words); {
+	case flag != "":
+		return append(slices.Clone(words[:n-1]), strings.TrimSuffix(flag, "="), strings.TrimPrefix(words[n-1], flag))
+	case words[n-1] == "=":
+		return append(slices.Clone(words[:n-1]), "")
+	case n > 1 && words[n-2] == "=":
+		return append(slices.Clone(words[:n-2]), words[n-1])
+	}
+	return words
+}
+
+// prefix returns the start of the last word that its value follows: --status= of --status=dr.
+func prefix(words []string) string {
+	flag, _, ok := strings.Cut(words[len(words)-1], "=")
+	if !ok || !strings.HasPrefix(flag, "--") {
+		return ""
+	}
+	return flag + "="
 }
 
 // complete returns the words that may follow words, the last of which is incomplete.

@@ -128,7 +128,9 @@ func TestCompletion(t *testing.T) {
 		"call create_po": "create_post", "call create_post --capt": "--caption", "admin peo": "people",
 		"posts list -o ta": "table", "serve --database": "--database",
 		"serve --log-level wa": "warn", "completion z": "zsh", "posts list --timeo": "--timeout", "media upload --fold": "--folder-id",
-		"media upload pict": "", "posts list --wai": "", "posts list --idem": "",
+		"posts list --status = proc": "processing", "posts list --status=proc": "--status=processing", "serve --log-level = w": "warn",
+		"posts list --output =": "json\nyaml\ntable",
+		"media upload pict":     "", "posts list --wai": "", "posts list --idem": "",
 	} {
 		script := `source <(pressroom completion bash); read -ra COMP_WORDS <<<"pressroom ` + line + `"
 			COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _pressroom; printf '%s\n' "${COMPREPLY[@]}"`
