@@ -75,7 +75,7 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 			return nil, errs[i]
 		}
 		if v, ok := verdicts[platform]; ok {
-			found[i] = append(found[i], lastPostFinding(platform, v))
+			found[i] = append(found[i], lastPostFinding(platform, v, s.DefaultOptions(platform)))
 		}
 		out = append(out, found[i]...)
 	}
@@ -178,7 +178,8 @@ func newFindings(platform, account string, findings []network.Finding) []Finding
 
 // lastPostFinding returns a finding about the app from the last post. Some approvals can be checked only by publishing,
 // such as TikTok's and YouTube's audits and Pinterest's Standard access. A post that needs no approval shows nothing.
-func lastPostFinding(platform string, v delivery.AppVerdict) Finding {
+// Defaults are the options of a post without a choice.
+func lastPostFinding(platform string, v delivery.AppVerdict, defaults network.Options) Finding {
 	out := Finding{
 		Network: platform, Subject: "last post", Result: network.Works,
 		Detail: "Published at " + v.At.UTC().Format(time.RFC3339) + ".",
@@ -190,7 +191,7 @@ func lastPostFinding(platform string, v delivery.AppVerdict) Finding {
 		out.Detail = "Refused at " + v.At.UTC().Format(time.RFC3339) + ", because of the app: " + plaintext.Line(answer.Detail)
 		return out
 	}
-	if reason, code := withoutAudit(platform, v.Options); reason != "" {
+	if reason, code := withoutAudit(platform, v.Options, defaults); reason != "" {
 		out.Result, out.NextStep = network.Unclear, network.NextStep(platform, code)
 		out.Detail += " " + reason
 	}
@@ -199,15 +200,25 @@ func lastPostFinding(platform string, v delivery.AppVerdict) Finding {
 
 // withoutAudit returns why a published post does not show that the app has passed the network's audit, and the network's
 // code for a missing audit. The reason is empty if the post shows it, or if the network has no audit.
-func withoutAudit(platform string, o network.Options) (string, string) {
+func withoutAudit(platform string, o, defaults network.Options) (string, string) {
 	const tikTokAudit, youTubeAudit = "unaudited_client_can_only_post_to_private_accounts", "privacyStatus"
 	switch {
 	case platform == "tiktok" && (o.TikTok == nil || o.TikTok.Mode == network.TikTokInbox): // without options, the operator's mode is inbox
 		return "It went to the account's inbox, which needs no audit. Without the audit, direct posts are private.", tikTokAudit
 	case platform == "tiktok" && o.TikTok.PrivacyLevel == "SELF_ONLY":
 		return "Only the account itself can see it, which needs no audit.", tikTokAudit
-	case platform == "youtube" && o.YouTube != nil && o.YouTube.PrivacyStatus == "private":
+	case platform == "youtube" && youTubePrivacy(o, defaults) == "private":
 		return "It is private, which needs no audit.", youTubeAudit
 	}
 	return "", ""
+}
+
+// youTubePrivacy returns the audience of a video, or "" if it is not known.
+func youTubePrivacy(o, defaults network.Options) string {
+	for _, y := range []*network.YouTubeOptions{o.YouTube, defaults.YouTube} {
+		if y != nil && y.PrivacyStatus != "" {
+			return y.PrivacyStatus
+		}
+	}
+	return ""
 }

@@ -196,29 +196,46 @@ func TestCheckRenewsToken(t *testing.T) {
 	}
 }
 
+// defaultingNetwork is a network whose settings have options for posts without a choice.
+type defaultingNetwork struct {
+	*checkableNetwork
+
+	defaults network.Options
+}
+
+func (n defaultingNetwork) DefaultOptions() network.Options { return n.defaults }
+
 // A post that needs no audit does not show that the app has passed it.
 func TestLastPostWithoutAudit(t *testing.T) {
 	t.Parallel()
+	none := network.Options{}
+	tikTok := func(o network.TikTokOptions) network.Options { return network.Options{TikTok: &o} }
+	youTube := func(privacy string) network.Options {
+		return network.Options{YouTube: &network.YouTubeOptions{PrivacyStatus: privacy}}
+	}
 	for name, c := range map[string]struct {
 		platform string
 		options  network.Options
 		result   network.Result
 		next     string
+		defaults network.Options
 	}{
-		"inbox": {"tiktok", network.Options{TikTok: &network.TikTokOptions{Mode: network.TikTokInbox}}, network.Unclear,
-			"Apply for the audit"},
-		"the operator's inbox": {"tiktok", network.Options{}, network.Unclear, "Apply for the audit"},
-		"SELF_ONLY": {"tiktok", network.Options{TikTok: &network.TikTokOptions{PrivacyLevel: "SELF_ONLY"}}, network.Unclear,
-			"Apply for the audit"},
-		"everybody": {"tiktok", network.Options{TikTok: &network.TikTokOptions{PrivacyLevel: "PUBLIC_TO_EVERYONE"}}, network.Works, ""},
-		"private":   {"youtube", network.Options{YouTube: &network.YouTubeOptions{PrivacyStatus: "private"}}, network.Unclear, "audit"},
-		"public":    {"youtube", network.Options{}, network.Works, ""},
-		"no audit":  {"x", network.Options{}, network.Works, ""},
+		"inbox":                {"tiktok", tikTok(network.TikTokOptions{Mode: network.TikTokInbox}), network.Unclear, "for the audit", none},
+		"the operator's inbox": {"tiktok", none, network.Unclear, "for the audit", none},
+		"SELF_ONLY":            {"tiktok", tikTok(network.TikTokOptions{PrivacyLevel: "SELF_ONLY"}), network.Unclear, "for the audit", none},
+		"everybody":            {"tiktok", tikTok(network.TikTokOptions{PrivacyLevel: "PUBLIC_TO_EVERYONE"}), network.Works, "", none},
+		"private":              {"youtube", youTube("private"), network.Unclear, "audit", youTube("public")},
+		"public":               {"youtube", none, network.Works, "", youTube("public")},
+		"private by default":   {"youtube", none, network.Unclear, "audit", youTube("private")},
+		"only a title":         {"youtube", youTube(""), network.Unclear, "audit", youTube("private")},
+		"public by choice":     {"youtube", youTube("public"), network.Works, "", youTube("private")},
+		"no audit":             {"x", none, network.Works, "", none},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := &accounts{
-				networks: map[string]network.Network{c.platform: &checkableNetwork{platform: c.platform}}, order: []string{c.platform},
+				networks: map[string]network.Network{c.platform: defaultingNetwork{&checkableNetwork{platform: c.platform}, c.defaults}},
+				order:    []string{c.platform},
 			}
 			found := must.Get(service(a, verdicts{c.platform: {At: now, Accepted: true, Options: c.options}}).Check(t.Context()))(t)
 			last := found[len(found)-1]
