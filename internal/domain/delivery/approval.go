@@ -136,7 +136,7 @@ const warnAgainAfter = 24 * time.Hour
 // logUnapproved logs that a network refused the operator's app, unless an earlier post had the same result.
 func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 	answers, err := a.s.appAnswers(ctx, a.grant.Platform)
-	if err == nil && a.isKnownRefusal(ctx, answers, e) {
+	if err == nil && a.isKnownRefusal(answers, e, a.s.appReader(ctx)) {
 		return
 	}
 	a.s.log.WarnContext(ctx, "A network does not accept this installation's app for a post: it may lack an approval, "+
@@ -146,19 +146,21 @@ func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 }
 
 // isKnownRefusal reports whether the network refused the app with the same code before the delivery's last attempt, and
-// either has accepted no post of it since, or did so within warnAgainAfter.
-func (a *attempt) isKnownRefusal(ctx context.Context, answers []appAnswer, e *network.Error) bool {
+// either has accepted no post of it since, or did so within warnAgainAfter. It reads the apps only of accounts whose answers
+// matter.
+func (a *attempt) isKnownRefusal(answers []appAnswer, e *network.Error, readApp func(account int64) string) bool {
 	_, code, _ := describeAnswer(e)
-	app, readApp := appOf(a.grant.Grant), a.s.appReader(ctx)
+	app := appOf(a.grant.Grant)
 	before, accepted := false, false // whether answers are older than the attempt, and the app published a post since
 	for _, v := range slices.Backward(answers) {
 		switch {
 		case !before:
 			before = v.delivery == a.d.ID
+		case v.Accepted && accepted, !v.Accepted && v.NetworkCode != code: // The answer decides nothing.
 		case readApp(v.account) != app:
 		case v.Accepted:
 			accepted = true
-		case v.NetworkCode == code:
+		default:
 			return !accepted || a.s.db.Now().Sub(v.At) < warnAgainAfter
 		}
 	}

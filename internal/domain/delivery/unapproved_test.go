@@ -3,6 +3,7 @@ package delivery
 import (
 	"bytes"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,4 +77,28 @@ func TestWarnOncePerReason(t *testing.T) {
 			t.Errorf("refusals %+v", found)
 		}
 	})
+}
+
+// A warning reads the apps only of accounts whose answers decide about it.
+func TestAppsReadForWarning(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(noon)
+	s := newEnv(t, testkit.Open(t, testkit.SQLite(t), clock), clock, &scriptedNetwork{})
+	answer := func(account int64, accepted bool, code string) appAnswer {
+		return appAnswer{AppVerdict: AppVerdict{At: noon, Accepted: accepted, NetworkCode: code}, account: account}
+	}
+	own := answer(6, false, "Scripted")
+	own.delivery = "own"
+	answers := []appAnswer{
+		answer(1, false, "Scripted"), answer(2, false, "Other"), answer(3, true, ""), answer(4, true, ""), answer(5, false, "Other"), own,
+	}
+	var read []int64
+	a := &attempt{s: s.Service, d: delivery{ID: "own"}}
+	known := a.isKnownRefusal(answers, &network.Error{Code: "Scripted"}, func(account int64) string {
+		read = append(read, account)
+		return ""
+	})
+	if !known || !slices.Equal(read, []int64{4, 1}) {
+		t.Errorf("known: %v, accounts read: %v", known, read)
+	}
 }
