@@ -35,9 +35,13 @@ func (n *Network) choices(o network.Options) network.TikTokOptions {
 	return n.opts.Defaults
 }
 
-// isInboxOnly reports whether the operator's apps request permission for the inbox and none to publish.
+// isInboxOnly reports whether the operator's apps request permission for the inbox and none to publish. The scopes of the
+// first app do not count if there is only one for business accounts.
 func (o Options) isInboxOnly() bool {
-	scopes := slices.Concat(o.Scopes, o.Business.Scopes)
+	scopes := o.Business.Scopes
+	if o.ClientID != "" || o.Business.ClientID == "" {
+		scopes = slices.Concat(o.Scopes, scopes)
+	}
 	return slices.Contains(scopes, scopeVideoUpload) && !slices.Contains(scopes, scopeVideoPublish)
 }
 

@@ -89,6 +89,26 @@ func TestCheckChoices(t *testing.T) {
 	}
 }
 
+// A post without choices goes to the inbox if no app with an ID may publish.
+func TestInboxOnlyApps(t *testing.T) {
+	t.Parallel()
+	publishing, inbox := network.OAuthApp{ClientID: "publishing"}, network.OAuthApp{ClientID: "inbox", Scopes: inboxScopes}
+	for name, c := range map[string]struct {
+		id       string // of the first app, which may publish
+		business network.OAuthApp
+		problems int
+	}{
+		"only for business accounts":          {business: inbox},
+		"only for business, which publishes":  {business: publishing, problems: 2},
+		"for all accounts, and another inbox": {id: "publishing", business: inbox, problems: 2},
+	} {
+		n := tiktok.New(tiktok.Options{App: network.App{ClientID: c.id}, Business: c.business})
+		if found := n.Check(network.Content{Media: []network.Media{film}}); len(found) != c.problems {
+			t.Errorf("%s: problems %+v", name, found)
+		}
+	}
+}
+
 // A choice that the account's settings do not allow is rejected, and no choice is changed.
 func TestCreator(t *testing.T) {
 	t.Parallel()
