@@ -9,7 +9,7 @@ import (
 )
 
 // A video that Facebook keeps as a draft counts neither as published nor as absent, because its owner may still share
-// it.
+// it. The message says what to do.
 func TestVideoStaysDraft(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -20,8 +20,9 @@ func TestVideoStaysDraft(t *testing.T) {
 	}
 	for range 3 {
 		verdict, _, err := f.Resolve(g, d)
-		if verdict != network.Unknown || networktest.Class(err) != network.Processing {
-			t.Errorf("verdict %v, %v", verdict, err)
+		failed := networktest.WantClass(t, err, network.Processing, "processing")
+		if verdict != network.Unknown || failed.Message != "Facebook keeps the video as a draft. Share it on Facebook." {
+			t.Errorf("verdict %v, %+v", verdict, failed)
 		}
 		f.Clock.Advance(4 * time.Hour)
 	}

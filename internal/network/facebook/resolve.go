@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"pressroom.example/pressroom/internal/network"
@@ -99,10 +100,19 @@ func (n *Network) resolveVideo(
 		if unheard := t.Undecided || t.First.IsZero(); p.isUnfinished(now) && unheard && !p.Finished {
 			return n.absentAfter(max(reelCheck, time.Duration(n.opts.ListingDelay)), started, t)
 		}
-		return network.Unknown, network.Receipt{}, n.processingError(processing)
+		return network.Unknown, network.Receipt{}, n.unpublishedError(now)
 	}
 	return network.Unknown, network.Receipt{},
 		network.InvalidResponse(errors.New("reading a video: the response has no known status"))
+}
+
+// unpublishedError returns the error for a video that is not published yet. Its message says if Facebook keeps a draft.
+func (n *Network) unpublishedError(now state) *network.Error {
+	unpublished := n.processingError(processing)
+	if strings.EqualFold(now.Status.Publishing.PublishStatus, statusDraft) {
+		unpublished.Message = "Facebook keeps the video as a draft. Share it on Facebook."
+	}
+	return unpublished
 }
 
 // listedPost is a post in the Page's list.

@@ -134,7 +134,9 @@ const (
 	complete       = "complete" // of a phase
 	notStarted     = "not_started"
 
-	statusPublished = "published" // a publish_status; others are draft and scheduled
+	// values of publish_status; another one is scheduled
+	statusPublished = "published"
+	statusDraft     = "draft"
 )
 
 // phase is one step of the network's processing of a video.
