@@ -95,7 +95,7 @@ func TestPagesOfManyPortfolios(t *testing.T) {
 func TestSlowPortfolio(t *testing.T) {
 	t.Parallel()
 	login, person, _ := agency(t, 3, nothing, "1001")
-	login.PortfolioTime = 300 * time.Millisecond
+	login.PortfolioTime = time.Second
 	found, more, err := login.Pages(t.Context(), person, "id,access_token")
 	if err != nil || len(found) != 2 || !more {
 		t.Errorf("%d Pages, more: %v, %v", len(found), more, err)
