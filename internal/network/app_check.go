@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// AppChecker is a network that can check what the operator's apps are allowed to do. Its requests change nothing.
+// AppChecker is a network that can check what the operator's apps are allowed to do. Its requests publish nothing. They
+// may start an upload that is never used.
 type AppChecker interface {
 	Network
 	// CheckApp reports what the network says about the apps themselves. It needs no account.

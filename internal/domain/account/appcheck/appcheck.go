@@ -44,7 +44,8 @@ type Deliveries interface {
 	AppVerdicts(ctx context.Context) (map[string]delivery.AppVerdict, error)
 }
 
-// Service checks apps. Its calls change nothing at a network, except that it renews expired access tokens.
+// Service checks apps. Its calls publish nothing, but they renew expired access tokens, and may start an upload that is
+// never used.
 type Service struct {
 	Accounts   Accounts
 	Deliveries Deliveries
