@@ -154,6 +154,8 @@ func eraseAccount(ctx context.Context, tx *db.Tx, team, account int64, platform 
 		`UPDATE post_targets SET permalink = '', network_id = '', network_text = '' WHERE account_id = ?`,
 		`UPDATE delivery_attempts SET network_text = '' WHERE delivery_id IN (SELECT d.id FROM post_targets t
 		JOIN deliveries d ON d.post_id = t.post_id AND d.account_id = t.account_id WHERE t.account_id = ?)`,
+		`UPDATE deliveries SET permalink = '', network_id = '', network_text = '' WHERE id IN (SELECT d.id FROM post_targets t
+		JOIN deliveries d ON d.post_id = t.post_id AND d.account_id = t.account_id WHERE t.account_id = ?)`,
 		`UPDATE social_accounts
 		SET network_id = 'deleted ' || id, username = 'deleted', display_name = 'deleted', connection_state = 'lost',
 		connection_probe = '', account_status = '', grant_holder = '',

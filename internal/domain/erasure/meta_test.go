@@ -90,3 +90,33 @@ func TestEraseAccountPicture(t *testing.T) {
 		}
 	})
 }
+
+// A network's deletion request deletes the network's responses from the account's deliveries, which jobs return, and from no
+// others.
+func TestEraseAccountDeliveries(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w env) {
+		account := w.createAccount(t, w.team)
+		w.createPosts(t, w.team, account, 2)
+		var erased, others int
+		must.NoError(t, w.DB.InTx(t.Context(), "test.erase", func(ctx context.Context, tx *db.Tx) error {
+			const filled = `SELECT COUNT(*) FROM deliveries WHERE permalink <> '' AND network_id <> '' AND network_text <> ''`
+			if _, err := tx.Exec(ctx, `UPDATE deliveries SET permalink = 'p', network_id = 'n', network_text = 't'`); err != nil {
+				return err
+			}
+			if err := eraseAccount(ctx, tx, w.team, account+1, "bluesky"); err != nil {
+				return err
+			}
+			if err := tx.QueryRow(ctx, filled).Scan(&others); err != nil {
+				return err
+			}
+			if err := eraseAccount(ctx, tx, w.team, account, "bluesky"); err != nil {
+				return err
+			}
+			return tx.QueryRow(ctx, `SELECT COUNT(*) FROM deliveries WHERE permalink = '' AND network_id = '' AND network_text = ''`).
+				Scan(&erased)
+		}))
+		if others != 2 || erased != 2 {
+			t.Errorf("%d deliveries of another account remain, %d are erased", others, erased)
+		}
+	})
+}
