@@ -114,9 +114,21 @@ func (s *Service) AppRefusals(ctx context.Context) ([]AppRefusal, error) {
 	if err != nil {
 		return nil, err
 	}
+	return listRefusals(answers, s.appReader(ctx)), nil
+}
+
+// listRefusals returns the refusals among the answers. It reads no apps for networks that refused none.
+func listRefusals(answers []appAnswer, readApp func(account int64) string) []AppRefusal {
+	refusing := map[string]bool{}
+	for _, v := range answers {
+		refusing[v.platform] = refusing[v.platform] || !v.Accepted
+	}
 	var out []AppRefusal
-	published, readApp := map[[2]string]bool{}, s.appReader(ctx)
+	published := map[[2]string]bool{}
 	for _, v := range slices.Backward(answers) {
+		if !refusing[v.platform] {
+			continue
+		}
 		app := [2]string{v.platform, readApp(v.account)}
 		switch {
 		case v.Accepted:
@@ -127,7 +139,7 @@ func (s *Service) AppRefusals(ctx context.Context) ([]AppRefusal, error) {
 			out = append(out, AppRefusal{v.AppVerdict, v.platform, app[1], network.NextStep(v.platform, v.NetworkCode), published[app]})
 		}
 	}
-	return out, nil
+	return out
 }
 
 // warnAgainAfter is how long a refusal of an app is not logged again, even if the app publishes other posts.

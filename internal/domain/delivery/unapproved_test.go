@@ -102,3 +102,20 @@ func TestAppsReadForWarning(t *testing.T) {
 		t.Errorf("known: %v, accounts read: %v", known, read)
 	}
 }
+
+// The list of refusals reads no apps for networks that refused none.
+func TestAppsReadForRefusals(t *testing.T) {
+	t.Parallel()
+	answer := func(platform string, account int64, accepted bool) appAnswer {
+		return appAnswer{AppVerdict: AppVerdict{At: noon, Accepted: accepted}, account: account, platform: platform}
+	}
+	var read []int64
+	found := listRefusals([]appAnswer{answer("x", 1, true), answer("tiktok", 2, false), answer("x", 3, true), answer("tiktok", 4, true)},
+		func(account int64) string {
+			read = append(read, account)
+			return ""
+		})
+	if len(found) != 1 || found[0].Platform != "tiktok" || !found[0].Published || !slices.Equal(read, []int64{4, 2}) {
+		t.Errorf("refusals %+v, accounts read: %v", found, read)
+	}
+}
