@@ -149,6 +149,7 @@ func (q *Quickstart) addSamples(ctx context.Context, team int64) error {
 		return err
 	}
 	q.clock.returnToNow()
+	q.waker.RecordPulse()
 	if err := q.addSamplePosts(ctx, team, pictures); err != nil {
 		return err
 	}

@@ -134,18 +134,18 @@ func TestImportPictures(t *testing.T) {
 	write("empty.png", nil)
 	write("notes.md", []byte("not for the library"))
 	out, err := g.run(t, folder, nil, "node", program, folder, "1", "2")
-	if err == nil || !strings.Contains(out, "2 new, 2 failed") || !strings.Contains(out,
+	if err == nil || !strings.Contains(out, "2 imported, 2 failed") || !strings.Contains(out,
 		"broken.png: validation_failed type_refused") || !strings.Contains(out, "empty.png: the file is empty") {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, name := range []string{"broken.png", "empty.png"} {
 		must.NoError(t, os.Remove(filepath.Join(folder, name)))
 	}
-	if out := g.must(t, folder, nil, "node", program, folder, "1", "2"); !strings.Contains(out, "0 new") {
+	if out := g.must(t, folder, nil, "node", program, folder, "1", "2"); !strings.Contains(out, "0 imported") {
 		t.Errorf("a second run: %s", out)
 	}
 	must.NoError(t, os.Remove(filepath.Join(folder, "imported.json")))
-	if out := g.must(t, folder, nil, "node", program, folder, "1", "2"); !strings.Contains(out, "2 new, 0 failed") {
+	if out := g.must(t, folder, nil, "node", program, folder, "1", "2"); !strings.Contains(out, "2 imported, 0 failed") {
 		t.Errorf("a run without notes: %s", out)
 	}
 	posts := g.call(t, "list_posts", "--limit", "50").out

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/server"
 	"pressroom.example/pressroom/internal/testkit"
 	"pressroom.example/pressroom/internal/testkit/must"
@@ -27,6 +28,7 @@ func TestTikTokInboxApp(t *testing.T) {
 			settings["scopes"] = []string{"user.info.basic", "user.info.profile", "user.info.stats", "video.upload", "video.list"}
 			cfg.Networks.ByPlatform["tiktok"] = must.Get(json.Marshal(settings))(t)
 		})
+		must.NoError(t, w.node.Teams.Admin(w.owner, w.team).SetPostOptions(t.Context(), network.Options{}))
 		s := w.draft("tiktok", usual, w.caption("inbox", "tiktok", ""), []int64{w.video})
 		problems := fmt.Sprint(w.get("/posts/" + s.id + "/validation")["problems"])
 		if !strings.Contains(problems, "caption_not_sent") || strings.Contains(problems, "blocking:true") {

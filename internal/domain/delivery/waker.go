@@ -29,13 +29,17 @@ type Waker struct {
 // NewWaker returns a waker.
 func (s *Service) NewWaker() *Waker {
 	w := &Waker{s: s}
-	w.lastPulse.Store(db.Micros(s.db.Now()))
+	w.RecordPulse()
 	s.queue.Handle(Pulse, func(context.Context, string) error {
-		w.lastPulse.Store(db.Micros(s.db.Now()))
+		w.RecordPulse()
 		return nil
 	})
 	return w
 }
+
+// RecordPulse records that the queue delivers work now. A caller that moves the clock forward calls it, so that the queue
+// does not seem to have been silent.
+func (w *Waker) RecordPulse() { w.lastPulse.Store(db.Micros(w.s.db.Now())) }
 
 // LastPulse returns when the queue last delivered a pulse to this process.
 func (w *Waker) LastPulse() time.Time { return db.Time(w.lastPulse.Load()) }
