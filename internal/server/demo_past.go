@@ -69,9 +69,9 @@ var demoPublished = []demoPost{
 	{-4, 9, []string{"bluesky", "threads", "x"}, "beans",
 		"The first bags of the winter blend are packed. #coffee", false},
 	{-2, 17, []string{"instagram", "threads"}, "quay",
-		"Four in the afternoon in November. Good that we have lamps and espresso. #harbour", false},
+		"Four in the afternoon in November. Good thing we have lamps and espresso. #harbour", false},
 	{-1, 11, []string{"facebook", "linkedin"}, "shop",
-		"We are open until eight from next week on. Thank you for asking so often.", false},
+		"We are open until eight from next week. Thank you for asking so often.", false},
 }
 
 // addPastPosts publishes the posts, through the pipeline and each at its time, and collects the metrics in between.

@@ -13,7 +13,7 @@ var demoVoices = []voice.Draft{
 	{Name: "Harbour Coffee", Guide: voice.Guide{
 		BusinessDescription: "Harbour Coffee roasts coffee and runs a café on the quay. The beans come from four " +
 			"farms that the owners visit each year; what is roasted on Monday is sold out by Sunday.",
-		Tone:        "Warm, plain and a little dry. Short sentences. Nothing is praised that can be described.",
+		Tone:        "Warm, plain and a little dry. Short sentences. We describe rather than praise.",
 		PointOfView: voice.FirstPlural,
 		Audiences: []voice.BrandVoiceAudience{
 			{Name: "Regulars", Description: "They live nearby, come before work and know the staff by name."},

@@ -194,7 +194,7 @@ func TestAccountMetrics(t *testing.T) {
 		b.open("/analytics?days=365&show=engagement").shows(http.StatusOK, "Engagement by week of the post")
 		b.open("/analytics?days=3").shows(http.StatusOK, "The last seven days")
 		weeks.follow(c.handle()+" on Bluesky").shows(http.StatusOK, "Best post")
-		b.open("/").shows(http.StatusOK, "Accounts this week", "105 engagement, 39 before", "300 followers +7 in seven days")
+		b.open("/").shows(http.StatusOK, "Accounts this week", "105 interactions, 39 the week before", "300 followers +7 in seven days")
 		must.NoError(t, h.Teams.SetPlan(t.Context(), c.team.ID, "free", time.Time{}))
 		b.open(path).shows(http.StatusOK)
 	})

@@ -216,7 +216,7 @@ func TestRetryFailedAccount(t *testing.T) {
 		p.form("Retry these accounts").press().shows(200, "Retrying 1 account.")
 		c.as(t, access.Admin).open("/settings/audit").
 			shows(200,
-				fmt.Sprintf("could not publish a post on an account: rejected content: No [sandbox:reject] ( "+
+				fmt.Sprintf("could not publish a post: rejected content: No [sandbox:reject] ( "+
 					"Bluesky, harbour%d.test )", c.team.ID))
 		waits := b.waitUntilPublished(id).shows(200, "It was retried moments ago. You can retry it in ", "second").
 			lacks("Retry these accounts", "from Sun").contains(`data-every="2"`)

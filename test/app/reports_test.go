@@ -282,7 +282,7 @@ func TestReportOrder(t *testing.T) {
 		c.grant(t, 100)
 		b := c.as(t, access.Owner)
 		p := b.createReport(c, "profile", "instagram", "harbour_cafe")
-		p.shows(http.StatusOK, "In short", "Method", "Print or save as PDF", "the usual post")
+		p.shows(http.StatusOK, "In short", "Method", "Print or save as PDF", "a typical post")
 		at := -1
 		for _, part := range []string{
 			`id="best"`, `id="time"`, `id="times"`, `id="formats"`, `id="score"`, `<aside`, `id="brief"`, `id="method"`,

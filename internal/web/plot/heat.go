@@ -55,7 +55,7 @@ func (h Heat) Draw(l *locale.Language) template.HTML {
 		}
 	}
 	for hour := 0; hour < 24; hour += 3 {
-		view.Hours = append(view.Hours, tick{heatLeft + float64(hour)*cellWidth, l.T("%d h|time of day", hour)})
+		view.Hours = append(view.Hours, tick{heatLeft + float64(hour)*cellWidth, l.T("%d:00|time of day", hour)})
 	}
 	return draw("heat.svg", view)
 }

@@ -62,7 +62,7 @@ func orderOf(f postlist.Filter) locale.Key {
 	case byTime && earliest:
 		return "Soonest first."
 	case byTime:
-		return "Latest first, by the time at which they were or will be published."
+		return "Latest first."
 	}
 	return "Newest first."
 }

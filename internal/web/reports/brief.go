@@ -72,9 +72,9 @@ func (v view) timeText() string {
 	case !t.StandsOut:
 		return v.l.T("No time of the week is clearly better than others.")
 	}
-	text := locale.Key("Weekdays, %s, get %s× the usual engagement.")
+	text := locale.Key("Posts on weekdays, %s, get %s× the usual engagement.")
 	if t.Days == "weekend" {
-		text = "Weekends, %s, get %s× the usual engagement."
+		text = "Posts on weekends, %s, get %s× the usual engagement."
 	}
 	return v.l.T(text, hours(v.l, t.Hour, t.Hours), plot.FormatNumber(v.l, t.Ratio.Value))
 }
@@ -114,12 +114,12 @@ func (v view) Since() *time.Time {
 	return &v.History.Spans[0].From
 }
 
-// Usual returns how many times the usual engagement a post has: 4.2×. It is empty if that is unknown.
+// Usual returns how many times the engagement of a typical post a post has: 4.2×. It is empty if that is unknown.
 func (v view) Usual(b report.Best) string {
 	if v.History.Usual <= 0 {
 		return ""
 	}
-	return plot.FormatNumber(v.l, b.Engagement/v.History.Usual) + "×"
+	return v.l.Decimal(b.Engagement/v.History.Usual, 1) + "×"
 }
 
 // HasPictures reports whether any of the best posts has a picture.

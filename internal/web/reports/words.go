@@ -155,9 +155,9 @@ func title(l *locale.Language, text string) string {
 	return strings.ToUpper(text[:1]) + strings.ReplaceAll(text[1:], "_", " ")
 }
 
-// hours returns a block of hours: 08–12 h.
+// hours returns a block of hours: 08:00–12:00.
 func hours(l *locale.Language, from, count int) string {
-	return l.T("%s–%s h", fmt.Sprintf("%02d", from), fmt.Sprintf("%02d", from+count))
+	return l.T("%s:00–%s:00", fmt.Sprintf("%02d", from), fmt.Sprintf("%02d", from+count))
 }
 
 // components are the labels of the parts of a score.

@@ -25,7 +25,7 @@ func TestWords(t *testing.T) {
 	t.Parallel()
 	en := locale.English
 	for got, want := range map[string]string{
-		subject("hashtag", "latteart"): "#latteart", subject("profile", "harbour"): "@harbour", hours(en, 8, 4): "08–12 h",
+		subject("hashtag", "latteart"): "#latteart", subject("profile", "harbour"): "@harbour", hours(en, 8, 4): "08:00–12:00",
 		rate(en, 0.01714): "1.71%", rate(en, (*float64)(nil)): "–",
 		number(en, (*int64)(nil)): "–", number(en, int64(1234)): "1.23K", times(en, nil): "–", title(en, "top_likes"): "Top likes",
 		component(en, "reach"): "Reach", string(shareOf(3, 0)): "", percent(en, new(1.5)): "1.5%",

@@ -80,9 +80,9 @@ var clients = []string{"post.approved", "post.rejected", "post.commented"}
 func whoOf(l *locale.Language, e auditlog.Event) string {
 	switch {
 	case e.Person != "" && e.Key != "" && e.Assistant:
-		return l.T("%s, by the assistant %s,", e.Person, e.Key)
+		return l.T("%s, using the assistant “%s”,", e.Person, e.Key)
 	case e.Person != "" && e.Key != "":
-		return l.T("%s, by the key %s,", e.Person, e.Key)
+		return l.T("%s, using the API key “%s”,", e.Person, e.Key)
 	case e.Person != "":
 		return e.Person
 	case slices.Contains(clients, e.Kind):
