@@ -220,9 +220,9 @@ func TestLastPostWithoutAudit(t *testing.T) {
 		next     string
 		defaults network.Options
 	}{
-		"inbox":                {"tiktok", tikTok(network.TikTokOptions{Mode: network.TikTokInbox}), network.Unclear, "for the audit", none},
-		"the operator's inbox": {"tiktok", none, network.Unclear, "for the audit", none},
-		"SELF_ONLY":            {"tiktok", tikTok(network.TikTokOptions{PrivacyLevel: "SELF_ONLY"}), network.Unclear, "for the audit", none},
+		"inbox":                {"tiktok", tikTok(network.TikTokOptions{Mode: network.TikTokInbox}), network.Unclear, "audit", none},
+		"the operator's inbox": {"tiktok", none, network.Unclear, "audit", none},
+		"SELF_ONLY":            {"tiktok", tikTok(network.TikTokOptions{PrivacyLevel: "SELF_ONLY"}), network.Unclear, "audit", none},
 		"everybody":            {"tiktok", tikTok(network.TikTokOptions{PrivacyLevel: "PUBLIC_TO_EVERYONE"}), network.Works, "", none},
 		"private":              {"youtube", youTube("private"), network.Unclear, "audit", youTube("public")},
 		"public":               {"youtube", none, network.Works, "", youTube("public")},
