@@ -310,7 +310,7 @@ func (v view) followers() *AccountAnalyticsFollowers {
 	}
 	last := v.days[len(v.days)-1]
 	out := &AccountAnalyticsFollowers{Now: last.followers, MeasuredAt: v.call.Moment(last.at)}
-	if from, n, ok := change(v.days, dayOf(v.from, v.call.Zone)); ok {
+	if from, n, ok := change(v.days, dayBefore(v.from, v.call.Zone), dayOf(v.call.Now, v.call.Zone)); ok {
 		out.Change, out.Since = &n, v.call.MomentOrNil(from.at)
 	}
 	return out

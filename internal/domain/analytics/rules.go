@@ -239,15 +239,22 @@ func byFormat(posts []storedPost) []AccountAnalyticsFormat {
 	return out
 }
 
-// change returns the change of followers since a day started: from the count at the end of the day before or,
-// if that is missing, from the first one after it. It reports false for a single measurement.
-func change(days []followerCount, first string) (followerCount, int64, bool) {
-	if len(days) < 2 {
+// change returns the change of followers in a period: from the count of the day before the period or, if that is missing,
+// the first one in it, to the last one in it. It reports false for a single measurement.
+func change(days []followerCount, before, last string) (followerCount, int64, bool) {
+	counts := countsBetween(days, before, last)
+	if len(counts) < 2 {
 		return followerCount{}, 0, false
 	}
-	last := days[len(days)-1]
-	if last.day < first {
-		return followerCount{}, 0, false
+	return counts[0], counts[len(counts)-1].followers - counts[0].followers, true
+}
+
+// countsBetween returns the counts from one day to another, including both, of counts that are sorted by day.
+func countsBetween(days []followerCount, from, to string) []followerCount {
+	begin, _ := slices.BinarySearchFunc(days, from, func(c followerCount, day string) int { return cmp.Compare(c.day, day) })
+	end := begin
+	for end < len(days) && days[end].day <= to {
+		end++
 	}
-	return days[0], last.followers - days[0].followers, true
+	return days[begin:end]
 }

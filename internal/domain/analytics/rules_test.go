@@ -187,8 +187,10 @@ func TestChange(t *testing.T) {
 		{days("2026-10-31", "2026-11-01"), 10, true},
 		{days("2026-10-31", "2026-11-01", "2026-11-02"), 20, true},
 		{days("2026-11-05", "2026-11-06"), 10, true},
+		{days("2026-10-29", "2026-11-05", "2026-11-06"), 10, true},
+		{days("2026-11-05", "2026-11-30", "2026-12-01"), 10, true},
 	} {
-		if _, got, ok := change(c.days, "2026-11-01"); got != c.want || ok != c.ok {
+		if _, got, ok := change(c.days, "2026-10-31", "2026-11-30"); got != c.want || ok != c.ok {
 			t.Errorf("%v: %d, %t", c.days, got, ok)
 		}
 	}

@@ -19,11 +19,12 @@ type AccountWeeks struct {
 	Platform   string
 	Username   string
 	Connection account.Connection
-	Followers  *int64   // the newest count of both periods; nil if there is none
-	Change     *int64   // change within one period until the newest count; nil if unknown
-	Line       []int64  // followers by day in both periods, oldest first
-	Days       []string // the days of Line as YYYY-MM-DD
-	Now, Past  Week     // the period and the previous period
+	Followers  *int64  // the newest count; nil if there is none
+	Change     *int64  // change in the period, as in AccountAnalytics; nil if it was measured on one day only
+	Line       []int64 // followers by day in both periods and on the day before, oldest first
+	Now, Past  Week    // the period and the previous period
+
+	counts []followerCount // of Line
 }
 
 // Week sums up what an account posted in a period. A sum is nil if the network reported no such metric.
@@ -93,35 +94,40 @@ func (s *Service) addFollowers(
 	ctx context.Context, ids []int64, byID map[int64]*AccountWeeks, now time.Time, period int,
 ) error {
 	type dayCount struct {
-		account, followers int64
-		day                string
+		followerCount
+
+		account int64
 	}
 	days, err := db.All(ctx, s.db, func(rows *sql.Rows, c *dayCount) error {
 		return rows.Scan(&c.account, &c.day, &c.followers)
-	}, `SELECT account_id, day, followers FROM account_days WHERE day > ? AND account_id IN (`+
+	}, `SELECT account_id, day, followers FROM account_days WHERE day >= ? AND account_id IN (`+
 		db.Placeholders(len(ids))+`) ORDER BY account_id, day`, db.Args(dateBefore(now, 2*period), ids)...)
 	if err != nil {
 		return fmt.Errorf("reading followers: %w", err)
 	}
 	for i, c := range days {
 		w := byID[c.account]
-		w.Line, w.Days = append(w.Line, c.followers), append(w.Days, c.day)
-		if i+1 < len(days) && days[i+1].account == c.account {
-			continue
-		}
-		newest, err := time.Parse(time.DateOnly, c.day)
-		if err != nil {
-			return fmt.Errorf("reading the day of a follower count: %w", err)
-		}
-		w.Followers, w.Change = &days[i].followers, nil
-		for _, past := range days[i+1-len(w.Line) : i] {
-			if past.day <= dateBefore(newest, period) {
-				change := c.followers - past.followers
-				w.Change = &change
-			}
+		w.Followers, w.counts = &days[i].followers, append(w.counts, c.followerCount)
+		w.Line = append(w.Line, c.followers)
+	}
+	for _, w := range byID {
+		if _, gained, ok := change(w.counts, dateBefore(now, period), dateBefore(now, 0)); ok {
+			w.Change = &gained
 		}
 	}
 	return nil
+}
+
+// Gained returns how many followers the account gained from the beginning of a period to a day of it, or nil if that is
+// unknown. On the last day of the period, it is Change.
+func (w AccountWeeks) Gained(begin, until time.Time) *int64 {
+	before := begin.AddDate(0, 0, -1).Format(time.DateOnly)
+	counts := countsBetween(w.counts, before, until.Format(time.DateOnly))
+	if len(counts) == 0 {
+		return nil
+	}
+	gained := counts[len(counts)-1].followers - counts[0].followers
+	return &gained
 }
 
 func (s *Service) addWeeks(

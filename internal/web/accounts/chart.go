@@ -16,7 +16,7 @@ const maxDaily = 31
 
 // chart is what accounts gained and published in the parts of two periods: days, or weeks of a long period.
 type chart struct {
-	past, from time.Time // beginning of both periods
+	past, from time.Time // beginning of both periods, in the team's zone
 	step       int       // days of a part
 	parts      []span    // of both periods, oldest first, in halves of equal length
 }
@@ -43,7 +43,7 @@ type span struct {
 // newChart returns the parts of the last days and of as many days before.
 func newChart(now time.Time, zone *time.Location, days int) chart {
 	out := chart{
-		past: analytics.PeriodStart(now, zone, 2*days), from: analytics.PeriodStart(now, zone, days), step: 1,
+		past: analytics.PeriodStart(now, zone, 2*days).In(zone), from: analytics.PeriodStart(now, zone, days).In(zone), step: 1,
 	}
 	if days > maxDaily {
 		out.step = 7
@@ -87,21 +87,10 @@ func (c *chart) add(accounts []analytics.AccountWeeks, posts []analytics.PostMet
 	}
 }
 
-// addGained adds the followers that an account gained since the last count before the parts, or since its first count.
+// addGained adds the followers that an account gained in a period until each of its parts.
 func addGained(parts []span, a analytics.AccountWeeks) {
-	var base, newest *int64
-	next := 0
 	for i := range parts {
-		for ; next < len(a.Days) && a.Days[next] <= parts[i].last.Format(time.DateOnly); next++ {
-			newest = &a.Line[next]
-			if base == nil || a.Days[next] < parts[0].first.Format(time.DateOnly) {
-				base = newest
-			}
-		}
-		if newest != nil {
-			gained := *newest - *base
-			addTo(&parts[i].gained, &gained)
-		}
+		addTo(&parts[i].gained, a.Gained(parts[0].first, parts[i].last))
 	}
 }
 

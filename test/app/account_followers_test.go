@@ -1,0 +1,64 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"testing"
+	"time"
+
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/testkit/must"
+)
+
+// The follower gain of a period is the same in the tile, the chart and the table of the overview, on the account's page
+// and in both exports, even if the newest count is older than today.
+func TestFollowerGain(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Viewer)
+		now := h.now().In(must.Get(time.LoadLocation(c.team.Timezone))(t))
+		c.change(t, `INSERT INTO account_collections (account_id, due_at, collected_at, known_from) VALUES (?, ?, ?, ?)
+			ON CONFLICT (account_id) DO UPDATE SET due_at = excluded.due_at, epoch = account_collections.epoch + 1`,
+			c.account, now.Add(time.Hour).UnixMicro(), now.UnixMicro(), now.AddDate(-1, 0, 0).UnixMicro())
+		c.change(t, `INSERT INTO account_days (account_id, day, followers, measured_at) VALUES (?, ?, 1, 1)
+			ON CONFLICT (account_id, day) DO NOTHING`, c.account, now.AddDate(0, 0, -1).Format(time.DateOnly))
+		c.change(t, `DELETE FROM account_days WHERE account_id = ?`, c.account) // the first collection may have stored a count
+		// Today is missing, and so is the day before each period.
+		for ago, followers := range map[int]int{1: 400, 2: 390, 5: 371, 8: 310, 20: 250, 29: 200} {
+			day := now.AddDate(0, 0, -ago)
+			c.change(t, `INSERT INTO account_days (account_id, day, followers, measured_at) VALUES (?, ?, ?, ?)`,
+				c.account, day.Format(time.DateOnly), followers, day.UnixMicro())
+		}
+		for _, period := range []struct{ days, gain int }{{7, 29}, {90, 200}} {
+			overview := b.open(fmt.Sprint("/analytics?days=", period.days)).
+				shows(http.StatusOK, fmt.Sprintf("%s on Bluesky 400 +%d", c.handle(), period.gain))
+			account := b.open(fmt.Sprintf("/accounts/%d?period=%d&show=followers", c.account, period.days)).
+				shows(http.StatusOK, fmt.Sprintf("+%d in this period", period.gain))
+			if period.days == 7 {
+				overview.shows(http.StatusOK, fmt.Sprintf("+%d in seven days", period.gain))
+			} else {
+				overview.shows(http.StatusOK, fmt.Sprintf("+%d in %d days", period.gain, period.days))
+			}
+			for _, p := range []*page{overview, account} {
+				if got := lastGain(t, p); got != fmt.Sprint(period.gain) {
+					t.Errorf("%s: the chart ends at %s, want %d", p.path, got, period.gain)
+				}
+			}
+			overview.follow("Export").shows(http.StatusOK, fmt.Sprintf("%s,bluesky,400,%d,", c.handle(), period.gain))
+			account.follow("Export").shows(http.StatusOK, fmt.Sprintf("followers_change,account,%d,", period.gain))
+		}
+	})
+}
+
+var chartRow = regexp.MustCompile(`<tr><th scope="row">[^<]*</th><td class="n">([^<]*)</td><td class="n">[^<]*</td></tr>`)
+
+// lastGain returns the newest value of the chart's table.
+func lastGain(t *testing.T, p *page) string {
+	t.Helper()
+	rows := chartRow.FindAllStringSubmatch(p.source, -1)
+	if len(rows) == 0 {
+		t.Fatalf("%s has no chart", p.path)
+	}
+	return rows[len(rows)-1][1]
+}
