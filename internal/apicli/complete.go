@@ -47,14 +47,7 @@ func completeArgument(o client.Operation, args []string) []string {
 	case before == "key-file", o.Name == uploadOperation.Name && !strings.HasPrefix(last, "-"):
 		return nil // the shell completes file names
 	}
-	flags := []string{
-		"--output", "--jq", "--field", "--json", "--all", "--wait", "--idempotency-key", "--attempts", "--timeout",
-		"--url", "--key-file", "--plain-http", "--help",
-	}
-	flags = slices.DeleteFunc(flags, func(f string) bool {
-		return f == "--all" && !o.Paged || f == "--wait" && !o.StartsJob && o.Name != getJob ||
-			f == "--idempotency-key" && !o.TakesKey
-	})
+	flags := commonFlags(o)
 	for _, a := range o.Arguments {
 		if before == flagName(a) && len(a.Values) > 0 {
 			return slices.Clone(a.Values)
@@ -62,6 +55,21 @@ func completeArgument(o client.Operation, args []string) []string {
 		if f := "--" + flagName(a); !slices.Contains(flags, f) {
 			flags = append(flags, f)
 		}
+	}
+	return flags
+}
+
+// commonFlags returns the flags that an operation has besides its arguments.
+func commonFlags(o client.Operation) []string {
+	flags := []string{"--output", "--jq", "--field", "--json", "--attempts", "--timeout", "--url", "--key-file", "--plain-http", "--help"}
+	if o.Paged {
+		flags = append(flags, "--all")
+	}
+	if o.StartsJob || o.Name == getJob {
+		flags = append(flags, "--wait")
+	}
+	if o.TakesKey {
+		flags = append(flags, "--idempotency-key")
 	}
 	return flags
 }

@@ -179,7 +179,7 @@ func TestStatuses(t *testing.T) {
 		{[]string{"PRESSROOM_URL=http://127.0.0.1:1"}, []string{
 			"get_identity", "--attempts", "1",
 		}, apicli.StatusUnavailable, []string{"no response in 1 attempt: "}},
-		{[]string{"PRESSROOM_URL=127.0.0.1:8080"}, []string{"get_identity"}, apicli.StatusUsage, []string{"must begin with https:// and a host"}},
+		{[]string{"PRESSROOM_URL=127.0.0.1:8080"}, []string{"get_identity"}, apicli.StatusUsage, []string{"must begin with https://"}},
 	} {
 		got := g.callWith(t, "", c.env, c.args...)
 		if got.status != c.status {

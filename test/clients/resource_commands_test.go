@@ -97,7 +97,8 @@ func TestTables(t *testing.T) {
 		},
 		{
 			"jobs get " + id, `{"data":{"job_id":"` + id + `","progress":{"done":1,"total":2},"error":{"code":"rejected_content"},` +
-				`"network_message":{"untrusted":"u1"},"result":{"accounts":[{"id":1}],"post_id":"p","inner":{"x":1}}},"meta":{"request_id":"r"}}`,
+				`"network_message":{"untrusted":"u1"},"result":{"accounts":[{"id":1}],"post_id":"p","inner":{"x":1}}},` +
+				`"meta":{"request_id":"r"}}`,
 			"JOB ID          " + id + "\nPROGRESS DONE   1\nPROGRESS TOTAL  2\nERROR CODE      rejected_content\nRESULT POST ID  p\n",
 		},
 	} {
