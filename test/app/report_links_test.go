@@ -62,7 +62,8 @@ func TestReportLink(t *testing.T) {
 		h.browser(t).open(link).shows(http.StatusNotFound, "This link no longer works")
 		link = regexp.MustCompile(`/shared/reports/[a-z0-9]+`).FindString(replaced.source)
 		h.browser(t).open(link).shows(http.StatusOK, "@harbour_cafe")
-		if n := h.count(t, "report_links WHERE expires_at = (SELECT MIN(expires_at) FROM report_links)"); n != until || n != h.count(t, "report_links") {
+		n := h.count(t, "report_links WHERE expires_at = (SELECT MIN(expires_at) FROM report_links)")
+		if n != until || n != h.count(t, "report_links") {
 			t.Errorf("%d links end with the first, want %d", n, until)
 		}
 		editor.send(http.MethodPost, report+"/links/1/replace", url.Values{}).shows(http.StatusNotFound)
