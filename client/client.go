@@ -72,7 +72,8 @@ func New(address, key string, options ...Option) (*Client, error) {
 	}
 	base, err := url.Parse(address)
 	if err != nil {
-		return nil, errors.New("the address is not a URL; it must begin with https:// and a host") // the url package's error could repeat a secret
+		// The url package's error could repeat a secret.
+		return nil, errors.New("the address is not a URL; it must begin with https:// and a host")
 	}
 	if base.User != nil || base.RawQuery != "" || base.Fragment != "" {
 		return nil, errors.New("the service's address has a user name, a query or a fragment")
