@@ -35,6 +35,7 @@ type draft struct {
 	Video       string          `json:"video,omitempty"`    // ID of the uploaded video
 	UploadedAt  time.Time       `json:"uploaded,omitzero"`  // when the video's ID was first seen
 	Locked      bool            `json:"locked,omitempty"`   // YouTube kept the video private when it was last read
+	MissingAt   time.Time       `json:"missing,omitzero"`   // when YouTube first did not list the locked video
 
 	Choices network.YouTubeOptions `json:"choices,omitzero"` // except title and privacy status
 }

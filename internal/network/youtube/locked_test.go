@@ -26,7 +26,7 @@ func TestRetryLockedVideo(t *testing.T) {
 		"still locked":      {listed: private, later: time.Hour, class: network.Unapproved},
 		"made public":       {listed: public, later: time.Hour},
 		"not listed yet":    {later: time.Second, wait: true},
-		"deleted":           {later: time.Hour, uploads: 1},
+		"deleted":           {later: time.Hour, wait: true},
 		"rejected by now":   {listed: `"uploadStatus":"rejected","rejectionReason":"copyright"`, class: network.Rejected},
 		"processing by now": {listed: `"uploadStatus":"uploaded","privacyStatus":"public"`, wait: true},
 	} {
@@ -52,6 +52,16 @@ func TestRetryLockedVideo(t *testing.T) {
 			d, wait, err := s.Network.Prepare(t.Context(), s.Grant, locked.Draft, s.Library)
 			if networktest.Class(err) != c.class || wait > 0 != c.wait || uploads != c.uploads {
 				t.Fatalf("wait %v, error %v, %d uploads", wait, err, uploads)
+			}
+			if name == "deleted" {
+				d, _, err = s.Network.Prepare(t.Context(), s.Grant, d, s.Library)
+				if err != nil || uploads != 0 {
+					t.Errorf("error %v, %d uploads before the deletion is certain", err, uploads)
+				}
+				clock.Advance(5 * time.Minute)
+				if _, _, err = s.Network.Prepare(t.Context(), s.Grant, d, s.Library); err != nil || uploads != 1 {
+					t.Errorf("error %v, %d uploads after the deletion is certain", err, uploads)
+				}
 			}
 			if c.listed != public {
 				return

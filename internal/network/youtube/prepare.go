@@ -44,12 +44,24 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	return 0, err
 }
 
+// confirmDeletion is how long a locked video must be missing. One list without it does not prove that it was deleted.
+const confirmDeletion = 5 * time.Minute
+
 // advanceLocked reads the status of a video that YouTube locked. A video that became visible is ready for Commit.
 func (n *Network) advanceLocked(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	_, _, err := n.checkVideo(ctx, g, *p, p.Video)
 	failed, ok := errors.AsType[*network.Error](err)
+	if !ok || failed.Code != codeVideoDeleted {
+		p.MissingAt = time.Time{}
+	}
 	switch {
+	case ok && failed.Code == codeVideoDeleted && p.MissingAt.IsZero():
+		p.MissingAt = n.opts.Now().UTC()
+		return confirmDeletion, nil
 	case ok && failed.Code == codeVideoDeleted:
+		if wait := p.MissingAt.Add(confirmDeletion).Sub(n.opts.Now()); wait > 0 {
+			return wait, nil
+		}
 		return n.startSession(ctx, g, p, files)
 	case ok && failed.Class == network.Processing:
 		return max(failed.After.Sub(n.opts.Now()), minStatusInterval), nil
@@ -75,7 +87,7 @@ func (n *Network) startSession(
 	if err := network.BlockingError(n.Check(network.Content{Text: p.Description, Media: p.Media})); err != nil {
 		return 0, err
 	}
-	p.Session, p.Total, p.Video, p.UploadedAt, p.Locked = "", 0, "", time.Time{}, false
+	p.Session, p.Total, p.Video, p.UploadedAt, p.Locked, p.MissingAt = "", 0, "", time.Time{}, false, time.Time{}
 	file, err := n.open(ctx, *p, files)
 	if err != nil {
 		return 0, err
