@@ -353,6 +353,7 @@ func TestPlannedPostPage(t *testing.T) {
 		page := b.open("/posts/" + id).contains("<h1>Draft post, planned for " + at + "</h1>")
 		page = page.form("Schedule for "+c.now().Add(48*time.Hour).In(berlin(t)).Format("Mon 2 Jan, 15:04")).press().
 			contains("<h1>Scheduled post – "+at+"</h1>", `dir="auto">`+text+"</div>")
+		page.shows(200, "History Scheduled by Ada editor").lacks("Unscheduled by")
 		b.open("/posts/"+id+"/live").shows(200, "Accounts").lacks("Scheduled for")
 		rest := page.source
 		for _, part := range []string{"Preview", "Text", "When", "Actions", "Accounts", "History", "Details"} {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/postlist"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/shell"
 )
@@ -14,12 +15,15 @@ type moment struct {
 	At          time.Time
 	Icon, Style string
 	Text        locale.Key
-	Name, Said  string // Name is the client's or the account's, Said the explanation of a failure
+	Name, Said  string // Name is the client's, the person's or the account's, Said the explanation of a failure
 }
 
 // historyIn returns the history of the post, newest first.
 func (v *view) historyIn(zone *time.Location) []moment {
 	out := []moment{{At: v.Stored.CreatedAt, Icon: "draft-line", Text: "Created"}}
+	for _, s := range slices.Backward(v.Schedulings) {
+		out = append(out, schedulingMoment(s))
+	}
 	for _, r := range v.Rounds {
 		out = append(out, moment{At: r.Round.OpenedAt, Icon: "hourglass-line", Text: "Sent to the client"})
 		switch r.Decision {
@@ -53,6 +57,21 @@ func (v *view) historyIn(zone *time.Location) []moment {
 	for i := range out {
 		out[i].At = out[i].At.In(zone)
 	}
+	slices.Reverse(out) // of moments at the same time, such as a post that was created with a time, the last comes first
 	slices.SortStableFunc(out, func(a, b moment) int { return b.At.Compare(a.At) })
+	return out
+}
+
+// schedulingMoment returns the entry of the history for when a post was scheduled or unscheduled.
+func schedulingMoment(s postlist.Scheduling) moment {
+	out := moment{At: s.At, Icon: "calendar-line", Text: "Scheduled", Name: s.Person}
+	switch {
+	case s.Undone && s.Person != "":
+		out.Text = "Unscheduled by"
+	case s.Undone:
+		out.Text = "Unscheduled"
+	case s.Person != "":
+		out.Text = "Scheduled by"
+	}
 	return out
 }

@@ -74,7 +74,8 @@ type view struct {
 	Decides      bool   // the client must decide on the post
 	Said         string // rejected input of the client
 	Editable     bool
-	History      []moment            // the latest first
+	History      []moment // the latest first
+	Schedulings  []postlist.Scheduling
 	Family       []postlist.Relative // edited copies for failed accounts, or the original
 	EditsAgain   bool                // an edited copy can be created for failed accounts
 	MayArchive   bool
@@ -323,6 +324,9 @@ func (p *Handlers) fullView(r *http.Request) (view, error) {
 		return v, err
 	}
 	if err := p.addApproval(r.Context(), &v, zone); err != nil {
+		return v, err
+	}
+	if v.Schedulings, err = postlist.Schedulings(r.Context(), p.DB, v.Stored.TeamID, v.Stored.ID); err != nil {
 		return v, err
 	}
 	v.History = v.historyIn(zone)
