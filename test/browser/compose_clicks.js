@@ -91,7 +91,10 @@ async function writeOnPhone(browser) {
   await page.goto('/posts/new');
   assert.equal(await page.getByRole('navigation', { name: 'Main' }).isVisible(), false);
   await page.getByLabel('Text', { exact: true }).fill('From the tram.');
+  const remembered = page.getByText('Same accounts as your last post.');
+  assert.equal(await remembered.isVisible(), true);
   await page.getByRole('button', { name: 'Select none' }).click();
+  assert.equal(await remembered.isVisible(), false);
   await chip(page, 'Bluesky').click();
   assert.equal(await page.getByText('Ready to publish.').first().isVisible(), false);
   await page.getByRole('button', { name: 'Preview' }).click();
