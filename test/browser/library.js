@@ -138,9 +138,12 @@ async function media(page) {
 async function crop(page) {
   const original = page.url();
   await page.getByRole('link', { name: 'Crop or rotate' }).click();
+  const centered = page.getByText('cropped to this shape from the center');
+  assert.equal(await centered.isVisible(), false);
   await page.getByRole('radio', { name: /^4:5/ }).check();
   await page.getByText('The new image has 51 × 64 pixels.').waitFor();
   const frame = page.locator('.crop-frame');
+  assert.equal(await centered.isVisible(), true);
   const { x, y, width, height } = await frame.boundingBox();
   await page.mouse.move(x + width - 2, y + height - 2);
   await page.mouse.down();
