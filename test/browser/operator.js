@@ -41,6 +41,9 @@ async function findTeamAndPerson(page) {
 // pausePublishing pauses publishing for the team, checks the team's page, and ends the pause.
 async function pausePublishing(page) {
   await page.goto('/operator/pauses');
+  await page.getByLabel('The whole service').check();
+  assert.equal(await page.getByLabel('Team, key or assistant').isVisible(), false);
+  await page.getByLabel('One team').check();
   await page.getByLabel('Team, key or assistant').fill(String(world.team.id));
   await page.getByRole('radio', { name: /^Publishing/ }).check();
   await page.getByLabel('Reason').fill('odd posts');
