@@ -10,14 +10,14 @@ run(async (browser) => {
   await look(page, 'reports');
 
   await page.getByRole('link', { name: 'New report' }).click();
-  await page.getByLabel('Username or hashtag').fill('no name at all');
+  await page.locator('#subject').fill('no name at all');
   await page.getByRole('button', { name: 'Create report' }).click();
   await page.getByRole('alert').waitFor();
-  assert.equal(await page.getByLabel('Username or hashtag').inputValue(), 'no name at all');
+  assert.equal(await page.locator('#subject').inputValue(), 'no name at all');
   await look(page, 'report-new-wrong');
 
   // The page of a new report shows its progress automatically.
-  await page.getByLabel('Username or hashtag').fill('@slow.cafe');
+  await page.locator('#subject').fill('@slow.cafe');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: '@slow.cafe' }).waitFor();
   await page.getByText('This page updates automatically.').waitFor();
@@ -50,13 +50,14 @@ run(async (browser) => {
 
   await page.goto('/reports/new');
   await page.getByLabel('A hashtag on Instagram').check();
-  await page.getByLabel('Username or hashtag').fill('latteart');
+  assert.equal(await page.locator('label[for=subject]').innerText(), 'Hashtag');
+  await page.locator('#subject').fill('latteart');
   await page.getByRole('button', { name: 'Create report' }).click();
   await page.getByRole('heading', { name: 'Reactions to posts' }).waitFor({ timeout: 60_000 });
   await look(page, 'report-hashtag');
 
   await page.goto('/reports/new');
-  await page.getByLabel('Username or hashtag').fill('missing.cafe');
+  await page.locator('#subject').fill('missing.cafe');
   await page.getByRole('button', { name: 'Create report' }).click();
   await page.getByRole('button', { name: 'Try again' }).waitFor({ timeout: 60_000 });
   await look(page, 'report-failed');
