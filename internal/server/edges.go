@@ -15,6 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/api/rest"
 	"pressroom.example/pressroom/internal/auth/oidc"
 	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/domain/post/postlist"
 	"pressroom.example/pressroom/internal/web"
 	"pressroom.example/pressroom/internal/web/live"
 	"pressroom.example/pressroom/internal/web/operator"
@@ -53,7 +54,7 @@ func (s *Server) buildHandlers() error {
 		Frame: shell.Options{
 			PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, LinkMailer: s.LinkMailer,
 			Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notifications.Unread,
-			OpenApprovals: s.Approvals.CountOpen, Limiters: s.limiters,
+			AwaitingApproval: s.countAwaitingApproval, Limiters: s.limiters,
 			IsUnavailable: isUnavailable, IsReachable: s.dependenciesUp, SecondFactor: shell.Requirement(s.cfg.SecondFactor),
 			Log: s.cfg.Log,
 		},
@@ -243,4 +244,9 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(value) //nolint:errchkjson // maps of strings; the client may have disconnected
+}
+
+// countAwaitingApproval counts a team's posts that wait for the client.
+func (s *Server) countAwaitingApproval(ctx context.Context, team int64) (int, error) {
+	return postlist.CountOf(ctx, s.db, team, postlist.NeedsApproval)
 }

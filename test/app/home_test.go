@@ -79,8 +79,8 @@ func TestHomeChecklist(t *testing.T) {
 		owner.open("/settings/audit").shows(http.StatusOK, "dismissed the checklist on the home page")
 
 		done := h.crew(t)
-		done.as(t, access.Editor).requestApproval(false, done.draft(t, "Another first one", ""))
-		done.as(t, access.Owner).open("/").shows(http.StatusOK, "Up next", "Approvals 1 waiting").lacks("Getting started")
+		done.as(t, access.Editor).requestApproval(false, done.draft(t, "Another first one", ""), done.draft(t, "A second one", ""))
+		done.as(t, access.Owner).open("/").shows(http.StatusOK, "Up next", "Approvals 2 waiting").lacks("Getting started")
 	})
 }
 

@@ -27,7 +27,7 @@ type page struct {
 	Once    string   // identifies a submission of this page's forms
 	Told    bool     // notifications are enabled
 	Unread  int      // unread notifications
-	Waiting int      // approval links that wait for the client
+	Waiting int      // posts that wait for the client
 	Menu    *settingsMenu
 	Body    any
 }
@@ -145,7 +145,7 @@ func (f *Frame) show(w http.ResponseWriter, r *http.Request, status int, show Pa
 			p.Said = f.sessions.manager.PopString(r.Context(), flashKey)
 		}
 		p.Told, p.Unread = f.Unread != nil, f.unread(r, p.Visitor.ID)
-		p.Waiting = f.openApprovals(r, p.Visitor)
+		p.Waiting = f.awaitingApproval(r, p.Visitor)
 	}
 	var out bytes.Buffer
 	p.Lang = f.Language(r)
@@ -170,15 +170,15 @@ func (f *Frame) unread(r *http.Request, person int64) int {
 	return n
 }
 
-// openApprovals returns the number of approval links that wait for the client, for visitors who see them, or 0 if they cannot
+// awaitingApproval returns the number of posts that wait for the client, for visitors who see approvals, or 0 if they cannot
 // be counted.
-func (f *Frame) openApprovals(r *http.Request, v *Visitor) int {
-	if f.OpenApprovals == nil || v.Team.ID == 0 || v.Team.Closed || !v.Is(Writers) {
+func (f *Frame) awaitingApproval(r *http.Request, v *Visitor) int {
+	if f.AwaitingApproval == nil || v.Team.ID == 0 || v.Team.Closed || !v.Is(Writers) {
 		return 0
 	}
-	n, err := f.OpenApprovals(r.Context(), v.Team.ID)
+	n, err := f.AwaitingApproval(r.Context(), v.Team.ID)
 	if err != nil {
-		f.Log.ErrorContext(r.Context(), "counting open approvals failed", "error", err)
+		f.Log.ErrorContext(r.Context(), "counting the posts that await approval failed", "error", err)
 	}
 	return n
 }

@@ -32,9 +32,9 @@ type Options struct {
 	Log            *slog.Logger
 	// Unread counts a person's unread notifications; nil if there are none.
 	Unread func(ctx context.Context, person int64) (int, error)
-	// OpenApprovals counts a team's approval links that wait for the client; nil for no count.
-	OpenApprovals func(ctx context.Context, team int64) (int, error)
-	Limiters      loadshed.Limiters // limits concurrent requests; created if nil
+	// AwaitingApproval counts a team's posts that wait for the client; nil for no count.
+	AwaitingApproval func(ctx context.Context, team int64) (int, error)
+	Limiters         loadshed.Limiters // limits concurrent requests; created if nil
 	// IsUnavailable reports whether an error means that a dependency is unreachable. It may be nil.
 	IsUnavailable func(error) bool
 	// IsReachable reports whether the dependencies answer now. It may be nil.

@@ -117,18 +117,32 @@ func Counts(ctx context.Context, d *db.DB, team int64) ([]Count, error) {
 	return out, nil
 }
 
+// CountOf returns the number of posts in a tab, at most MaxCounted.
+func CountOf(ctx context.Context, d *db.DB, team int64, name Tab) (int, error) {
+	var n int
+	if err := d.QueryRow(ctx, "SELECT "+countExpr(name.tab(), 0), team).Scan(&n); err != nil {
+		return 0, fmt.Errorf("counting the posts of a tab of team %d: %w", team, err)
+	}
+	return n, nil
+}
+
 // countsQuery counts each tab with its index. ORDER BY keeps PostgreSQL from reading the posts of other teams.
 func countsQuery(team int64) (string, []any) {
 	parts, args := make([]string, len(tabs)), make([]any, len(tabs))
 	for i, t := range tabs {
-		where := "p.team_id = " + db.TeamPlaceholder
-		if t.where != "" {
-			where += " AND " + t.where
-		} else {
-			where += " ORDER BY p.id DESC"
-		}
-		parts[i] = fmt.Sprintf("(SELECT COUNT(*) FROM (SELECT 1 FROM posts p WHERE %s LIMIT %d) c%d)", where, MaxCounted, i)
+		parts[i] = countExpr(t, i)
 		args[i] = team
 	}
 	return "SELECT " + strings.Join(parts, ", "), args
+}
+
+// countExpr returns an expression that counts a tab. Its subquery has a number.
+func countExpr(t tab, number int) string {
+	where := "p.team_id = " + db.TeamPlaceholder
+	if t.where != "" {
+		where += " AND " + t.where
+	} else {
+		where += " ORDER BY p.id DESC"
+	}
+	return fmt.Sprintf("(SELECT COUNT(*) FROM (SELECT 1 FROM posts p WHERE %s LIMIT %d) c%d)", where, MaxCounted, number)
 }
