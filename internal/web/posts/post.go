@@ -326,8 +326,10 @@ func (p *Handlers) fullView(r *http.Request) (view, error) {
 	if err := p.addApproval(r.Context(), &v, zone); err != nil {
 		return v, err
 	}
-	if v.Schedulings, err = postlist.Schedulings(r.Context(), p.DB, v.Stored.TeamID, v.Stored.ID); err != nil {
-		return v, err
+	if !v.Stored.IsTemplate { // a template is paused and resumed instead
+		if v.Schedulings, err = postlist.Schedulings(r.Context(), p.DB, v.Stored.TeamID, v.Stored.ID); err != nil {
+			return v, err
+		}
 	}
 	v.History = v.historyIn(zone)
 	if v.Recurrence != nil {
