@@ -306,6 +306,14 @@ const (
 // refreshAhead is how long before its scheduled time a post's page starts to refresh.
 const refreshAhead = 10 * time.Minute
 
+// schedulings returns when a post was scheduled and unscheduled. A template has none: it is paused and resumed instead.
+func (p *Handlers) schedulings(ctx context.Context, r post.Record) ([]postlist.Scheduling, error) {
+	if r.IsTemplate {
+		return nil, nil
+	}
+	return postlist.Schedulings(ctx, p.DB, r.TeamID, r.ID)
+}
+
 // fullView returns the whole page.
 func (p *Handlers) fullView(r *http.Request) (view, error) {
 	v, err := p.liveView(r)
@@ -326,10 +334,8 @@ func (p *Handlers) fullView(r *http.Request) (view, error) {
 	if err := p.addApproval(r.Context(), &v, zone); err != nil {
 		return v, err
 	}
-	if !v.Stored.IsTemplate { // a template is paused and resumed instead
-		if v.Schedulings, err = postlist.Schedulings(r.Context(), p.DB, v.Stored.TeamID, v.Stored.ID); err != nil {
-			return v, err
-		}
+	if v.Schedulings, err = p.schedulings(r.Context(), v.Stored); err != nil {
+		return v, err
 	}
 	v.History = v.historyIn(zone)
 	if v.Recurrence != nil {
