@@ -49,7 +49,8 @@ func TestConnectWays(t *testing.T) {
 		b.open("/accounts").form("Instagram").press().
 			shows(http.StatusOK, "Connect an Instagram account so that", "need no Facebook Page", "belong to a Facebook Page",
 				"You sign in there and choose").lacks("You sign in to Instagram")
-		b.open("/accounts").form("TikTok").press().shows(http.StatusOK, "Connect a TikTok account", "You sign in to TikTok").lacks("Facebook Page")
+		b.open("/accounts").form("TikTok").press().shows(http.StatusOK, "Connect a TikTok account", "You sign in to TikTok").
+			lacks("Facebook Page")
 		b.open("/accounts").follow("Help").shows(http.StatusOK, "Using the app")
 	})
 }

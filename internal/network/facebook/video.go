@@ -134,7 +134,7 @@ const (
 	complete       = "complete" // of a phase
 	notStarted     = "not_started"
 
-	// values of publish_status; another one is scheduled
+	// Values of publish_status. Another one is scheduled.
 	statusPublished = "published"
 	statusDraft     = "draft"
 )

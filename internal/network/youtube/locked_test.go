@@ -17,16 +17,15 @@ func TestRetryLockedVideo(t *testing.T) {
 	t.Parallel()
 	const private, public = `"uploadStatus":"processed","privacyStatus":"private"`, `"uploadStatus":"processed","privacyStatus":"public"`
 	for name, c := range map[string]struct {
-		listed  string // status of the listed video; empty if it is not listed
-		later   time.Duration
-		class   network.Class // of the error of Prepare
-		wait    bool
-		uploads int
+		listed string // status of the listed video; empty if it is not listed
+		later  time.Duration
+		class  network.Class // of the error of Prepare
+		wait   bool
 	}{
 		"still locked":      {listed: private, later: time.Hour, class: network.Unapproved},
 		"made public":       {listed: public, later: time.Hour},
 		"not listed yet":    {later: time.Second, wait: true},
-		"deleted":           {later: time.Hour, wait: true},
+		"missing":           {later: time.Hour, wait: true},
 		"rejected by now":   {listed: `"uploadStatus":"rejected","rejectionReason":"copyright"`, class: network.Rejected},
 		"processing by now": {listed: `"uploadStatus":"uploaded","privacyStatus":"public"`, wait: true},
 	} {
@@ -50,18 +49,8 @@ func TestRetryLockedVideo(t *testing.T) {
 			}
 			clock.Advance(c.later)
 			d, wait, err := s.Network.Prepare(t.Context(), s.Grant, locked.Draft, s.Library)
-			if networktest.Class(err) != c.class || wait > 0 != c.wait || uploads != c.uploads {
+			if networktest.Class(err) != c.class || wait > 0 != c.wait || uploads != 0 {
 				t.Fatalf("wait %v, error %v, %d uploads", wait, err, uploads)
-			}
-			if name == "deleted" {
-				d, _, err = s.Network.Prepare(t.Context(), s.Grant, d, s.Library)
-				if err != nil || uploads != 0 {
-					t.Errorf("error %v, %d uploads before the deletion is certain", err, uploads)
-				}
-				clock.Advance(5 * time.Minute)
-				if _, _, err = s.Network.Prepare(t.Context(), s.Grant, d, s.Library); err != nil || uploads != 1 {
-					t.Errorf("error %v, %d uploads after the deletion is certain", err, uploads)
-				}
 			}
 			if c.listed != public {
 				return
@@ -71,6 +60,31 @@ func TestRetryLockedVideo(t *testing.T) {
 				t.Errorf("receipt %+v, error %v, %d uploads", receipt, err, uploads)
 			}
 		})
+	}
+}
+
+// A locked video counts as deleted after it was missing for five minutes. Only then it is uploaded again.
+func TestUploadDeletedVideoAgain(t *testing.T) {
+	t.Parallel()
+	clock, uploads := testkit.NewClock(networktest.Start), 0
+	status := statusServer(`"uploadStatus":"processed","privacyStatus":"private"`, "")
+	s := networktest.NewStub(t, adapter, network.App{Now: clock.Now, ListingDelay: network.Span(time.Minute)},
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodPost {
+				status(w, r)
+				return
+			}
+			uploads++
+			w.Header().Set("Location", "http://"+r.Host+"/new?upload_id=2")
+		}))
+	_, err := s.Network.Commit(t.Context(), s.Grant, s.Draft(queriedDraft), s.Library)
+	d := networktest.WantClass(t, err, network.Unapproved, "privacyStatus").Draft
+	clock.Advance(time.Hour)
+	for _, want := range []int{0, 0, 1} {
+		if d, _, err = s.Network.Prepare(t.Context(), s.Grant, d, s.Library); err != nil || uploads != want {
+			t.Errorf("error %v, %d uploads, want %d", err, uploads, want)
+		}
+		clock.Advance(150 * time.Second)
 	}
 }
 
