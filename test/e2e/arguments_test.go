@@ -68,6 +68,7 @@ func inline(part any, schemas map[string]any) any {
 			maps.Copy(merged, named)
 			maps.Copy(merged, v)
 			delete(merged, "$ref")
+			delete(merged, "x-enum-varnames") // for generators of clients
 			v = merged
 		}
 		if v["format"] == "int64" {
