@@ -30,15 +30,7 @@ func (r *record) Functional() bool {
 
 // pyType returns the Python type of a field. Lists in inputs are sequences, so that callers can pass tuples.
 func pyType(r *record, f field) string {
-	base, basic := pyBasic[f.Shape.Base]
-	switch {
-	case f.Shape.Union != nil:
-		base = strings.Join(f.Shape.Union, " | ")
-	case len(f.schema.Enum) == 1:
-		base = pyLiteral(f.schema.Enum)
-	case f.Shape.Named || !basic:
-		base = f.Shape.Base
-	}
+	base := unionType(f, pyBasic, pyLiteral)
 	switch {
 	case f.Shape.List && r.Input:
 		base = "Sequence[" + base + "]"

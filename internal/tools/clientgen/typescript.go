@@ -12,15 +12,7 @@ var tsBasic = map[string]string{
 
 // tsType returns a field's TypeScript type. Lists in inputs are readonly arrays, so that callers can pass either kind.
 func tsType(r *record, f field) string {
-	base, basic := tsBasic[f.Shape.Base]
-	switch {
-	case f.Shape.Union != nil:
-		base = strings.Join(f.Shape.Union, " | ")
-	case len(f.schema.Enum) == 1:
-		base = literals(f.schema.Enum)
-	case f.Shape.Named || !basic:
-		base = f.Shape.Base
-	}
+	base := unionType(f, tsBasic, literals)
 	if f.Shape.List && r.Input {
 		base = "readonly " + base + "[]"
 	} else if f.Shape.List {
@@ -30,6 +22,20 @@ func tsType(r *record, f field) string {
 		base += " | null"
 	}
 	return base
+}
+
+// unionType returns the type of a field, or of its items, in a language with unions and literal types.
+func unionType(f field, basic map[string]string, literals func(values []string) string) string {
+	name, ok := basic[f.Shape.Base]
+	switch {
+	case f.Shape.Union != nil:
+		return strings.Join(f.Shape.Union, " | ")
+	case len(f.schema.Enum) == 1:
+		return literals(f.schema.Enum)
+	case f.Shape.Named || !ok:
+		return f.Shape.Base
+	}
+	return name
 }
 
 func tsOptional(f field) string {
