@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/report"
 	"pressroom.example/pressroom/internal/domain/report/sharelink"
 	"pressroom.example/pressroom/internal/web/shell"
@@ -86,19 +87,11 @@ func (p *Handlers) createLink(w http.ResponseWriter, r *http.Request, kind, id s
 
 // replaceLink ends a link, and shows a new one in its place.
 func (p *Handlers) replaceLink(w http.ResponseWriter, r *http.Request, kind, id string) {
-	if !p.ReadForm(w, r) {
+	call, link, ok := p.linkCall(w, r, "share_report")
+	if !ok {
 		return
 	}
-	link, err := shell.PathID(r, "link")
-	if err != nil {
-		p.ShowError(w, r, err)
-		return
-	}
-	call, err := p.Call(r, "share_report")
-	var made string
-	if err == nil {
-		made, err = p.links.Replace(r.Context(), call, id, link)
-	}
+	made, err := p.links.Replace(r.Context(), call, id, link)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -106,21 +99,31 @@ func (p *Handlers) replaceLink(w http.ResponseWriter, r *http.Request, kind, id 
 	p.showShare(w, r, http.StatusOK, kind, id, shareView{Created: made})
 }
 
-// revokeLink ends a link.
-func (p *Handlers) revokeLink(w http.ResponseWriter, r *http.Request, _, id string) {
+// linkCall returns the call and the link of a form. It shows the error if the request has none.
+func (p *Handlers) linkCall(w http.ResponseWriter, r *http.Request, tool string) (operation.Call, int64, bool) {
 	if !p.ReadForm(w, r) {
-		return
+		return operation.Call{}, 0, false
 	}
 	link, err := shell.PathID(r, "link")
 	if err != nil {
 		p.ShowError(w, r, err)
+		return operation.Call{}, 0, false
+	}
+	call, err := p.Call(r, tool)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return operation.Call{}, 0, false
+	}
+	return call, link, true
+}
+
+// revokeLink ends a link.
+func (p *Handlers) revokeLink(w http.ResponseWriter, r *http.Request, _, id string) {
+	call, link, ok := p.linkCall(w, r, "unshare_report")
+	if !ok {
 		return
 	}
-	call, err := p.Call(r, "unshare_report")
-	if err == nil {
-		err = p.links.Revoke(r.Context(), call, id, link)
-	}
-	if err != nil {
+	if err := p.links.Revoke(r.Context(), call, id, link); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
