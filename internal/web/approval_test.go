@@ -235,7 +235,7 @@ func TestApprovingAnOldVersion(t *testing.T) {
 				"The team plans to publish it at 11:00 on Tuesday 1 December 2026 (Europe/Berlin). After you "+
 					"approve it, a team member still needs to schedule it")
 		client.post(second, says("reject", "2", "Cleo", "Not yet.")).leads(t, second)
-		client.get(second).wants(t, 200, "Changes requested by", "It will not be published until you approve a new version.")
+		client.get(second).wants(t, 200, "Changes requested by", "It will not be published until you approve it or a new version of it.")
 		if got := a.state(t); got != `rejected by "Cleo": "Not yet."` {
 			t.Error(got)
 		}

@@ -92,16 +92,33 @@ func TestSendNewVersionForApproval(t *testing.T) {
 	})
 }
 
-// The post's page explains a rejection without a comment. The link of a deleted post does not reveal that the post existed.
-func TestRejectWithoutComment(t *testing.T) {
+// A client must say what should change, and can approve the post after all until the team changes it. The link of a deleted
+// post does not reveal that the post existed.
+func TestRequestChangesAndUndo(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		editor, id := c.as(t, access.Editor), c.draft(t, "For the client", "")
 		link := editor.requestApprovalLink(id)
-		h.browser(t).open(link).form("Request changes").fill("name", "Cleo").press().shows(http.StatusOK, "Changes requested by Cleo")
-		editor.open("/notices").shows(http.StatusOK, "The client requested changes to a post.").lacks("left a comment.")
-		editor.open("/notices/recent").shows(http.StatusOK, "The client requested changes to a post.", "All notifications").
+		guest := h.browser(t)
+		ask := guest.open(link).form("Request changes").fill("name", "Cleo")
+		for _, empty := range []string{"", " \n"} {
+			ask.fill("comment", empty).press().shows(http.StatusUnprocessableEntity, "Say what should change.", "Request changes")
+		}
+		p := ask.fill("comment", "Not so <loud>.").press().
+			shows(http.StatusOK, "Changes requested by Cleo", "Approve after all").lacks("Request changes")
+		editor.open("/notices").shows(http.StatusOK, "The client requested changes to a post and left a comment.")
+		editor.open("/notices/recent").shows(http.StatusOK, "The client requested changes to a post and left a comment.", "All notifications").
 			contains("#pencil-line")
+		p.form("Approve after all").press().
+			shows(http.StatusOK, "Approved by Cleo", "Not so <loud>.").lacks("Approve after all", "Changes requested by")
+		editor.open("/approvals").lacks("Comments to reply to")
+		editor.open("/posts/"+id).shows(http.StatusOK, "Approved", "Not so <loud>.")
+		editor.open("/posts/"+id+"/edit").form("Save").fill("caption", "Quieter").press().shows(http.StatusOK)
+		sent := editor.open("/posts/"+id).form("Send the new version").press().shows(http.StatusOK, "The client’s link")
+		again := guest.open(strings.TrimPrefix(sent.field("link"), h.root)).form("Request changes").fill("name", "Cleo").
+			fill("comment", "Louder.").press().form("Approve after all")
+		editor.open("/posts/"+id+"/edit").form("Save").fill("caption", "Louder").press().shows(http.StatusOK)
+		again.press().shows(http.StatusUnprocessableEntity, "The post has changed")
 		editor.open("/posts/" + id + "/delete").form("Delete draft").press().shows(http.StatusOK)
 		for _, path := range []string{link, "/approval/AAAA"} {
 			h.browser(t).open(path).

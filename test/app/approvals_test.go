@@ -55,7 +55,7 @@ func TestSeveralPostsInOneLink(t *testing.T) {
 			t.Errorf("the input is lost: %v", f.values)
 		}
 		f.press().shows(200, "1 approved, 1 with changes, 1 to go", "Not <this> one", "Changes requested", "Approve the other post")
-		f.press().shows(422, "This version has already been decided.", "Your comment was not sent.")
+		f.press().shows(422, "This version has already been decided.", "Comment : The third post. Not <this> one")
 		guest.open(link).form("Approve the other post").press().
 			shows(200, "2 approved, 1 with changes, 0 to go", "You have decided on all posts.")
 		for id, want := range map[string]string{first: "approved", second: "approved", third: "rejected"} {

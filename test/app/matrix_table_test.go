@@ -237,7 +237,7 @@ var matrix = map[string]entry{
 	"POST /posts/{id}/archive":                         {who: shell.Writers},
 	"POST /posts/{id}/approval":                        {who: shell.Writers},
 	"POST /posts/{id}/approval/revoke":                 {who: shell.Writers},
-	"POST /posts/{id}/approval/decision":               {who: shell.Clients, form: url.Values{"decision": {"reject"}, "round": {"1"}}},
+	"POST /posts/{id}/approval/decision":               {who: shell.Clients, form: url.Values{"decision": {"approve"}, "round": {"1"}}},
 	"POST /posts/{id}/approval/comment":                {who: shell.Clients, form: url.Values{"remark": {"Nice."}}},
 	"POST /posts/{id}/comments":                        {who: shell.Writers, form: url.Values{"comment": {"Thank you."}}},
 	"GET /approvals":                                   {who: shell.Writers},

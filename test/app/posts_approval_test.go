@@ -71,8 +71,10 @@ func TestClientDecisionInApp(t *testing.T) {
 		if got := long.form("Request changes").values.Get("comment"); len([]rune(got)) != 2001 {
 			t.Errorf("%d characters of the comment are kept", len([]rune(got)))
 		}
+		long.form("Request changes").fill("comment", "").press().shows(422, "Say what should change.")
 		long.form("Request changes").fill("comment", "Not so <loud>.").press().
-			shows(200, "Changes requested. The team has been notified", "By Ada client", "Not so <loud>.").lacks("Approve</button>")
+			shows(200, "Changes requested. The team has been notified", "By Ada client", "Not so <loud>.", "Approve after all").
+			lacks("Approve</button>")
 		editor.open(at+"/edit").form("Save").fill("caption", "Quieter").press().shows(200)
 		client.send(http.MethodPost, decision, says).shows(422, "has changed, so your decision was not saved")
 		client.open(at).form("Approve").press().shows(200, "Approved. The team has been notified.", "version 2")

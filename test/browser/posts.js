@@ -35,7 +35,7 @@ run(async (browser) => {
   const client = await open(browser);
   await client.goto(link);
   await client.getByLabel('Your name').fill('Grace');
-  await client.getByLabel('Comment (optional)').fill('Please without the tart.');
+  await client.getByLabel('Comment (required to request changes)').fill('Please without the tart.');
   await client.getByRole('button', { name: 'Request changes' }).click();
   await client.getByText('Changes requested').first().waitFor();
   await page.getByText('Please without the tart.').waitFor(); // The page is updated automatically.

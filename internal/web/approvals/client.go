@@ -132,7 +132,7 @@ func (c *card) When() string {
 	case c.Status != post.Draft && c.Status != post.Scheduled:
 		return ""
 	case c.Approval == post.Rejected:
-		return c.l.T("It will not be published until you approve a new version.")
+		return c.l.T("It will not be published until you approve it or a new version of it.")
 	case c.Status == post.Scheduled && c.Approval == post.Waiting:
 		return c.l.T("It will be published at %s only if you approve it before then.", at)
 	case c.Status == post.Scheduled:
@@ -160,6 +160,9 @@ func (c *card) afterwards() locale.Key {
 	}
 	return "It will not be published."
 }
+
+// Undoable reports whether the client requested changes and can still approve the post instead.
+func (c *card) Undoable() bool { return approval.Undoable(c.Record) }
 
 // DecidedAt returns when the client decided, in the team's time zone.
 func (c *card) DecidedAt() string { return c.inWords(c.Decided) }

@@ -72,6 +72,7 @@ type view struct {
 	Client       bool   // the visitor is a client of the team
 	Doubtful     bool   // a delivery's outcome is unknown
 	Decides      bool   // the client must decide on the post
+	Undoes       bool   // the client requested changes and can still approve the post
 	Said         string // rejected input of the client
 	Editable     bool
 	History      []moment // the latest first
@@ -365,6 +366,7 @@ func (v *view) allow(now time.Time, zone *time.Location) {
 	v.MayPublish = v.Editable && !held
 	open := stored.Status == post.Draft || stored.Status == post.Scheduled
 	v.Decides = v.Client && (open || stored.PassedUnapproved()) && stored.Approval == post.Waiting
+	v.Undoes = v.Client && approval.Undoable(stored)
 	v.Running = stored.IsTemplate && stored.Status == post.Scheduled && !stored.Series.Paused
 	v.Changeable = stored.CheckComposable() == nil
 	v.allowAgain()

@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"pressroom.example/pressroom/internal/apierr"
@@ -20,11 +21,12 @@ type Decision struct {
 	Round   int64  // approval round that the client saw
 	Approve bool
 	Name    string // as the client entered it
-	Comment string // optional
+	Comment string // required to request changes
 }
 
-// Decide records a client's decision. A version can be decided only once: a second decision returns wrong_state with
-// the approval state. A decision on an earlier version returns wrong_state with the state changed.
+// Decide records a client's decision. An approval is final: a second decision returns wrong_state with the approval state.
+// A client who requested changes can still approve the version while it is a draft or scheduled. A decision on an earlier
+// version returns wrong_state with the state changed.
 //
 // If the team requested it, an approved draft with a time is scheduled. If scheduling fails, the post stays a draft and
 // the reason is recorded.
@@ -79,7 +81,7 @@ func (s *Service) decide(ctx context.Context, actor auditlog.Actor, team int64, 
 		switch {
 		case p.Approval == post.NotNeeded:
 			return apierr.BadState(string(p.Approval), "The post does not await approval.")
-		case p.Approval != post.Waiting:
+		case p.Approval != post.Waiting && !(d.Approve && Undoable(p)):
 			return apierr.BadState(string(p.Approval), "This version has already been decided.")
 		case p.Round != d.Round:
 			return apierr.BadState("changed",
@@ -88,8 +90,29 @@ func (s *Service) decide(ctx context.Context, actor auditlog.Actor, team int64, 
 		if err := rememberClient(ctx, tx, request, d.Name); err != nil {
 			return err
 		}
+		if p.Approval == post.Rejected {
+			if err := keepRejection(ctx, tx, p); err != nil {
+				return err
+			}
+		}
 		return s.storeDecision(ctx, tx, actor, scheduler, &p, d)
 	})
+}
+
+// Undoable reports whether the client requested changes to a post and can still approve it instead.
+func Undoable(p post.Record) bool {
+	return p.Approval == post.Rejected && (p.Status == post.Draft || p.Status == post.Scheduled)
+}
+
+// keepRejection keeps the comment of a decision that is about to be replaced as a comment on the post. It needs no answer.
+func keepRejection(ctx context.Context, tx *db.Tx, p post.Record) error {
+	_, err := tx.Exec(ctx, `INSERT INTO approval_comments (team_id, post_id, client_name, comment, created_at, answered_at)
+		SELECT ?, post_id, client_name, comment, decided_at, ? FROM post_approvals
+		WHERE post_id = ? AND round = ? AND comment <> ''`, p.TeamID, db.Micros(tx.Now()), p.ID, p.Round)
+	if err != nil {
+		return fmt.Errorf("keeping a client's comment: %w", err)
+	}
+	return nil
 }
 
 // rememberClient stores the name that was entered on the page of a request, so that the page can suggest it again.
@@ -133,6 +156,9 @@ func (d Decision) sanitize() (Decision, error) {
 	d.Comment = plaintext.Lines(d.Comment)
 	if err := sanitizeName(&d.Name); err != nil {
 		return d, err
+	}
+	if !d.Approve && strings.TrimSpace(d.Comment) == "" {
+		return d, apierr.Invalid(apierr.MissingArgument, "comment", "Say what should change.")
 	}
 	return d, checkLength(d.Comment)
 }

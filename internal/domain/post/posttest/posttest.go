@@ -295,7 +295,11 @@ func (w *Env) Proposal(t *testing.T, token string) (approval.Proposal, error) {
 func (w *Env) Decide(t *testing.T, token string, approve bool) error {
 	t.Helper()
 	p := must.Get(w.Proposal(t, token))(t)
-	return w.Approvals.Decide(t.Context(), token, approval.Decision{Round: p.Round, Approve: approve, Name: "Cleo"})
+	decision := approval.Decision{Round: p.Round, Approve: approve, Name: "Cleo"}
+	if !approve {
+		decision.Comment = "Not yet."
+	}
+	return w.Approvals.Decide(t.Context(), token, decision)
 }
 
 // StartSeries creates a series that begins in an hour and returns the ID of its template.
