@@ -79,16 +79,51 @@ func (p *Handlers) of(page func(http.ResponseWriter, *http.Request, *book)) http
 	}
 }
 
+// sheet is a page with the list of all pages beside it.
+type sheet struct {
+	At       string // path of the page
+	Chapters []chapter
+	Content  any
+}
+
+// Here returns the name of the page's chapter, or "" if it is another page.
+func (s sheet) Here() string {
+	for _, c := range s.Chapters {
+		if c.At == s.At {
+			return c.Name
+		}
+	}
+	return ""
+}
+
 // contents is the first page.
 type contents struct {
 	About    string
 	Version  string
-	Chapters []chapter
+	Query    string    // of the search; empty for all operations
+	Chapters []chapter // with the operations that match the query
 }
 
 func (p *Handlers) contents(w http.ResponseWriter, r *http.Request, b *book) {
-	p.Show(w, r, http.StatusOK, pages["contents"], "API reference",
-		contents{b.doc.Info.Description, b.doc.Info.Version, b.chapters})
+	query := strings.TrimSpace(r.URL.Query().Get("q"))
+	p.Show(w, r, http.StatusOK, pages["contents"], "API reference", sheet{r.URL.Path, b.chapters,
+		contents{b.doc.Info.Description, b.doc.Info.Version, query, matching(b.chapters, query)}})
+}
+
+// matching returns the chapters that have operations with all words of a query, with only these operations.
+func matching(chapters []chapter, query string) []chapter {
+	words := strings.Fields(strings.ToLower(query))
+	var out []chapter
+	for _, c := range chapters {
+		c.Entries = slices.DeleteFunc(slices.Clone(c.Entries), func(e entry) bool {
+			text := strings.ToLower(strings.Join([]string{c.Name, e.Summary, e.Method, e.Path, e.Tool}, " "))
+			return slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
+		})
+		if len(c.Entries) > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 func (p *Handlers) chapter(w http.ResponseWriter, r *http.Request, b *book) {
@@ -97,11 +132,13 @@ func (p *Handlers) chapter(w http.ResponseWriter, r *http.Request, b *book) {
 		p.NotFound(w, r)
 		return
 	}
-	p.ShowTitled(w, r, http.StatusOK, pages["chapter"], b.chapters[at].Name+" · API reference", b.chapters[at])
+	p.ShowTitled(w, r, http.StatusOK, pages["chapter"], b.chapters[at].Name+" · API reference",
+		sheet{r.URL.Path, b.chapters, b.chapters[at]})
 }
 
 func (p *Handlers) allAnswers(w http.ResponseWriter, r *http.Request, b *book) {
-	p.Show(w, r, http.StatusOK, pages["answers"], "Common response fields", b.answers)
+	p.Show(w, r, http.StatusOK, pages["answers"], "Common response fields",
+		sheet{r.URL.Path, b.chapters, b.answers})
 }
 
 // addresses are the URLs of the API, MCP and the app.
@@ -112,11 +149,13 @@ func (p *Handlers) addresses(b *book) addresses {
 }
 
 func (p *Handlers) start(w http.ResponseWriter, r *http.Request, b *book) {
-	p.Show(w, r, http.StatusOK, pages["start"], "Getting started with the API", p.addresses(b))
+	p.Show(w, r, http.StatusOK, pages["start"], "Getting started with the API",
+		sheet{r.URL.Path, b.chapters, p.addresses(b)})
 }
 
 func (p *Handlers) assistants(w http.ResponseWriter, r *http.Request, b *book) {
-	p.Show(w, r, http.StatusOK, pages["assistants"], "Tools for assistants", p.addresses(b))
+	p.Show(w, r, http.StatusOK, pages["assistants"], "Tools for assistants",
+		sheet{r.URL.Path, b.chapters, p.addresses(b)})
 }
 
 // span is a piece of text or code.
@@ -129,12 +168,18 @@ type span struct {
 func spans(text string) []span {
 	var out []span
 	for i, piece := range strings.Split(text, "`") {
+		if i%2 == 0 {
+			piece = curly(piece)
+		}
 		if piece != "" {
 			out = append(out, span{piece, i%2 == 1})
 		}
 	}
 	return out
 }
+
+// curly replaces the straight apostrophes of the API description, which has no quoted words.
+func curly(text string) string { return strings.ReplaceAll(text, "'", "’") }
 
 // paragraphs splits a text at empty lines.
 func paragraphs(text string) []string { return strings.Split(text, "\n\n") }

@@ -125,7 +125,8 @@ func TestChapter(t *testing.T) {
 	root, _ := serve(t)
 	for at, texts := range map[string][]string{
 		"/docs/api/posts": {
-			"POST /posts", "Required capability</dt><dd>write</dd>", "publish if the post is scheduled",
+			"POST</b> /posts", `<a href="/docs/api/posts" aria-current="page">Posts</a>`, `<a href="#create_post">`,
+			`<details class="fold op"><summary><h2>Draft a post</h2>`, "Required capability</dt><dd>write</dd>", "publish if the post is scheduled",
 			"at most 10000 characters",
 			"&#39;https://press.example/api/v1/posts&#39;", "Bearer $PRESSROOM_KEY",
 			"/docs/errors#awaiting_client_approval", "Optional.", `<a href="/docs/answers#Moment">Moment</a>`,
@@ -133,7 +134,7 @@ func TestChapter(t *testing.T) {
 		"/docs/api/reports": {
 			"0 to 10 credits.", "Required.", "every frequency_days while tracking is on", "/docs/errors#spend_not_allowed",
 		},
-		"/docs/api/account": {"Nothing.", "Not accepted"},
+		"/docs/api/account": {"Nothing.", "Not accepted", "The key’s person"},
 		"/docs/assistants":  {"https://press.example/mcp"},
 		"/docs/start":       {"https://press.example/api/v1/me"},
 		"/docs/answers":     {"credits_charged", `id="Problem"`},
@@ -151,6 +152,19 @@ func TestChapter(t *testing.T) {
 	account, _, _ := get(t, root+"/docs/api/account")
 	if strings.Contains(account, "#publish_not_allowed") {
 		t.Error("a read lists an error of publishing")
+	}
+}
+
+// TestSearch finds operations by all words of the query.
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	root, _ := serve(t)
+	found, _, _ := get(t, root+"/docs?q=Schedule+POST")
+	if !strings.Contains(found, `#schedule_post">`) || strings.Contains(found, `#list_reports">`) {
+		t.Error("the search does not list the operations with the words only")
+	}
+	if none, _, _ := get(t, root+"/docs?q=nosuchthing"); !strings.Contains(none, "No operation matches “nosuchthing”.") {
+		t.Error("an empty result is not shown")
 	}
 }
 
