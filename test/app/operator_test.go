@@ -30,7 +30,7 @@ func TestOperatorPagePermissions(t *testing.T) {
 		b, nobody := c.as(t, access.Owner), h.browser(t)
 		b.open("/").lacks(`href="/operator"`)
 		for _, page := range operatorPages {
-			b.open("/operator"+page).shows(http.StatusNotFound, "Page not found, or you don't have access.")
+			b.open("/operator"+page).shows(http.StatusNotFound, "Page not found, or you don’t have access.")
 			nobody.open("/operator"+page).shows(http.StatusOK, "Sign in").lacks("Operator")
 		}
 		for _, form := range []string{"/api", "/pauses", "/pauses/end", "/queue/wake", "/posts", "/ledger",

@@ -18,7 +18,7 @@ func TestPublicPages(t *testing.T) {
 			"Ask the team that sent it for a new one.").lacks(`href="/sign-in"`, "Documentation")
 		stranger.open("/shared/reports/unknown").lacks(`href="/sign-in"`, "Documentation")
 
-		owner.open("/nowhere").shows(http.StatusNotFound, "Page not found, or you don't have access.", "Go to the home page").
+		owner.open("/nowhere").shows(http.StatusNotFound, "Page not found, or you don’t have access.", "Go to the home page").
 			contains(`class="act second" href="/search"`)
 	})
 }

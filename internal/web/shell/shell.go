@@ -131,7 +131,7 @@ func (f *Frame) Client(r *http.Request) string { return f.proxies.client(r) }
 
 // NotFound answers for paths that do not exist or that the person may not see.
 func (f *Frame) NotFound(w http.ResponseWriter, r *http.Request) {
-	f.ShowMessage(w, r, http.StatusNotFound, "Not found", "Page not found, or you don't have access.")
+	f.ShowMessage(w, r, http.StatusNotFound, "Not found", "Page not found, or you don’t have access.")
 }
 
 // ServerError logs an error and shows an error page.
