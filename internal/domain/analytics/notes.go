@@ -62,7 +62,7 @@ func (v view) gaps() []string {
 	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	since := v.knownSince()
 	if keeps := firstDay(v.call.Now, v.call.Zone, v.kept); keeps.After(v.from) {
-		say("The plan keeps figures for %d days, which is less than the period.", v.kept)
+		say("The plan keeps figures for %d days, so earlier ones are missing.", v.kept)
 	}
 	if since.Sub(v.from) >= 24*time.Hour && since.After(firstDay(v.call.Now, v.call.Zone, v.kept)) {
 		say("The account's posts are known since %s. Earlier posts of the period are missing.",

@@ -198,26 +198,33 @@ var errNotInPlan = apierr.New(apierr.PlanLimitReached, "The team's plan does not
 func (s *Service) analytics(
 	ctx context.Context, call operation.Call, in Input,
 ) (operation.Answer[AccountAnalytics], error) {
-	out := operation.Answer[AccountAnalytics]{App: "/accounts/" + strconv.FormatInt(in.AccountID, 10)}
+	return s.Analyze(ctx, call, in.AccountID, Period{in.PeriodDays, call.Now.In(call.Zone)})
+}
+
+// Analyze returns the analytics of an account in a period.
+func (s *Service) Analyze(
+	ctx context.Context, call operation.Call, id int64, in Period,
+) (operation.Answer[AccountAnalytics], error) {
+	out := operation.Answer[AccountAnalytics]{App: "/accounts/" + strconv.FormatInt(id, 10)}
 	plan, _ := s.opts.Terms.Plan(call.Plan) // A plan that was removed from the terms has no analytics.
 	kept := keptDays(plan)
 	if kept == 0 {
 		return out, errNotInPlan
 	}
-	found, err := s.accounts.ByID(ctx, s.db, call.TeamID, []int64{in.AccountID})
+	found, err := s.accounts.ByID(ctx, s.db, call.TeamID, []int64{id})
 	if err != nil {
 		return out, err
 	}
-	account, ok := found[in.AccountID]
+	account, ok := found[id]
 	if !ok {
 		return out, apierr.Missing()
 	}
-	v := view{call: call, account: account, kept: kept, from: firstDay(call.Now, call.Zone, in.PeriodDays)}
+	v := view{call: call, account: account, kept: kept, from: in.Start(), until: in.Until}
 	if err := s.read(ctx, &v); err != nil {
 		return out, err
 	}
 	var quotes operation.Quotes
-	out.Data, out.Notes = v.analyze(in.PeriodDays, &quotes), s.listNotes(v)
+	out.Data, out.Notes = v.analyze(in.Days, &quotes), s.listNotes(v)
 	out.Untrusted = quotes
 	return out, nil
 }
@@ -228,6 +235,7 @@ type view struct {
 	account account.Account
 	kept    int       // number of days that the plan keeps metrics
 	from    time.Time // start of the period
+	until   time.Time // on the last day of the period: its end, or now
 	state   collectionState
 	joined  time.Time    // when the account was first connected
 	posts   []storedPost // of the period, newest first
@@ -259,11 +267,13 @@ func (s *Service) read(ctx context.Context, v *view) error {
 		return err
 	}
 	v.joined = periods[account].Since
-	if v.days, err = s.days(ctx, team, account, dayBefore(v.from, v.call.Zone)); err != nil {
+	first, last := dayBefore(v.from, v.call.Zone), dayOf(v.until, v.call.Zone)
+	if v.days, err = s.days(ctx, team, account, first); err != nil {
 		return err
 	}
+	v.days = countsBetween(v.days, first, last)
 	if v.posts, err = s.readPosts(ctx, team, account, later(v.from, firstDay(v.call.Now, v.call.Zone, v.kept)),
-		v.call.Now); err != nil {
+		v.until); err != nil {
 		return err
 	}
 	if top, ok := best(v.posts); ok {
@@ -276,7 +286,7 @@ func (s *Service) read(ctx context.Context, v *view) error {
 func (v view) analyze(days int, quotes *operation.Quotes) AccountAnalytics {
 	now := v.followers()
 	out := AccountAnalytics{
-		AccountID: v.account.ID, Period: AccountAnalyticsPeriod{days, v.call.Moment(v.from), v.call.Moment(v.call.Now)},
+		AccountID: v.account.ID, Period: AccountAnalyticsPeriod{days, v.call.Moment(v.from), v.call.Moment(v.until)},
 		MeasuredAt: v.call.MomentOrNil(v.state.collected),
 		Reach: total(v.posts, func(c AccountAnalyticsBestPostCounts) *int64 {
 			return c.Reach
@@ -288,8 +298,8 @@ func (v view) analyze(days int, quotes *operation.Quotes) AccountAnalytics {
 		followers = now.Now
 	}
 	out.Engagement = engagement(v.posts, followers)
-	if since := v.knownSince(); !since.IsZero() {
-		out.Cadence = cadence(v.posts, since, v.call.Now, v.call.Zone)
+	if since := v.knownSince(); !since.IsZero() && !since.After(v.until) {
+		out.Cadence = cadence(v.posts, since, v.until, v.call.Zone)
 	}
 	return out
 }
@@ -310,7 +320,7 @@ func (v view) followers() *AccountAnalyticsFollowers {
 	}
 	last := v.days[len(v.days)-1]
 	out := &AccountAnalyticsFollowers{Now: last.followers, MeasuredAt: v.call.Moment(last.at)}
-	if from, n, ok := change(v.days, dayBefore(v.from, v.call.Zone), dayOf(v.call.Now, v.call.Zone)); ok {
+	if from, n, ok := change(v.days, dayBefore(v.from, v.call.Zone), dayOf(v.until, v.call.Zone)); ok {
 		out.Change, out.Since = &n, v.call.MomentOrNil(from.at)
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"pressroom.example/pressroom/internal/platform/db"
@@ -25,15 +26,34 @@ type PostPosition struct {
 	ID string
 }
 
-const pageQuery = `SELECT p.network_id, p.posted_at, p.format, p.url, p.excerpt, p.reach, p.views, p.likes,
+const pageColumns = `SELECT p.network_id, p.posted_at, p.format, p.url, p.excerpt, p.reach, p.views, p.likes,
 	p.comments, p.shares, p.saves, p.clicks
 	FROM social_accounts a JOIN account_posts p ON p.account_id = a.id
-	WHERE a.team_id = ? AND p.account_id = ? AND p.posted_at >= ? AND (p.posted_at, p.network_id) < (?, ?)
+	WHERE a.team_id = ? AND p.account_id = ? AND p.posted_at >= ? AND `
+
+const pageQuery = pageColumns + `(p.posted_at, p.network_id) < (?, ?)
 	ORDER BY p.posted_at DESC, p.network_id DESC LIMIT ?`
 
 // Posts returns the stored posts of a team's account since a time, newest first, that follow a position.
 func (s *Service) Posts(ctx context.Context, team, account int64, since time.Time, after PostPosition,
 	limit int) ([]AccountPost, error) {
+	return s.listPosts(ctx, account, limit, pageQuery, team, account, db.Micros(since), db.Micros(after.At), after.ID, limit)
+}
+
+// Sortings are the figures by which posts can be sorted.
+var Sortings = []string{"reach", "views", "likes", "comments", "shares", "saves"}
+
+// PostsByFigure returns the stored posts of a team's account in a period, those with the most of one of Sortings first.
+func (s *Service) PostsByFigure(ctx context.Context, team, account int64, in Period, figure string, offset, limit int,
+) ([]AccountPost, error) {
+	if !slices.Contains(Sortings, figure) {
+		return nil, fmt.Errorf("posts cannot be sorted by %q", figure)
+	}
+	return s.listPosts(ctx, account, limit, pageColumns+`p.posted_at < ? ORDER BY COALESCE(p.`+figure+`, -1) DESC,
+		p.posted_at DESC, p.network_id DESC LIMIT ? OFFSET ?`, team, account, db.Micros(in.Start()), db.Micros(in.End()), limit, offset)
+}
+
+func (s *Service) listPosts(ctx context.Context, account int64, limit int, query string, args ...any) ([]AccountPost, error) {
 	found, err := db.AllSized(ctx, s.db, limit, func(rows *sql.Rows, p *AccountPost) error {
 		var at int64
 		f := &p.Counts
@@ -41,14 +61,9 @@ func (s *Service) Posts(ctx context.Context, team, account int64, since time.Tim
 			&f.Shares, &f.Saves, &f.Clicks)
 		p.At = db.Time(at)
 		return err
-	}, pageQuery, team, account, db.Micros(since), db.Micros(after.At), after.ID, limit)
+	}, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the posts of account %d: %w", account, err)
 	}
 	return found, nil
-}
-
-// PeriodStart returns the start of a period of days in a zone. Today is its last day.
-func PeriodStart(now time.Time, zone *time.Location, days int) time.Time {
-	return firstDay(now, zone, days)
 }

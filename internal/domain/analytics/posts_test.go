@@ -16,7 +16,7 @@ func TestPosts(t *testing.T) {
 		w.setMetrics(1000, post("d", at, 4), post("c", at, 3), post("b", at, 2), post("a", at.Add(-day), 1),
 			post("old", at.Add(-8*day), 9))
 		w.collectAfter(0, 1)
-		since := analytics.PeriodStart(at, w.zone, 7)
+		since := analytics.Period{Days: 7, Until: at.In(w.zone)}.Start()
 		var got []string
 		after := analytics.PostPosition{At: at.Add(time.Hour)}
 		for range 3 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"pressroom.example/pressroom/internal/platform/db"
@@ -60,10 +61,13 @@ type OwnPost struct {
 	Film    bool  // whether the first media item is a video
 }
 
-// TopPosts returns the posts of a team's accounts since a time with the most engagement, then with the
-// most views, best first. It omits posts with neither.
+// maxTargets is the number of accounts that most posts are published to at most.
+const maxTargets = 12
+
+// TopPosts returns the posts of a team's accounts between two times with the most engagement, then with the most views,
+// best first. It omits posts with neither. Of a post that was published to several accounts, it returns only the best.
 func (s *Service) TopPosts(
-	ctx context.Context, team int64, accounts []int64, since time.Time, limit int,
+	ctx context.Context, team int64, accounts []int64, from, to time.Time, limit int,
 ) ([]TopPost, error) {
 	if len(accounts) == 0 {
 		return nil, nil
@@ -79,21 +83,43 @@ func (s *Service) TopPosts(
 		FROM (SELECT p.account_id, a.platform, a.username, p.network_id, p.posted_at, p.format, p.url, p.excerpt, p.views,
 		p.likes, p.comments, `+engagementSum+` AS engagement FROM account_posts p
 		JOIN social_accounts a ON a.id = p.account_id AND a.team_id = ?
-		WHERE p.posted_at >= ? AND p.account_id IN (`+db.Placeholders(len(accounts))+`)) ranked
+		WHERE p.posted_at >= ? AND p.posted_at < ? AND p.account_id IN (`+db.Placeholders(len(accounts))+`)) ranked
 		WHERE engagement > 0 OR views > 0 ORDER BY COALESCE(engagement, 0) DESC, COALESCE(views, 0) DESC,
 		posted_at DESC, network_id LIMIT ?`,
-		append([]any{team}, append(db.Args(db.Micros(since), accounts), limit)...)...)
+		append([]any{team, db.Micros(from)}, append(db.Args(db.Micros(to), accounts), maxTargets*limit)...)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the best posts: %w", err)
 	}
-	for i, p := range out {
-		own, err := s.OwnPosts(ctx, team, p.AccountID, []string{p.ID})
-		if err != nil {
-			return nil, err
-		}
-		out[i].OwnPost = own[p.ID]
+	if err := s.addOwnPosts(ctx, team, out); err != nil {
+		return nil, err
 	}
-	return out, nil
+	seen := map[string]bool{"": false}
+	out = slices.DeleteFunc(out, func(p TopPost) bool {
+		again := seen[p.PostID]
+		seen[p.PostID] = p.PostID != ""
+		return again
+	})
+	return out[:min(len(out), limit)], nil
+}
+
+// addOwnPosts adds the team's posts that were published as these posts.
+func (s *Service) addOwnPosts(ctx context.Context, team int64, posts []TopPost) error {
+	ids := map[int64][]string{}
+	for _, p := range posts {
+		ids[p.AccountID] = append(ids[p.AccountID], p.ID)
+	}
+	for account, of := range ids {
+		own, err := s.OwnPosts(ctx, team, account, of)
+		if err != nil {
+			return err
+		}
+		for i, p := range posts {
+			if p.AccountID == account {
+				posts[i].OwnPost = own[p.ID]
+			}
+		}
+	}
+	return nil
 }
 
 // OwnPosts returns the team's posts that were published as posts of an account, by network ID. Other posts are omitted.

@@ -60,11 +60,13 @@ func TestSumByPost(t *testing.T) {
 	})
 }
 
-// Charts and lists of the best posts read the accounts of one team. A post that the team published has its picture.
+// Charts and lists of the best posts read the accounts of one team. A post that the team published has its picture, and
+// is listed once.
 func TestTopPosts(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		account := w.connectHarbour()
 		team := w.teamOf(account)
+		other := w.connect(team, "threads", "quiet")
 		w.must(w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			for _, s := range []struct {
 				text string
@@ -72,12 +74,13 @@ func TestTopPosts(t *testing.T) {
 			}{
 				{`INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, created_at, updated_at) VALUES
 					('own', ?, 1, 'published', '', '', 1, 1)`, []any{team}},
-				{`INSERT INTO post_targets (post_id, account_id, position, network_id) VALUES ('own', ?, 0, 'n2')`,
-					[]any{account}},
+				{`INSERT INTO post_targets (post_id, account_id, position, network_id) VALUES ('own', ?, 0, 'n2'), ('own', ?, 1, 'm2')`,
+					[]any{account, other}},
 				{`INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, views, likes, saves,
 					collected_at) VALUES (?, 'n1', 5000000, 'text', 'Elsewhere', '', 40, 3, NULL, 1),
 					(?, 'n2', 6000000, 'image', 'Own', '', NULL, 3, 4, 1), (?, 'n3', 7000000, 'image', '', '', 9, NULL, 0, 1),
-					(?, 'n4', 1000000, 'image', '', '', 9, 99, NULL, 1)`, []any{account, account, account, account}},
+					(?, 'n4', 1000000, 'image', '', '', 9, 99, NULL, 1), (?, 'm2', 6000000, 'image', 'Own', '', NULL, 6, NULL, 1)`,
+					[]any{account, account, account, account, other}},
 			} {
 				if _, err := tx.Exec(ctx, s.text, s.args...); err != nil {
 					return err
@@ -86,7 +89,7 @@ func TestTopPosts(t *testing.T) {
 			return nil
 		}))
 		ids, since := []int64{account}, time.Unix(2, 0)
-		top, err := w.service.TopPosts(t.Context(), team, ids, since, 5)
+		top, err := w.service.TopPosts(t.Context(), team, []int64{account, other}, since, time.Unix(8, 0), 5)
 		w.must(err)
 		if len(top) != 3 || top[0].ID != "n2" || top[0].PostID != "own" || *top[0].Engagement != 7 || top[2].ID != "n3" ||
 			top[1].ID != "n1" || top[1].PostID != "" || top[1].Excerpt != "Elsewhere" || *top[1].Counts.Views != 40 {
@@ -102,7 +105,7 @@ func TestTopPosts(t *testing.T) {
 		if len(own) != 1 || own["n2"].PostID != "own" || own["n2"].Picture != 0 {
 			t.Errorf("own posts: %+v", own)
 		}
-		if other, err := w.service.TopPosts(t.Context(), team+1, ids, since, 5); err != nil || len(other) > 0 {
+		if other, err := w.service.TopPosts(t.Context(), team+1, ids, since, time.Unix(7, 0), 5); err != nil || len(other) > 0 {
 			t.Errorf("another team has %v (%v)", other, err)
 		}
 		if other, err := w.service.ListPostMetrics(t.Context(), team+1, ids, since, time.Unix(7, 0)); err != nil || len(other) > 0 {

@@ -10,7 +10,6 @@ import (
 
 	"pressroom.example/pressroom/internal/domain/account"
 	"pressroom.example/pressroom/internal/platform/db"
-	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // AccountWeeks are the metrics of an account in a period and in the previous period of the same length.
@@ -19,7 +18,7 @@ type AccountWeeks struct {
 	Platform   string
 	Username   string
 	Connection account.Connection
-	Followers  *int64  // the newest count; nil if there is none
+	Followers  *int64  // the newest count of both periods; nil if there is none
 	Change     *int64  // change in the period, as in AccountAnalytics; nil if it was measured on one day only
 	Line       []int64 // followers by day in both periods and on the day before, oldest first
 	Now, Past  Week    // the period and the previous period
@@ -42,14 +41,12 @@ const (
 
 // CompareWeeks calls ComparePeriods for seven days.
 func (s *Service) CompareWeeks(ctx context.Context, team int64, zone *time.Location) ([]AccountWeeks, error) {
-	return s.ComparePeriods(ctx, team, zone, weekDays)
+	return s.ComparePeriods(ctx, team, s.LastDays(zone, weekDays))
 }
 
-// ComparePeriods returns the metrics of a team's connected accounts in the last days and in as many days before. Accounts
-// with the most followers are first. Days start at midnight in the zone, and today is the last day.
-func (s *Service) ComparePeriods(
-	ctx context.Context, team int64, zone *time.Location, days int,
-) ([]AccountWeeks, error) {
+// ComparePeriods returns the metrics of a team's connected accounts in a period and in as many days before. Accounts with
+// the most followers are first.
+func (s *Service) ComparePeriods(ctx context.Context, team int64, period Period) ([]AccountWeeks, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, w *AccountWeeks) error {
 		return rows.Scan(&w.ID, &w.Platform, &w.Username, &w.Connection)
 	}, `SELECT id, platform, username, connection_state FROM social_accounts WHERE team_id = ? AND disconnected_at = 0
@@ -64,11 +61,10 @@ func (s *Service) ComparePeriods(
 	for i := range out {
 		ids[i], byID[out[i].ID] = out[i].ID, &out[i]
 	}
-	now := s.db.Now().In(zone)
-	if err := s.addFollowers(ctx, ids, byID, now, days); err != nil {
+	if err := s.addFollowers(ctx, ids, byID, period); err != nil {
 		return nil, err
 	}
-	if err := s.addWeeks(ctx, ids, byID, now, days); err != nil {
+	if err := s.addWeeks(ctx, ids, byID, period); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(out, func(a, b AccountWeeks) int {
@@ -91,8 +87,9 @@ func dateBefore(at time.Time, days int) string {
 }
 
 func (s *Service) addFollowers(
-	ctx context.Context, ids []int64, byID map[int64]*AccountWeeks, now time.Time, period int,
+	ctx context.Context, ids []int64, byID map[int64]*AccountWeeks, period Period,
 ) error {
+	last := dateBefore(period.Until, 0)
 	type dayCount struct {
 		followerCount
 
@@ -100,8 +97,8 @@ func (s *Service) addFollowers(
 	}
 	days, err := db.All(ctx, s.db, func(rows *sql.Rows, c *dayCount) error {
 		return rows.Scan(&c.account, &c.day, &c.followers)
-	}, `SELECT account_id, day, followers FROM account_days WHERE day >= ? AND account_id IN (`+
-		db.Placeholders(len(ids))+`) ORDER BY account_id, day`, db.Args(dateBefore(now, 2*period), ids)...)
+	}, `SELECT account_id, day, followers FROM account_days WHERE day >= ? AND day <= ? AND account_id IN (`+
+		db.Placeholders(len(ids))+`) ORDER BY account_id, day`, append([]any{dateBefore(period.Until, 2*period.Days)}, db.Args(last, ids)...)...)
 	if err != nil {
 		return fmt.Errorf("reading followers: %w", err)
 	}
@@ -111,7 +108,7 @@ func (s *Service) addFollowers(
 		w.Line = append(w.Line, c.followers)
 	}
 	for _, w := range byID {
-		if _, gained, ok := change(w.counts, dateBefore(now, period), dateBefore(now, 0)); ok {
+		if _, gained, ok := change(w.counts, dateBefore(period.Until, period.Days), last); ok {
 			w.Change = &gained
 		}
 	}
@@ -131,17 +128,14 @@ func (w AccountWeeks) Gained(begin, until time.Time) *int64 {
 }
 
 func (s *Service) addWeeks(
-	ctx context.Context, ids []int64, byID map[int64]*AccountWeeks, now time.Time, period int,
+	ctx context.Context, ids []int64, byID map[int64]*AccountWeeks, period Period,
 ) error {
-	begin := func(days int) time.Time {
-		return teamtime.StartOfDay(now.Year(), now.Month(), now.Day()+1-days, now.Location())
-	}
 	for _, part := range []struct {
 		from, to time.Time
 		week     func(*AccountWeeks) *Week
 	}{
-		{begin(period), begin(-period), func(w *AccountWeeks) *Week { return &w.Now }},
-		{begin(2 * period), begin(period), func(w *AccountWeeks) *Week { return &w.Past }},
+		{period.Start(), period.End(), func(w *AccountWeeks) *Week { return &w.Now }},
+		{period.Past(), period.Start(), func(w *AccountWeeks) *Week { return &w.Past }},
 	} {
 		_, err := db.All(ctx, s.db, func(rows *sql.Rows, w *Week) error {
 			var account int64

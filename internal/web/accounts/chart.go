@@ -40,11 +40,10 @@ type span struct {
 	views, engagement *int64
 }
 
-// newChart returns the parts of the last days and of as many days before.
-func newChart(now time.Time, zone *time.Location, days int) chart {
-	out := chart{
-		past: analytics.PeriodStart(now, zone, 2*days).In(zone), from: analytics.PeriodStart(now, zone, days).In(zone), step: 1,
-	}
+// newChart returns the parts of a period and of as many days before.
+func newChart(in analytics.Period) chart {
+	days := in.Days
+	out := chart{past: in.Past(), from: in.Start(), step: 1}
 	if days > maxDaily {
 		out.step = 7
 	}

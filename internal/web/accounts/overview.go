@@ -27,8 +27,7 @@ type overviewView struct {
 	Network  string                   // "" means all
 	ZoneName string
 	Manages  bool
-	Days     int
-	Periods  []int
+	Period   period
 	Plot     plotted
 
 	Followers, Change *int64 // sums over the accounts with known values; nil if no value is known
@@ -50,34 +49,32 @@ func (p *Handlers) overview(w http.ResponseWriter, r *http.Request) {
 func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	out := overviewView{
-		ZoneName: v.Team.Timezone, Manages: v.Is(shell.Managers), Days: overviewPeriods[0], Periods: overviewPeriods,
+		ZoneName: v.Team.Timezone, Manages: v.Is(shell.Managers),
 	}
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
 		return out, fmt.Errorf("loading the team's time zone: %w", err)
 	}
-	if days, err := strconv.Atoi(r.URL.Query().Get("days")); err == nil && slices.Contains(overviewPeriods, days) {
-		out.Days = days
-	}
-	all, err := p.insight.ComparePeriods(ctx, v.Team.ID, zone, out.Days)
+	out.Period = p.periodOf(r, zone, "days", overviewPeriods, overviewPeriods[0])
+	all, err := p.insight.ComparePeriods(ctx, v.Team.ID, out.Period.Period)
 	if err != nil {
 		return out, err
 	}
 	chooseAccounts(&out, all, r.URL.Query().Get("network"))
-	out.Plot = plotted{newChart(p.DB.Now(), zone, out.Days), chosenMetric(r, out.metrics()), nil}
+	out.Plot = plotted{newChart(out.Period.Period), chosenMetric(r, out.metrics()), nil}
 	for _, name := range out.metrics() {
-		out.Plot.Metrics = append(out.Plot.Metrics, metricLink{name, out.link(out.Days, out.Network, name) + "#figures"})
+		out.Plot.Metrics = append(out.Plot.Metrics, metricLink{name, out.link(out.Period.args(), out.Network, name) + "#figures"})
 	}
 	ids := make([]int64, len(out.Accounts))
 	for i, a := range out.Accounts {
 		ids[i] = a.ID
 	}
-	posts, err := p.insight.ListPostMetrics(ctx, v.Team.ID, ids, out.Plot.past, p.DB.Now().Add(time.Second))
+	posts, err := p.insight.ListPostMetrics(ctx, v.Team.ID, ids, out.Plot.past, out.Period.End())
 	if err != nil {
 		return out, err
 	}
 	out.Plot.add(out.Accounts, posts)
-	if out.Best, err = p.insight.TopPosts(ctx, v.Team.ID, ids, out.Plot.from, bestPosts); err != nil {
+	if out.Best, err = p.insight.TopPosts(ctx, v.Team.ID, ids, out.Plot.from, out.Period.End(), bestPosts); err != nil {
 		return out, err
 	}
 	for i := range out.Best {
@@ -130,8 +127,7 @@ func chosenMetric(r *http.Request, of []string) string {
 }
 
 // link returns the path of the page with other settings. An empty network means all.
-func (v overviewView) link(days int, network, metric string) string {
-	q := url.Values{"days": {strconv.Itoa(days)}}
+func (v overviewView) link(q url.Values, network, metric string) string {
 	if network != "" {
 		q.Set("network", network)
 	}
@@ -142,16 +138,21 @@ func (v overviewView) link(days int, network, metric string) string {
 }
 
 // PeriodLink returns the path of the page for another period.
-func (v overviewView) PeriodLink(days int) string { return v.link(days, v.Network, v.Plot.Metric) }
+func (v overviewView) PeriodLink(days int) string {
+	return v.link(url.Values{"days": {strconv.Itoa(days)}}, v.Network, v.Plot.Metric)
+}
 
 // NetworkLink returns the path of the page for another network.
 func (v overviewView) NetworkLink(network string) string {
-	return v.link(v.Days, network, v.Plot.Metric)
+	return v.link(v.Period.args(), network, v.Plot.Metric)
 }
+
+// Sort returns "": the page has no sorted posts.
+func (v overviewView) Sort() string { return "" }
 
 // ExportLink returns the path of the page's figures as CSV.
 func (v overviewView) ExportLink() string {
-	return "/analytics/figures.csv" + v.link(v.Days, v.Network, v.metrics()[0])[len("/analytics"):]
+	return "/analytics/figures.csv" + v.link(v.Period.args(), v.Network, v.metrics()[0])[len("/analytics"):]
 }
 
 // part is the share of a network or account in the chart's metric.
@@ -206,7 +207,7 @@ func (p *Handlers) exportOverview(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	out := shell.NewSheet(w, "analytics-"+strconv.Itoa(v.Days)+"-days.csv", "account", "platform", "followers",
+	out := shell.NewSheet(w, "analytics-"+v.Period.file()+".csv", "account", "platform", "followers",
 		"followers_change", "posts", "views", "engagement", "posts_before", "views_before", "engagement_before")
 	cell := func(n *int64) string {
 		if n == nil {

@@ -3,15 +3,12 @@ package accounts
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"pressroom.example/pressroom/internal/apierr"
-	"pressroom.example/pressroom/internal/core/operation"
-	"pressroom.example/pressroom/internal/core/pipeline"
 	"pressroom.example/pressroom/internal/domain/account"
 	"pressroom.example/pressroom/internal/domain/analytics"
 	"pressroom.example/pressroom/internal/domain/job"
@@ -32,8 +29,8 @@ type view struct {
 	Life    account.ConnectionPeriod
 	Failure post.Failure
 	Why     string // explanation of the failure
-	Days    int
-	Periods []int
+	Period  period
+	Sort    string // figure by which the posts are sorted; "" means newest first
 	Notes   []string
 	Manages bool
 	Wrong   string // why there are no analytics
@@ -71,18 +68,13 @@ func (v view) HasSaves() bool {
 // postsPerPage is how many posts the page shows.
 const postsPerPage = 20
 
-// periodOf returns the requested period.
-func periodOf(r *http.Request) int {
-	if days, err := strconv.Atoi(r.URL.Query().Get("period")); err == nil && slices.Contains(periods, days) {
-		return days
-	}
-	return 30
-}
+// usualPeriod is the period in days unless another one is requested.
+const usualPeriod = 30
 
 func (p *Handlers) page(w http.ResponseWriter, r *http.Request, a account.Account) {
 	v := shell.VisitorOf(r.Context())
 	out := view{
-		Account: a, Days: periodOf(r), Periods: periods, Manages: v.Is(shell.Managers), ZoneName: v.Team.Timezone,
+		Account: a, Sort: sortingOf(r), Manages: v.Is(shell.Managers), ZoneName: v.Team.Timezone,
 	}
 	status := http.StatusOK
 	if err := p.read(r, &out); err != nil {
@@ -102,6 +94,7 @@ func (p *Handlers) read(r *http.Request, out *view) error {
 	if err != nil {
 		return fmt.Errorf("loading the team's time zone: %w", err)
 	}
+	out.Period = p.periodOf(r, zone, "period", periods, usualPeriod)
 	lives, err := p.connector.Accounts.ConnectionPeriods(ctx, out.TeamID, []int64{out.ID})
 	if err != nil {
 		return err
@@ -116,11 +109,11 @@ func (p *Handlers) read(r *http.Request, out *view) error {
 	}
 	l := p.Language(r)
 	out.Why = shell.Text(l, job.Message(out.Failure.ErrorCode))
-	found, outcome, err := p.figures(r, out.ID, out.Days)
+	found, err := p.figures(r, out.ID, out.Period)
 	if err != nil {
 		return err
 	}
-	out.AccountAnalytics, out.Notes = found, notes.In(l, outcome.Notes)
+	out.AccountAnalytics, out.Notes = found.Data, notes.In(l, found.Notes)
 	if err := p.compare(r, zone, out); err != nil {
 		return err
 	}
@@ -132,8 +125,8 @@ const bestOfAccount = 3
 
 // compare reads the period and the one before, with the chart and the best posts.
 func (p *Handlers) compare(r *http.Request, zone *time.Location, out *view) error {
-	ctx, now := r.Context(), p.DB.Now()
-	all, err := p.insight.ComparePeriods(ctx, out.TeamID, zone, out.Days)
+	ctx := r.Context()
+	all, err := p.insight.ComparePeriods(ctx, out.TeamID, out.Period.Period)
 	if err != nil {
 		return err
 	}
@@ -143,81 +136,27 @@ func (p *Handlers) compare(r *http.Request, zone *time.Location, out *view) erro
 		}
 	}
 	offered := metricsOf(out.Week.Now, out.Week.Past)
-	out.Plot = plotted{newChart(now, zone, out.Days), chosenMetric(r, offered), nil}
+	out.Plot = plotted{newChart(out.Period.Period), chosenMetric(r, offered), nil}
 	for _, name := range offered {
-		path := fmt.Sprintf("/accounts/%d?period=%d&show=%s#figures", out.ID, out.Days, name)
-		out.Plot.Metrics = append(out.Plot.Metrics, metricLink{name, path})
+		out.Plot.Metrics = append(out.Plot.Metrics, metricLink{name, out.link(out.Period.args(), name, out.Sort) + "#figures"})
 	}
-	figures, err := p.insight.ListPostMetrics(ctx, out.TeamID, []int64{out.ID}, out.Plot.past, now.Add(time.Second))
+	figures, err := p.insight.ListPostMetrics(ctx, out.TeamID, []int64{out.ID}, out.Plot.past, out.Period.End())
 	if err != nil {
 		return err
 	}
 	out.Plot.add([]analytics.AccountWeeks{out.Week}, figures)
-	out.Best, err = p.insight.TopPosts(ctx, out.TeamID, []int64{out.ID}, out.Plot.from, bestOfAccount)
+	out.Best, err = p.insight.TopPosts(ctx, out.TeamID, []int64{out.ID}, out.Plot.from, out.Period.End(), bestOfAccount)
 	for i := range out.Best {
 		out.Best[i].At = out.Best[i].At.In(zone)
 	}
 	return err
 }
 
-// readPosts reads the requested page of the period's posts.
-func (p *Handlers) readPosts(r *http.Request, zone *time.Location, out *view) error {
-	now := p.DB.Now()
-	behind, given := placeIn(r.URL.Query().Get("posts"))
-	if !given {
-		behind = analytics.PostPosition{At: now.Add(time.Microsecond)}
-	}
-	found, err := p.insight.Posts(r.Context(), out.TeamID, out.ID, analytics.PeriodStart(now, zone, out.Days), behind,
-		postsPerPage+1)
-	if err != nil {
-		return err
-	}
-	here := fmt.Sprintf("/accounts/%d?period=%d", out.ID, out.Days)
-	if given {
-		out.First = here + "#posts"
-	}
-	if len(found) > postsPerPage {
-		found = found[:postsPerPage]
-		last := found[postsPerPage-1]
-		out.Next = here + "&posts=" + url.QueryEscape(strconv.FormatInt(last.At.UnixMicro(), 10)+" "+last.ID) + "#posts"
-	}
-	ids := make([]string, len(found))
-	for i := range found {
-		ids[i] = found[i].ID
-	}
-	own, err := p.insight.OwnPosts(r.Context(), out.TeamID, out.ID, ids)
-	if err != nil {
-		return err
-	}
-	for _, one := range found {
-		one.At = one.At.In(zone)
-		out.Posts = append(out.Posts, listedPost{one, own[one.ID]})
-	}
-	return nil
-}
-
-// placeIn parses a position in the list of posts, as in the page's own links.
-func placeIn(text string) (analytics.PostPosition, bool) {
-	at, id, found := strings.Cut(text, " ")
-	micros, err := strconv.ParseInt(at, 10, 64)
-	if !found || err != nil {
-		return analytics.PostPosition{}, false
-	}
-	return analytics.PostPosition{At: time.UnixMicro(micros), ID: id}, true
-}
-
-// figures returns the analytics of an account.
-func (p *Handlers) figures(r *http.Request, account int64,
-	days int) (analytics.AccountAnalytics, pipeline.Outcome, error) {
-	return shell.Run[analytics.AccountAnalytics](p.Frame, r, "get_account_analytics",
-		operation.Arguments{"account_id": account, "period_days": int64(days)})
-}
-
 // MostCounted returns the largest sum of a kind of interaction, which scales the bars.
 func (v view) MostCounted() float64 {
 	var most int64
 	if v.Engagement != nil {
-		for _, c := range engagementCounts(*v.Engagement) {
+		for _, c := range interactions(*v.Engagement) {
 			if c.Count != nil {
 				most = max(most, *c.Count)
 			}
@@ -244,8 +183,14 @@ func (v view) columns(l *locale.Language) plot.Columns {
 
 // export sends the analytics of the period as CSV, one metric per line.
 func (p *Handlers) export(w http.ResponseWriter, r *http.Request, a account.Account) {
-	days := periodOf(r)
-	found, _, err := p.figures(r, a.ID, days)
+	v := shell.VisitorOf(r.Context())
+	zone, err := time.LoadLocation(v.Team.Timezone)
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	in := p.periodOf(r, zone, "period", periods, usualPeriod)
+	found, err := p.figures(r, a.ID, in)
 	if err != nil {
 		if apierr.Is(err, apierr.PlanLimitReached) {
 			p.ShowText(w, r, shell.StatusOf(err), "No analytics", p.Detail(r, err))
@@ -254,9 +199,9 @@ func (p *Handlers) export(w http.ResponseWriter, r *http.Request, a account.Acco
 		p.ShowError(w, r, err)
 		return
 	}
-	out := shell.NewSheet(w, a.Platform+"-"+a.Username+"-"+strconv.Itoa(days)+"-days.csv", "figure", "of", "value",
+	out := shell.NewSheet(w, a.Platform+"-"+a.Username+"-"+in.file()+".csv", "figure", "of", "value",
 		"low", "high", "posts")
-	for _, row := range rows(found) {
+	for _, row := range rows(found.Data) {
 		out.Row(row...)
 	}
 	out.Flush()
@@ -283,7 +228,7 @@ func rows(a analytics.AccountAnalytics) [][]string {
 	total("reach", a.Reach)
 	total("views", a.Views)
 	if e := a.Engagement; e != nil {
-		for _, c := range engagementCounts(*e) {
+		for _, c := range append(interactions(*e), counting{"clicks", e.Clicks}) {
 			if c.Count != nil {
 				out = append(out,
 					[]string{c.Name, "account", strconv.FormatInt(*c.Count, 10), "", "", strconv.Itoa(e.Posts)})
@@ -322,8 +267,7 @@ type counting struct {
 	Count *int64
 }
 
-func engagementCounts(e analytics.AccountAnalyticsEngagement) []counting {
-	return []counting{
-		{"likes", e.Likes}, {"comments", e.Comments}, {"shares", e.Shares}, {"saves", e.Saves}, {"clicks", e.Clicks},
-	}
+// interactions returns the kinds of interactions that engagement is the sum of.
+func interactions(e analytics.AccountAnalyticsEngagement) []counting {
+	return []counting{{"likes", e.Likes}, {"comments", e.Comments}, {"shares", e.Shares}, {"saves", e.Saves}}
 }

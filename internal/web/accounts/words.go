@@ -17,7 +17,7 @@ import (
 func words(l *locale.Language) template.FuncMap {
 	percent := func(share float64) string { return plot.FormatPercent(l, 100*share) }
 	return template.FuncMap{
-		"num": func(v any) string { return number(l, v) }, "counted": engagementCounts, "share": shareOf,
+		"num": func(v any) string { return number(l, v) }, "interactions": interactions, "share": shareOf,
 		"short": func(n int64) string { return plot.FormatNumber(l, float64(n)) },
 		"spark": plot.Spark, "rate": percent,
 		"posted":  func(m teamtime.Moment) template.HTML { return shell.WhenIn(l, &m) },
@@ -41,6 +41,7 @@ func words(l *locale.Language) template.FuncMap {
 		"lines":    func(p plotted) plot.Lines { return p.lines(l, p.Metric) },
 		"draw":     func(c plot.Lines) template.HTML { return c.Draw(l) + c.Narrow().Draw(l) },
 		"rows":     func(p plotted) []row { return p.rows(l, p.Metric) },
+		"days":     func(p period) string { return p.text(l) },
 		"title":    func(p plotted) string { return p.title(l, p.Metric) },
 		"small":    func(p plotted, metric string) template.HTML { return plot.Spark(p.line(metric)) },
 		"columns":  func(v view) template.HTML { return v.columns(l).Draw(l) },
@@ -56,7 +57,7 @@ func words(l *locale.Language) template.FuncMap {
 var notes = shell.NewNotes(
 	"This installation collects no figures from %s.",
 	"Collection has failed since %s. It is retried automatically.",
-	"The plan keeps figures for %s days, which is less than the period.",
+	"The plan keeps figures for %s days, so earlier ones are missing.",
 	"The account's posts are known since %s. Earlier posts of the period are missing.",
 	"The account has been collected since it was connected on %s. Earlier posts are those that the network listed then.",
 	"%s It requires an app approved for insights and an account connected with them.",
@@ -100,9 +101,7 @@ func shortWeekday(l *locale.Language, name string) string {
 }
 
 // totals are the labels of the sums of interactions.
-var totals = map[string]locale.Key{
-	"likes": "Likes", "comments": "Comments", "shares": "Shares", "saves": "Saves", "clicks": "Clicks",
-}
+var totals = map[string]locale.Key{"likes": "Likes", "comments": "Comments", "shares": "Shares", "saves": "Saves"}
 
 // known returns the label of a name, or the name with a capital letter.
 func known(l *locale.Language, labels map[string]locale.Key, name string) string {

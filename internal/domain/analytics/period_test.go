@@ -1,0 +1,64 @@
+package analytics_test
+
+import (
+	"testing"
+	"time"
+
+	"pressroom.example/pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/testkit/must"
+)
+
+// Periods may end on any day. They have whole days of their zone, also on the day on which its clocks change.
+func TestPeriodOf(t *testing.T) {
+	zone := must.Get(time.LoadLocation("Europe/Berlin"))(t)
+	day := func(d int) time.Time { return time.Date(2026, 10, d, 0, 0, 0, 0, time.UTC) }
+	p := analytics.PeriodOf(day(24), day(25), zone)
+	for _, c := range []struct {
+		got  time.Time
+		want string
+	}{
+		{p.Start(), "2026-10-24T00:00:00+02:00"}, {p.Past(), "2026-10-22T00:00:00+02:00"}, {p.End(), "2026-10-26T00:00:00+01:00"},
+		{p.Until.Truncate(time.Second), "2026-10-25T23:59:59+01:00"},
+	} {
+		if got := c.got.Format(time.RFC3339); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+	if p.Days != 2 {
+		t.Errorf("%d days", p.Days)
+	}
+}
+
+// Figures of a period in the past leave out what was posted and measured after it.
+func TestPastPeriod(t *testing.T) {
+	onEachDatabase(t, func(w *env) {
+		id := w.connectHarbour()
+		w.setMetrics(100, post("early", start.Add(-2*day), 5), post("before", start.Add(-3*day), 2))
+		w.collectAfter(0, 1)
+		w.setMetrics(112, post("early", start.Add(-2*day), 5), post("late", start.Add(6*day), 3))
+		w.collectAfter(7*day, 2)
+		date := func(days int) time.Time {
+			at := start.In(w.zone).AddDate(0, 0, days)
+			return time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
+		}
+		in := analytics.PeriodOf(date(-2), date(0), w.zone)
+		all := must.Get(w.service.ComparePeriods(t.Context(), w.team, in))(t)
+		if len(all) != 1 || countOrMinusOne(all[0].Followers) != 100 || all[0].Now.Posts != 1 || all[0].Past.Posts != 1 {
+			t.Errorf("compared: %+v", all)
+		}
+		for figure, want := range map[string]string{"likes": "early", "views": "early"} {
+			found := must.Get(w.service.PostsByFigure(t.Context(), w.team, id, in, figure, 0, 5))(t)
+			if len(found) != 1 || found[0].ID != want {
+				t.Errorf("by %s: %+v", figure, found)
+			}
+		}
+		long := analytics.PeriodOf(date(-3), date(7), w.zone)
+		found := must.Get(w.service.PostsByFigure(t.Context(), w.team, id, long, "likes", 1, 1))(t)
+		if len(found) != 1 || found[0].ID != "late" {
+			t.Errorf("second by likes: %+v", found)
+		}
+		if _, err := w.service.PostsByFigure(t.Context(), w.team, id, long, "excerpt", 0, 1); err == nil {
+			t.Error("sorted by a column that is no figure")
+		}
+	})
+}

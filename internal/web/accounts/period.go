@@ -1,0 +1,109 @@
+package accounts
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"pressroom.example/pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/locale"
+)
+
+// maxPeriod is the maximum number of days of a period.
+const maxPeriod = 366
+
+// period is the requested period: a number of days that ends today, or any days.
+type period struct {
+	analytics.Period
+
+	Name     string // of the query parameter with the number of days
+	Offered  []int
+	From, To string // the requested first and last day as YYYY-MM-DD; empty if a number of days is requested
+	Invalid  string // why the requested days are invalid: the page shows another period
+	Today    string
+}
+
+// periodOf returns the requested period, or one of the usual length.
+func (p *Handlers) periodOf(r *http.Request, zone *time.Location, name string, offered []int, usual int) period {
+	q := r.URL.Query()
+	out := period{
+		Period: p.insight.LastDays(zone, usual), Name: name, Offered: offered, Today: p.DB.Now().In(zone).Format(time.DateOnly),
+	}
+	if days, err := strconv.Atoi(q.Get(name)); err == nil && slices.Contains(offered, days) {
+		out.Days = days
+	}
+	out.From, out.To = q.Get("from"), q.Get("to")
+	if out.From == "" && out.To == "" {
+		return out
+	}
+	first, err := time.Parse(time.DateOnly, out.From)
+	last, errLast := time.Parse(time.DateOnly, out.To)
+	l := p.Language(r)
+	switch {
+	case err != nil || errLast != nil:
+		out.Invalid = l.T("Choose the first and the last day.")
+	case last.Before(first):
+		out.Invalid = l.T("The last day is before the first.")
+	case out.To > out.Today:
+		out.Invalid = l.T("The last day has not come yet.")
+	case last.Sub(first) >= maxPeriod*24*time.Hour:
+		out.Invalid = l.T("Choose at most %d days.", maxPeriod)
+	case out.To == out.Today:
+		out.Period = p.insight.LastDays(zone, analytics.PeriodOf(first, last, zone).Days)
+	default:
+		out.Period = analytics.PeriodOf(first, last, zone)
+	}
+	return out
+}
+
+// IsRange reports whether the page shows any chosen days.
+func (p period) IsRange() bool { return p.From+p.To != "" && p.Invalid == "" }
+
+// IsOpen reports whether the form of the days must be open.
+func (p period) IsOpen() bool { return p.Invalid != "" }
+
+// First and Last return the values of the fields of the form.
+func (p period) First() string {
+	if p.From+p.To != "" {
+		return p.From
+	}
+	return p.Start().Format(time.DateOnly)
+}
+
+// Last returns the value of the field of the last day.
+func (p period) Last() string {
+	if p.From+p.To != "" {
+		return p.To
+	}
+	return p.Until.Format(time.DateOnly)
+}
+
+// args returns the query parameters of the period.
+func (p period) args() url.Values {
+	if p.IsRange() {
+		return url.Values{"from": {p.From}, "to": {p.To}}
+	}
+	return url.Values{p.Name: {strconv.Itoa(p.Days)}}
+}
+
+// name returns the period as part of a file name.
+func (p period) file() string {
+	if p.IsRange() {
+		return p.From + "-" + p.To
+	}
+	return strconv.Itoa(p.Days) + "-days"
+}
+
+// text returns the days of the period.
+func (p period) text(l *locale.Language) string {
+	first, last := p.Start(), p.Until
+	switch {
+	case p.Days == 1:
+		return l.Format(last, locale.Day)
+	case first.Year() == last.Year():
+		return l.T("%s to %s", l.Format(first, locale.ShortDay), l.Format(last, locale.Day))
+	}
+	return l.T("%s to %s", l.Format(first, locale.Day), l.Format(last, locale.Day))
+}

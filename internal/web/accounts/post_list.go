@@ -1,0 +1,127 @@
+package accounts
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/analytics"
+)
+
+// link returns the path of the page with a period, a metric in the chart and a sorting of posts.
+func (v view) link(q url.Values, metric, sorting string) string {
+	if metric != "" && metric != "followers" {
+		q.Set("show", metric)
+	}
+	if sorting != "" {
+		q.Set("sort", sorting)
+	}
+	return fmt.Sprintf("/accounts/%d?%s", v.ID, q.Encode())
+}
+
+// PeriodLink returns the path of the page for another period.
+func (v view) PeriodLink(days int) string {
+	return v.link(url.Values{"period": {strconv.Itoa(days)}}, v.Plot.Metric, v.Sort)
+}
+
+// Network returns "": the page is of one account.
+func (v view) Network() string { return "" }
+
+// SortLink returns the path of the page with posts sorted by a figure, or by time for "".
+func (v view) SortLink(figure string) string {
+	return v.link(v.Period.args(), v.Plot.Metric, figure) + "#posts"
+}
+
+// ExportLink returns the path of the page's figures as CSV.
+func (v view) ExportLink() string {
+	return fmt.Sprintf("/accounts/%d/figures.csv?%s", v.ID, v.Period.args().Encode())
+}
+
+// readPosts reads the requested page of the period's posts.
+func (p *Handlers) readPosts(r *http.Request, zone *time.Location, out *view) error {
+	at := r.URL.Query().Get("posts")
+	found, next, err := p.postsAt(r, out, at)
+	if err != nil {
+		return err
+	}
+	here := out.link(out.Period.args(), out.Plot.Metric, out.Sort)
+	if at != "" {
+		out.First = here + "#posts"
+	}
+	if len(found) > postsPerPage {
+		found = found[:postsPerPage]
+		out.Next = here + "&posts=" + url.QueryEscape(next(found[postsPerPage-1])) + "#posts"
+	}
+	ids := make([]string, len(found))
+	for i := range found {
+		ids[i] = found[i].ID
+	}
+	own, err := p.insight.OwnPosts(r.Context(), out.TeamID, out.ID, ids)
+	if err != nil {
+		return err
+	}
+	for _, one := range found {
+		one.At = one.At.In(zone)
+		out.Posts = append(out.Posts, listedPost{one, own[one.ID]})
+	}
+	return nil
+}
+
+// postsAt returns the posts from a position, one more than a page has, and a function that returns the position after a
+// page that ends with a post.
+func (p *Handlers) postsAt(r *http.Request, out *view, at string,
+) ([]analytics.AccountPost, func(analytics.AccountPost) string, error) {
+	if out.Sort != "" {
+		offset, _ := strconv.Atoi(at)
+		offset = min(max(offset, 0), maxOffset)
+		found, err := p.insight.PostsByFigure(r.Context(), out.TeamID, out.ID, out.Period.Period, out.Sort, offset, postsPerPage+1)
+		return found, func(analytics.AccountPost) string { return strconv.Itoa(offset + postsPerPage) }, err
+	}
+	behind, given := placeIn(at)
+	if !given {
+		behind = analytics.PostPosition{At: out.Period.End()}
+	}
+	found, err := p.insight.Posts(r.Context(), out.TeamID, out.ID, out.Period.Start(), behind, postsPerPage+1)
+	return found, func(last analytics.AccountPost) string {
+		return strconv.FormatInt(last.At.UnixMicro(), 10) + " " + last.ID
+	}, err
+}
+
+// maxOffset is the maximum number of posts before a page of sorted posts.
+const maxOffset = 10_000
+
+// sortingOf returns the requested figure by which posts are sorted, or "".
+func sortingOf(r *http.Request) string {
+	if figure := r.URL.Query().Get("sort"); slices.Contains(analytics.Sortings, figure) {
+		return figure
+	}
+	return ""
+}
+
+// placeIn parses a position in the list of posts, as in the page's own links.
+func placeIn(text string) (analytics.PostPosition, bool) {
+	at, id, found := strings.Cut(text, " ")
+	micros, err := strconv.ParseInt(at, 10, 64)
+	if !found || err != nil {
+		return analytics.PostPosition{}, false
+	}
+	return analytics.PostPosition{At: time.UnixMicro(micros), ID: id}, true
+}
+
+// figures returns the analytics of an account in a period.
+func (p *Handlers) figures(r *http.Request, account int64, in period) (operation.Answer[analytics.AccountAnalytics], error) {
+	call, err := p.Call(r, "get_account_analytics")
+	if err == nil {
+		err = call.Require(access.Read)
+	}
+	if err != nil {
+		return operation.Answer[analytics.AccountAnalytics]{}, err
+	}
+	return p.insight.Analyze(r.Context(), call, account, in.Period)
+}
