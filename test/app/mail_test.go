@@ -126,6 +126,20 @@ func TestMailedInvitationIsNotShown(t *testing.T) {
 	})
 }
 
+// The settings show the notifications of each group with their choice of email, and only a note without a mail server.
+func TestNotificationSettings(t *testing.T) {
+	withMail(t, func(t *testing.T, h *env, _ *postbox) {
+		c := h.crew(t)
+		owner := c.as(t, access.Owner)
+		f := owner.open("/notices/settings").
+			shows(200, "In the app", "By email", "API keys and assistants", "Somebody changes how you sign in").form("Save")
+		f.fill("mail", "post_failed").press().shows(200, "Your settings were saved.")
+		if got := owner.open("/notices/settings").form("Save").values["mail"]; len(got) != 1 || got[0] != "post_failed" {
+			t.Errorf("emails are wanted for %q, want a failed post only", got)
+		}
+	})
+}
+
 // A person confirms an email address by opening a mailed link and pressing a button. Opening the link alone changes
 // nothing, and other people cannot use it.
 func TestConfirmEmailAddress(t *testing.T) {

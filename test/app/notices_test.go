@@ -179,7 +179,7 @@ func TestNoticeSettings(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner := c.as(t, access.Owner)
-		p := owner.open("/notices/settings").shows(200, "Email is not set up.", "Leave it empty to turn this off.")
+		p := owner.open("/notices/settings").shows(200, "Email is not set up.", "Leave it empty to turn this off.").lacks("By email")
 		p.form("Save threshold").fill("credits", "few").press().shows(422, "Enter a threshold from 0").
 			form("Save threshold").fill("credits", "-3").press().shows(422)
 		p.form("Save threshold").fill("credits", "40").press().shows(200, "The threshold was saved.")

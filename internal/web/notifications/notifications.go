@@ -257,16 +257,44 @@ func (p *Handlers) readAll(w http.ResponseWriter, r *http.Request) {
 // choices is the settings page.
 type choices struct {
 	Mails   bool // the installation sends email
-	Kinds   []choice
+	Groups  []group
 	Owns    bool
 	Credits string // threshold, current or as entered
 	Wrong   string
+}
+
+// group has the kinds of notifications about one thing.
+type group struct {
+	Name  locale.Key
+	Kinds []choice
 }
 
 type choice struct {
 	notification.KindInfo
 
 	Wanted bool
+}
+
+// groupNames are the groups of the kinds of notifications in the settings.
+var groupNames = map[notification.Kind]locale.Key{
+	notification.PostFailed: "Posts", notification.PostUnconfirmed: "Posts", notification.AccountLost: "Accounts",
+	notification.ApprovalAsked: "Approvals", notification.ApprovalDecided: "Approvals", notification.ApprovalComment: "Approvals",
+	notification.CreditsLow: "Credits and reports", notification.TrackingStopped: "Credits and reports",
+	notification.KeyChanged: "API keys and assistants", notification.AssistantConnected: "API keys and assistants",
+}
+
+// groupsOf returns all kinds in groups, with the wanted ones marked.
+func groupsOf(unwanted []notification.Kind) []group {
+	var out []group
+	for _, k := range notification.Kinds {
+		name := groupNames[k.Kind]
+		if len(out) == 0 || out[len(out)-1].Name != name {
+			out = append(out, group{Name: name})
+		}
+		last := &out[len(out)-1]
+		last.Kinds = append(last.Kinds, choice{k, !slices.Contains(unwanted, k.Kind)})
+	}
+	return out
 }
 
 func (p *Handlers) settingsPage(w http.ResponseWriter, r *http.Request) {
@@ -280,13 +308,8 @@ func (p *Handlers) settings(w http.ResponseWriter, r *http.Request, status int, 
 		p.ShowError(w, r, err)
 		return
 	}
-	c := choices{Mails: p.notices.Mails(), Owns: v.Team.Role == access.Owner, Wrong: wrong}
-	not := map[notification.Kind]bool{}
-	for _, k := range unwanted {
-		not[k] = true
-	}
-	for _, k := range notification.Kinds {
-		c.Kinds = append(c.Kinds, choice{k, !not[k.Kind]})
+	c := choices{
+		Mails: p.notices.Mails(), Groups: groupsOf(unwanted), Owns: v.Team.Role == access.Owner, Wrong: wrong,
 	}
 	credits, err := p.notices.Threshold(r.Context(), v.Team.ID)
 	if err != nil {
