@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	monitoring "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
@@ -52,6 +53,11 @@ func allValues() map[string]any {
 		"repository": "registry.example.com/pressroom", "tag": "v1", "digest": "sha256:" + strings.Repeat("0", 64),
 		"pullSecrets": []any{map[string]any{"name": "pull"}},
 	}
+	v["metrics"] = map[string]any{
+		"serviceMonitor": map[string]any{"enabled": true, "interval": "15s", "labels": map[string]any{"release": "prometheus"}},
+		"prometheusRule": map[string]any{"enabled": true, "labels": map[string]any{"release": "prometheus"}},
+		"dashboard":      map[string]any{"enabled": true, "annotations": map[string]any{"grafana_folder": "Services"}},
+	}
 	v["nodeSelector"], v["podAnnotations"] = map[string]any{"a": "b"}, map[string]any{"c": "d"}
 	v["tolerations"] = []any{map[string]any{"key": "x", "operator": "Exists"}}
 	return v
@@ -76,6 +82,9 @@ func objects(t *testing.T, values map[string]any) []runtime.Object {
 	t.Helper()
 	rendered, err := render(t, values)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := monitoring.AddToScheme(scheme.Scheme); err != nil {
 		t.Fatal(err)
 	}
 	strict := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme,
@@ -132,12 +141,16 @@ func TestHelmObjects(t *testing.T) {
 				kinds["policy"]++
 			case *networking.Ingress:
 				kinds["ingress"]++
+			case *monitoring.ServiceMonitor:
+				kinds["monitor"]++
+			case *monitoring.PrometheusRule:
+				kinds["rules"]++
 			}
 		}
 		_, all := values["ingress"]
 		want := map[string]int{"deployment": 2, "budget": 2, "policy": 2, "scaler": 1}
 		if all {
-			want = map[string]int{"deployment": 2, "budget": 2, "policy": 2, "ingress": 1}
+			want = map[string]int{"deployment": 2, "budget": 2, "policy": 2, "ingress": 1, "monitor": 1, "rules": 1}
 		}
 		if !maps.Equal(kinds, want) {
 			t.Errorf("%v, want %v", kinds, want)
@@ -200,6 +213,9 @@ func TestHelmInvalidValues(t *testing.T) {
 		},
 		"trustedProxies is required": func(v map[string]any) {
 			v["ingress"] = map[string]any{"enabled": true, "host": "press.example.com", "tlsSecret": "tls"}
+		},
+		"interval": func(v map[string]any) {
+			v["metrics"] = map[string]any{"serviceMonitor": map[string]any{"interval": "often"}}
 		},
 		"replicaz":               func(v map[string]any) { v["api"] = map[string]any{"replicaz": 3} },
 		"does not match pattern": func(v map[string]any) { v["settings"] = map[string]any{"PATH": "/"} },

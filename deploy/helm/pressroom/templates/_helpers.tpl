@@ -24,9 +24,11 @@ metadata:
     {{- include "pressroom.labels" .root | nindent 4 }}
     app.kubernetes.io/component: {{ .role }}
   annotations:
+    {{- if not $v.metrics.serviceMonitor.enabled }}
     prometheus.io/scrape: "true"
     prometheus.io/port: "9464"
     prometheus.io/path: /metrics
+    {{- end }}
     {{- with $v.podAnnotations }}{{ toYaml . | nindent 4 }}{{ end }}
 spec:
   automountServiceAccountToken: false
