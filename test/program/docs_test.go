@@ -67,6 +67,7 @@ func TestGuidesWork(t *testing.T) {
 		{file: "docs/backup.md", before: "export PRESSROOM_RESUME_NO_WAIT=true\n"},
 		{file: "docs/deploy.md", before: "pressroom admin people add --name Ada --email ada@example.com\npressroom " +
 			"admin teams add --name Harbour --owner 1 --plan team\n"},
+		{file: "docs/troubleshooting.md", before: "pressroom serve --database sqlite:pressroom.db\n"},
 		{file: "docs/upgrading.md"},
 		{file: "docs/publishing.md", before: started + newest +
 			`curl -sf -X POST -H "Authorization: Bearer $KEY" http://127.0.0.1:8080/api/v1/posts/$ID/publish` + "\n"},
