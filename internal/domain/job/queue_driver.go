@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/riverqueue/river/riverdriver"
-	"github.com/riverqueue/river/rivertype"
 
 	"pressroom.example/pressroom/internal/platform/db"
 )
@@ -75,13 +74,13 @@ const anyAvailable = `SELECT EXISTS (SELECT 1 FROM river_job WHERE state = 'avai
 
 // JobGetAvailable claims available wakes.
 func (e pollingExecutor) JobGetAvailable(ctx context.Context,
-	params *riverdriver.JobGetAvailableParams) ([]*rivertype.JobRow, error) {
+	params *riverdriver.JobGetAvailableParams) (*riverdriver.JobGetAvailableResult, error) {
 	var some bool
 	if err := e.db.QueryRow(ctx, anyAvailable, params.Queue).Scan(&some); err != nil {
 		return nil, fmt.Errorf("polling for wakes: %w", err)
 	}
 	if !some {
-		return nil, nil
+		return &riverdriver.JobGetAvailableResult{}, nil
 	}
 	taken, err := e.Executor.JobGetAvailable(ctx, params)
 	if err != nil {
