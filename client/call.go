@@ -19,14 +19,14 @@ const maxResponse = 64 << 20 // bytes
 // CallOption is an option of one call.
 type CallOption func(*prepared)
 
-// IdempotencyKey sets the key of a write, 1 to 128 characters. Without it each call has a new key. Use a new key for
-// each new intent. The same key with other arguments fails with [CodeIdempotencyKeyReused]; for a paid operation, it is
-// a separate call that is charged. Reads ignore it.
+// IdempotencyKey sets the Idempotency-Key of a write, 1 to 128 characters. By default, each call gets a random key. Use
+// a new key for each new call. The same key with other arguments fails with [CodeIdempotencyKeyReused], except for paid
+// operations: with other arguments, they are charged again. Reads ignore the key.
 func IdempotencyKey(key string) CallOption {
 	return func(p *prepared) { p.key = key }
 }
 
-// newKey returns a unique key.
+// newKey returns a random idempotency key.
 func newKey() string { return "go-" + rand.Text() }
 
 // Call calls an operation by its name, with arguments as a map, a struct or JSON. It returns the data as JSON.
@@ -72,7 +72,7 @@ func do[T any](ctx context.Context, c *Client, name string, in any, options []Ca
 	return a, nil
 }
 
-// once sends a call once and reads the response.
+// once sends a call a single time and reads the response.
 func once[T any](ctx context.Context, c *Client, p *prepared) (*Answer[T], error) {
 	resp, raw, err := c.exchange(ctx, p) //nolint:bodyclose // exchange closes it
 	if err != nil {

@@ -16,10 +16,10 @@ const apiPath = "/api/v1"
 // Client calls the operations of one team. It is safe for concurrent use.
 type Client struct {
 	base  *url.URL // with apiPath
-	key   string
+	key   string   // API key
 	http  *http.Client
 	agent string
-	plain bool // whether the key may be sent over plain HTTP to other machines
+	plain bool // whether the API key may be sent over plain HTTP to other machines
 	retry retry
 }
 
@@ -44,7 +44,7 @@ func WithLongestWait(d time.Duration) Option {
 
 // WithAttemptTimeout sets the timeout of one attempt. The default is a minute. It does not apply to sending files.
 func WithAttemptTimeout(d time.Duration) Option {
-	return func(c *Client) { c.retry.attempt = d }
+	return func(c *Client) { c.retry.attemptTimeout = d }
 }
 
 // WithUserAgent sets the User-Agent.
@@ -52,13 +52,14 @@ func WithUserAgent(name string) Option {
 	return func(c *Client) { c.agent = name }
 }
 
-// WithPlainHTTP allows sending the key over plain HTTP to another machine. Everybody on the network path can read it.
+// WithPlainHTTP allows sending the API key over plain HTTP to another machine. Everybody on the network path can read
+// the key.
 func WithPlainHTTP() Option {
 	return func(c *Client) { c.plain = true }
 }
 
 // New returns a client for the service at an address such as https://press.example.com, with or without /api/v1, and an
-// API key of the team. It sends nothing. Plain HTTP is only allowed to the local machine.
+// API key of the team. New sends nothing. Plain HTTP is only allowed to the local machine.
 func New(address, key string, options ...Option) (*Client, error) {
 	c := &Client{key: strings.TrimSpace(key), http: &http.Client{}, agent: "pressroom-go", retry: newRetry()}
 	for _, option := range options {
@@ -88,7 +89,7 @@ func New(address, key string, options ...Option) (*Client, error) {
 	return c, nil
 }
 
-// checkAddress returns an error if no secret may be sent to a URL.
+// checkAddress returns an error if it is not safe to send a secret to a URL.
 func (c *Client) checkAddress(to *url.URL) error {
 	switch {
 	case to.Host == "":
@@ -108,7 +109,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// withoutRedirects returns a copy that follows no redirects: the API has none, and keys must not reach other hosts.
+// withoutRedirects returns a copy that follows no redirects. The API has none, and API keys must not reach other hosts.
 func withoutRedirects(h *http.Client) *http.Client {
 	out := *h
 	out.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

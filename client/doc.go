@@ -5,11 +5,12 @@
 //
 // # Retries
 //
-// A call is retried if there was no response, or a temporary error: 429, 502, 503, 504, 500, or an Idempotency-Key in
-// use. The pauses increase, or follow Retry-After. A retry never repeats a write, because all attempts of a call have
-// the same Idempotency-Key. To repeat a failed call later or in another process, set a key with [IdempotencyKey] and
-// use the same arguments. The service remembers keys for 24 hours. [Error] and [UnansweredError] contain the key of the
-// call.
+// A call is retried if there was no response or a temporary error. Temporary errors are the statuses 429, 500, 502, 503
+// and 504, and the error that an earlier request with the same Idempotency-Key is still in progress. The pauses
+// increase, or follow Retry-After. A retry never repeats a write, because all attempts of a call have the same
+// Idempotency-Key. To repeat a failed call later or in another process, set an idempotency key with [IdempotencyKey]
+// and use the same arguments. The service remembers idempotency keys for 24 hours. [Error] and [UnansweredError]
+// contain the idempotency key of the call.
 //
 // If a pause would exceed the deadline of the context, the call returns the error immediately.
 //
@@ -21,7 +22,8 @@
 //
 // # Times and numbers
 //
-// IDs are int64. Times in responses are [Moment]s with microseconds; [At] returns a time as an argument.
+// IDs are int64. Times in responses are [Moment]s with microseconds; [At] formats a time.Time for use as
+// an argument.
 //
 // Optional arguments are pointers if their zero value has a meaning: a FolderID of new(int64) selects media in no
 // folder. An empty list that is not nil is sent, and clears what it replaces.

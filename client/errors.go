@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Error is an error response. Programs handle Code, or Status for an unknown code. The other texts are for people.
+// Error is an error response. Programs should check Code, or Status if they do not know the code. The other texts are for
+// people.
 type Error struct {
 	Operation string
 	Status    int
@@ -18,15 +19,15 @@ type Error struct {
 
 	RequestID      string        // for the operator
 	RetryAfter     time.Duration // 0 if the response has none
-	IdempotencyKey string        // of the call; a repeat with it takes effect only once
+	IdempotencyKey string        // of the call; if the call is repeated with this key, a write takes effect only once
 	Attempts       int
 }
 
-// Context has identifiers of an error, never a value that was sent. Its members depend on the code.
+// Context contains details of an error, but no values of arguments. Which members are set depends on the code.
 type Context struct {
 	Argument string   `json:"argument"` // the invalid argument
 	Item     *int64   `json:"item"`     // for a list, index of the invalid item
-	Reason   string   `json:"reason"`   // what is wrong with it
+	Reason   string   `json:"reason"`   // why the argument is invalid, or the call was refused
 	Scope    string   `json:"scope"`    // the limit that was reached
 	Limit    string   `json:"limit"`    // the plan limit
 	Paused   string   `json:"paused"`   // the kind of action that is paused
@@ -63,7 +64,7 @@ func (e *Error) Error() string {
 }
 
 // UnansweredError is a call whose outcome is unknown: the connection failed, a timeout expired or the response was cut
-// off. A write that is repeated with the same IdempotencyKey and arguments takes effect once.
+// off. If the call is repeated with the same IdempotencyKey and arguments, a write takes effect only once.
 type UnansweredError struct {
 	Operation      string
 	IdempotencyKey string
@@ -83,7 +84,7 @@ func (e *UnansweredError) Error() string {
 // Unwrap returns the cause.
 func (e *UnansweredError) Unwrap() error { return e.Err }
 
-// JobFailedError is a job that failed completely or partially. The job's result has what succeeded.
+// JobFailedError is a job that failed completely or partially. The job's result lists what succeeded.
 type JobFailedError struct {
 	JobID string
 	State JobState // JobStateFailed or JobStatePartiallySucceeded

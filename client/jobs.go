@@ -15,18 +15,18 @@ const (
 )
 
 // Wait waits until a job has finished or the context ends. If the job failed completely or partially, it returns a
-// [*JobFailedError] together with the response, which has what succeeded. With any other error it returns the last
+// [*JobFailedError] together with the response, which lists what succeeded. With any other error it returns the last
 // response, or nil.
 func (c *Client) Wait(ctx context.Context, jobID string) (*Answer[Job], error) {
 	return c.wait(ctx, jobID, c.waitSeconds())
 }
 
-// waitSeconds returns the time that the service may wait in one call, which is well below the timeout of an attempt.
+// waitSeconds returns how long the service waits in one call: at most half of the timeout of an attempt.
 func (c *Client) waitSeconds() int64 {
-	if c.retry.attempt <= 0 {
+	if c.retry.attemptTimeout <= 0 {
 		return maxWaitSeconds
 	}
-	return min(maxWaitSeconds, int64(c.retry.attempt/2/time.Second))
+	return min(maxWaitSeconds, int64(c.retry.attemptTimeout/2/time.Second))
 }
 
 // wait polls the job, with growing pauses if the service does not wait.
@@ -62,7 +62,7 @@ func jobError(j Job) error {
 	return failed
 }
 
-// Result returns the result of a finished job as the type of its kind of job: [ReportResult], [PostResult],
+// Result returns the result of a finished job as the type for this kind of job: [ReportResult], [PostResult],
 // [SearchResult], [ImportResult], [UploadResult] or [DownloadResult].
 func Result[T any](j Job) (T, error) {
 	var out T

@@ -23,7 +23,7 @@ type (
 		Summary     string
 		Description string
 		Arguments   []Argument
-		TakesKey    bool // accepts an Idempotency-Key, as every write does
+		TakesKey    bool // accepts an Idempotency-Key; true for every write
 		Paid        bool // may cost credits
 		StartsJob   bool // returns a job to wait for
 		Paged       bool // returns pages

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// responseError returns the error in a response: a problem document, or what a proxy sent instead.
+// responseError returns the error in a response. The code is empty if the response is not a problem document, such as
+// an error page of a proxy.
 func responseError(resp *http.Response, raw []byte) *Error {
 	e := &Error{
 		Status: resp.StatusCode, RequestID: resp.Header.Get("X-Request-Id"),
@@ -24,7 +25,7 @@ func responseError(resp *http.Response, raw []byte) *Error {
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if media == "application/problem+json" && json.Unmarshal(raw, &problem) == nil && problem.Code != "" {
 		e.Code, e.Title, e.Detail = problem.Code, problem.Title, problem.Detail
-		_ = json.Unmarshal(problem.Context, &e.Context) // members that later versions change are ignored
+		_ = json.Unmarshal(problem.Context, &e.Context) // members whose type changed in a later version are ignored
 		return e
 	}
 	e.Title = http.StatusText(resp.StatusCode)
@@ -35,8 +36,8 @@ func responseError(resp *http.Response, raw []byte) *Error {
 	return e
 }
 
-// retryAfter returns how long a response asks to wait. A date is relative to the response's own clock, if it has one,
-// because the local clock may be wrong.
+// retryAfter returns the delay that a response requests with Retry-After, or 0. A date is relative to the Date header of
+// the response if there is one, because the local clock may be wrong.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil {

@@ -15,17 +15,17 @@ import (
 
 // retry configures how calls are retried.
 type retry struct {
-	attempts int
-	first    time.Duration // pause before the first retry; it doubles with each further one
-	longest  time.Duration // longest pause
-	attempt  time.Duration // timeout of one attempt
-	still    time.Duration // for an upload, time without progress after which the connection counts as lost
-	sleep    func(ctx context.Context, d time.Duration) error
+	attempts       int
+	first          time.Duration // pause before the first retry; the pause doubles with each further retry
+	longest        time.Duration // longest pause
+	attemptTimeout time.Duration // timeout of one attempt
+	stallTimeout   time.Duration // for an upload, time without progress after which the connection counts as lost
+	sleep          func(ctx context.Context, d time.Duration) error
 }
 
 func newRetry() retry {
 	return retry{
-		attempts: 5, first: 500 * time.Millisecond, longest: time.Minute, attempt: time.Minute, still: 2 * time.Minute,
+		attempts: 5, first: 500 * time.Millisecond, longest: time.Minute, attemptTimeout: time.Minute, stallTimeout: 2 * time.Minute,
 		sleep: sleep,
 	}
 }
@@ -35,7 +35,8 @@ type permanentError struct{ error }
 
 func (e *permanentError) Unwrap() error { return e.error }
 
-// run calls try until it succeeds, fails permanently or is given up. All attempts have the same key.
+// run calls try until it succeeds, fails permanently, has no attempts left, or the context ends. key is the idempotency
+// key that all attempts send.
 func (r retry) run(ctx context.Context, operation, key string, try func(ctx context.Context) error) error {
 	var reached atomic.Bool
 	// The transport retries by itself after losing a reused connection, so the last error does not show what was sent.
@@ -60,15 +61,15 @@ func (r retry) run(ctx context.Context, operation, key string, try func(ctx cont
 
 // withTimeout limits the time of one attempt.
 func (r retry) withTimeout(ctx context.Context, try func(ctx context.Context) error) error {
-	if r.attempt <= 0 {
+	if r.attemptTimeout <= 0 {
 		return try(ctx)
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, r.attempt, fmt.Errorf("no response within %s", r.attempt))
+	limited, cancel := context.WithTimeoutCause(ctx, r.attemptTimeout, fmt.Errorf("no response within %s", r.attemptTimeout))
 	defer cancel()
 	return causeOf(ctx, limited, try(limited))
 }
 
-// causeOf returns the reason why the limited context ended if that caused the error, else the error.
+// causeOf returns the cause of the limited context's end if err is a result of that end, else err.
 func causeOf(ctx, limited context.Context, err error) error {
 	_, isResponse := asType[*Error](err)
 	if err == nil || isResponse || ctx.Err() != nil || limited.Err() == nil {
@@ -77,7 +78,8 @@ func causeOf(ctx, limited context.Context, err error) error {
 	return context.Cause(limited)
 }
 
-// describe adds details of the call to an error. An error response remains one, even if the pause was cut short.
+// describe adds details of the call to an error. It returns an *Error for an error response, even if the context ended
+// during the pause before a retry, and otherwise call with err as its cause.
 func describe(err error, ctx context.Context, call *UnansweredError) error { //nolint:revive // the error is the subject
 	if e, ok := asType[*Error](err); ok {
 		e.Operation, e.IdempotencyKey, e.Attempts = call.Operation, call.IdempotencyKey, call.Attempts
@@ -93,7 +95,7 @@ func describe(err error, ctx context.Context, call *UnansweredError) error { //n
 	return call
 }
 
-// unsent reports whether no connection was established in the last try of an attempt.
+// unsent reports whether err means that no connection was established.
 func unsent(err error) bool {
 	if dial, ok := asType[*net.OpError](err); ok && dial.Op == "dial" {
 		return true
@@ -127,8 +129,8 @@ func jitter(pause time.Duration) time.Duration {
 	return pause/2 + rand.N(pause/2+1) //nolint:gosec // it need not be unpredictable
 }
 
-// temporary reports whether an error response may go away by itself. provider_unavailable is left to the caller,
-// because a post may have been published. Credits and plan limits do not come back by waiting.
+// temporary reports whether the same call may succeed later. provider_unavailable is not retried: a post may have been
+// published, so the caller must check first. Waiting does not help if credits are used up or a plan limit is reached.
 func temporary(e *Error) bool {
 	switch e.Code {
 	case CodeIdempotencyKeyInProgress, CodeRateLimited, CodeDailyCallLimitReached, CodeDailyCreditLimitReached,
@@ -140,7 +142,7 @@ func temporary(e *Error) bool {
 	return e.Status == 503 || e.Status == 429 && e.RetryAfter > 0
 }
 
-// permanent reports whether an error would occur again at once.
+// permanent reports whether a retry would fail with the same error.
 func permanent(err error) bool {
 	if _, ok := asType[*permanentError](err); ok {
 		return true

@@ -153,12 +153,12 @@ func TestAttemptsTimeOut(t *testing.T) {
 	held := make(chan struct{})
 	s, c := newFakeService(t, func(http.ResponseWriter, *http.Request) { <-held }, ok())
 	defer close(held)
-	c.retry.attempt = 500 * time.Millisecond
+	c.retry.attemptTimeout = 500 * time.Millisecond
 	if _, err := c.GetPost(t.Context(), GetPostInput{ID: "p"}); err != nil || len(s.requests) != 2 {
 		t.Errorf("%v after %d requests", err, len(s.requests))
 	}
 	_, c = newFakeService(t, func(http.ResponseWriter, *http.Request) { <-held })
-	c.retry.attempt, c.retry.attempts = 500*time.Millisecond, 2
+	c.retry.attemptTimeout, c.retry.attempts = 500*time.Millisecond, 2
 	_, err := c.GetPost(t.Context(), GetPostInput{ID: "p"})
 	if _, is := asType[*UnansweredError](err); !is || errors.Is(err, context.DeadlineExceeded) ||
 		!strings.Contains(err.Error(), "within 500ms") {
@@ -233,7 +233,7 @@ func TestWaitSeconds(t *testing.T) {
 		0: "20", time.Minute: "20", 20 * time.Second: "10", 1500 * time.Millisecond: "",
 	} {
 		s, c := newFakeService(t, job(false), job(false), job(false), job(true))
-		c.retry.attempt = attempt
+		c.retry.attemptTimeout = attempt
 		if _, err := c.Wait(t.Context(), "j"); err != nil {
 			t.Fatal(err)
 		}

@@ -16,11 +16,11 @@ import (
 
 const (
 	maxBatchFiles   = 50      // of one call to create_uploads
-	expectFrom      = 1 << 20 // bytes from which Expect: 100-continue is sent
+	minExpectSize   = 1 << 20 // smallest file, in bytes, that is sent with Expect: 100-continue
 	defaultParallel = 4
 )
 
-// UploadInput are settings of an upload.
+// UploadInput contains the settings of an upload.
 type UploadInput struct {
 	FolderID *int64 // folder of the library; nil for none
 	Parallel int    // concurrent files; 0 means 4
@@ -30,13 +30,13 @@ type UploadInput struct {
 type Uploaded struct {
 	File    File
 	MediaID int64 // 0 if it is not in the library
-	Err     error // the reason: an *Error of the link, an *UnansweredError, or an error while reading the file
+	Err     error // why it is not: an *Error from the upload link, an *UnansweredError, or an error of reading the file
 }
 
 // ErrEmptyFile reports a file without bytes, which the library does not accept.
 var ErrEmptyFile = errors.New("the file is empty")
 
-// errUsed reports a link that already received its file, whose response was lost.
+// errUsed reports a link that has already received its file. The response to that request was lost.
 var errUsed = errors.New("the link was already used")
 
 // Upload adds files to the media library. It opens one-time links, sends the bytes and retries. It skips files that
@@ -56,7 +56,7 @@ func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, optio
 		}
 		done, err := c.uploadValid(ctx, batch, in, key)
 		if err != nil {
-			failed = append(failed, ofWholeUpload(err, call.key, len(results)))
+			failed = append(failed, forWholeUpload(err, call.key, len(results)))
 		}
 		results = append(results, done...)
 		if err != nil {
@@ -71,9 +71,9 @@ func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, optio
 	return results, errors.Join(failed...)
 }
 
-// ofWholeUpload adapts the error of a batch to the whole upload: its key, from which batches derive their own, and the
-// index of the invalid file.
-func ofWholeUpload(err error, key string, before int) error {
+// forWholeUpload adapts the error of a batch to the whole upload. IdempotencyKey becomes the key of the upload, from which
+// the keys of its batches are derived. Context.Item becomes the index among all files of the upload.
+func forWholeUpload(err error, key string, before int) error {
 	if e, ok := asType[*Error](err); ok && e.IdempotencyKey != "" {
 		e.IdempotencyKey = key
 		if e.Context.Item != nil {
@@ -98,7 +98,7 @@ func (c *Client) uploadValid(ctx context.Context, files []File, in UploadInput, 
 			valid, indexes = append(valid, f), append(indexes, i)
 		}
 	}
-	if len(valid) == 0 { // a batch without files would be one for the upload page
+	if len(valid) == 0 { // create_uploads without files would open a batch for the upload page in the browser
 		return results, nil
 	}
 	done, err := c.uploadBatch(ctx, valid, in, key)
@@ -134,11 +134,11 @@ func check(f File) error {
 }
 
 func (c *Client) uploadBatch(ctx context.Context, files []File, in UploadInput, key string) ([]Uploaded, error) {
-	described := make([]UploadFile, len(files))
+	descriptions := make([]UploadFile, len(files))
 	for i, f := range files {
-		described[i] = UploadFile{SHA256: f.SHA256, SizeBytes: f.Size, FileName: f.Name}
+		descriptions[i] = UploadFile{SHA256: f.SHA256, SizeBytes: f.Size, FileName: f.Name}
 	}
-	batch, err := c.CreateUploads(ctx, CreateUploadsInput{Files: described, FolderID: in.FolderID}, IdempotencyKey(key))
+	batch, err := c.CreateUploads(ctx, CreateUploadsInput{Files: descriptions, FolderID: in.FolderID}, IdempotencyKey(key))
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (c *Client) uploadBatch(ctx context.Context, files []File, in UploadInput, 
 	return results, c.resolveUsed(ctx, batch.Data.JobID, results)
 }
 
-// resolveUsed reads the results of files whose response was lost from the job.
+// resolveUsed reads from the job the results of the files whose responses were lost.
 func (c *Client) resolveUsed(ctx context.Context, jobID string, results []Uploaded) error {
 	if !slices.ContainsFunc(results, func(u Uploaded) bool { return errors.Is(u.Err, errUsed) }) {
 		return nil
@@ -209,7 +209,7 @@ func (c *Client) uploadOne(ctx context.Context, f File, link UploadLink) (int64,
 	}
 	var id int64
 	r := c.retry
-	r.attempt = 0 // a large file takes time; progress detects a stalled connection
+	r.attemptTimeout = 0 // no timeout, because a large file takes time; progress detects a stalled connection
 	err = r.run(ctx, "upload "+f.Name, "", func(ctx context.Context) error {
 		mediaID, err := c.put(ctx, f, link)
 		id = mediaID
@@ -229,12 +229,12 @@ func (c *Client) put(ctx context.Context, f File, link UploadLink) (int64, error
 	}
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	body := &progress{ReadCloser: content, name: f.Name, left: f.Size, timeout: c.retry.still,
-		timer: time.AfterFunc(c.retry.still, func() {
-			cancel(fmt.Errorf("no progress for %s", c.retry.still))
+	body := &progress{ReadCloser: content, name: f.Name, left: f.Size, timeout: c.retry.stallTimeout,
+		timer: time.AfterFunc(c.retry.stallTimeout, func() {
+			cancel(fmt.Errorf("no progress for %s", c.retry.stallTimeout))
 		})}
 	defer body.timer.Stop()
-	// The transport closes the body, perhaps later.
+	// The transport closes the body, possibly after Do returns, so it is not closed here.
 	req, err := http.NewRequestWithContext(limited, http.MethodPut, link.URL, body)
 	if err != nil {
 		return 0, &permanentError{errors.Join(fmt.Errorf("creating the request: %w", err), content.Close())}
@@ -245,7 +245,7 @@ func (c *Client) put(ctx context.Context, f File, link UploadLink) (int64, error
 	for name, value := range link.Headers {
 		req.Header.Set(name, value)
 	}
-	if f.Size >= expectFrom {
+	if f.Size >= minExpectSize {
 		req.Header.Set("Expect", "100-continue")
 	}
 	resp, err := c.http.Do(req)

@@ -80,7 +80,7 @@ func TestStalledUpload(t *testing.T) {
 		respond(http.StatusCreated, "application/json", `{"data":{"media_id":7}}`),
 	)
 	defer close(held)
-	c.retry.still = 500 * time.Millisecond
+	c.retry.stallTimeout = 500 * time.Millisecond
 	results, err := c.Upload(t.Context(), []File{FileOf("a.png", []byte("bytes"))}, UploadInput{})
 	if err != nil || results[0].MediaID != 7 || len(links.requests) != 3 {
 		t.Errorf("%v: %v after %d requests", results, err, len(links.requests))

@@ -17,8 +17,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// holdReason opens an installation as serve does and returns the cause of its hold, if any.
-func (w *env) holdReason(cfg server.Config) restoreguard.Cause {
+// holdCause opens an installation as serve does and returns the cause of its hold, if any.
+func (w *env) holdCause(cfg server.Config) restoreguard.Cause {
 	w.t.Helper()
 	s := must.Get(server.Open(context.Background(), cfg))(w.t)
 	defer func() { must.NoError(w.t, s.Close()) }()
@@ -26,7 +26,7 @@ func (w *env) holdReason(cfg server.Config) restoreguard.Cause {
 	return state.Cause
 }
 
-// copyFile copies the content of a file into another, keeping the identity of an existing file.
+// copyFile copies the content of a file into another. An existing file is overwritten and keeps its inode.
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	raw := must.Get(os.ReadFile(from))(t)
@@ -43,21 +43,21 @@ func TestCopiedSQLite(t *testing.T) {
 	for range 2 {
 		w.start(cfg).stop()
 	}
-	if why := w.holdReason(cfg); why != "" {
+	if why := w.holdCause(cfg); why != "" {
 		t.Errorf("a restart is held: %s", why)
 	}
 	copyFile(t, path, path+".copy")
 	other := cfg
 	other.Database += ".copy"
 	for range 2 {
-		if why := w.holdReason(other); why != restoreguard.Copied {
+		if why := w.holdCause(other); why != restoreguard.Copied {
 			t.Errorf("a copy is held for %q", why)
 		}
 	}
 	copyFile(t, path, path+".yesterday")
 	w.start(cfg).stop()
 	copyFile(t, path+".yesterday", path)
-	if why := w.holdReason(cfg); why != restoreguard.WentBack {
+	if why := w.holdCause(cfg); why != restoreguard.WentBack {
 		t.Errorf("an older copy that replaces the file is held for %q", why)
 	}
 	s := must.Get(server.Open(t.Context(), cfg))(t)
@@ -68,13 +68,13 @@ func TestCopiedSQLite(t *testing.T) {
 	must.NoError(t, os.Rename(path, path+".moved"))
 	must.NoError(t, os.Rename(path+".served", path+".moved.served"))
 	cfg.Database += ".moved"
-	if why := w.holdReason(cfg); why != "" {
+	if why := w.holdCause(cfg); why != "" {
 		t.Errorf("a file that was moved is held: %s", why)
 	}
 }
 
-// A PostgreSQL database copied within its server starts on hold. The original does not, even if its role may not read
-// the cluster's identifier.
+// A PostgreSQL database copied within its server starts on hold, and so does a failover to an untrusted replica. The
+// original does not.
 func TestCopiedPostgres(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(testkit.PostgresVariable) == "" {
@@ -84,7 +84,7 @@ func TestCopiedPostgres(t *testing.T) {
 	cfg := w.config(testkit.Postgres(t), testkit.Blobs(t))
 	for range 2 {
 		w.start(cfg).stop()
-		if why := w.holdReason(cfg); why != "" {
+		if why := w.holdCause(cfg); why != "" {
 			t.Errorf("a restart is held: %s", why)
 		}
 	}
@@ -93,18 +93,18 @@ func TestCopiedPostgres(t *testing.T) {
 	server := testkit.OpenPostgres(t, os.Getenv(testkit.PostgresVariable))
 	must.Get(server.ExecContext(t.Context(), "DROP DATABASE "+nameOf(t, copied.Database)))(t)
 	must.Get(server.ExecContext(t.Context(), "CREATE DATABASE "+nameOf(t, copied.Database)+" TEMPLATE "+nameOf(t, cfg.Database)))(t)
-	if why := w.holdReason(copied); why != restoreguard.Copied {
+	if why := w.holdCause(copied); why != restoreguard.Copied {
 		t.Errorf("a copy is held for %q", why)
 	}
-	looks := testkit.OpenPostgres(t, cfg.Database)
-	must.Get(looks.ExecContext(t.Context(), `UPDATE hold SET place = replace(place, '"timeline":', '"timeline":9') WHERE id = 1`))(t)
+	conn := testkit.OpenPostgres(t, cfg.Database)
+	must.Get(conn.ExecContext(t.Context(), `UPDATE hold SET place = replace(place, '"timeline":', '"timeline":9') WHERE id = 1`))(t)
 	trusting := cfg
 	trusting.TrustReplica = true
-	if why := w.holdReason(trusting); why != "" {
+	if why := w.holdCause(trusting); why != "" {
 		t.Errorf("a failover to a trusted replica is held: %s", why)
 	}
-	must.Get(looks.ExecContext(t.Context(), `UPDATE hold SET place = replace(place, '"timeline":', '"timeline":9') WHERE id = 1`))(t)
-	if why := w.holdReason(cfg); why != restoreguard.FailedOver {
+	must.Get(conn.ExecContext(t.Context(), `UPDATE hold SET place = replace(place, '"timeline":', '"timeline":9') WHERE id = 1`))(t)
+	if why := w.holdCause(cfg); why != restoreguard.FailedOver {
 		t.Errorf("a failover is held for %q", why)
 	}
 }
@@ -115,7 +115,8 @@ func nameOf(t *testing.T, database string) string {
 	return strings.TrimPrefix(u.Path, "/")
 }
 
-// An installation whose role may not read the cluster's identifier works. A copy within the server is still detected.
+// An installation works even if its role has no permission to read the cluster's identifier. A copy within the server
+// is still detected.
 func TestRoleWithoutControlData(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(testkit.PostgresVariable) == "" {
@@ -123,17 +124,17 @@ func TestRoleWithoutControlData(t *testing.T) {
 	}
 	w := newEnv(t)
 	cfg := w.config(testkit.EmptyPostgres(t), testkit.Blobs(t))
-	looks := testkit.OpenPostgres(t, cfg.Database)
+	conn := testkit.OpenPostgres(t, cfg.Database)
 	role := nameOf(t, cfg.Database) + "_role"
 	for _, statement := range []string{
 		"CREATE ROLE " + role + " LOGIN PASSWORD 'open-sesame'", "GRANT ALL ON SCHEMA public TO " + role,
 		"REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC", "REVOKE EXECUTE ON FUNCTION pg_walfile_name(pg_lsn) FROM PUBLIC",
 	} {
-		must.Get(looks.ExecContext(t.Context(), statement))(t)
+		must.Get(conn.ExecContext(t.Context(), statement))(t)
 	}
 	t.Cleanup(func() {
 		for _, statement := range []string{"DROP OWNED BY " + role + " CASCADE", "DROP ROLE " + role} {
-			if _, err := looks.ExecContext(context.Background(), statement); err != nil {
+			if _, err := conn.ExecContext(context.Background(), statement); err != nil {
 				t.Errorf("%s: %v", statement, err)
 			}
 		}
@@ -142,12 +143,12 @@ func TestRoleWithoutControlData(t *testing.T) {
 	u.User = url.UserPassword(role, "open-sesame")
 	cfg.Database = u.String()
 	for range 2 {
-		if why := w.holdReason(cfg); why != "" {
+		if why := w.holdCause(cfg); why != "" {
 			t.Errorf("an installation with this role is held: %s", why)
 		}
 	}
-	must.Get(looks.ExecContext(t.Context(), `UPDATE hold SET place = '{"database": 1}' WHERE id = 1`))(t)
-	if why := w.holdReason(cfg); why != restoreguard.Copied {
+	must.Get(conn.ExecContext(t.Context(), `UPDATE hold SET place = '{"database": 1}' WHERE id = 1`))(t)
+	if why := w.holdCause(cfg); why != restoreguard.Copied {
 		t.Errorf("a copy is held for %q", why)
 	}
 }

@@ -70,7 +70,7 @@ func TestKilledDuringBackup(t *testing.T) {
 			}
 		}
 		run("", target, "restore", folder)
-		if why := w.holdReason(target); why != "restored" {
+		if why := w.holdCause(target); why != "restored" {
 			t.Errorf("the restored installation is held for %q", why)
 		}
 	})

@@ -24,12 +24,12 @@ type called struct {
 	out, err string
 }
 
-func (g greeting) call(t *testing.T, args ...string) called {
+func (g installation) call(t *testing.T, args ...string) called {
 	t.Helper()
 	return g.callWith(t, "", nil, args...)
 }
 
-func (g greeting) callWith(t *testing.T, in string, env []string, args ...string) called {
+func (g installation) callWith(t *testing.T, in string, env []string, args ...string) called {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary(t), append([]string{"call"}, args...)...)
 	cmd.Env, cmd.Stdin = g.environment(env...), strings.NewReader(in)
@@ -194,7 +194,7 @@ func TestStatuses(t *testing.T) {
 }
 
 // stub returns a service with fixed responses by method and path.
-func stub(t *testing.T, answers map[string]http.HandlerFunc) greeting {
+func stub(t *testing.T, answers map[string]http.HandlerFunc) installation {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := answers[r.Method+" "+strings.TrimPrefix(r.URL.Path, "/api/v1")]
@@ -205,7 +205,7 @@ func stub(t *testing.T, answers map[string]http.HandlerFunc) greeting {
 		answer(w, r)
 	}))
 	t.Cleanup(s.Close)
-	g := greeting{AppURL: s.URL}
+	g := installation{AppURL: s.URL}
 	g.Keys.Full = "prk_none"
 	return g
 }
@@ -250,7 +250,7 @@ func TestUnfinishedJobs(t *testing.T) {
 	}
 }
 
-// Results and charges are printed even if the requested output fails.
+// The result of a call is printed to standard error if the selected field does not exist or the output cannot be written.
 func TestResultsNotLost(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -311,7 +311,7 @@ func TestCommandPrintsKeys(t *testing.T) {
 	}{
 		"a page in place of the API": {says(http.StatusOK, "text/html", "<h1>Sign in</h1>"), apicli.StatusUnavailable, true},
 		"a redirect":                 {says(http.StatusFound, "text/html", ""), apicli.StatusFailed, false},
-		"a network's own no": {
+		"an error of the social network": {
 			says(http.StatusBadGateway, "application/problem+json", `{"code":"provider_unavailable","detail":"D."}`),
 			apicli.StatusUnavailable, false,
 		},
@@ -336,7 +336,7 @@ func TestInterrupted(t *testing.T) {
 	defer close(held)
 	cmd := exec.CommandContext(t.Context(), binary(t), "call", "create_post", "--caption", "x", "--account-ids", "1",
 		"--idempotency-key", "kept")
-	cmd.Env = greeting{AppURL: silent.URL}.environment("PRESSROOM_KEY=prk_none")
+	cmd.Env = installation{AppURL: silent.URL}.environment("PRESSROOM_KEY=prk_none")
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	must.NoError(t, cmd.Start())

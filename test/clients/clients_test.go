@@ -23,8 +23,8 @@ func binary(tb testing.TB) string {
 	return program.Build(tb, program.Pressroom, "")
 }
 
-// greeting is what quickstart --json prints first.
-type greeting struct {
+// installation is what quickstart --json prints first.
+type installation struct {
 	BaseURL    string `json:"base_url"`
 	AppURL     string `json:"app_url"`
 	SandboxURL string `json:"sandbox_url"`
@@ -36,27 +36,27 @@ type greeting struct {
 }
 
 // quickstart runs the program until the test ends.
-func quickstart(t *testing.T) greeting {
+func quickstart(t *testing.T) installation {
 	t.Helper()
-	var g greeting
+	var g installation
 	program.Quickstart(t, &g, nil, "--data", filepath.Join(t.TempDir(), "data"), "--addr", "127.0.0.1:0")
 	return g
 }
 
-func (g greeting) client(t *testing.T, options ...client.Option) *client.Client {
+func (g installation) client(t *testing.T, options ...client.Option) *client.Client {
 	t.Helper()
 	c := must.Get(client.New(g.BaseURL, g.Keys.Full, options...))(t)
 	return c
 }
 
 // countPosts counts the posts with a text on the sandbox networks.
-func (g greeting) countPosts(t *testing.T, contains string) int {
+func (g installation) countPosts(t *testing.T, contains string) int {
 	t.Helper()
 	return len(fixture.Posts(t, g.SandboxURL, "", contains))
 }
 
 // environment returns the environment of a program that calls the API with the full key.
-func (g greeting) environment(more ...string) []string {
+func (g installation) environment(more ...string) []string {
 	kept := []string{}
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "PRESSROOM_") {

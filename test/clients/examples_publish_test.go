@@ -26,7 +26,7 @@ type workflow struct {
 
 // poster is a Git repository of posts and the record of published posts.
 type poster struct {
-	greeting
+	installation
 
 	dir, record string
 }

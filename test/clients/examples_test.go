@@ -17,7 +17,7 @@ import (
 const examplesDir = "../../examples"
 
 // run runs a program of an example and returns its output.
-func (g greeting) run(t *testing.T, dir string, env []string, name string, args ...string) (string, error) {
+func (g installation) run(t *testing.T, dir string, env []string, name string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Dir = dir
@@ -26,7 +26,7 @@ func (g greeting) run(t *testing.T, dir string, env []string, name string, args 
 	return string(out), err
 }
 
-func (g greeting) must(t *testing.T, dir string, env []string, name string, args ...string) string {
+func (g installation) must(t *testing.T, dir string, env []string, name string, args ...string) string {
 	t.Helper()
 	out, err := g.run(t, dir, env, name, args...)
 	if err != nil {
@@ -168,7 +168,7 @@ func TestImportPictures(t *testing.T) {
 }
 
 // importer compiles the example.
-func importer(t *testing.T, g greeting) string {
+func importer(t *testing.T, g installation) string {
 	t.Helper()
 	dir := consumer(t)
 	g.must(t, dir, nil, "npm", "run", "build")

@@ -146,7 +146,7 @@ func TestCompletion(t *testing.T) {
 // Every operation has a command whose help has every argument.
 func TestEveryOperationHasCommand(t *testing.T) {
 	t.Parallel()
-	g := greeting{}
+	g := installation{}
 	g.Keys.Full = "prk_none"
 	all := g.call(t).out
 	for _, o := range client.Operations() {

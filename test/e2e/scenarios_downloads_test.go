@@ -18,11 +18,12 @@ func profileArgs(more map[string]any) func(*env) map[string]any {
 	}, more))
 }
 
-// downloadRows returns the rows of a charged download with the given number of items. unfetched is a refunded download.
+// downloadRows returns the rows of a charged download with the given number of items.
 func downloadRows(items int) rows {
 	return rows{jobs: 1, downloads: 1, items: items, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}
 }
 
+// refundedDownload has the rows of a refunded download.
 var refundedDownload = rows{jobs: 1, downloads: 1, events: 1, reservations: 1, transfers: 4, paid: 1}
 
 // withMedia adds the rows of files that were stored in the library.
@@ -32,7 +33,7 @@ func (r rows) withMedia(media, folders, events int) rows {
 }
 
 func downloadScenarios() []scenario {
-	gets := func(name string, more map[string]any, effects rows, check func(*env, answer)) scenario {
+	succeeding := func(name string, more map[string]any, effects rows, check func(*env, answer)) scenario {
 		return scenario{name: "download: " + name, tool: "download_profile_media", prepare: grantThousand, args: profileArgs(more),
 			idem: paidKey, effects: effects, check: func(w *env, got answer) {
 				got.mustHave(w.t,
@@ -44,7 +45,8 @@ func downloadScenarios() []scenario {
 				check(w, job)
 			}}
 	}
-	described := func(items int) func(*env, answer) {
+	// succeededWith checks a job that returned items and stored no files.
+	succeededWith := func(items int) func(*env, answer) {
 		return func(w *env, job answer) {
 			job.mustHave(w.t,
 				map[string]any{
@@ -61,8 +63,8 @@ func downloadScenarios() []scenario {
 					})
 		}
 	}
-	fails := func(name, username, code string) scenario {
-		return gets(name, map[string]any{"username": username}, refundedDownload, func(w *env, job answer) {
+	failing := func(name, username, code string) scenario {
+		return succeeding(name, map[string]any{"username": username}, refundedDownload, func(w *env, job answer) {
 			job.mustHave(w.t,
 				map[string]any{
 					"data.state": "failed", "data.error.code": code, "data.result.items": "[]", "data.result.credits_charged": 0,
@@ -72,11 +74,11 @@ func downloadScenarios() []scenario {
 		})
 	}
 	sameProfile := func(name, username string) scenario {
-		return gets("a profile by "+name, map[string]any{"username": username}, downloadRows(2), described(2))
+		return succeeding("a profile by "+name, map[string]any{"username": username}, downloadRows(2), succeededWith(2))
 	}
 	return append([]scenario{
-		gets("descriptions", nil, downloadRows(2), func(w *env, job answer) {
-			described(2)(w, job)
+		succeeding("without saving files", nil, downloadRows(2), func(w *env, job answer) {
+			succeededWith(2)(w, job)
 			w.mustSeparateCaptions(job, "instagram", "harbour_cafe")
 			job.mustHave(w.t, map[string]any{"data.result.items.0.media_id": nil})
 			listsMedia()(w, w.full("list_media", nil))
@@ -85,13 +87,13 @@ func downloadScenarios() []scenario {
 			}
 		}),
 		sameProfile("its handle", "@Harbour_Cafe"), sameProfile("its link", "https://www.instagram.com/harbour_cafe/?hl=en"),
-		gets("an avatar, of which there is one", map[string]any{"type": "avatar", "limit": 50}, downloadRows(1), described(1)),
-		gets("of a profile without posts", map[string]any{"username": "empty.harbour"}, downloadRows(0), described(0)),
-		gets("files into the library", map[string]any{"type": "avatar", "save_to_library": true},
+		succeeding("an avatar, with a limit above one", map[string]any{"type": "avatar", "limit": 50}, downloadRows(1), succeededWith(1)),
+		succeeding("of a profile without posts", map[string]any{"username": "empty.harbour"}, downloadRows(0), succeededWith(0)),
+		succeeding("files into the library", map[string]any{"type": "avatar", "save_to_library": true},
 			downloadRows(1).withMedia(1, 1, 1), mustBeSaved),
-		fails("of a profile that is not there", "missing.harbour", "profile_not_found"),
-		fails("of a private profile", "private.harbour", "profile_private"),
-		fails("while the source fails", "error.harbour", "source_unavailable"),
+		failing("of a missing profile", "missing.harbour", "profile_not_found"),
+		failing("of a private profile", "private.harbour", "profile_private"),
+		failing("while the provider fails", "error.harbour", "source_unavailable"),
 	}, append(paidDownloadScenarios(), badDownloadScenarios()...)...)
 }
 
@@ -132,7 +134,7 @@ func (w *env) mustSeparateCaptions(job answer, platform, account string) {
 		at := func(name string) string { return job.text(fmt.Sprintf("untrusted_content.%d.%s", i, name)) }
 		if at("source.kind") != "caption" || at("source.platform") != platform || at("source.account") != account ||
 			at("source.url") == "" || at("text") == "" || strings.Contains(data, at("text")) {
-			w.t.Errorf("a caption is part of the data: %s", job.raw)
+			w.t.Errorf("untrusted_content.%d is not a separate caption of %s on %s: %s", i, account, platform, job.raw)
 		}
 	}
 	if len(job.list("untrusted_content")) == 0 || job.text("data.result.items.0.caption.untrusted") != job.text("untrusted_content.0.id") {
@@ -148,90 +150,90 @@ func paidDownloadScenarios() []scenario {
 		w.setNote("job", got.text("data.job_id"))
 		w.awaitJob(w.note("job"))
 	}
-	not := func(name string, as func(*env) string, prepare func(*env), more map[string]any, expected want) scenario {
+	refused := func(name string, as func(*env) string, prepare func(*env), more map[string]any, expected want) scenario {
 		return scenario{
 			name: "download: " + name, tool: "download_profile_media", as: as, prepare: prepare, args: profileArgs(more),
 			idem: paidKey, want: expected,
 		}
 	}
-	keyTo := func(credits int64) func(*env) {
+	limitKey := func(credits int64) func(*env) {
 		return func(w *env) { must.NoError(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], credits)) }
 	}
-	crowded := func(w *env) {
+	fullLibrary := func(w *env) {
 		grantThousand(w)
 		allowance := int64(1000)
 		must.NoError(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, &allowance))
 		w.exec("INSERT INTO storage (team_id, used_bytes) VALUES (?, ?)", w.team, 1<<30)
 	}
-	noRoom := not("into a library without room", full, crowded, map[string]any{"save_to_library": true}, planLimit)
-	noRoom.plan = smallPlan
+	storageFull := refused("into a full library", full, fullLibrary, map[string]any{"save_to_library": true}, planLimit)
+	storageFull.plan = smallPlan
 	return []scenario{
-		noRoom,
-		not("by a key for drafts", drafts, grantThousand, nil, refusal(403, "spend_not_allowed")),
-		not("by a key that only reads", readOnly, grantThousand, nil, refusal(403, "spend_not_allowed")),
-		not("for an editor", full, with(grantThousand, func(w *env) { w.role(access.Editor) }), nil, refusal(403, "spend_not_allowed")),
-		not("without credits", full, func(*env) {}, nil, refusal(402, "insufficient_credits")),
-		not("with a credit too few", full, func(w *env) { w.grant(downloadPrice - 1) }, nil, refusal(402, "insufficient_credits")),
-		not("beyond the key's day", full, with(grantThousand, keyTo(downloadPrice-1)), nil, refusal(429, "daily_credit_limit_reached")),
-		{name: "download: without a key", tool: "download_profile_media", prepare: grantThousand, args: profileArgs(
+		storageFull,
+		refused("with an API key of level drafts", drafts, grantThousand, nil, refusal(403, "spend_not_allowed")),
+		refused("with an API key that can only read", readOnly, grantThousand, nil, refusal(403, "spend_not_allowed")),
+		refused("for an editor", full, with(grantThousand, func(w *env) { w.role(access.Editor) }), nil, refusal(403, "spend_not_allowed")),
+		refused("without credits", full, func(*env) {}, nil, refusal(402, "insufficient_credits")),
+		refused("with a credit too few", full, func(w *env) { w.grant(downloadPrice - 1) }, nil, refusal(402, "insufficient_credits")),
+		refused("over the API key's daily credit limit", full, with(grantThousand, limitKey(downloadPrice-1)), nil, refusal(429, "daily_credit_limit_reached")),
+		{name: "download: without an idempotency key", tool: "download_profile_media", prepare: grantThousand, args: profileArgs(
 			nil), want: invalid("idempotency_key_required", "")},
 		{
-			name: "download: only described beside a full library", tool: "download_profile_media", plan: smallPlan,
-			prepare: crowded, args: profileArgs(nil), idem: paidKey, effects: downloadRows(2),
+			name: "download: without saving files, with a full library", tool: "download_profile_media", plan: smallPlan,
+			prepare: fullLibrary, args: profileArgs(nil), idem: paidKey, effects: downloadRows(2),
 		},
-		{name: "download: again with its key", tool: "download_profile_media", prepare: hadPaid, args: profileArgs(nil),
+		{name: "download: repeated with the same idempotency key", tool: "download_profile_media", prepare: hadPaid, args: profileArgs(nil),
 			idem: paidKey, check: func(w *env, got answer) {
 				got.mustHave(w.t,
 					map[string]any{
 						"data.job_id": w.note("job"), "billing.credits_charged": downloadPrice, "billing.balance": 1000 - downloadPrice,
 					})
 			}},
-		{name: "download: again with a default written out", tool: "download_profile_media", prepare: hadPaid,
+		{name: "download: repeated with a default value written out", tool: "download_profile_media", prepare: hadPaid,
 			args: profileArgs(map[string]any{"username": "harbour_cafe", "limit": 2.0}), idem: paidKey, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.job_id": w.note("job")})
 			}},
 		{
-			name: "download: another one with its key is another call", tool: "download_profile_media", prepare: hadPaid,
+			name: "download: other arguments with the same idempotency key are a new call", tool: "download_profile_media", prepare: hadPaid,
 			args: profileArgs(map[string]any{"limit": 1}), idem: paidKey, effects: downloadRows(1),
 		},
-		{name: "download: again when it is no longer kept", tool: "download_profile_media", args: profileArgs(nil),
+		{name: "download: repeated after the stored response was deleted", tool: "download_profile_media", args: profileArgs(nil),
 			idem: paidKey, want: want{status: 422, code: "idempotency_key_reused", reason: "charge_key_spent"},
 			prepare: with(hadPaid, func(w *env) { w.exec("DELETE FROM paid_requests WHERE key_id = ?", w.keyIDs[access.Full]) })},
 	}
 }
 
 func badDownloadScenarios() []scenario {
-	bad := func(name string, more map[string]any, reason, argument string) scenario {
+	invalidArg := func(name string, more map[string]any, reason, argument string) scenario {
 		return scenario{
 			name: "download: " + name, tool: "download_profile_media", prepare: grantThousand, args: profileArgs(more),
 			idem: paidKey, want: invalid(reason, argument),
 		}
 	}
 	all := []scenario{
-		bad("of no platform", map[string]any{"platform": "bluesky"}, "not_allowed_value", "platform"),
-		bad("of an unknown type", map[string]any{"type": "tagged"}, "not_allowed_value", "type"),
-		bad("limit 0", map[string]any{"limit": 0}, "out_of_range", "limit"),
-		bad("limit 51", map[string]any{"limit": 51}, "out_of_range", "limit"),
-		bad("save_to_library maybe", map[string]any{"save_to_library": "maybe"}, "not_a_boolean", "save_to_library"),
-		bad("an empty name", map[string]any{"username": ""}, "too_short", "username"),
-		bad("too long a name", map[string]any{"username": strings.Repeat("n", 201)}, "too_long", "username"),
-		bad("a cursor of nothing", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
-		bad("a cursor of a fetch that is not there", map[string]any{"cursor": "f1-" + noSuchID}, "invalid_cursor", "cursor"),
-		bad("a name with a NUL", map[string]any{"username": "a\x00b"}, "malformed", "username"),
-		bad("a cursor with a NUL", map[string]any{"cursor": "f1-\x00"}, "malformed", "cursor"),
-		bad("a key as the name", map[string]any{"username": apikey.New(apikey.APIKey)}, "secret_in_argument", "username"),
-		bad("an upload secret as the cursor", map[string]any{"cursor": apikey.New(apikey.Upload)}, "secret_in_argument", "cursor"),
-		bad("too long a cursor", map[string]any{"cursor": strings.Repeat("c", 201)}, "too_long", "cursor"),
-		bad("an unknown argument", map[string]any{"quality": "high"}, "unknown_argument", "quality"),
+		invalidArg("from an unsupported platform", map[string]any{"platform": "bluesky"}, "not_allowed_value", "platform"),
+		invalidArg("of an unknown type", map[string]any{"type": "tagged"}, "not_allowed_value", "type"),
+		invalidArg("limit 0", map[string]any{"limit": 0}, "out_of_range", "limit"),
+		invalidArg("limit 51", map[string]any{"limit": 51}, "out_of_range", "limit"),
+		invalidArg("save_to_library maybe", map[string]any{"save_to_library": "maybe"}, "not_a_boolean", "save_to_library"),
+		invalidArg("an empty name", map[string]any{"username": ""}, "too_short", "username"),
+		invalidArg("too long a name", map[string]any{"username": strings.Repeat("n", 201)}, "too_long", "username"),
+		invalidArg("a malformed cursor", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
+		invalidArg("a cursor of a missing download", map[string]any{"cursor": "f1-" + noSuchID}, "invalid_cursor", "cursor"),
+		invalidArg("a name with a NUL", map[string]any{"username": "a\x00b"}, "malformed", "username"),
+		invalidArg("a cursor with a NUL", map[string]any{"cursor": "f1-\x00"}, "malformed", "cursor"),
+		invalidArg("an API key as the name", map[string]any{"username": apikey.New(apikey.APIKey)}, "secret_in_argument", "username"),
+		invalidArg("an upload secret as the cursor", map[string]any{"cursor": apikey.New(apikey.Upload)}, "secret_in_argument", "cursor"),
+		invalidArg("too long a cursor", map[string]any{"cursor": strings.Repeat("c", 201)}, "too_long", "cursor"),
+		invalidArg("an unknown argument", map[string]any{"quality": "high"}, "unknown_argument", "quality"),
 	}
 	for _, name := range []string{
 		"two words", "https://www.tiktok.com/@harbour_cafe", "https://www.instagram.com/p/C0ffee/", "harbour/../cafe", "explore", "häfen",
 	} {
-		all = append(all, bad(fmt.Sprintf("of %q", name), map[string]any{"username": name}, "malformed", "username"))
+		all = append(all, invalidArg(fmt.Sprintf("of %q", name), map[string]any{"username": name}, "malformed", "username"))
 	}
 	for platform, types := range map[string][]string{"instagram": {"playlists"}, "tiktok": {"reels", "stories", "highlights"}} {
 		for _, kind := range types {
-			all = append(all, bad(kind+" of "+platform, map[string]any{"platform": platform, "type": kind}, "not_allowed_value", "type"))
+			all = append(all, invalidArg(kind+" of "+platform, map[string]any{"platform": platform, "type": kind}, "not_allowed_value", "type"))
 		}
 	}
 	return all

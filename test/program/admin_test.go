@@ -112,7 +112,7 @@ func TestKeysByCommand(t *testing.T) {
 		"keys level --key 2 --level full", "keys limit --key 2 --daily-credits 1", "keys expire --key 2",
 		"keys revoke --key 2", "pause --key 2",
 	} {
-		o.cannot("no such", strings.Fields(args)...)
+		o.mustFail("no such", strings.Fields(args)...)
 	}
 }
 
@@ -130,10 +130,10 @@ func TestCreditsCommand(t *testing.T) {
 	if got := value(o.does("credits", "grant", "--team", "1", "--credits", "1000", "--reference", "invoice-1"), "repeated"); got != "true" {
 		t.Errorf("same reference: repeated = %s", got)
 	}
-	o.cannot("reference", "credits", "grant", "--team", "1", "--credits", "999", "--reference", "invoice-1")
+	o.mustFail("reference", "credits", "grant", "--team", "1", "--credits", "999", "--reference", "invoice-1")
 	o.does("credits", "withdraw", "--team", "1", "--credits", "1", "--reference", "mistake-1")
 	o.soon("a withdrawal", "200 999", balance)
-	o.cannot("available", "credits", "withdraw", "--team", "1", "--credits", "1000", "--reference", "mistake-2")
+	o.mustFail("available", "credits", "withdraw", "--team", "1", "--credits", "1000", "--reference", "mistake-2")
 	statement, _ := o.does("credits", "statement", "--team", "1").([]any)
 	if len(statement) != 2 || value(statement, "kind") != "grant" || value(statement, "note") != "spring" ||
 		value(statement[0], "balance") != "999" {
@@ -230,7 +230,7 @@ func TestInvalidCommands(t *testing.T) {
 		{"on,off", "api maybe"},
 	} {
 		word := strings.ReplaceAll(c[0], "on,off", `"on","off"`)
-		o.cannot(word, strings.Fields(c[1])...)
+		o.mustFail(word, strings.Fields(c[1])...)
 	}
 	if after := o.does("teams", "list"); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Errorf("teams: %v, before %v", after, before)
@@ -290,13 +290,13 @@ func TestPlansCommand(t *testing.T) {
 		`{"limits": {"jobs_in_flight": 0}}`:                                                   "jobs_in_flight",
 	} {
 		write(text)
-		o.cannot(word, "terms", "--terms", file)
-		o.cannot(word, "teams", "list", "--terms", file)
+		o.mustFail(word, "terms", "--terms", file)
+		o.mustFail(word, "teams", "list", "--terms", file)
 	}
 	if out := fails(t, append(o.env, "PRESSROOM_TERMS="+file), "serve", "--addr", "127.0.0.1:0"); !strings.Contains(out, "terms") {
 		t.Errorf("serve with invalid terms: %s", out)
 	}
-	o.cannot("no/such", "terms", "--terms", "/no/such/file")
+	o.mustFail("no/such", "terms", "--terms", "/no/such/file")
 }
 
 // Every response states the shipped rate limits. Those of quickstart are fifty times as high.

@@ -33,33 +33,33 @@ func TestLinksForPeople(t *testing.T) {
 		url.Values{"name": {"Carol"}, "password": {"five plain words are here"}}); !strings.Contains(text, "You joined the team.") {
 		t.Errorf("%s", text)
 	}
-	o.cannot("--unconfirmed", "people", "operator", "carol@example.com", "--on")
+	o.mustFail("--unconfirmed", "people", "operator", "carol@example.com", "--on")
 	for _, c := range [][]string{{"--off", "<nil>"}, {"--on", "true"}} {
 		if got := value(o.does("people", "operator", "ada@example.com", c[0], "--unconfirmed"), "operator"); got != c[1] {
 			t.Errorf("%s: %s", c[0], got)
 		}
 	}
 	for _, last := range [][]string{{"people", "operator", "ada@example.com", "--off"}, {"people", "hold", "--person", "1"}} {
-		o.cannot("only operator who can sign in", last...)
+		o.mustFail("only operator who can sign in", last...)
 	}
 	carol := value(o.does("people", "operator", "carol@example.com", "--on", "--unconfirmed"), "id")
 	o.does("people", "operator", "ada@example.com", "--off")
-	o.cannot("only operator who can sign in", "teams", "member", "--team", "1", "--person", carol, "--role", "none")
+	o.mustFail("only operator who can sign in", "teams", "member", "--team", "1", "--person", carol, "--role", "none")
 	if got := value(o.does("people", "operator", "carol@example.com", "--off", "--force"), "operator"); got != "<nil>" {
 		t.Errorf("forced: %s", got)
 	}
 
-	o.cannot("no person", append([]string{"people", "recover", "nobody@example.com"}, at...)...)
-	o.cannot("no person", "people", "operator", "nobody@example.com", "--on")
-	o.cannot("--on", "people", "operator", "ada@example.com")
-	o.cannot("mail server", append([]string{"people", "recover", "ada@example.com", "--mail"}, at...)...)
-	o.cannot("linked to the directory", "people", "unlink", "ada@example.com")
-	o.cannot("absolute URL", "people", "recover", "ada@example.com", "--public-url", "press")
-	o.cannot("public-url", "people", "recover", "ada@example.com")
-	o.cannot("already in the team",
+	o.mustFail("no person", append([]string{"people", "recover", "nobody@example.com"}, at...)...)
+	o.mustFail("no person", "people", "operator", "nobody@example.com", "--on")
+	o.mustFail("--on", "people", "operator", "ada@example.com")
+	o.mustFail("mail server", append([]string{"people", "recover", "ada@example.com", "--mail"}, at...)...)
+	o.mustFail("linked to the directory", "people", "unlink", "ada@example.com")
+	o.mustFail("absolute URL", "people", "recover", "ada@example.com", "--public-url", "press")
+	o.mustFail("public-url", "people", "recover", "ada@example.com")
+	o.mustFail("already in the team",
 		append([]string{"teams", "invite", "--team", "1", "--email", "ada@example.com", "--role", "editor"}, at...)...)
-	o.cannot("role", append([]string{"teams", "invite", "--team", "1", "--email", "x@example.com", "--role", "owner"}, at...)...)
-	o.cannot("such", append([]string{"teams", "invite", "--team", "9", "--email", "x@example.com", "--role", "editor"}, at...)...)
+	o.mustFail("role", append([]string{"teams", "invite", "--team", "1", "--email", "x@example.com", "--role", "owner"}, at...)...)
+	o.mustFail("such", append([]string{"teams", "invite", "--team", "9", "--email", "x@example.com", "--role", "editor"}, at...)...)
 }
 
 func newJar(t *testing.T) http.CookieJar {

@@ -80,5 +80,5 @@ func TestNetworksCheck(t *testing.T) {
 	if err := exec.CommandContext(t.Context(), binary(t), "sandbox", "--strict").Run(); err == nil {
 		t.Error("sandbox --strict without --settings started")
 	}
-	o.cannot("reading the network settings", "networks", "check", "--networks", file+".missing")
+	o.mustFail("reading the network settings", "networks", "check", "--networks", file+".missing")
 }

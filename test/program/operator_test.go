@@ -16,14 +16,16 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// operator has a database and, once started, a server.
+// operator is the person who runs pressroom in a test. It runs admin commands on one database and, after serve, sends
+// requests to a server.
 type operator struct {
 	t    *testing.T
 	env  []string
 	base string // base URL of the API
 }
 
-// newOperator creates a database with Ada, who owns team 1 on a plan, Ben, and Ada's full key 1.
+// newOperator creates a database with two people, Ada and Ben. Ada owns team 1, which is on the given plan. newOperator
+// returns the secret of API key 1, which has the level full.
 func newOperator(t *testing.T, plan string) (*operator, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -96,8 +98,8 @@ func (o *operator) does(args ...string) any {
 	return printed
 }
 
-// cannot runs a command that must fail with the word in its message and without standard output.
-func (o *operator) cannot(word string, args ...string) {
+// mustFail runs a command that must fail with a message that contains word, and without printing JSON.
+func (o *operator) mustFail(word string, args ...string) {
 	o.t.Helper()
 	out, log, err := o.run(args...)
 	if err == nil || !strings.Contains(log, word) || json.Valid([]byte(out)) {
@@ -156,8 +158,8 @@ func (o *operator) soon(what, want string, ask func() string) {
 	})
 }
 
-// checkEnd checks that the effect of a temporary command ended on time: not before its duration has passed since the start
-// of the command, and not much later than its duration after the end of the command.
+// checkEnd checks the duration of an effect that has just ended. The effect must have lasted at least lasts since began,
+// when the command started, and at most lasts+within since done, when the command returned.
 func (o *operator) checkEnd(what string, began, done time.Time, lasts time.Duration) {
 	o.t.Helper()
 	now := time.Now()

@@ -1,9 +1,9 @@
 import type { Code, Job } from "./generated.js";
 
-/** Identifiers of a refusal, never a value that was sent. Which there are depends on the code. */
+/** Details of an error response. Which members it has depends on the code. It never contains argument values. */
 export interface Context {
   argument?: string;
-  /** Which item of the argument, a list, is to blame; the first is 0. */
+  /** The index of the invalid item, if the argument is a list. The first item is 0. */
   item?: number;
   reason?: string;
   scope?: string;
@@ -15,12 +15,12 @@ export interface Context {
   [other: string]: unknown;
 }
 
-/** What a call that failed has to tell. */
+/** A call that failed. */
 export abstract class CallFailed extends Error {
   constructor(
     message: string,
     readonly operation: string,
-    /** What the call carried. Repeated with it and the same arguments, a write is done once. */
+    /** The idempotency key of the call. If you repeat the call with this key and the same arguments, a write takes effect only once. */
     readonly idempotencyKey: string | undefined,
     readonly attempts: number,
     options?: ErrorOptions,
@@ -30,20 +30,20 @@ export abstract class CallFailed extends Error {
   }
 }
 
-/** What is read of an answer that is no success. */
+/** The content of an error response. */
 export interface Refusal {
   status: number;
-  /** Empty where the answer was no problem document. */
+  /** Empty if the response is not a problem document. */
   code: Code | "";
   title: string;
   detail: string;
   context: Context;
   requestId: string | undefined;
-  /** Milliseconds to wait before a repeat, 0 where nothing was said. */
+  /** Milliseconds to wait before a retry; 0 if the response does not say. */
   retryAfter: number;
 }
 
-/** A refusal. Programs act on code, and on status where they do not know the code; the texts are for people. */
+/** A call that got an error response. Programs should check code, or status if they do not know the code. The texts are for people. */
 export class Refused extends CallFailed implements Refusal {
   readonly status: number;
   readonly code: Code | "";
@@ -55,8 +55,8 @@ export class Refused extends CallFailed implements Refusal {
 
   constructor(operation: string, key: string | undefined, attempts: number, r: Refusal) {
     const { argument, item, reason, scope, limit, state, problems } = r.context;
-    const which = item === undefined ? argument : `${argument ?? ""} (item ${item})`;
-    const about = [r.code, which, reason, scope, limit, state, ...(problems ?? [])].filter(Boolean).join(" ");
+    const place = item === undefined ? argument : `${argument ?? ""} (item ${item})`;
+    const about = [r.code, place, reason, scope, limit, state, ...(problems ?? [])].filter(Boolean).join(" ");
     super(`${operation}: ${r.status} ${about}: ${r.detail}${r.requestId ? ` [request ${r.requestId}]` : ""}`, operation, key, attempts);
     this.status = r.status;
     this.code = r.code;
@@ -68,23 +68,20 @@ export class Refused extends CallFailed implements Refusal {
   }
 }
 
-/** A call of which nobody knows whether it was done; cause is the reason. */
+/** A call without a response. A write may have taken effect. cause is the reason. */
 export class Unanswered extends CallFailed {
   constructor(operation: string, key: string | undefined, attempts: number, cause: unknown) {
     super(`${operation}: no response in ${attempts === 1 ? "1 attempt" : `${attempts} attempts`}: ${reason(cause)}`, operation, key, attempts, { cause });
   }
 }
 
-/** A job that ended and did not, or not wholly, succeed. Its result tells what did. */
+/** A job that failed completely or partially. The job's result says what succeeded. */
 export class JobFailed extends Error {
   constructor(readonly job: Job) {
     super(`job ${job.job_id} ${job.state.replaceAll("_", " ")}: ${job.error?.code ?? ""}: ${job.error?.message ?? ""}`);
     this.name = "JobFailed";
   }
 }
-
-/** An error that a repeat would not mend. */
-export class Final extends Error {}
 
 function reason(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);

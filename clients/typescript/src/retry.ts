@@ -1,28 +1,31 @@
-import { Final, Refused, Unanswered, type Refusal } from "./errors.js";
+import { Refused, Unanswered, type Refusal } from "./errors.js";
 
-/** How calls are repeated; times in milliseconds. */
+/** How calls are retried. Times are in milliseconds. */
 export interface Policy {
-  /** How often a call is tried at most. */
+  /** The maximum number of attempts per call. */
   attempts: number;
-  /** The pause before the first repeat; each further one is twice as long. */
+  /** The pause before the first retry. Each further pause is twice as long. */
   first: number;
-  /** The longest pause: an answer that asks for more is given back at once. */
+  /** The longest pause. If Retry-After asks for a longer pause, the call fails immediately. */
   longest: number;
-  /** Waits, or rejects as soon as the signal does. */
+  /** Waits. Rejects as soon as the signal is aborted. */
   sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
-export const usual: Policy = { attempts: 5, first: 500, longest: 60_000, sleep };
+export const defaultPolicy: Policy = { attempts: 5, first: 500, longest: 60_000, sleep };
 
-/** Thrown by an attempt that was refused. */
-export class Answered extends Error {
+/** Thrown by an attempt that got an error response. */
+export class RefusedAttempt extends Error {
   constructor(readonly refusal: Refusal) {
     super(refusal.detail);
   }
 }
 
-/** Tries until it succeeds, is refused for good or is given up. The same key goes with every attempt. */
-export async function repeat<T>(
+/**
+ * Calls attempt until it succeeds, fails permanently, has no attempts left, or the signal is aborted. key is the idempotency key that all
+ * attempts send.
+ */
+export async function withRetries<T>(
   policy: Policy,
   operation: string,
   key: string | undefined,
@@ -37,45 +40,45 @@ export async function repeat<T>(
     } catch (error) {
       failure = error;
     }
-    const told = failure instanceof Answered ? new Refused(operation, key, n, failure.refusal) : new Unanswered(operation, key, n, failure);
-    const wait = pause(policy, n, failure);
-    if (wait === undefined || n >= policy.attempts || signal?.aborted) throw told;
+    const failed = failure instanceof RefusedAttempt ? new Refused(operation, key, n, failure.refusal) : new Unanswered(operation, key, n, failure);
+    const wait = delayBeforeRetry(policy, n, failure);
+    if (wait === undefined || n >= policy.attempts || signal?.aborted) throw failed;
     try {
       await policy.sleep(wait, signal);
     } catch {
-      throw told;
+      throw failed;
     }
   }
 }
 
-/** How long to wait for a repeat; undefined where none may mend it. */
-function pause(policy: Policy, n: number, failure: unknown): number | undefined {
-  if (hopeless(failure)) return undefined;
-  if (!(failure instanceof Answered)) return backoff(policy, n);
+/** How long to wait before the next attempt; undefined if another attempt cannot help. */
+function delayBeforeRetry(policy: Policy, n: number, failure: unknown): number | undefined {
+  if (isPermanent(failure)) return undefined;
+  if (!(failure instanceof RefusedAttempt)) return backoff(policy, n);
   const { refusal } = failure;
-  if (!passing(refusal) || refusal.retryAfter > policy.longest) return undefined;
+  if (!isTemporary(refusal) || refusal.retryAfter > policy.longest) return undefined;
   return refusal.retryAfter > 0 ? refusal.retryAfter + Math.random() * policy.first : backoff(policy, n);
 }
 
-/** Reasons that Node.js names and that come back at once: no such host, no certificate to trust. Browsers name none. */
-const lasting = /^(ENOTFOUND|EPROTO|CERT_.*|ERR_TLS_.*|.*SELF_SIGNED_CERT.*|UNABLE_TO_.*)$/;
+/** Error codes of Node.js for failures that a retry does not fix: unknown host, untrusted certificate. Browsers report no codes. */
+const permanentCodes = /^(ENOTFOUND|EPROTO|CERT_.*|ERR_TLS_.*|.*SELF_SIGNED_CERT.*|UNABLE_TO_.*)$/;
 
-function hopeless(failure: unknown): boolean {
-  if (failure instanceof Final) return true;
+function isPermanent(failure: unknown): boolean {
   const cause = failure instanceof Error ? (failure.cause as { code?: unknown } | undefined) : undefined;
-  return typeof cause?.code === "string" && lasting.test(cause.code);
+  return typeof cause?.code === "string" && permanentCodes.test(cause.code);
 }
 
-/** A pause from half to the whole of what doubles with each attempt. */
+/** A random pause between half of the delay and the whole delay. The delay doubles with each attempt. */
 function backoff(policy: Policy, n: number): number {
-  const whole = Math.min(policy.first * 2 ** Math.min(n - 1, 16), policy.longest);
-  return whole / 2 + Math.random() * (whole / 2);
+  const delay = Math.min(policy.first * 2 ** Math.min(n - 1, 16), policy.longest);
+  return delay / 2 + Math.random() * (delay / 2);
 }
 
 /**
- * Whether a refusal may be gone in a while. provider_unavailable is for the caller to look at: a post may have gone out.
+ * Whether the same call may succeed later. A call that failed with provider_unavailable (502) is not retried: a post may have been published,
+ * so the caller must check first.
  */
-function passing(r: Refusal): boolean {
+function isTemporary(r: Refusal): boolean {
   switch (r.code) {
     case "idempotency_key_in_progress":
     case "rate_limited":
@@ -83,7 +86,7 @@ function passing(r: Refusal): boolean {
     case "daily_credit_limit_reached":
     case "internal_error":
       return true;
-    case "": // a proxy's words
+    case "": // not a problem document, so the response is from a proxy
       return [429, 500, 502, 503, 504].includes(r.status);
     default:
       return r.status === 503 || (r.status === 429 && r.retryAfter > 0);
@@ -94,7 +97,7 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
       clearTimeout(timer);
-      reject(new Error("given up", { cause: signal?.reason }));
+      reject(new Error("aborted", { cause: signal?.reason }));
     };
     const timer = setTimeout(() => {
       signal?.removeEventListener("abort", stop);
@@ -105,14 +108,14 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
 }
 
 /**
- * How long an answer asks to wait, in milliseconds: seconds, or a date, which is counted from the answer's own clock where it tells
- * that, as ours may be wrong.
+ * The delay that Retry-After requests, in milliseconds; 0 for none. A date is relative to the Date header of the response if there is one,
+ * because the local clock may be wrong.
  */
 export function retryAfter(headers: Headers, now: number): number {
   const text = headers.get("retry-after")?.trim() ?? "";
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
   const until = Date.parse(text);
   if (Number.isNaN(until)) return 0;
-  const theirs = Date.parse(headers.get("date") ?? "");
-  return Math.max(0, until - (Number.isNaN(theirs) ? now : theirs));
+  const serverTime = Date.parse(headers.get("date") ?? "");
+  return Math.max(0, until - (Number.isNaN(serverTime) ? now : serverTime));
 }

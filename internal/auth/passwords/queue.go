@@ -10,17 +10,18 @@ import (
 	"pressroom.example/pressroom/internal/platform/loadshed"
 )
 
-// A request that waits for a password hash uses one of the 128 page slots that a node has per processor. These limits
-// keep most of the slots free. They include requests that are hashing.
+// Package loadshed lets a node serve 128 page requests per processor concurrently. A request that waits for a password
+// hash counts toward that limit. The limits below leave most of it to other pages. Each limit counts the requests that
+// wait and those that hash.
 const (
-	strangersHashing = 16 // maximum requests from browsers that are not known for the account
-	perClientHashing = 8  // maximum of these from one client
-	knownHashing     = 16 // maximum requests of known people
-	perPersonHashing = 4  // maximum of these for one person
+	maxStrangers = 16 // requests from browsers that are not known for the account
+	maxPerClient = 8  // of these, requests from one client
+	maxKnown     = 16 // requests of known people
+	maxPerPerson = 4  // of these, requests of one person
 )
 
 // Queue limits concurrent password hashes, each of which needs 19 MiB and a core, and the requests that wait for one.
-// One hash and one queue are reserved for known people.
+// Known people have a line of their own, and one of the concurrent hashes is reserved for them.
 type Queue struct {
 	open, reserved   chan struct{}
 	strangers, known line
@@ -31,7 +32,7 @@ type Queue struct {
 func NewQueue(wait time.Duration) *Queue {
 	return &Queue{
 		open: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)), reserved: make(chan struct{}, 1),
-		strangers: newLine(strangersHashing, perClientHashing), known: newLine(knownHashing, perPersonHashing),
+		strangers: newLine(maxStrangers, maxPerClient), known: newLine(maxKnown, maxPerPerson),
 		wait: wait,
 	}
 }
@@ -67,7 +68,7 @@ func (q *Queue) Do(ctx context.Context, a Caller, work func() error) error {
 	select {
 	case q.open <- struct{}{}:
 		defer func() { <-q.open }()
-	case reserved <- struct{}{}: // a nil channel never receives
+	case reserved <- struct{}{}: // for others, reserved is nil: a send on a nil channel blocks forever
 		defer func() { <-reserved }()
 	case <-ctx.Done():
 		return errHashing()

@@ -12,15 +12,18 @@ import (
 // describeFailure distinguishes networks that cannot list posts from networks that did not answer.
 func TestDescribeFailure(t *testing.T) {
 	t.Parallel()
-	for want, err := range map[string]error{
-		"not let this app":       fmt.Errorf("listing: %w", &network.Error{Class: network.Unapproved, Code: "r_member_social"}),
-		"does not let this app":  errNoPostList,
-		"is disconnected":        errGrantLost,
-		"could not be asked":     &network.Error{Class: network.Transient},
-		"network could not be a": errors.New("cut off"),
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("listing: %w", &network.Error{Class: network.Unapproved, Code: "r_member_social"}), "does not let this app"},
+		{errNoPostList, "does not let this app"},
+		{errGrantLost, "is disconnected"},
+		{&network.Error{Class: network.Transient}, "could not be asked"},
+		{errors.New("cut off"), "could not be asked"},
 	} {
-		if got := describeFailure(err); !strings.Contains(got, want) {
-			t.Errorf("%v: %q lacks %q", err, got, want)
+		if got := describeFailure(c.err); !strings.Contains(got, c.want) {
+			t.Errorf("%v: %q lacks %q", c.err, got, c.want)
 		}
 	}
 }

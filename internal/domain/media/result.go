@@ -15,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// Results of finished jobs (contract, Records: job results).
+// The results of finished jobs.
 type (
 	// ImportResult is the result of an import.
 	ImportResult struct {
@@ -95,7 +95,7 @@ func batchResult(ctx context.Context, q db.Querier, r job.Record) (job.Output, e
 	return job.Output{Result: out, App: pagePath(r.ID)}, nil
 }
 
-// Downloads returns the reader of the results of finished jobs of the type content_fetch.
+// Downloads returns the job.Result of jobs of the type content_fetch.
 func Downloads(charged job.Charged) job.Result {
 	read := func(ctx context.Context, q db.Querier, call operation.Call, r job.Record, in job.GetInput) (job.Output, error) {
 		return downloadResult(ctx, q, charged, call, r, in)

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// changeOptions validates and sets a post's options and reports whether they differ.
+// changeOptions validates and sets a post's options and reports whether this changed them.
 func (s *Service) changeOptions(ctx context.Context, tx *db.Tx, p *Record, o network.Options) (bool, error) {
 	if err := thumbnailcheck.Check(ctx, tx, s.library, p.TeamID, o); err != nil {
 		return false, err
@@ -18,14 +18,14 @@ func (s *Service) changeOptions(ctx context.Context, tx *db.Tx, p *Record, o net
 	return setOptions(p, o), nil
 }
 
-// setOptions sets a post's options and reports whether they differ.
+// setOptions sets a post's options and reports whether this changed them.
 func setOptions(p *Record, o network.Options) bool {
 	differs := !reflect.DeepEqual(p.Options, o)
 	p.Options = o
 	return differs
 }
 
-// effectiveOptions returns the post's options, and the team's for networks without any.
+// effectiveOptions returns the post's options. For a network for which the post has none, it returns the team's options.
 func (p Record) effectiveOptions() network.Options {
 	return teamoptions.Effective(p.Options, p.TeamOptions)
 }

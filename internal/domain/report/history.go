@@ -19,7 +19,7 @@ import (
 // descriptive only and not adjusted for anything.
 type History struct {
 	Posts    int    // posts counted, the newest
-	Monthly  bool   // spans are months instead of weeks from Monday
+	Monthly  bool   // spans are months; otherwise they are weeks that start on Monday
 	Spans    []Span // from the oldest post to the newest
 	Week     [7][24]Hour
 	Usual    float64 // median engagement per post
@@ -32,7 +32,7 @@ type Best struct {
 	provider.Post
 
 	Engagement float64
-	MediaID    int64 // of a library item that shows it; 0 for none
+	MediaID    int64 // newest library item that is a file of the post; 0 for none
 }
 
 // Span is a week or a month.
@@ -63,7 +63,7 @@ const (
 const historyPostsQuery = `SELECT post, taken_at, likes, comments, shares FROM report_posts WHERE report_id = ?
 	AND taken_at > 0 AND taken_at <= ? ORDER BY taken_at DESC LIMIT ?`
 
-// History returns the history of a team's profile report. counts names the figures that add up to engagement.
+// History returns the history of a team's profile report. Engagement is the sum of the figures named in counts.
 func (s *Service) History(ctx context.Context, team int64, id string, counts []string,
 	zone *time.Location) (History, error) {
 	r, err := find(ctx, s.db, team, Profile, id, db.Micros(s.db.Now()))

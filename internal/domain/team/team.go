@@ -28,8 +28,8 @@ type Service struct {
 }
 
 // New returns a Service.
-func New(d *db.DB, guesses authn.Guesses, t plan.Terms) *Service {
-	return &Service{authn.New(d, guesses, t), d, t}
+func New(d *db.DB, limiter authn.GuessLimiter, t plan.Terms) *Service {
+	return &Service{authn.New(d, limiter, t), d, t}
 }
 
 // Person is a person who can sign in.
@@ -41,7 +41,7 @@ type Person struct {
 	Suspended bool  `json:"held,omitempty"`
 	Operator  bool  `json:"operator,omitempty"` // whether the person is an operator of the installation
 	Deleted   bool  `json:"deleted,omitempty"`  // whether all data except the ID was deleted
-	Epoch     int64 `json:"-"`                  // incremented when all sessions of the person end
+	Epoch     int64 `json:"-"`                  // incremented to end all sessions of the person
 
 	EmailConfirmed bool `json:"email_confirmed"`
 }
@@ -86,7 +86,7 @@ func operatorErrorf(format string, args ...any) error {
 func (s *Service) AddPerson(ctx context.Context, name, email, password string) (Person, error) {
 	p := Person{Name: strings.TrimSpace(name), Email: strings.ToLower(strings.TrimSpace(email))}
 	if !names.IsValid(p.Name) || !names.IsValid(p.Email) || !strings.Contains(p.Email, "@") {
-		return p, operatorErrorf("a person needs a name and an email address, one line of at most %d characters", names.MaxLength)
+		return p, operatorErrorf("a person needs a name and an email address, each a line of at most %d characters", names.MaxLength)
 	}
 	if names.ContainsURL(p.Name) {
 		return p, names.ErrURL
@@ -132,8 +132,8 @@ func (s *Service) SetPlan(ctx context.Context, team int64, plan string, until ti
 		func(int64) []any { return []any{plan, db.Micros(until)} })
 }
 
-// SetTimezone changes the time zone of a team. The bounds of the team's day change, and calls and credits used within
-// the new day still count.
+// SetTimezone changes the time zone of a team, and with it the start and the end of the team's day. Calls and credits
+// that were used in the new day still count.
 func (s *Service) SetTimezone(ctx context.Context, team int64, zone string) error {
 	if !teamtime.IsZone(zone) {
 		return errTimezone
@@ -162,9 +162,9 @@ func isDailyLimit(credits int64) bool {
 	return credits >= plan.Unlimited && credits <= maxDailyCredits
 }
 
-var errDailyCredits = operatorErrorf("a daily limit is a number of credits up to 10^12, 0 for none or -1 for unlimited")
+var errDailyCredits = operatorErrorf("a daily limit is a number of credits up to 10^12, 0 to allow no spending, or -1 for no limit")
 
-// setTeam updates columns of a team and records an event. args returns the values for the time of the change.
+// setTeam updates columns of a team and records an event. args returns the new values. It gets the time of the change.
 func (s *Service) setTeam(
 	ctx context.Context, team int64, kind string, detail map[string]any, columns string, args func(now int64) []any,
 ) error {

@@ -12,7 +12,7 @@ import (
 func TestRecordKeyValidTID(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.StringN(1, -1, -1).Draw(t, "seed")
-		second := rapid.Int64Range(1, maxTIDMicros/microsecond-1).Draw(t, "second")
+		second := rapid.Int64Range(1, maxTIDMicros/microsPerSecond-1).Draw(t, "second")
 		nanosecond := rapid.Int64Range(0, 999_999_999).Draw(t, "nanosecond")
 		key, err := recordKey(seed, time.Unix(second, nanosecond))
 		if err != nil || !validTID.MatchString(key) {
@@ -22,7 +22,7 @@ func TestRecordKeyValidTID(t *testing.T) {
 		if again != key {
 			t.Fatalf("two keys for one seed: %q, %q", key, again)
 		}
-		if later, _ := recordKey("another", time.Unix(second+1, 0)); second+1 < maxTIDMicros/microsecond && later <= key {
+		if later, _ := recordKey("another", time.Unix(second+1, 0)); second+1 < maxTIDMicros/microsPerSecond && later <= key {
 			t.Fatalf("the key of a later second, %q, does not come after %q", later, key)
 		}
 	})

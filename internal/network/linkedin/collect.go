@@ -94,7 +94,7 @@ func (l listedPost) isHidden() bool { return l.Lifecycle != "" && l.Lifecycle !=
 // format returns the format of a post, or "" for other formats, such as a poll.
 func (l listedPost) format() string {
 	switch c := l.Content; {
-	case len(c.Several.Images) > 0, len(c.Carousel) > 0:
+	case len(c.Multi.Images) > 0, len(c.Carousel) > 0:
 		return network.FormatCarousel
 	case len(c.Article) > 0:
 		return network.FormatLink
@@ -102,7 +102,7 @@ func (l listedPost) format() string {
 		return network.FormatImage
 	case c.Media != nil && isURN(c.Media.ID, "video"):
 		return network.FormatVideo
-	case c.Media != nil, len(c.Poll) > 0, len(c.Celebration) > 0, len(c.Event) > 0:
+	case c.Media != nil, len(c.Poll) > 0, len(c.Celebration) > 0, len(c.Reference) > 0:
 		return ""
 	}
 	return network.FormatText

@@ -14,11 +14,12 @@ import (
 const (
 	minPollInterval = 2 * time.Second
 	maxPollInterval = time.Minute
-	unverifiedWait  = 30 * time.Second // wait for media if the app may not read their state; unconfirmed
+	unverifiedWait  = 30 * time.Second // an estimate, used if the app is not permitted to read the state of media
+	maxMessage      = 200              // characters kept of a failure reason
 )
 
-// Prepare uploads the media and waits until the network has processed them. Uploads of a lost Draft are never
-// published.
+// Prepare uploads the media and waits until the network has processed them. If the Draft is lost, the uploaded files
+// remain unused at LinkedIn.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
@@ -109,14 +110,14 @@ func (n *Network) uploadImage(ctx context.Context, g network.Grant, file network
 		return "", err
 	}
 	if !isURN(ticket.Value.Image, network.Image) {
-		return "", network.InvalidResponse(errors.New("announcing an image: the response has no URN"))
+		return "", network.InvalidResponse(errors.New("initializing an image upload: the response has no URN"))
 	}
 	_, err := n.put(ctx, g, ticket.Value.URL, g.Access, network.Body{Reader: file, Type: file.Type, Size: file.Size})
 	return ticket.Value.Image, err
 }
 
-// awaitMedia returns 0 if all media are ready, else the time until the next check. Some accounts may post but not read
-// the state of media. For those, awaitMedia waits once for a fixed time.
+// awaitMedia returns 0 if all media are ready, else the time until the next check. If the app is permitted to post but
+// not to read the state of media, awaitMedia returns unverifiedWait once.
 func (n *Network) awaitMedia(ctx context.Context, g network.Grant, p *draft) (time.Duration, error) {
 	for _, urn := range p.Assets {
 		if p.Waited {
@@ -158,7 +159,7 @@ func (n *Network) isReady(ctx context.Context, g network.Grant, urn string) (boo
 	case "PROCESSING_FAILED":
 		return false, &network.Error{
 			Class: network.RejectedMedia, Status: http.StatusOK, Code: asset.Status,
-			Message: network.Clip(asset.Reason, maxName),
+			Message: network.Clip(asset.Reason, maxMessage),
 			Err:     errors.New("the network could not process the " + kind),
 		}
 	}

@@ -22,8 +22,9 @@ const (
 	scopeReadPosts = "r_member_social" // scope that hardly any app has
 )
 
-// Resolve searches the author's posts since the first commit. If a member's posts may not be listed, or if several
-// posts match, the error is of class Uncertain and a person has to check: repeating the call could publish twice.
+// Resolve searches the author's recent posts. If the app is not permitted to list the posts of a member, or if no
+// single post can be identified, the error is of class Uncertain. A person has to check then, because repeating the
+// call could publish twice.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -47,7 +48,7 @@ func (n *Network) Resolve(
 			ID: found[0].ID, Permalink: n.permalink(found[0].ID), At: found[0].createdAt(), MatchedByContent: true,
 		}, nil
 	case len(found) > 1 || incomplete:
-		return network.Unknown, network.Receipt{}, uncertainError(http.StatusOK, "several posts may be this one")
+		return network.Unknown, network.Receipt{}, uncertainError(http.StatusOK, "the post cannot be identified among the author's posts")
 	case now.Sub(t.Last) < time.Duration(n.opts.ListingDelay):
 		return network.Unknown, network.Receipt{}, &network.Error{
 			Class: network.Processing, Status: http.StatusOK, After: now.Add(pollInterval),
@@ -70,7 +71,7 @@ type listedPost struct {
 		Media *struct {
 			ID string `json:"id"`
 		} `json:"media"`
-		Several struct {
+		Multi struct {
 			Images []struct {
 				ID string `json:"id"`
 			} `json:"images"`
@@ -79,7 +80,7 @@ type listedPost struct {
 		Carousel    json.RawMessage `json:"carousel"`
 		Poll        json.RawMessage `json:"poll"`
 		Celebration json.RawMessage `json:"celebration"`
-		Event       json.RawMessage `json:"reference"`
+		Reference   json.RawMessage `json:"reference"`
 	} `json:"content"`
 }
 
@@ -89,7 +90,7 @@ func (l listedPost) media() int {
 	if l.Content.Media != nil {
 		return 1
 	}
-	return len(l.Content.Several.Images)
+	return len(l.Content.Multi.Images)
 }
 
 // matches reports whether a post has the draft's text and number of media. If addresses is false, it ignores URLs in
@@ -109,16 +110,18 @@ func withoutAddresses(text string) string {
 	return text
 }
 
-// findPosts returns the posts since the first commit that match the draft. It returns true if there may be another
-// match: an older post on a page that was not read, or one in which LinkedIn shortened the URLs.
-func (n *Network) findPosts(ctx context.Context, g network.Grant, p draft, t network.CommitHistory) ([]listedPost, bool, error) {
+// findPosts returns the posts that match the draft. It searches posts since the first commit or the planned time,
+// whichever is later. incomplete reports whether there may be another match: a post on a page that was not read, or a
+// post in which LinkedIn shortened the URLs.
+func (n *Network) findPosts(
+	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
+) (found []listedPost, incomplete bool, err error) {
 	since := t.First
 	if since.Before(p.Planned) {
 		since = p.Planned
 	}
 	since = since.Add(-clockSkew)
-	var found []listedPost
-	more, like := true, false
+	more, similar := true, false
 	for page := 0; more && page < maxSearchPages; page++ {
 		entries, err := n.listPage(ctx, g, page)
 		if err != nil {
@@ -133,11 +136,11 @@ func (n *Network) findPosts(ctx context.Context, g network.Grant, p draft, t net
 			case l.matches(p, true):
 				found = append(found, l)
 			case l.matches(p, false):
-				like = true
+				similar = true
 			}
 		}
 	}
-	return found, more || like, nil
+	return found, more || similar, nil
 }
 
 // listPage returns one page of the author's posts, newest first.

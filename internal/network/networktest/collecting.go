@@ -197,12 +197,12 @@ func oldToken(t *testing.T, c Case) {
 	if c.Expired.Class == "" {
 		f.Clock.Advance(c.Life + time.Hour)
 		_, err := f.CollectThrough(f.Wire, g, Start, 10)
-		wantClass(t, err, network.AuthDead, c.ExpiredRefresh)
+		_ = WantClass(t, err, network.AuthDead, c.ExpiredRefresh)
 		return
 	}
 	f.Clock.Advance(c.Renew)
 	_, err := f.CollectThrough(f.Wire, g, Start, 10)
-	wantClass(t, err, c.Expired.Class, c.Expired.Code)
+	_ = WantClass(t, err, c.Expired.Class, c.Expired.Code)
 	if collected := f.Collect(f.Renew(g), Start, 10); (collected.Followers != nil) == c.NoFollowers ||
 		len(collected.Posts) != 0 {
 		t.Errorf("%+v", collected)

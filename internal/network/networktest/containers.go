@@ -34,7 +34,7 @@ func notReady(t *testing.T, c Case) {
 		t.Errorf("not before %v", failed.After)
 	}
 	verdict, _, err := f.Resolve(g, d)
-	wantClass(t, err, network.Processing, "")
+	_ = WantClass(t, err, network.Processing, "")
 	if verdict != network.Unknown {
 		t.Errorf("verdict %v", verdict)
 	}

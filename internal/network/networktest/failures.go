@@ -204,7 +204,7 @@ func testFailures(t *testing.T, c Case) {
 			t.Parallel()
 			each(t, unreadable, func(t *testing.T, answer Answer) {
 				s := NewStub(t, c, network.App{}, answer)
-				wantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
+				_ = WantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
 			})
 			for name, test := range map[string]func(*testing.T, Case, Call){
 				"redirect": redirects, "deadline": deadline, "truncated": truncate, "unreachable": unreachable,
@@ -248,7 +248,7 @@ func redirects(t *testing.T, c Case, call Call) {
 	}))
 	for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
 		s := NewStub(t, c, network.App{}, Answer{Status: status, Header: http.Header{"Location": {elsewhere}}})
-		wantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
+		_ = WantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
 	}
 }
 
@@ -259,7 +259,7 @@ func deadline(t *testing.T, c Case, call Call) {
 			<-release
 		}))
 	t.Cleanup(func() { close(release) })
-	wantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
+	_ = WantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
 }
 
 // truncate closes the connection in the middle of the response.
@@ -270,7 +270,7 @@ func truncate(t *testing.T, c Case, call Call) {
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	}))
-	wantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
+	_ = WantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
 }
 
 // unreachable calls a server that is down, and servers with an invalid URL.
@@ -291,7 +291,7 @@ func unreachable(t *testing.T, c Case, call Call) {
 func cancelledCall(t *testing.T, c Case, call Call) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	wantClass(t, call.Do(ctx, NewStub(t, c, network.App{}, Answer{Body: "{}"})), network.Transient, "")
+	_ = WantClass(t, call.Do(ctx, NewStub(t, c, network.App{}, Answer{Body: "{}"})), network.Transient, "")
 }
 
 // secrets checks that an error does not contain the call's secrets.
@@ -380,7 +380,7 @@ func giveUp(t *testing.T, c Case, g GiveUp) {
 	for ; err == nil && calls < 20; calls++ {
 		d, _, err = s.Network.Prepare(t.Context(), s.Grant, d, s.Library)
 	}
-	wantClass(t, err, g.Class, g.Code)
+	_ = WantClass(t, err, g.Class, g.Code)
 	if calls != g.Calls {
 		t.Errorf("%d calls", calls)
 	}

@@ -115,7 +115,7 @@ func (f *Fixture) prepareWithRetries(g network.Grant, d network.Draft) network.D
 		if err == nil {
 			return d
 		}
-		wantClass(f.t, err, network.Transient, "")
+		_ = WantClass(f.t, err, network.Transient, "")
 	}
 	f.t.Fatal("never ready")
 	return nil

@@ -29,9 +29,9 @@ const Password = "app-pass-word"
 // Start is the time at which a test's clock starts.
 var Start = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
-// Sandbox opens a sandbox and returns its address. It needs the duration ready to process media. The accounts are
-// created on its Bluesky server, with Password.
-func Sandbox(t *testing.T, clock *testkit.Clock, ready time.Duration, accounts ...string) string {
+// Sandbox opens a sandbox and returns its address. The sandbox takes processingTime to process uploaded media. The
+// accounts are created on the sandbox's Bluesky server, with Password.
+func Sandbox(t *testing.T, clock *testkit.Clock, processingTime time.Duration, accounts ...string) string {
 	t.Helper()
 	files, err := newSandbox()
 	if err != nil {
@@ -41,7 +41,7 @@ func Sandbox(t *testing.T, clock *testkit.Clock, ready time.Duration, accounts .
 	if err := os.CopyFS(dir, files); err != nil {
 		t.Fatal(err)
 	}
-	server, err := sandbox.Open(dir, sandbox.Options{Now: clock.Now, Ready: ready})
+	server, err := sandbox.Open(dir, sandbox.Options{Now: clock.Now, Ready: processingTime})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,11 +162,6 @@ func WantClass(t *testing.T, err error, class network.Class, code string) *netwo
 		t.Fatalf("class %s, code %q (%v, %q), want %s, %q", failed.Class, failed.Code, err, failed.Message, class, code)
 	}
 	return failed
-}
-
-func wantClass(t *testing.T, err error, class network.Class, code string) {
-	t.Helper()
-	_ = WantClass(t, err, class, code)
 }
 
 // Class returns the class of a *network.Error, or "" for another error and for nil.

@@ -135,9 +135,9 @@ func foreignDrafts(t *testing.T, c Case) {
 	sent := f.Wire.Count("")
 	for _, d := range drafts {
 		_, err := f.Commit(g, network.Draft(strings.ReplaceAll(d, "{server}", g.Server)))
-		wantClass(t, err, network.Rejected, "")
+		_ = WantClass(t, err, network.Rejected, "")
 		_, _, err = f.Resolve(g, network.Draft(strings.ReplaceAll(d, "{server}", g.Server)))
-		wantClass(t, err, network.Rejected, "")
+		_ = WantClass(t, err, network.Rejected, "")
 	}
 	if now := f.Wire.Count(""); now != sent {
 		t.Errorf("%d requests", now-sent)
@@ -181,7 +181,7 @@ func refuse(t *testing.T, c Case, r Refusal) {
 			_, _, err = f.Decide(g, d)
 		}
 	}
-	wantClass(t, err, r.Class, r.Code)
+	_ = WantClass(t, err, r.Class, r.Code)
 	f.WantPosts(0)
 }
 
@@ -266,9 +266,9 @@ func expiry(t *testing.T, c Case) {
 	f.Clock.Advance(c.Expiry.After)
 	g = f.Grant()
 	_, err := f.Commit(g, d)
-	wantClass(t, err, network.Uncertain, c.Expiry.Commit)
+	_ = WantClass(t, err, network.Uncertain, c.Expiry.Commit)
 	verdict, _, err := f.Decide(g, d)
-	wantClass(t, err, network.Transient, c.Expiry.Resolve)
+	_ = WantClass(t, err, network.Transient, c.Expiry.Resolve)
 	if verdict != network.Absent {
 		t.Fatalf("verdict %v", verdict)
 	}
@@ -289,7 +289,7 @@ func duplicate(t *testing.T, c Case) {
 	first := f.Publish(g, f.MustPrepare(g, "twice"))
 	second := f.MustPrepare(g, "twice")
 	_, err := f.Commit(g, second)
-	wantClass(t, err, network.Duplicate, "")
+	_ = WantClass(t, err, network.Duplicate, "")
 	tried := f.Attempt()
 	tried.OtherPosts = []string{first.ID}
 	f.Clock.Advance(time.Minute)

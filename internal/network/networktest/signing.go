@@ -104,7 +104,7 @@ func noPasswords(t *testing.T, c Case) {
 	}
 	n := c.New("https://network.test", network.App{})
 	_, err := n.Connect(t.Context(), network.Credentials{Identifier: Account, Password: "x"})
-	wantClass(t, err, network.Rejected, "")
+	_ = WantClass(t, err, network.Rejected, "")
 }
 
 // refresh refreshes a grant, publishes with the new grant, and checks both after they have expired.
@@ -115,10 +115,10 @@ func refresh(t *testing.T, c Case, kind string) {
 	f.Clock.Advance(c.Renew)
 	if c.Expired.Class != "" {
 		_, err := f.Commit(g, d)
-		wantClass(t, err, c.Expired.Class, c.Expired.Code)
+		_ = WantClass(t, err, c.Expired.Class, c.Expired.Code)
 		_, _, err = f.Resolve(g, d)
 		if c.ResolveSigned {
-			wantClass(t, err, c.Expired.Class, c.Expired.Code)
+			_ = WantClass(t, err, c.Expired.Class, c.Expired.Code)
 		}
 	}
 	fresh := f.Renew(g)
@@ -134,7 +134,7 @@ func refresh(t *testing.T, c Case, kind string) {
 	}
 	if c.RefreshOnce && c.ExpiredRefresh != "" {
 		_, err := f.Network().Refresh(t.Context(), g)
-		wantClass(t, err, network.AuthDead, c.ExpiredRefresh)
+		_ = WantClass(t, err, network.AuthDead, c.ExpiredRefresh)
 	}
 	f.Publish(fresh, f.PrepareUsual(fresh, "renewed"))
 	f.WantPosts(1)
@@ -142,12 +142,12 @@ func refresh(t *testing.T, c Case, kind string) {
 		none := g
 		none.Refresh = ""
 		_, err := f.Network().Refresh(t.Context(), none)
-		wantClass(t, err, network.AuthDead, "")
+		_ = WantClass(t, err, network.AuthDead, "")
 	}
 	if c.GrantLife > 0 {
 		f.Clock.Advance(c.GrantLife)
 		_, err := f.Network().Refresh(t.Context(), fresh)
-		wantClass(t, err, network.AuthDead, c.ExpiredRefresh)
+		_ = WantClass(t, err, network.AuthDead, c.ExpiredRefresh)
 	}
 }
 
@@ -178,11 +178,11 @@ func unknownToken(t *testing.T, c Case) {
 	d := f.PrepareUsual(g, "never")
 	g.Access = "no-token"
 	_, err := f.Commit(g, d)
-	wantClass(t, err, c.Unknown.Class, c.Unknown.Code)
+	_ = WantClass(t, err, c.Unknown.Class, c.Unknown.Code)
 	f.WantPosts(0)
 	if collector, ok := f.Network().(network.Collector); ok {
 		_, err = collector.Collect(t.Context(), g, Start, 10)
-		wantClass(t, err, c.Unknown.Class, c.Unknown.Code)
+		_ = WantClass(t, err, c.Unknown.Class, c.Unknown.Code)
 	}
 }
 
@@ -201,9 +201,9 @@ func reconnect(t *testing.T, c Case) {
 		if want.Class == "" {
 			want = Expected{network.AuthDead, c.ExpiredRefresh}
 		}
-		wantClass(t, err, want.Class, "")
+		_ = WantClass(t, err, want.Class, "")
 		_, err = f.Network().Refresh(t.Context(), g)
-		wantClass(t, err, network.AuthDead, c.ExpiredRefresh)
+		_ = WantClass(t, err, network.AuthDead, c.ExpiredRefresh)
 		g = f.Connect(kind, Account)
 		f.Publish(g, f.PrepareUsual(g, text))
 		f.WantPosts(1)
@@ -224,7 +224,7 @@ func revoke(t *testing.T, c Case) {
 	}
 	f.Clock.Advance(c.MinAge + time.Minute)
 	_, err := f.Network().Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, c.Revoked)
+	_ = WantClass(t, err, network.AuthDead, c.Revoked)
 	if err = revoker.Revoke(t.Context(), g); Class(err) != c.RevokedTwice {
 		t.Errorf("once more: %v", err)
 	}

@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	maxKey     = 512 // bytes
-	maxSegment = 255 // bytes, the limit of file systems
-	incoming   = "incoming"
-	letters    = "abcdefghijklmnopqrstuvwxyz0123456789._-"
+	maxKey        = 512        // bytes
+	maxSegment    = 255        // bytes, the limit of file systems
+	incoming      = "incoming" // folder of unfinished files; not the first segment of a key
+	keyCharacters = "abcdefghijklmnopqrstuvwxyz0123456789._-"
 )
 
 // isKey reports whether key is valid, and therefore safe to use in paths.
@@ -26,7 +26,7 @@ func isKey(key string) bool {
 }
 
 func isSegment(s string) bool {
-	return s != "" && s != "." && s != ".." && len(s) <= maxSegment && strings.Trim(s, letters) == ""
+	return s != "" && s != "." && s != ".." && len(s) <= maxSegment && strings.Trim(s, keyCharacters) == ""
 }
 
 // mayContain reports whether keys with the prefix can be in the folder or below it.

@@ -169,7 +169,7 @@ func (v *video) dataEntries(b mediainfo.Box) error {
 		}
 		self := binary.BigEndian.Uint32(p)&1 != 0
 		if !self { // some files omit both the flag and the location
-			self, err = v.is(0, entry.Content+4, entry.End)
+			self, err = v.isFilledWith(0, entry.Content+4, entry.End)
 		}
 		if err == nil && !self {
 			err = errElsewhere

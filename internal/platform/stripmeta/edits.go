@@ -55,7 +55,7 @@ func (e *Edits) remove(at, end int64) error { return e.replace(at, end, nil) }
 
 // zero overwrites the bytes from at to end of s with zeros, unless they are zeros.
 func (e *Edits) zero(s *source, at, end int64) error {
-	zeros, err := s.is(0, at, end)
+	zeros, err := s.isFilledWith(0, at, end)
 	if err != nil || zeros {
 		return err
 	}

@@ -89,7 +89,7 @@ func (j *jpegScan) nextMarker(at int64) (byte, int64, error) {
 		}
 		if p[0] == 0xff && p[1] != 0xff && p[1] != 0 {
 			marker := p[1]
-			fill, err := j.is(0xff, stray, at)
+			fill, err := j.isFilledWith(0xff, stray, at)
 			if err == nil && !fill {
 				err = j.remove(stray, at)
 			}

@@ -14,8 +14,8 @@ type source struct {
 	size int64
 
 	buffer      [window]byte
-	start, held int64 // of the window in the file, and how many bytes it has
-	err         error // the first error of r itself
+	start, held int64 // offset of the window in the file, and number of bytes in the window
+	err         error // the last error returned by r, as opposed to a damaged file
 }
 
 // peek returns n bytes at off, n at most window. They are valid until the next call.
@@ -31,7 +31,8 @@ func (s *source) peek(off int64, n int) ([]byte, error) {
 	return s.buffer[off-s.start:][:n], nil
 }
 
-// rest returns the bytes from off on that the window holds, at least one. They are valid until the next call.
+// rest returns the bytes of the window from off to the end of the window, at least one. It loads the window if needed.
+// The bytes are valid until the next call.
 func (s *source) rest(off int64) ([]byte, error) {
 	if _, err := s.peek(off, 1); err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func (s *source) load(off int64) error {
 	return nil
 }
 
-// read appends n bytes at off to p.
+// read appends to p the n bytes of the file at off.
 func (s *source) read(p []byte, off, n int64) ([]byte, error) {
 	for end := off + n; off < end; {
 		some, err := s.rest(off)
@@ -70,7 +71,7 @@ func (s *source) ReadAt(p []byte, off int64) (int, error) {
 	return copy(p, held), err
 }
 
-// has reports whether the bytes at off are these.
+// has reports whether the file contains want at off.
 func (s *source) has(off int64, want []byte) (bool, error) {
 	if off+int64(len(want)) > s.size {
 		return false, nil
@@ -79,8 +80,8 @@ func (s *source) has(off int64, want []byte) (bool, error) {
 	return bytes.Equal(p, want), err
 }
 
-// is reports whether everything between at and end is one byte value.
-func (s *source) is(value byte, at, end int64) (bool, error) {
+// isFilledWith reports whether every byte from at to end equals value.
+func (s *source) isFilledWith(value byte, at, end int64) (bool, error) {
 	for at < end {
 		p, err := s.rest(at)
 		if err != nil {

@@ -5,8 +5,9 @@ import (
 	"image/draw"
 )
 
-// upright returns the picture scaled down to the size as displayed, and rotated by the orientation (EXIF 2.3). Every
-// pixel is the mean of the area that it covers. It reads the source once, row by row, to save memory.
+// upright returns the picture rotated by its orientation (EXIF 2.3) and scaled down to shown, the size after the
+// rotation. Every pixel is the mean of the area that it covers. upright reads the source once, row by row, to save
+// memory.
 func upright(from layer, orientation int, shown image.Point) *image.RGBA {
 	to := image.NewRGBA(image.Rectangle{Max: shown})
 	stored := shown
@@ -15,7 +16,7 @@ func upright(from layer, orientation int, shown image.Point) *image.RGBA {
 	}
 	s := &shrinker{
 		pix: to.Pix, walk: newWalk(orientation, stored), from: from.canvas, to: stored,
-		row: make([]uint32, 4*stored.X), sum: make([]uint64, 4*stored.X), missing: from.canvas.Y,
+		row: make([]uint32, 4*stored.X), sum: make([]uint64, 4*stored.X), remaining: from.canvas.Y,
 	}
 	row := image.NewRGBA(image.Rect(0, 0, from.canvas.X, 1))
 	whole := from.Bounds().Size() == from.canvas
@@ -56,16 +57,18 @@ func newWalk(orientation int, stored image.Point) walk {
 	return walk{0, 1, w}
 }
 
-// shrinker computes the means of areas. A source pixel is to.X parts wide and to.Y high, a new one from.X and from.Y,
-// so that all parts are integers and colors do not drift: a sum stays below 255·16,384 in a row, and 255·10⁸ in total.
+// shrinker computes the means of areas. Both pictures are measured in parts: a source pixel is to.X parts wide and to.Y
+// parts high, and a new pixel is from.X parts wide and from.Y parts high. All overlaps are therefore integers, and colors
+// do not drift. The sums of a source row stay below 255·16,384, and the sums of a new row below 255·10⁸.
 type shrinker struct {
 	pix      []byte
 	walk     walk
 	from, to image.Point
-	row      []uint32 // sums of the source row
-	sum      []uint64 // sums of the current row
-	missing  int      // parts missing from its height
-	rows     int      // rows finished
+	row      []uint32 // sums of the current source row
+	sum      []uint64 // sums of the current new row
+
+	remaining int // parts of the new row's height that are still to be added
+	rows      int // finished new rows
 }
 
 // add processes the next row of the source.
@@ -74,20 +77,20 @@ func (s *shrinker) add(source []byte) {
 		s.copy(source)
 		return
 	}
-	s.across(source)
+	s.addAcross(source)
 	height := s.to.Y
-	if height >= s.missing {
-		s.down(s.missing)
-		height -= s.missing
-		s.missing = s.from.Y
+	if height >= s.remaining {
+		s.addDown(s.remaining)
+		height -= s.remaining
+		s.remaining = s.from.Y
 		s.emit()
 	}
-	s.down(height)
-	s.missing -= height
+	s.addDown(height)
+	s.remaining -= height
 }
 
-// across adds a source row to the sums of new pixels, at most two per source pixel.
-func (s *shrinker) across(source []byte) {
+// addAcross sets s.row to the sums of a source row. A source pixel is part of at most two new pixels.
+func (s *shrinker) addAcross(source []byte) {
 	clear(s.row)
 	to, room, width := s.row, s.from.X, s.to.X
 	for ; len(source) >= 4; source = source[4:] {
@@ -112,7 +115,8 @@ func gather(to []uint32, pixel []byte, parts uint32) {
 	to[3] += parts * uint32(pixel[3])
 }
 
-func (s *shrinker) down(parts int) {
+// addDown adds a number of parts of the source row's height to the new row.
+func (s *shrinker) addDown(parts int) {
 	for i, v := range s.row {
 		s.sum[i] += uint64(v) * uint64(parts) //nolint:gosec // never below zero
 	}

@@ -21,7 +21,7 @@ func Start(tb testing.TB, specPath, upstreamURL string) string {
 	dir := requirePrism(tb)
 	spec, err := filepath.Abs(specPath)
 	if err != nil {
-		tb.Fatalf("finding the description: %v", err)
+		tb.Fatalf("resolving the path of the OpenAPI document: %v", err)
 	}
 	running, err := launch(dir, spec, upstreamURL)
 	if err != nil {

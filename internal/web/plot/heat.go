@@ -14,10 +14,10 @@ type Heat struct {
 	Cells [7][24]Cell
 }
 
-// Cell is one hour. Level is 0 for too little data, else from 1, the lowest, to 5.
+// Cell is one hour. Level is from 1, the lowest, to 5. It is 0 for an hour with too few posts.
 type Cell struct {
 	Level int
-	Text  string // tooltip; empty if there is no data
+	Text  string // tooltip; empty for an hour without data
 }
 
 // monday is any Monday.

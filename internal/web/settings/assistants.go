@@ -74,7 +74,7 @@ func (p *Handlers) connectionIn(r *http.Request) (team.ListedKey, error) {
 
 // assistantPageView is the page of a connection.
 type assistantPageView struct {
-	wrong
+	fieldError
 	keyView
 
 	Lacks []access.Capability // granted, but no longer within the person's role
@@ -109,7 +109,7 @@ func (p *Handlers) showAssistant(
 	w http.ResponseWriter, r *http.Request, status int, k team.ListedKey, typed assistantPageView,
 ) {
 	out := assistantPageView{
-		wrong: typed.wrong, keyView: p.viewOf(r, k), Limit: typed.Limit,
+		fieldError: typed.fieldError, keyView: p.viewOf(r, k), Limit: typed.Limit,
 		Own: k.PersonID == shell.VisitorOf(r.Context()).ID,
 	}
 	if out.Wrong == "" && !typed.typed && k.DailyCredits != plan.Unlimited {
@@ -145,7 +145,7 @@ func (p *Handlers) limitAssistant(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		if told, ok := p.formError(w, r, err); ok {
-			p.showAssistant(w, r, shell.StatusOf(err), k, assistantPageView{wrong: told, Limit: typed})
+			p.showAssistant(w, r, shell.StatusOf(err), k, assistantPageView{fieldError: told, Limit: typed})
 		}
 		return
 	}

@@ -21,7 +21,7 @@ const itemsPerPage = 50
 
 // creditsView is the credits page. Only owners and admins see the balance and the statement.
 type creditsView struct {
-	wrong
+	fieldError
 
 	Usage credit.Usage
 	Daily team.DailyLimit
@@ -83,7 +83,7 @@ func (p *Handlers) setLimit(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		if told, ok := p.formError(w, r, err); ok {
-			p.showCredits(w, r, shell.StatusOf(err), creditsView{wrong: told, Own: typed})
+			p.showCredits(w, r, shell.StatusOf(err), creditsView{fieldError: told, Own: typed})
 		}
 		return
 	}

@@ -92,7 +92,7 @@ func (p *Handlers) keysPage(w http.ResponseWriter, r *http.Request) {
 
 // keyForm is the form of a new key, as entered.
 type keyForm struct {
-	wrong
+	fieldError
 
 	Name, Level, Limit, Expires string
 	Levels                      []access.Level
@@ -140,7 +140,7 @@ func (p *Handlers) addKey(w http.ResponseWriter, r *http.Request) {
 	made, value, err := p.makeKey(r, form)
 	if err != nil {
 		var ok bool
-		if form.wrong, ok = p.formError(w, r, err); ok {
+		if form.fieldError, ok = p.formError(w, r, err); ok {
 			p.showKeyForm(w, r, shell.StatusOf(err), form)
 		}
 		return
@@ -179,7 +179,7 @@ func endOf(day string, zone *time.Location) (time.Time, error) {
 
 // keyPageView is the page of a key.
 type keyPageView struct {
-	wrong
+	fieldError
 	keyView
 
 	Levels []access.Level
@@ -216,7 +216,7 @@ func (p *Handlers) showKey(w http.ResponseWriter, r *http.Request, status int, t
 		p.ShowError(w, r, err)
 		return
 	}
-	out := keyPageView{wrong: typed.wrong, keyView: p.viewOf(r, k), Levels: access.Levels(), Limit: typed.Limit}
+	out := keyPageView{fieldError: typed.fieldError, keyView: p.viewOf(r, k), Levels: access.Levels(), Limit: typed.Limit}
 	if out.Wrong == "" && !typed.typed && k.DailyCredits != plan.Unlimited {
 		out.Limit = strconv.FormatInt(k.DailyCredits, 10)
 	}
@@ -253,7 +253,7 @@ func (p *Handlers) changeKey(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		if told, ok := p.formError(w, r, err); ok {
-			view := keyPageView{wrong: told, Limit: typed}
+			view := keyPageView{fieldError: told, Limit: typed}
 			view.Level = level
 			p.showKey(w, r, shell.StatusOf(err), view)
 		}

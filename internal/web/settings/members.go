@@ -20,7 +20,7 @@ func roles() []access.Role { return access.Roles()[1:] }
 
 // membersView lists members and invitations.
 type membersView struct {
-	wrong
+	fieldError
 
 	Members     []team.Member
 	Factors     map[int64]team.Factors
@@ -115,7 +115,7 @@ func (p *Handlers) invite(w http.ResponseWriter, r *http.Request) {
 	shown, err := p.sendInvitation(r, email, role)
 	if err != nil {
 		if told, ok := p.formError(w, r, err); ok {
-			p.showMembers(w, r, shell.StatusOf(err), membersView{wrong: told, Email: email, Role: role})
+			p.showMembers(w, r, shell.StatusOf(err), membersView{fieldError: told, Email: email, Role: role})
 		}
 		return
 	}
@@ -160,7 +160,7 @@ func (p *Handlers) onWaiting(
 	}
 	if err != nil {
 		if told, ok := p.formError(w, r, err); ok {
-			p.showMembers(w, r, shell.StatusOf(err), membersView{wrong: told, Role: access.Editor})
+			p.showMembers(w, r, shell.StatusOf(err), membersView{fieldError: told, Role: access.Editor})
 		}
 		return
 	}
@@ -181,7 +181,7 @@ func (p *Handlers) revokeInvitation(w http.ResponseWriter, r *http.Request) {
 
 // memberView is a member's page.
 type memberView struct {
-	wrong
+	fieldError
 	team.Member
 
 	Roles []access.Role
@@ -189,11 +189,11 @@ type memberView struct {
 }
 
 func (p *Handlers) memberPage(w http.ResponseWriter, r *http.Request) {
-	p.showMember(w, r, http.StatusOK, "member", wrong{})
+	p.showMember(w, r, http.StatusOK, "member", fieldError{})
 }
 
 // showMember shows a page about the member in the path.
-func (p *Handlers) showMember(w http.ResponseWriter, r *http.Request, status int, page string, told wrong) {
+func (p *Handlers) showMember(w http.ResponseWriter, r *http.Request, status int, page string, told fieldError) {
 	id, err := shell.PathID(r, "person")
 	var m team.Member
 	if err == nil {
@@ -242,7 +242,7 @@ func (p *Handlers) onMember(
 }
 
 func (p *Handlers) removePage(w http.ResponseWriter, r *http.Request) {
-	p.showMember(w, r, http.StatusOK, "memberremove", wrong{})
+	p.showMember(w, r, http.StatusOK, "memberremove", fieldError{})
 }
 
 func (p *Handlers) removeMember(w http.ResponseWriter, r *http.Request) {
@@ -253,7 +253,7 @@ func (p *Handlers) removeMember(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) transferPage(w http.ResponseWriter, r *http.Request) {
-	p.showMember(w, r, http.StatusOK, "transfer", wrong{})
+	p.showMember(w, r, http.StatusOK, "transfer", fieldError{})
 }
 
 func (p *Handlers) transfer(w http.ResponseWriter, r *http.Request) {

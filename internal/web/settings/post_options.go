@@ -9,11 +9,11 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-const tikTokDefault = "/settings/team#tiktok"
+const tikTokDefaultPath = "/settings/team#tiktok"
 
 // tikTokForm is the team's default for TikTok, as entered.
 type tikTokForm struct {
-	wrong
+	fieldError
 
 	Shown   bool // the team has a TikTok account, or a default
 	Options network.TikTokOptions
@@ -34,7 +34,7 @@ func newTikTokForm(o network.Options, hasTikTok bool) tikTokForm {
 	return f
 }
 
-func tikTokIn(form url.Values) tikTokForm {
+func tikTokFromForm(form url.Values) tikTokForm {
 	is := func(name string) bool { return form.Get(name) == "yes" }
 	f := tikTokForm{Shown: true, Mode: form.Get("tiktok-mode"), Options: network.TikTokOptions{
 		PrivacyLevel: form.Get("tiktok-privacy"), AllowComment: is("tiktok-comment"), AllowDuet: is("tiktok-duet"),
@@ -65,17 +65,17 @@ func (p *Handlers) changeTikTok(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	form := tikTokIn(r.PostForm)
+	form := tikTokFromForm(r.PostForm)
 	o, err := form.options()
 	if err == nil {
 		err = p.admin(r).SetPostOptions(r.Context(), o)
 	}
 	if err == nil {
-		p.finish(w, r, "Saved.", tikTokDefault)
+		p.finish(w, r, "Saved.", tikTokDefaultPath)
 		return
 	}
 	var ok bool
-	if form.wrong, ok = p.formError(w, r, err); !ok {
+	if form.fieldError, ok = p.formError(w, r, err); !ok {
 		return
 	}
 	profile, failed := p.Teams.Profile(r.Context(), here(r))

@@ -123,18 +123,18 @@ func in(at time.Time, zone *time.Location) time.Time {
 	return at.In(zone)
 }
 
-// wrong is the error of a form and its field.
-type wrong struct{ Wrong, Field string }
+// fieldError is the error of a form, and the name of the field that it is about.
+type fieldError struct{ Wrong, Field string }
 
 // formError returns an error that the person can correct in the form. It answers other errors and reports false.
-func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (wrong, bool) {
+func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (fieldError, bool) {
 	f := apierr.FromError(err)
 	if f.IsServerError() || f.Code == apierr.NotFound {
 		p.ShowError(w, r, err)
-		return wrong{}, false
+		return fieldError{}, false
 	}
 	field, _ := f.Context["argument"].(string)
-	return wrong{p.Detail(r, err), field}, true
+	return fieldError{p.Detail(r, err), field}, true
 }
 
 // finish confirms a form and redirects.

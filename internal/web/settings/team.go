@@ -43,15 +43,15 @@ func (p *Handlers) switchAccess(w http.ResponseWriter, r *http.Request) {
 
 // teamForm is the team's profile, as entered.
 type teamForm struct {
-	wrong
+	fieldError
 	team.Profile
 
-	Zones     []teamtime.Choice
-	Languages []ContentLanguage
-	Factor    bool   // members must use a second factor
-	NoFactor  string // error of changing that
-	TikTok    tikTokForm
-	Clock     string // the team's time now
+	Zones          []teamtime.Choice
+	Languages      []ContentLanguage
+	RequiresFactor bool   // members must use a second factor
+	FactorError    string // error of a change of RequiresFactor
+	TikTok         tikTokForm
+	Clock          string // the team's time now
 }
 
 // ContentLanguage is a language with its BCP 47 tag.
@@ -91,19 +91,20 @@ var languages = []ContentLanguage{
 }
 
 func (p *Handlers) teamPage(w http.ResponseWriter, r *http.Request) {
-	p.showTeamAgain(w, r, http.StatusOK, "")
+	p.showStoredTeam(w, r, http.StatusOK, "")
 }
 
-// showTeamAgain shows the team unchanged, with an error about its second factor.
-func (p *Handlers) showTeamAgain(w http.ResponseWriter, r *http.Request, status int, noFactor string) {
+// showStoredTeam shows the stored profile, or the form as typed before a step-up. factorError is the error of
+// requireFactor, if any.
+func (p *Handlers) showStoredTeam(w http.ResponseWriter, r *http.Request, status int, factorError string) {
 	profile, err := p.Teams.Profile(r.Context(), here(r))
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	form := teamForm{NoFactor: noFactor, Profile: profile}
+	form := teamForm{FactorError: factorError, Profile: profile}
 	if typed := p.SavedForm(r); typed != nil {
-		form.Profile = profileIn(typed)
+		form.Profile = profileFromForm(typed)
 	}
 	p.showTeam(w, r, status, form)
 }
@@ -121,7 +122,7 @@ func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, 
 		}
 		f.TikTok = newTikTokForm(o, hasTikTok)
 	}
-	f.Zones, f.Languages, f.Factor = teamtime.Choices(p.DB.Now()), languages, shell.VisitorOf(r.Context()).Team.SecondFactor
+	f.Zones, f.Languages, f.RequiresFactor = teamtime.Choices(p.DB.Now()), languages, shell.VisitorOf(r.Context()).Team.SecondFactor
 	f.Clock = p.Language(r).Format(p.DB.Now().In(zone(r)), locale.Clock)
 	p.Show(w, r, status, pages["team"], "General", f)
 }
@@ -142,19 +143,19 @@ func (p *Handlers) requireFactor(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		if told, ok := p.formError(w, r, err); ok {
-			p.showTeamAgain(w, r, shell.StatusOf(err), told.Wrong)
+			p.showStoredTeam(w, r, shell.StatusOf(err), told.Wrong)
 		}
 		return
 	}
 	said := locale.Key("Members no longer need two-factor authentication.")
 	if required {
-		said = "Members now need two-factor authentication. Members without it set it up before they can open the " +
-			"team’s pages."
+		said = "Members now need two-factor authentication. Members without it must set it up before they can open " +
+			"the team’s pages."
 	}
 	p.finish(w, r, said, "/settings/team")
 }
 
-func profileIn(form url.Values) team.Profile {
+func profileFromForm(form url.Values) team.Profile {
 	return team.Profile{
 		Name: form.Get("name"), Timezone: form.Get("timezone"), Language: form.Get("content_language"),
 		KeepOriginals: form.Get("keep_originals") == "1",
@@ -166,10 +167,10 @@ func (p *Handlers) changeTeam(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	was := shell.VisitorOf(r.Context()).Team.Timezone
-	form := teamForm{Profile: profileIn(r.PostForm)}
+	form := teamForm{Profile: profileFromForm(r.PostForm)}
 	if err := p.admin(r).SetProfile(r.Context(), form.Profile); err != nil {
 		var ok bool
-		if form.wrong, ok = p.formError(w, r, err); ok {
+		if form.fieldError, ok = p.formError(w, r, err); ok {
 			p.showTeam(w, r, shell.StatusOf(err), form)
 		}
 		return
@@ -178,6 +179,6 @@ func (p *Handlers) changeTeam(w http.ResponseWriter, r *http.Request) {
 		p.finish(w, r, "Saved.", "/settings/team")
 		return
 	}
-	p.Flash(r, "Saved. Times are now shown in %s. The instants of scheduled posts do not change.", form.Timezone)
+	p.Flash(r, "Saved. Times are now shown in %s. Scheduled posts are still published at the same moments.", form.Timezone)
 	shell.Redirect(w, r, "/settings/team")
 }

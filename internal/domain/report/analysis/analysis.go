@@ -1,6 +1,6 @@
-// Package analysis analyzes the public metrics of a profile: engagement, what is associated with more of it, growth,
-// and the confidence of each. It is a pure function that does not depend on the order of posts. docs/scoring.md
-// documents the formulas and their sources.
+// Package analysis analyzes the public metrics of a profile: engagement, the factors associated with higher engagement,
+// growth, and a confidence level for each result. The result depends only on the input, not on the order of posts.
+// docs/scoring.md documents the formulas and their sources.
 package analysis
 
 import (

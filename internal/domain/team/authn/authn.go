@@ -26,20 +26,20 @@ var errUnauthorized = apierr.New(apierr.Unauthorized,
 type Authenticator struct {
 	db      *db.DB
 	cache   *keyCache
-	guesses Guesses
+	guesses GuessLimiter
 	terms   plan.Terms
 	uses    pendingUses
 }
 
-// Guesses limits the rate of repeated wrong credentials.
-type Guesses interface {
+// GuessLimiter limits the rate of repeated wrong credentials.
+type GuessLimiter interface {
 	// Wrong counts a wrong credential and returns how long the caller must wait, or 0.
 	Wrong(credential string) time.Duration
 }
 
 // New returns an Authenticator.
-func New(d *db.DB, guesses Guesses, t plan.Terms) *Authenticator {
-	return &Authenticator{db: d, cache: newKeyCache(d), guesses: guesses, terms: t, uses: pendingUses{byKey: map[int64]time.Time{}}}
+func New(d *db.DB, limiter GuessLimiter, t plan.Terms) *Authenticator {
+	return &Authenticator{db: d, cache: newKeyCache(d), guesses: limiter, terms: t, uses: pendingUses{byKey: map[int64]time.Time{}}}
 }
 
 // Authenticate returns the actor of an API key. It returns the same error for all invalid keys, and rate_limited for an

@@ -9,7 +9,8 @@ self.fillText = (text, values) => text.replace(/%[sd]/g, () => String(values.shi
 // translate returns a text with values in place of %s and %d.
 self.translate = (text, ...values) => self.fillText(self.texts[text] ?? text, values);
 
-// translateCount returns a text that depends on a number, the first value: one for 1, other for other numbers.
+// translateCount returns the text `one` if n is 1, otherwise the text `other`. n replaces the first placeholder, before
+// values.
 self.translateCount = (n, one, other, ...values) => {
   const found = self.texts[other] ?? { one, other };
   return self.fillText(n === 1 ? found.one : found.other, [n, ...values]);
