@@ -108,12 +108,16 @@ type Authorizer interface {
 	// Authorize returns the URL of the consent page.
 	Authorize(a Authorization) string
 	// Exchange trades an authorization code for the accounts that it gives access to, each with its grant. If there
-	// may be more accounts than it could read, it returns ErrMoreAccounts with those that it read.
+	// may be more accounts than it could read, it returns ErrMoreAccounts or ErrUnreadAccounts with those that it read.
 	Exchange(ctx context.Context, a Authorization, code string) ([]Candidate, error)
 }
 
-// ErrMoreAccounts means that a person may have more accounts than Exchange could read.
-var ErrMoreAccounts = errors.New("the network may have more accounts of this person")
+var (
+	// ErrMoreAccounts means that a person may have more accounts than Exchange could read.
+	ErrMoreAccounts = errors.New("the network may have more accounts of this person")
+	// ErrUnreadAccounts means that Exchange could not read some lists of a person's accounts because of a temporary error.
+	ErrUnreadAccounts = errors.New("the network failed to list some accounts of this person")
+)
 
 // Authorization is one round trip to a network's consent page.
 type Authorization struct {

@@ -66,6 +66,9 @@ func challenge(verifier string) string {
 // moreAccounts is the last account of a consent with more accounts than were read.
 const moreAccounts = "…"
 
+// unreadAccounts is the last account of a consent with accounts that a temporary error hid.
+const unreadAccounts = "!"
+
 // consents is a network with OAuth consent.
 type consents struct {
 	network.Network
@@ -105,8 +108,11 @@ func (c consents) Exchange(ctx context.Context, a network.Authorization, code st
 	}
 	var out []network.Candidate
 	for _, name := range names {
-		if name == moreAccounts {
+		switch name {
+		case moreAccounts:
 			return out, network.ErrMoreAccounts
+		case unreadAccounts:
+			return out, network.ErrUnreadAccounts
 		}
 		out = append(out,
 			network.Candidate{

@@ -288,6 +288,9 @@ func TestChooseAccounts(t *testing.T) {
 		if strings.Contains(anew.text, mayBeMore) {
 			t.Error("the page says that a complete list is truncated")
 		}
+		w.networks.set("", "first", unreadAccounts)
+		ada.get(ada.get(ada.consent(w.link(t, newInstagram))).Header.Get("Location")).wants(t, 200, "first",
+			"A temporary error at Instagram hid some of your accounts.")
 	})
 }
 

@@ -366,6 +366,8 @@ var (
 			"and try again.")
 	errMoreAccounts = apierr.BadState("too_many_accounts", "You have more accounts at the network than can be listed here. "+
 		"Connect again, and give access only to the account that you want to connect.")
+	errUnreadAccounts = apierr.BadState("accounts_unread", "A temporary error at the network hid some of your accounts. "+
+		"Connect again in a few minutes.")
 	errNoAccount = apierr.BadState("no_account", "No account can be connected.")
 )
 

@@ -39,7 +39,8 @@ type attempt struct {
 	Verifier   string      `json:"verifier,omitempty"`
 	Kind       string      `json:"kind,omitempty"` // sign-in method
 	Candidates []candidate `json:"candidates,omitempty"`
-	More       bool        `json:"more,omitempty"` // the person may have more accounts
+	More       bool        `json:"more,omitempty"`   // the person may have more accounts
+	Unread     bool        `json:"unread,omitempty"` // a temporary error hid some accounts
 }
 
 // candidate is a stored network.Candidate.
@@ -161,12 +162,28 @@ func (c *Connector) Return(ctx context.Context, person int64, r Callback) (Outco
 	defer cancel()
 	candidates, err := a.Exchange(exchangeCtx, network.Authorization{Kind: started.Kind, State: r.State, Verifier: started.Verifier,
 		Redirect: c.redirect(r.Platform)}, r.Code)
-	more := errors.Is(err, network.ErrMoreAccounts)
-	if err != nil && !more {
+	if err != nil && !isPartial(err) {
 		return out, userError(err, "The network did not accept this sign-in. Try again.")
 	}
-	out.Account, out.Choice, err = c.connectFound(ctx, person, state[:], started.Token, candidates, more)
+	out.Account, out.Choice, err = c.connectFound(ctx, person, state[:], started.Token, candidates, err)
 	return out, err
+}
+
+// isPartial reports whether an error of Exchange means that the person may have more accounts than it returned.
+func isPartial(err error) bool {
+	return errors.Is(err, network.ErrMoreAccounts) || errors.Is(err, network.ErrUnreadAccounts)
+}
+
+// absentError returns the error for a missing account. Partial is the error of Exchange, nil if it read all accounts. In
+// that case, absentError returns complete.
+func absentError(partial, complete error) error {
+	switch {
+	case errors.Is(partial, network.ErrUnreadAccounts):
+		return errUnreadAccounts
+	case partial != nil:
+		return errMoreAccounts
+	}
+	return complete
 }
 
 // consumeState marks a state as used and returns its attempt.
@@ -201,42 +218,40 @@ func consentError(code string) error {
 	return apierr.BadState("failed", "The network did not complete the sign-in, so nothing was connected. Try again.")
 }
 
-// connectFound connects a single account, or stores several accounts for the person to choose from. More reports whether
+// connectFound connects a single account, or stores several accounts for the person to choose from. Partial is not nil if
 // the person may have more accounts.
 func (c *Connector) connectFound(ctx context.Context, person int64, state []byte, token string,
-	candidates []network.Candidate, more bool) (Account, int64, error) {
+	candidates []network.Candidate, partial error) (Account, int64, error) {
 	l, err := c.parse(token)
 	if err != nil {
 		return Account{}, 0, err
 	}
 	if l.accountID != 0 {
-		if candidates, err = c.filterReconnect(ctx, l, candidates, more); err != nil {
+		if candidates, err = c.filterReconnect(ctx, l, candidates, partial); err != nil {
 			return Account{}, 0, err
 		}
-		more = false
+		partial = nil
 	}
 	var a Account
 	var choice int64
 	err = c.Accounts.db.InTx(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
 		switch {
-		case len(candidates) == 0 && more:
-			return errMoreAccounts
 		case len(candidates) == 0:
-			return errNoAccount
-		case len(candidates) == 1 && !more:
+			return absentError(partial, errNoAccount)
+		case len(candidates) == 1 && partial == nil:
 			a, err = c.connectChosen(ctx, tx, person, token, candidates[0])
 			return err
 		}
-		choice, err = c.storeChoice(ctx, tx, state, token, candidates, more)
+		choice, err = c.storeChoice(ctx, tx, state, token, candidates, partial)
 		return err
 	})
 	return a, choice, err
 }
 
 // filterReconnect returns only the account to reconnect. It returns errOtherAccount if the network did not return it, or
-// errMoreAccounts if it may have it.
+// errMoreAccounts or errUnreadAccounts if it may have it.
 func (c *Connector) filterReconnect(ctx context.Context, l link,
-	candidates []network.Candidate, more bool) ([]network.Candidate, error) {
+	candidates []network.Candidate, partial error) ([]network.Candidate, error) {
 	wanted, err := readAccount(ctx, c.Accounts.db, l.teamID, l.accountID)
 	if err != nil {
 		return nil, err
@@ -246,16 +261,14 @@ func (c *Connector) filterReconnect(ctx context.Context, l link,
 			return []network.Candidate{f}, nil
 		}
 	}
-	if more {
-		return nil, errMoreAccounts
-	}
-	return nil, errOtherAccount
+	return nil, absentError(partial, errOtherAccount)
 }
 
 // storeChoice stores at most maxChoices accounts.
 func (c *Connector) storeChoice(ctx context.Context, tx *db.Tx, state []byte, token string,
-	candidates []network.Candidate, more bool) (int64, error) {
-	a := attempt{Token: token, More: more || len(candidates) > maxChoices}
+	candidates []network.Candidate, partial error) (int64, error) {
+	unread := errors.Is(partial, network.ErrUnreadAccounts)
+	a := attempt{Token: token, More: partial != nil && !unread || len(candidates) > maxChoices, Unread: unread}
 	for _, f := range candidates[:min(len(candidates), maxChoices)] {
 		a.Candidates = append(a.Candidates, candidate(f))
 	}
@@ -281,7 +294,8 @@ type Choice struct {
 	Offer
 
 	Accounts []Chosen
-	More     bool // whether the person may have more accounts
+	More     bool // whether the person may have more accounts than can be listed
+	Unread   bool // whether accounts are missing because of a temporary error of the network
 }
 
 // Chosen is an account of a choice. Its index is an argument of Choose.
@@ -300,7 +314,7 @@ func (c *Connector) Choice(ctx context.Context, person, id int64) (Choice, error
 	if err != nil {
 		return Choice{}, err
 	}
-	out := Choice{More: a.More}
+	out := Choice{More: a.More, Unread: a.Unread}
 	if out.Offer, err = c.readOffer(ctx, c.Accounts.db, person, a.Token, l); err != nil {
 		return Choice{}, err
 	}

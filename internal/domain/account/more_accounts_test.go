@@ -2,6 +2,7 @@ package account_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -19,7 +20,7 @@ type listingNetwork struct {
 	handleNetwork
 
 	accounts int
-	more     bool // there may be more accounts
+	partial  error // why there may be more accounts
 }
 
 func (*listingNetwork) Kinds() []string { return []string{""} }
@@ -34,10 +35,7 @@ func (n *listingNetwork) Exchange(context.Context, network.Authorization, string
 		id := fmt.Sprint("did:", i+1)
 		found = append(found, network.Candidate{Grant: network.Grant{Account: id, Username: id, Access: "access"}})
 	}
-	if n.more {
-		return found, network.ErrMoreAccounts
-	}
-	return found, nil
+	return found, n.partial
 }
 
 // authorize runs a sign-in with a link.
@@ -47,30 +45,32 @@ func (h *env) authorize(t *testing.T, c *account.Connector, token string) (accou
 	return c.Return(t.Context(), h.owner, account.Callback{Platform: "bluesky", State: page.Query().Get("state"), Code: "code"})
 }
 
-// A choice says if the person may have more accounts than were read. If the account to reconnect may be one of them, the
+// A choice says if the person may have more accounts than were read, and why. If the account to reconnect may be one of them, the
 // sign-in does not call it another account.
 func TestMoreAccounts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		accounts int
-		more     bool
-		listed   int // accounts of the choice
-		want     bool
+		partial  error
+		listed   int  // accounts of the choice
+		more     bool // the choice says that there are too many to list
 	}{
 		"all":                  {accounts: 2, listed: 2},
-		"one of several":       {accounts: 1, more: true, listed: 1, want: true},
-		"some":                 {accounts: 2, more: true, listed: 2, want: true},
-		"more than are stored": {accounts: 501, listed: 500, want: true},
+		"one of several":       {accounts: 1, partial: network.ErrMoreAccounts, listed: 1, more: true},
+		"some":                 {accounts: 2, partial: network.ErrMoreAccounts, listed: 2, more: true},
+		"more than are stored": {accounts: 501, listed: 500, more: true},
+		"one, others unread":   {accounts: 1, partial: network.ErrUnreadAccounts, listed: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n := &listingNetwork{accounts: c.accounts, more: c.more}
+			n := &listingNetwork{accounts: c.accounts, partial: c.partial}
 			h := newEnv(t, testkit.Open(t, testkit.SQLite(t), nil), n)
 			connector := h.connector()
 			out := must.Get(h.authorize(t, connector, h.token(t, connector)))(t)
 			choice := must.Get(connector.Choice(t.Context(), h.owner, out.Choice))(t)
-			if len(choice.Accounts) != c.listed || choice.More != c.want {
-				t.Errorf("%d accounts, more: %v", len(choice.Accounts), choice.More)
+			unread := errors.Is(c.partial, network.ErrUnreadAccounts)
+			if len(choice.Accounts) != c.listed || choice.More != c.more || choice.Unread != unread {
+				t.Errorf("%d accounts, more: %v, unread: %v", len(choice.Accounts), choice.More, choice.Unread)
 			}
 		})
 	}
@@ -84,11 +84,16 @@ func TestAccountMayBeOneOfMore(t *testing.T) {
 	c := h.connector()
 	must.Get(h.authorize(t, c, h.token(t, c)))(t)
 	must.NoError(t, h.service.MarkLost(t.Context(), 1, account.AnyGrant))
-	n.accounts, n.more = 0, true
-	for name, link := range map[string]string{"new": `{"platform":"bluesky"}`, "reconnect": `{"account_id":1}`} {
-		token := strings.TrimPrefix(must.Get(h.requestLink(t, c, "free", link))(t).URL, "https://press.example/connect/")
-		if _, err := h.authorize(t, c, token); !strings.Contains(apierr.FromError(err).Detail, "more accounts") {
-			t.Errorf("%s: %v", name, err)
+	n.accounts = 0
+	for partial, want := range map[error]string{
+		network.ErrMoreAccounts: "more accounts", network.ErrUnreadAccounts: "Connect again in a few minutes",
+	} {
+		n.partial = partial
+		for name, link := range map[string]string{"new": `{"platform":"bluesky"}`, "reconnect": `{"account_id":1}`} {
+			token := strings.TrimPrefix(must.Get(h.requestLink(t, c, "free", link))(t).URL, "https://press.example/connect/")
+			if _, err := h.authorize(t, c, token); !strings.Contains(apierr.FromError(err).Detail, want) {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	}
 }

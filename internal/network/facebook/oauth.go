@@ -119,10 +119,10 @@ func (n *Network) extendToken(ctx context.Context, g network.Grant, token string
 }
 
 // candidates returns the Pages on which the person may post, each with its own token. If there are none, the error
-// names the missing permission. If there may be more, it is network.ErrMoreAccounts.
+// names the missing permission. If there may be more, it is network.ErrMoreAccounts or network.ErrUnreadAccounts.
 func (n *Network) candidates(ctx context.Context, person network.Grant) ([]network.Candidate, error) {
-	pages, more, err := n.login().Pages(ctx, person, pageFields)
-	if err != nil {
+	pages, err := n.login().Pages(ctx, person, pageFields)
+	if err != nil && pages == nil {
 		return nil, err
 	}
 	var found []network.Candidate
@@ -132,8 +132,8 @@ func (n *Network) candidates(ctx context.Context, person network.Grant) ([]netwo
 		}
 	}
 	switch {
-	case more:
-		return found, network.ErrMoreAccounts
+	case err != nil:
+		return found, err
 	case len(found) > 0:
 	case len(pages) > 0:
 		return nil, noTaskError()

@@ -166,7 +166,27 @@ func TestMissingPermission(t *testing.T) {
 	}
 }
 
-// A temporary failure of a list makes the sign-in fail, so that no Page seems to be missing.
+// If a list fails temporarily, the sign-in returns the Pages of the other lists, and says that Pages are missing.
+func TestSomePagesUnread(t *testing.T) {
+	t.Parallel()
+	const page, failing = `{"data":[{"id":"1010","name":"Own","access_token":"own"}]}`, `{"error":{"code":2}}`
+	for name, answers := range map[string]map[string]string{
+		"own Pages":   {"me/accounts": failing, "me/businesses": `{"data":[{"id":"501"}]}`, "501/owned_pages": page},
+		"portfolios":  {"me/accounts": page, "me/businesses": failing},
+		"a portfolio": {"me/accounts": page, "me/businesses": `{"data":[{"id":"501"}]}`, "501/owned_pages": failing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := facebook.New(facebook.Options{GraphHost: portfolio(t, business, answers)})
+			found, err := n.Exchange(t.Context(), network.Authorization{}, "code")
+			if len(found) != 1 || !errors.Is(err, network.ErrUnreadAccounts) {
+				t.Errorf("found %+v, %v", found, err)
+			}
+		})
+	}
+}
+
+// If a list fails temporarily and no Page was read, the sign-in fails.
 func TestPortfolioFails(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"me/businesses", "501/client_pages"} {

@@ -1,7 +1,9 @@
 package graph
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"sync"
@@ -41,39 +43,73 @@ type InstagramAccount struct {
 
 // Pages returns the Pages that a person selected, with the given fields, which must include the token. If the person
 // granted ScopeBusiness, the result includes the Pages of their business portfolios, which may be missing in the
-// person's own list. Pages without a token are omitted. It reports whether there may be more Pages than it could read.
+// person's own list. Pages without a token are omitted.
+//
+// If there may be more Pages than it could read, Pages returns network.ErrMoreAccounts with those that it read. If a list
+// failed temporarily, it returns network.ErrUnreadAccounts with the Pages of the other lists.
 //
 // The edges of portfolios are not in Meta's API description. They are undocumented, but widely used.
-func (l Login) Pages(ctx context.Context, person network.Grant, fields string) ([]Page, bool, error) {
-	found, more, err := l.OwnPages(ctx, person, fields)
-	if err != nil || !slices.Contains(person.Scopes, ScopeBusiness) {
-		return found, more, err
+func (l Login) Pages(ctx context.Context, person network.Grant, fields string) ([]Page, error) {
+	own := pageList{}
+	own.pages, own.more, own.err = l.OwnPages(ctx, person, fields)
+	lists := []pageList{own}
+	if (own.err == nil || isPassing(own.err)) && slices.Contains(person.Scopes, ScopeBusiness) {
+		lists = append(lists, l.readPortfolios(ctx, person, fields)...)
 	}
+	found, more := own.pages, false
+	var failed error // the first temporary error
+	for _, list := range lists {
+		found, more = appendNew(found, list.pages), more || list.more
+		switch {
+		case list.err == nil:
+		case isPassing(list.err) && ctx.Err() == nil:
+			failed = cmp.Or(failed, list.err)
+		default:
+			return nil, list.err
+		}
+	}
+	switch {
+	case failed != nil && len(found) == 0:
+		return nil, failed
+	case failed != nil:
+		return found, network.ErrUnreadAccounts
+	case more:
+		return found, network.ErrMoreAccounts
+	}
+	return found, nil
+}
+
+// readPortfolios reads the lists of Pages of a person's business portfolios. Lists that the network refuses are empty. When
+// portfolioTime is over, the remaining lists may have more Pages.
+func (l Login) readPortfolios(ctx context.Context, person network.Grant, fields string) []pageList {
 	timed, cancel := context.WithTimeout(ctx, l.portfolioTime())
 	defer cancel()
-	businesses, moreBusinesses, err := readList[Created](timed, l, person, "me/businesses", "id")
+	businesses, more, err := readList[Created](timed, l, person, "me/businesses", "id")
 	businesses = slices.DeleteFunc(businesses, func(b Created) bool { return !IsID(b.ID) })
 	var edges []string
 	for _, b := range businesses[:min(len(businesses), maxBusinesses)] {
 		edges = append(edges, b.ID+"/owned_pages", b.ID+"/client_pages")
 	}
-	more = more || moreBusinesses || len(businesses) > maxBusinesses
-	lists := []pageList{{err: err}}
-	if err == nil {
-		lists = l.readEdges(timed, person, edges, fields)
-	}
-	for _, list := range lists {
-		found = appendNew(found, list.pages)
+	lists := l.readEdges(timed, person, edges, fields)
+	lists = append(lists, pageList{more: more || len(businesses) > maxBusinesses, err: err})
+	for i, list := range lists {
 		switch {
-		case list.err == nil || isRefusal(list.err):
-			more = more || list.more
+		case list.err == nil:
+		case isRefusal(list.err):
+			lists[i].err = nil
 		case timed.Err() != nil && ctx.Err() == nil: // portfolioTime is over
-			more = true
-		default:
-			return nil, false, list.err
+			lists[i].err, lists[i].more = nil, true
 		}
 	}
-	return found, more, nil
+	return lists
+}
+
+// isPassing reports whether a repeated call may succeed.
+func isPassing(err error) bool {
+	netErr, ok := errors.AsType[*network.Error](err)
+	return ok && slices.Contains([]network.Class{
+		network.Transient, network.Uncertain, network.Processing, network.Rate, network.Quota,
+	}, netErr.Class)
 }
 
 func (l Login) portfolioTime() time.Duration {

@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -80,9 +81,9 @@ func TestPagesOfManyPortfolios(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			login, person, most := agency(t, c.portfolios, c.own, "")
-			found, more, err := login.Pages(t.Context(), person, "id,access_token")
-			if err != nil || len(found) != c.pages || more != c.more {
-				t.Fatalf("%d Pages, more: %v, %v", len(found), more, err)
+			found, err := login.Pages(t.Context(), person, "id,access_token")
+			if more := errors.Is(err, network.ErrMoreAccounts); len(found) != c.pages || more != c.more || err != nil && !more {
+				t.Fatalf("%d Pages, %v", len(found), err)
 			}
 			if c.portfolios > 20 && (found[59].ID != "51059" || most.Load() > 8) {
 				t.Errorf("the 60th Page is %s, %d requests at once", found[59].ID, most.Load())
@@ -96,14 +97,14 @@ func TestSlowPortfolio(t *testing.T) {
 	t.Parallel()
 	login, person, _ := agency(t, 3, nothing, "1001")
 	login.PortfolioTime = time.Second
-	found, more, err := login.Pages(t.Context(), person, "id,access_token")
-	if err != nil || len(found) != 2 || !more {
-		t.Errorf("%d Pages, more: %v, %v", len(found), more, err)
+	found, err := login.Pages(t.Context(), person, "id,access_token")
+	if len(found) != 2 || !errors.Is(err, network.ErrMoreAccounts) {
+		t.Errorf("%d Pages, %v", len(found), err)
 	}
 	ended, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, _, err = login.Pages(ended, person, "id,access_token")
-	if err == nil {
-		t.Error("no error after the end of the sign-in")
+	found, err = login.Pages(ended, person, "id,access_token")
+	if err == nil || found != nil {
+		t.Errorf("%d Pages after the end of the sign-in, %v", len(found), err)
 	}
 }

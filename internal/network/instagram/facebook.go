@@ -44,8 +44,8 @@ func (n *Network) exchangeFacebook(
 	if person.Holder, err = n.login().Holder(ctx, person); err != nil {
 		return nil, err
 	}
-	pages, more, err := n.login().Pages(ctx, person, "id,access_token,instagram_business_account{id,username,name}")
-	if err != nil {
+	pages, err := n.login().Pages(ctx, person, "id,access_token,instagram_business_account{id,username,name}")
+	if err != nil && pages == nil {
 		return nil, err
 	}
 	var found []network.Candidate
@@ -54,8 +54,8 @@ func (n *Network) exchangeFacebook(
 			found = append(found, c)
 		}
 	}
-	if more {
-		return found, network.ErrMoreAccounts
+	if err != nil {
+		return found, err
 	}
 	if len(found) == 0 && !slices.Contains(person.Scopes, graph.ScopeBusiness) {
 		return nil, network.PermissionMissing(graph.ScopeBusiness,
