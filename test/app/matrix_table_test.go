@@ -311,6 +311,7 @@ var matrix = map[string]entry{
 	"POST /settings/credits/limit":                     {who: shell.Owners, form: url.Values{"credits": {"9"}}},
 	"GET /settings/credits/statement.csv":              {who: shell.Managers},
 	"GET /settings/audit":                              {who: shell.Managers},
+	"GET /settings/audit.csv":                          {who: shell.Managers},
 	"GET /voices":                                      {who: shell.Members},
 	"GET /voices/new":                                  {who: shell.Writers},
 	"POST /voices/new":                                 {who: shell.Writers, form: url.Values{"name": {"Another"}}},

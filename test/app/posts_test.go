@@ -216,8 +216,7 @@ func TestRetryFailedAccount(t *testing.T) {
 		p.form("Retry these accounts").press().shows(200, "Retrying 1 account.")
 		c.as(t, access.Admin).open("/settings/audit").
 			shows(200,
-				fmt.Sprintf("could not publish a post: rejected content: No [sandbox:reject] ( "+
-					"Bluesky, harbour%d.test )", c.team.ID))
+				fmt.Sprintf("could not publish a post on Bluesky (harbour%d.test) : No [sandbox:reject] – rejected content", c.team.ID))
 		waits := b.waitUntilPublished(id).shows(200, "It was retried moments ago. You can retry it in ", "second").
 			lacks("Retry these accounts", "from Sun").contains(`data-every="2"`)
 		waits.follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID)).shows(200, "You can retry it in ").

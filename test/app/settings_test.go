@@ -316,6 +316,12 @@ func TestSettingsPaging(t *testing.T) {
 		owner.open("/settings/audit").form("Filter").fill("from", "2020-01-01").press().shows(200, "The operator granted 120 credits")
 		owner.open("/settings/audit?kind=no.such").shows(200, "No events match the filter.")
 		owner.open("/settings/audit?before=x").shows(422)
+
+		file := owner.open("/settings/audit?kind=credits.granted").follow("Export these events as CSV")
+		rows := must.Get(csv.NewReader(strings.NewReader(file.source)).ReadAll())(t)
+		if len(rows) != 121 || rows[1][1] != "The operator" || rows[1][3] != "credits.granted" {
+			t.Errorf("%d rows of 120 events: %q", len(rows), rows[:2])
+		}
 	})
 }
 

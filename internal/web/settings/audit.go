@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -10,12 +9,9 @@ import (
 	"time"
 
 	"pressroom.example/pressroom/internal/apierr"
-	"pressroom.example/pressroom/internal/domain/account"
-	"pressroom.example/pressroom/internal/domain/post/postlist"
 	"pressroom.example/pressroom/internal/domain/team"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/platform/auditlog"
-	"pressroom.example/pressroom/internal/web/shell"
 )
 
 const eventsPerPage = 50
@@ -51,10 +47,13 @@ type line struct {
 	Who, Text, Link string
 	Client          string // name entered by a client: untrusted text
 	Post            string // beginning of the post's text; empty if there is no post
-	// name of the API key or assistant; empty if there is none
-	Name    string
-	Account string // network and username of the account
+	Name            string // name of any other subject; empty if it has none or is gone
+	Account         string // network and username of the account
+	Reason          string // why an account failed
 }
+
+// OnAccount reports whether the event is about a post on the line's account, not about the account.
+func (l line) OnAccount() bool { return l.Account != "" && l.ofPost() }
 
 // Icon returns the icon of the event's kind.
 func (l line) Icon() string { return EventIcon(l.Kind) }
@@ -79,10 +78,6 @@ var clients = []string{"post.approved", "post.rejected", "post.commented"}
 // whoOf returns the actor of an event.
 func whoOf(l *locale.Language, e auditlog.Event) string {
 	switch {
-	case e.Person != "" && e.Key != "" && e.Assistant:
-		return l.T("%s, using the assistant “%s”,", e.Person, e.Key)
-	case e.Person != "" && e.Key != "":
-		return l.T("%s, using the API key “%s”,", e.Person, e.Key)
 	case e.Person != "":
 		return e.Person
 	case slices.Contains(clients, e.Kind):
@@ -95,6 +90,25 @@ func whoOf(l *locale.Language, e auditlog.Event) string {
 	return "pressroom"
 }
 
+// linesOf returns events, newest first, as lines. A post that its author scheduled right after creating it has one line.
+func linesOf(l *locale.Language, events []auditlog.Event, zone *time.Location) []line {
+	var out []line
+	for _, e := range events {
+		e.At = in(e.At, zone)
+		if n := len(out) - 1; e.Kind == "post.created" && n >= 0 && out[n].Kind == "post.scheduled" && out[n].Subject == e.Subject &&
+			out[n].Person == e.Person && out[n].Key == e.Key && out[n].At.Sub(e.At) < time.Minute {
+			out[n].Text = l.T("created and scheduled a post")
+			continue
+		}
+		one := line{Event: e, Who: whoOf(l, e), Text: sentence(l, e), Link: linkOf(e)}
+		if code, ok := e.Detail["error_code"].(string); ok && e.Kind == "post.account_failed" {
+			one.Reason = detailWords(l, "error_code", code)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
 // auditView is a page of the audit log.
 type auditView struct {
 	auditFilter
@@ -102,6 +116,7 @@ type auditView struct {
 	Days    []auditDay
 	Groups  []group
 	Members []team.Member // offered in the filter
+	File    string        // path of the selected events as CSV
 	Pages   *pager
 }
 
@@ -140,7 +155,9 @@ func (f auditFilter) page(zone *time.Location) auditlog.Page {
 }
 
 // path returns the path of a page of the audit log with events before an ID.
-func (f auditFilter) path(before int64) string {
+func (f auditFilter) path(before int64) string { return f.pathAt("/settings/audit", before) }
+
+func (f auditFilter) pathAt(place string, before int64) string {
 	query := url.Values{}
 	set := func(name, value string) {
 		if value != "" && value != "0" {
@@ -153,9 +170,9 @@ func (f auditFilter) path(before int64) string {
 	set("person", strconv.FormatInt(f.Person, 10))
 	set("before", strconv.FormatInt(before, 10))
 	if len(query) == 0 {
-		return "/settings/audit"
+		return place
 	}
-	return "/settings/audit?" + query.Encode()
+	return place + "?" + query.Encode()
 }
 
 // auditDay has the events of a day, newest first.
@@ -201,6 +218,7 @@ const offeredMembers = 200
 
 func (p *Handlers) auditPage(w http.ResponseWriter, r *http.Request) {
 	view := auditView{auditFilter: filterOf(r), Groups: groups}
+	view.File = view.pathAt("/settings/audit.csv", 0)
 	page, first, next := view.page(zone(r)), "", ""
 	if before := r.URL.Query().Get("before"); before != "" {
 		var err error
@@ -225,102 +243,11 @@ func (p *Handlers) auditPage(w http.ResponseWriter, r *http.Request) {
 		next = view.path(events[eventsPerPage-1].ID)
 	}
 	view.Pages = pagerOf(first, next)
-	var lines []line
-	for _, e := range events {
-		e.At = in(e.At, zone(r))
-		lines = append(lines, line{Event: e, Who: whoOf(p.Language(r), e), Text: sentence(p.Language(r), e), Link: linkOf(e)})
-	}
+	lines := linesOf(p.Language(r), events, zone(r))
 	if err := p.name(r, lines); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
 	view.Days = byDay(lines)
 	p.Show(w, r, http.StatusOK, pages["audit"], "Audit log", view)
-}
-
-// name adds the names of the lines' subjects that still exist.
-func (p *Handlers) name(r *http.Request, lines []line) error {
-	var posts []string
-	var accounts []int64
-	for _, l := range lines {
-		if l.ofPost() {
-			posts = append(posts, l.Subject)
-		}
-		if id := l.account(); id > 0 {
-			accounts = append(accounts, id)
-		}
-	}
-	named, err := postlist.Labels(r.Context(), p.DB, here(r), posts)
-	if err != nil {
-		return err
-	}
-	known := map[int64]account.Account{}
-	if len(accounts) > 0 {
-		if known, err = p.Accounts.ByID(r.Context(), p.DB, here(r), accounts); err != nil {
-			return err
-		}
-	}
-	if err := p.nameKeys(r, lines); err != nil {
-		return err
-	}
-	for i := range lines {
-		l := &lines[i]
-		if n, ok := named[l.Subject]; ok && l.ofPost() {
-			l.Post = cmp.Or(n.Excerpt, p.T(r, "Post without text"))
-			round, _ := l.Detail["round"].(float64)
-			if slices.Contains(clients, l.Kind) && l.Person == "" { // signed-in clients have names
-				l.Client = n.Clients[int64(round)]
-			}
-		}
-		if a, ok := known[l.account()]; ok {
-			l.Account = shell.NetworkName(a.Platform) + ", " + a.Username
-		}
-	}
-	return nil
-}
-
-// nameKeys adds the names of the lines' API keys and assistants.
-func (p *Handlers) nameKeys(r *http.Request, lines []line) error {
-	if !slices.ContainsFunc(lines, line.ofKey) {
-		return nil
-	}
-	keys, err := p.Teams.Keys(r.Context(), here(r))
-	if err != nil {
-		return err
-	}
-	names := make(map[string]string, len(keys))
-	for _, k := range keys {
-		names[strconv.FormatInt(k.ID, 10)] = k.Name
-	}
-	for i := range lines {
-		if lines[i].ofKey() {
-			lines[i].Name = names[lines[i].Subject]
-		}
-	}
-	return nil
-}
-
-// ofKey reports whether an event is about an API key or assistant.
-func (l line) ofKey() bool {
-	subject, _, _ := strings.Cut(l.Kind, ".")
-	return subject == "key" || subject == "assistant"
-}
-
-// ofPost reports whether an event is about a post or a series.
-func (l line) ofPost() bool {
-	subject, _, _ := strings.Cut(l.Kind, ".")
-	return subject == "post" || subject == "series"
-}
-
-// account returns the id of the event's account, or 0.
-func (l line) account() int64 {
-	if strings.HasPrefix(l.Kind, "social_account.") {
-		id, err := strconv.ParseInt(l.Subject, 10, 64)
-		if err != nil {
-			return 0
-		}
-		return id
-	}
-	id, _ := l.Detail["account"].(float64) // JSON number
-	return int64(id)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
@@ -32,6 +33,27 @@ func TestByDay(t *testing.T) {
 	}
 	if len(byDay(nil)) != 0 {
 		t.Error("an empty log has a day")
+	}
+}
+
+// A post that was scheduled right after it was created has one line, unless somebody else scheduled it.
+func TestCreatedAndScheduled(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC)
+	events := []auditlog.Event{
+		{ID: 6, At: at, Kind: "post.scheduled", Subject: "c", Person: "Ben"}, {ID: 5, At: at, Kind: "post.created", Subject: "c", Person: "Ada"},
+		{ID: 4, At: at, Kind: "post.scheduled", Subject: "b", Person: "Ada"}, {ID: 3, At: at, Kind: "post.created", Subject: "a", Person: "Ada"},
+		{ID: 2, At: at, Kind: "post.scheduled", Subject: "d", Person: "Ada"}, {ID: 1, At: at, Kind: "post.created", Subject: "d", Person: "Ada"},
+	}
+	var got []string
+	for _, l := range linesOf(locale.English, events, time.UTC) {
+		got = append(got, l.Subject+" "+l.Text)
+	}
+	want := []string{
+		"c scheduled a post", "c created a post", "b scheduled a post", "a created a post", "d created and scheduled a post",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -90,6 +90,7 @@ func (p *Handlers) Routes() []shell.Route {
 			Page: "/settings/credits"},
 		{Pattern: "GET /settings/credits/statement.csv", For: shell.Managers, Do: p.statement, Urgent: true},
 		{Pattern: "GET /settings/audit", For: shell.Managers, Do: p.auditPage},
+		{Pattern: "GET /settings/audit.csv", For: shell.Managers, Do: p.auditFile, Urgent: true},
 	}
 }
 

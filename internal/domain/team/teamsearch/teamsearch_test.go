@@ -130,3 +130,27 @@ func TestSearchContinues(t *testing.T) {
 		}
 	})
 }
+
+// ItemNames returns the names of a team's own items of each kind and omits others.
+func TestItemNames(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		must.NoError(t, w.db.InTx(t.Context(), "test.items", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `INSERT INTO reports (id, team_id, kind, platform, subject, status, created_at)
+				VALUES ('r1', ?, 'hashtag', 'instagram', 'coffee', 'ready', 1), ('r2', ?, 'profile', 'instagram', 'cafe', 'ready', 1)`,
+				w.team.ID, w.team.ID)
+			return err
+		}))
+		for kind, want := range map[teamsearch.Item]map[string]string{
+			teamsearch.Report: {"r1": "#coffee", "r2": "@cafe"}, teamsearch.Member: {"1": "Ada"},
+			teamsearch.BrandVoice: {}, teamsearch.HashtagList: {}, teamsearch.Media: {},
+		} {
+			got := must.Get(teamsearch.ItemNames(t.Context(), w.db, w.team.ID, kind, []string{"r1", "r2", "1", "2"}))(t)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s: %s", kind, diff)
+			}
+		}
+		if got := must.Get(teamsearch.ItemNames(t.Context(), w.db, w.team.ID+1, teamsearch.Report, []string{"r1"}))(t); len(got) > 0 {
+			t.Errorf("another team sees %v", got)
+		}
+	})
+}

@@ -1,0 +1,49 @@
+package settings
+
+import (
+	"net/http"
+	"time"
+
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/web/shell"
+)
+
+// auditFile serves the events that the filter selects as CSV, newest first.
+func (p *Handlers) auditFile(w http.ResponseWriter, r *http.Request) {
+	page := filterOf(r).page(zone(r))
+	page.Limit = rowsAtOnce
+	lines, more, err := p.fileLines(r, &page)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	out := shell.NewSheet(w, "audit-log.csv", "time", "who", "key", "event", "what", "item", "name", "account", "client")
+	for {
+		for _, l := range lines {
+			out.Row(l.At.Format(time.RFC3339), l.Who, l.Key, l.Kind, l.Text, l.Subject, l.Post+l.Name, l.Account, l.Client)
+		}
+		out.Flush()
+		if !more {
+			return
+		}
+		if lines, more, err = p.fileLines(r, &page); err != nil {
+			p.Log.ErrorContext(r.Context(), "sending an audit log failed", "error", err)
+			panic(http.ErrAbortHandler) // the client must notice the truncation
+		}
+	}
+}
+
+// fileLines returns the next lines of a file in English, which programs read, and reports whether there may be more.
+func (p *Handlers) fileLines(r *http.Request, page *auditlog.Page) ([]line, bool, error) {
+	events, err := auditlog.List(r.Context(), p.DB, here(r), *page)
+	if err != nil {
+		return nil, false, err
+	}
+	var lines []line
+	for _, e := range events {
+		lines = append(lines, linesOf(locale.English, []auditlog.Event{e}, zone(r))...)
+		page.BeforeID = e.ID
+	}
+	return lines, len(events) == page.Limit, p.name(r, lines)
+}

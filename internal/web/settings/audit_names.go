@@ -1,0 +1,139 @@
+package settings
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/post/postlist"
+	"pressroom.example/pressroom/internal/domain/team/teamsearch"
+	"pressroom.example/pressroom/internal/web/shell"
+)
+
+// name adds the names of the lines' subjects that still exist.
+func (p *Handlers) name(r *http.Request, lines []line) error {
+	var posts []string
+	var accounts []int64
+	for _, l := range lines {
+		if l.ofPost() {
+			posts = append(posts, l.Subject)
+		}
+		if id := l.account(); id > 0 {
+			accounts = append(accounts, id)
+		}
+	}
+	named, err := postlist.Labels(r.Context(), p.DB, here(r), posts)
+	if err != nil {
+		return err
+	}
+	known := map[int64]account.Account{}
+	if len(accounts) > 0 {
+		if known, err = p.Accounts.ByID(r.Context(), p.DB, here(r), accounts); err != nil {
+			return err
+		}
+	}
+	if err := p.nameKeys(r, lines); err != nil {
+		return err
+	}
+	if err := p.nameItems(r, lines); err != nil {
+		return err
+	}
+	for i := range lines {
+		l := &lines[i]
+		if n, ok := named[l.Subject]; ok && l.ofPost() {
+			l.Post = cmp.Or(n.Excerpt, p.T(r, "Post without text"))
+			round, _ := l.Detail["round"].(float64)
+			if slices.Contains(clients, l.Kind) && l.Person == "" { // signed-in clients have names
+				l.Client = n.Clients[int64(round)]
+			}
+		}
+		if a, ok := known[l.account()]; ok {
+			l.Account = shell.NetworkName(a.Platform) + ", " + a.Username
+			if l.ofPost() {
+				l.Account = shell.NetworkName(a.Platform) + " (" + a.Username + ")"
+			}
+		}
+	}
+	return nil
+}
+
+// nameKeys adds the names of the lines' API keys and assistants.
+func (p *Handlers) nameKeys(r *http.Request, lines []line) error {
+	if !slices.ContainsFunc(lines, line.ofKey) {
+		return nil
+	}
+	keys, err := p.Teams.Keys(r.Context(), here(r))
+	if err != nil {
+		return err
+	}
+	names := make(map[string]string, len(keys))
+	for _, k := range keys {
+		names[strconv.FormatInt(k.ID, 10)] = k.Name
+	}
+	for i := range lines {
+		if lines[i].ofKey() {
+			lines[i].Name = names[lines[i].Subject]
+		}
+	}
+	return nil
+}
+
+// nameItems adds the names of the lines' brand voices, hashtag lists, files and reports, and of their members.
+func (p *Handlers) nameItems(r *http.Request, lines []line) error {
+	ids := map[teamsearch.Item][]string{}
+	for _, l := range lines {
+		if kind := l.item(); kind != "" {
+			ids[kind] = append(ids[kind], l.Subject)
+		}
+	}
+	for kind, of := range ids {
+		names, err := teamsearch.ItemNames(r.Context(), p.DB, here(r), kind, of)
+		if err != nil {
+			return err
+		}
+		for i := range lines {
+			if lines[i].item() == kind {
+				lines[i].Name = names[lines[i].Subject]
+			}
+		}
+	}
+	return nil
+}
+
+// item returns the kind of the line's subject, or "" if it is none of a team's named items.
+func (l line) item() teamsearch.Item {
+	subject, _, _ := strings.Cut(l.Kind, ".")
+	switch item := teamsearch.Item(subject); item {
+	case teamsearch.BrandVoice, teamsearch.HashtagList, teamsearch.Media, teamsearch.Report, teamsearch.Member:
+		return item
+	}
+	return ""
+}
+
+// ofKey reports whether an event is about an API key or assistant.
+func (l line) ofKey() bool {
+	subject, _, _ := strings.Cut(l.Kind, ".")
+	return subject == "key" || subject == "assistant"
+}
+
+// ofPost reports whether an event is about a post or a series.
+func (l line) ofPost() bool {
+	subject, _, _ := strings.Cut(l.Kind, ".")
+	return subject == "post" || subject == "series"
+}
+
+// account returns the id of the event's account, or 0.
+func (l line) account() int64 {
+	if strings.HasPrefix(l.Kind, "social_account.") {
+		id, err := strconv.ParseInt(l.Subject, 10, 64)
+		if err != nil {
+			return 0
+		}
+		return id
+	}
+	id, _ := l.Detail["account"].(float64) // JSON number
+	return int64(id)
+}
