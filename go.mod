@@ -30,7 +30,6 @@ require (
 	github.com/riverqueue/river/riverdriver/riverdatabasesql v0.51.2
 	github.com/riverqueue/river/riverdriver/riversqlite v0.51.2
 	github.com/rivo/uniseg v0.4.7
-	github.com/teambition/rrule-go v1.8.2
 	github.com/throttled/throttled/v2 v2.15.0
 	github.com/tink-crypto/tink-go/v2 v2.9.0
 	golang.org/x/crypto v0.58.0

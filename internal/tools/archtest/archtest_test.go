@@ -153,9 +153,6 @@ var forbidden = []rule{
 		from: names("ours"), notFrom: names("internal/platform/safehttp"), to: names("code.dny.dev/ssrf"),
 		reason: "addresses from users are requested in one place",
 	}, {
-		from: names("ours"), notFrom: names("internal/domain/post/recurrence"), to: names("github.com/teambition/rrule-go"),
-		reason: "recurrence rules are evaluated in one place",
-	}, {
 		from: names("ours"), notFrom: names("internal/platform/blob", "tests"), to: names("github.com/minio/minio-go/v7"),
 		reason: "files are stored in one place, on a disk or in S3",
 	}, {

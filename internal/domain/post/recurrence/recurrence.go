@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/teambition/rrule-go"
-
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/teamtime"
 )
@@ -44,7 +42,8 @@ var (
 // Rule generates the times of a series. It uses the wall-clock time of a time zone: an occurrence at 10:00 stays at
 // 10:00 when daylight saving time begins or ends.
 type Rule struct {
-	rule  *rrule.RRule // with wall-clock times as if they were in UTC
+	start time.Time // wall-clock time as if it were in UTC
+	days  days
 	zone  *time.Location
 	until func(wall, at time.Time) bool // reports whether an occurrence is not after UNTIL
 }
@@ -76,21 +75,7 @@ func Parse(text string, start time.Time, zone *time.Location) (Rule, error) {
 	if err != nil {
 		return Rule{}, err
 	}
-	delete(parts, "UNTIL") // The library would ignore the zone.
-	remaining := make([]string, 0, len(parts))
-	for name, value := range parts {
-		remaining = append(remaining, name+"="+value)
-	}
-	option, err := rrule.StrToROption(strings.Join(remaining, ";"))
-	if err != nil {
-		return Rule{}, errRule.Wrap(err)
-	}
-	option.Dtstart = start
-	rule, err := rrule.NewRRule(*option)
-	if err != nil {
-		return Rule{}, errRule.Wrap(err)
-	}
-	return Rule{rule, zone, until}, nil
+	return Rule{start, newDays(parts, start), zone, until}, nil
 }
 
 // splitRule returns the parts of a rule by name. It refuses combinations that RFC 5545 does not allow.
@@ -138,8 +123,7 @@ const maxZoneOffset = 48 * time.Hour
 // After iterates over the occurrences after a time, in order.
 func (r Rule) After(last time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
-		next := r.rule.Iterator()
-		for wall, ok := next(); ok; wall, ok = next() {
+		for wall := range r.days.after(r.start) {
 			if wall.Before(last.Add(-maxZoneOffset)) {
 				continue
 			}

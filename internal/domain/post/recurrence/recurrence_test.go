@@ -1,6 +1,7 @@
 package recurrence
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
 	"testing"
@@ -64,6 +65,9 @@ func TestRuleOccurrences(t *testing.T) {
 		{"FREQ=MONTHLY;BYMONTHDAY=-1;COUNT=3", "2026-01-01T09:00:00", "UTC", "01-31T09:00 02-28T09:00 03-31T09:00"},
 		// second Tuesday, last Friday
 		{"FREQ=MONTHLY;BYDAY=2TU,-1FR;COUNT=3", "2026-11-01T09:00:00", "UTC", "11-10T09:00 11-27T09:00 12-08T09:00"},
+		// every Monday and the second Tuesday
+		{"FREQ=MONTHLY;BYDAY=MO,2TU;COUNT=4", "2026-11-01T09:00:00", "UTC",
+			"11-02T09:00 11-09T09:00 11-10T09:00 11-16T09:00"},
 		// UNTIL as a date includes the whole day
 		{"FREQ=DAILY;UNTIL=20260330", "2026-03-29T22:00:00", "Europe/Berlin", "03-29T20:00 03-30T20:00"},
 		// UNTIL as a UTC time
@@ -85,6 +89,29 @@ func TestRuleOccurrences(t *testing.T) {
 		}
 		if text := strings.Join(got, " "); text != c.want {
 			t.Errorf("%s from %s in %s: %s, want %s", c.rule, c.start, c.zone, text, c.want)
+		}
+	}
+}
+
+//go:embed testdata/dateutil.tsv
+var dateutil string
+
+// The file has rules, their starts, and the days of their first eight occurrences before 2061 by dateutil 2.9, which is
+// the usual implementation of RFC 5545 in Python. The rules and starts are random.
+func TestOccurrencesAgreeWithDateutil(t *testing.T) {
+	t.Parallel()
+	for line := range strings.Lines(dateutil) {
+		f := strings.Split(strings.TrimSpace(line), "\t")
+		want := strings.Fields(f[2])
+		got := []string{}
+		r := must.Get(Parse(f[0], parseWallClock(t, f[1]), time.UTC))(t)
+		for _, at := range firstOccurrences(r, time.Time{}, 8) {
+			if at.Year() <= 2060 {
+				got = append(got, at.Format(time.DateOnly))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s from %s: %v, want %v", f[0], f[1], got, want)
 		}
 	}
 }
@@ -113,6 +140,7 @@ func TestParseInvalidRules(t *testing.T) {
 func TestRulesWithoutOccurrences(t *testing.T) {
 	t.Parallel()
 	for _, rule := range []string{"FREQ=DAILY;INTERVAL=7;BYDAY=TU", "FREQ=MONTHLY;INTERVAL=12;BYMONTHDAY=31",
+		"FREQ=MONTHLY;BYMONTHDAY=1,2,3;BYDAY=5MO", "FREQ=DAILY;INTERVAL=7;BYDAY=TU;BYMONTHDAY=-1",
 		"FREQ=DAILY;UNTIL=20261122", "FREQ=WEEKLY;INTERVAL=999;BYDAY=MO;UNTIL=20261122"} {
 		r, err := Parse(rule, parseWallClock(t, "2026-11-23T09:00:00"), time.UTC) // a Monday in a month with 30 days
 		must.NoError(t, err)
