@@ -29,7 +29,13 @@ func TestHashtagLists(t *testing.T) {
 			fill("icon", "ri-cup-line").fill("hashtags", "#coffee, Latteart\r\nbad-one #espresso")
 		made := form.press().
 			shows(200, "The list was created. Added 3 hashtags. Rejected: “bad-one” (contains invalid characters).",
-				"For Instagram", "#latteart", "#coffee #latteart #espresso")
+				"For Instagram", "#latteart", "#espresso")
+		made.form("Use in a post").press().shows(200, "New post", "#coffee #latteart #espresso")
+		b.open(made.path+"/use?hashtag=espresso&hashtag=coffee&hashtag=other").shows(200, "New post", "#coffee #espresso").
+			lacks("#other", "#latteart")
+		if used := b.open("/hashtags/8/use").text(); strings.Count(used, "#") != 30 {
+			t.Errorf("a long list puts %d hashtags into a post", strings.Count(used, "#"))
+		}
 		if again := form.press(); again.path != made.path {
 			t.Errorf("submitting twice created %s and %s", made.path, again.path)
 		}
@@ -240,5 +246,19 @@ func TestHashtagListPermissions(t *testing.T) {
 		if n := h.count(t, "hashtag_list_items"); n != 1 {
 			t.Errorf("%d hashtags remain", n)
 		}
+	})
+}
+
+// Ready-made lists are grouped by theme. The search page shows an example until the team has searched.
+func TestHashtagPages(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		b := h.crew(t).as(t, access.Editor)
+		text := b.open("/hashtags").shows(200).text()
+		for list, theme := range map[string]string{"Pets": "Food and home", "Fashion": "Style and health", "Weddings": "Occasions"} {
+			if begin := strings.Index(text, theme); begin < 0 || strings.Index(text, list) < begin {
+				t.Errorf("%s is not below %s", list, theme)
+			}
+		}
+		b.open("/hashtags/search").shows(200, "What a search shows", "#latteart about 12.4M huge")
 	})
 }

@@ -52,7 +52,9 @@ async function schedule(page, { select, image, text }) {
 async function hashtags(page) {
   await page.goto('/hashtags/new');
   await page.getByLabel('Name').fill('Market');
-  await page.locator('textarea[name=hashtags]').fill('wintermarket quayside');
+  await page.getByLabel('Hashtags').fill('wintermarket quayside');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Remove #quayside' }).waitFor();
   await page.getByRole('button', { name: 'Create list' }).click();
   await page.getByText('The list was created.').waitFor();
   await page.goto('/posts/new');

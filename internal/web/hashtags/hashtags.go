@@ -43,6 +43,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST /hashtags/search", For: shell.Spenders, Do: p.search},
 		{Pattern: "POST /hashtags/search/add", For: shell.Writers, Do: p.addFound},
 		{Pattern: "GET /hashtags/{id}", For: shell.Members, Do: p.page},
+		{Pattern: "GET /hashtags/{id}/use", For: shell.Writers, Do: p.use},
 		{Pattern: "GET /hashtags/{id}/text", For: shell.Members, Do: p.text},
 		{Pattern: "POST /hashtags/{id}/add", For: shell.Writers, Do: p.of(
 			p.add), RestoresForm: true, Page: "/hashtags/{id}"},

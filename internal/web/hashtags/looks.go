@@ -51,14 +51,14 @@ var icons = []look{
 	{"ri-megaphone-line", "News", "M4 10v4h3l9 5V5l-9 5zM19 9v6"},
 }
 
-// iconPath returns the SVG path of an icon, or "" if unknown.
+// iconPath returns the SVG path of an icon, or of the hashtag icon if the icon is unknown.
 func iconPath(token string) string {
 	for _, one := range icons {
 		if one.Value == token {
 			return one.Path
 		}
 	}
-	return ""
+	return icons[0].Path
 }
 
 // customColor is the value of the choice of a color that is not offered.

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/hashtag/list"
@@ -21,7 +20,6 @@ type view struct {
 	list.HashtagListEntry
 
 	Shown   []list.ListedHashtag
-	Text    string // the hashtags shown, as text for a caption
 	Groups  []string
 	Group   string // selected subcategory; empty for all
 	Matches int    // hashtags in the subcategory
@@ -158,7 +156,7 @@ func (p *Handlers) fill(r *http.Request, id int64, v *view) error {
 			l, err = p.lists.Select(r.Context(), call.TeamID, id, v.arrange)
 		}
 	}
-	v.HashtagListEntry, v.Shown, v.Text = l.HashtagListEntry, l.Hashtags, asText(l.Hashtags)
+	v.HashtagListEntry, v.Shown = l.HashtagListEntry, l.Hashtags
 	v.lead()
 	return err
 }
@@ -209,34 +207,6 @@ func (v *view) lead() {
 	if v.Page < v.last() {
 		v.Pager.Next = v.at(v.Sort, v.Group, v.Page+1)
 	}
-}
-
-// asText returns hashtags as text for a caption.
-func asText(tags []list.ListedHashtag) string {
-	var out strings.Builder
-	for i, h := range tags {
-		if i > 0 {
-			out.WriteByte(' ')
-		}
-		out.WriteString("#" + h.Hashtag)
-	}
-	return out.String()
-}
-
-// text serves a list as plain text.
-func (p *Handlers) text(w http.ResponseWriter, r *http.Request) {
-	id, err := shell.PathID(r, "id")
-	if err != nil {
-		p.ShowError(w, r, err)
-		return
-	}
-	l, err := p.fullList(r, id)
-	if err != nil {
-		p.elsewhere(w, r, err, id)
-		return
-	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write([]byte(asText(l.Hashtags) + "\n")) // the client may have disconnected
 }
 
 func (p *Handlers) add(w http.ResponseWriter, a asked) {

@@ -13,6 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/hashtag/list"
 	"pressroom.example/pressroom/internal/domain/hashtag/search"
 	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/report/hashtaganalysis"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
@@ -41,6 +42,24 @@ type (
 )
 
 const maxRecent = 8 // searches on the page of the form
+
+// example is a hashtag on the page without searches.
+type example struct {
+	Hashtag, Tier      string
+	Posts              *hashtaganalysis.TagPosts
+	PostsPerDay, Score *float64
+}
+
+// Examples returns what a search for latte art may find.
+func (searchView) Examples() []example {
+	one := func(tag, tier string, posts int64, perDay, score float64) example {
+		return example{tag, tier, &hashtaganalysis.TagPosts{Count: posts, Basis: "estimated"}, &perDay, &score}
+	}
+	return []example{
+		one("latteart", "huge", 12_400_000, 2936, 49.9), one("latteartlove", "medium", 310_000, 74, 66.8),
+		one("pourover", "medium", 294_000, 93, 62), one("flatwhite", "small", 96_000, 41, 65.6),
+	}
+}
 
 // Of returns the value of a field.
 func (v searchView) Of(name string) string { return v.Fields.Get(name) }

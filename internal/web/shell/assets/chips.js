@@ -1,0 +1,87 @@
+// Turns text fields with one word or phrase per line, or with hashtags, into chips: Enter adds one, Backspace in the empty
+// field removes the last one. The text field stays in the form. Without this script, people type into it.
+'use strict';
+
+for (const area of document.querySelectorAll('textarea[data-chips]')) {
+  const hashtags = area.dataset.chips === 'hashtags';
+  const parts = (text) => text.split(hashtags ? /[\s,;]+/ : /[\r\n]+/).map((one) => one.trim()).filter(Boolean);
+  const shown = (one) => (hashtags ? `#${one.replace(/^#+/, '')}` : one);
+  const box = document.createElement('div');
+  const list = document.createElement('ul');
+  const field = document.createElement('input');
+  let all = parts(area.value);
+  box.className = 'chip-field';
+  list.className = 'chips';
+  field.autocomplete = 'off';
+  field.enterKeyHint = 'enter';
+  field.id = area.id;
+  for (const name of ['aria-describedby', 'aria-invalid']) {
+    if (area.hasAttribute(name)) field.setAttribute(name, area.getAttribute(name));
+  }
+  const { required } = area;
+  area.required = false;
+  area.removeAttribute('id');
+  area.hidden = true;
+
+  const save = () => {
+    area.value = [...all, ...parts(field.value)].join('\n');
+    field.required = required && all.length === 0;
+    area.dispatchEvent(new Event('input', { bubbles: true }));
+  };
+  const draw = () => {
+    list.replaceChildren(...all.map((one, i) => {
+      const chip = document.createElement('li');
+      const text = document.createElement('bdi');
+      const remove = document.createElement('button');
+      const cross = document.createElement('span');
+      chip.className = 'tag plain';
+      text.textContent = shown(one);
+      remove.type = 'button';
+      remove.setAttribute('aria-label', translate('Remove %s', shown(one)));
+      cross.textContent = '×';
+      cross.setAttribute('aria-hidden', 'true');
+      remove.append(cross);
+      remove.addEventListener('click', () => {
+        all = all.filter((_, at) => at !== i);
+        draw();
+        field.focus();
+      });
+      chip.append(text, remove);
+      return chip;
+    }));
+    save();
+  };
+  const add = () => {
+    all = [...new Set([...all, ...parts(field.value)])];
+    field.value = '';
+    draw();
+  };
+
+  field.addEventListener('keydown', (event) => {
+    if (event.isComposing) return;
+    if (event.key === 'Enter' && field.value.trim()) {
+      event.preventDefault();
+      add();
+    } else if (event.key === 'Backspace' && field.value === '' && all.length > 0) {
+      all.pop();
+      draw();
+    }
+  });
+  field.addEventListener('input', () => {
+    if (hashtags && /[\s,;]$/.test(field.value)) add();
+    else save();
+  });
+  field.addEventListener('paste', (event) => {
+    const text = event.clipboardData.getData('text');
+    if (parts(text).length < 2) return;
+    event.preventDefault();
+    all = [...new Set([...all, ...parts(field.value), ...parts(text)])];
+    field.value = '';
+    draw();
+  });
+  field.addEventListener('blur', () => field.value.trim() && add());
+  box.addEventListener('click', (event) => event.target === box && field.focus());
+  box.append(list, field);
+  area.before(box);
+  draw();
+}
