@@ -33,7 +33,7 @@ var tables = []struct {
 	head string
 	rows []row
 }{
-	{"| posts | block named | another block named | three hashtags first | a hashtag claimed to work | " +
+	{"| posts | best block claimed | wrong block claimed | effective hashtags ranked 1 to 3 | a hashtag claimed to work | " +
 		"coverage of the block's interval | coverage of hashtags' intervals |", curveRows()},
 	{"| profiles | best time claimed, wrongly | any effect claimed, wrongly | " +
 		"coverage, blocks | coverage, hashtags | coverage, formats | coverage, growth |", kindRows()},
