@@ -92,12 +92,12 @@ func TestHashtagLists(t *testing.T) {
 	})
 }
 
-// Ready-made lists in the team's language come first, by name.
+// Ready-made lists in the team's language come first, by theme and name.
 func TestReadyMadeListOrder(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		text := h.crew(t).as(t, access.Editor).open("/hashtags").shows(200).text()
 		at := -1
-		for _, name := range []string{"Coffee and baking", "Food", "Travel", "Other languages", "Bahasa Indonesia", "Deutsch"} {
+		for _, name := range []string{"Coffee and baking", "Pets", "Cars and motorcycles", "Other languages", "Bahasa Indonesia", "Deutsch"} {
 			next := strings.Index(text, name)
 			if next <= at {
 				t.Errorf("%q is not after the lists before it", name)
@@ -129,7 +129,7 @@ func TestLongAndReadyMadeLists(t *testing.T) {
 			}
 		}
 		p := b.open(first).shows(200, "Ready-made", "Subcategory", "Copy the list to have them measured.").mustBeSmall()
-		p.contains(`<ul class="chips"><li class="tag plain"><bdi>#`)
+		p.contains(`<ul class="chips"><li><label class="tag pick"><input type="checkbox" name="hashtag" value="`)
 		p.lacks("A dash means")
 		p.lacks("/edit", "Remove", "Add hashtags")
 		for _, action := range []string{"/edit", "/delete", "/remove", "/add"} {
