@@ -170,9 +170,9 @@ func TestTikTokDefault(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		admin := c.as(t, access.Admin)
-		admin.open("/settings/team").shows(http.StatusOK).lacks("TikTok default")
+		admin.open("/settings/team").shows(http.StatusOK).lacks("Default options for TikTok")
 		tikTok := must.Get(strconv.ParseInt(c.addAccountOf(t, "tiktok"), 10, 64))(t)
-		c.as(t, access.Editor).open("/settings/team").shows(http.StatusOK).lacks("TikTok default")
+		c.as(t, access.Editor).open("/settings/team").shows(http.StatusOK).lacks("Default options for TikTok")
 		made := c.callTool(t, "create_post", map[string]any{
 			"caption": "By the API", "account_ids": []int64{tikTok}, "media_ids": []int64{c.addVideo(t)},
 		})
@@ -186,8 +186,8 @@ func TestTikTokDefault(t *testing.T) {
 		if got := effective(); got != nil {
 			t.Errorf("without a default: %+v", got)
 		}
-		const save = "Set the TikTok default"
-		form := func() *form { return admin.open("/settings/team").shows(http.StatusOK, "TikTok default").form(save) }
+		const save = "Save TikTok default"
+		form := func() *form { return admin.open("/settings/team").shows(http.StatusOK, "Default options for TikTok").form(save) }
 		form().fill("tiktok-mode", "direct").press().shows(http.StatusUnprocessableEntity, "Choose who can see the post on TikTok.")
 		form().fill("tiktok-mode", "direct").fill("tiktok-privacy", "SELF_ONLY").press().
 			shows(http.StatusUnprocessableEntity, "TikTok requires agreement to its Music Usage Confirmation.")
