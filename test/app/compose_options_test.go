@@ -187,7 +187,9 @@ func TestTikTokDefault(t *testing.T) {
 			t.Errorf("without a default: %+v", got)
 		}
 		const save = "Save TikTok default"
-		form := func() *form { return admin.open("/settings/team").shows(http.StatusOK, "Default options for TikTok").form(save) }
+		form := func() *form {
+			return admin.open("/settings/team").shows(http.StatusOK, "Default options for TikTok").form(save)
+		}
 		form().fill("tiktok-mode", "direct").press().shows(http.StatusUnprocessableEntity, "Choose who can see the post on TikTok.")
 		form().fill("tiktok-mode", "direct").fill("tiktok-privacy", "SELF_ONLY").press().
 			shows(http.StatusUnprocessableEntity, "TikTok requires agreement to its Music Usage Confirmation.")

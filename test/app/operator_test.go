@@ -79,8 +79,9 @@ func TestOperatorManagesTeams(t *testing.T) {
 		}
 		wrong.form("Withdraw").fill("credits", "20").press().shows(http.StatusOK, "20 credits withdrawn. The team has 30 left.")
 
-		p.form("Set limit").fill("limit", "some").press().shows(http.StatusUnprocessableEntity, "whole number")
-		p.form("Set limit").fill("limit", "7").press().shows(http.StatusOK, "The daily limit was changed.")
+		p.form("Set limit").fill("rule", "amount").fill("limit", "some").press().shows(http.StatusUnprocessableEntity, "whole number")
+		p.form("Set limit").fill("rule", "unlimited").press().shows(http.StatusOK, "The daily limit was changed.").
+			form("Set limit").fill("rule", "amount").fill("limit", "7").press().shows(http.StatusOK, "The daily limit was changed.")
 
 		p.follow("Close team…").shows(http.StatusOK, "Scheduled posts wait.").form("Close team").press().
 			shows(http.StatusOK, "The team was closed.")
@@ -127,6 +128,7 @@ func TestOperatorManagesPeople(t *testing.T) {
 		c := h.crew(t)
 		b, editor := c.asOperator(t, access.Viewer), c.as(t, access.Editor)
 		p := b.open("/operator/people").form("Search").fill("q", c.people[access.Editor].Email).press().follow("Ada editor")
+		p.shows(http.StatusOK, "Last sign-in", "Two-factor authentication Off", "Browser Signed in Last used")
 		p.form("Suspend").press().shows(http.StatusOK, "The account is suspended")
 		editor.open("/posts").shows(http.StatusOK, "Sign in")
 		b.open(p.path).form("End the suspension").press().shows(http.StatusOK, "The suspension was ended.")

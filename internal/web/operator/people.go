@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/team"
@@ -37,6 +38,10 @@ type personView struct {
 	Teams []team.OwnTeam
 	Self  bool // the visitor's own account
 	Mails bool // a recovery link can be emailed
+
+	Factors  team.Factors
+	SignIns  []teamsearch.SignIn
+	SignedIn time.Time // when the person last signed in; zero if it is unknown
 }
 
 // person returns the person in the path, or answers the request.
@@ -57,7 +62,14 @@ func (p *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	teams, err := p.Teams.ListTeams(r.Context(), found.ID)
+	view := personView{Person: found, Self: found.ID == shell.VisitorOf(r.Context()).ID, Mails: p.LinkMailer.Enabled()}
+	var err error
+	if view.Teams, err = p.Teams.ListTeams(r.Context(), found.ID); err == nil {
+		view.SignIns, view.SignedIn, err = teamsearch.SignIns(r.Context(), p.DB, found.ID)
+	}
+	if err == nil {
+		view.Factors, err = p.Teams.Factors(r.Context(), found.ID)
+	}
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -66,8 +78,7 @@ func (p *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
 	if found.Deleted {
 		title = p.T(r, "Deleted person")
 	}
-	p.ShowTitled(w, r, http.StatusOK, pages["person"], title,
-		personView{found, teams, found.ID == shell.VisitorOf(r.Context()).ID, p.LinkMailer.Enabled()})
+	p.ShowTitled(w, r, http.StatusOK, pages["person"], title, view)
 }
 
 // onPerson changes the person in the path. Operators cannot change themselves, so that at least one operator remains.

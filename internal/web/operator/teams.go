@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/plan"
 	"pressroom.example/pressroom/internal/domain/credit"
 	"pressroom.example/pressroom/internal/domain/team"
 	"pressroom.example/pressroom/internal/domain/team/teamsearch"
@@ -89,6 +90,32 @@ func (v teamView) Agrees() bool {
 		return v.Available == 0
 	}
 	return v.Available == v.Lines[0].Balance
+}
+
+// LimitRule returns the chosen kind of the daily limit: that of the plan, unlimited, none, or an amount.
+func (v teamView) LimitRule() string {
+	switch {
+	case v.At == "limit":
+		return v.Form.Get("rule")
+	case v.DailyCredits == nil:
+		return "plan"
+	case *v.DailyCredits == plan.Unlimited:
+		return "unlimited"
+	case *v.DailyCredits == 0:
+		return "none"
+	}
+	return "amount"
+}
+
+// LimitAmount returns the entered or current daily limit in credits, or "" if the limit is not an amount.
+func (v teamView) LimitAmount() string {
+	switch {
+	case v.At == "limit":
+		return v.Form.Get("limit")
+	case v.LimitRule() == "amount":
+		return strconv.FormatInt(*v.DailyCredits, 10)
+	}
+	return ""
 }
 
 const linesPerPage = 20
@@ -221,18 +248,33 @@ func (p *Handlers) book(w http.ResponseWriter, r *http.Request) {
 
 func (p *Handlers) setLimit(w http.ResponseWriter, r *http.Request) {
 	p.onTeam(w, r, "limit", func(id int64) (string, error) {
-		var limit *int64
-		if text := strings.TrimSpace(r.PostForm.Get("limit")); text != "" {
-			n, err := strconv.ParseInt(text, 10, 64)
-			if err != nil {
-				return "",
-					apierr.OperatorError("enter the daily limit as a whole number, -1 for none; leave it empty for the " +
-						"plan's limit")
-			}
-			limit = &n
+		limit, err := limitIn(r.PostForm)
+		if err != nil {
+			return "", err
 		}
 		return p.T(r, "The daily limit was changed."), p.Teams.SetDailyCredits(r.Context(), id, limit)
 	})
+}
+
+// limitIn returns the daily limit in a form, nil for the plan's.
+func limitIn(form url.Values) (*int64, error) {
+	var n int64
+	switch form.Get("rule") {
+	case "plan":
+		return nil, nil //nolint:nilnil // nil means the plan's limit
+	case "unlimited":
+		n = plan.Unlimited
+	case "none":
+		n = 0
+	case "amount":
+		var err error
+		if n, err = strconv.ParseInt(strings.TrimSpace(form.Get("limit")), 10, 64); err != nil || n < 0 {
+			return nil, apierr.OperatorError("enter the daily limit as a whole number of credits")
+		}
+	default:
+		return nil, apierr.OperatorError("choose a daily limit")
+	}
+	return &n, nil
 }
 
 func (p *Handlers) closePage(w http.ResponseWriter, r *http.Request) {

@@ -22,6 +22,7 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/restoreguard"
+	"pressroom.example/pressroom/internal/web/settings"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
@@ -44,6 +45,8 @@ func words(l *locale.Language) template.FuncMap {
 		"class":    func(c string) string { return known(l, classes, network.Class(c)) },
 		"kind":     func(k credit.Kind) string { return known(l, kinds, k) },
 		"teamlink": func(id int64, names teamsearch.Names) template.HTML { return teamLink(l, id, names) },
+		"factors":  func(f team.Factors) string { return settings.FactorWords(l, f) },
+		"language": func(tag string) string { return cmp.Or(l.T(settings.LanguageName(tag)), tag) },
 		"day":      func(at time.Time) string { return l.Format(at, locale.LongDate) },
 		"clock":    func(at time.Time) string { return l.Format(at, locale.Clock) },
 	}
@@ -148,6 +151,6 @@ var classes = map[network.Class]locale.Key{
 
 // kinds are the kinds of transactions.
 var kinds = map[credit.Kind]locale.Key{
-	credit.KindGrant: "grant|transaction", credit.KindWithdraw: "withdraw|transaction",
-	credit.KindReserve: "reserve|transaction", credit.KindSettle: "settle|transaction",
+	credit.KindGrant: "Granted|transaction", credit.KindWithdraw: "Withdrawn|transaction",
+	credit.KindReserve: "Reserved|transaction", credit.KindSettle: "Charged|transaction",
 }

@@ -64,9 +64,12 @@ type ContentLanguage struct {
 func ContentLanguages() []ContentLanguage { return languages }
 
 // LanguageName returns the name of the form's language, or "" if it is not an offered one.
-func (f teamForm) LanguageName() locale.Key {
+func (f teamForm) LanguageName() locale.Key { return LanguageName(f.Language) }
+
+// LanguageName returns the name of an offered language by its BCP 47 tag, or "" if it is not offered.
+func LanguageName(tag string) locale.Key {
 	for _, one := range languages {
-		if one.Tag == f.Language {
+		if one.Tag == tag {
 			return one.Name
 		}
 	}

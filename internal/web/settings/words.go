@@ -86,6 +86,9 @@ func factorWords(f team.Factors, only bool) locale.Key {
 	return "no two-factor authentication"
 }
 
+// FactorWords describes a person's second factors.
+func FactorWords(l *locale.Language, f team.Factors) string { return l.T(factorWords(f, false)) }
+
 // pausedWords describes what pauses stop.
 func pausedWords(l *locale.Language, actions []access.PauseAction) string {
 	names := map[access.PauseAction]locale.Key{
