@@ -22,7 +22,7 @@ type File struct {
 func FileAt(path string) (File, error) {
 	f, err := os.Open(path) //nolint:gosec // the caller chooses the path
 	if err != nil {
-		return File{}, fmt.Errorf("opening a file: %w", err)
+		return File{}, fmt.Errorf("reading a file: %w", err)
 	}
 	defer f.Close()
 	sum := sha256.New()

@@ -44,7 +44,7 @@ func main() {
 		kong.Description("Draft, schedule and publish posts on social networks, by API and by assistants.\n\n"+
 			"To try it out:\n\n  pressroom quickstart\n\nTo list the operations of the API, and call one:\n\n"+
 			"  pressroom call\n  pressroom posts list"),
-		kong.Exit(exit), kong.BindTo(ctx, (*context.Context)(nil)))
+		kong.ConfigureHelp(kong.HelpOptions{NoExpandSubcommands: true}), kong.Exit(exit), kong.BindTo(ctx, (*context.Context)(nil)))
 	k, err := parser.Parse(expand(os.Args[1:]))
 	if err != nil {
 		parser.Stdout = os.Stderr // for the usage that package kong prints before an error

@@ -18,7 +18,12 @@ type mcpCmd struct {
 // Help returns the details of pressroom mcp --help.
 func (mcpCmd) Help() string {
 	return `For assistants that start a program and cannot connect to a URL. The API key is read from PRESSROOM_KEY or --key-file.
-docs/assistants.md has the configuration.`
+Most assistants accept this configuration:
+
+  {"mcpServers": {"pressroom": {"command": "pressroom", "args": ["mcp"],
+    "env": {"PRESSROOM_URL": "https://pressroom.example.com", "PRESSROOM_KEY": "prk_..."}}}}
+
+docs/assistants.md has the configuration of each assistant.`
 }
 
 // Run serves until the end of standard input.

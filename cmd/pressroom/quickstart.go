@@ -114,7 +114,13 @@ Try:
 
   curl -s -X POST -H "Authorization: Bearer $KEY" {{$.Greeting.BaseURL}}/posts/{{.}}/publish
   curl -s -H "Authorization: Bearer $KEY" {{$.Greeting.BaseURL}}/posts/{{.}}
-  curl -s {{$.Greeting.SandboxURL}}/held
+  curl -s {{$.Greeting.SandboxURL}}/posts
 
-{{end}}Press Ctrl-C to stop. The data directory keeps everything.
+{{end}}Or with the command line, which has a command for each operation of the API:
+
+  export PRESSROOM_KEY=$KEY PRESSROOM_URL={{.Greeting.AppURL}}
+  pressroom posts list -o table
+  pressroom posts create --caption "The network will refuse this [sandbox:reject]" --account-ids 1 -o table
+
+Press Ctrl-C to stop. The data directory keeps everything.
 `))

@@ -55,7 +55,7 @@ def draft(client: Pressroom, folder: Path, row: dict[str, str]) -> str:
         caption=row["caption"], account_ids=account_ids, media_ids=media_ids, idempotency_key=row_key
     ).data
     if row["time"]:
-        client.schedule_post(post_id=post["id"], scheduled_at=row["time"], idempotency_key=row_key + "-time")
+        client.schedule_post(post["id"], scheduled_at=row["time"], idempotency_key=row_key + "-time")
     return post["id"]
 
 

@@ -98,7 +98,7 @@ func printHelp(w io.Writer, o client.Operation) {
 			printWrapped(w, "      ", a.Description)
 		}
 	}
-	fmt.Fprint(w, ending)
+	fmt.Fprint(w, "\nFor the flags of all operations and the exit statuses, run: pressroom call --help\n")
 }
 
 // positional returns the placeholder of an argument of the path.

@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+
+	"pressroom.example/pressroom/client"
 )
 
 // maxMessage is the maximum size of one message in bytes.
@@ -223,6 +225,9 @@ func problemError(body io.Reader) error {
 	}
 	if err := json.NewDecoder(body).Decode(&p); err != nil {
 		return fmt.Errorf("reading the error: %w", err)
+	}
+	if p.Code == client.CodeUnauthorized {
+		p.Detail = invalidKey
 	}
 	return fmt.Errorf("%s (%s)", p.Detail, p.Code)
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 	"unicode"
 
 	"github.com/itchyny/gojq"
@@ -316,11 +317,20 @@ func cell(object json.RawMessage, name string) (string, bool) {
 		if json.Unmarshal(raw, &instant) != nil || instant.Team == "" {
 			return "", false
 		}
-		text = instant.Team
+		text = minute(instant.Team)
 	case json.Unmarshal(raw, &text) != nil:
 		text = string(raw)
 	}
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " "), true
+}
+
+// minute returns an RFC 3339 time without its seconds, as in 2026-11-27 14:34 +01:00.
+func minute(text string) string {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return text
+	}
+	return at.Format("2006-01-02 15:04 -07:00")
 }
 
 // shorten cuts a text of a list.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,6 +60,11 @@ func (s *settings) flags(name string, given *arguments) flagSet {
 // parse parses flags, also after positional arguments.
 func (f flagSet) parse(args []string) error {
 	var places []string
+	for i, arg := range args {
+		if format, ok := strings.CutPrefix(arg, "-o"); ok && slices.Contains(formats, format) { // as in -oyaml
+			args = slices.Replace(slices.Clone(args), i, i+1, "-o="+format)
+		}
+	}
 	for {
 		if err := f.Parse(args); err != nil {
 			return usagef("%s: %s; for usage, run: pressroom call %s --help", f.Name(), flagProblem(err), f.Name())

@@ -68,6 +68,9 @@ func exitStatus(code int) int {
 	return StatusUnavailable
 }
 
+// invalidKey replaces the problem's text, which is about the header of a request.
+const invalidKey = "The API key is missing or invalid. Check " + keyVariable + ", or the file in --key-file or " + fileVariable + "."
+
 // printError prints an error for people.
 func (t Terminal) printError(err error) {
 	refused, ok := errors.AsType[*client.Error](err)
@@ -76,7 +79,11 @@ func (t Terminal) printError(err error) {
 		t.printRepeatHint(err)
 		return
 	}
-	fmt.Fprintf(t.Err, "pressroom: %s failed: %s\n", refused.Operation, refused.Detail)
+	detail := refused.Detail
+	if refused.Code == client.CodeUnauthorized {
+		detail = invalidKey
+	}
+	fmt.Fprintf(t.Err, "pressroom: %s failed: %s\n", refused.Operation, detail)
 	wait, item := "", ""
 	if refused.Context.Item != nil {
 		item = fmt.Sprint(*refused.Context.Item)
@@ -116,11 +123,10 @@ func (t Terminal) printRepeatHint(err error) {
 		}
 		return
 	}
-	if lost, ok := errors.AsType[*client.UnansweredError](err); ok && lost.IdempotencyKey != "" {
-		if lost.Unsent {
-			fmt.Fprintln(t.Err, "The service was not reached: nothing was done.")
-			return
-		}
+	if lost, ok := errors.AsType[*client.UnansweredError](err); ok && lost.Unsent {
+		fmt.Fprintln(t.Err, "The service was not reached: nothing was done. Check that it runs at the address in --url or "+urlVariable+".")
+		return
+	} else if ok && lost.IdempotencyKey != "" {
 		fmt.Fprintf(t.Err, "The write may have been done. Repeating the command with --idempotency-key %s is safe.\n",
 			lost.IdempotencyKey)
 	}

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// listedPost is a post in the response to GET /held.
+// listedPost is a post in the response to GET /posts.
 type listedPost struct {
 	Platform string   `json:"platform"`
 	Account  string   `json:"account"` // handle

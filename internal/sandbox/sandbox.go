@@ -1,7 +1,7 @@
 // Package sandbox simulates social networks, so that people can try pressroom without accounts. It is an HTTP server
 // that implements the official API of each network, stores published posts, and fails on request.
 //
-// The path of a network begins with its name, as in /bluesky/xrpc/…. GET /held lists the posts of all networks, and
+// The path of a network begins with its name, as in /bluesky/xrpc/…. GET /posts lists the posts of all networks, and
 // GET / shows them on a page. A marker in a post's text, such as "[sandbox:reject]", requests an outcome; see package
 // marker. All data of a successful response is on disk.
 package sandbox
@@ -82,7 +82,8 @@ func (s *Server) routes(platforms []platform) http.Handler {
 	}
 	mux.Handle("/vendor/", http.StripPrefix("/vendor", bridge.New(s.base).Handler()))
 	mux.HandleFunc("GET /pictures/{name}", base.Picture)
-	mux.Handle("GET /held", s.postsHandler())
+	mux.Handle("GET /posts", s.postsHandler())
+	mux.Handle("GET /held", s.postsHandler()) // its former path
 	mux.Handle("GET /{$}", s.pageHandler(platforms))
 	mux.Handle("GET /style.css", styleHandler())
 	return mux

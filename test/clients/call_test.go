@@ -163,7 +163,7 @@ func TestStatuses(t *testing.T) {
 		{nil, []string{"upload", "/no/such/file"}, apicli.StatusUsage, []string{"no such file"}},
 		{nil, []string{"--url", "http://press.example.com", "get_identity"}, apicli.StatusUsage, []string{"--plain-http"}},
 		{[]string{"PRESSROOM_KEY="}, []string{"get_identity"}, apicli.StatusUsage, []string{"PRESSROOM_KEY"}},
-		{[]string{"PRESSROOM_KEY=prk_wrong"}, []string{"get_identity"}, apicli.StatusRefused, []string{"unauthorized", "401"}},
+		{[]string{"PRESSROOM_KEY=prk_wrong"}, []string{"get_identity"}, apicli.StatusRefused, []string{"unauthorized", "401", "Check PRESSROOM_KEY"}},
 		{[]string{"PRESSROOM_KEY=" + g.Keys.ReadOnly}, []string{
 			"create_post", "--caption", "x", "--account-ids", "1",
 		}, apicli.StatusRefused, []string{"write_not_allowed"}},
@@ -178,7 +178,7 @@ func TestStatuses(t *testing.T) {
 		}, apicli.StatusUnavailable, []string{"no response in 2 attempts: ", "nothing was done"}},
 		{[]string{"PRESSROOM_URL=http://127.0.0.1:1"}, []string{
 			"get_identity", "--attempts", "1",
-		}, apicli.StatusUnavailable, []string{"no response in 1 attempt: "}},
+		}, apicli.StatusUnavailable, []string{"no response in 1 attempt: ", "PRESSROOM_URL"}},
 		{[]string{"PRESSROOM_URL=127.0.0.1:8080"}, []string{"get_identity"}, apicli.StatusUsage, []string{"must begin with https://"}},
 	} {
 		got := g.callWith(t, "", c.env, c.args...)

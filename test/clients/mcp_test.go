@@ -63,6 +63,7 @@ func TestMCPCommandErrors(t *testing.T) {
 	ping := `{"jsonrpc":"2.0","id":7,"method":"ping"}` + "\n"
 	for _, tt := range []struct{ in, env, want string }{
 		{ping, "PRESSROOM_KEY=prk_wrong", `"id":7`},
+		{ping, "PRESSROOM_KEY=prk_wrong", "Check PRESSROOM_KEY"},
 		{ping, "PRESSROOM_KEY=prk_wrong", "(unauthorized)"},
 		{ping, "PRESSROOM_URL=http://127.0.0.1:1", "the service cannot be reached"},
 		{"{\n", "A=b", `"code":-32700`},

@@ -50,6 +50,7 @@ func TestResourceCommands(t *testing.T) {
 		{[]string{"posts", "get", id, "--output", "yaml"}, "data:\n  id: " + id + "\n  status: draft\n"},
 		{[]string{"posts", "get", id, "-o", "table"}, "CAPTION     A new [31m menu\n"},
 		{[]string{"social-accounts", "list", "-o", "table"}, "ID  PLATFORM "},
+		{[]string{"social-accounts", "list", "-otable"}, "ID  PLATFORM "},
 		{[]string{"me", "get", "-o", "table"}, "PERSON NAME       Ada Okafor\nTEAM ID           1\n"},
 		{[]string{"posts", "--help"}, "  cancel         cancel_post             Cancel a scheduled post\n"},
 		{[]string{"call", "posts", "-h"}, "To show the arguments of a verb, run: pressroom posts VERB --help\n"},
@@ -88,12 +89,12 @@ func TestTables(t *testing.T) {
 	for _, tt := range []struct{ command, answer, want string }{
 		{
 			"posts list", `{"data":{"posts":[{"id":"1","status":"draft","excerpt":"` + long + `"},` +
-				`{"id":"2","status":"published","published_at":{"team":"12:00","utc":"11:00"},"excerpt":"B","accounts":[{"id":1}]},` +
+				`{"id":"2","status":"published","published_at":{"team":"2026-11-27T12:00:59.378085+01:00","utc":"11:00"},"excerpt":"B","accounts":[{"id":1}]},` +
 				`{"id":"` + id + `","status":"draft","excerpt":"C","archived":true}]},"meta":{"request_id":"r"}}`,
-			"ID" + strings.Repeat(" ", 48) + "STATUS     PUBLISHED AT  EXCERPT" + strings.Repeat(" ", 43) + "ARCHIVED\n" +
-				"1" + strings.Repeat(" ", 49) + "draft                    " + long[:47] + "…\n" +
-				"2" + strings.Repeat(" ", 49) + "published  12:00         B\n" +
-				id + "  draft                    C" + strings.Repeat(" ", 49) + "true\n",
+			"ID" + strings.Repeat(" ", 48) + "STATUS     PUBLISHED AT             EXCERPT" + strings.Repeat(" ", 43) + "ARCHIVED\n" +
+				"1" + strings.Repeat(" ", 49) + "draft                               " + long[:47] + "…\n" +
+				"2" + strings.Repeat(" ", 49) + "published  2026-11-27 12:00 +01:00  B\n" +
+				id + "  draft                               C" + strings.Repeat(" ", 49) + "true\n",
 		},
 		{
 			"jobs get " + id, `{"data":{"job_id":"` + id + `","progress":{"done":1,"total":2},"error":{"code":"rejected_content"},` +

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import threading
 import unittest
+import unittest.mock
 from collections.abc import Callable
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -156,8 +158,19 @@ class CallsTest(unittest.TestCase):
     def test_context_manager(self) -> None:
         server = Server(self, [OK])
         with Pressroom(server.url, "prk_x") as client:
-            self.assertEqual(client.get_post(id="p").data["id"], "p")
+            self.assertEqual(client.get_post("p").data["id"], "p")
         self.assertTrue(client.http.is_closed)
+
+    def test_environment(self) -> None:
+        server = Server(self, [OK])
+        with unittest.mock.patch.dict(os.environ, {"PRESSROOM_URL": server.url, "PRESSROOM_KEY": "prk_env"}), Pressroom() as client:
+            self.assertEqual(client.get_post("p").data["id"], "p")
+            self.assertEqual(repr(client), f"Pressroom(url='{server.url}/api/v1')")
+        with unittest.mock.patch.dict(os.environ, clear=True):
+            with self.assertRaisesRegex(ValueError, "PRESSROOM_URL"):
+                Pressroom()
+            with self.assertRaisesRegex(ValueError, "PRESSROOM_KEY"):
+                Pressroom(server.url)
 
     def test_unknown_host(self) -> None:
         def connect(request: httpx.Request) -> httpx.Response:

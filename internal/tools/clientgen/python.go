@@ -62,13 +62,18 @@ func pyParameter(r *record, f field) string {
 	return pyName(f.Wire) + ": " + pyType(r, f) + " | None = None"
 }
 
-// pyParameters returns the parameters of a method, required ones first.
-func pyParameters(r *record, key bool) string {
+// pyParameters returns the parameters of a method, required ones first. Those of the path can be positional.
+func pyParameters(c *call, r *record, key bool) string {
+	positional := "self"
 	var required, optional []string
 	for _, f := range r.Fields {
-		if f.Required {
+		inPath := slices.ContainsFunc(c.Arguments, func(a argument) bool { return a.Name == f.Wire && a.In == "path" })
+		switch {
+		case inPath:
+			positional += ", " + pyParameter(r, f)
+		case f.Required:
 			required = append(required, pyParameter(r, f))
-		} else {
+		default:
 			optional = append(optional, pyParameter(r, f))
 		}
 	}
@@ -78,11 +83,11 @@ func pyParameters(r *record, key bool) string {
 	}
 	switch {
 	case len(all) == 0:
-		return "self"
+		return positional
 	case len(all) < 3:
-		return "self, *, " + strings.Join(all, ", ")
+		return positional + ", *, " + strings.Join(all, ", ")
 	}
-	return "\n        self,\n        *,\n        " + strings.Join(all, ",\n        ") + ",\n    "
+	return "\n        " + strings.ReplaceAll(positional, ", ", ",\n        ") + ",\n        *,\n        " + strings.Join(all, ",\n        ") + ",\n    "
 }
 
 // pyArguments returns a dictionary of the arguments of a method.

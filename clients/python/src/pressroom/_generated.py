@@ -2249,8 +2249,8 @@ class Pressroom(Runtime):
 
     def add_hashtags(
         self,
-        *,
         list_id: int,
+        *,
         hashtags: Sequence[str],
         subcategory: str | None = None,
         idempotency_key: str | None = None,
@@ -2262,20 +2262,14 @@ class Pressroom(Runtime):
         """
         return self._call("add_hashtags", {"list_id": list_id, "hashtags": hashtags, "subcategory": subcategory}, idempotency_key)
 
-    def archive_post(
-        self,
-        *,
-        post_id: str,
-        archived: bool | None = None,
-        idempotency_key: str | None = None,
-    ) -> Response[Post]:
+    def archive_post(self, post_id: str, *, archived: bool | None = None, idempotency_key: str | None = None) -> Response[Post]:
         """Archive a failed post. Archives a post that failed on some or all accounts and will not be retried. It stays
         readable and is no longer shown as needing attention. Networks are not contacted. Set archived to false to
         restore it. wrong_state: the post did not fail; a draft can be deleted in the app.
         """
         return self._call("archive_post", {"post_id": post_id, "archived": archived}, idempotency_key)
 
-    def cancel_post(self, *, post_id: str, idempotency_key: str | None = None) -> Response[Post]:
+    def cancel_post(self, post_id: str, *, idempotency_key: str | None = None) -> Response[Post]:
         """Cancel a scheduled post. Turns a scheduled post into a draft without a time; its content stays. For the
         template or an occurrence, the whole series is paused, which notes say; a person can resume it, or skip a
         single occurrence, in the app. A draft stays as it is. A submitted post is refused. Call schedule_post to
@@ -2386,7 +2380,7 @@ class Pressroom(Runtime):
             "save_to_library": save_to_library,
         }, idempotency_key)
 
-    def get_account_analytics(self, *, account_id: int, period_days: int | None = None) -> Response[AccountAnalytics]:
+    def get_account_analytics(self, account_id: int, *, period_days: int | None = None) -> Response[AccountAnalytics]:
         """Get account analytics. Returns reach, engagement, best post, publishing cadence and formats of a connected
         account, for all its posts, however they were published. Uses metrics that are collected every few hours and
         calls no network. Metrics that the network does not provide are omitted; notes say why a response is empty or
@@ -2395,7 +2389,7 @@ class Pressroom(Runtime):
         """
         return self._call("get_account_analytics", {"account_id": account_id, "period_days": period_days})
 
-    def get_brand_voice(self, *, id: int) -> Response[BrandVoice]:
+    def get_brand_voice(self, id: int) -> Response[BrandVoice]:
         """Get a brand voice. Returns a brand voice in full. Its text block contains all of its instructions: tone, point
         of view, emoji, words to use and words to avoid. Check your text against the words to avoid before you show
         it.
@@ -2420,7 +2414,7 @@ class Pressroom(Runtime):
         """
         return self._call("get_credits", {})
 
-    def get_hashtag_list(self, *, list_id: int) -> Response[HashtagList]:
+    def get_hashtag_list(self, list_id: int) -> Response[HashtagList]:
         """Get a hashtag list. Returns a list with all of its hashtags and the known metrics of each: number of posts
         (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown metrics
         are omitted. Combine a few large hashtags with more small ones. Ready-made lists are read-only: use
@@ -2439,8 +2433,8 @@ class Pressroom(Runtime):
 
     def get_job(
         self,
-        *,
         job_id: str,
+        *,
         cursor: str | None = None,
         limit: int | None = None,
         wait_seconds: int | None = None,
@@ -2460,8 +2454,8 @@ class Pressroom(Runtime):
 
     def get_job_pages(
         self,
-        *,
         job_id: str,
+        *,
         cursor: str | None = None,
         limit: int | None = None,
         wait_seconds: int | None = None,
@@ -2481,7 +2475,7 @@ class Pressroom(Runtime):
         """
         return self._call("get_limits", {})
 
-    def get_post(self, *, id: str) -> Response[Post]:
+    def get_post(self, id: str) -> Response[Post]:
         """Get a post. Returns the full text, the media and every targeted account with its result. Use it before
         update_post, and to see why an account failed: state, error_code, explanation and retries_left. For a
         template, notes list skipped occurrences. A network's own message is in untrusted_content. Call retry_post for
@@ -2494,9 +2488,9 @@ class Pressroom(Runtime):
 
     def get_report(
         self,
-        *,
         type: ReportKind,
         id: str,
+        *,
         sections: Sequence[str] | None = None,
         cursor: str | None = None,
         limit: int | None = None,
@@ -2517,9 +2511,9 @@ class Pressroom(Runtime):
 
     def get_report_pages(
         self,
-        *,
         type: ReportKind,
         id: str,
+        *,
         sections: Sequence[str] | None = None,
         cursor: str | None = None,
         limit: int | None = None,
@@ -2853,7 +2847,7 @@ class Pressroom(Runtime):
         }):
             yield from page.data["social_accounts"]
 
-    def publish_post(self, *, post_id: str, idempotency_key: str | None = None) -> Response[Publication]:
+    def publish_post(self, post_id: str, *, idempotency_key: str | None = None) -> Response[Publication]:
         """Publish a post now. Submits the post immediately. This cannot be undone, so call it only when the user asked
         to publish now. The job has each account's result. A submitted post is never sent again; the response then has
         already_submitted. Follow the job with get_job until it is finished. get_post shows why accounts failed.
@@ -2862,13 +2856,7 @@ class Pressroom(Runtime):
         """
         return self._call("publish_post", {"post_id": post_id}, idempotency_key)
 
-    def refresh_report(
-        self,
-        *,
-        type: ReportKind,
-        id: str,
-        idempotency_key: str | None = None,
-    ) -> Response[Job]:
+    def refresh_report(self, type: ReportKind, id: str, *, idempotency_key: str | None = None) -> Response[Job]:
         """Refresh a report. Fetches current metrics and extends the report's data window. Use it when refreshed_at is
         too old for the question. A refresh that fetches nothing is refunded. A person must wait a short time before
         refreshing the same report again. Poll the job with get_job, then read the report again. rate_limited with
@@ -2876,26 +2864,14 @@ class Pressroom(Runtime):
         """
         return self._call("refresh_report", {"type": type, "id": id}, idempotency_key)
 
-    def retry_post(
-        self,
-        *,
-        post_id: str,
-        account_ids: Sequence[int] | None = None,
-        idempotency_key: str | None = None,
-    ) -> Response[PublicationRetry]:
+    def retry_post(self, post_id: str, *, account_ids: Sequence[int] | None = None, idempotency_key: str | None = None) -> Response[PublicationRetry]:
         """Retry failed accounts. Sends failed accounts again. Call it after the cause is fixed. Accounts that did not
         fail, have no retries left, were retried moments ago, are unconfirmed or were taken over by an edited copy are
         skipped and listed with the reason. Follow the job with get_job. wrong_state: the post has not been sent yet.
         """
         return self._call("retry_post", {"post_id": post_id, "account_ids": account_ids}, idempotency_key)
 
-    def schedule_post(
-        self,
-        *,
-        post_id: str,
-        scheduled_at: str,
-        idempotency_key: str | None = None,
-    ) -> Response[Post]:
+    def schedule_post(self, post_id: str, *, scheduled_at: str, idempotency_key: str | None = None) -> Response[Post]:
         """Schedule a draft. The post is published at that time without further confirmation, so call it only if the user
         asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. Refused if
         the post needs approval, breaks a network's rule, or the month's posts are used up. Call cancel_post to
@@ -2923,9 +2899,9 @@ class Pressroom(Runtime):
 
     def set_report_tracking(
         self,
-        *,
         type: ReportKind,
         id: str,
+        *,
         enabled: bool,
         frequency_days: int | None = None,
         idempotency_key: str | None = None,
@@ -2947,8 +2923,8 @@ class Pressroom(Runtime):
 
     def update_post(
         self,
-        *,
         id: str,
+        *,
         caption: str | None = None,
         scheduled_at: str | None | Unset = UNSET,
         media_ids: Sequence[int] | None = None,
@@ -2970,7 +2946,7 @@ class Pressroom(Runtime):
             "options": options,
         }, idempotency_key)
 
-    def validate_post(self, *, post_id: str, account_id: int | None = None) -> Response[Validation]:
+    def validate_post(self, post_id: str, *, account_id: int | None = None) -> Response[Validation]:
         """Validate a post. Returns what the networks would refuse, whether the post needs the client's approval, and how
         many posts are left this month. Call it before schedule_post and publish_post. Changes and sends nothing. Fix
         blocking problems with update_post, or for a submitted post with another post for the failed accounts. Other

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import json
+import os
 import re
 import time
 import uuid
@@ -77,8 +78,8 @@ class Runtime:
 
     def __init__(
         self,
-        url: str,
-        key: str,
+        url: str | None = None,
+        key: str | None = None,
         *,
         policy: Policy | None = None,
         timeout: float = 60.0,
@@ -87,13 +88,17 @@ class Runtime:
     ) -> None:
         """Creates a client.
 
-        url is the address of the service, with or without /api/v1, and key an API key of the team. timeout is the maximum
+        url is the address of the service, with or without /api/v1, and key an API key of the team. If they are omitted, the
+        environment variables PRESSROOM_URL and PRESSROOM_KEY are used. timeout is the maximum
         number of seconds to connect, and to wait for the next bytes of a response. plain_http allows http:// to other machines,
         where others can read the key. transport replaces httpx's transport.
         """
-        key = key.strip()
+        url = os.environ.get("PRESSROOM_URL", "") if url is None else url
+        if not url:
+            raise ValueError("url is missing: pass it, or set PRESSROOM_URL")
+        key = (os.environ.get("PRESSROOM_KEY", "") if key is None else key).strip()
         if not re.fullmatch(r"[!-~]+", key):
-            raise ValueError("the API key is empty or contains invalid characters")
+            raise ValueError("the API key is missing or contains invalid characters: pass key, or set PRESSROOM_KEY")
         self._plain_http = plain_http
         base = self.safe_url(url).rstrip("/")
         self._base = base.removesuffix(_API_PATH) + _API_PATH
@@ -101,6 +106,9 @@ class Runtime:
         self.policy = policy or Policy()
         self.timeout = timeout
         self.http = httpx.Client(timeout=timeout, transport=transport, follow_redirects=False)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(url={self._base!r})"
 
     def close(self) -> None:
         """Closes the connections. A with statement does this at its end."""
