@@ -21,6 +21,7 @@ type Content struct {
 	Languages []string // BCP 47, the most important first
 	Media     []Media  // in display order
 	Options   Options  // choices for single networks
+	Account   string   // ID of the account at the network; empty if unknown
 }
 
 // Media is one image or video of a post, as the media library describes it.

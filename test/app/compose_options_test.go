@@ -165,6 +165,41 @@ func TestComposerCreatorInfo(t *testing.T) {
 	})
 }
 
+// The composer shows the settings of each selected account. A post says if its video is too long for an account.
+func TestComposerVideoLimit(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		var ids []int64
+		address := "/posts/new?"
+		for _, name := range []string{"harbour.coffee", "mira.keller", "atelier.blau", "studio.north"} {
+			link, _ := c.callTool(t, "get_connect_link", map[string]any{"platform": "tiktok"})["url"].(string)
+			id := must.Get(fixture.ConnectByConsent(t.Context(), h.Server, c.people[access.Owner].ID, "tiktok", link, name))(t)
+			ids, address = append(ids, id), address+fmt.Sprint("&account=", id)
+		}
+		const tooLong = "The video lasts 90 seconds; TikTok allows at most 60 for this account. Trim it."
+		film := c.addVideo(t)
+		must.NoError(t, h.db.InTx(t.Context(), "test.long_film", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE media SET duration = 90000000 WHERE id = ?`, film)
+			return err
+		}))
+		b := c.as(t, access.Editor)
+		page := b.open(address).shows(http.StatusOK, "TikTok says about harbour.coffee",
+			"TikTok says about mira.keller", "TikTok says about atelier.blau", "TikTok says about studio.north")
+		f := page.form("Save draft").fill("caption", "A film")
+		f.values.Set("media", fmt.Sprint(film)) // uploaded by the script of the page
+		if preview := b.send(http.MethodPost, "/posts/preview", f.values).source; strings.Count(preview, tooLong) != 1 {
+			t.Errorf("the preview does not name the limit once: %s", preview)
+		}
+		made := c.callTool(t, "create_post", map[string]any{
+			"caption": "By the API", "account_ids": ids, "media_ids": []int64{film},
+			"options": map[string]any{"tiktok": map[string]any{"privacy_level": "SELF_ONLY", "music_usage_confirmed": true}},
+		})
+		if got := fmt.Sprint(c.callTool(t, "validate_post", map[string]any{"post_id": made["id"]})["problems"]); !strings.Contains(got, tooLong) {
+			t.Errorf("problems %s", got)
+		}
+	})
+}
+
 // A person sets the team's default for TikTok. It applies to posts without TikTok options.
 func TestTikTokDefault(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {

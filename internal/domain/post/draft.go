@@ -68,16 +68,16 @@ func (s *Service) findTargets(
 			continue
 		}
 		if a, ok := found[id]; ok {
-			out = append(out, Target{AccountID: id, Platform: a.Platform, Username: a.Username, Active: a.Active(),
-				State: TargetPending})
+			out = append(out, Target{AccountID: id, Platform: a.Platform, Identity: a.NetworkID, Username: a.Username,
+				Active: a.Active(), State: TargetPending})
 			continue
 		}
 		i := slices.IndexFunc(previous, hasID)
 		if i < 0 {
 			return nil, apierr.Missing().With("argument", "account_ids")
 		}
-		out = append(out, Target{AccountID: id, Platform: previous[i].Platform, Username: previous[i].Username,
-			State: TargetPending})
+		out = append(out, Target{AccountID: id, Platform: previous[i].Platform, Identity: previous[i].Identity,
+			Username: previous[i].Username, State: TargetPending})
 	}
 	return out, nil
 }

@@ -73,8 +73,8 @@ func (p Record) copyToDraft(targets []Target) Record {
 	draft := Record{TeamID: p.TeamID, Status: Draft, Caption: p.Caption, Excerpt: p.Excerpt, Approval: NotNeeded,
 		Media: slices.DeleteFunc(slices.Clone(p.Media), isDeleted), Options: p.Options, TeamOptions: p.TeamOptions}
 	for _, t := range targets {
-		target := Target{AccountID: t.AccountID, Platform: t.Platform, Username: t.Username, Active: t.Active,
-			State: TargetPending, Caption: t.Caption}
+		target := Target{AccountID: t.AccountID, Platform: t.Platform, Identity: t.Identity, Username: t.Username,
+			Active: t.Active, State: TargetPending, Caption: t.Caption}
 		if t.Media != nil {
 			target.Media = append([]network.Media{}, slices.DeleteFunc(slices.Clone(t.Media), isDeleted)...)
 		}

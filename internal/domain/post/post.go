@@ -86,6 +86,7 @@ type Record struct {
 type Target struct {
 	AccountID   int64
 	Platform    string
+	Identity    string // the network's id of the account
 	Username    string
 	Active      bool
 	State       TargetState
@@ -113,7 +114,8 @@ func (p Record) Content(t Target, language string) network.Content {
 	if t.Media != nil {
 		media = t.Media
 	}
-	return network.Content{Text: text, Languages: []string{language}, Media: media, Options: p.effectiveOptions()}
+	return network.Content{Text: text, Languages: []string{language}, Media: media, Options: p.effectiveOptions(),
+		Account: t.Identity}
 }
 
 // Slot returns the time by which lists are sorted and monthly limits are counted. It is zero for a template.

@@ -98,7 +98,7 @@ func (s *Service) readTargets(ctx context.Context, q db.Querier, team int64, id 
 	out, err := db.All(ctx, q, func(rows *sql.Rows, t *Target) error {
 		var state, connection, warnings string
 		var media, published, retried int64
-		err := rows.Scan(&t.AccountID, &t.Platform, &t.Username, &connection, &state, &t.Caption, &media, &published,
+		err := rows.Scan(&t.AccountID, &t.Platform, &t.Identity, &t.Username, &connection, &state, &t.Caption, &media, &published,
 			&t.Permalink, &t.NetworkID, &t.ErrorCode, &t.NetworkText, &warnings, &t.RetriesUsed, &retried)
 		if err != nil {
 			return err
@@ -108,8 +108,8 @@ func (s *Service) readTargets(ctx context.Context, q db.Querier, team int64, id 
 		t.PublishedAt, t.RetriedAt = db.Time(published), db.Time(retried)
 		t.Warnings, err = warning.Decode(warnings)
 		return err
-	}, `SELECT t.account_id, a.platform, a.username, a.connection_state, t.state, t.caption, t.has_media,
-		t.published_at, t.permalink, t.network_id, t.error_code, t.network_text, t.warnings, t.retries_used, t.retried_at
+	}, `SELECT t.account_id, a.platform, a.network_id, a.username, a.connection_state, t.state, t.caption,
+		t.has_media, t.published_at, t.permalink, t.network_id, t.error_code, t.network_text, t.warnings, t.retries_used, t.retried_at
 		FROM post_targets t JOIN social_accounts a ON a.id = t.account_id WHERE t.post_id = ? ORDER BY t.position`, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading the accounts of a post: %w", err)

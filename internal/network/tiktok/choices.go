@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"pressroom.example/pressroom/internal/network"
 )
@@ -159,6 +160,9 @@ func (n *Network) creatorInfo(ctx context.Context, g network.Grant) (creator, er
 	err := n.callAPI(ctx, g, post(network.Reading, struct{}{}), "post/publish/creator_info/query/", &about)
 	if err == nil && len(about.Privacy) == 0 {
 		err = network.InvalidResponse(errors.New("reading the account's settings: the response has no privacy levels"))
+	}
+	if err == nil {
+		n.videos.store(g.Account, time.Duration(about.Longest)*time.Second)
 	}
 	return about, err
 }

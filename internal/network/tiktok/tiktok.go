@@ -76,10 +76,11 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Network implements TikTok's publishing protocol. It has no state between calls.
+// Network implements TikTok's publishing protocol. Between calls, it only keeps the longest video of each account.
 type Network struct {
 	client *network.Client
 	opts   Options
+	videos *videoLimits
 }
 
 var _ network.Authorizer = (*Network)(nil)
@@ -87,7 +88,7 @@ var _ network.Authorizer = (*Network)(nil)
 // New returns the network with these options.
 func New(opts Options) *Network {
 	opts = opts.withDefaults()
-	return &Network{network.NewClient(opts.HTTP), opts}
+	return &Network{network.NewClient(opts.HTTP), opts, &videoLimits{now: opts.Now}}
 }
 
 func (o Options) withDefaults() Options {
@@ -110,9 +111,11 @@ func (o Options) withDefaults() Options {
 // Platform returns the network's name in the API, "tiktok".
 func (n *Network) Platform() string { return platform }
 
-// Check returns what the network would reject. Prepare checks the limits of the account.
+// Check returns what the network would reject. It warns of a video that is longer than the account's settings allowed when
+// they were last read. Prepare reads them again.
 func (n *Network) Check(c network.Content) []network.Problem {
-	return append(n.opts.Rules.Check(c), checkChoices(n.choices(c.Options), c.Text, c.Media)...)
+	choices := n.choices(c.Options)
+	return slices.Concat(n.opts.Rules.Check(c), checkChoices(choices, c.Text, c.Media), n.videos.check(c, choices))
 }
 
 // Rules returns the limits that Check applies.

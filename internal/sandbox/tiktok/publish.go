@@ -50,8 +50,16 @@ func (n *Network) creatorInfo(r *http.Request) (any, error) {
 		"creator_username": a.Handle, "creator_nickname": a.DisplayName, "privacy_level_options": audiences(a.Account),
 		"comment_disabled": false, "duet_disabled": a.Handle == "mira.keller",
 		"stitch_disabled":             a.Handle == "mira.keller",
-		"max_video_post_duration_sec": 600,
+		"max_video_post_duration_sec": longestVideo(a.Handle),
 	}, err
+}
+
+// longestVideo returns the number of seconds that a video of an account may last. Some accounts have a lower maximum.
+func longestVideo(handle string) int {
+	if handle == "studio.north" {
+		return 60
+	}
+	return 600
 }
 
 // postRequest is the request that initializes a post.

@@ -32,6 +32,7 @@ var problemForms = []locale.Key{
 	"%s has %s pixels on its longer side; %s allows at most %s. It will be made smaller.",
 	"%s has %s pixels on its longer side; %s allows at most %s. Use a smaller file.",
 	"%s has %s pixels on its shorter side; %s requires at least %s. Use a larger video.",
+	"The video lasts %s seconds; TikTok allows at most %s for this account. Trim it.",
 	"%s lasts %s seconds; %s allows at most %s. Trim it.",
 	"%s lasts %s seconds; %s requires at least %s. Use a longer video.",
 	"%s has a type that %s does not allow. Use %s.",

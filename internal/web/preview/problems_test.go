@@ -25,6 +25,10 @@ func TestProblemText(t *testing.T) {
 			"Bild 2 hat einen Typ, den X nicht erlaubt. Verwenden Sie JPEG, PNG oder WebP.",
 		},
 		{
+			"The video lasts 90 seconds; TikTok allows at most 60 for this account. Trim it.",
+			"Das Video dauert 90 Sekunden; TikTok erlaubt für dieses Konto höchstens 60. Kürzen Sie es.",
+		},
+		{
 			"Video 1 lasts 0.5 seconds; X requires at least 3. Use a longer video.",
 			"Video 1 dauert 0,5 Sekunden; X verlangt mindestens 3. Verwenden Sie ein längeres Video.",
 		},

@@ -1,0 +1,56 @@
+package tiktok
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"pressroom.example/pressroom/internal/network"
+)
+
+const (
+	maxVideoLimits = 10_000         // accounts
+	videoLimitTTL  = 24 * time.Hour // a limit that was not read for so long may have changed
+)
+
+// videoLimits holds the longest video of each account, as TikTok returned it last.
+type videoLimits struct {
+	now func() time.Time
+
+	mu        sync.Mutex
+	byAccount map[string]videoLimit
+}
+
+type videoLimit struct {
+	longest time.Duration // 0 if TikTok returned none
+	read    time.Time
+}
+
+func (l *videoLimits) store(account string, longest time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.byAccount == nil || len(l.byAccount) >= maxVideoLimits {
+		l.byAccount = map[string]videoLimit{}
+	}
+	l.byAccount[account] = videoLimit{longest, l.now()}
+}
+
+// check returns a problem if a video is too long for the account. It does not block the post, because the account's
+// settings may have changed.
+func (l *videoLimits) check(c network.Content, choices network.TikTokOptions) []network.Problem {
+	if c.Account == "" || choices.Mode == network.TikTokInbox || len(c.Media) == 0 || c.Media[0].Kind != network.Video {
+		return nil
+	}
+	l.mu.Lock()
+	limit := l.byAccount[c.Account]
+	l.mu.Unlock()
+	have := c.Media[0].Duration
+	if limit.longest == 0 || have <= limit.longest || l.now().Sub(limit.read) > videoLimitTTL {
+		return nil
+	}
+	problem := network.Problem{Code: "media_too_long", Message: fmt.Sprintf(
+		"The video lasts %.0f seconds; TikTok allows at most %.0f for this account. Trim it.",
+		math.Ceil(have.Seconds()), limit.longest.Seconds())}
+	return []network.Problem{problem}
+}
