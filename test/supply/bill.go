@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 )
 
@@ -52,7 +53,13 @@ func bill(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the build information of %s: %w", path, err)
 	}
-	modules, err := modulesOf(".", "./cmd/...")
+	var env []string
+	for _, s := range info.Settings {
+		if slices.Contains([]string{"GOOS", "GOARCH", "CGO_ENABLED"}, s.Key) {
+			env = append(env, s.Key+"="+s.Value)
+		}
+	}
+	modules, err := modulesOf(".", env, "./cmd/...")
 	if err != nil {
 		return nil, err
 	}

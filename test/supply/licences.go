@@ -34,13 +34,14 @@ func licences(to io.Writer) error {
 	var found []error
 	for _, set := range []struct {
 		name, dir string
-		args      []string
+		env, args []string
 		accepted  []string
 	}{
-		{"program and tests", ".", []string{"-test", "./..."}, accepted},
-		{"tools", "tools", []string{"tool"}, acceptedTools},
+		{"program and tests", ".", nil, []string{"-test", "./..."}, accepted},
+		{"released program", ".", []string{"CGO_ENABLED=0"}, []string{"./cmd/..."}, accepted},
+		{"tools", "tools", nil, []string{"tool"}, acceptedTools},
 	} {
-		modules, err := modulesOf(set.dir, set.args...)
+		modules, err := modulesOf(set.dir, set.env, set.args...)
 		if err != nil {
 			return err
 		}
@@ -58,8 +59,9 @@ func licences(to io.Writer) error {
 	return errors.Join(found...)
 }
 
-// modulesOf returns the modules that packages depend on, except for modules of this repository.
-func modulesOf(dir string, args ...string) ([]module, error) {
+// modulesOf returns the modules that packages depend on, except for modules of this repository. env has variables of the
+// go command, because the operating system and cgo decide which modules are linked.
+func modulesOf(dir string, env []string, args ...string) ([]module, error) {
 	cmd := exec.Command("go",
 		append([]string{
 			"list", "-deps", "-f",
@@ -67,7 +69,7 @@ func modulesOf(dir string, args ...string) ([]module, error) {
 				`{"Path":"{{.Path}}","Version":"{{.Version}}","Dir":"{{.Dir}}"}{{end}}{{end}}`,
 		}, args...)...)
 	var stderr bytes.Buffer
-	cmd.Dir, cmd.Stderr = dir, &stderr
+	cmd.Dir, cmd.Stderr, cmd.Env = dir, &stderr, append(os.Environ(), env...)
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("listing modules: %w: %s", err, stderr.String())

@@ -16,7 +16,7 @@ import (
 // Every module has an accepted license. Texts of other licenses are not mistaken for accepted ones.
 func TestLicenses(t *testing.T) {
 	t.Chdir("../..")
-	modules, err := modulesOf(".", "-test", "./...")
+	modules, err := modulesOf(".", nil, "-test", "./...")
 	if err != nil || len(modules) < 50 {
 		t.Fatalf("%d modules (%v)", len(modules), err)
 	}
@@ -33,6 +33,17 @@ func TestLicenses(t *testing.T) {
 	} {
 		if got := licenceOf(text); got != want || slices.Contains(accepted, got) != (want == "MPL-2.0") {
 			t.Errorf("%.40q is %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A release is built without cgo, and so with another SQLite driver.
+func TestModulesWithoutCgo(t *testing.T) {
+	t.Chdir("../..")
+	for value, driver := range map[string]string{"0": "modernc.org/sqlite", "1": "github.com/mattn/go-sqlite3"} {
+		modules := must.Get(modulesOf(".", []string{"CGO_ENABLED=" + value}, "./cmd/..."))(t)
+		if !slices.ContainsFunc(modules, func(m module) bool { return m.Path == driver }) {
+			t.Errorf("CGO_ENABLED=%s: %s is missing", value, driver)
 		}
 	}
 }
