@@ -40,7 +40,8 @@ func bombs() map[string][]byte {
 	copy(large, "\x00\x00\x00\x01moov\x7f\xff\xff\xff\xff\xff\xff\xff")
 	table := boxes("stsz", 1, []byte("\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff"))
 	webp := func(width, height uint32) []byte {
-		canvas := []byte{0, 0, 0, 0, byte(width), byte(width >> 8), byte(width >> 16), byte(height), byte(height >> 8), byte(height >> 16)}
+		canvas := []byte{0, 0, 0, 0, byte(width), byte(width >> 8), byte(width >> 16), byte(height), byte(height >> 8),
+			byte(height >> 16)}
 		return slices.Concat([]byte("RIFF\x16\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00"), canvas)
 	}
 	return map[string][]byte{

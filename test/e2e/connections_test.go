@@ -174,7 +174,8 @@ func TestConnectionEndsWithMembership(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				w := h.newEnv(t, options{accounts: 1})
-				lost, other := w.connectAssistant(access.Editor, access.Read, access.Write), w.connectAssistant(access.Viewer, access.Read)
+				lost, other := w.connectAssistant(access.Editor, access.Read, access.Write), w.connectAssistant(access.Viewer,
+					access.Read)
 				w.tool(lost.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK)
 				must.NoError(t, c.loses(w, lost))
 				w.until(c.code, func() bool { return w.tool(lost.token, "list_posts", map[string]any{}, "").status != http.StatusOK })

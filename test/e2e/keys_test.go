@@ -74,7 +74,8 @@ func TestKeyChangesOnOtherNode(t *testing.T) {
 		elsewhere := team.New(testkit.Open(t, w.url, nil), nil, plan.Default())
 		_, value, err := elsewhere.AddKey(t.Context(), team.NewKey{Team: w.team, Name: "made elsewhere", Level: access.ReadOnly})
 		must.NoError(t, err)
-		w.rest(value, "get_identity", nil, "").mustHave(t, map[string]any{"data.key.level": "read_only", "data.key.name": "made elsewhere"})
+		w.rest(value, "get_identity", nil, "").mustHave(t, map[string]any{"data.key.level": "read_only",
+			"data.key.name": "made elsewhere"})
 		must.NoError(t, elsewhere.SetKeyLevel(t.Context(), w.keyIDs[access.ReadOnly], access.Full))
 		changed := time.Now()
 		w.until("the key to be raised", func() bool {

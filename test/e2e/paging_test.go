@@ -156,7 +156,8 @@ func TestCursors(t *testing.T) {
 					return edge(full(w), "list_posts", map[string]any{"cursor": cursor, "status": "scheduled"}, "")
 				},
 				"with one filter more": func() answer {
-					return edge(full(w), "list_posts", map[string]any{"cursor": cursor, "status": "draft", "account_id": w.accounts[0]}, "")
+					return edge(full(w), "list_posts", map[string]any{"cursor": cursor, "status": "draft",
+						"account_id": w.accounts[0]}, "")
 				},
 				"with a bound": func() answer {
 					return edge(full(w), "list_posts", map[string]any{"cursor": cursor, "status": "draft", "from": ahead(0)}, "")

@@ -198,7 +198,7 @@ func TestUpdateAtDueTime(t *testing.T) {
 func TestConcurrentRetries(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
-		aFailedOne(w)
+		aFailedPost(w)
 		id := w.note("post")
 		sent, jobs := 0, map[string]bool{}
 		for _, got := range w.callConcurrently(10, func(int) (answer, error) {

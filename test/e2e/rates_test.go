@@ -69,7 +69,8 @@ func TestKeyRequestRate(t *testing.T) {
 		for _, got := range []answer{
 			w.rest(full(w), "get_identity", nil, ""), w.tool(full(w), "get_identity", nil, ""),
 			w.rest(full(w), "create_post", map[string]any{"caption": 1}, ""),
-			w.message(full(w), "tools/list", "{}"), w.message(full(w), "nowhere/list", "{}"), w.toolVerbatim(full(w), "no_such_tool", "{}"),
+			w.message(full(w), "tools/list", "{}"), w.message(full(w), "nowhere/list", "{}"), w.toolVerbatim(full(w),
+				"no_such_tool", "{}"),
 		} {
 			got.mustBeRateLimited(t, "credential", 10)
 			got.mustHaveRateLimit(t, policy, `"credential";r=0;t=10`)

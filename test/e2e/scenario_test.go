@@ -227,15 +227,15 @@ func (w *env) note(name string) string {
 
 // Common preparations of scenarios.
 
-func aDraft(w *env)       { w.setNote("post", w.draft("a draft")) }
-func aWideDraft(w *env)   { w.setNote("post", w.draft("a draft", w.accounts...)) }
-func aScheduled(w *env)   { w.setNote("post", w.schedulePost("a scheduled post", 48*time.Hour)) }
-func aPublished(w *env)   { w.setNote("post", w.publishPost("a published post")) }
-func aForeignPost(w *env) { w.setNote("post", w.stranger().note("post")) }
-func aBlocked(w *env)     { w.setNote("post", w.draft(words(301))) }
+func aDraft(w *env)               { w.setNote("post", w.draft("a draft")) }
+func aDraftForAllAccounts(w *env) { w.setNote("post", w.draft("a draft", w.accounts...)) }
+func aScheduledPost(w *env)       { w.setNote("post", w.schedulePost("a scheduled post", 48*time.Hour)) }
+func aPublished(w *env)           { w.setNote("post", w.publishPost("a published post")) }
+func aForeignPost(w *env)         { w.setNote("post", w.stranger().note("post")) }
+func aBlockedDraft(w *env)        { w.setNote("post", w.draft(words(301))) }
 
-// with combines preparations.
-func with(steps ...func(*env)) func(*env) {
+// inOrder combines preparations.
+func inOrder(steps ...func(*env)) func(*env) {
 	return func(w *env) {
 		for _, step := range steps {
 			step(w)

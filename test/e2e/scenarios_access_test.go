@@ -16,7 +16,7 @@ func accessScenarios() []scenario {
 		return scenario{name: "key: " + name, tool: "create_post", as: as, args: toFirst(nil), want: refusal(401, "unauthorized")}
 	}
 	role := func(role access.Role, tool string, args func(*env) map[string]any, expected want, effects rows) scenario {
-		return scenario{name: "role: " + string(role) + " and " + tool, tool: tool, prepare: with(aDraft, func(w *env) {
+		return scenario{name: "role: " + string(role) + " and " + tool, tool: tool, prepare: inOrder(aDraft, func(w *env) {
 			w.role(role)
 		}), args: args, want: expected, effects: effects}
 	}
@@ -34,7 +34,7 @@ func accessScenarios() []scenario {
 			must.NoError(w.t, w.Teams.RevokeKey(w.t.Context(), id))
 			return key
 		}),
-		{name: "key: that will expire", tool: "create_post", args: toFirst(nil), effects: oneDraft, as: func(w *env) string {
+		{name: "API key: that will expire", tool: "create_post", args: toFirst(nil), effects: oneDraft, as: func(w *env) string {
 			_, key := w.newKey(w.team, access.Drafts, time.Now().Add(time.Hour))
 			return key
 		}},
@@ -81,18 +81,19 @@ func replayScenarios() []scenario {
 		}
 	}
 	return []scenario{
-		{name: "replay: a new key", tool: "create_post", args: toFirst(nil), idem: key,
+		{name: "replay: a new idempotency key", tool: "create_post", args: toFirst(nil), idem: key,
 			effects: rows{posts: 1, targets: 1, events: 1, keys: 1}, check: func(w *env, got answer) {
 				if got.header.Get("Idempotent-Replayed") != "" {
 					w.t.Errorf("a first answer is marked as a replay")
 				}
 			}},
-		{name: "replay: the same again", tool: "create_post", prepare: first, args: toFirst(nil), idem: key, check: same},
-		{name: "replay: the same again, quoted", tool: "create_post", prepare: first, args: toFirst(nil), idem: `"` +
+		{name: "replay: the same call", tool: "create_post", prepare: first, args: toFirst(nil), idem: key, check: same},
+		{name: "replay: the same call with the idempotency key in quotes", tool: "create_post", prepare: first, args: toFirst(nil), idem: `"` +
 			key + `"`, check: same},
-		{name: "replay: the same with a default written out", tool: "create_post", prepare: first, args: func(w *env) map[string]any {
-			return map[string]any{"caption": "hello", "account_ids": []float64{float64(w.accounts[0])}}
-		}, idem: key, check: same},
+		{name: "replay: the same call with a default value written out", tool: "create_post", prepare: first,
+			args: func(w *env) map[string]any {
+				return map[string]any{"caption": "hello", "account_ids": []float64{float64(w.accounts[0])}}
+			}, idem: key, check: same},
 		{name: "replay: other arguments", tool: "create_post", prepare: first, args: toFirst(map[string]any{
 			"caption": "other",
 		}), idem: key, want: refusal(422, "idempotency_key_reused")},
@@ -104,11 +105,11 @@ func replayScenarios() []scenario {
 				aDraft(w)
 			}},
 		{
-			name: "replay: another API key's is another key", tool: "create_post", as: drafts, prepare: first,
+			name: "replay: the same idempotency key with another API key is a new call", tool: "create_post", as: drafts, prepare: first,
 			args: toFirst(map[string]any{"caption": "other"}), idem: key,
 			effects: rows{posts: 1, targets: 1, events: 1, keys: 1},
 		},
-		{name: "replay: a refusal leaves the key free", tool: "create_post", args: toFirst(nil), idem: key,
+		{name: "replay: after a refusal, the idempotency key can be used again", tool: "create_post", args: toFirst(nil), idem: key,
 			effects: rows{posts: 1, targets: 1, events: 1, keys: 1}, prepare: func(w *env) {
 				w.rest(full(w), "create_post", toFirst(map[string]any{"account_ids": []int64{999999999}})(w), key).
 					mustRefuse(w.t, 404, "not_found", "")
@@ -125,9 +126,9 @@ func replayScenarios() []scenario {
 			// The first answer, not the current state.
 			got.mustHave(w.t, map[string]any{"data.job_id": w.note("job"), "data.already_submitted": false, "data.finished": false})
 		}},
-		{name: "replay: 128 characters", tool: "create_post", args: toFirst(nil), idem: strings.Repeat("k",
+		{name: "replay: an idempotency key of 128 characters", tool: "create_post", args: toFirst(nil), idem: strings.Repeat("k",
 			128), effects: rows{posts: 1, targets: 1, events: 1, keys: 1}},
-		{name: "replay: 128 characters in quotes", tool: "create_post", args: toFirst(nil), idem: `"` +
+		{name: "replay: an idempotency key of 128 characters in quotes", tool: "create_post", args: toFirst(nil), idem: `"` +
 			strings.Repeat("k", 128) + `"`, effects: rows{posts: 1, targets: 1, events: 1, keys: 1}},
 		bad("129 characters", strings.Repeat("k", 129), invalid("idempotency_key_too_long", "")),
 		bad("129 characters in quotes", `"`+strings.Repeat("k", 129)+`"`, invalid("idempotency_key_too_long", "")),
@@ -146,14 +147,14 @@ func timeScenarios() []scenario {
 	ahead := strconv.Itoa(year)
 	march, october := lastSunday(year, time.March), lastSunday(year, time.October)
 	reads := func(name, zone, text, utc, team string) scenario {
-		return scenario{name: "time: " + name, tool: "schedule_post", zone: zone, prepare: aDraft, args: when(text),
+		return scenario{name: "time: " + name, tool: "schedule_post", zone: zone, prepare: aDraft, args: scheduleAt(text),
 			effects: oneChange, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.scheduled_at.utc": utc, "data.scheduled_at.team": team})
 			}}
 	}
 	skipped := func(name, zone, text string) scenario {
 		return scenario{
-			name: "time: " + name, tool: "schedule_post", zone: zone, prepare: aDraft, args: when(text),
+			name: "time: " + name, tool: "schedule_post", zone: zone, prepare: aDraft, args: scheduleAt(text),
 			want: invalid("time_does_not_exist", "scheduled_at"),
 		}
 	}
@@ -179,11 +180,11 @@ func timeScenarios() []scenario {
 		skipped("in the skipped hour", "", march+"T02:30"),
 		skipped("at the first skipped instant", "", march+"T02:00"),
 		skipped("at the last skipped second", "", march+"T02:59:59"),
-		{name: "time: what an answer tells may be sent back", tool: "update_post", prepare: aScheduled,
+		{name: "time: a time from a response is accepted as an argument", tool: "update_post", prepare: aScheduledPost,
 			args: func(w *env) map[string]any {
 				return map[string]any{"id": w.note("post"), "scheduled_at": w.post(w.note("post")).text("data.scheduled_at.team")}
 			}},
-		{name: "time: a change reads it alike", tool: "update_post", prepare: aDraft, args: byID(map[string]any{
+		{name: "time: update_post parses times in the same way", tool: "update_post", prepare: aDraft, args: byID(map[string]any{
 			"scheduled_at": march + "T02:30",
 		}), want: invalid("time_does_not_exist", "scheduled_at")},
 	}

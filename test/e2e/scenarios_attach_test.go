@@ -85,16 +85,16 @@ func attachScenarios() []scenario {
 		change("in another order", rows{posts: 1, events: 1, attached: 2}, "1", "0"),
 		change("one less", rows{posts: 1, events: 1, attached: 1}, "0"),
 		change("none any more", rows{posts: 1, events: 1, attached: 2}), change("the same ones", rows{}, "0", "1"),
-		not("an item that is not there", "create_post", func(*env) {}, toFirst(nowhere), missing("media_ids")),
+		not("an item that does not exist", "create_post", func(*env) {}, toFirst(nowhere), missing("media_ids")),
 		not("another team's item", "create_post", theirs, first("theirs"), missing("media_ids")),
 		not("another team's item among one's own", "create_post", theirs, first("0", "theirs"), missing("media_ids")),
-		not("a change to an item that is not there", "update_post", aDraftWithMedia, byID(nowhere), missing("media_ids")),
+		not("a change to an item that does not exist", "update_post", aDraftWithMedia, byID(nowhere), missing("media_ids")),
 		not("a change to another team's item", "update_post", theirs, func(w *env) map[string]any {
 			return byID(w.mediaIDs("theirs"))(w)
 		}, missing("media_ids")),
 		not("an item by its name", "update_post", aDraftWithMedia, byID(map[string]any{"media_ids": []any{"shot"}}),
 			invalid("not_an_integer", "media_ids")),
-		{name: "post with media: in full", tool: "get_post", as: readOnly, prepare: aDraftWithMedia, args: byID(nil),
+		{name: "post with media: reading the post", tool: "get_post", as: readOnly, prepare: aDraftWithMedia, args: byID(nil),
 			check: func(w *env, got answer) {
 				got.mustHave(w.t,
 					map[string]any{
@@ -102,9 +102,9 @@ func attachScenarios() []scenario {
 						"data.media.1.id": w.note("1"), "data.media.2": nil,
 					})
 			}},
-		{name: "post with media: another caption leaves them", tool: "update_post", prepare: aDraftWithMedia, args: byID(
+		{name: "post with media: changing the caption keeps the media", tool: "update_post", prepare: aDraftWithMedia, args: byID(
 			map[string]any{"caption": "other"}), effects: rows{posts: 1, events: 1}, check: hasMedia("0", "1")},
-		{name: "post with media: nothing but media", tool: "validate_post", prepare: with(aDraftWithMedia, set("caption = ''")),
+		{name: "post with media: without a caption", tool: "validate_post", prepare: inOrder(aDraftWithMedia, set("caption = ''")),
 			args: post(nil), check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.problems": "[]"})
 			}},
@@ -130,7 +130,8 @@ func mediaRuleScenarios() []scenario {
 		if blocking {
 			all = append(all,
 				scenario{
-					name: "media rule: publishing " + name, tool: "publish_post", prepare: prepare, args: post(nil), want: preflightBlocked,
+					name: "media rule: publishing " + name, tool: "publish_post", prepare: prepare, args: post(nil),
+					want: preflightBlocked,
 				})
 		}
 		return all
@@ -139,7 +140,7 @@ func mediaRuleScenarios() []scenario {
 		finds("five images", true, "media_too_many", "0", "1", "2", "3", "4"),
 		finds("an image and a video", true, "media_mix", "0", "video"),
 		finds("a GIF, of which the first frame is sent", false, "media_type", "gif"),
-		[]scenario{{name: "media rule: a change tells them", tool: "update_post", prepare: with(addMedia(5), aDraft),
+		[]scenario{{name: "media rule: a change reports the problems", tool: "update_post", prepare: inOrder(addMedia(5), aDraft),
 			effects: rows{posts: 1, events: 1, attached: 2},
 			args:    func(w *env) map[string]any { return byID(w.mediaIDs("0", "video"))(w) }, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.problems.0.code": "media_mix", "data.problems.0.blocking": true})

@@ -49,7 +49,7 @@ func connectScenarios() []scenario {
 				w.t.Errorf("slots of an account that is there: %s", got.raw)
 			}
 		}},
-		{name: "a link for an account that works", tool: "get_connect_link", args: first, want: wrongState("connected")},
+		{name: "a link for a connected account", tool: "get_connect_link", args: first, want: wrongState("connected")},
 		{name: "a link for an account that expires", tool: "get_connect_link", args: first,
 			want: wrongState("expiring"), prepare: func(w *env) {
 				w.exec("UPDATE social_accounts SET connection_state = 'expiring' WHERE id = ?", w.accounts[0])
@@ -57,15 +57,16 @@ func connectScenarios() []scenario {
 		{name: "a link for another team's account", tool: "get_connect_link", want: notFound, args: func(w *env) map[string]any {
 			return map[string]any{"account_id": w.stranger().accounts[0]}
 		}},
-		{name: "a link for no account", tool: "get_connect_link", args: fixedArgs(map[string]any{"account_id": 1 << 40}), want: notFound},
+		{name: "a link for an account that does not exist", tool: "get_connect_link",
+			args: fixedArgs(map[string]any{"account_id": 1 << 40}), want: notFound},
 		{name: "a link for account 0", tool: "get_connect_link", args: fixedArgs(map[string]any{
 			"account_id": 0,
 		}), want: invalid("out_of_range", "account_id")},
-		{name: "a link for an account that is a word", tool: "get_connect_link", args: fixedArgs(map[string]any{
+		{name: "a link for an account ID that is not a number", tool: "get_connect_link", args: fixedArgs(map[string]any{
 			"account_id": "first",
 		}), want: invalid("not_an_integer", "account_id")},
-		{name: "a link for nothing", tool: "get_connect_link", args: noArgs, want: invalid("exactly_one_of", "platform")},
-		{name: "a link for both", tool: "get_connect_link", want: invalid("exactly_one_of", "platform"),
+		{name: "a link without arguments", tool: "get_connect_link", args: noArgs, want: invalid("exactly_one_of", "platform")},
+		{name: "a link for a network and an account", tool: "get_connect_link", want: invalid("exactly_one_of", "platform"),
 			args: func(w *env) map[string]any {
 				return mergeArgs(first(w), map[string]any{"platform": "bluesky"})
 			}},
@@ -75,7 +76,7 @@ func connectScenarios() []scenario {
 		{name: "a link for an account of a business", tool: "get_connect_link", args: fixedArgs(map[string]any{
 			"platform": "tiktok_business",
 		}), check: linked(nil)},
-		{name: "a link takes no key", tool: "get_connect_link", args: bluesky, idem: "k", want: invalid(
+		{name: "a link with an idempotency key", tool: "get_connect_link", args: bluesky, idem: "k", want: invalid(
 			"idempotency_key_not_accepted", "")},
 	}
 }

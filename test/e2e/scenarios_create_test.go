@@ -67,7 +67,7 @@ func createScenarios() []scenario {
 		{name: "create: to two accounts, in their order", tool: "create_post", args: to(1, 0), effects: rows{
 			posts: 1, targets: 2, events: 1,
 		}, check: accounts(1, 0)},
-		{name: "create: an account named twice is one target", tool: "create_post", args: to(0, 1, 0), effects: rows{
+		{name: "create: an account listed twice is one target", tool: "create_post", args: to(0, 1, 0), effects: rows{
 			posts: 1, targets: 2, events: 1,
 		}, check: accounts(0, 1)},
 		makes("a caption as long as may be", map[string]any{"caption": words(10_000)}, caption(words(10_000))),
@@ -79,16 +79,16 @@ func createScenarios() []scenario {
 		makes("no media", map[string]any{"media_ids": []int64{}}, nil),
 		makes("what looks like SQL", map[string]any{"caption": "'); DROP TABLE posts; -- ?"}, caption("'); DROP TABLE posts; -- ?")),
 		makes("a text that only begins as a key does", map[string]any{"caption": "prk_ABCDEFGHabcdefgh"}, nil),
-		{name: "create: an account that is not there", tool: "create_post", args: toFirst(map[string]any{
+		{name: "create: an account that does not exist", tool: "create_post", args: toFirst(map[string]any{
 			"account_ids": []int64{999999999},
 		}), want: missing("account_ids")},
 		{name: "create: an account of another team", tool: "create_post", want: missing("account_ids"), prepare: func(w *env) {
 			w.accounts = append(w.accounts, w.stranger().accounts[0])
 		}, args: to(0, 2)},
-		{name: "create: media while there is no library", tool: "create_post", args: toFirst(map[string]any{
+		{name: "create: media that are not in the library", tool: "create_post", args: toFirst(map[string]any{
 			"media_ids": []int64{1},
 		}), want: missing("media_ids")},
-		{name: "create: by a key that only reads", tool: "create_post", as: readOnly, args: toFirst(nil), want: refusal(
+		{name: "create: with a read-only API key", tool: "create_post", as: readOnly, args: toFirst(nil), want: refusal(
 			403, "write_not_allowed")},
 	}
 }
@@ -110,7 +110,7 @@ func argumentScenarios() []scenario {
 		{name: "arguments: no caption", tool: "create_post", args: without("caption"), want: invalid("missing_argument", "caption")},
 		{name: "arguments: no accounts", tool: "create_post", args: without("account_ids"), want: invalid(
 			"missing_argument", "account_ids")},
-		{name: "arguments: none at all", tool: "create_post", args: noArgs, want: invalid("missing_argument", "caption")},
+		{name: "arguments: no arguments", tool: "create_post", args: noArgs, want: invalid("missing_argument", "caption")},
 		bad("a caption one too long", map[string]any{"caption": words(10_001)}, "too_long", "caption"),
 		bad("a caption that is a number", map[string]any{"caption": 5}, "malformed", "caption"),
 		bad("a caption that is true", map[string]any{"caption": true}, "malformed", "caption"),

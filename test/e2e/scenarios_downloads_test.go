@@ -171,17 +171,20 @@ func paidDownloadScenarios() []scenario {
 		storageFull,
 		refused("with an API key of level drafts", drafts, grantThousand, nil, refusal(403, "spend_not_allowed")),
 		refused("with an API key that can only read", readOnly, grantThousand, nil, refusal(403, "spend_not_allowed")),
-		refused("for an editor", full, with(grantThousand, func(w *env) { w.role(access.Editor) }), nil, refusal(403, "spend_not_allowed")),
+		refused("for an editor", full, inOrder(grantThousand, func(w *env) { w.role(access.Editor) }), nil, refusal(403,
+			"spend_not_allowed")),
 		refused("without credits", full, func(*env) {}, nil, refusal(402, "insufficient_credits")),
 		refused("with a credit too few", full, func(w *env) { w.grant(downloadPrice - 1) }, nil, refusal(402, "insufficient_credits")),
-		refused("over the API key's daily credit limit", full, with(grantThousand, limitKey(downloadPrice-1)), nil, refusal(429, "daily_credit_limit_reached")),
+		refused("over the API key's daily credit limit", full, inOrder(grantThousand, limitKey(downloadPrice-1)), nil,
+			refusal(429, "daily_credit_limit_reached")),
 		{name: "download: without an idempotency key", tool: "download_profile_media", prepare: grantThousand, args: profileArgs(
 			nil), want: invalid("idempotency_key_required", "")},
 		{
 			name: "download: without saving files, with a full library", tool: "download_profile_media", plan: smallPlan,
 			prepare: fullLibrary, args: profileArgs(nil), idem: paidKey, effects: downloadRows(2),
 		},
-		{name: "download: repeated with the same idempotency key", tool: "download_profile_media", prepare: hadPaid, args: profileArgs(nil),
+		{name: "download: repeated with the same idempotency key", tool: "download_profile_media", prepare: hadPaid,
+			args: profileArgs(nil),
 			idem: paidKey, check: func(w *env, got answer) {
 				got.mustHave(w.t,
 					map[string]any{
@@ -193,12 +196,13 @@ func paidDownloadScenarios() []scenario {
 				got.mustHave(w.t, map[string]any{"data.job_id": w.note("job")})
 			}},
 		{
-			name: "download: other arguments with the same idempotency key are a new call", tool: "download_profile_media", prepare: hadPaid,
-			args: profileArgs(map[string]any{"limit": 1}), idem: paidKey, effects: downloadRows(1),
+			name: "download: other arguments with the same idempotency key are a new call", tool: "download_profile_media",
+			prepare: hadPaid,
+			args:    profileArgs(map[string]any{"limit": 1}), idem: paidKey, effects: downloadRows(1),
 		},
 		{name: "download: repeated after the stored response was deleted", tool: "download_profile_media", args: profileArgs(nil),
 			idem: paidKey, want: want{status: 422, code: "idempotency_key_reused", reason: "charge_key_spent"},
-			prepare: with(hadPaid, func(w *env) { w.exec("DELETE FROM paid_requests WHERE key_id = ?", w.keyIDs[access.Full]) })},
+			prepare: inOrder(hadPaid, func(w *env) { w.exec("DELETE FROM paid_requests WHERE key_id = ?", w.keyIDs[access.Full]) })},
 	}
 }
 
@@ -233,7 +237,8 @@ func badDownloadScenarios() []scenario {
 	}
 	for platform, types := range map[string][]string{"instagram": {"playlists"}, "tiktok": {"reels", "stories", "highlights"}} {
 		for _, kind := range types {
-			all = append(all, invalidArg(kind+" of "+platform, map[string]any{"platform": platform, "type": kind}, "not_allowed_value", "type"))
+			all = append(all, invalidArg(kind+" of "+platform, map[string]any{"platform": platform, "type": kind},
+				"not_allowed_value", "type"))
 		}
 	}
 	return all

@@ -16,7 +16,7 @@ func addScenarios() []scenario {
 			}}
 	}
 	grown := func(by int) rows { return rows{lists: 1, tags: by, events: 1} }
-	full := adds("as far as the plan has room", with(addList(map[string]any{"hashtags": numberedTags(1, 499)})),
+	full := adds("as far as the plan has room", inOrder(addList(map[string]any{"hashtags": numberedTags(1, 499)})),
 		map[string]any{"hashtags": []any{"harbour_7", "last", "beyond"}}, grown(1),
 		map[string]any{
 			"data.added": "[last]", "data.already_present": "[harbour_7]", "data.refused.0.hashtag": "beyond",
@@ -47,7 +47,7 @@ func addScenarios() []scenario {
 		adds("under a label, which what is there does not get", has,
 			map[string]any{"hashtags": []any{"two", "three"}, "subcategory": " Boats "}, grown(1),
 			map[string]any{"data.added": "[three]"}, "one", "two", "three/Boats"),
-		adds("under another label, which what is there keeps", with(has, func(w *env) {
+		adds("under another label, which what is there keeps", inOrder(has, func(w *env) {
 			w.full("add_hashtags", notedList(map[string]any{"hashtags": []any{"three"}, "subcategory": "Boats"})(w))
 		}), map[string]any{"hashtags": []any{"three", "four"}, "subcategory": "Ships"}, grown(1),
 			map[string]any{"data.already_present": "[three]"}, "one", "two", "three/Boats", "four/Ships"),
@@ -75,21 +75,22 @@ func badAddScenarios() []scenario {
 		bad("a hashtag that is an object", map[string]any{"hashtags": []any{map[string]any{"hashtag": "x"}}},
 			"not_a_single_value", "hashtags"),
 		bad("5,001 hashtags", map[string]any{"hashtags": numberedTags(1, 5001)}, "too_long", "hashtags"),
-		bad("a label of 51 characters", mergeArgs(one, map[string]any{"subcategory": strings.Repeat("l", 51)}), "too_long", "subcategory"),
+		bad("a label of 51 characters", mergeArgs(one, map[string]any{"subcategory": strings.Repeat("l", 51)}), "too_long",
+			"subcategory"),
 		bad("a label of two lines", mergeArgs(one, map[string]any{"subcategory": "two\nlines"}), "malformed", "subcategory"),
 		bad("an unknown argument", mergeArgs(one, map[string]any{"platform": "tiktok"}), "unknown_argument", "platform"),
 		bad("an API key among the hashtags", map[string]any{"hashtags": []any{apikey.New(apikey.APIKey)}},
 			"secret_in_argument", "hashtags"),
 		bad("an API key as the label", mergeArgs(one, map[string]any{"subcategory": apikey.New(apikey.APIKey)}),
 			"secret_in_argument", "subcategory"),
-		to("to a list that is not there", 999999999, notFound),
+		to("to a list that does not exist", 999999999, notFound),
 		to("to a ready-made list", travelList, wrongState("ready_made")),
-		to("to a ready-made list that is not there", 999999, notFound),
+		to("to a ready-made list that does not exist", 999999, notFound),
 		{name: "bad addition: to a list of another team", tool: "add_hashtags", prepare: func(w *env) {
 			w.setNoteID("list", w.stranger().addHashtagList(nil))
 		}, args: notedList(one), want: notFound},
 		{
-			name: "bad addition: by a key that only reads", tool: "add_hashtags", as: readOnly, prepare: has,
+			name: "bad addition: with a read-only API key", tool: "add_hashtags", as: readOnly, prepare: has,
 			args: notedList(one), want: refusal(403, "write_not_allowed"),
 		},
 	}

@@ -126,9 +126,9 @@ func listsScenarios() []scenario {
 		refuses("another platform", map[string]any{"platform": "facebook"}, "not_allowed_value", "platform"),
 		refuses("no item", map[string]any{"limit": 0}, "out_of_range", "limit"),
 		refuses("51 items", map[string]any{"limit": 51}, "out_of_range", "limit"),
-		refuses("a cursor of nothing", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
+		refuses("a malformed cursor", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
 		refuses("an unknown argument", map[string]any{"name": "Harbour"}, "unknown_argument", "name"),
-		{name: "hashtag lists: a key", tool: "list_hashtag_lists", args: noArgs, idem: "k", want: invalid(
+		{name: "hashtag lists: with an idempotency key", tool: "list_hashtag_lists", args: noArgs, idem: "k", want: invalid(
 			"idempotency_key_not_accepted", "")},
 	}
 }
@@ -140,7 +140,8 @@ func openedListScenarios() []scenario {
 			want: expected, check: check,
 		}
 	}
-	full := addList(map[string]any{"platform": "instagram", "color": "#C0643A", "icon": "ri-cup-line", "hashtags": []any{"zander", "#Aal"}})
+	full := addList(map[string]any{"platform": "instagram", "color": "#C0643A", "icon": "ri-cup-line",
+		"hashtags": []any{"zander", "#Aal"}})
 	travel := fixedArgs(map[string]any{"list_id": travelList})
 	return []scenario{
 		opens("one of the team's own", full, notedList(nil), want{}, func(w *env, got answer) {
@@ -167,14 +168,15 @@ func openedListScenarios() []scenario {
 					w.t.Errorf("%d hashtags, page %v, Link %q", n, got.at("page"), got.header.Get("Link"))
 				}
 			}),
-		opens("one that is not there", nil, fixedArgs(map[string]any{"list_id": 999999999}), notFound, nil),
-		opens("a ready-made one that is not there", nil, fixedArgs(map[string]any{"list_id": 999999}), notFound, nil),
+		opens("one that does not exist", nil, fixedArgs(map[string]any{"list_id": 999999999}), notFound, nil),
+		opens("a ready-made one that does not exist", nil, fixedArgs(map[string]any{"list_id": 999999}), notFound, nil),
 		opens("one of another team", func(w *env) {
 			w.setNoteID("list", w.stranger().addHashtagList([]any{"harbour"}))
 		}, notedList(nil), notFound, nil),
 		opens("a page", full, notedList(map[string]any{"limit": 20}), invalid("unknown_argument", "limit"), nil),
 		opens("a cursor", full, notedList(map[string]any{"cursor": "x"}), invalid("unknown_argument", "cursor"), nil),
-		{name: "opened list: a key", tool: "get_hashtag_list", args: travel, idem: "k", want: invalid("idempotency_key_not_accepted", "")},
+		{name: "opened list: with an idempotency key", tool: "get_hashtag_list", args: travel, idem: "k",
+			want: invalid("idempotency_key_not_accepted", "")},
 	}
 }
 
@@ -240,17 +242,18 @@ func createListScenarios() []scenario {
 					w.t.Errorf("not another list: %s", got.raw)
 				}
 			}},
-		{name: "new list: more than the plan has", tool: "create_hashtag_list", plan: smallPlan,
-			prepare: with(addList(nil), addList(nil), addList(nil)), args: listArgs(nil), want: planLimit,
+		{name: "new list: more lists than the plan allows", tool: "create_hashtag_list", plan: smallPlan,
+			prepare: inOrder(addList(nil), addList(nil), addList(nil)), args: listArgs(nil), want: planLimit,
 			check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"context.limit": "hashtag_lists"})
 			}},
-		{name: "new list: the plan's last", tool: "create_hashtag_list", plan: smallPlan, prepare: with(addList(nil),
-			addList(nil)), args: listArgs(nil), effects: rows{lists: 1, events: 1}},
-		{name: "new list: more hashtags in one that is full of lists", tool: "add_hashtags", plan: smallPlan,
-			prepare: with(addList(nil), addList(nil), addList(nil)), args: notedList(map[string]any{"hashtags": []any{"harbour"}}),
+		{name: "new list: the last list that the plan allows", tool: "create_hashtag_list", plan: smallPlan,
+			prepare: inOrder(addList(nil),
+				addList(nil)), args: listArgs(nil), effects: rows{lists: 1, events: 1}},
+		{name: "new list: adding hashtags if the team has the maximum number of lists", tool: "add_hashtags", plan: smallPlan,
+			prepare: inOrder(addList(nil), addList(nil), addList(nil)), args: notedList(map[string]any{"hashtags": []any{"harbour"}}),
 			effects: rows{lists: 1, tags: 1, events: 1}},
-		{name: "new list: by a key that only reads", tool: "create_hashtag_list", as: readOnly, args: listArgs(
+		{name: "new list: with a read-only API key", tool: "create_hashtag_list", as: readOnly, args: listArgs(
 			nil), want: refusal(403, "write_not_allowed")},
 	}
 }
@@ -312,18 +315,18 @@ func repeatedListScenarios() []scenario {
 		again("with its key and another name", map[string]any{"name": "Quay", "hashtags": []any{"harbour"}},
 			refusal(422, "idempotency_key_reused")),
 		again("with its key and other hashtags", nil, refusal(422, "idempotency_key_reused")),
-		{name: "list again: a key of 128 characters", tool: "create_hashtag_list", args: listArgs(
+		{name: "list again: an idempotency key of 128 characters", tool: "create_hashtag_list", args: listArgs(
 			nil), idem: strings.Repeat("k", 128), effects: rows{lists: 1, events: 1, keys: 1}},
-		{name: "list again: a key of 129 characters", tool: "create_hashtag_list", args: listArgs(
+		{name: "list again: an idempotency key of 129 characters", tool: "create_hashtag_list", args: listArgs(
 			nil), idem: strings.Repeat("k", 129), want: invalid("idempotency_key_too_long", "")},
-		{name: "list again: an addition with its key", tool: "add_hashtags",
+		{name: "list again: an addition repeated with the same idempotency key", tool: "add_hashtags",
 			args: notedList(map[string]any{"hashtags": []any{"kept"}}), idem: "a key", prepare: func(w *env) {
 				addList(nil)(w)
 				w.rest(full(w), "add_hashtags", notedList(map[string]any{"hashtags": []any{"kept"}})(w), "a key").mustBe(w.t, 200)
 			}, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.added": "[kept]", "data.already_present": "[]"})
 			}},
-		{name: "list again: another addition with its key", tool: "add_hashtags",
+		{name: "list again: another addition with the same idempotency key", tool: "add_hashtags",
 			args: notedList(map[string]any{"hashtags": []any{"other"}}), idem: "a key",
 			want: refusal(422, "idempotency_key_reused"), prepare: func(w *env) {
 				addList(nil)(w)

@@ -127,11 +127,11 @@ func importPlaceScenarios() []scenario {
 			}, check: func(w *env, _ answer) {
 				w.full("list_media", nil).mustHave(w.t, map[string]any{"data.media.0.folder.name": "Spring"})
 			}},
-		{name: "import: into a folder that is not there", tool: "import_media", args: importArgs("/files/a.png",
+		{name: "import: into a folder that does not exist", tool: "import_media", args: importArgs("/files/a.png",
 			map[string]any{"folder_id": 999999999}), want: folderNotFound},
 		{name: "import: into a folder of another team", tool: "import_media", prepare: aStrangersFolder, want: folderNotFound,
 			args: func(w *env) map[string]any { return mergeArgs(inFolder(nil)(w), importArgs("/files/a.png", nil)(w)) }},
-		{name: "import: what the library has already", tool: "import_media", prepare: func(w *env) {
+		{name: "import: a file that the library already has", tool: "import_media", prepare: func(w *env) {
 			w.setNoteID("item", w.addFiles(0, aPNG("a.png"))[0])
 		},
 			args: importArgs("/files/a.png", map[string]any{"filename": "another"}), effects: noImport, check: func(w *env, got answer) {
@@ -142,31 +142,35 @@ func importPlaceScenarios() []scenario {
 						})
 				listsMedia("a")(w, w.full("list_media", nil))
 			}},
-		{name: "import: with a key", tool: "import_media", args: importArgs("/files/a.png", nil), idem: "k", effects: rows{
+		{name: "import: with an idempotency key", tool: "import_media", args: importArgs("/files/a.png", nil), idem: "k", effects: rows{
 			jobs: 1, imports: 1, media: 1, storage: 1, events: 2, keys: 1,
 		}},
-		{name: "import: again with its key", tool: "import_media", prepare: keyed, args: importArgs("/files/a.png", nil),
+		{name: "import: repeated with the same idempotency key", tool: "import_media", prepare: keyed,
+			args: importArgs("/files/a.png", nil),
 			idem: "k", check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.job_id": w.note("job"), "data.finished": false}) // the first answer
 			}},
-		{name: "import: another one with its key", tool: "import_media", prepare: keyed, args: importArgs("/files/b.png",
+		{name: "import: another URL with the same idempotency key", tool: "import_media", prepare: keyed, args: importArgs("/files/b.png",
 			nil), idem: "k", want: refusal(422, "idempotency_key_reused")},
-		{name: "import: no room left", tool: "import_media", plan: smallPlan, prepare: nearlyFull(0),
+		{name: "import: no storage left", tool: "import_media", plan: smallPlan, prepare: nearlyFull(0),
 			args: importArgs("/files/a.png", nil), want: planLimit, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"context.limit": "storage_bytes"})
 			}},
-		{name: "import: too little room left", tool: "import_media", plan: smallPlan, prepare: nearlyFull(10),
+		{name: "import: too little storage left", tool: "import_media", plan: smallPlan, prepare: nearlyFull(10),
 			args: importArgs("/files/a.png", nil), effects: noImport, check: func(w *env, got answer) {
-				w.awaitJob(got.text("data.job_id")).mustHave(w.t, map[string]any{"data.state": "failed", "data.error.code": "storage_full"})
+				w.awaitJob(got.text("data.job_id")).mustHave(w.t, map[string]any{"data.state": "failed",
+					"data.error.code": "storage_full"})
 			}},
-		{name: "import: just enough room left", tool: "import_media", plan: smallPlan, prepare: nearlyFull(
+		{name: "import: just enough storage", tool: "import_media", plan: smallPlan, prepare: nearlyFull(
 			len(aPNG("a.png").bytes)), args: importArgs("/files/a.png", nil), effects: oneImport},
-		{name: "import: room that open links were promised", tool: "import_media", plan: smallPlan,
+		{name: "import: storage reserved for open upload links", tool: "import_media", plan: smallPlan,
 			args: importArgs("/files/a.png", nil), effects: noImport, prepare: func(w *env) {
 				nearlyFull(len(aPNG("a.png").bytes) + 1)(w)
-				w.full("create_uploads", map[string]any{"files": []any{map[string]any{"sha256": strings.Repeat("0", 64), "size_bytes": 2}}})
+				w.full("create_uploads", map[string]any{"files": []any{map[string]any{"sha256": strings.Repeat("0", 64),
+					"size_bytes": 2}}})
 			}, check: func(w *env, got answer) {
-				w.awaitJob(got.text("data.job_id")).mustHave(w.t, map[string]any{"data.state": "failed", "data.error.code": "storage_full"})
+				w.awaitJob(got.text("data.job_id")).mustHave(w.t, map[string]any{"data.state": "failed",
+					"data.error.code": "storage_full"})
 			}},
 	}
 }
@@ -189,13 +193,14 @@ var hostileURLs = []string{
 func badImportScenarios() []scenario {
 	bad := func(name string, as func(*env) string, prepare func(*env), more map[string]any, expected want) scenario {
 		return scenario{
-			name: "import: " + name, tool: "import_media", as: as, prepare: prepare, args: importArgs("/files/a.png", more), want: expected,
+			name: "import: " + name, tool: "import_media", as: as, prepare: prepare, args: importArgs("/files/a.png", more),
+			want: expected,
 		}
 	}
 	nothing := func(*env) {}
 	all := []scenario{
-		{name: "import: no address", tool: "import_media", args: noArgs, want: invalid("missing_argument", "url")},
-		bad("by a key that only reads", readOnly, nothing, nil, refusal(403, "write_not_allowed")),
+		{name: "import: no URL", tool: "import_media", args: noArgs, want: invalid("missing_argument", "url")},
+		bad("with a read-only API key", readOnly, nothing, nil, refusal(403, "write_not_allowed")),
 		bad("for a viewer", full, func(w *env) { w.role(access.Viewer) }, nil, refusal(403, "write_not_allowed")),
 		bad("an empty address", full, nothing, map[string]any{"url": ""}, invalid("too_short", "url")),
 		bad("too long an address", full, nothing,

@@ -99,7 +99,7 @@ func listScenarios() []scenario {
 		bad("from a time that the clocks skip", map[string]any{"from": "2026-03-29T02:30"}, "time_does_not_exist", "from"),
 		bad("from too long a text", map[string]any{"from": strings.Repeat("2", 65)}, "too_long", "from"),
 		bad("an empty cursor", map[string]any{"cursor": ""}, "invalid_cursor", "cursor"),
-		bad("a cursor of nothing", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
+		bad("a malformed cursor", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
 		bad("a cursor that was changed", map[string]any{"cursor": "ATB8MDE5ZDM4ODkAAAAAAAAAAA"}, "invalid_cursor", "cursor"),
 		bad("an unknown argument", map[string]any{"colour": "red"}, "unknown_argument", "colour"),
 		bad("an argument with a bracket", map[string]any{"limit[]": "5"}, "unknown_argument", ""),
@@ -112,7 +112,7 @@ func listAccountScenarios() []scenario {
 		return func(w *env) map[string]any { return map[string]any{"account_id": w.accounts[i]} }
 	}
 	return []scenario{
-		{name: "posts: none", tool: "list_posts", args: noArgs, check: func(w *env, got answer) {
+		{name: "posts: no posts", tool: "list_posts", args: noArgs, check: func(w *env, got answer) {
 			if posts, ok := got.at("data.posts").([]any); !ok || len(posts) != 0 || got.at("page") != nil {
 				w.t.Errorf("no empty list: %s", got.raw)
 			}
@@ -122,20 +122,20 @@ func listAccountScenarios() []scenario {
 			args: func(w *env) map[string]any {
 				return map[string]any{"account_id": w.accounts[0], "status": "draft"}
 			}},
-		{name: "posts: of an account within times", tool: "list_posts", prepare: fivePosts,
+		{name: "posts: of an account in a time range", tool: "list_posts", prepare: fivePosts,
 			check: listsPosts("may", "march"), args: func(w *env) map[string]any {
 				return map[string]any{"account_id": w.accounts[1], "from": "2026-01-01"}
 			}},
 		{name: "posts: of an unknown account", tool: "list_posts", prepare: fivePosts, args: fixedArgs(map[string]any{
 			"account_id": 999999999,
 		}), check: listsPosts()},
-		{name: "posts: of account 0, which is none", tool: "list_posts", prepare: fivePosts, args: fixedArgs(map[string]any{
+		{name: "posts: of account 0, which does not exist", tool: "list_posts", prepare: fivePosts, args: fixedArgs(map[string]any{
 			"account_id": 0,
 		}), check: listsPosts()},
 		{name: "posts: of another team's account", tool: "list_posts", check: listsPosts(), prepare: func(w *env) {
 			w.setNote("account", fmt.Sprint(w.stranger().accounts[0]))
 		}, args: func(w *env) map[string]any { return map[string]any{"account_id": jsonNumber(w.note("account"))} }},
-		{name: "posts: what an entry tells", tool: "list_posts", prepare: with(aScheduled), args: noArgs,
+		{name: "posts: the fields of an entry", tool: "list_posts", prepare: inOrder(aScheduledPost), args: noArgs,
 			check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{
 					"data.posts.0.id": w.note("post"), "data.posts.0.status": "scheduled",

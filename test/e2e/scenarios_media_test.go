@@ -85,25 +85,27 @@ func libraryScenarios() []scenario {
 		bad("an empty folder", map[string]any{"folder_id": ""}, "not_an_integer", "folder_id"),
 		bad("a folder beyond all numbers", map[string]any{"folder_id": strings.Repeat("9", 30)}, "not_an_integer", "folder_id"),
 		bad("limit 51", map[string]any{"limit": 51}, "out_of_range", "limit"),
-		bad("a cursor of nothing", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
+		bad("a malformed cursor", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
 		bad("an unknown argument", map[string]any{"colour": "red"}, "unknown_argument", "colour"),
-		{name: "media: a folder that is not there", tool: "list_media", args: fixedArgs(map[string]any{
+		{name: "media: a folder that does not exist", tool: "list_media", args: fixedArgs(map[string]any{
 			"folder_id": 999999999,
 		}), want: folderNotFound},
-		{name: "media: a folder below zero", tool: "list_media", args: fixedArgs(map[string]any{"folder_id": -1}), want: folderNotFound},
-		{name: "media: a folder of another team", tool: "list_media", prepare: aStrangersFolder, args: inFolder(nil), want: folderNotFound},
-		{name: "media: nothing of another team", tool: "list_media", prepare: aStrangersFolder, args: noArgs,
+		{name: "media: a negative folder ID", tool: "list_media", args: fixedArgs(map[string]any{"folder_id": -1}), want: folderNotFound},
+		{name: "media: a folder of another team", tool: "list_media", prepare: aStrangersFolder, args: inFolder(nil),
+			want: folderNotFound},
+		{name: "media: no files of another team", tool: "list_media", prepare: aStrangersFolder, args: noArgs,
 			check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.media": "[]", "data.folders": "[]", "data.storage.used_bytes": 0, "page": nil})
 			}},
-		{name: "media: takes no key", tool: "list_media", args: noArgs, idem: "k", want: invalid("idempotency_key_not_accepted", "")},
+		{name: "media: does not accept an idempotency key", tool: "list_media", args: noArgs, idem: "k",
+			want: invalid("idempotency_key_not_accepted", "")},
 	}
 	return append(all, entryScenarios()...)
 }
 
 func entryScenarios() []scenario {
 	return []scenario{
-		{name: "media: what an entry tells", tool: "list_media", as: readOnly, prepare: func(w *env) {
+		{name: "media: the fields of an image", tool: "list_media", as: readOnly, prepare: func(w *env) {
 			w.setNoteID("folder", w.addFolder("Spring"))
 			id := w.addFiles(jsonInt(w.note("folder")), aPNG("Roastery.PNG"))[0]
 			w.setNoteID("item", id)
@@ -123,13 +125,14 @@ func entryScenarios() []scenario {
 				w.t.Errorf("got %s", got.raw)
 			}
 		}},
-		{name: "media: what a video's entry tells", tool: "list_media", prepare: func(w *env) {
+		{name: "media: the fields of a video", tool: "list_media", prepare: func(w *env) {
 			w.addFiles(0, aVideo(w.t, "clip.MP4"))
 		}, args: noArgs, check: func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{
 				"data.media.0.file_name": "clip.mp4", "data.media.0.type": "video/mp4", "data.media.0.kind": "video",
 				"data.media.0.width": 640, "data.media.0.height": 360,
-				"data.media.0.duration_seconds": 1, "data.media.0.frame_rate": 15, "data.media.0.folder": nil, "data.media.0.alt_text": nil,
+				"data.media.0.duration_seconds": 1, "data.media.0.frame_rate": 15, "data.media.0.folder": nil,
+				"data.media.0.alt_text": nil,
 			})
 		}},
 		{name: "media: an empty library", tool: "list_media", plan: smallPlan, args: noArgs, check: func(w *env, got answer) {

@@ -52,13 +52,13 @@ func priceScenarios() []scenario {
 	seenBy := func(role access.Role, balance any) scenario {
 		return scenario{name: "price: the balance for " + string(role), tool: "refresh_standin", args: reportArg(aReport),
 			idem: paidKey, effects: onePaid,
-			prepare: with(grantThousand, func(w *env) { w.role(role) }), check: func(w *env, got answer) {
+			prepare: inOrder(grantThousand, func(w *env) { w.role(role) }), check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"billing.credits_charged": refreshPrice, "billing.balance": balance})
 			}}
 	}
 	not := func(name string, as func(*env) string, prepare func(*env), args func(*env) map[string]any, expected want) scenario {
 		return scenario{
-			name: "price: " + name, tool: "refresh_standin", as: as, prepare: with(grantThousand, prepare),
+			name: "price: " + name, tool: "refresh_standin", as: as, prepare: inOrder(grantThousand, prepare),
 			args: args, idem: paidKey, want: expected,
 		}
 	}
@@ -71,18 +71,20 @@ func priceScenarios() []scenario {
 		costs("what is refunded", sameOne, oneRefund,
 			map[string]any{"billing.credits_charged": 3, "billing.credits_refunded": 3, "billing.balance": 1000}),
 		seenBy(access.Owner, 997), seenBy(access.Admin, 997),
-		not("a report that is not there", full, nothing, reportArg("nowhere"), notFound),
+		not("a report that does not exist", full, nothing, reportArg("nowhere"), notFound),
 		not("what fails once it is paid for", full, nothing, reportArg(brokenOne), refusal(500, "internal_error")),
 		not("an unknown argument", full, nothing, fixedArgs(map[string]any{"id": aReport, "colour": "red"}),
 			invalid("unknown_argument", "colour")),
-		not("by a key for drafts", drafts, nothing, reportArg(aReport), refusal(403, "spend_not_allowed")),
-		not("by a key that only reads", readOnly, nothing, reportArg(aReport), refusal(403, "spend_not_allowed")),
-		not("what costs nothing, by a key for drafts", drafts, nothing, reportArg(newReport), refusal(403, "spend_not_allowed")),
+		not("with an API key of level drafts", drafts, nothing, reportArg(aReport), refusal(403, "spend_not_allowed")),
+		not("with a read-only API key", readOnly, nothing, reportArg(aReport), refusal(403, "spend_not_allowed")),
+		not("what costs nothing, with an API key of level drafts", drafts, nothing, reportArg(newReport), refusal(403,
+			"spend_not_allowed")),
 		not("for an editor", full, func(w *env) { w.role(access.Editor) }, reportArg(aReport), refusal(403, "spend_not_allowed")),
-		{name: "price: reads tell no billing", tool: "list_posts", prepare: grantThousand, args: noArgs, check: func(w *env, got answer) {
-			got.mustHave(w.t, map[string]any{"billing": nil})
-		}},
-		{name: "price: a write without money tells no billing", tool: "create_post", prepare: grantThousand, args: toFirst(nil),
+		{name: "price: reads return no billing", tool: "list_posts", prepare: grantThousand, args: noArgs,
+			check: func(w *env, got answer) {
+				got.mustHave(w.t, map[string]any{"billing": nil})
+			}},
+		{name: "price: a free write returns no billing", tool: "create_post", prepare: grantThousand, args: toFirst(nil),
 			effects: oneDraft, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"billing": nil})
 			}},
@@ -91,7 +93,7 @@ func priceScenarios() []scenario {
 
 func paidKeyScenarios() []scenario {
 	bad := func(name, idem string, expected want) scenario {
-		return scenario{name: "paid key: " + name, tool: "refresh_standin", prepare: grantThousand,
+		return scenario{name: "paid call: " + name, tool: "refresh_standin", prepare: grantThousand,
 			args: reportArg(aReport), idem: idem, want: expected}
 	}
 	replayed := func(w *env, got answer) {
@@ -106,47 +108,53 @@ func paidKeyScenarios() []scenario {
 		bad("none", "", invalid("idempotency_key_required", "")),
 		bad("empty", " ", invalid("idempotency_key_empty", "")),
 		bad("256 characters", strings.Repeat("k", 256), invalid("idempotency_key_too_long", "")),
-		{name: "paid key: 255 characters", tool: "refresh_standin", prepare: grantThousand, args: reportArg(
+		{name: "paid call: an idempotency key of 255 characters", tool: "refresh_standin", prepare: grantThousand, args: reportArg(
 			aReport), idem: strings.Repeat("k", 255), effects: onePaid},
-		{name: "paid key: the same again", tool: "refresh_standin", prepare: makePaidCall, args: reportArg(aReport),
+		{name: "paid call: repeated with the same idempotency key", tool: "refresh_standin", prepare: makePaidCall,
+			args: reportArg(aReport),
 			idem: paidKey, check: replayed},
-		{name: "paid key: the same again, quoted", tool: "refresh_standin", prepare: makePaidCall, args: reportArg(
+		{name: "paid call: repeated with the idempotency key in quotes", tool: "refresh_standin", prepare: makePaidCall, args: reportArg(
 			aReport), idem: `"` + paidKey + `"`, check: replayed},
-		{name: "paid key: the same again with nothing left", tool: "refresh_standin", args: reportArg(aReport), idem: paidKey,
-			check: replayed, prepare: with(makePaidCall, func(w *env) {
+		{name: "paid call: repeated without balance", tool: "refresh_standin", args: reportArg(aReport), idem: paidKey,
+			check: replayed, prepare: inOrder(makePaidCall, func(w *env) {
 				must.Get(w.Credits.Withdraw(w.t.Context(), w.team, 997, "all of it", ""))(w.t)
 			})},
-		{name: "paid key: the same again by a lower key", tool: "refresh_standin", args: reportArg(aReport), idem: paidKey,
-			want: refusal(403, "spend_not_allowed"), prepare: with(makePaidCall, func(w *env) {
+		{name: "paid call: repeated after the level of the API key was lowered", tool: "refresh_standin",
+			args: reportArg(aReport), idem: paidKey,
+			want: refusal(403, "spend_not_allowed"), prepare: inOrder(makePaidCall, func(w *env) {
 				must.NoError(w.t, w.Teams.SetKeyLevel(w.t.Context(), w.keyIDs[access.Full], access.Drafts))
 			})},
-		{name: "paid key: the same again while spending is paused", tool: "refresh_standin", args: reportArg(aReport),
-			idem: paidKey, want: refusal(403, "connection_suspended"), prepare: with(makePaidCall, func(w *env) {
+		{name: "paid call: repeated while spending is paused", tool: "refresh_standin", args: reportArg(aReport),
+			idem: paidKey, want: refusal(403, "connection_suspended"), prepare: inOrder(makePaidCall, func(w *env) {
 				must.NoError(w.t, pausesOf("team")[1].closes(w))
 			})},
-		{name: "paid key: another request is another call", tool: "refresh_standin", prepare: makePaidCall, args: reportArg(
-			sameOne), idem: paidKey, effects: oneRefund},
-		{name: "paid key: other arguments are another call", tool: "refresh_standin", prepare: makePaidCall, args: fixedArgs(
-			map[string]any{"id": aReport, "note": "again"}), idem: paidKey, effects: onePaid},
-		{name: "paid key: a result that is no longer kept", tool: "refresh_standin", prepare: with(makePaidCall,
+		{name: "paid call: another request with the same idempotency key is charged", tool: "refresh_standin",
+			prepare: makePaidCall, args: reportArg(
+				sameOne), idem: paidKey, effects: oneRefund},
+		{name: "paid call: other arguments with the same idempotency key are charged", tool: "refresh_standin",
+			prepare: makePaidCall, args: fixedArgs(
+				map[string]any{"id": aReport, "note": "again"}), idem: paidKey, effects: onePaid},
+		{name: "paid call: repeated after the stored response was deleted", tool: "refresh_standin", prepare: inOrder(makePaidCall,
 			forgotten), args: reportArg(aReport), idem: paidKey, want: spent},
-		{name: "paid key: a result whose day is over", tool: "refresh_standin", prepare: with(makePaidCall,
+		{name: "paid call: repeated after 24 hours", tool: "refresh_standin", prepare: inOrder(makePaidCall,
 			expired), args: reportArg(aReport), idem: paidKey, want: spent},
-		{name: "paid key: another request under a spent key", tool: "refresh_standin", prepare: with(makePaidCall,
+		{name: "paid call: another request with an expired idempotency key", tool: "refresh_standin", prepare: inOrder(makePaidCall,
 			forgotten), args: fixedArgs(map[string]any{"id": aReport, "note": "again"}), idem: paidKey, effects: onePaid},
-		{name: "paid key: a refusal leaves it free", tool: "refresh_standin", args: reportArg(aReport), idem: paidKey,
+		{name: "paid call: after a refusal, the idempotency key can be used again", tool: "refresh_standin",
+			args: reportArg(aReport), idem: paidKey,
 			effects: onePaid, prepare: func(w *env) {
 				w.rest(full(w), "refresh_standin", reportArg(aReport)(w), paidKey).mustRefuse(w.t, 402, "insufficient_credits", "")
 				grantThousand(w)
 			}},
-		{name: "paid key: for a write without money", tool: "create_post", prepare: makePaidCall, args: toFirst(
+		{name: "paid call: its idempotency key used for a free write", tool: "create_post", prepare: makePaidCall, args: toFirst(
 			nil), idem: paidKey, want: refusal(422, "idempotency_key_reused")},
-		{name: "paid key: of a write without money", tool: "refresh_standin", args: reportArg(aReport), idem: paidKey,
+		{name: "paid call: with the idempotency key of a free write", tool: "refresh_standin", args: reportArg(aReport), idem: paidKey,
 			effects: onePaid, prepare: func(w *env) {
 				grantThousand(w)
 				w.rest(full(w), "create_post", toFirst(nil)(w), paidKey).mustBe(w.t, 201)
 			}},
-		{name: "paid key: another API key pays again", tool: "refresh_standin", args: reportArg(aReport), idem: paidKey,
+		{name: "paid call: the same idempotency key with another API key is charged", tool: "refresh_standin",
+			args: reportArg(aReport), idem: paidKey,
 			effects: onePaid, prepare: makePaidCall, as: func(w *env) string {
 				_, key := w.newKey(w.team, access.Full, testStart.AddDate(1, 0, 0))
 				return key
@@ -157,7 +165,7 @@ func paidKeyScenarios() []scenario {
 func creditLimitScenarios() []scenario {
 	limited := func(name string, prepare func(*env), scope string) scenario {
 		return scenario{name: "credits: " + name, tool: "refresh_standin", args: reportArg(aReport), idem: "k",
-			prepare: with(grantThousand, prepare), want: refusal(429, "daily_credit_limit_reached"), check: func(w *env, got answer) {
+			prepare: inOrder(grantThousand, prepare), want: refusal(429, "daily_credit_limit_reached"), check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"context.scope": scope})
 				w.mustWaitForMidnight(got)
 			}}
@@ -165,7 +173,7 @@ func creditLimitScenarios() []scenario {
 	goes := func(name string, prepare func(*env)) scenario {
 		return scenario{
 			name: "credits: " + name, tool: "refresh_standin", args: reportArg(aReport), idem: "k",
-			prepare: with(grantThousand, prepare), effects: onePaid,
+			prepare: inOrder(grantThousand, prepare), effects: onePaid,
 		}
 	}
 	keyTo := func(credits int64) func(*env) {
@@ -183,25 +191,26 @@ func creditLimitScenarios() []scenario {
 	return []scenario{
 		limited("a key that may spend none", keyTo(0), "connection"),
 		limited("a key that may spend less", keyTo(2), "connection"),
-		limited("a key that has spent", with(keyTo(5), pays), "connection"),
+		limited("a key that has spent", inOrder(keyTo(5), pays), "connection"),
 		limited("a team that may spend none", teamTo(0), "team"),
-		limited("a team whose other key has spent", with(teamTo(5), otherPays), "team"),
-		limited("a key and a team that may spend none", with(keyTo(0), teamTo(0)), "connection"),
-		goes("a key that may spend just so much", with(keyTo(6), pays)),
-		goes("a key that may spend any number", with(keyTo(-1), teamTo(-1))),
-		goes("a key whose other calls were refunded", with(keyTo(3), refunded)),
-		goes("a key beside another that has spent", with(keyTo(3), otherPays)),
-		{name: "credits: none left", tool: "refresh_standin", args: reportArg(aReport), idem: "k", want: refusal(402,
+		limited("a team whose other key has spent", inOrder(teamTo(5), otherPays), "team"),
+		limited("a key and a team that may spend none", inOrder(keyTo(0), teamTo(0)), "connection"),
+		goes("a key that may spend just so much", inOrder(keyTo(6), pays)),
+		goes("a key that may spend any number", inOrder(keyTo(-1), teamTo(-1))),
+		goes("a key whose other calls were refunded", inOrder(keyTo(3), refunded)),
+		goes("a key beside another that has spent", inOrder(keyTo(3), otherPays)),
+		{name: "credits: no balance", tool: "refresh_standin", args: reportArg(aReport), idem: "k", want: refusal(402,
 			"insufficient_credits")},
-		{name: "credits: too few left", tool: "refresh_standin", args: reportArg(aReport), idem: "k", prepare: func(w *env) {
+		{name: "credits: a balance that is too low", tool: "refresh_standin", args: reportArg(aReport), idem: "k", prepare: func(w *env) {
 			w.grant(2)
 		}, want: refusal(402, "insufficient_credits")},
-		{name: "credits: just enough left", tool: "refresh_standin", args: reportArg(aReport), idem: "k", prepare: func(w *env) {
-			w.grant(3)
-		}, effects: onePaid},
-		{name: "credits: what costs nothing needs none", tool: "refresh_standin", args: reportArg(
+		{name: "credits: a balance that is just sufficient", tool: "refresh_standin", args: reportArg(aReport), idem: "k",
+			prepare: func(w *env) {
+				w.grant(3)
+			}, effects: onePaid},
+		{name: "credits: a free call needs no balance", tool: "refresh_standin", args: reportArg(
 			newReport), idem: "k", prepare: keyTo(0), effects: oneFree},
-		{name: "credits: an error sells nothing", tool: "refresh_standin", args: reportArg(aReport), idem: "k",
+		{name: "credits: an error does not advertise credits", tool: "refresh_standin", args: reportArg(aReport), idem: "k",
 			want: refusal(402, "insufficient_credits"), check: func(w *env, got answer) {
 				for _, word := range []string{"buy", "top up", "purchase", "upgrade"} {
 					if strings.Contains(strings.ToLower(string(got.raw)), word) {

@@ -40,31 +40,31 @@ func publishScenarios() []scenario {
 	}
 	return []scenario{
 		goes("a draft", aDraft, oneSent),
-		goes("a draft to two accounts", aWideDraft, rows{posts: 1, targets: 2, events: 3, jobs: 1, deliveries: 2}),
-		goes("a scheduled post", aScheduled, oneSent),
-		goes("an approved draft", with(aDraft, set("approval = 'approved'")), oneSent),
-		goes("a draft whose wished time is over", with(aDraft, set("scheduled_at = 1000000")), oneSent),
+		goes("a draft to two accounts", aDraftForAllAccounts, rows{posts: 1, targets: 2, events: 3, jobs: 1, deliveries: 2}),
+		goes("a scheduled post", aScheduledPost, oneSent),
+		goes("an approved draft", inOrder(aDraft, set("approval = 'approved'")), oneSent),
+		goes("a draft whose wished time is over", inOrder(aDraft, set("scheduled_at = 1000000")), oneSent),
 		again("a second time", "", aPublished, rows{}, "succeeded"),
 		again("a second time with a key", "k", aPublished, rows{keys: 1}, "succeeded"),
-		again("what failed", "", aFailedOne, rows{}, "failed"),
-		again("what failed in part", "", aPartOne, rows{}, "partially_succeeded"),
-		again("what was sent and waits for the client now", "", with(aPublished, set("approval = 'waiting'")), rows{}, "succeeded"),
-		not("a waiting draft", with(aDraft, set("approval = 'waiting'")), awaitingApproval),
-		not("a rejected draft", with(aDraft, set("approval = 'rejected'")), awaitingApproval),
-		not("a scheduled post that waits", with(aScheduled, set("approval = 'waiting'")), awaitingApproval),
-		not("a template", with(aDraft, inSeries(true)), wrongState("recurring_template")),
-		not("too long a text", aBlocked, preflightBlocked),
-		not("an account without a connection", with(aDraft, lost), preflightBlocked),
+		again("what failed", "", aFailedPost, rows{}, "failed"),
+		again("what failed in part", "", aPartlyPublishedPost, rows{}, "partially_succeeded"),
+		again("what was sent and waits for the client now", "", inOrder(aPublished, set("approval = 'waiting'")), rows{}, "succeeded"),
+		not("a waiting draft", inOrder(aDraft, set("approval = 'waiting'")), awaitingApproval),
+		not("a rejected draft", inOrder(aDraft, set("approval = 'rejected'")), awaitingApproval),
+		not("a scheduled post that waits", inOrder(aScheduledPost, set("approval = 'waiting'")), awaitingApproval),
+		not("a template", inOrder(aDraft, inSeries(true)), wrongState("recurring_template")),
+		not("a text that is too long", aBlockedDraft, preflightBlocked),
+		not("a disconnected account", inOrder(aDraft, lost), preflightBlocked),
 		not("another team's post", aForeignPost, notFound),
-		{name: "publish: a post that is not there", tool: "publish_post",
+		{name: "publish: a post that does not exist", tool: "publish_post",
 			args: fixedArgs(map[string]any{"post_id": noSuchID}), want: notFound},
-		{name: "publish: by a key for drafts", tool: "publish_post", as: drafts, prepare: aDraft, args: post(
+		{name: "publish: with an API key of level drafts", tool: "publish_post", as: drafts, prepare: aDraft, args: post(
 			nil), want: refusal(403, "publish_not_allowed")},
 		{
-			name: "publish: what was sent, by a key for drafts", tool: "publish_post", as: drafts, prepare: aPublished,
+			name: "publish: a published post with an API key of level drafts", tool: "publish_post", as: drafts, prepare: aPublished,
 			args: post(nil), want: refusal(403, "publish_not_allowed"),
 		},
-		{name: "publish: takes no members", tool: "publish_post", prepare: aDraft, args: post(map[string]any{
+		{name: "publish: accepts no arguments", tool: "publish_post", prepare: aDraft, args: post(map[string]any{
 			"now": true,
 		}), want: invalid("unknown_argument", "now")},
 	}
@@ -82,15 +82,15 @@ func (w *env) mustBeJob(got answer) {
 	}
 }
 
-// aFailedOne creates a post that its only account rejected for a temporary reason.
-func aFailedOne(w *env) {
+// aFailedPost creates a post that its only account rejected for a temporary reason.
+func aFailedPost(w *env) {
 	w.setNote("post", w.publishPost("[sandbox:reject]"))
 	w.exec("UPDATE posts SET caption = 'mended' WHERE id = ?", w.note("post"))
 }
 
-// aPartOne creates a post that its first account published and its second account rejected.
-func aPartOne(w *env) {
-	aWideDraft(w)
+// aPartlyPublishedPost creates a post that its first account published and its second account rejected.
+func aPartlyPublishedPost(w *env) {
+	aDraftForAllAccounts(w)
 	w.exec("UPDATE post_targets SET caption = '[sandbox:reject]' WHERE post_id = ? AND account_id = ?", w.note("post"), w.accounts[1])
 	w.publish(w.note("post"))
 	w.post(w.note("post")).
@@ -99,8 +99,8 @@ func aPartOne(w *env) {
 	w.exec("UPDATE post_targets SET caption = NULL WHERE post_id = ?", w.note("post"))
 }
 
-// second changes columns of the prepared post's last account.
-func second(columns string, args ...any) func(*env) {
+// setLastTarget changes columns of the prepared post's last account.
+func setLastTarget(columns string, args ...any) func(*env) {
 	return func(w *env) {
 		w.exec("UPDATE post_targets SET "+columns+" WHERE post_id = ? AND account_id = ?", append(args, w.note("post"), w.accounts[1])...)
 	}
@@ -138,34 +138,37 @@ func retryScenarios() []scenario {
 		}
 	}
 	minuteAgo := func(w *env) {
-		second("retries_used = 1, retried_at = ?", time.Now().Add(-61*time.Second).UnixMicro())(w)
+		setLastTarget("retries_used = 1, retried_at = ?", time.Now().Add(-61*time.Second).UnixMicro())(w)
 	}
-	justNow := func(w *env) { second("retries_used = 1, retried_at = ?", time.Now().UnixMicro())(w) }
+	justNow := func(w *env) { setLastTarget("retries_used = 1, retried_at = ?", time.Now().UnixMicro())(w) }
 	return []scenario{
-		again("what failed", aFailedOne, post(nil), ""),
-		again("what failed in part", aPartOne, post(nil), "0 not_failed"),
-		again("the account that failed, by name", aPartOne, naming(1), ""),
-		again("both accounts by name", aPartOne, naming(0, 1), "0 not_failed"),
-		again("a minute after the last time", with(aPartOne, minuteAgo), naming(1), ""),
-		again("an approved post", with(aPartOne, set("approval = 'approved'")), naming(1), ""),
+		again("what failed", aFailedPost, post(nil), ""),
+		again("what failed in part", aPartlyPublishedPost, post(nil), "0 not_failed"),
+		again("the account that failed, by name", aPartlyPublishedPost, naming(1), ""),
+		again("both accounts by name", aPartlyPublishedPost, naming(0, 1), "0 not_failed"),
+		again("a minute after the last time", inOrder(aPartlyPublishedPost, minuteAgo), naming(1), ""),
+		again("an approved post", inOrder(aPartlyPublishedPost, set("approval = 'approved'")), naming(1), ""),
 		skips("what stands", aPublished, post(nil), "0 not_failed"),
-		skips("the account that stands, by name", aPartOne, naming(0), "0 not_failed"),
-		skips("moments after the last time", with(aPartOne, justNow), naming(1), "1 retried_moments_ago"),
-		skips("with no retries left", with(aPartOne, second("retries_used = 3, retried_at = 5")), naming(1), "1 no_retries_left"),
+		skips("the account that stands, by name", aPartlyPublishedPost, naming(0), "0 not_failed"),
+		skips("moments after the last time", inOrder(aPartlyPublishedPost, justNow), naming(1), "1 retried_moments_ago"),
+		skips("with no retries left", inOrder(aPartlyPublishedPost, setLastTarget("retries_used = 3, retried_at = 5")),
+			naming(1), "1 no_retries_left"),
 		skips("what the network could not confirm",
-			with(aPartOne, second("state = 'unconfirmed', error_code = 'not_confirmed'")), post(nil), "0 not_failed, 1 unconfirmed"),
+			inOrder(aPartlyPublishedPost, setLastTarget("state = 'unconfirmed', error_code = 'not_confirmed'")), post(nil),
+			"0 not_failed, 1 unconfirmed"),
 		not("a draft", aDraft, nil, wrongState("draft")),
-		not("a scheduled post", aScheduled, nil, wrongState("scheduled")),
-		not("what waits for the client", with(aPartOne, set("approval = 'waiting'")), nil, awaitingApproval),
-		not("what the client rejected", with(aPartOne, set("approval = 'rejected'")), nil, awaitingApproval),
+		not("a scheduled post", aScheduledPost, nil, wrongState("scheduled")),
+		not("what waits for the client", inOrder(aPartlyPublishedPost, set("approval = 'waiting'")), nil, awaitingApproval),
+		not("what the client rejected", inOrder(aPartlyPublishedPost, set("approval = 'rejected'")), nil, awaitingApproval),
 		not("another team's post", aForeignPost, nil, notFound),
-		not("an account that the post does not have", aFailedOne, map[string]any{"account_ids": []int64{999999999}},
+		not("an account that the post does not have", aFailedPost, map[string]any{"account_ids": []int64{999999999}},
 			missing("account_ids")),
-		not("no account", aFailedOne, map[string]any{"account_ids": []int64{}}, invalid("too_short", "account_ids")),
-		not("accounts that are a text", aFailedOne, map[string]any{"account_ids": "all"}, invalid("not_a_list", "account_ids")),
-		not("an unknown argument", aFailedOne, map[string]any{"force": true}, invalid("unknown_argument", "force")),
-		{name: "retry: a post that is not there", tool: "retry_post", args: fixedArgs(map[string]any{"post_id": noSuchID}), want: notFound},
-		{name: "retry: by a key for drafts", tool: "retry_post", as: drafts, prepare: aFailedOne, args: post(
+		not("no account", aFailedPost, map[string]any{"account_ids": []int64{}}, invalid("too_short", "account_ids")),
+		not("accounts that are a text", aFailedPost, map[string]any{"account_ids": "all"}, invalid("not_a_list", "account_ids")),
+		not("an unknown argument", aFailedPost, map[string]any{"force": true}, invalid("unknown_argument", "force")),
+		{name: "retry: a post that does not exist", tool: "retry_post",
+			args: fixedArgs(map[string]any{"post_id": noSuchID}), want: notFound},
+		{name: "retry: with an API key of level drafts", tool: "retry_post", as: drafts, prepare: aFailedPost, args: post(
 			nil), want: refusal(403, "publish_not_allowed")},
 	}
 }

@@ -116,10 +116,10 @@ func createReportScenarios() []scenario {
 		makes("a profile on TikTok", map[string]any{"platform": "tiktok"}, profilePrice, "profile"),
 		makes("a profile without posts", map[string]any{"subject": "empty.harbour"}, profilePrice, "profile"),
 		makes("a hashtag", aHashtag, hashtagPrice, "hashtag"),
-		fails("a profile that is not there", "profile_not_found", map[string]any{"subject": "missing.harbour"}, profilePrice),
+		fails("a profile that does not exist", "profile_not_found", map[string]any{"subject": "missing.harbour"}, profilePrice),
 		fails("a private profile", "profile_private", map[string]any{"subject": "private.harbour"}, profilePrice),
 		fails("a profile while the source fails", "source_unavailable", map[string]any{"subject": "error.harbour"}, profilePrice),
-		fails("a hashtag that is not there", "nothing_found", map[string]any{"type": "hashtag", "subject": "missingtag"}, hashtagPrice),
+		fails("a hashtag that does not exist", "nothing_found", map[string]any{"type": "hashtag", "subject": "missingtag"}, hashtagPrice),
 		again("the same", nil), again("its handle", map[string]any{"subject": "@Harbour_Cafe"}),
 		again("its link", map[string]any{"subject": "https://www.instagram.com/harbour_cafe/?hl=en"}),
 		{name: "report again: after it failed", tool: "create_report",
@@ -129,15 +129,16 @@ func createReportScenarios() []scenario {
 				got := w.rest(full(w), "create_report", reportArgs(map[string]any{"subject": "missing.harbour"})(w), "one")
 				w.awaitJob(got.text("data.job_id")).mustHave(w.t, map[string]any{"data.state": "failed"})
 			}},
-		{name: "report again: with the same key", tool: "create_report", idem: paidKey, args: reportArgs(nil), prepare: func(w *env) {
-			grantThousand(w)
-			got := w.rest(full(w), "create_report", reportArgs(nil)(w), paidKey)
-			w.awaitJob(got.text("data.job_id"))
-			w.setNote("job", got.text("data.job_id"))
-		}, check: func(w *env, got answer) {
-			got.mustHave(w.t, map[string]any{"data.job_id": w.notes["job"], "billing.credits_charged": profilePrice})
-		}},
-		{name: "report again: once its time is over", tool: "create_report", idem: paidKey, args: reportArgs(nil),
+		{name: "report again: with the same idempotency key", tool: "create_report", idem: paidKey, args: reportArgs(nil),
+			prepare: func(w *env) {
+				grantThousand(w)
+				got := w.rest(full(w), "create_report", reportArgs(nil)(w), paidKey)
+				w.awaitJob(got.text("data.job_id"))
+				w.setNote("job", got.text("data.job_id"))
+			}, check: func(w *env, got answer) {
+				got.mustHave(w.t, map[string]any{"data.job_id": w.notes["job"], "billing.credits_charged": profilePrice})
+			}},
+		{name: "report again: after the report was deleted", tool: "create_report", idem: paidKey, args: reportArgs(nil),
 			effects: rows{
 				jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1,
 			}, prepare: func(w *env) {
@@ -173,8 +174,8 @@ func badReportScenarios() []scenario {
 		bad("two hashtags", map[string]any{"type": "hashtag", "subject": "#one #two"}, invalid("malformed", "subject")),
 		bad("an unknown argument", map[string]any{"limit": 5}, invalid("unknown_argument", "limit")),
 		bad("a list", map[string]any{"subject": []any{"harbour_cafe"}}, invalid("not_a_single_value", "subject")),
-		by("by a key for drafts", drafts, refusal(403, "spend_not_allowed")),
-		by("by a key that only reads", readOnly, refusal(403, "spend_not_allowed")),
+		by("with an API key of level drafts", drafts, refusal(403, "spend_not_allowed")),
+		by("with a read-only API key", readOnly, refusal(403, "spend_not_allowed")),
 		{name: "bad report: without credits", tool: "create_report", args: reportArgs(nil), idem: paidKey, want: refusal(402,
 			"insufficient_credits")},
 		{name: "bad report: without an Idempotency-Key", tool: "create_report", prepare: grantThousand, args: reportArgs(
@@ -209,7 +210,8 @@ func readReportScenarios() []scenario {
 		}),
 		reads("a hashtag", "hashtag", addReport(aHashtag), nil, func(w *env, got answer) {
 			got.mustHave(w.t,
-				map[string]any{"data.kind": "hashtag", "data.subject": "sourdough", "data.hashtag.name": "sourdough", "data.profile": nil})
+				map[string]any{"data.kind": "hashtag", "data.subject": "sourdough", "data.hashtag.name": "sourdough",
+					"data.profile": nil})
 			for _, path := range []string{"data.hashtag.posts_per_day.value", "data.engagement.likes.median", "data.score.value"} {
 				if got.at(path) == nil {
 					w.t.Errorf("no value at %s: %s", path, got.raw)
@@ -232,12 +234,13 @@ func readReportScenarios() []scenario {
 		refuses("an invalid cursor", "profile", map[string]any{"sections": []any{"posts"}, "cursor": "x"},
 			invalid("invalid_cursor", "cursor")),
 		refuses("an unknown argument", "profile", map[string]any{"fields": "score"}, invalid("unknown_argument", "fields")),
-		{name: "read report: another team's", tool: "get_report", args: notedReport("profile", nil), want: notFound, prepare: func(w *env) {
-			other := w.stranger()
-			addReport(nil)(other)
-			w.notes["report"] = other.notes["report"]
-		}},
-		{name: "read report: with a key that only reads", tool: "get_report", as: readOnly, prepare: addReport(
+		{name: "read report: of another team", tool: "get_report", args: notedReport("profile", nil), want: notFound,
+			prepare: func(w *env) {
+				other := w.stranger()
+				addReport(nil)(other)
+				w.notes["report"] = other.notes["report"]
+			}},
+		{name: "read report: with a read-only API key", tool: "get_report", as: readOnly, prepare: addReport(
 			nil), args: notedReport("profile", nil)},
 	}
 }
@@ -297,13 +300,13 @@ func refreshScenarios() []scenario {
 				w.full("get_report", notedReport("profile", nil)(w)).mustHave(w.t, map[string]any{"data.status": "ready"})
 				w.rest(full(w), "refresh_report", notedReport("profile", nil)(w), "at once").mustBe(w.t, http.StatusAccepted)
 			}},
-		refuses("one that is not there", grantThousand, map[string]any{"id": noSuchID}, notFound),
+		refuses("one that does not exist", grantThousand, map[string]any{"id": noSuchID}, notFound),
 		refuses("with members", addReport(nil), map[string]any{"force": true}, invalid("unknown_argument", "force")),
 		refuses("one that failed", func(w *env) {
 			addReport(nil)(w)
 			w.exec("UPDATE reports SET status = 'error' WHERE id = ?", w.notes["report"])
 		}, nil, wrongState("error")),
-		{name: "refresh: by a key for drafts", tool: "refresh_report", as: drafts, prepare: addReport(nil), args: notedReport(
+		{name: "refresh: with an API key of level drafts", tool: "refresh_report", as: drafts, prepare: addReport(nil), args: notedReport(
 			"profile", nil), idem: paidKey, want: refusal(403, "spend_not_allowed")},
 	}
 }
@@ -372,7 +375,7 @@ func trackingScenarios() []scenario {
 		refuses("a word", addReport(nil), map[string]any{"enabled": "yes"}, invalid("not_a_boolean", "enabled")),
 		refuses("every other day", addReport(nil), map[string]any{"enabled": true, "frequency_days": 2},
 			invalid("not_allowed_value", "frequency_days")),
-		refuses("of one that is not there", grantThousand, map[string]any{"id": noSuchID, "enabled": true}, notFound),
+		refuses("of one that does not exist", grantThousand, map[string]any{"id": noSuchID, "enabled": true}, notFound),
 		refuses("of one that failed", func(w *env) {
 			addReport(nil)(w)
 			w.exec("UPDATE reports SET status = 'error' WHERE id = ?", w.notes["report"])
@@ -381,12 +384,12 @@ func trackingScenarios() []scenario {
 			addReport(nil)(w)
 			must.NoError(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], profilePrice+1))
 		}, on, refusal(429, "daily_credit_limit_reached")),
-		{name: "tracking: on a plan that tracks none", tool: "set_report_tracking", plan: smallPlan,
+		{name: "tracking: on a plan without tracking", tool: "set_report_tracking", plan: smallPlan,
 			args: notedReport("profile", on), idem: paidKey, want: planLimit, prepare: func(w *env) {
 				must.NoError(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, new(int64(-1))))
 				addReport(nil)(w)
 			}},
-		{name: "tracking: by a key for drafts", tool: "set_report_tracking", as: drafts, prepare: addReport(
+		{name: "tracking: with an API key of level drafts", tool: "set_report_tracking", as: drafts, prepare: addReport(
 			nil), args: notedReport("profile", on), idem: paidKey, want: refusal(403, "spend_not_allowed")},
 	}
 }

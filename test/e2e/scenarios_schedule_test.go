@@ -5,10 +5,12 @@ import (
 	"time"
 )
 
-// when returns the arguments that schedule the prepared post.
-func when(text any) func(*env) map[string]any { return post(map[string]any{"scheduled_at": text}) }
+// scheduleAt returns the arguments that schedule the prepared post.
+func scheduleAt(text any) func(*env) map[string]any {
+	return post(map[string]any{"scheduled_at": text})
+}
 
-var inTwoDays = when(ahead(48 * time.Hour))
+var inTwoDays = scheduleAt(ahead(48 * time.Hour))
 
 func scheduleScenarios() []scenario {
 	goes := func(name string, prepare func(*env)) scenario {
@@ -24,7 +26,8 @@ func scheduleScenarios() []scenario {
 	}
 	bad := func(name string, value any, reason string) scenario {
 		return scenario{
-			name: "schedule: " + name, tool: "schedule_post", prepare: aDraft, args: when(value), want: invalid(reason, "scheduled_at"),
+			name: "schedule: " + name, tool: "schedule_post", prepare: aDraft, args: scheduleAt(value),
+			want: invalid(reason, "scheduled_at"),
 		}
 	}
 	lost := func(w *env) {
@@ -32,33 +35,33 @@ func scheduleScenarios() []scenario {
 	}
 	all := []scenario{
 		goes("a draft", aDraft),
-		goes("an approved draft", with(aDraft, set("approval = 'approved'"))),
-		goes("a draft with another wished time", with(aDraft, set("scheduled_at = 99999999999999999"))),
-		goes("a cancelled post again", with(aScheduled, func(w *env) {
+		goes("an approved draft", inOrder(aDraft, set("approval = 'approved'"))),
+		goes("a draft with another wished time", inOrder(aDraft, set("scheduled_at = 99999999999999999"))),
+		goes("a cancelled post again", inOrder(aScheduledPost, func(w *env) {
 			w.full("cancel_post", map[string]any{"post_id": w.note("post")})
 		})),
-		not("a waiting draft", with(aDraft, set("approval = 'waiting'")), awaitingApproval),
-		not("a rejected draft", with(aDraft, set("approval = 'rejected'")), awaitingApproval),
-		not("a template", with(aDraft, inSeries(true)), wrongState("recurring_template")),
-		not("too long a text", aBlocked, preflightBlocked),
-		not("an account without a connection", with(aDraft, lost), preflightBlocked),
+		not("a waiting draft", inOrder(aDraft, set("approval = 'waiting'")), awaitingApproval),
+		not("a rejected draft", inOrder(aDraft, set("approval = 'rejected'")), awaitingApproval),
+		not("a template", inOrder(aDraft, inSeries(true)), wrongState("recurring_template")),
+		not("a text that is too long", aBlockedDraft, preflightBlocked),
+		not("a disconnected account", inOrder(aDraft, lost), preflightBlocked),
 		not("another team's post", aForeignPost, notFound),
-		{name: "schedule: a post that is not there", tool: "schedule_post", args: fixedArgs(map[string]any{
+		{name: "schedule: a post that does not exist", tool: "schedule_post", args: fixedArgs(map[string]any{
 			"post_id": noSuchID, "scheduled_at": ahead(time.Hour),
 		}), want: notFound},
 		{
-			name: "schedule: by a key for drafts", tool: "schedule_post", as: drafts, prepare: aDraft, args: inTwoDays,
+			name: "schedule: with an API key of level drafts", tool: "schedule_post", as: drafts, prepare: aDraft, args: inTwoDays,
 			want: refusal(403, "publish_not_allowed"),
 		},
 		{
-			name: "schedule: by a key that only reads", tool: "schedule_post", as: readOnly, prepare: aDraft, args: inTwoDays,
+			name: "schedule: with a read-only API key", tool: "schedule_post", as: readOnly, prepare: aDraft, args: inTwoDays,
 			want: refusal(403, "publish_not_allowed"),
 		},
-		{name: "schedule: which problems block", tool: "schedule_post", prepare: with(aBlocked, lost), args: inTwoDays,
+		{name: "schedule: which problems block", tool: "schedule_post", prepare: inOrder(aBlockedDraft, lost), args: inTwoDays,
 			want: preflightBlocked, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"context.problems": "[account_inactive caption_too_long]"})
 			}},
-		{name: "schedule: no time", tool: "schedule_post", prepare: aDraft, args: post(nil), want: invalid(
+		{name: "schedule: without a time", tool: "schedule_post", prepare: aDraft, args: post(nil), want: invalid(
 			"missing_argument", "scheduled_at")},
 		{name: "schedule: an unknown argument", tool: "schedule_post", prepare: aDraft, args: post(map[string]any{
 			"scheduled_at": ahead(time.Hour), "at": "x",
@@ -76,7 +79,7 @@ func scheduleScenarios() []scenario {
 		bad("an offset beyond all zones", "2099-02-03T10:00:00+25:00", "malformed"),
 		bad("words after a time", "2099-02-03T10:00:00Z and so on", "malformed"),
 		bad("a time whose year in UTC has five digits", "9999-12-31T23:00:00-05:00", "out_of_range"),
-		{name: "schedule: more than a year ahead", tool: "schedule_post", prepare: aDraft, args: when(farAhead),
+		{name: "schedule: more than a year ahead", tool: "schedule_post", prepare: aDraft, args: scheduleAt(farAhead),
 			effects: oneChange, check: func(w *env, got answer) {
 				got.mustHave(w.t,
 					map[string]any{
@@ -84,11 +87,12 @@ func scheduleScenarios() []scenario {
 						"notes.0":     "scheduled_at is more than a year ahead, in " + farAhead[:4] + ". Check the year.",
 					})
 			}},
-		not("a scheduled post that waits", with(aScheduled, set("approval = 'waiting'")), awaitingApproval),
+		not("a scheduled post that waits", inOrder(aScheduledPost, set("approval = 'waiting'")), awaitingApproval),
 	}
 	for _, status := range []string{"scheduled", "processing", "published", "partially_published", "failed"} {
 		all = append(all,
-			not("a post that is "+status, with(aDraft, set("status = ?, scheduled_at = 99999999999999999", status)), wrongState(status)))
+			not("a post that is "+status, inOrder(aDraft, set("status = ?, scheduled_at = 99999999999999999", status)),
+				wrongState(status)))
 	}
 	return append(all, allowanceScenarios()...)
 }
@@ -141,47 +145,47 @@ func allowanceScenarios() []scenario {
 		}
 	}
 	return []scenario{
-		{name: "allowance: the last post of a month", tool: "schedule_post", plan: smallPlan, prepare: with(aDraft,
+		{name: "plan limit: scheduling the last post of a month", tool: "schedule_post", plan: smallPlan, prepare: inOrder(aDraft,
 			fill(oneMonth, 19)), args: at(oneMonth), effects: oneChange},
-		{name: "allowance: one post too many", tool: "schedule_post", plan: smallPlan, prepare: with(aDraft,
+		{name: "plan limit: scheduling one post too many", tool: "schedule_post", plan: smallPlan, prepare: inOrder(aDraft,
 			fill(oneMonth, 20)), args: at(oneMonth), want: planLimit},
-		{name: "allowance: another month is another count", tool: "schedule_post", plan: smallPlan, prepare: with(aDraft,
+		{name: "plan limit: months are counted separately", tool: "schedule_post", plan: smallPlan, prepare: inOrder(aDraft,
 			fill(oneMonth, 20)), args: at(otherMonth), effects: oneChange},
-		{name: "allowance: drafts with a wished time use none", tool: "schedule_post", plan: smallPlan,
+		{name: "plan limit: drafts with a planned time do not count", tool: "schedule_post", plan: smallPlan,
 			args: at(oneMonth), effects: oneChange,
-			prepare: with(aDraft, fill(oneMonth, 20), func(w *env) {
+			prepare: inOrder(aDraft, fill(oneMonth, 20), func(w *env) {
 				w.exec("UPDATE posts SET status = 'draft' WHERE team_id = ? AND slot_at > 0", w.team)
 			})},
-		{name: "allowance: a cancelled post gives its place back", tool: "schedule_post", plan: smallPlan,
+		{name: "plan limit: a canceled post does not count", tool: "schedule_post", plan: smallPlan,
 			args: at(oneMonth), effects: oneChange,
-			prepare: with(fill(oneMonth, 19), scheduledIn(oneMonth), func(w *env) {
+			prepare: inOrder(fill(oneMonth, 19), scheduledIn(oneMonth), func(w *env) {
 				w.full("cancel_post", map[string]any{"post_id": w.note("post")})
 				aDraft(w)
 			})},
-		{name: "allowance: moving within a full month", tool: "update_post", plan: smallPlan, prepare: with(fill(oneMonth,
+		{name: "plan limit: moving a post within a full month", tool: "update_post", plan: smallPlan, prepare: inOrder(fill(oneMonth,
 			19), scheduledIn(oneMonth)), args: move(oneMonth, time.Hour), effects: oneChange},
-		{name: "allowance: moving into a full month", tool: "update_post", plan: smallPlan, prepare: with(fill(oneMonth,
+		{name: "plan limit: moving a post into a full month", tool: "update_post", plan: smallPlan, prepare: inOrder(fill(oneMonth,
 			20), scheduledIn(otherMonth)), args: move(oneMonth, 0), want: planLimit},
-		{name: "allowance: moving into a month with a place", tool: "update_post", plan: smallPlan, prepare: with(
+		{name: "plan limit: moving a post into a month that is not full", tool: "update_post", plan: smallPlan, prepare: inOrder(
 			fill(oneMonth, 19), scheduledIn(otherMonth)), args: move(oneMonth, 0), effects: oneChange},
-		{name: "allowance: a draft's wish for a full month", tool: "update_post", plan: smallPlan, prepare: with(
+		{name: "plan limit: a draft with a planned time in a full month", tool: "update_post", plan: smallPlan, prepare: inOrder(
 			fill(oneMonth, 20), aDraft), args: move(oneMonth, 0), effects: oneChange},
-		{name: "allowance: the creator plan has 200", tool: "schedule_post", plan: "creator", prepare: with(aDraft,
+		{name: "plan limit: the creator plan has 200 posts", tool: "schedule_post", plan: "creator", prepare: inOrder(aDraft,
 			fill(oneMonth, 20)), args: at(oneMonth), effects: oneChange},
-		{name: "allowance: publishing the last post of this month", tool: "publish_post", plan: smallPlan, prepare: with(
+		{name: "plan limit: publishing the last post of this month", tool: "publish_post", plan: smallPlan, prepare: inOrder(
 			aDraft, fill(thisMonth, 19)), args: post(nil), effects: oneSent},
-		{name: "allowance: publishing one too many", tool: "publish_post", plan: smallPlan, prepare: with(aDraft,
+		{name: "plan limit: publishing one post too many", tool: "publish_post", plan: smallPlan, prepare: inOrder(aDraft,
 			fill(thisMonth, 20)), args: post(nil), want: planLimit},
-		{name: "allowance: publishing now what has a place in a " +
-			"later month", tool: "publish_post", plan: smallPlan, prepare: with(scheduledIn(oneMonth), fill(thisMonth, 20)),
+		{name: "plan limit: publishing now a post that is scheduled in a " +
+			"later month", tool: "publish_post", plan: smallPlan, prepare: inOrder(scheduledIn(oneMonth), fill(thisMonth, 20)),
 			args: post(nil), want: planLimit},
-		{name: "allowance: publishing again uses none", tool: "publish_post", plan: smallPlan,
-			prepare: with(aPublished, fill(thisMonth, 20)), args: post(nil), check: func(w *env, got answer) {
+		{name: "plan limit: a repeated publish call does not count", tool: "publish_post", plan: smallPlan,
+			prepare: inOrder(aPublished, fill(thisMonth, 20)), args: post(nil), check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.already_submitted": true})
 			}},
-		{name: "allowance: sending again uses none", tool: "retry_post", plan: smallPlan,
+		{name: "plan limit: a retry does not count", tool: "retry_post", plan: smallPlan,
 			effects: rows{posts: 1, targets: 1, events: 2, jobs: 1, deliveries: 1},
-			prepare: with(aFailedOne, fill(thisMonth, 20)), args: post(nil)},
+			prepare: inOrder(aFailedPost, fill(thisMonth, 20)), args: post(nil)},
 	}
 }
 
@@ -196,30 +200,31 @@ func cancelScenarios() []scenario {
 		return scenario{name: "cancel: " + name, tool: "cancel_post", prepare: prepare, args: post(nil), want: expected}
 	}
 	all := []scenario{
-		cancels("a scheduled post", full, aScheduled, oneChange,
+		cancels("a scheduled post", full, aScheduledPost, oneChange,
 			map[string]any{"data.status": "draft", "data.caption": "a scheduled post", "data.accounts.0.username": "harbour.test"}),
-		cancels("a scheduled post by a key for drafts", drafts, aScheduled, oneChange, map[string]any{"data.status": "draft"}),
-		cancels("a scheduled post that waits for the client", full, with(aScheduled, set("approval = 'waiting'")),
+		cancels("a scheduled post with an API key of level drafts", drafts, aScheduledPost, oneChange,
+			map[string]any{"data.status": "draft"}),
+		cancels("a scheduled post that waits for the client", full, inOrder(aScheduledPost, set("approval = 'waiting'")),
 			oneChange, map[string]any{"data.status": "draft", "data.approval": "waiting"}),
 		cancels("a draft, which changes nothing", full, aDraft, rows{}, map[string]any{"data.status": "draft"}),
-		cancels("a template that is a draft, which changes nothing", full, with(aDraft, inSeries(true)), rows{},
+		cancels("a template that is a draft, which changes nothing", full, inOrder(aDraft, inSeries(true)), rows{},
 			map[string]any{"data.status": "draft", "data.recurrence.paused": false}),
-		cancels("a post of a series leaves the series as it is", full, with(aScheduled, inSeries(false)), oneChange,
+		cancels("a post of a series leaves the series as it is", full, inOrder(aScheduledPost, inSeries(false)), oneChange,
 			map[string]any{"data.status": "draft", "data.recurrence.paused": false, "data.recurrence.template": false}),
-		cancels("a post of a series that is paused already", full, with(aScheduled, inSeries(false), func(w *env) {
+		cancels("a post of a series that is paused already", full, inOrder(aScheduledPost, inSeries(false), func(w *env) {
 			w.exec("UPDATE post_series SET paused_at = 5 WHERE team_id = ?", w.team)
 		}), oneChange, map[string]any{"data.status": "draft", "data.recurrence.paused": true}),
 		not("another team's post", aForeignPost, notFound),
-		{name: "cancel: a post that is not there", tool: "cancel_post",
+		{name: "cancel: a post that does not exist", tool: "cancel_post",
 			args: fixedArgs(map[string]any{"post_id": noSuchID}), want: notFound},
-		{name: "cancel: by a key that only reads", tool: "cancel_post", as: readOnly, prepare: aScheduled, args: post(
+		{name: "cancel: with a read-only API key", tool: "cancel_post", as: readOnly, prepare: aScheduledPost, args: post(
 			nil), want: refusal(403, "write_not_allowed")},
-		{name: "cancel: takes no members", tool: "cancel_post", prepare: aScheduled, args: post(map[string]any{
+		{name: "cancel: accepts no arguments", tool: "cancel_post", prepare: aScheduledPost, args: post(map[string]any{
 			"why": "rain",
 		}), want: invalid("unknown_argument", "why")},
 	}
 	for _, status := range []string{"processing", "published", "partially_published", "failed"} {
-		all = append(all, not("a post that is "+status, with(aDraft, set("status = ?", status)), wrongState(status)))
+		all = append(all, not("a post that is "+status, inOrder(aDraft, set("status = ?", status)), wrongState(status)))
 	}
 	return all
 }

@@ -175,16 +175,16 @@ func searchAgainScenarios() []scenario {
 		map[string]any{"billing.credits_charged": searchPrice, "billing.balance": 1000 - searchPrice})
 	same.check = func(w *env, got answer) { got.mustHave(w.t, map[string]any{"data.job_id": w.note("job")}) }
 	return []scenario{
-		same, free("the same", "summer beach"), free("the words the other way round", "beach summer"),
+		same, free("the same", "summer beach"), free("the words in another order", "beach summer"),
 		free("in capitals", "SUMMER Beach"), free("with more spaces", "  summer   beach "), free("as hashtags", "#summer #beach"),
 		again("with the platform written out", paidKey, map[string]any{"platform": "instagram"}, rows{},
 			map[string]any{"billing.credits_charged": searchPrice}),
 		again("another keyword with its key is another call", paidKey, map[string]any{"query": "winter beach"}, chargedSearch, charged),
 		again("the words as one are another keyword", "another", map[string]any{"query": "summerbeach"}, chargedSearch, charged),
 		again("on the other platform", "another", map[string]any{"platform": "tiktok"}, chargedSearch, charged),
-		{name: "search again: when its time is over", tool: "search_hashtags", args: searchArgs(nil), idem: "another",
+		{name: "search again: after the data window", tool: "search_hashtags", args: searchArgs(nil), idem: "another",
 			effects: chargedSearch,
-			prepare: with(makePaidSearch(nil), func(w *env) {
+			prepare: inOrder(makePaidSearch(nil), func(w *env) {
 				w.exec("UPDATE hashtag_searches SET paid_until = 1 WHERE team_id = ?", w.team)
 			}), check: func(w *env, got answer) { got.mustHave(w.t, charged) }},
 		{name: "search again: after nothing was found", tool: "search_hashtags",
@@ -194,9 +194,10 @@ func searchAgainScenarios() []scenario {
 				w.awaitJob(w.rest(full(w), "search_hashtags", searchArgs(map[string]any{"query": "missingharbour"})(w),
 					"one").text("data.job_id"))
 			}},
-		{name: "search again: with its key, which is no longer kept", tool: "search_hashtags", args: searchArgs(nil),
+		{name: "search again: with the same idempotency key after the stored response was deleted", tool: "search_hashtags",
+			args: searchArgs(nil),
 			idem: paidKey, want: want{status: 422, code: "idempotency_key_reused", reason: "charge_key_spent"},
-			prepare: with(makePaidSearch(nil), func(w *env) {
+			prepare: inOrder(makePaidSearch(nil), func(w *env) {
 				w.exec("DELETE FROM paid_requests WHERE key_id = ?", w.keyIDs[access.Full])
 			})},
 		{name: "search again: by another team", tool: "search_hashtags",
@@ -220,21 +221,25 @@ func freeSearchScenarios() []scenario {
 		_, key := w.newKey(w.team, access.Full, testStart.AddDate(1, 0, 0))
 		return key
 	}
-	spent := with(makePaidSearch(nil), func(w *env) {
+	spent := inOrder(makePaidSearch(nil), func(w *env) {
 		must.Get(w.Credits.Withdraw(w.t.Context(), w.team, 1000-searchPrice, "all of it", ""))(w.t)
 	})
-	limited := with(makePaidSearch(nil), func(w *env) { must.NoError(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], 0)) })
+	limited := inOrder(makePaidSearch(nil), func(w *env) {
+		must.NoError(w.t, w.Teams.SetKeyLimit(w.t.Context(),
+			w.keyIDs[access.Full], 0))
+	})
 	asReport := freeSearch
 	asReport.searches = 1
 	return []scenario{
-		free("another key of the team", another, makePaidSearch(nil), "summer beach", freeSearch),
-		free("with nothing left", full, spent, "beach summer", freeSearch),
-		free("by a key that may spend none", full, limited, "summer beach", freeSearch),
+		free("another API key of the team", another, makePaidSearch(nil), "summer beach", freeSearch),
+		free("without balance", full, spent, "beach summer", freeSearch),
+		free("with an API key whose daily limit is 0", full, limited, "summer beach", freeSearch),
 		free("of a hashtag that the team has a report on", full, addReport(aHashtag), "sourdough", asReport),
-		{name: "free search: a report on a hashtag pays for no phrase", tool: "search_hashtags", prepare: addReport(
+		{name: "free search: a report on a hashtag does not pay for a phrase", tool: "search_hashtags", prepare: addReport(
 			aHashtag), args: searchArgs(map[string]any{"query": "sourdough bread"}), idem: paidKey, effects: chargedSearch},
-		{name: "free search: nor on the other platform", tool: "search_hashtags", prepare: addReport(
-			aHashtag), args: searchArgs(map[string]any{"query": "sourdough", "platform": "tiktok"}), idem: paidKey, effects: chargedSearch},
+		{name: "free search: a report does not pay for the other platform", tool: "search_hashtags", prepare: addReport(
+			aHashtag), args: searchArgs(map[string]any{"query": "sourdough", "platform": "tiktok"}), idem: paidKey,
+			effects: chargedSearch},
 	}
 }
 
@@ -251,30 +256,30 @@ func refusedSearchScenarios() []scenario {
 	teamTo := func(credits int64) func(*env) {
 		return func(w *env) { must.NoError(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, &credits)) }
 	}
-	replayed := not("by a key for drafts, with the key that has paid", full, with(makePaidSearch(nil), func(w *env) {
+	replayed := not("with an API key of level drafts, with the key that has paid", full, inOrder(makePaidSearch(nil), func(w *env) {
 		must.NoError(w.t, w.Teams.SetKeyLevel(w.t.Context(), w.keyIDs[access.Full], access.Drafts))
 	}), refusal(403, "spend_not_allowed"))
 	replayed.idem = paidKey
 	return []scenario{
 		replayed,
-		not("by a key for drafts", drafts, grantThousand, refusal(403, "spend_not_allowed")),
-		not("by a key that only reads", readOnly, grantThousand, refusal(403, "spend_not_allowed")),
-		not("by a key for drafts, of what is paid for", drafts, makePaidSearch(nil), refusal(403, "spend_not_allowed")),
-		not("for an editor", full, with(grantThousand, func(w *env) { w.role(access.Editor) }), refusal(403, "spend_not_allowed")),
-		not("while spending is paused", full, with(makePaidSearch(nil), func(w *env) {
+		not("with an API key of level drafts", drafts, grantThousand, refusal(403, "spend_not_allowed")),
+		not("with a read-only API key", readOnly, grantThousand, refusal(403, "spend_not_allowed")),
+		not("with an API key of level drafts, of what is paid for", drafts, makePaidSearch(nil), refusal(403, "spend_not_allowed")),
+		not("for an editor", full, inOrder(grantThousand, func(w *env) { w.role(access.Editor) }), refusal(403, "spend_not_allowed")),
+		not("while spending is paused", full, inOrder(makePaidSearch(nil), func(w *env) {
 			must.NoError(w.t, pausesOf("team")[1].closes(w))
 		}), refusal(403, "connection_suspended")),
 		not("without credits", full, func(*env) {}, refusal(402, "insufficient_credits")),
 		not("with a credit too few", full, func(w *env) { w.grant(searchPrice - 1) }, refusal(402, "insufficient_credits")),
-		not("beyond the key's day", full, with(grantThousand, keyTo(searchPrice-1)), refusal(429, "daily_credit_limit_reached")),
-		not("beyond the team's day", full, with(grantThousand, teamTo(searchPrice-1)), refusal(429, "daily_credit_limit_reached")),
-		{name: "refused search: without a key", tool: "search_hashtags", prepare: grantThousand, args: searchArgs(
+		not("beyond the key's day", full, inOrder(grantThousand, keyTo(searchPrice-1)), refusal(429, "daily_credit_limit_reached")),
+		not("beyond the team's day", full, inOrder(grantThousand, teamTo(searchPrice-1)), refusal(429, "daily_credit_limit_reached")),
+		{name: "refused search: without an idempotency key", tool: "search_hashtags", prepare: grantThousand, args: searchArgs(
 			nil), want: invalid("idempotency_key_required", "")},
-		{name: "refused search: what is paid for, without a key", tool: "search_hashtags", prepare: makePaidSearch(
+		{name: "refused search: a paid keyword without an idempotency key", tool: "search_hashtags", prepare: makePaidSearch(
 			nil), args: searchArgs(nil), want: invalid("idempotency_key_required", "")},
-		{name: "refused search: a key of 256 characters", tool: "search_hashtags", prepare: grantThousand, args: searchArgs(
+		{name: "refused search: an idempotency key of 256 characters", tool: "search_hashtags", prepare: grantThousand, args: searchArgs(
 			nil), idem: strings.Repeat("k", 256), want: invalid("idempotency_key_too_long", "")},
-		{name: "refused search: a key of 255 characters", tool: "search_hashtags", prepare: grantThousand, args: searchArgs(
+		{name: "refused search: an idempotency key of 255 characters", tool: "search_hashtags", prepare: grantThousand, args: searchArgs(
 			nil), idem: strings.Repeat("k", 255), effects: chargedSearch},
 	}
 }
@@ -288,7 +293,7 @@ func badSearchScenarios() []scenario {
 	}
 	all := []scenario{
 		{
-			name: "bad search: for nothing", tool: "search_hashtags", prepare: grantThousand, args: noArgs, idem: paidKey,
+			name: "bad search: without a query", tool: "search_hashtags", prepare: grantThousand, args: noArgs, idem: paidKey,
 			want: invalid("missing_argument", "query"),
 		},
 		bad("an empty query", map[string]any{"query": ""}, "too_short", "query"),

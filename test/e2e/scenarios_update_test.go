@@ -29,14 +29,14 @@ func updateScenarios() []scenario {
 			map[string]any{
 				"data.caption": "new", "data.status": "draft", "data.accounts.0.username": "harbour.test", "data.problems": "[]",
 			}),
-		changes("the text of a scheduled post", aScheduled, map[string]any{"caption": "new"}, oneChange,
+		changes("the text of a scheduled post", aScheduledPost, map[string]any{"caption": "new"}, oneChange,
 			map[string]any{"data.caption": "new", "data.status": "scheduled", "data.scheduled_at.utc": ahead(48 * time.Hour)}),
 		changes("the wished time of a draft, which stays one", aDraft, map[string]any{"scheduled_at": ahead(72 * time.Hour)}, oneChange,
 			map[string]any{"data.status": "draft", "data.scheduled_at.utc": ahead(72 * time.Hour)}),
-		changes("the time of a scheduled post", aScheduled, map[string]any{"scheduled_at": ahead(72 * time.Hour)}, oneChange,
+		changes("the time of a scheduled post", aScheduledPost, map[string]any{"scheduled_at": ahead(72 * time.Hour)}, oneChange,
 			map[string]any{"data.status": "scheduled", "data.scheduled_at.utc": ahead(72 * time.Hour)}),
 		changes("nothing", aDraft, nil, rows{}, map[string]any{"data.caption": "a draft", "data.status": "draft"}),
-		changes("to what is there already", aScheduled,
+		changes("to what is there already", aScheduledPost,
 			map[string]any{"caption": "a scheduled post", "scheduled_at": ahead(48 * time.Hour)}, rows{},
 			map[string]any{"data.caption": "a scheduled post", "data.status": "scheduled"}),
 		changes("no media to no media", aDraft, map[string]any{"media_ids": []int64{}}, rows{}, map[string]any{"data.media": "[]"}),
@@ -48,54 +48,55 @@ func updateScenarios() []scenario {
 			}, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.accounts.0.id": w.accounts[1], "data.accounts.1": nil, "data.caption": "a draft"})
 			}},
-		{name: "change: one account more", tool: "update_post", prepare: aDraft,
+		{name: "change: an additional account", tool: "update_post", prepare: aDraft,
 			effects: rows{posts: 1, targets: 1, events: 1}, args: func(w *env) map[string]any {
 				return map[string]any{"id": w.note("post"), "account_ids": w.accounts}
 			}, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.accounts.0.id": w.accounts[0], "data.accounts.1.id": w.accounts[1]})
 			}},
-		{name: "change: an account that stays keeps its own text", tool: "update_post",
-			effects: rows{posts: 1, targets: 2, events: 1}, prepare: with(aWideDraft, func(w *env) {
-				w.exec("UPDATE post_targets SET caption = 'just here' WHERE post_id = ? AND account_id = ?", w.note("post"), w.accounts[1])
+		{name: "change: an account that stays keeps its per-account text", tool: "update_post",
+			effects: rows{posts: 1, targets: 2, events: 1}, prepare: inOrder(aDraftForAllAccounts, func(w *env) {
+				w.exec("UPDATE post_targets SET caption = 'just here' WHERE post_id = ? AND account_id = ?", w.note("post"),
+					w.accounts[1])
 			}), args: func(w *env) map[string]any {
 				return map[string]any{"id": w.note("post"), "account_ids": w.accounts[1:2]}
 			}, check: func(w *env, got answer) {
 				got.mustHave(w.t,
 					map[string]any{"data.accounts.0.id": w.accounts[1], "data.accounts.0.caption": "just here", "data.accounts.1": nil})
 			}},
-		{name: "change: the problems found after it", tool: "update_post", prepare: aWideDraft,
+		{name: "change: the response has the problems of the changed post", tool: "update_post", prepare: aDraftForAllAccounts,
 			args: byID(map[string]any{"caption": words(301)}), effects: oneChange, check: func(w *env, got answer) {
 				for i, account := range w.accounts {
 					at := fmt.Sprintf("data.problems.%d.", i)
 					got.mustHave(w.t, map[string]any{at + "code": "caption_too_long", at + "blocking": true, at + "account_id": account})
 				}
 			}},
-		{name: "change: a draft by a key for drafts", tool: "update_post", as: drafts, prepare: aDraft, args: byID(
+		{name: "change: a draft with an API key of level drafts", tool: "update_post", as: drafts, prepare: aDraft, args: byID(
 			map[string]any{"caption": "new"}), effects: oneChange},
 		{
-			name: "change: a scheduled post by a key for drafts", tool: "update_post", as: drafts, prepare: aScheduled,
+			name: "change: a scheduled post with an API key of level drafts", tool: "update_post", as: drafts, prepare: aScheduledPost,
 			args: byID(map[string]any{"caption": "new"}), want: refusal(403, "publish_not_allowed"),
 		},
 		{
-			name: "change: nothing of a scheduled post by a key for drafts", tool: "update_post", as: drafts,
-			prepare: aScheduled, args: byID(nil), want: refusal(403, "publish_not_allowed"),
+			name: "change: a scheduled post without changes with an API key of level drafts", tool: "update_post", as: drafts,
+			prepare: aScheduledPost, args: byID(nil), want: refusal(403, "publish_not_allowed"),
 		},
-		{name: "change: by a key that only reads", tool: "update_post", as: readOnly, prepare: aDraft, args: byID(
+		{name: "change: with a read-only API key", tool: "update_post", as: readOnly, prepare: aDraft, args: byID(
 			map[string]any{"caption": "new"}), want: refusal(403, "write_not_allowed")},
 		{name: "change: another team's post", tool: "update_post", prepare: aForeignPost, args: byID(map[string]any{
 			"caption": "new",
 		}), want: notFound},
 		{
-			name: "change: another team's post by a key for drafts", tool: "update_post", as: drafts, prepare: aForeignPost,
+			name: "change: another team's post with an API key of level drafts", tool: "update_post", as: drafts, prepare: aForeignPost,
 			args: byID(map[string]any{"caption": "new"}), want: notFound,
 		},
-		{name: "change: another team's scheduled post by a key for drafts", tool: "update_post", as: drafts,
-			prepare: with(aForeignPost, set("status = 'scheduled', scheduled_at = 99999999999999999")),
+		{name: "change: another team's scheduled post with an API key of level drafts", tool: "update_post", as: drafts,
+			prepare: inOrder(aForeignPost, set("status = 'scheduled', scheduled_at = 99999999999999999")),
 			args:    byID(map[string]any{"caption": "new"}), want: notFound},
-		{name: "change: a post that is not there", tool: "update_post", args: fixedArgs(map[string]any{
+		{name: "change: a post that does not exist", tool: "update_post", args: fixedArgs(map[string]any{
 			"id": noSuchID, "caption": "new",
 		}), want: notFound},
-		bad("to an account that is not there", map[string]any{"account_ids": []int64{999999999}}, missing("account_ids")),
+		bad("to an account that does not exist", map[string]any{"account_ids": []int64{999999999}}, missing("account_ids")),
 		bad("to media while there is no library", map[string]any{"media_ids": []int64{7}}, missing("media_ids")),
 		bad("to no account", map[string]any{"account_ids": []int64{}}, invalid("too_short", "account_ids")),
 		bad("to a caption that is null", map[string]any{"caption": nil}, invalid("malformed", "caption")),
@@ -106,7 +107,7 @@ func updateScenarios() []scenario {
 		bad("to an empty time", map[string]any{"scheduled_at": ""}, invalid("malformed", "scheduled_at")),
 		bad("to a time more than ten years ahead",
 			map[string]any{"scheduled_at": stamp(time.Now().UTC().AddDate(10, 0, 2))}, invalid("out_of_range", "scheduled_at")),
-		{name: "change: to no time", tool: "update_post", prepare: with(aDraft, func(w *env) {
+		{name: "change: clearing the time of a draft", tool: "update_post", prepare: inOrder(aDraft, func(w *env) {
 			w.full("update_post", map[string]any{"id": w.note("post"), "scheduled_at": ahead(48 * time.Hour)})
 		}), args: byID(map[string]any{"scheduled_at": nil}), effects: oneChange, check: func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{"data.status": "draft", "data.scheduled_at": nil})
@@ -114,9 +115,9 @@ func updateScenarios() []scenario {
 				w.t.Errorf("still listed by its time: %v", listed)
 			}
 		}},
-		{name: "change: to no time, of a draft without one", tool: "update_post", prepare: aDraft, args: byID(
+		{name: "change: clearing the time of a draft without a time", tool: "update_post", prepare: aDraft, args: byID(
 			map[string]any{"scheduled_at": nil})},
-		{name: "change: a scheduled post to no time", tool: "update_post", prepare: aScheduled,
+		{name: "change: clearing the time of a scheduled post", tool: "update_post", prepare: aScheduledPost,
 			args: byID(map[string]any{"scheduled_at": nil}),
 			want: want{status: 422, code: "validation_failed", reason: "wrong_state", argument: "scheduled_at", state: "scheduled"}},
 		{name: "change: to a time more than a year ahead", tool: "update_post", prepare: aDraft,
@@ -124,8 +125,8 @@ func updateScenarios() []scenario {
 				got.mustHave(w.t,
 					map[string]any{"notes.0": "scheduled_at is more than a year ahead, in " + farAhead[:4] + ". Check the year."})
 			}},
-		{name: "change: an approved post says that it goes back to the client", tool: "update_post",
-			prepare: with(aScheduled, set("approval = 'approved'")),
+		{name: "change: a changed approved post needs approval again", tool: "update_post",
+			prepare: inOrder(aScheduledPost, set("approval = 'approved'")),
 			args:    byID(map[string]any{"caption": "new"}), effects: oneChange, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.approval": "waiting"})
 				if note := got.text("notes.0"); !strings.Contains(note, "needs the client's approval again") ||
@@ -144,25 +145,25 @@ func changeRuleScenarios() []scenario {
 		all = append(all,
 			scenario{
 				name: "change: a post that is " + status, tool: "update_post",
-				prepare: with(aDraft, set("status = ?", status)), args: change, want: wrongState(status),
+				prepare: inOrder(aDraft, set("status = ?", status)), args: change, want: wrongState(status),
 			},
 			// The current state decides, not the state that the client knows.
 			scenario{
 				name: "change: an approved post that is " + status, tool: "update_post",
-				prepare: with(aDraft, set("status = ?, approval = 'approved'", status)), args: change, want: wrongState(status),
+				prepare: inOrder(aDraft, set("status = ?, approval = 'approved'", status)), args: change, want: wrongState(status),
 			})
 	}
 	for _, status := range []string{"draft", "scheduled"} {
 		all = append(all,
 			scenario{
 				name: "change: a template that is " + status, tool: "update_post",
-				prepare: with(aDraft, inSeries(true), set("status = ?, scheduled_at = 99999999999999999", status)),
+				prepare: inOrder(aDraft, inSeries(true), set("status = ?, scheduled_at = 99999999999999999", status)),
 				args:    change, want: wrongState("recurring_template"),
 			})
 	}
 	approval := func(name string, prepare func(*env), before, after string, args map[string]any, effects rows) scenario {
 		return scenario{name: "change: " + name, tool: "update_post",
-			prepare: with(prepare, set("approval = ?", before)), args: byID(args), effects: effects, check: func(w *env, got answer) {
+			prepare: inOrder(prepare, set("approval = ?", before)), args: byID(args), effects: effects, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.approval": after})
 				if stored := w.post(w.note("post")).text("data.approval"); stored != after {
 					w.t.Errorf("stored post: %s, want %s", stored, after)
@@ -172,17 +173,17 @@ func changeRuleScenarios() []scenario {
 	text := map[string]any{"caption": "new"}
 	return append(all,
 		scenario{
-			name: "change: a post of a series that is no template", tool: "update_post",
-			prepare: with(aDraft, inSeries(false)), args: change, effects: oneChange,
+			name: "change: an occurrence of a series", tool: "update_post",
+			prepare: inOrder(aDraft, inSeries(false)), args: change, effects: oneChange,
 		},
 		approval("an approved draft goes back to the client", aDraft, "approved", "waiting", text, oneChange),
-		approval("an approved scheduled post goes back to the client", aScheduled, "approved", "waiting", text, oneChange),
-		approval("another time goes back to the client", aScheduled, "approved", "waiting",
+		approval("an approved scheduled post goes back to the client", aScheduledPost, "approved", "waiting", text, oneChange),
+		approval("another time goes back to the client", aScheduledPost, "approved", "waiting",
 			map[string]any{"scheduled_at": ahead(73 * time.Hour)}, oneChange),
 		approval("a rejected draft goes to the client again", aDraft, "rejected", "waiting", text, oneChange),
 		approval("a waiting draft waits on", aDraft, "waiting", "waiting", text, oneChange),
 		approval("a draft without a client stays so", aDraft, "not_needed", "not_needed", text, oneChange),
 		approval("no change leaves it approved", aDraft, "approved", "approved", map[string]any{"caption": "a draft"}, rows{}),
-		approval("nothing given leaves it approved", aScheduled, "approved", "approved", nil, rows{}),
+		approval("nothing given leaves it approved", aScheduledPost, "approved", "approved", nil, rows{}),
 	)
 }

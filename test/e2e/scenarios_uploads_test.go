@@ -155,18 +155,18 @@ func badUploadScenarios() []scenario {
 	nothing := func(*env) {}
 	one := aPNG("one.png")
 	fifty := slices.Repeat([]file{one}, 51)
-	crowded := func(w *env) {
+	fullLibrary := func(w *env) {
 		w.exec("INSERT INTO storage (team_id, used_bytes) VALUES (?, ?)", w.team, 1<<30)
 	}
-	noRoom := bad("no room left", full, crowded, uploadOf(nil, one), planLimit)
-	noRoom.plan = smallPlan
-	noRoomForPage := bad("no room left for the page", full, crowded, noArgs, planLimit)
-	noRoomForPage.plan = smallPlan
+	storageFull := bad("no room left", full, fullLibrary, uploadOf(nil, one), planLimit)
+	storageFull.plan = smallPlan
+	storageFullForPage := bad("no room left for the page", full, fullLibrary, noArgs, planLimit)
+	storageFullForPage.plan = smallPlan
 	return []scenario{
-		noRoom, noRoomForPage,
-		bad("by a key that only reads", readOnly, nothing, uploadOf(nil, one), refusal(403, "write_not_allowed")),
+		storageFull, storageFullForPage,
+		bad("with a read-only API key", readOnly, nothing, uploadOf(nil, one), refusal(403, "write_not_allowed")),
 		bad("for a viewer", full, func(w *env) { w.role(access.Viewer) }, uploadOf(nil, one), refusal(403, "write_not_allowed")),
-		bad("into a folder that is not there", full, nothing, uploadOf(map[string]any{"folder_id": 999999999}, one), folderNotFound),
+		bad("into a folder that does not exist", full, nothing, uploadOf(map[string]any{"folder_id": 999999999}, one), folderNotFound),
 		bad("into a folder of another team", full, aStrangersFolder, func(w *env) map[string]any {
 			return uploadArgs(inFolder(nil)(w), one)
 		}, folderNotFound),
@@ -191,13 +191,13 @@ func badFileScenarios() []scenario {
 	bad := func(name string, change map[string]any, reason, argument string) scenario {
 		return scenario{name: "file: " + name, tool: "create_uploads", want: invalid(reason, argument), args: func(*env) map[string]any {
 			f := mergeArgs(aPNG("one.png").description(), change)
-			maps.DeleteFunc(f, func(_ string, value any) bool { return value == left })
+			maps.DeleteFunc(f, func(_ string, value any) bool { return value == omitted })
 			return map[string]any{"files": []any{aPNG("another.png").description(), f}}
 		}}
 	}
 	return []scenario{
-		bad("without a digest", map[string]any{"sha256": left}, "missing_argument", "files.sha256"),
-		bad("without a size", map[string]any{"size_bytes": left}, "missing_argument", "files.size_bytes"),
+		bad("without a digest", map[string]any{"sha256": omitted}, "missing_argument", "files.sha256"),
+		bad("without a size", map[string]any{"size_bytes": omitted}, "missing_argument", "files.size_bytes"),
 		bad("a digest in large letters", map[string]any{"sha256": strings.Repeat("A", 64)}, "malformed", "files.sha256"),
 		bad("a digest one too short", map[string]any{"sha256": strings.Repeat("a", 63)}, "malformed", "files.sha256"),
 		bad("a digest one too long", map[string]any{"sha256": strings.Repeat("a", 65)}, "malformed", "files.sha256"),
@@ -210,7 +210,7 @@ func badFileScenarios() []scenario {
 		bad("a video larger than videos may be",
 			map[string]any{"size_bytes": int64(4)<<30 + 1, "mime_type": "video/mp4"}, "out_of_range", "files.size_bytes"),
 		bad("a file of no type that is larger than any",
-			map[string]any{"size_bytes": int64(4)<<30 + 1, "mime_type": left}, "out_of_range", "files.size_bytes"),
+			map[string]any{"size_bytes": int64(4)<<30 + 1, "mime_type": omitted}, "out_of_range", "files.size_bytes"),
 		bad("too long a name", map[string]any{"file_name": strings.Repeat("n", 256)}, "too_long", "files.file_name"),
 		bad("a name with a NUL", map[string]any{"file_name": "a\x00.png"}, "malformed", "files.file_name"),
 		bad("a type with a NUL", map[string]any{"mime_type": "image/png\x00"}, "malformed", "files.mime_type"),
@@ -221,8 +221,8 @@ func badFileScenarios() []scenario {
 	}
 }
 
-// left marks an omitted member.
-const left = "<left out>"
+// omitted marks an omitted member.
+const omitted = "<left out>"
 
 func replacingScenarios() []scenario {
 	one, two := aPNG("one.png"), aPNG("two.png")
@@ -264,15 +264,15 @@ func replacingScenarios() []scenario {
 		replaces("a batch for the page", func(w *env) {
 			w.setNote("batch", w.full("create_uploads", nil).text("data.job_id"))
 		}, rows{jobs: 2, batches: 2, links: 1, events: 2}, "failed", []string{}, "batch was closed"),
-		replaces("a batch of which a file was there", with(func(w *env) {
+		replaces("a batch of which a file was there", inOrder(func(w *env) {
 			w.addFiles(0, one)
 		}, opened(full, one, aPNG("three.png"))), rows{jobs: 2, batches: 2, links: 2, events: 2}, "partially_succeeded",
 			[]string{"stored", "replaced"}, "batch was closed"),
-		replaces("a batch of which a file has arrived", with(opened(full, one, aPNG("three.png")), arrives(one)),
+		replaces("a batch of which a file has arrived", inOrder(opened(full, one, aPNG("three.png")), arrives(one)),
 			batchOf(1), "running", []string{"stored", "waiting"}, "was not replaced"),
-		replaces("a batch that has ended", with(opened(full, one), arrives(one)), batchOf(1), "succeeded",
+		replaces("a batch that has ended", inOrder(opened(full, one), arrives(one)), batchOf(1), "succeeded",
 			[]string{"stored"}, "not replaced"),
-		replaces("a batch that was replaced", with(opened(full, one), func(w *env) {
+		replaces("a batch that was replaced", inOrder(opened(full, one), func(w *env) {
 			w.full("create_uploads", args(w))
 		}), batchOf(1), "failed", []string{"replaced"}, "already ended"),
 		not("another key's batch", opened(drafts, one)),
@@ -284,9 +284,10 @@ func replacingScenarios() []scenario {
 		not("an import", func(w *env) {
 			w.setNote("batch", w.full("import_media", map[string]any{"url": w.public.URL + "/files/a.png"}).text("data.job_id"))
 		}),
-		not("a batch that is not there", func(w *env) { w.setNote("batch", "media_import:"+noSuchID) }),
-		{name: "replaces: one that closes links", tool: "create_uploads", prepare: opened(full, one, aPNG("three.png")),
-			args: args, effects: both, check: func(w *env, _ answer) {
+		not("a batch that does not exist", func(w *env) { w.setNote("batch", "media_import:"+noSuchID) }),
+		{name: "replaces: a new batch for which the old links are closed", tool: "create_uploads",
+			prepare: opened(full, one, aPNG("three.png")),
+			args:    args, effects: both, check: func(w *env, _ answer) {
 				w.put(link{w.note("url"), w.note("authorization")}, one).mustRefuse(w.t, 410, "upload_link_closed", "")
 			}},
 	}

@@ -70,7 +70,8 @@ func voiceScenarios() []scenario {
 		return map[string]any{
 			prefix + ".name": "Harbour", prefix + ".default": true,
 			prefix + ".business_description": "A roastery at the harbour.\n# Tone\nWith a café.", prefix + ".tone": "Warm.",
-			prefix + ".point_of_view": "first_person_plural", prefix + ".emoji_policy": "sparing", prefix + ".audiences.0.name": "Regulars",
+			prefix + ".point_of_view": "first_person_plural", prefix + ".emoji_policy": "sparing",
+			prefix + ".audiences.0.name":        "Regulars",
 			prefix + ".audiences.0.description": "Before work.", prefix + ".audiences.1.description": nil,
 			prefix + ".use.words":   "[roastery]",
 			prefix + ".use.phrases": "[see you at the harbour]", prefix + ".avoid.words": "[cheap]", prefix + ".avoid.phrases": "[]",
@@ -78,13 +79,13 @@ func voiceScenarios() []scenario {
 		}
 	}
 	return []scenario{
-		{name: "voices: none yet", tool: "list_brand_voices", as: readOnly, args: noArgs, check: func(w *env, got answer) {
+		{name: "voices: no voices", tool: "list_brand_voices", as: readOnly, args: noArgs, check: func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{"data.brand_voices": "[]", "data.default_voice": nil, "page": nil})
 			if !strings.Contains(got.text("notes.0"), "in the app") {
 				w.t.Errorf("no note about where to create a voice: %s", got.raw)
 			}
 		}},
-		{name: "voices: each by name and the default in full", tool: "list_brand_voices", as: readOnly,
+		{name: "voices: all names, and all fields of the default", tool: "list_brand_voices", as: readOnly,
 			prepare: twoVoices, args: noArgs, check: func(w *env, got answer) {
 				got.mustHave(w.t, inFull("data.default_voice"))
 				got.mustHave(w.t, map[string]any{
@@ -101,36 +102,39 @@ func voiceScenarios() []scenario {
 					}
 				}
 			}},
-		{name: "voices: another default", tool: "list_brand_voices", args: noArgs, prepare: with(twoVoices, func(w *env) {
+		{name: "voices: after the default changed", tool: "list_brand_voices", args: noArgs, prepare: inOrder(twoVoices, func(w *env) {
 			must.NoError(w.t, w.Voices.MakeDefault(w.t.Context(), w.appCall(), w.noteID("second")))
 		}), check: func(w *env, got answer) {
 			got.mustHave(w.t,
 				map[string]any{
-					"data.default_voice.id": w.noteID("second"), "data.brand_voices.0.default": true, "data.brand_voices.1.default": false,
+					"data.default_voice.id": w.noteID("second"), "data.brand_voices.0.default": true,
+					"data.brand_voices.1.default": false,
 				})
 		}},
-		{name: "voices: the default deleted", tool: "list_brand_voices", args: noArgs, prepare: with(twoVoices, func(w *env) {
-			must.NoError(w.t, w.Voices.Delete(w.t.Context(), w.appCall(), w.noteID("first")))
-		}), check: func(w *env, got answer) {
-			got.mustHave(w.t,
-				map[string]any{"data.default_voice.id": w.noteID("second"), "data.brand_voices.0.default": true,
-					"data.brand_voices.1": nil})
-		}},
+		{name: "voices: after the default was deleted", tool: "list_brand_voices", args: noArgs,
+			prepare: inOrder(twoVoices, func(w *env) {
+				must.NoError(w.t, w.Voices.Delete(w.t.Context(), w.appCall(), w.noteID("first")))
+			}), check: func(w *env, got answer) {
+				got.mustHave(w.t,
+					map[string]any{"data.default_voice.id": w.noteID("second"), "data.brand_voices.0.default": true,
+						"data.brand_voices.1": nil})
+			}},
 		{name: "voices: of another team", tool: "list_brand_voices", prepare: func(w *env) {
 			twoVoices(w.stranger())
 		}, args: noArgs, check: func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{"data.brand_voices": "[]", "data.default_voice": nil})
 		}},
-		{name: "voices: for a viewer", tool: "list_brand_voices", args: noArgs, prepare: with(twoVoices, func(w *env) {
+		{name: "voices: for a viewer", tool: "list_brand_voices", args: noArgs, prepare: inOrder(twoVoices, func(w *env) {
 			w.role(access.Viewer)
 		}), check: func(w *env, got answer) {
 			got.mustHave(w.t, inFull("data.default_voice"))
 		}},
-		{name: "voices: a cursor", tool: "list_brand_voices", args: fixedArgs(map[string]any{
+		{name: "voices: with a cursor", tool: "list_brand_voices", args: fixedArgs(map[string]any{
 			"cursor": "x",
 		}), want: invalid("unknown_argument", "cursor")},
-		{name: "voices: a key", tool: "list_brand_voices", args: noArgs, idem: "k", want: invalid("idempotency_key_not_accepted", "")},
-		{name: "voice: in full", tool: "get_brand_voice", as: readOnly, prepare: twoVoices, args: of("first"),
+		{name: "voices: with an idempotency key", tool: "list_brand_voices", args: noArgs, idem: "k",
+			want: invalid("idempotency_key_not_accepted", "")},
+		{name: "voice: all fields", tool: "get_brand_voice", as: readOnly, prepare: twoVoices, args: of("first"),
 			check: func(w *env, got answer) {
 				got.mustHave(w.t, inFull("data"))
 				got.mustHave(w.t,
@@ -149,27 +153,27 @@ func voiceScenarios() []scenario {
 						"\n\n# Brand voice\n  Plain\n\n# Language (BCP 47)\n  en\n",
 				})
 			}},
-		{name: "voice: the text of the list and of the voice", tool: "get_brand_voice", prepare: twoVoices,
+		{name: "voice: the text is the same in the list and in the voice", tool: "get_brand_voice", prepare: twoVoices,
 			args: of("first"), check: func(w *env, got answer) {
 				if list := w.full("list_brand_voices", nil); list.text("data.default_voice.text") != got.text("data.text") {
 					w.t.Errorf("two texts of one voice: %s %s", list.raw, got.raw)
 				}
 			}},
-		{name: "voice: one that is not there", tool: "get_brand_voice", args: fixedArgs(map[string]any{"id": 999999999}), want: notFound},
-		{name: "voice: one of another team", tool: "get_brand_voice", args: of("first"), want: notFound, prepare: func(w *env) {
+		{name: "voice: that does not exist", tool: "get_brand_voice", args: fixedArgs(map[string]any{"id": 999999999}), want: notFound},
+		{name: "voice: of another team", tool: "get_brand_voice", args: of("first"), want: notFound, prepare: func(w *env) {
 			other := w.stranger()
 			twoVoices(other)
 			w.setNote("first", other.note("first"))
 		}},
-		{name: "voice: one that was deleted", tool: "get_brand_voice", args: of("first"), want: notFound,
-			prepare: with(twoVoices, func(w *env) {
+		{name: "voice: that was deleted", tool: "get_brand_voice", args: of("first"), want: notFound,
+			prepare: inOrder(twoVoices, func(w *env) {
 				must.NoError(w.t, w.Voices.Delete(w.t.Context(), w.appCall(), w.noteID("first")))
 			})},
-		{name: "voice: its material asked for", tool: "get_brand_voice", prepare: withMaterial,
+		{name: "voice: with an argument for material", tool: "get_brand_voice", prepare: withMaterial,
 			want: invalid("unknown_argument", "material"), args: func(w *env) map[string]any {
 				return map[string]any{"id": w.noteID("first"), "material": true}
 			}},
-		{name: "voice: a key", tool: "get_brand_voice", prepare: twoVoices, args: of("first"), idem: "k", want: invalid(
+		{name: "voice: with an idempotency key", tool: "get_brand_voice", prepare: twoVoices, args: of("first"), idem: "k", want: invalid(
 			"idempotency_key_not_accepted", "")},
 	}
 }

@@ -296,7 +296,8 @@ func TestFreeSearchesCounted(t *testing.T) {
 		w.mustLeave(1, "one that is refunded")
 		w.awaitJob(search("summer  beach", "4").text("data.job_id"))
 		search("SUMMER beach", "5").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
-		w.awaitJob(search("winter beach", "6").text("data.job_id")).mustHave(t, map[string]any{"data.result.credits_charged": searchPrice})
+		w.awaitJob(search("winter beach", "6").text("data.job_id")).mustHave(t,
+			map[string]any{"data.result.credits_charged": searchPrice})
 	})
 }
 

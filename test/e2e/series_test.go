@@ -48,7 +48,7 @@ func noteNextOccurrence(w *env) {
 
 func seriesScenarios() []scenario {
 	const state = "recurring_template"
-	anOccurrence := with(aSeries, noteNextOccurrence)
+	anOccurrence := inOrder(aSeries, noteNextOccurrence)
 	stands := func(path string, want map[string]any) func(*env, answer) {
 		return func(w *env, got answer) {
 			got.mustHave(w.t, want)
@@ -69,13 +69,15 @@ func seriesScenarios() []scenario {
 			"caption": "new",
 		}), want: wrongState(state)},
 		{name: "series: the template is not published", tool: "publish_post", prepare: aSeries, args: post(nil), want: wrongState(state)},
-		{name: "series: the template is not retried", tool: "retry_post", prepare: aSeries, args: post(nil), want: wrongState("scheduled")},
+		{name: "series: the template is not retried", tool: "retry_post", prepare: aSeries, args: post(nil),
+			want: wrongState("scheduled")},
 		{name: "series: the template takes no place of the month", tool: "schedule_post", plan: smallPlan,
-			prepare: with(fill(oneMonth, 18), seriesFrom(stamp(oneMonth())), aDraft),
+			prepare: inOrder(fill(oneMonth, 18), seriesFrom(stamp(oneMonth())), aDraft),
 			args:    post(map[string]any{"scheduled_at": stamp(oneMonth())}), effects: oneChange},
 		{name: "series: cancelling the template pauses it", tool: "cancel_post", as: drafts, prepare: aSeries,
 			args: post(nil), effects: rows{posts: 2, events: 2},
-			check: stands("post", map[string]any{"data.status": "draft", "data.recurrence.paused": true, "data.recurrence.next_at": nil})},
+			check: stands("post", map[string]any{"data.status": "draft", "data.recurrence.paused": true,
+				"data.recurrence.next_at": nil})},
 		{name: "series: cancelling one occurrence pauses it", tool: "cancel_post", as: drafts, prepare: anOccurrence,
 			args: post(nil), check: func(w *env, got answer) {
 				stands("post", map[string]any{"data.status": "draft", "data.recurrence.paused": true, "data.scheduled_at": nil})(w, got)
@@ -95,7 +97,7 @@ func seriesScenarios() []scenario {
 					w.t.Errorf("%s", got.raw)
 				}
 			}},
-		{name: "series: what a list says of a paused one", tool: "list_posts", prepare: with(anOccurrence, func(w *env) {
+		{name: "series: what a list says of a paused one", tool: "list_posts", prepare: inOrder(anOccurrence, func(w *env) {
 			w.full("cancel_post", map[string]any{"post_id": w.note("post")})
 		}),
 			args: fixedArgs(map[string]any{"status": "draft"}), check: func(w *env, got answer) {
@@ -112,7 +114,7 @@ func seriesScenarios() []scenario {
 
 func approvalScenarios() []scenario {
 	asked := func(prepare func(*env)) func(*env) {
-		return with(prepare, func(w *env) {
+		return inOrder(prepare, func(w *env) {
 			must.Get(w.Approvals.Request(w.t.Context(), w.owner, w.note("post")))(w.t)
 		})
 	}
@@ -125,14 +127,15 @@ func approvalScenarios() []scenario {
 				got.mustHave(w.t, map[string]any{"data.status": "draft", "data.approval": "waiting"})
 			}},
 		{name: "approval: it waits", tool: "validate_post", prepare: asked(aDraft), args: post(nil), check: waits(true)},
-		{name: "approval: a scheduled one waits", tool: "validate_post", prepare: asked(aScheduled), args: post(nil), check: waits(true)},
+		{name: "approval: a scheduled one waits", tool: "validate_post", prepare: asked(aScheduledPost), args: post(nil),
+			check: waits(true)},
 		{name: "approval: it is not scheduled", tool: "schedule_post", prepare: asked(aDraft), args: inTwoDays, want: awaitingApproval},
 		{name: "approval: it is not retried", tool: "retry_post", prepare: asked(aDraft), args: post(nil), want: awaitingApproval},
-		{name: "approval: a scheduled one is not retried", tool: "retry_post", prepare: asked(aScheduled), args: post(
+		{name: "approval: a scheduled one is not retried", tool: "retry_post", prepare: asked(aScheduledPost), args: post(
 			nil), want: awaitingApproval},
 		{name: "approval: it is not published", tool: "publish_post", prepare: asked(aDraft), args: post(nil), want: awaitingApproval},
 		{name: "approval: a scheduled one is not published", tool: "publish_post", prepare: asked(
-			aScheduled), args: post(nil), want: awaitingApproval},
+			aScheduledPost), args: post(nil), want: awaitingApproval},
 		{name: "approval: it can be changed", tool: "update_post", prepare: asked(aDraft),
 			args: byID(map[string]any{"caption": "new"}), effects: oneChange, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.approval": "waiting"})

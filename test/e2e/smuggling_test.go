@@ -141,9 +141,10 @@ func TestMalformedRequests(t *testing.T) {
 			status int
 			code   string
 		}{
-			"two hosts":                  {"GET /livez HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400, "malformed_request"},
-			"no path":                    {"GET\r\n\r\n", 400, "malformed_request"},
-			"a length that is no number": {"POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", 400, "malformed_request"},
+			"two hosts": {"GET /livez HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400, "malformed_request"},
+			"no path":   {"GET\r\n\r\n", 400, "malformed_request"},
+			"a length that is no number": {"POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", 400,
+				"malformed_request"},
 			"headers without end": {
 				"GET /livez HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 2<<20) + "\r\n\r\n", 431, "headers_too_large",
 			},
@@ -255,7 +256,8 @@ func TestEndlessRequests(t *testing.T) {
 				continue
 			}
 			raw, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<16))
-			if !slices.Contains(c.status, resp.StatusCode) || bytes.Contains(raw, []byte("aaaa")) || bytes.Contains(raw, []byte(full(w))) {
+			if !slices.Contains(c.status, resp.StatusCode) || bytes.Contains(raw, []byte("aaaa")) || bytes.Contains(raw,
+				[]byte(full(w))) {
 				t.Errorf("%s: %d %.300s", name, resp.StatusCode, raw)
 			}
 			conv.conn.Close()
