@@ -40,7 +40,9 @@ var nextSteps = map[string]map[string]string{
 		"privacyStatus": "Apply for YouTube's audit of the Google project. Until then, YouTube keeps all " +
 			"uploads private.",
 		"accessNotConfigured": "Enable the YouTube Data API v3 and the YouTube Analytics API in the Google project.",
-		"":                    "Compare the app's ID, secret and enabled APIs with the Google project.",
+		"invalid_grant": "Connect the account again. If this happens every seven days, choose Publish app in the Google project: " +
+			"while its status is Testing, connections end after seven days.",
+		"": "Compare the app's ID, secret and enabled APIs with the Google project.",
 	},
 }
 

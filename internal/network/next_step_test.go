@@ -23,6 +23,12 @@ func TestNextStep(t *testing.T) {
 	if step := network.NextStep("tiktok", "scope_not_authorized"); !strings.Contains(step, `"scopes" in the settings`) {
 		t.Error(step)
 	}
+	lost := &network.Error{Class: network.AuthDead, Code: "invalid_grant"}
+	for platform, want := range map[string]string{"youtube": "choose Publish app", "x": "Connect the account again, and allow everything."} {
+		if step := network.CallFinding(platform, "access token", lost).NextStep; !strings.Contains(step, want) {
+			t.Errorf("%s: %s", platform, step)
+		}
+	}
 	if step := network.NextStep("bluesky", ""); step != "" {
 		t.Error(step)
 	}
@@ -35,7 +41,7 @@ func TestNextStepInGuide(t *testing.T) {
 		"linkedin":  {"NONEXISTENT_VERSION"},
 		"pinterest": {"29"},
 		"tiktok":    {"unaudited_client_can_only_post_to_private_accounts", "url_ownership_unverified", "scope_not_authorized"},
-		"youtube":   {"privacyStatus", "accessNotConfigured"},
+		"youtube":   {"privacyStatus", "accessNotConfigured", "invalid_grant"},
 	} {
 		guide := string(must.Get(os.ReadFile("../../docs/networks/" + platform + ".md"))(t))
 		for _, code := range codes {

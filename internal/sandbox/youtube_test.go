@@ -286,6 +286,30 @@ func TestYouTubeLists(t *testing.T) {
 	}
 }
 
+// TestYouTubeTestingApp checks that the refresh tokens of an app whose consent screen has the status "Testing" end after
+// seven days, although they are used. Those of other apps do not.
+func TestYouTubeTestingApp(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	b := start(t, Options{Now: func() time.Time { return now }})
+	tokens := map[string]string{}
+	for _, client := range []string{"app-testing-unaudited", "app"} {
+		consent := b.form(t, http.MethodPost, "/youtube/o/oauth2/v2/auth", with(consentQuery(), "client_id", client,
+			"scope", scopeYouTube+".upload", "decision", "allow", "account", "mira.keller"))
+		a := b.form(t, http.MethodPost, "/youtube/token", exchange(consent.code(t), "client_id", client))
+		tokens[client] = a.member("refresh_token")
+	}
+	for _, later := range []bool{false, true} {
+		now = now.Add(6 * 24 * time.Hour)
+		for client, token := range tokens {
+			a := b.form(t, http.MethodPost, "/youtube/token", url.Values{"client_id": {client}, "client_secret": {"s"},
+				"grant_type": {"refresh_token"}, "refresh_token": {token}})
+			if ended := a.member("error") == "invalid_grant"; ended != (later && client != "app") {
+				t.Errorf("%s at %v: HTTP %d: %s", client, now, a.status, a.body)
+			}
+		}
+	}
+}
+
 func TestYouTubeTokens(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }})

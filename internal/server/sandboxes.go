@@ -68,7 +68,7 @@ func StrictSandboxSettings(address string) string {
 	apps["pinterest"]["client_id"] = "sandbox-trial"
 	apps["tiktok"]["client_id"] = "sandbox-unaudited"
 	apps["tiktok"]["business"] = map[string]any{"client_id": "sandbox-business-unaudited"}
-	apps["youtube"]["client_id"] = "sandbox-unaudited"
+	apps["youtube"]["client_id"] = "sandbox-testing-unaudited"
 	var out strings.Builder
 	e := json.NewEncoder(&out)
 	e.SetIndent("", "  ")

@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +88,22 @@ func TestDisconnectedAccount(t *testing.T) {
 		again.form("Connect").fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).
 			fill("password", "open-sesame-1234").press().shows(http.StatusOK, "You can publish to it")
 		b.open(path).shows(http.StatusOK, "Connected").lacks("The connection is lost")
+	})
+}
+
+// The page of a YouTube account whose connection was refused says that Google ends connections of test projects.
+func TestConnectionOfTestProject(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		const hint = "Google ends connections after seven days"
+		page := func(id string) *page { return c.as(t, access.Admin).open("/accounts/" + id).shows(http.StatusOK) }
+		youTube := c.addAccountOf(t, "youtube")
+		page(youTube).lacks(hint)
+		for _, id := range []string{youTube, c.id()} {
+			must.NoError(t, h.Accounts.MarkLost(t.Context(), must.Get(strconv.ParseInt(id, 10, 64))(t), account.AnyGrant))
+		}
+		page(youTube).shows(http.StatusOK, "The connection is lost", hint)
+		page(c.id()).shows(http.StatusOK, "The connection is lost").lacks(hint)
 	})
 }
 
