@@ -130,11 +130,14 @@ func TestPrintedCommandsWork(t *testing.T) {
 		if command, ok := strings.CutPrefix(line, "  curl -s "); ok {
 			script = append(script, "curl -sS --fail-with-body "+command)
 		}
+		if command, ok := strings.CutPrefix(line, "  pressroom "); ok {
+			script = append(script, binary(t)+" "+command)
+		}
 		if strings.HasPrefix(line, "  export ") {
 			script = append(script, line)
 		}
 	}
-	if len(script) < 8 {
+	if len(script) < 11 {
 		t.Fatalf("only %d commands were printed: %v", len(script), script)
 	}
 	cmd := exec.Command("bash", "-e")
