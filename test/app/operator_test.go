@@ -1,14 +1,18 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/testkit"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
@@ -106,7 +110,7 @@ func TestOperatorManagesTeams(t *testing.T) {
 			found := b.open("/operator/events").form("Filter").fill("team", typed).press()
 			if status == http.StatusOK {
 				found.shows(status, "The audit log of Quayside, newest first.")
-			} else if found.lacks("API key created"); typed == "a" {
+			} else if found.lacks("API key created ·"); typed == "a" {
 				found.shows(status, "Several teams match.")
 			} else {
 				found.shows(status, "No team has this name.")
@@ -119,6 +123,47 @@ func TestOperatorManagesTeams(t *testing.T) {
 		}
 		b.open(path).shows(http.StatusOK, "30 credits left. This matches the newest entry")
 		b.open("/operator/ledger").form("Audit ledger").press().shows(http.StatusOK, "Everything adds up.")
+		b.open("/operator/ledger").shows(http.StatusOK, "Last audit", "Everything adds up.", "(UTC) by Ada viewer", "Credits available")
+	})
+}
+
+// The operator's audit log is filtered by person, kind, day and post, and says why a post failed.
+func TestOperatorFiltersEvents(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.asOperator(t, access.Owner)
+		id := c.draft(t, "Refused", "")
+		record := func(kind, subject string, detail map[string]any) {
+			must.NoError(t, h.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				return auditlog.Record(ctx, tx, c.team.ID, auditlog.Actor{}, kind, subject, detail)
+			}))
+		}
+		record("post.account_failed", id, map[string]any{"account": 1, "error_code": "rejected_content"})
+		record("post.account_failed", "another", nil)
+		at := fmt.Sprintf("/operator/events?team=%d", c.team.ID)
+		b.open(at+"&item="+id).shows(http.StatusOK, "Failed on an account", "post "+id[:8]+"…", "rejected content", "Post created").
+			lacks("another")
+		b.open(at+"&kind=post.account_failed").shows(http.StatusOK, "another").lacks("Post created ·")
+		b.open(at+"&to=2020-01-01").shows(http.StatusOK, "No events match the filter.")
+		b.open(at+"&person=nobody").shows(http.StatusUnprocessableEntity, "No person has this name or address.")
+		person := c.people[access.Editor]
+		b.open(at+"&person="+url.QueryEscape(person.Email)).shows(http.StatusOK).lacks("Failed on an account ·")
+		lines := b.open(at[:len("/operator/events")] + ".jsonl?kind=post.account_failed&item=" + id).shows(http.StatusOK).source
+		if strings.Count(lines, "\n") != 1 {
+			t.Errorf("the export has other events: %s", lines)
+		}
+	})
+}
+
+// The operator's home page shows the figures of the installation, and the page of networks the calls of a day.
+func TestOperatorFigures(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.asOperator(t, access.Owner)
+		id := c.draft(t, "Failed today", "")
+		h.change(t, `UPDATE posts SET status = 'failed', slot_at = ? WHERE id = ?`, h.now().UnixMicro(), id)
+		b.open("/operator").shows(http.StatusOK, "Posts due today 0 Posts failed today 1 Networks failing 0")
+		b.open("/operator/networks").shows(http.StatusOK, "Last call Calls Failed Over a limit", "Bluesky OK None 0")
 	})
 }
 

@@ -120,9 +120,49 @@ type Failure struct {
 	NetworkText string // from the network; untrusted
 }
 
+// Calls are the recent calls to a network that concern posts.
+type Calls struct {
+	Last    time.Time // of the newest
+	Total   int64
+	Failed  int64 // that the network refused or failed
+	Limited int64 // of the failed ones, those over a limit of the network
+}
+
+// FailureRate returns the share of failed calls, from 0 to 1.
+func (c Calls) FailureRate() float64 { return float64(c.Failed) / float64(max(c.Total, 1)) }
+
+// CountCalls counts the calls since a time by network, among the newest 2,000 attempts.
+func (s *Service) CountCalls(ctx context.Context, since time.Time) (map[string]Calls, error) {
+	type row struct {
+		Calls
+
+		platform string
+	}
+	found, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
+		var last int64
+		err := rows.Scan(&r.platform, &last, &r.Total, &r.Failed, &r.Limited)
+		r.Last = db.Time(last)
+		return err
+	}, `SELECT a.platform, MAX(t.started_at), COUNT(*),
+		SUM(CASE WHEN t.result IN ('', 'answered', 'published', 'processing') THEN 0 ELSE 1 END),
+		SUM(CASE WHEN t.result IN ('rate', 'quota') THEN 1 ELSE 0 END)
+		FROM (SELECT id, delivery_id, started_at, call, result FROM delivery_attempts ORDER BY id DESC LIMIT ?) t
+		JOIN deliveries d ON d.id = t.delivery_id JOIN social_accounts a ON a.id = d.account_id
+		WHERE t.call IN ('prepare', 'commit', 'resolve') AND t.started_at >= ? GROUP BY a.platform`, countedAttempts, db.Micros(since))
+	if err != nil {
+		return nil, fmt.Errorf("counting calls: %w", err)
+	}
+	out := make(map[string]Calls, len(found))
+	for _, r := range found {
+		out[r.platform] = r.Calls
+	}
+	return out, nil
+}
+
 const (
-	searchedAttempts = 500 // number of newest attempts that are searched
-	maxFailures      = 30  // maximum number of returned failures
+	countedAttempts  = 2000 // number of newest attempts that are counted
+	searchedAttempts = 500  // number of newest attempts that are searched
+	maxFailures      = 30   // maximum number of returned failures
 )
 
 // RecentFailures returns up to 30 failed calls among the newest 500 attempts, newest first.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -26,12 +27,57 @@ type Entry struct {
 // Filter selects events for the operator.
 type Filter struct {
 	Team        int64     // only this team's; 0 for all events
+	Kind        string    // only this kind; empty for every kind
+	Person      int64     // only events by this person; 0 for everybody
+	Subject     string    // only events about the item with this ID; empty for all items
 	AfterID     int64     // only events with a higher ID
 	BeforeID    int64     // only events with a lower ID, for the order newest first; 0 for no limit
 	OldestFirst bool      // return the oldest first; otherwise the newest
 	Since       time.Time // only events recorded at or after this time; zero for no limit
+	Until       time.Time // only events recorded before this time; zero for no limit
 	UpToID      int64     // only events up to this ID; 0 for no limit
 	Limit       int       // maximum number of events
+}
+
+// condition is a condition of a query with its value.
+type condition struct {
+	text  string
+	value any
+}
+
+// conditions returns the conditions of the fields that are set, except those for the order.
+func (f Filter) conditions() []condition {
+	var out []condition
+	add := func(set bool, text string, value any) {
+		if set {
+			out = append(out, condition{text, value})
+		}
+	}
+	add(f.Team > 0, `team_id = ?`, f.Team)
+	add(f.Kind != "", `kind = ?`, f.Kind)
+	add(f.Person > 0, `person_id = ?`, f.Person)
+	add(f.Subject != "", `subject = ?`, f.Subject)
+	add(!f.Since.IsZero(), `at >= ?`, db.Micros(f.Since))
+	add(!f.Until.IsZero(), `at < ?`, db.Micros(f.Until))
+	add(f.UpToID > 0, `id <= ?`, f.UpToID)
+	return out
+}
+
+// Last returns the newest event of a kind without a team, and reports whether there is one.
+func Last(ctx context.Context, q db.Querier, kind string) (Entry, bool, error) {
+	e := Entry{Kind: kind}
+	var at int64
+	var detail string
+	err := q.QueryRow(ctx, `SELECT id, at, person_id, subject, detail FROM events WHERE team_id = 0 AND kind = ?
+		ORDER BY id DESC LIMIT 1`, kind).Scan(&e.ID, &at, &e.Person, &e.Subject, &detail)
+	e.At, e.Detail = db.Time(at), json.RawMessage(detail)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Entry{}, false, nil
+	}
+	if err != nil {
+		return Entry{}, false, fmt.Errorf("reading the last %s event: %w", kind, err)
+	}
+	return e, true, nil
 }
 
 // Entries returns events for the operator.
@@ -43,14 +89,8 @@ func Entries(ctx context.Context, q db.Querier, filter Filter) ([]Entry, error) 
 			where, args = `id < ?`, []any{filter.BeforeID}
 		}
 	}
-	if filter.Team > 0 {
-		where, args = where+` AND team_id = ?`, append(args, filter.Team)
-	}
-	if !filter.Since.IsZero() {
-		where, args = where+` AND at >= ?`, append(args, db.Micros(filter.Since))
-	}
-	if filter.UpToID > 0 {
-		where, args = where+` AND id <= ?`, append(args, filter.UpToID)
+	for _, c := range filter.conditions() {
+		where, args = where+` AND `+c.text, append(args, c.value)
 	}
 	out, err := db.AllSized(ctx, q, filter.Limit, func(rows *sql.Rows, e *Entry) error {
 		var at int64

@@ -17,6 +17,7 @@ type networkView struct {
 	delivery.Circuit
 
 	Name, Platform string
+	Calls          delivery.Calls // of the last 24 hours
 }
 
 // networksView is the state of all networks, with recent failures and the result of a check of the apps.
@@ -56,10 +57,15 @@ func (p *Handlers) checkApps(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) showNetworks(w http.ResponseWriter, r *http.Request, view networksView) {
-	for _, platform := range p.Platforms {
-		view.Networks = append(view.Networks, networkView{p.Delivery.Circuit(platform), shell.NetworkName(platform), platform})
+	calls, err := p.Delivery.CountCalls(r.Context(), p.DB.Now().Add(-24*time.Hour))
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
 	}
-	var err error
+	for _, platform := range p.Platforms {
+		view.Networks = append(view.Networks,
+			networkView{p.Delivery.Circuit(platform), shell.NetworkName(platform), platform, calls[platform]})
+	}
 	if view.Refusals, err = p.Delivery.AppRefusals(r.Context()); err == nil {
 		view.Failures, err = p.Delivery.RecentFailures(r.Context())
 	}

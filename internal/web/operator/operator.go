@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/account/appcheck"
@@ -16,6 +17,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/delivery"
 	"pressroom.example/pressroom/internal/domain/job"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/team/teamsearch"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/restoreguard"
 	"pressroom.example/pressroom/internal/web/shell"
@@ -130,10 +132,11 @@ func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, said, next str
 	shell.Redirect(w, r, next)
 }
 
-// overview is the start page: what is paused or needs attention.
+// overview is the start page: figures, and what is paused or needs attention.
 type overview struct {
 	queueView
 
+	Totals      teamsearch.Totals
 	Paused      int
 	APIOff      bool
 	Hold        restoreguard.State
@@ -187,6 +190,10 @@ func (p *Handlers) loadOverview(ctx context.Context) (overview, error) {
 		}
 	}
 	out.Proxy = p.UntrustedProxy()
+	today := p.DB.Now().UTC().Truncate(24 * time.Hour)
+	if out.Totals, err = teamsearch.CountAll(ctx, p.DB, today, today.AddDate(0, 0, 1)); err != nil {
+		return out, err
+	}
 	out.queueView, err = p.queue(ctx)
 	return out, err
 }

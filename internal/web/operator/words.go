@@ -45,6 +45,7 @@ func words(l *locale.Language) template.FuncMap {
 		"class":    func(c string) string { return known(l, classes, network.Class(c)) },
 		"kind":     func(k credit.Kind) string { return known(l, kinds, k) },
 		"teamlink": func(id int64, names teamsearch.Names) template.HTML { return teamLink(l, id, names) },
+		"rate":     func(share float64) string { return l.Percent(share) },
 		"factors":  func(f team.Factors) string { return settings.FactorWords(l, f) },
 		"language": func(tag string) string { return cmp.Or(l.T(settings.LanguageName(tag)), tag) },
 		"day":      func(at time.Time) string { return l.Format(at, locale.LongDate) },

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -155,6 +156,37 @@ func EventLabel(l *locale.Language, name string) string {
 	}
 	words := strings.NewReplacer(".", " ", "_", " ").Replace(name)
 	return strings.ToUpper(words[:min(1, len(words))]) + words[min(1, len(words)):]
+}
+
+// EventReason returns the details of an event that say why or how, or "" if it has none.
+func EventReason(l *locale.Language, kind string, detail map[string]any) string {
+	names := placeholder.FindAllString(string(kindOf(kind).Sentence), -1)
+	var out []string
+	for _, name := range append(names, "{error_code}", "{reason}", "{decision}") {
+		name = strings.Trim(name, "{}")
+		value, ok := detail[name]
+		if text := detailWords(l, name, value); ok && value != nil && !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+var placeholder = regexp.MustCompile(`\{\w+\}`)
+
+// EventKind is a kind of event that a filter offers.
+type EventKind struct {
+	Name         string
+	Group, Label locale.Key
+}
+
+// EventKinds returns the kinds of events of teams, by group.
+func EventKinds() []EventKind {
+	out := make([]EventKind, len(kinds))
+	for i, k := range kinds {
+		out[i] = EventKind{k.Name, k.Group, k.Label}
+	}
+	return out
 }
 
 // groupIcons are the icons of kinds of events by group.

@@ -1,0 +1,300 @@
+package operator
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/domain/team/teamsearch"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/web/settings"
+)
+
+// eventsView is a page of the audit log.
+type eventsView struct {
+	eventsFilter
+
+	TeamName string
+	Typed    string      // the team, as entered
+	Who      string      // the person, as entered
+	Kinds    []kindGroup // offered kinds
+	Teams    []team.Team // offered teams
+	Wrong    string
+	Days     []eventDay
+	Pages    pager
+	File     string // path of the complete log
+}
+
+// eventsFilter selects events as the form does. From and To are days in UTC.
+type eventsFilter struct {
+	Team, Person   int64
+	Kind, From, To string
+	Item           string // ID of the item that the events are about
+}
+
+// Filters reports whether the filter excludes events.
+func (f eventsFilter) Filters() bool { return f != eventsFilter{} }
+
+// eventsFilterOf returns the filter of a request, without its team and person if they were entered by name.
+func eventsFilterOf(r *http.Request) eventsFilter {
+	query := r.URL.Query()
+	f := eventsFilter{
+		Team: numberOf(r, "team"), Person: numberOf(r, "person"), Kind: query.Get("kind"), From: query.Get("from"),
+		To: query.Get("to"), Item: strings.TrimSpace(query.Get("item")),
+	}
+	for _, day := range []*string{&f.From, &f.To} {
+		if _, err := time.Parse(time.DateOnly, *day); err != nil {
+			*day = ""
+		}
+	}
+	return f
+}
+
+// selection returns the events that the filter selects.
+func (f eventsFilter) selection() auditlog.Filter {
+	out := auditlog.Filter{Team: f.Team, Person: f.Person, Kind: f.Kind, Subject: f.Item}
+	if from, err := time.Parse(time.DateOnly, f.From); err == nil {
+		out.Since = from
+	}
+	if to, err := time.Parse(time.DateOnly, f.To); err == nil {
+		out.Until = to.AddDate(0, 0, 1)
+	}
+	return out
+}
+
+// path returns a path with the filter, for events before an ID.
+func (f eventsFilter) path(place string, before int64) string {
+	query := url.Values{}
+	for name, value := range map[string]string{
+		"team": strconv.FormatInt(f.Team, 10), "person": strconv.FormatInt(f.Person, 10), "kind": f.Kind, "from": f.From,
+		"to": f.To, "item": f.Item, "before": strconv.FormatInt(before, 10),
+	} {
+		if value != "" && value != "0" {
+			query.Set(name, value)
+		}
+	}
+	if len(query) == 0 {
+		return place
+	}
+	return place + "?" + query.Encode()
+}
+
+// kindGroup is a group of kinds in the filter.
+type kindGroup struct {
+	Name  locale.Key
+	Kinds []settings.EventKind
+}
+
+// offeredKinds returns the kinds of events that the filter offers.
+func offeredKinds() []kindGroup {
+	var out []kindGroup
+	for _, k := range settings.EventKinds() {
+		if len(out) == 0 || out[len(out)-1].Name != k.Group {
+			out = append(out, kindGroup{Name: k.Group})
+		}
+		last := &out[len(out)-1]
+		last.Kinds = append(last.Kinds, k)
+	}
+	return out
+}
+
+// eventDay has the events of a day in UTC, newest first.
+type eventDay struct {
+	At    time.Time
+	Lines []eventLine
+}
+
+// eventLine is an event with the names of its team, person and key.
+type eventLine struct {
+	auditlog.Entry
+
+	Label, Icon                   string
+	Reason                        string // why or how, from its details
+	TeamName, PersonName, KeyName string
+}
+
+// OfPost reports whether the event is about a post.
+func (l eventLine) OfPost() bool { return strings.HasPrefix(l.Kind, "post.") && l.Subject != "" }
+
+func (p *Handlers) eventsPage(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	view := eventsView{
+		eventsFilter: eventsFilterOf(r), Typed: strings.TrimSpace(query.Get("team")), Who: strings.TrimSpace(query.Get("person")),
+		Kinds: offeredKinds(),
+	}
+	err := p.findTeam(r, &view)
+	if err == nil && view.Wrong == "" {
+		err = p.findPerson(r, &view)
+	}
+	if err == nil && view.Wrong == "" {
+		err = p.fillEvents(r, &view)
+	}
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	status := http.StatusOK
+	if view.Wrong != "" {
+		status = http.StatusUnprocessableEntity
+	}
+	p.Show(w, r, status, pages["events"], "Audit log", view)
+}
+
+// fillEvents adds the selected events and the names of the selected team and person.
+func (p *Handlers) fillEvents(r *http.Request, view *eventsView) error {
+	part := view.selection()
+	part.BeforeID, part.Limit = numberOf(r, "before"), rowsPerPage+1
+	found, err := auditlog.Entries(r.Context(), p.DB, part)
+	if err == nil {
+		view.Days, err = p.eventDays(r, found[:min(len(found), rowsPerPage)])
+	}
+	if err == nil && view.Team > 0 {
+		var names teamsearch.Names
+		names, err = teamsearch.TeamNames(r.Context(), p.DB, []int64{view.Team})
+		view.TeamName = names[view.Team]
+	}
+	if err == nil && view.Person > 0 {
+		var names teamsearch.Names
+		names, err = teamsearch.PersonNames(r.Context(), p.DB, []int64{view.Person})
+		view.Who = strings.TrimSpace(strconv.FormatInt(view.Person, 10) + " " + names[view.Person])
+	}
+	view.File = view.path("/operator/events.jsonl", 0)
+	if part.BeforeID > 0 {
+		view.Pages.First = view.path("/operator/events", 0)
+	}
+	if len(found) > rowsPerPage {
+		view.Pages.Next = view.path("/operator/events", found[rowsPerPage-1].ID)
+	}
+	return err
+}
+
+// findPerson finds the person that was entered by ID, with or without the name, or by a part of a name or address that no
+// other person has.
+func (p *Handlers) findPerson(r *http.Request, view *eventsView) error {
+	first, _, _ := strings.Cut(view.Who, " ")
+	if id, err := strconv.ParseInt(first, 10, 64); err == nil && id > 0 {
+		view.Person = id
+		return nil
+	}
+	if view.Who == "" {
+		return nil
+	}
+	found, err := teamsearch.People(r.Context(), p.DB, teamsearch.Query{Text: view.Who, Most: 2})
+	switch {
+	case err != nil:
+		return err
+	case len(found.Items) == 1:
+		view.Person = found.Items[0].ID
+	case len(found.Items) == 0:
+		view.Wrong = p.T(r, "No person has this name or address.")
+	default:
+		view.Wrong = p.T(r, "Several people match. Enter the ID or the email address.")
+	}
+	return nil
+}
+
+// findTeam finds the team that was entered by its ID, as an offered choice, or by a part of its name that no other team has.
+func (p *Handlers) findTeam(r *http.Request, view *eventsView) error {
+	offered, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Most: offeredTeams})
+	view.Teams = offered.Items
+	if err != nil || view.Typed == "" {
+		return err
+	}
+	if id, err := strconv.ParseInt(view.Typed, 10, 64); err == nil && id > 0 {
+		view.Team = id
+		return nil
+	}
+	for _, one := range view.Teams {
+		if view.Typed == teamChoice(one) {
+			view.Team = one.ID
+			return nil
+		}
+	}
+	found, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Text: view.Typed, Most: 2})
+	switch {
+	case err != nil:
+		return err
+	case len(found.Items) == 1:
+		view.Team = found.Items[0].ID
+	case len(found.Items) == 0:
+		view.Wrong = p.T(r, "No team has this name.")
+	default:
+		view.Wrong = p.T(r, "Several teams match. Choose one of the list.")
+	}
+	return nil
+}
+
+// teamChoice returns a team as the fields for teams offer it.
+func teamChoice(t team.Team) string { return strconv.FormatInt(t.ID, 10) + " " + t.Name }
+
+// eventDays adds names to events, newest first, and groups them by day.
+func (p *Handlers) eventDays(r *http.Request, events []auditlog.Entry) ([]eventDay, error) {
+	var teams, people, keys []int64
+	for _, e := range events {
+		teams, people, keys = append(teams, e.Team), append(people, e.Person), append(keys, e.Key)
+	}
+	teamNames, err := teamsearch.TeamNames(r.Context(), p.DB, teams)
+	if err != nil {
+		return nil, err
+	}
+	personNames, err := teamsearch.PersonNames(r.Context(), p.DB, people)
+	if err != nil {
+		return nil, err
+	}
+	keyNames, err := teamsearch.KeyNames(r.Context(), p.DB, keys)
+	var out []eventDay
+	for _, e := range events {
+		e.At = e.At.UTC()
+		if n := len(out); n == 0 || out[n-1].At.Format(time.DateOnly) != e.At.Format(time.DateOnly) {
+			out = append(out, eventDay{At: e.At})
+		}
+		last := &out[len(out)-1]
+		var detail map[string]any
+		_ = json.Unmarshal(e.Detail, &detail) // without details, there is no reason
+		last.Lines = append(last.Lines, eventLine{
+			Entry: e, Reason: settings.EventReason(p.Language(r), e.Kind, detail), Label: settings.EventLabel(p.Language(r), e.Kind), Icon: settings.EventIcon(e.Kind),
+			TeamName: teamNames[e.Team], PersonName: personNames[e.Person], KeyName: keyNames[e.Key],
+		})
+	}
+	return out, err
+}
+
+const (
+	batch        = 1000             // events read at once for a file
+	batchTimeout = 30 * time.Second // time for the client to accept them
+)
+
+// eventsFile serves the selected events as JSON lines, oldest first.
+func (p *Handlers) eventsFile(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="pressroom-events.jsonl"`)
+	control, out := http.NewResponseController(w), json.NewEncoder(w)
+	part := eventsFilterOf(r).selection()
+	part.AfterID, part.OldestFirst, part.Limit = numberOf(r, "after"), true, batch
+	for {
+		found, err := auditlog.Entries(r.Context(), p.DB, part)
+		if err != nil {
+			p.Log.ErrorContext(r.Context(), "sending the audit log failed", "error", err)
+			panic(http.ErrAbortHandler) // the client must notice the truncation
+		}
+		if err := control.SetWriteDeadline(time.Now().Add(batchTimeout)); err != nil && !errors.Is(err,
+			http.ErrNotSupported) {
+			panic(http.ErrAbortHandler)
+		}
+		for _, e := range found {
+			if err := out.Encode(e); err != nil {
+				return // the client disconnected
+			}
+		}
+		if len(found) < batch {
+			return
+		}
+		part.AfterID = found[batch-1].ID
+	}
+}

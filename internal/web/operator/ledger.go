@@ -1,0 +1,81 @@
+package operator
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"pressroom.example/pressroom/internal/domain/credit"
+	"pressroom.example/pressroom/internal/domain/team/teamsearch"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
+)
+
+// ledgerView has the last audit of the ledger, if there was one.
+type ledgerView struct {
+	At     time.Time // zero if it was never audited
+	By     string    // name of the operator
+	Report credit.Report
+	Now    bool // the audit was just made, and Report has the complaints
+}
+
+// ledgerAudited is the kind of the events that keep the results of audits.
+const ledgerAudited = "ledger.audited"
+
+func (p *Handlers) ledgerPage(w http.ResponseWriter, r *http.Request) {
+	view, err := p.lastAudit(r.Context())
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["ledger"], "Ledger audit", view)
+}
+
+// auditDetail is what an event keeps of an audit.
+type auditDetail struct {
+	Totals     credit.AuditTotals `json:"figures"`
+	Complaints int64              `json:"complaints_total"`
+	Operator   int64              `json:"operator"`
+}
+
+func (p *Handlers) lastAudit(ctx context.Context) (ledgerView, error) {
+	e, ok, err := auditlog.Last(ctx, p.DB, ledgerAudited)
+	if err != nil || !ok {
+		return ledgerView{}, err
+	}
+	var kept auditDetail
+	if err := json.Unmarshal(e.Detail, &kept); err != nil {
+		return ledgerView{}, fmt.Errorf("reading the last audit of the ledger: %w", err)
+	}
+	names, err := teamsearch.PersonNames(ctx, p.DB, []int64{kept.Operator})
+	return ledgerView{
+		At: e.At, By: names[kept.Operator], Report: credit.Report{Totals: kept.Totals, Total: kept.Complaints},
+	}, err
+}
+
+// auditTimeout bounds the audit, which reads the whole ledger.
+const auditTimeout = 5 * time.Minute
+
+func (p *Handlers) audit(w http.ResponseWriter, r *http.Request) {
+	// servers without deadlines need no update
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(auditTimeout))
+	report, err := p.Credits.Audit(r.Context())
+	if err == nil {
+		err = p.DB.InTx(r.Context(), "operator.ledger_audited", func(ctx context.Context, tx *db.Tx) error {
+			return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, ledgerAudited, "ledger",
+				map[string]any{"figures": report.Totals, "complaints_total": report.Total})
+		})
+	}
+	var view ledgerView
+	if err == nil {
+		view, err = p.lastAudit(r.Context())
+	}
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	view.Report, view.Now = report, true
+	p.Show(w, r, http.StatusOK, pages["ledger"], "Ledger audit", view)
+}
