@@ -147,7 +147,7 @@ func TestOperatorFiltersEvents(t *testing.T) {
 		b.open(at+"&to=2020-01-01").shows(http.StatusOK, "No events match the filter.")
 		b.open(at+"&person=nobody").shows(http.StatusUnprocessableEntity, "No person has this name or address.")
 		person := c.people[access.Editor]
-		b.open(at+"&person="+url.QueryEscape(person.Email)).shows(http.StatusOK).lacks("Failed on an account ·")
+		b.open(at + "&person=" + url.QueryEscape(person.Email)).shows(http.StatusOK).lacks("Failed on an account ·")
 		lines := b.open(at[:len("/operator/events")] + ".jsonl?kind=post.account_failed&item=" + id).shows(http.StatusOK).source
 		if strings.Count(lines, "\n") != 1 {
 			t.Errorf("the export has other events: %s", lines)
@@ -202,7 +202,7 @@ func TestOperatorPauses(t *testing.T) {
 		b := c.asOperator(t, access.Owner)
 		p := b.open("/operator/pauses")
 		p.form("Pause").fill("scope", "team").fill("target", "x").fill("action", "publish").press().
-			shows(http.StatusUnprocessableEntity, "Enter the number of the team, key or assistant.")
+			shows(http.StatusUnprocessableEntity, "Nothing has this name; choose one of the list.")
 		p.form("Pause").fill("scope", "team").fill("target", "987654").fill("action", "publish").press().
 			shows(http.StatusUnprocessableEntity, "There is no such team or key")
 		p = p.form("Pause").fill("scope", "team").fill("target", fmt.Sprint(c.team.ID, " ", c.team.Name)).fill("action", "publish").
@@ -211,6 +211,13 @@ func TestOperatorPauses(t *testing.T) {
 		b.open(fmt.Sprintf("/operator/teams/%d", c.team.ID)).shows(http.StatusOK, "Publishing is paused: odd posts")
 		p.form(fmt.Sprintf("End the pause: Publishing of team %d", c.team.ID)).press().
 			shows(http.StatusOK, "The pause was ended.", "Nothing is paused.")
+		key, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "Odd robot", Level: access.Full})
+		must.NoError(t, err)
+		p = p.form("Pause").fill("scope", "key").fill("key", "odd ROBOT "+c.team.Name).fill("action", "spend").press().
+			shows(http.StatusOK, "Spending of key or assistant Odd robot")
+		p.form(fmt.Sprintf("End the pause: Spending of key %d", key.ID)).press().shows(http.StatusOK, "Nothing is paused.")
+		p.form("Pause").fill("scope", "key").fill("action", "spend").press().
+			shows(http.StatusUnprocessableEntity, "Choose the team, key or assistant to pause.")
 		p.form("Turn off API").press().shows(http.StatusOK, "The API is off for all keys and assistants.")
 		b.open("/operator").shows(http.StatusOK, "The API is off for every key and assistant. Turn it on")
 		b.open("/operator/pauses").form("Turn on API").press().shows(http.StatusOK, "The API is on.")

@@ -42,9 +42,11 @@ async function findTeamAndPerson(page) {
 async function pausePublishing(page) {
   await page.goto('/operator/pauses');
   await page.getByLabel('The whole service').check();
-  assert.equal(await page.getByLabel('Team, key or assistant').isVisible(), false);
+  assert.equal(await page.getByRole('main').getByLabel('Team', { exact: true }).isVisible(), false);
+  await page.getByText(/^The pause applies to /).waitFor();
   await page.getByLabel('One team').check();
-  await page.getByLabel('Team, key or assistant').fill(String(world.team.id));
+  await page.getByRole('main').getByLabel('Team', { exact: true }).fill(String(world.team.id));
+  assert.equal(await page.getByLabel('API key or assistant').isVisible(), false);
   await page.getByRole('radio', { name: /^Publishing/ }).check();
   await page.getByLabel('Reason').fill('odd posts');
   await page.getByRole('button', { name: 'Pause', exact: true }).click();

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
@@ -20,6 +21,8 @@ type pausesView struct {
 	Names  teamsearch.Names // of the paused teams
 	Keys   teamsearch.Names // of the paused keys and assistants
 	Teams  []team.Team      // offered for another pause
+	Offers []teamsearch.Key // offered keys and assistants
+	All    int64            // number of teams
 	APIOff bool
 	Wrong  string
 	Form   url.Values
@@ -79,32 +82,78 @@ func (p *Handlers) fillPauses(ctx context.Context, view *pausesView) error {
 	}
 	found, err := teamsearch.Teams(ctx, p.DB, teamsearch.Query{Most: offeredTeams})
 	view.Teams = found.Items
+	if err == nil {
+		view.Offers, err = teamsearch.Keys(ctx, p.DB, "", offeredTeams)
+	}
+	if err == nil {
+		var totals teamsearch.Totals
+		totals, err = teamsearch.CountAll(ctx, p.DB, time.Time{}, time.Time{})
+		view.All = totals.Teams
+	}
 	return err
 }
 
 // pauseIn returns the pause that a form describes.
-func pauseIn(form url.Values) (team.Pause, error) {
+func (p *Handlers) pauseIn(r *http.Request) (team.Pause, error) {
+	form := r.PostForm
 	out := team.Pause{
 		Scope: team.Scope(form.Get("scope")), Action: access.PauseAction(form.Get("action")),
 		Reason: strings.TrimSpace(form.Get("reason")),
 	}
-	if out.Scope == team.ForService {
-		return out, nil
+	typed := form.Get("target")
+	if out.Scope == team.ForKey && form.Has("key") {
+		typed = form.Get("key")
 	}
-	number, _, _ := strings.Cut(strings.TrimSpace(form.Get("target")), " ") // an offered team has its name after the ID
-	id, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || id < 1 {
-		return out, apierr.OperatorError("enter the number of the team, key or assistant")
+	var err error
+	switch typed = strings.TrimSpace(typed); {
+	case out.Scope == team.ForService:
+	case typed == "":
+		err = apierr.OperatorError("choose the team, key or assistant to pause")
+	default:
+		out.Target, err = p.target(r, out.Scope, typed)
 	}
-	out.Target = id
-	return out, nil
+	return out, err
+}
+
+// target returns the ID of a team or key that was entered by its ID, with or without a name, or by a part of its name that
+// no other one has.
+func (p *Handlers) target(r *http.Request, scope team.Scope, typed string) (int64, error) {
+	number, _, _ := strings.Cut(typed, " ") // an offered one has its name after the ID
+	if id, err := strconv.ParseInt(number, 10, 64); err == nil && id > 0 {
+		return id, nil
+	}
+	var found []int64
+	if scope == team.ForKey {
+		keys, err := teamsearch.Keys(r.Context(), p.DB, typed, 2)
+		if err != nil {
+			return 0, err
+		}
+		for _, k := range keys {
+			found = append(found, k.ID)
+		}
+	} else {
+		teams, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Text: typed, Most: 2})
+		if err != nil {
+			return 0, err
+		}
+		for _, t := range teams.Items {
+			found = append(found, t.ID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return 0, apierr.OperatorError("nothing has this name; choose one of the list")
+	case 1:
+		return found[0], nil
+	}
+	return 0, apierr.OperatorError("several have this name; choose one of the list")
 }
 
 func (p *Handlers) pause(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	what, err := pauseIn(r.PostForm)
+	what, err := p.pauseIn(r)
 	if err == nil && what.Action == access.PauseAPI {
 		err = apierr.OperatorError("choose what to pause")
 	}
@@ -124,7 +173,7 @@ func (p *Handlers) resume(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	what, err := pauseIn(r.PostForm)
+	what, err := p.pauseIn(r)
 	if err == nil {
 		err = p.Teams.Resume(r.Context(), what)
 	}

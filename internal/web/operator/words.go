@@ -46,6 +46,7 @@ func words(l *locale.Language) template.FuncMap {
 		"kind":     func(k credit.Kind) string { return known(l, kinds, k) },
 		"teamlink": func(id int64, names teamsearch.Names) template.HTML { return teamLink(l, id, names) },
 		"rate":     func(share float64) string { return l.Percent(share) },
+		"browser":  func(agent string) string { return shell.BrowserName(l, agent) },
 		"factors":  func(f team.Factors) string { return settings.FactorWords(l, f) },
 		"language": func(tag string) string { return cmp.Or(l.T(settings.LanguageName(tag)), tag) },
 		"day":      func(at time.Time) string { return l.Format(at, locale.LongDate) },

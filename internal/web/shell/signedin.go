@@ -105,3 +105,6 @@ func browserName(l *locale.Language, agent string) string {
 	}
 	return l.T("%s on %s|browser", browser, system)
 }
+
+// BrowserName returns the display name of a browser by what it calls itself.
+func BrowserName(l *locale.Language, agent string) string { return browserName(l, agent) }
