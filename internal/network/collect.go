@@ -18,6 +18,13 @@ type PartialLister interface {
 	ListsPartially()
 }
 
+// HiddenLister is a Collector whose list omits posts that only the account's owner can see.
+type HiddenLister interface {
+	Collector
+	// ListHidden returns at most limit of these posts, published since a time, without metrics.
+	ListHidden(ctx context.Context, g Grant, since time.Time, limit int) ([]CollectedPost, error)
+}
+
 // Collection is a network's analytics of one account. A metric that the network did not provide is nil, never 0.
 type Collection struct {
 	Followers *int64

@@ -62,12 +62,34 @@ func (s *Service) lookUpAccount(ctx context.Context, account int64, candidates [
 		}
 	}
 	match(candidates, listed)
+	s.noteHidden(ctx, grant, candidates, since.Add(-maxClockSkew))
 	for _, d := range candidates {
 		if d.verdict != network.Published && (d.delivery.Phase == prepared || d.delivery.Phase == committing) {
 			s.resolveCandidate(ctx, grant, d)
 		}
 		if d.verdict == network.Published && d.receipt.MatchedByContent && isTaken(candidates, d) {
 			d.verdict, d.Reason = network.Unknown, "The account shows one post that matches this and another post."
+		}
+	}
+}
+
+// noteHidden names posts that only the owner of the account can see as the reason why candidates without a verdict may have
+// been sent. Only a person can tell whether such a post is the candidate, and whether it counts as published.
+func (s *Service) noteHidden(ctx context.Context, grant account.Grant, candidates []*candidate, since time.Time) {
+	n, err := s.accounts.Network(grant.Platform)
+	lister, ok := n.(network.HiddenLister)
+	if err != nil || !ok || !slices.ContainsFunc(candidates, (*candidate).isUncertain) {
+		return
+	}
+	hidden, err := lister.ListHidden(ctx, grant.Grant, since, maxListedPosts)
+	if err != nil {
+		s.log.WarnContext(ctx, "Looking up hidden posts failed", "platform", grant.Platform, "error", err)
+		return
+	}
+	for _, d := range candidates {
+		i := slices.IndexFunc(hidden, func(f network.CollectedPost) bool { return sameText(d.text, f.Text) || samePrefix(d.text, f.Text) })
+		if d.isUncertain() && i >= 0 {
+			d.Reason = "The account has a private post that could be this one: " + hidden[i].URL
 		}
 	}
 }

@@ -82,3 +82,27 @@ func TestHiddenPostIsNotAbsent(t *testing.T) {
 		t.Errorf("%d (%s)", post.verdict, post.Reason)
 	}
 }
+
+// privateLister lists no posts, and one that only the account's owner can see.
+type privateLister struct{ *truncatedLister }
+
+func (privateLister) ListsPartially() {}
+
+func (privateLister) ListHidden(context.Context, network.Grant, time.Time, int) ([]network.CollectedPost, error) {
+	return []network.CollectedPost{{ID: "1", URL: "https://example.test/1", Text: "Bread & butter"}}, nil
+}
+
+// A private post with the text of a candidate is named, so that the person who decides finds it.
+func TestPrivatePostIsNamed(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(noon)
+	net := privateLister{&truncatedLister{memoryNetwork: &memoryNetwork{platform: "bluesky"}}}
+	p := newMultiEnv(t, testkit.Open(t, testkit.SQLite(t), clock), 1, DefaultOptions, net)
+	for text, want := range map[string]string{"Bread & butter": "https://example.test/1", "Fish": "may be incomplete"} {
+		post := &candidate{ResumedAccount: ResumedAccount{AccountID: p.ids[0][0], Due: noon}, text: text}
+		p.lookUpAccount(t.Context(), p.ids[0][0], []*candidate{post}, noon)
+		if post.verdict != network.Unknown || !strings.Contains(post.Reason, want) {
+			t.Errorf("%s: %d (%s)", text, post.verdict, post.Reason)
+		}
+	}
+}

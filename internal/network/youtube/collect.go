@@ -22,7 +22,10 @@ const (
 	maxBatch         = 50 // per request
 )
 
-var _ network.PartialLister = (*Network)(nil)
+var (
+	_ network.PartialLister = (*Network)(nil)
+	_ network.HiddenLister  = (*Network)(nil)
+)
 
 // ListsPartially marks the network as a network.PartialLister. It omits private videos, and lists a video without a
 // description by its title.
@@ -35,7 +38,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if err != nil {
 		return network.Collection{}, network.DowngradeForbidden(err)
 	}
-	posts, err := n.listPosts(ctx, g, about.uploads, since, limit)
+	posts, err := n.listPosts(ctx, g, about.uploads, since, limit, countedVideo.isVisible)
 	collected := network.Collection{Followers: about.followers, Picture: about.picture, Posts: network.Newest(posts, since, limit)}
 	if err != nil {
 		return collected, network.DowngradeForbidden(err)
@@ -46,9 +49,23 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	return collected, nil
 }
 
-// listPosts returns the channel's visible videos since a time.
+// ListHidden returns the channel's private videos, such as those that YouTube locks because the app has not passed its
+// audit.
+func (n *Network) ListHidden(ctx context.Context, g network.Grant, since time.Time, limit int) ([]network.CollectedPost, error) {
+	about, err := n.channelInfo(ctx, g, "contentDetails")
+	if err != nil {
+		return nil, network.DowngradeForbidden(err)
+	}
+	isPrivate := func(c countedVideo) bool {
+		return c.Status.Privacy == privacyPrivate && c.Status.Upload != statusDeleted
+	}
+	posts, err := n.listPosts(ctx, g, about.uploads, since, limit, isPrivate)
+	return posts, network.DowngradeForbidden(err)
+}
+
+// listPosts returns the channel's videos since a time that include accepts.
 func (n *Network) listPosts(
-	ctx context.Context, g network.Grant, list string, since time.Time, limit int,
+	ctx context.Context, g network.Grant, list string, since time.Time, limit int, include func(countedVideo) bool,
 ) ([]network.CollectedPost, error) {
 	ids, err := n.newestIDs(ctx, g, list, since, limit)
 	if err != nil {
@@ -56,11 +73,11 @@ func (n *Network) listPosts(
 	}
 	var posts []network.CollectedPost
 	for batch := range slices.Chunk(ids, maxBatch) {
-		visible, err := n.collectedPosts(ctx, g, batch)
+		found, err := n.collectedPosts(ctx, g, batch, include)
 		if err != nil {
 			return posts, err
 		}
-		posts = append(posts, visible...)
+		posts = append(posts, found...)
 	}
 	return posts, nil
 }
@@ -173,9 +190,11 @@ func (c countedVideo) isVisible() bool {
 		!slices.Contains([]string{statusDeleted, statusFailed, statusRejected}, c.Status.Upload)
 }
 
-// collectedPosts returns the visible videos with these IDs and their metrics. YouTube does not report which videos are
-// Shorts.
-func (n *Network) collectedPosts(ctx context.Context, g network.Grant, ids []string) ([]network.CollectedPost, error) {
+// collectedPosts returns those of the videos with these IDs that include accepts, and their metrics. YouTube does not report
+// which videos are Shorts.
+func (n *Network) collectedPosts(
+	ctx context.Context, g network.Grant, ids []string, include func(countedVideo) bool,
+) ([]network.CollectedPost, error) {
 	var answer struct {
 		Items []countedVideo `json:"items"`
 	}
@@ -186,7 +205,7 @@ func (n *Network) collectedPosts(ctx context.Context, g network.Grant, ids []str
 	var posts []network.CollectedPost
 	for _, c := range answer.Items {
 		at, err := time.Parse(time.RFC3339, c.Snippet.PublishedAt)
-		if err != nil || !videoID.MatchString(c.ID) || !c.isVisible() {
+		if err != nil || !videoID.MatchString(c.ID) || !include(c) {
 			continue
 		}
 		posts = append(posts, network.CollectedPost{

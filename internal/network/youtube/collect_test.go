@@ -100,6 +100,32 @@ func (answer transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
+// Private videos are not among the posts with metrics, but can be listed for the account's owner.
+func TestListHidden(t *testing.T) {
+	t.Parallel()
+	const when = `"publishedAt":"2026-11-21T09:30:00Z"`
+	n := youtube.New(youtube.Options{App: network.App{HTTP: &http.Client{Transport: transport(func(r *http.Request) string {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/channels"):
+			return `{"items":[{"contentDetails":{"relatedPlaylists":{"uploads":"UU1a"}}}]}`
+		case strings.HasSuffix(r.URL.Path, "/playlistItems"):
+			return `{"items":[{"snippet":{` + when + `,"resourceId":{"videoId":"aaaaaaaaaaa"}}},
+				{"snippet":{` + when + `,"resourceId":{"videoId":"bbbbbbbbbbb"}}}]}`
+		}
+		return `{"items":[{"id":"aaaaaaaaaaa","snippet":{` + when + `},"status":{"privacyStatus":"public","uploadStatus":"processed"}},
+			{"id":"bbbbbbbbbbb","snippet":{` + when + `,"title":"Locked"},"status":{"privacyStatus":"private","uploadStatus":"processed"}}]}`
+	})}}})
+	g := network.Grant{Server: "https://www.googleapis.com", Account: "UC1a"}
+	hidden, err := n.ListHidden(t.Context(), g, networktest.Start, 10)
+	if err != nil || len(hidden) != 1 || hidden[0].ID != "bbbbbbbbbbb" || hidden[0].Text != "Locked" || hidden[0].URL == "" {
+		t.Errorf("%+v, %v", hidden, err)
+	}
+	listed, err := n.Collect(t.Context(), g, networktest.Start, 10)
+	if err != nil || len(listed.Posts) != 1 || listed.Posts[0].ID != "aaaaaaaaaaa" {
+		t.Errorf("%+v, %v", listed.Posts, err)
+	}
+}
+
 // Private videos are not listed, so a missing video may exist.
 func TestPrivateVideos(t *testing.T) {
 	t.Parallel()
