@@ -282,7 +282,7 @@ type receivedData struct {
 	MediaID int64 `json:"media_id"`
 }
 
-// receive receives a file by a one-time link. Only the link's secret counts: no session, no cookie.
+// receive receives a file by a one-time link. It checks only the link's secret, not a session or a cookie.
 func (a *App) receive(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPut {
 		w.Header().Set("Allow", http.MethodPut)

@@ -82,10 +82,10 @@ type Options struct {
 	TOTP            *totp.Service
 	SignIns         *team.SignIns
 	FirstRun        *team.FirstRun
-	Feed            *live.Feed // tells open pages what has changed
+	Feed            *live.Feed // notifies open pages of changes
 }
 
-// App serves all paths besides those of the API and MCP.
+// App serves all paths except the paths of the API and MCP.
 type App struct {
 	*shell.Frame
 	Options

@@ -345,7 +345,7 @@ func (h *env) requestReport(t *testing.T, key string) (int, string) {
 	return resp.StatusCode, body.Data.Job
 }
 
-// The settings menu marks the current page and omits pages that the role may not open.
+// The settings menu marks the current page and omits pages that the role is not permitted to open.
 func TestSettingsMenu(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -48,7 +48,7 @@ func bombs() map[string][]byte {
 		"a PNG of 4 billion squared":  pngOf(1<<31-1, 1<<31-1),
 		"a PNG of 60,000 squared":     pngOf(60_000, 60_000),
 		"a PNG that is one line":      pngOf(1, 1<<31-1),
-		"a PNG of nothing":            pngOf(0, 0),
+		"a PNG of 0 × 0 pixels":       pngOf(0, 0),
 		"a PNG of chunks without end": slices.Concat(pngOf(10, 10)[:33], bytes.Repeat(pngChunk("tEXt", nil), 100_000)),
 		"a PNG with a chunk of 4 GB":  append(pngOf(10, 10)[:33], "\xff\xff\xff\xffIDAT"...),
 		"a GIF of 65,535 squared": []byte(

@@ -86,7 +86,7 @@ func (w *env) mustRefuseAll(c connection, code string) {
 }
 
 // For every set of capabilities that can be granted, operations within the set are allowed and others are refused. A
-// connection that may not read is refused for every operation.
+// connection that is not permitted to read is refused for every operation.
 func TestConnectionCapabilities(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: paidTestOperation}

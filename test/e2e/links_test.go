@@ -68,7 +68,7 @@ func rejectedUploads() []rejectedUpload {
 		{"the secret in the address", func(w *env, to link, f file) answer {
 			return w.put(link{to.url + "?authorization=" + strings.ReplaceAll(to.authorization, " ", "%20"), ""}, f)
 		}, 401, "unauthorized", ""},
-		{"a link that is not there", func(w *env, to link, f file) answer {
+		{"a link that does not exist", func(w *env, to link, f file) answer {
 			return w.put(link{w.root + "/uploads/" + noSuchID, to.authorization}, f)
 		}, 404, "not_found", ""},
 		{"a link of another form", func(w *env, to link, f file) answer {

@@ -109,13 +109,13 @@ func TestChangePropagation(t *testing.T) {
 }
 
 // mustReturnSoon waits until every node returns the expected response. Requests that start a second from now must return it.
-func (w *env) mustReturnSoon(bases []string, tool string, tells func(answer) string, want string) {
+func (w *env) mustReturnSoon(bases []string, tool string, value func(answer) string, want string) {
 	w.t.Helper()
 	changed := time.Now()
 	for i, base := range bases {
 		w.until("node "+fmt.Sprint(i), func() bool {
 			asked := time.Now()
-			got := tells(w.restAt(base, full(w), tool, nil, ""))
+			got := value(w.restAt(base, full(w), tool, nil, ""))
 			if got != want && asked.Sub(changed) > propagationTime {
 				w.t.Fatalf("%v after the change, node %d returns %q, want %q", asked.Sub(changed), i, got, want)
 			}
@@ -123,7 +123,7 @@ func (w *env) mustReturnSoon(bases []string, tool string, tells func(answer) str
 		})
 	}
 	for i, base := range bases {
-		if got := tells(w.restAt(base, full(w), tool, nil, "")); got != want {
+		if got := value(w.restAt(base, full(w), tool, nil, "")); got != want {
 			w.t.Errorf("node %d returns %q again, want %q", i, got, want)
 		}
 	}

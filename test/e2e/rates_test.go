@@ -104,18 +104,18 @@ func TestCountedRequests(t *testing.T) {
 			return func(key string) answer { return w.rest(key, tool, args, idem) }
 		}
 		for name, send := range map[string]func(key string) answer{
-			"an item that is not there":     asks("get_post", map[string]any{"id": noSuchID}, ""),
+			"a missing item":                asks("get_post", map[string]any{"id": noSuchID}, ""),
 			"an unknown argument":           asks("get_identity", map[string]any{"a": 1}, ""),
 			"an operation beyond the level": asks("create_post", nil, ""),
 			"a tool beyond the level":       func(key string) answer { return w.tool(key, "create_post", map[string]any{}, "") },
-			"a tool that is not there":      func(key string) answer { return w.message(key, "tools/call", `{"name":"no_such_tool"}`) },
+			"an unknown tool":               func(key string) answer { return w.message(key, "tools/call", `{"name":"no_such_tool"}`) },
 			"initialize": func(key string) answer {
 				return w.message(key, "initialize",
 					`{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}`)
 			},
 			"tools/list":                     func(key string) answer { return w.message(key, "tools/list", "{}") },
 			"ping":                           func(key string) answer { return w.message(key, "ping", "{}") },
-			"a method that is not there":     func(key string) answer { return w.message(key, "nowhere/list", "{}") },
+			"an unknown method":              func(key string) answer { return w.message(key, "nowhere/list", "{}") },
 			"a notification":                 sent(`{"jsonrpc":"2.0","method":"notifications/initialized"}`),
 			"a batch":                        sent(`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`),
 			"no JSON":                        sent(`{`),

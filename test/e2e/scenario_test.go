@@ -140,7 +140,7 @@ func (s scenario) play(t *testing.T, w *env, call edge) map[string]any {
 	return out
 }
 
-// freeCallsLeft returns the remaining free calls of the day, or -1 if the key may not read them.
+// freeCallsLeft returns the remaining free calls of the day, or -1 if the API key is not permitted to read them.
 func (w *env) freeCallsLeft() int64 {
 	w.t.Helper()
 	return w.rest(full(w), "get_limits", nil, "").number("data.free_calls_left_today")

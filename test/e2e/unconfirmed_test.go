@@ -124,7 +124,7 @@ func TestNetworkFailsRepeatedly(t *testing.T) {
 	})
 }
 
-// A scheduled post that may not be published at its due time fails on every account and is not sent.
+// If a scheduled post is not permitted to be published at its due time, it fails on every account and is not sent.
 func TestDuePostMayNotPublish(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {

@@ -219,7 +219,7 @@ func (s *retryingClient) replayIsPlausible(a answer) bool {
 			return a.isReplay
 		case "before replay.once", "inside stand_in.price", "inside stand_in.started", "inside stand_in.at_once",
 			"before limit.lease_calls", "after limit.lease_calls":
-		default: // the kill hit a job; the concurrent call may or may not have committed
+		default: // the kill hit a job; it is unknown whether the concurrent call has committed
 			return true
 		}
 	}

@@ -151,7 +151,7 @@ func TestResealTooEarly(t *testing.T) {
 	}
 }
 
-// An account whose server serve may not call causes a warning when the account is connected and when serve starts. Its
+// An account on a server that serve is not allowed to call causes a warning when the account is connected and when serve starts. Its
 // posts fail with that reason.
 func TestForbiddenServer(t *testing.T) {
 	t.Parallel()

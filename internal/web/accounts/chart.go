@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxDaily is the longest period in days that is drawn by day; longer ones are drawn by week.
+// maxDaily is the longest period in days that is drawn by day. Longer periods are drawn by week.
 const maxDaily = 31
 
 // chart is what accounts gained and published in the parts of two periods: days, or weeks of a long period.
@@ -125,7 +125,7 @@ func (c *chart) line(metric string) []int64 {
 	return out
 }
 
-// lines returns the chart of a metric in the period and in the one before.
+// lines returns the chart of a metric in the period and in the period before.
 func (c *chart) lines(l *locale.Language, metric string) plot.Lines {
 	half := len(c.parts) / 2
 	out := plot.Lines{Label: c.title(l, metric) + ". " + l.T("The table below has the numbers."), Zero: true, Series: []plot.Series{
@@ -187,7 +187,7 @@ func (c *chart) rows(l *locale.Language, metric string) []row {
 	return out
 }
 
-// trend returns the change of a number in percent of an earlier one, or nothing if that is unknown or 0.
+// trend returns the change of a number in percent of an earlier number, or nothing if the earlier number is unknown or 0.
 func trend(l *locale.Language, now, past *int64) template.HTML {
 	if now == nil || past == nil || *past == 0 {
 		return ""

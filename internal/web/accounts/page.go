@@ -68,7 +68,7 @@ func (v view) HasSaves() bool {
 // postsPerPage is how many posts the page shows.
 const postsPerPage = 20
 
-// usualPeriod is the period in days unless another one is requested.
+// usualPeriod is the period in days unless another period is requested.
 const usualPeriod = 30
 
 func (p *Handlers) page(w http.ResponseWriter, r *http.Request, a account.Account) {
@@ -87,7 +87,7 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request, a account.Accoun
 	p.ShowTitled(w, r, status, pages["account"], a.Username, out)
 }
 
-// read reads the page's data. The error concerns only the analytics, which the plan may not include.
+// read reads the page's data. The error concerns only the analytics. For example, the plan may lack analytics.
 func (p *Handlers) read(r *http.Request, out *view) error {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
@@ -123,7 +123,7 @@ func (p *Handlers) read(r *http.Request, out *view) error {
 // bestOfAccount is how many of an account's best posts are shown.
 const bestOfAccount = 3
 
-// compare reads the period and the one before, with the chart and the best posts.
+// compare reads the period and the period before, with the chart and the best posts.
 func (p *Handlers) compare(r *http.Request, zone *time.Location, out *view) error {
 	ctx := r.Context()
 	all, err := p.insight.ComparePeriods(ctx, out.TeamID, out.Period.Period)

@@ -30,7 +30,7 @@ func (v view) PeriodLink(days int) string {
 	return v.link(url.Values{"period": {strconv.Itoa(days)}}, v.Plot.Metric, v.Sort)
 }
 
-// Network returns "": the page is of one account.
+// Network returns "", because the page is about a single account.
 func (v view) Network() string { return "" }
 
 // SortLink returns the path of the page with posts sorted by a figure, or by time for "".

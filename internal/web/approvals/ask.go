@@ -119,7 +119,7 @@ func (p *Handlers) flashSent(r *http.Request, sent approval.SentRequest, email s
 	}
 }
 
-// require returns an error if the visitor may not write now.
+// require returns an error if the visitor is not permitted to write now.
 func (p *Handlers) require(r *http.Request, what string) error {
 	call, err := p.Call(r, what)
 	if err != nil {

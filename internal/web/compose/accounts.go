@@ -40,7 +40,7 @@ type offered struct {
 	Left bool // disconnected, but still selected in the post
 }
 
-// offer returns the connected accounts by network and name, and disconnected ones that a post still has.
+// offer returns the connected accounts by network and name, and the disconnected accounts that the post still has.
 func offer(accounts []account.SocialAccount, held *post.Record) []offered {
 	out := make([]offered, 0, len(accounts))
 	for _, a := range accounts {
@@ -89,7 +89,7 @@ func (s *sheet) contradictions(accounts []account.SocialAccount, held *post.Reco
 	return out
 }
 
-// choose groups the accounts and removes unknown ones from the form.
+// choose groups the accounts and removes unknown accounts from the form.
 func (v *view) choose(accounts []account.SocialAccount, held *post.Record) {
 	kept := []int64{}
 	for _, a := range offer(accounts, held) {
@@ -109,7 +109,7 @@ func (v *view) choose(accounts []account.SocialAccount, held *post.Record) {
 	v.Accounts = kept
 }
 
-// Customized returns the accounts whose overrides can be edited: selected ones, and others with a problem.
+// Customized returns the accounts whose overrides can be edited: selected accounts, and other accounts with a problem.
 func (v *view) Customized() []chosen {
 	return slices.Concat(v.Chosen, slices.DeleteFunc(slices.Clone(v.Aside), v.isKept))
 }

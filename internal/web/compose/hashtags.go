@@ -29,7 +29,7 @@ type ReadyMadeLists interface {
 	ReadyMadeIn(language string) []list.ReadyMade
 }
 
-// hashtagPanel has the team's lists, and the ready-made ones in its language.
+// hashtagPanel has the team's lists, and the ready-made lists in the team's language.
 type hashtagPanel struct{ Own, Ready []hashtagList }
 
 // AddedAtOnce returns how many hashtags a click on the list adds.

@@ -140,7 +140,8 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, s sheet, why ...
 	p.showAt(w, r, s, r.PathValue("id"), "", why...)
 }
 
-// showAt shows the form of a post, or of a new one if id is empty. done describes what succeeded before the problems.
+// showAt shows the form of the post with the given ID, or of a new post if id is empty. done describes what succeeded before
+// the problems occurred.
 func (p *Handlers) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, done string, why ...error) {
 	out, err := p.viewOf(r, s, id)
 	if err != nil {
@@ -237,7 +238,7 @@ func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 	return out, err
 }
 
-// begin adds the post that the form changes, the person's unsaved forms of it, and why publishing is paused.
+// begin adds the post that the form changes, the person's unsaved forms of this post, and why publishing is paused.
 func (p *Handlers) begin(r *http.Request, out *view, actor *access.Actor, id string) error {
 	var err error
 	if out.Draft == "" {

@@ -53,7 +53,7 @@ type card struct {
 	Alone bool // its problems affect no other account
 }
 
-// check validates a form and returns its preview. Accounts are those of the team.
+// check validates a form and returns its preview. accounts are the accounts of the team.
 func (p *Handlers) check(
 	ctx context.Context, l *locale.Language, actor *access.Actor, accounts []account.SocialAccount, s sheet, held *post.Record,
 ) (outlook, error) {

@@ -41,7 +41,7 @@ func (p problems) Mark(field string, hints ...string) template.HTMLAttr {
 // Describe returns the attributes of a group of inputs.
 func (p problems) Describe(field string) template.HTMLAttr { return p.attributes(field, "", nil) }
 
-// attributes returns the attributes of an element. Ids are those of the templates.
+// attributes returns the attributes of an element. The IDs in them must exist in the templates.
 func (p problems) attributes(field, invalid string, hints []string) template.HTMLAttr {
 	if len(p.At(field)) == 0 {
 		invalid = ""

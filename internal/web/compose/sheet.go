@@ -216,7 +216,8 @@ func (s *sheet) setList(account int64, media []int64) {
 	s.Own[account] = o
 }
 
-// add appends a library item to the media of the post or account that the picker is for, unless it is already there.
+// add appends a library item to the media of the post or account for which the picker is open, unless the media contain the
+// item already.
 func (s *sheet) add(id int64) {
 	if !slices.Contains(s.Accounts, s.Picker.Into) {
 		s.Picker.Into = 0

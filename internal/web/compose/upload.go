@@ -60,7 +60,7 @@ func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (sheet, []err
 	return s, f.refusals, true
 }
 
-// filesForm adds the files of a form to the library. It skips files that the sender may not add, and files for another
+// filesForm adds the files of a form to the library. It skips files that the sender is not permitted to add, and files for another
 // team's library.
 type filesForm struct {
 	*Handlers

@@ -88,7 +88,7 @@ func (p *Handlers) listsOf(r *http.Request, v *allView) ([]list.HashtagListEntry
 	return found.HashtagLists, err
 }
 
-// group sorts lists into the team's, the ready-made ones in its language, and other ready-made ones.
+// group sorts lists into the team's lists, ready-made lists in the team's language, and other ready-made lists.
 func (p *Handlers) group(ctx context.Context, v *allView, found []list.HashtagListEntry, call operation.Call) error {
 	samples, err := p.lists.Samples(ctx, call.TeamID, found, maxSamples)
 	if err != nil {

@@ -56,7 +56,7 @@ func (p *Handlers) Routes() []shell.Route {
 	}
 }
 
-// asked is a request about one list by a person who may write.
+// asked is a request about one list by a person who can write.
 type asked struct {
 	*http.Request
 

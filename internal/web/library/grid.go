@@ -130,7 +130,7 @@ func (v gridView) Chips() []choice {
 	return out
 }
 
-// Orders returns the orders of the list, the current one first.
+// Orders returns the orders of the list, starting with the current order.
 func (v gridView) Orders() []choice {
 	out := []choice{}
 	for _, o := range []option{{"", "Newest first"}, {"oldest", "Oldest first"}, {"name", "By name"}} {
@@ -144,7 +144,7 @@ func (v gridView) Orders() []choice {
 	return out
 }
 
-// Tiles returns the folders that are shown as tiles: those of the unfiltered library.
+// Tiles returns the folders that are shown as tiles. A filtered library shows none.
 func (v gridView) Tiles() []gallery.Folder {
 	if v.Folder != "" || v.Any() || v.Pager.First != "" {
 		return nil
@@ -152,7 +152,7 @@ func (v gridView) Tiles() []gallery.Folder {
 	return v.Folders
 }
 
-// First returns the folders that are shown without unfolding the rest.
+// First returns the folders that are shown before the other folders are unfolded.
 func (v gridView) First() []gallery.Folder { return v.Tiles()[:min(len(v.Tiles()), folderTiles)] }
 
 // Rest returns the folders after the first ones.

@@ -134,7 +134,7 @@ func (f *Feed) remove(s *stream) {
 	s.close()
 }
 
-// Close ends all streams and rejects new ones, because the node is shutting down. Browsers reconnect to another node.
+// Close ends all streams and rejects new streams, because the node is shutting down. Browsers reconnect to another node.
 func (f *Feed) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -22,7 +22,7 @@ type row struct {
 	kind, subject string
 }
 
-// tail reads the new rows of a table by their IDs. Transactions may commit in another order than that of their IDs, so it
+// tail reads the new rows of a table by their IDs. Transactions may commit in another order than the order of their IDs, so it
 // reads the latest rows again for a while and skips those that it has returned.
 type tail struct {
 	query, last string

@@ -124,7 +124,7 @@ func rowsOf(found []notification.Notice) []row {
 	return out
 }
 
-// sectionsOf groups notifications, newest first, into those of today and earlier ones.
+// sectionsOf groups notifications, newest first, into notifications of today and earlier notifications.
 func sectionsOf(found []notification.Notice, now time.Time) []section {
 	var out []section
 	for _, n := range rowsOf(found) {
@@ -283,7 +283,7 @@ var groupNames = map[notification.Kind]locale.Key{
 	notification.KeyChanged: "API keys and assistants", notification.AssistantConnected: "API keys and assistants",
 }
 
-// groupsOf returns all kinds in groups, with the wanted ones marked.
+// groupsOf returns all kinds in groups, and marks the wanted kinds.
 func groupsOf(unwanted []notification.Kind) []group {
 	var out []group
 	for _, k := range notification.Kinds {

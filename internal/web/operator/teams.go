@@ -92,7 +92,7 @@ func (v teamView) Agrees() bool {
 	return v.Available == v.Lines[0].Balance
 }
 
-// LimitRule returns the chosen kind of the daily limit: that of the plan, unlimited, none, or an amount.
+// LimitRule returns the chosen kind of the daily limit: the plan's limit, unlimited, none, or an amount.
 func (v teamView) LimitRule() string {
 	switch {
 	case v.At == "limit":

@@ -94,7 +94,8 @@ func startOf(date time.Time, zone *time.Location) time.Time {
 	return teamtime.StartOfDay(date.Year(), date.Month(), date.Day(), zone)
 }
 
-// parseDay parses a field's date and returns its midnight in UTC; zero for none. The detail is that of the error.
+// parseDay parses the date of a field and returns midnight of that day in UTC, or the zero time for an empty field. The
+// string is the detail of the error.
 func parseDay(field, detail, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

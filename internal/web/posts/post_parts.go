@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// addDeleted adds the post's deleted files and a note if one was removed from it.
+// addDeleted adds the post's deleted files. It adds a note if a file was removed from the post.
 func (p *Handlers) addDeleted(ctx context.Context, v *view, zone *time.Location) error {
 	var gone []network.Media
 	for _, m := range slices.Concat(append([][]network.Media{v.Stored.Media}, overrides(v.Stored.Targets)...)...) {

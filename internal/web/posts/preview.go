@@ -15,7 +15,7 @@ var titleWords = map[post.Status]locale.Key{
 	post.PartiallyPublished: "Partly published post", post.Failed: "Failed post",
 }
 
-// Planned reports whether the post is still to be published, so that its page begins with its content.
+// Planned reports whether the post is not published yet. The page of such a post begins with the content.
 func (v *view) Planned() bool { return v.Status == post.Draft || v.Status == post.Scheduled }
 
 // Title returns the post's state and time.

@@ -56,7 +56,7 @@ type Post struct {
 	Card  string           // host of the link for which the network shows a card
 	Lang  *locale.Language // nil for English
 	Play  bool             // images are shown in full, and videos can be played
-	// Link is the path of the approval link by which the post is shown, whose paths have the files and pictures; empty in
+	// Link is the path of the approval link by which the post is shown. Files and pictures are below this path. It is empty in
 	// the app.
 	Link string
 }

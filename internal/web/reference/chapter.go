@@ -217,7 +217,7 @@ var missing = map[apierr.Code]string{
 	apierr.SpendNotAllowed: "spend",
 }
 
-// otherwise are codes that no operation returns: those of unknown paths and upload links.
+// otherwise are codes that no operation returns: codes for unknown paths and for upload links.
 var otherwise = []apierr.Code{apierr.EndpointNotFound, apierr.MethodNotAllowed, apierr.UploadLinkUsed,
 	apierr.UploadLinkClosed, apierr.UploadTooLarge,
 	apierr.MalformedRequest, apierr.HeadersTooLarge, apierr.TransferCodingUnsupported, apierr.HTTPVersionUnsupported}

@@ -68,7 +68,7 @@ func (b beside) EngagementOverTime() comparison {
 	return comparison{out, b.l}
 }
 
-// Growth compares followers with those of each report's first measurement, in percent.
+// Growth returns the followers of each report in percent of the followers at the report's first measurement.
 func (b beside) Growth() comparison {
 	out := plot.Lines{Label: b.l.T("Followers since each first measurement. The table below has the numbers."), Percent: true}
 	for i, s := range b.Reports {

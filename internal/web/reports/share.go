@@ -85,7 +85,7 @@ func (p *Handlers) createLink(w http.ResponseWriter, r *http.Request, kind, id s
 	}
 }
 
-// replaceLink ends a link, and shows a new one in its place.
+// replaceLink ends a link, and shows a new link that replaces it.
 func (p *Handlers) replaceLink(w http.ResponseWriter, r *http.Request, kind, id string) {
 	call, link, ok := p.linkCall(w, r, "share_report")
 	if !ok {

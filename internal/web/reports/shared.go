@@ -57,7 +57,7 @@ func (p *Handlers) openShared(r *http.Request) (sharedView, error) {
 	}
 	_, err = p.readFigures(r.Context(), link.Team, link.Report,
 		p.asTeam(r.Context(), link.Team, link.Kind, link.Report, out.zone), "", &out.view)
-	// The visitor may not change the report.
+	// The visitor is not permitted to change the report.
 	out.Detail = report.Detail{
 		Kind: link.Kind, Platform: out.ReportSummary.Platform, Subject: out.ReportSummary.Subject, Status: report.Ready,
 	}

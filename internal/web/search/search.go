@@ -113,7 +113,7 @@ next:
 	return out
 }
 
-// addItems adds the team's matching items. Kinds that the visitor may not see have no results.
+// addItems adds the team's matching items. Kinds that the visitor is not permitted to see have no results.
 func (p *Handlers) addItems(r *http.Request, out *view) error {
 	for _, find := range []func(*http.Request, string) (group, error){
 		p.posts, p.accounts, p.media, p.reports, p.hashtagLists, p.voices,

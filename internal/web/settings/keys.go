@@ -296,7 +296,7 @@ type ending struct {
 	next string // where to redirect
 }
 
-// endLine ends a key or connection and the selected trackings that it enabled. The key is ended first, so that it cannot
+// endLine ends an API key or connection and the selected trackings that it enabled. It is ended first, so that it cannot
 // enable tracking again. Trackings of keys that have already ended can be ended as well.
 func (p *Handlers) endLine(w http.ResponseWriter, r *http.Request, e ending) {
 	if !p.ReadForm(w, r) {

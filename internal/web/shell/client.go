@@ -62,7 +62,7 @@ func (p proxies) client(r *http.Request) string {
 }
 
 // untrusted records the last peer that forwarded a request without being a trusted proxy. All clients behind such a
-// proxy count as one and share its limit on sign-in attempts.
+// proxy count as one client and share its limit on sign-in attempts.
 type untrusted struct {
 	mu     sync.Mutex
 	peer   string

@@ -26,7 +26,7 @@ type Options struct {
 	Registry   *operation.Registry
 	Pipeline   *pipeline.Pipeline
 	LinkMailer *team.LinkMailer // nil if there is no mail server
-	// TrustedProxies are networks whose X-Forwarded-For is trusted.
+	// TrustedProxies are IP ranges of proxies whose X-Forwarded-For is trusted.
 	TrustedProxies []string
 	DB             *db.DB // stores sessions; its clock decides when they end
 	Log            *slog.Logger
@@ -113,7 +113,7 @@ func openerPolicy(path string) string {
 	return "same-origin"
 }
 
-// SecurityHeaders sets the header fields of all pages, in addition to those of the server.
+// SecurityHeaders sets the header fields of all pages. The server sets further header fields.
 func SecurityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -129,7 +129,7 @@ func SecurityHeaders(next http.Handler) http.Handler {
 // Client returns an identifier of the client, based on its address.
 func (f *Frame) Client(r *http.Request) string { return f.proxies.client(r) }
 
-// NotFound answers for paths that do not exist or that the person may not see.
+// NotFound answers requests for paths that do not exist or that the person must not see.
 func (f *Frame) NotFound(w http.ResponseWriter, r *http.Request) {
 	f.ShowMessage(w, r, http.StatusNotFound, "Not found", "Page not found, or you don’t have access.")
 }

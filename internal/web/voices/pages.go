@@ -78,7 +78,7 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := view{BrandVoice: found, Writes: shell.VisitorOf(r.Context()).Is(shell.Writers)}
-	if v.Writes { // others may not see the material
+	if v.Writes { // other roles must not see the material
 		call, err := p.Call(r, "brand_voices")
 		if err == nil {
 			var material []voice.Material
