@@ -89,7 +89,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST " + team.InvitationPath + "{token}/accept", For: shell.People, Do: p.accept},
 		{Pattern: "POST " + team.InvitationPath + "{token}/sign-in", For: shell.Anyone, Do: p.local(p.acceptKnown)},
 		{Pattern: "POST " + team.InvitationPath + "{token}/join", For: shell.Anyone, Do: p.local(p.join)},
-		{Pattern: "POST " + team.InvitationPath + "{token}/options", For: shell.Anyone, Do: p.local(p.askNewcomer)},
+		{Pattern: "POST " + team.InvitationPath + "{token}/options", For: shell.Anyone, Do: p.local(p.requestNewPasskey)},
 		{Pattern: "GET " + team.RecoveryPath + "{token}", For: shell.Anyone, Do: p.local(p.recoveryPage)},
 		{Pattern: "POST " + team.RecoveryPath + "{token}", For: shell.Anyone, Do: p.local(p.recover)},
 		{Pattern: "POST /sign-in/code", For: shell.Anyone, Do: p.local(p.signInByCode)},

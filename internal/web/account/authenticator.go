@@ -91,8 +91,8 @@ func (p *Handlers) showSetup(w http.ResponseWriter, r *http.Request, status int,
 	p.Show(w, r, status, pages["authenticatornew"], title, out)
 }
 
-// madeCodes is the only page that shows recovery codes.
-type madeCodes struct {
+// recoveryCodesPage is the only page that shows recovery codes.
+type recoveryCodesPage struct {
 	Codes    []string
 	Added    bool // with a new authenticator app
 	Replaced bool // which replaced another one
@@ -105,7 +105,7 @@ const fileHeading locale.Key = "pressroom recovery codes. Each one signs you in 
 
 // File returns a link to the codes as a text file. The link contains the file, so the codes need not be stored or
 // requested again, and no script is needed.
-func (m madeCodes) File() template.URL {
+func (m recoveryCodesPage) File() template.URL {
 	text := m.Heading + "\r\n\r\n" + strings.Join(m.Codes, "\r\n") + "\r\n"
 	encoded := base64.StdEncoding.EncodeToString([]byte(text))
 	return template.URL("data:text/plain;charset=utf-8;base64," + encoded) //nolint:gosec // our own text
@@ -138,7 +138,7 @@ func (p *Handlers) replaceApp(w http.ResponseWriter, r *http.Request) {
 	var added totp.Added
 	account, err := p.Teams.Account(ctx, v.ID)
 	if err == nil {
-		added, err = p.swapApp(r, totp.Holder{Person: v.ID, Epoch: account.Epoch}, kept)
+		added, err = p.exchangeApp(r, totp.Holder{Person: v.ID, Epoch: account.Epoch}, kept)
 	}
 	if err != nil {
 		p.Put(ctx, setupKey, kept)
@@ -151,8 +151,8 @@ func (p *Handlers) replaceApp(w http.ResponseWriter, r *http.Request) {
 	p.showAdded(w, r, added, true)
 }
 
-// swapApp replaces the app. Wrong codes of the current app delay further attempts; recovery codes are always accepted.
-func (p *Handlers) swapApp(r *http.Request, of totp.Holder, kept []byte) (totp.Added, error) {
+// exchangeApp replaces the app. Wrong codes of the current app delay further attempts; recovery codes are always accepted.
+func (p *Handlers) exchangeApp(r *http.Request, of totp.Holder, kept []byte) (totp.Added, error) {
 	var added totp.Added
 	code, current := r.PostForm.Get("code"), r.PostForm.Get("current")
 	replace := func() error {
@@ -173,7 +173,7 @@ func (p *Handlers) swapApp(r *http.Request, of totp.Holder, kept []byte) (totp.A
 func (p *Handlers) showAdded(w http.ResponseWriter, r *http.Request, added totp.Added, replaced bool) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	next := p.NextAfterFactor(ctx)
-	if err := p.forgetOthers(r, v.ID); err != nil {
+	if err := p.forgetOtherBrowsers(r, v.ID); err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
@@ -181,7 +181,7 @@ func (p *Handlers) showAdded(w http.ResponseWriter, r *http.Request, added totp.
 		p.ShowError(w, r, err)
 		return
 	}
-	out := madeCodes{added.Codes, true, replaced, next, p.T(r, fileHeading)}
+	out := recoveryCodesPage{added.Codes, true, replaced, next, p.T(r, fileHeading)}
 	p.Show(w, r, http.StatusOK, pages["recoverycodes"], "Your recovery codes", out)
 }
 
@@ -225,7 +225,7 @@ func (p *Handlers) newCodes(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["recoverycodes"], "Your recovery codes",
-		madeCodes{Codes: codes, Next: "/account", Heading: p.T(r, fileHeading)})
+		recoveryCodesPage{Codes: codes, Next: "/account", Heading: p.T(r, fileHeading)})
 }
 
 func (p *Handlers) removeApp(w http.ResponseWriter, r *http.Request) {

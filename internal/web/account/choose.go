@@ -26,7 +26,7 @@ type chooser struct {
 	Since    time.Time              `json:"since"`
 }
 
-var errChoiceLate = apierr.BadState("ended", "This sign-in has expired. Sign in again.")
+var errChoiceExpired = apierr.BadState("ended", "This sign-in has expired. Sign in again.")
 
 // chooseInvitation shows the open invitations of a person who signed in with the directory without an invitation link. It
 // issues a new session token, so that a token planted by an attacker cannot join a team.
@@ -66,7 +66,7 @@ func (p *Handlers) joinChosen(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if age := p.DB.Now().Sub(of.Since); raw == nil || age < 0 || age >= chooseTimeout {
-		p.refuseSignIn(w, r, form, errChoiceLate)
+		p.refuseSignIn(w, r, form, errChoiceExpired)
 		return
 	}
 	invitation, _ := strconv.ParseInt(r.PostForm.Get("invitation"), 10, 64) // 0 if nothing is selected

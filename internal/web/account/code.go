@@ -26,7 +26,7 @@ type waiting struct {
 	Invitation string    `json:"invitation,omitempty"` // token of an invitation to accept
 }
 
-var errCodeLate = apierr.BadState("ended", "This sign-in has expired. Enter your password again.")
+var errCodeExpired = apierr.BadState("ended", "This sign-in has expired. Enter your password again.")
 
 // codeForm is the page that asks for a code.
 type codeForm struct {
@@ -43,7 +43,7 @@ var errPasskeyAgain = apierr.BadState("passkey", "Your password alone is not eno
 func (p *Handlers) enterBy(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm,
 	by shell.Method) {
 	if form.Again && shell.VisitorOf(r.Context()).ID != person.ID {
-		p.refuseSignIn(w, r, form, errOther)
+		p.refuseSignIn(w, r, form, errOtherPerson)
 		return
 	}
 	asked, err := p.afterPassword(r, person.ID)
@@ -51,7 +51,7 @@ func (p *Handlers) enterBy(w http.ResponseWriter, r *http.Request, person team.P
 	case err != nil:
 		p.refuseSignIn(w, r, form, err)
 	case asked:
-		p.askCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch}, form)
+		p.requestCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch}, form)
 	default:
 		p.enter(w, r, person, form, p.ProofNow(by))
 	}
@@ -71,9 +71,9 @@ func (p *Handlers) afterPassword(r *http.Request, person int64) (bool, error) {
 	return false, err
 }
 
-// askCode records that the first factor was correct and asks for the second factor. It issues a new session token, so that
+// requestCode records that the first factor was correct and asks for the second factor. It issues a new session token, so that
 // a token planted by an attacker does not get past the password.
-func (p *Handlers) askCode(w http.ResponseWriter, r *http.Request, of waiting, form signInForm) {
+func (p *Handlers) requestCode(w http.ResponseWriter, r *http.Request, of waiting, form signInForm) {
 	of.At = p.DB.Now()
 	raw, err := json.Marshal(of)
 	if err == nil {
@@ -112,7 +112,7 @@ func (p *Handlers) signInByCode(w http.ResponseWriter, r *http.Request) {
 	form := p.sentForm(r)
 	of, err := p.pendingCode(r)
 	if err == nil && of == nil {
-		err = errCodeLate
+		err = errCodeExpired
 	}
 	if err != nil {
 		p.refuseSignIn(w, r, form, err)

@@ -95,7 +95,7 @@ func (p *Handlers) accept(w http.ResponseWriter, r *http.Request) {
 // welcome shows the team that a signed-in person has joined, or what happens next if the person must be confirmed.
 func (p *Handlers) welcome(w http.ResponseWriter, r *http.Request, o team.Offer) {
 	if o.Waiting {
-		p.tellWaiting(w, r, o, p.LinkMailer.Enabled())
+		p.explainWaiting(w, r, o, p.LinkMailer.Enabled())
 		return
 	}
 	p.SetTeam(r.Context(), o.TeamID)
@@ -103,8 +103,8 @@ func (p *Handlers) welcome(w http.ResponseWriter, r *http.Request, o team.Offer)
 	shell.Redirect(w, r, "/")
 }
 
-// tellWaiting explains what happens next to a person who accepted an invitation and must be confirmed.
-func (p *Handlers) tellWaiting(w http.ResponseWriter, r *http.Request, o team.Offer, mails bool) {
+// explainWaiting explains what happens next to a person who accepted an invitation and must be confirmed.
+func (p *Handlers) explainWaiting(w http.ResponseWriter, r *http.Request, o team.Offer, mails bool) {
 	text := p.T(r, "We do not know yet whether %s is your address. An owner or admin of %s must confirm that it is you. "+
 		"You join the team as soon as they do.", o.Email, o.TeamName)
 	if mails {
@@ -145,7 +145,7 @@ func (p *Handlers) acceptByPassword(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if asked {
-		p.askCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch, Invitation: token},
+		p.requestCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch, Invitation: token},
 			signInForm{signInMethods: p.signInMethods(), Next: "/"})
 		return
 	}
@@ -166,7 +166,7 @@ func (p *Handlers) acceptByPasskey(w http.ResponseWriter, r *http.Request) {
 	}
 	o, err := p.Teams.Accept(r.Context(), r.PathValue("token"), person)
 	if apierr.Is(err, apierr.NotFound) {
-		err = errOthers
+		err = errOthersPasskey
 	}
 	if err != nil {
 		p.refuseInvitation(w, r, err)
@@ -175,7 +175,7 @@ func (p *Handlers) acceptByPasskey(w http.ResponseWriter, r *http.Request) {
 	p.finishInvitation(w, r, o, person, shell.Passkey)
 }
 
-var errOthers = apierr.New(apierr.Unauthorized, "This passkey belongs to a different email address than the invitation.")
+var errOthersPasskey = apierr.New(apierr.Unauthorized, "This passkey belongs to a different email address than the invitation.")
 
 // finishInvitation signs in a person who has accepted an invitation. A person who must be confirmed and is in no
 // other team cannot sign in yet.
@@ -183,7 +183,7 @@ func (p *Handlers) finishInvitation(w http.ResponseWriter, r *http.Request, o te
 	by shell.Method) {
 	account, err := p.Teams.Account(r.Context(), person)
 	if o.Waiting && apierr.Is(err, apierr.NotFound) {
-		p.tellWaiting(w, r, o, false)
+		p.explainWaiting(w, r, o, false)
 		return
 	}
 	if err == nil {
@@ -204,8 +204,8 @@ func methodOf(r *http.Request, other shell.Method) shell.Method {
 	return other
 }
 
-// askNewcomer asks a new person's browser for a passkey.
-func (p *Handlers) askNewcomer(w http.ResponseWriter, r *http.Request) {
+// requestNewPasskey asks a new person's browser for a passkey.
+func (p *Handlers) requestNewPasskey(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}

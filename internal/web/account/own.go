@@ -138,8 +138,8 @@ type passwordForm struct {
 	Asks         bool // for the current password
 	Initial      bool // first shown, nothing chosen yet
 	Wrong, Field string
-	Credentials  keepables         // removed by a change
-	Issued       issuedCredentials // kept by a change
+	Credentials  keepableCredentials // removed by a change
+	Issued       issuedCredentials   // kept by a change
 }
 
 // keepable is a credential that a new password removes unless its box is checked.
@@ -149,8 +149,8 @@ type keepable struct {
 	Keep bool
 }
 
-// keepables are the credentials on the page. More is the number of credentials that are not shown and cannot be kept.
-type keepables struct {
+// keepableCredentials are the credentials on the page. More is the number of credentials that are not shown and cannot be kept.
+type keepableCredentials struct {
 	Shown []keepable
 	More  int
 }
@@ -158,13 +158,13 @@ type keepables struct {
 // maxKeepable is how many credentials, and how many keys and invitations, the page shows.
 const maxKeepable = 150
 
-// keepables returns a person's credentials. The credentials that the form keeps are checked.
-func (p *Handlers) keepables(r *http.Request, person int64, zone *time.Location) (keepables, error) {
+// keepableCredentials returns a person's credentials. The credentials that the form keeps are checked.
+func (p *Handlers) keepableCredentials(r *http.Request, person int64, zone *time.Location) (keepableCredentials, error) {
 	all, err := p.Teams.Credentials(r.Context(), person)
 	if err != nil {
-		return keepables{}, err
+		return keepableCredentials{}, err
 	}
-	out := keepables{More: max(0, len(all)-maxKeepable)}
+	out := keepableCredentials{More: max(0, len(all)-maxKeepable)}
 	for _, c := range all[:len(all)-out.More] {
 		c.CreatedAt, c.UsedAt = in(c.CreatedAt, zone), in(c.UsedAt, zone)
 		out.Shown = append(out.Shown, keepable{c, slices.Contains(r.PostForm["keep"], c.ID)})
@@ -251,7 +251,7 @@ func (p *Handlers) showPassword(w http.ResponseWriter, r *http.Request, status i
 	zone := v.Zone
 	var err error
 	if form.Asks = v.HasPassword; form.Asks { // a first password removes nothing
-		if form.Credentials, err = p.keepables(r, v.ID, zone); err != nil {
+		if form.Credentials, err = p.keepableCredentials(r, v.ID, zone); err != nil {
 			p.ShowError(w, r, err)
 			return
 		}
@@ -291,21 +291,21 @@ func (p *Handlers) changePassword(w http.ResponseWriter, r *http.Request) {
 	}
 	// The old password proves only one factor, so sensitive actions still depend on the time of the last sign-in.
 	proof := shell.Proof{By: shell.Password, At: p.AuthenticatedAt(ctx)}
-	p.renew(w, r, person, proof, "Your password was changed. You were signed out everywhere else.")
+	p.startNewSession(w, r, person, proof, "Your password was changed. You were signed out everywhere else.")
 }
 
-// forgetOthers deletes the sessions and known browsers of a person, except the current browser.
-func (p *Handlers) forgetOthers(r *http.Request, person int64) error {
+// forgetOtherBrowsers deletes the sessions and known browsers of a person, except the current browser.
+func (p *Handlers) forgetOtherBrowsers(r *http.Request, person int64) error {
 	if err := p.Forget(r.Context(), person); err != nil {
 		return err
 	}
 	return p.Teams.KeepBrowser(r.Context(), person, p.KnownBrowser(r))
 }
 
-// renew starts a new session for a person whose sessions were all ended.
-func (p *Handlers) renew(w http.ResponseWriter, r *http.Request, person team.Person, proof shell.Proof,
+// startNewSession starts a new session for a person whose sessions were all ended.
+func (p *Handlers) startNewSession(w http.ResponseWriter, r *http.Request, person team.Person, proof shell.Proof,
 	said locale.Key) {
-	if err := p.forgetOthers(r, person.ID); err != nil {
+	if err := p.forgetOtherBrowsers(r, person.ID); err != nil {
 		p.ServerError(w, r, err)
 		return
 	}

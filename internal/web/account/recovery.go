@@ -14,7 +14,7 @@ type recoveryView struct {
 	team.Person
 
 	Path, Wrong string
-	Credentials keepables // removed by the new password
+	Credentials keepableCredentials // removed by the new password
 	Issued      issuedCredentials
 }
 
@@ -30,13 +30,13 @@ func (p *Handlers) showRecovery(w http.ResponseWriter, r *http.Request, status i
 		return err
 	})
 	if err == nil {
-		view.Credentials, err = p.keepables(r, view.ID, time.UTC)
+		view.Credentials, err = p.keepableCredentials(r, view.ID, time.UTC)
 	}
 	if err == nil {
 		view.Issued, err = p.issuedCredentials(r, view.ID, time.UTC)
 	}
 	if err == nil && r.Method == http.MethodGet {
-		err = p.suggestRevoking(r, view.ID, view.Issued.Shown)
+		err = p.preselectRevocations(r, view.ID, view.Issued.Shown)
 	}
 	if err != nil {
 		p.badLink(w, r, err)
@@ -45,9 +45,9 @@ func (p *Handlers) showRecovery(w http.ResponseWriter, r *http.Request, status i
 	p.Show(w, r, status, pages["recovery"], "Set a new password", view)
 }
 
-// suggestRevoking preselects items that an intruder may have created: open invitations, and API keys created since the last
+// preselectRevocations preselects items that an intruder may have created: open invitations, and API keys created since the last
 // change of the password.
-func (p *Handlers) suggestRevoking(r *http.Request, person int64, shown []revocable) error {
+func (p *Handlers) preselectRevocations(r *http.Request, person int64, shown []revocable) error {
 	changed, err := p.Teams.PasswordChangedAt(r.Context(), person)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (p *Handlers) recover(w http.ResponseWriter, r *http.Request) {
 	})
 	switch f := apierr.FromError(err); {
 	case err == nil:
-		p.renewOrTell(w, r, person)
+		p.signInOrExplain(w, r, person)
 	case f.Code == apierr.ValidationFailed && fieldOf(err) != "", f.Code == apierr.RateLimited:
 		if wrong, ok := p.formError(w, r, err); ok {
 			p.showRecovery(w, r, shell.StatusOf(err), wrong)
@@ -81,8 +81,8 @@ func (p *Handlers) recover(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// renewOrTell signs the person in, or explains that the person has no team.
-func (p *Handlers) renewOrTell(w http.ResponseWriter, r *http.Request, person team.Person) {
+// signInOrExplain signs the person in, or explains that the person has no team.
+func (p *Handlers) signInOrExplain(w http.ResponseWriter, r *http.Request, person team.Person) {
 	if _, err := p.Teams.Account(r.Context(), person.ID); apierr.Is(err, apierr.NotFound) {
 		p.ShowMessage(w, r, http.StatusOK, "Your password is set",
 			"You do not belong to a team yet. Ask an owner or admin of your team for an invitation.")
@@ -90,16 +90,16 @@ func (p *Handlers) renewOrTell(w http.ResponseWriter, r *http.Request, person te
 	}
 	has, err := p.Teams.Factors(r.Context(), person.ID)
 	if err == nil && has.App { // kept by the form
-		err = p.forgetOthers(r, person.ID)
+		err = p.forgetOtherBrowsers(r, person.ID)
 	}
 	switch {
 	case err != nil:
 		p.ShowError(w, r, err)
 		return
 	case has.App:
-		p.askCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch}, signInForm{signInMethods: p.signInMethods(),
+		p.requestCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch}, signInForm{signInMethods: p.signInMethods(),
 			Next: "/account"})
 		return
 	}
-	p.renew(w, r, person, p.ProofNow(shell.Link), "Your new password is set. You were signed out everywhere else.")
+	p.startNewSession(w, r, person, p.ProofNow(shell.Link), "Your new password is set. You were signed out everywhere else.")
 }

@@ -18,7 +18,7 @@ import (
 
 // readSignIn parses a sign-in form, which may contain a saved form, and reports whether it is valid.
 func (p *Handlers) readSignIn(w http.ResponseWriter, r *http.Request) bool {
-	if !p.ReadLongForm(w, r, 3*maxKept+shell.MaxForm) {
+	if !p.ReadLongForm(w, r, 3*maxKeptForm+shell.MaxForm) {
 		return false
 	}
 	rest := 0
@@ -66,14 +66,14 @@ func (f signInForm) Fields() []field {
 
 type field struct{ Name, Value string }
 
-// maxKept is the maximum size in bytes of a form carried through sign-in: the longest text of a post for several
+// maxKeptForm is the maximum size in bytes of a form carried through sign-in: the longest text of a post for several
 // accounts. Encoding it may triple each byte.
-const maxKept = 512 << 10
+const maxKeptForm = 512 << 10
 
-// signInKeeping shows the sign-in page to a person whose session has ended and keeps the submitted form, so that no input is
+// signInKeepingForm shows the sign-in page to a person whose session has ended and keeps the submitted form, so that no input is
 // lost. A person who has signed in since then is redirected to the form's page, which shows the form again.
-func (p *Handlers) signInKeeping(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadKeptForm(w, r, maxKept) {
+func (p *Handlers) signInKeepingForm(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadKeptForm(w, r, maxKeptForm) {
 		return
 	}
 	form := signInForm{signInMethods: p.signInMethods(), Next: shell.LocalPath(r.URL.Query().Get("next")),
@@ -104,7 +104,7 @@ func (p *Handlers) signInPage(w http.ResponseWriter, r *http.Request) {
 
 func (p *Handlers) signIn(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("resume") != "" {
-		p.signInKeeping(w, r)
+		p.signInKeepingForm(w, r)
 		return
 	}
 	p.local(p.byPassword)(w, r)
@@ -120,7 +120,7 @@ func (p *Handlers) byPassword(w http.ResponseWriter, r *http.Request) {
 			Email: form.Email, Password: r.PostForm.Get("password"), From: p.Client(r), Browser: p.KnownBrowser(r),
 		})
 	if form.Again && apierr.Is(err, apierr.Unauthorized) && !errors.Is(err, team.ErrNoTeam) {
-		err = errWrongAgain
+		err = errWrongPassword
 	}
 	if err != nil {
 		p.refuseSignIn(w, r, form, err)
@@ -140,11 +140,11 @@ func (p *Handlers) sentForm(r *http.Request) signInForm {
 	return form
 }
 
-// errWrongAgain rejects a wrong password of a signed-in person, whose email address the form shows.
-var errWrongAgain = apierr.New(apierr.Unauthorized, "Incorrect password. Try again.")
+// errWrongPassword rejects a wrong password of a signed-in person, whose email address the form shows.
+var errWrongPassword = apierr.New(apierr.Unauthorized, "Incorrect password. Try again.")
 
-// errOther rejects another person's sign-in into an existing session.
-var errOther = apierr.BadState("other_account",
+// errOtherPerson rejects another person's sign-in into an existing session.
+var errOtherPerson = apierr.BadState("other_account",
 	"That is a different account. Sign in with the account you are using, or sign out first.")
 
 // resumedText explains what happened to a kept form.
@@ -154,7 +154,7 @@ const resumedText = "You are signed in again. Your input is in the form below. N
 func (p *Handlers) enter(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm,
 	proof shell.Proof) {
 	if form.Again && shell.VisitorOf(r.Context()).ID != person.ID {
-		p.refuseSignIn(w, r, form, errOther)
+		p.refuseSignIn(w, r, form, errOtherPerson)
 		return
 	}
 	if err := p.SignIn(r.Context(), person, proof); err != nil {

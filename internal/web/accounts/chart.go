@@ -47,7 +47,7 @@ func newChart(in analytics.Period) chart {
 	if days > maxDaily {
 		out.step = 7
 	}
-	for _, begin := range []time.Time{dayIn(out.past), dayIn(out.from)} {
+	for _, begin := range []time.Time{localDay(out.past), localDay(out.from)} {
 		for day := 0; day < days; {
 			last := day + out.step - 1
 			if day == 0 { // the first week of a period may be shorter
@@ -60,8 +60,8 @@ func newChart(in analytics.Period) chart {
 	return out
 }
 
-// dayIn returns the day of a time in its own zone, as midnight UTC.
-func dayIn(at time.Time) time.Time {
+// localDay returns the day of a time in its own zone, as midnight UTC.
+func localDay(at time.Time) time.Time {
 	year, month, day := at.Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
@@ -74,7 +74,7 @@ func (c *chart) add(accounts []analytics.AccountWeeks, posts []analytics.PostMet
 		addGained(c.parts[half:], a)
 	}
 	for _, post := range posts {
-		day := dayIn(post.At.In(c.from.Location()))
+		day := localDay(post.At.In(c.from.Location()))
 		for i := range c.parts {
 			if s := &c.parts[i]; !day.After(s.last) {
 				s.posts++

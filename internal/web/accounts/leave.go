@@ -55,8 +55,8 @@ type leaveView struct {
 	Waiting post.Upcoming
 }
 
-// aheadWords returns the numbers of scheduled posts and series.
-func aheadWords(l *locale.Language, a post.Upcoming) string {
+// upcomingText returns the numbers of scheduled posts and series.
+func upcomingText(l *locale.Language, a post.Upcoming) string {
 	var out []string
 	if a.Posts > 0 {
 		out = append(out, l.N(a.Posts, "%d scheduled post", "%d scheduled posts"))
@@ -100,7 +100,7 @@ func (p *Handlers) leave(w http.ResponseWriter, r *http.Request, a account.Accou
 			return
 		}
 		if n.Any() {
-			text += " " + l.T("It was removed from %s.", aheadWords(l, n))
+			text += " " + l.T("It was removed from %s.", upcomingText(l, n))
 		}
 	}
 	revoked, err := p.connector.Accounts.Disconnect(ctx, shell.VisitorOf(ctx).ID, a.TeamID, a.ID)

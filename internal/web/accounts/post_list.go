@@ -83,7 +83,7 @@ func (p *Handlers) postsAt(r *http.Request, out *view, at string,
 		found, err := p.insight.PostsByFigure(r.Context(), out.TeamID, out.ID, out.Period.Period, out.Sort, offset, postsPerPage+1)
 		return found, func(analytics.AccountPost) string { return strconv.Itoa(offset + postsPerPage) }, err
 	}
-	behind, given := placeIn(at)
+	behind, given := parsePosition(at)
 	if !given {
 		behind = analytics.PostPosition{At: out.Period.End()}
 	}
@@ -104,8 +104,8 @@ func sortingOf(r *http.Request) string {
 	return ""
 }
 
-// placeIn parses a position in the list of posts, as in the page's own links.
-func placeIn(text string) (analytics.PostPosition, bool) {
+// parsePosition parses a position in the list of posts, as in the page's own links.
+func parsePosition(text string) (analytics.PostPosition, bool) {
 	at, id, found := strings.Cut(text, " ")
 	micros, err := strconv.ParseInt(at, 10, 64)
 	if !found || err != nil {

@@ -37,7 +37,7 @@ func words(l *locale.Language) template.FuncMap {
 			}
 			return plot.FormatPercentRange(l, 100*s.Interval.Low, 100*s.Interval.High)
 		},
-		"upcoming": func(a post.Upcoming) string { return aheadWords(l, a) },
+		"upcoming": func(a post.Upcoming) string { return upcomingText(l, a) },
 		"lines":    func(p plotted) plot.Lines { return p.lines(l, p.Metric) },
 		"draw":     func(c plot.Lines) template.HTML { return c.Draw(l) + c.Narrow().Draw(l) },
 		"rows":     func(p plotted) []row { return p.rows(l, p.Metric) },

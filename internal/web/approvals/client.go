@@ -74,8 +74,8 @@ type look struct {
 // inGrid is how many files the networks show in a grid. The client's page shows all files.
 var inGrid = map[string]int{"facebook": 4, "linkedin": 4, "x": 4, "bluesky": 4}
 
-// looksOf returns the distinct contents of a post by network, with full texts.
-func looksOf(p post.Record, link string) []look {
+// postContents returns the distinct contents of a post by network, with full texts.
+func postContents(p post.Record, link string) []look {
 	var out []look
 	shared := map[string]int{}
 	for _, t := range p.Targets {
@@ -88,15 +88,15 @@ func looksOf(p post.Record, link string) []look {
 			shared[t.Platform] = len(out)
 		}
 		author := preview.Author{ID: t.AccountID, Platform: t.Platform, Username: t.Username}
-		out = append(out, lookAt(author, p.Content(t, ""), link, own))
+		out = append(out, newLook(author, p.Content(t, ""), link, own))
 	}
 	if len(out) == 0 {
-		return []look{lookAt(preview.Author{}, network.Content{Text: p.Caption, Media: p.Media}, link, false)}
+		return []look{newLook(preview.Author{}, network.Content{Text: p.Caption, Media: p.Media}, link, false)}
 	}
 	return out
 }
 
-func lookAt(author preview.Author, c network.Content, link string, own bool) look {
+func newLook(author preview.Author, c network.Content, link string, own bool) look {
 	out := look{Post: preview.New(author, c), Own: own}
 	out.Play, out.Link = true, link
 	out.Text, out.Post.Rest = out.Text+out.Post.Rest, ""
@@ -124,7 +124,7 @@ func titleOf(l *locale.Language, p post.Record) string {
 
 // When describes when the post is published. It returns "" for a post that was already sent.
 func (c *card) When() string {
-	at := c.inWords(c.ScheduledAt)
+	at := c.formatTime(c.ScheduledAt)
 	switch {
 	case c.PassedUnapproved() && at != "":
 		return c.l.T("It was scheduled for %s but was not published, because it was not approved in time.", at) + " " +
@@ -165,9 +165,9 @@ func (c *card) afterwards() locale.Key {
 func (c *card) Undoable() bool { return approval.Undoable(c.Record) }
 
 // DecidedAt returns when the client decided, in the team's time zone.
-func (c *card) DecidedAt() string { return c.inWords(c.Decided) }
+func (c *card) DecidedAt() string { return c.formatTime(c.Decided) }
 
-func (c *card) inWords(t time.Time) string {
+func (c *card) formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
@@ -215,7 +215,7 @@ func (p *Handlers) clientView(r *http.Request) (*clientView, error) {
 			continue
 		}
 		ids = append(ids, one.ID)
-		c.Looks = looksOf(one.Record, approval.Path+v.Token)
+		c.Looks = postContents(one.Record, approval.Path+v.Token)
 		for i := range c.Looks {
 			c.Looks[i].Lang = p.Language(r)
 		}
@@ -254,8 +254,8 @@ func (v *clientView) team() int64 {
 	return 0
 }
 
-// deadLink is the page of a link that no longer works. Comment is the client's input, which was not sent.
-type deadLink struct {
+// invalidLinkPage is the page of a link that no longer works. Comment is the client's input, which was not sent.
+type invalidLinkPage struct {
 	Heading      locale.Key
 	Why, Comment string
 }
@@ -268,7 +268,7 @@ func (p *Handlers) refuseLink(w http.ResponseWriter, r *http.Request, err error,
 		p.ShowError(w, r, err)
 		return
 	}
-	page := deadLink{"This link no longer works", p.Detail(r, err), comment}
+	page := invalidLinkPage{"This link no longer works", p.Detail(r, err), comment}
 	switch state, _ := f.Context["state"].(string); {
 	case f.Code == apierr.NotFound:
 		page.Heading, page.Why = "This link is no longer active", p.T(r, "Ask the team that sent it for a new one.")
@@ -306,9 +306,9 @@ func (p *Handlers) act(w http.ResponseWriter, r *http.Request) {
 	if what == approveAll {
 		postID, suffix, err = p.approveAll(r, before)
 	} else {
-		err = p.actOn(r, what, postID, suffix)
+		err = p.performAction(r, what, postID, suffix)
 	}
-	p.afterAct(w, r, err, postID, suffix)
+	p.finishAction(w, r, err, postID, suffix)
 }
 
 // approveAll approves the waiting posts of the form. It stops at a post that cannot be approved and returns it.
@@ -321,15 +321,15 @@ func (p *Handlers) approveAll(r *http.Request, shown approval.Page) (string, str
 		if one.Hidden != "" || one.Approval != post.Waiting || !r.PostForm.Has("round"+suffix) {
 			continue
 		}
-		if err := p.actOn(r, approve, one.ID, suffix); err != nil {
+		if err := p.performAction(r, approve, one.ID, suffix); err != nil {
 			return one.ID, suffix, err
 		}
 	}
 	return "", "", nil
 }
 
-// actOn performs an action on a post.
-func (p *Handlers) actOn(r *http.Request, what, postID, suffix string) error {
+// performAction performs an action on a post.
+func (p *Handlers) performAction(r *http.Request, what, postID, suffix string) error {
 	token, name, text := r.PathValue("token"), r.PostForm.Get("name"), r.PostForm.Get("comment"+suffix)
 	var err error
 	switch what {
@@ -349,8 +349,8 @@ func (p *Handlers) actOn(r *http.Request, what, postID, suffix string) error {
 	return err
 }
 
-// afterAct shows the page again with an error, or redirects to the post after a success.
-func (p *Handlers) afterAct(w http.ResponseWriter, r *http.Request, err error, postID, suffix string) {
+// finishAction shows the page again with an error, or redirects to the post after a success.
+func (p *Handlers) finishAction(w http.ResponseWriter, r *http.Request, err error, postID, suffix string) {
 	f := &apierr.Error{}
 	if err != nil {
 		f = apierr.FromError(err)
@@ -375,7 +375,7 @@ func (p *Handlers) afterAct(w http.ResponseWriter, r *http.Request, err error, p
 	if err != nil {
 		status = shell.StatusOf(err)
 		shell.SetRetryAfter(w, err)
-		v.place(f, p.Detail(r, err), postID)
+		v.setError(f, p.Detail(r, err), postID)
 	}
 	p.showPage(w, r, status, v)
 }
@@ -388,16 +388,4 @@ func (v *clientView) typed() bool {
 		}
 	}
 	return false
-}
-
-// place assigns an error and its text to its field: the name, a field of a post, or no field.
-func (v *clientView) place(f *apierr.Error, text, postID string) {
-	field, _ := f.Context["argument"].(string)
-	for _, c := range v.Cards {
-		if field != "name" && (c.ID == postID || !v.Several()) {
-			c.Wrong, c.Field = text, field
-			return
-		}
-	}
-	v.Wrong, v.Field = text, field
 }

@@ -235,7 +235,7 @@ func (p *Handlers) addContent(r *http.Request, a *asked) error {
 	if err != nil {
 		return err
 	}
-	a.Caption, a.Looks = found.Caption, looksOf(found, "")
+	a.Caption, a.Looks = found.Caption, postContents(found, "")
 	for i := range a.Looks {
 		a.Looks[i].Lang = p.Language(r)
 	}

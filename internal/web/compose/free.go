@@ -11,17 +11,17 @@ import (
 
 // Bounds of the search for a free slot, in the team's time zone.
 const (
-	firstHour = 9
-	lastHour  = 18 // start of the last slot
-	freeDays  = 60
-	freeAhead = 10 * time.Minute // minimum lead time
+	firstHour   = 9
+	lastHour    = 18 // start of the last slot
+	maxFreeDays = 60
+	minLeadTime = 10 * time.Minute // minimum lead time
 )
 
-var errNoneFree = apierr.Invalid(apierr.NotAllowedValue, "date",
+var errNoFreeSlot = apierr.Invalid(apierr.NotAllowedValue, "date",
 	"Every hour from 9:00 to 18:00 in the next 60 days has a post. Choose a time yourself.")
 
-// takeFree sets the form's time to the next free slot on or after its date, if that is in the future.
-func (p *Handlers) takeFree(r *http.Request, s *sheet) error {
+// useNextFreeSlot sets the form's time to the next free slot on or after its date, if that is in the future.
+func (p *Handlers) useNextFreeSlot(r *http.Request, s *sheet) error {
 	actor, err := p.actor(r)
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (p *Handlers) takeFree(r *http.Request, s *sheet) error {
 	if chosen, err := time.ParseInLocation(dateOnly, s.When.Date, actor.OwnZone); err == nil && chosen.After(now) {
 		day = chosen
 	}
-	at, err := p.free(r.Context(), actor.TeamID, day, now.Add(freeAhead))
+	at, err := p.free(r.Context(), actor.TeamID, day, now.Add(minLeadTime))
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (p *Handlers) takeFree(r *http.Request, s *sheet) error {
 
 // free returns the first full hour from a day on and after an instant without posts in the team's calendar.
 func (p *Handlers) free(ctx context.Context, team int64, day, behind time.Time) (time.Time, error) {
-	for range freeDays {
+	for range maxFreeDays {
 		hours := make([]time.Time, 0, lastHour-firstHour+2)
 		for hour := firstHour; hour <= lastHour+1; hour++ {
 			hours = append(hours, time.Date(day.Year(), day.Month(), day.Day(), hour, 0, 0, 0, day.Location()))
@@ -57,5 +57,5 @@ func (p *Handlers) free(ctx context.Context, team int64, day, behind time.Time) 
 		}
 		day = day.AddDate(0, 0, 1)
 	}
-	return time.Time{}, errNoneFree
+	return time.Time{}, errNoFreeSlot
 }

@@ -79,7 +79,7 @@ type item struct {
 // newPage shows an empty form, prefilled from the query with a day, a text, accounts and media.
 func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	if id := p.madeBy(r, q.Get("sent")); id != "" {
+	if id := p.createdPost(r, q.Get("sent")); id != "" {
 		p.Flash(r, "This form was already submitted. This is the post that it created.")
 		shell.Redirect(w, r, "/posts/"+id+"/edit")
 		return
@@ -225,7 +225,7 @@ func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	out.lay(known)
+	out.arrangeMedia(known)
 	if out.Shelf, err = p.pickerPage(r, &out.sheet); err != nil {
 		return view{}, err
 	}
@@ -290,8 +290,8 @@ func (p *Handlers) libraryItems(ctx context.Context, team int64, s sheet) (map[i
 	return out, nil
 }
 
-// lay arranges the media and omits media that the team does not have.
-func (v *view) lay(known map[int64]network.Media) {
+// arrangeMedia arranges the media and omits media that the team does not have.
+func (v *view) arrangeMedia(known map[int64]network.Media) {
 	seen := map[int64]bool{}
 	v.Shown, v.Media = v.items(0, v.Media, known, seen)
 	for _, list := range [][]chosen{v.Chosen, v.Aside} {

@@ -147,9 +147,9 @@ func (p *Handlers) when(s sheet, zone *time.Location, held *post.Record) (time.T
 func (p *Handlers) checkTimeAllowed(at time.Time) error {
 	switch now := p.DB.Now(); {
 	case !at.After(now):
-		return errOver
+		return errPastTime
 	case post.TooFar(now, at):
-		return errFar
+		return errTooFarAhead
 	}
 	return nil
 }
@@ -182,11 +182,11 @@ func (p *Handlers) addDay(ctx context.Context, actor *access.Actor, s sheet, hel
 	return nil
 }
 
-// errOver is the error for a time in the past.
-var errOver = apierr.Invalid(apierr.InThePast, "date",
+// errPastTime is the error for a time in the past.
+var errPastTime = apierr.Invalid(apierr.InThePast, "date",
 	"That time has passed. Pick a future time, or publish the post now.")
 
-var errFar = apierr.Invalid(apierr.OutOfRange, "date", "That is more than ten years away. Check the year.")
+var errTooFarAhead = apierr.Invalid(apierr.OutOfRange, "date", "That is more than ten years away. Check the year.")
 
 // count counts problems and warnings.
 func (o *outlook) count() {
@@ -318,7 +318,7 @@ func (v *view) addFresh(
 		v.Path = "/posts/" + url.PathEscape(v.Post.ID) + "/edit"
 	}
 	v.choose(accounts, v.Post)
-	v.lay(known)
+	v.arrangeMedia(known)
 }
 
 func has[T comparable](list []T, one T) bool { return slices.Contains(list, one) }

@@ -62,7 +62,7 @@ func (p *Handlers) press(w http.ResponseWriter, r *http.Request, s sheet, refuse
 	case "add":
 		s.addPicked()
 	case "free":
-		if err := p.takeFree(r, &s); err != nil {
+		if err := p.useNextFreeSlot(r, &s); err != nil {
 			p.show(w, r, s, err)
 			return
 		}
@@ -81,12 +81,12 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what st
 		return
 	}
 	if len(found) > 0 {
-		p.showAt(w, r, s, r.PathValue("id"), p.T(r, notDone[what]), found...)
+		p.showAt(w, r, s, r.PathValue("id"), p.T(r, failedActionTexts[what]), found...)
 		return
 	}
 	id, at, err := p.write(r, s, what == "schedule" && s.Repeat.Often == "")
 	if id != "" {
-		p.noteSaved(r, s, id)
+		p.recordSave(r, s, id)
 	}
 	switch {
 	case err != nil && id != "":
@@ -114,20 +114,20 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what st
 	if post.FarAhead(p.DB.Now(), at) {
 		said += " " + p.T(r, "Its time is more than a year ahead, in %s: check the year.", at.Format("2006"))
 	}
-	p.FlashText(r, said+p.linksEnded(r, id))
+	p.FlashText(r, said+p.revokedLinkNote(r, id))
 	shell.Redirect(w, r, "/posts/"+id)
 }
 
-// noteSaved deletes the unsaved copy of a saved form, and records which post a new form has created.
-func (p *Handlers) noteSaved(r *http.Request, s sheet, id string) {
+// recordSave deletes the unsaved copy of a saved form, and records which post a new form has created.
+func (p *Handlers) recordSave(r *http.Request, s sheet, id string) {
 	p.endUnsaved(r, s)
 	if r.PathValue("id") == "" {
-		p.recordMade(r, id)
+		p.recordCreated(r, id)
 	}
 }
 
-// linksEnded returns a note if a change has invalidated the client's links to a post.
-func (p *Handlers) linksEnded(r *http.Request, id string) string {
+// revokedLinkNote returns a note if a change has invalidated the client's links to a post.
+func (p *Handlers) revokedLinkNote(r *http.Request, id string) string {
 	rounds, err := p.approvals.Rounds(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 	if err != nil || len(rounds) == 0 {
 		return "" // the post's page shows it too
@@ -151,21 +151,21 @@ func (p *Handlers) savedText(r *http.Request, id string) string {
 }
 
 const (
-	madeKey = "made by forms"
-	maxMade = 20 // recorded forms per session
+	createdKey = "made by forms"
+	maxCreated = 20 // recorded forms per session
 )
 
-// recordMade records which post a form created, so that a person who returns to the form is redirected to the post.
-func (p *Handlers) recordMade(r *http.Request, id string) {
-	lines := strings.Fields(string(p.Pop(r.Context(), madeKey)))
+// recordCreated records which post a form created, so that a person who returns to the form is redirected to the post.
+func (p *Handlers) recordCreated(r *http.Request, id string) {
+	lines := strings.Fields(string(p.Pop(r.Context(), createdKey)))
 	lines = append(lines, r.PostForm.Get("once")+"="+id)
-	p.Put(r.Context(), madeKey, []byte(strings.Join(lines[max(0, len(lines)-maxMade):], " ")))
+	p.Put(r.Context(), createdKey, []byte(strings.Join(lines[max(0, len(lines)-maxCreated):], " ")))
 }
 
-// madeBy returns the ID of the post that a form created, or "".
-func (p *Handlers) madeBy(r *http.Request, once string) string {
-	kept := p.Pop(r.Context(), madeKey)
-	p.Put(r.Context(), madeKey, kept)
+// createdPost returns the ID of the post that a form created, or "".
+func (p *Handlers) createdPost(r *http.Request, once string) string {
+	kept := p.Pop(r.Context(), createdKey)
+	p.Put(r.Context(), createdKey, kept)
 	for line := range strings.FieldsSeq(string(kept)) {
 		if form, id, _ := strings.Cut(line, "="); form == once {
 			return id
@@ -174,8 +174,8 @@ func (p *Handlers) madeBy(r *http.Request, once string) string {
 	return ""
 }
 
-// notDone describes the action of a button that failed because of the listed problems.
-var notDone = map[string]locale.Key{
+// failedActionTexts describes the action of a button that failed because of the listed problems.
+var failedActionTexts = map[string]locale.Key{
 	"save": "Not saved.", "schedule": "The post wasn’t scheduled.", "publish": "Not saved and not published.",
 	"approval": "Not saved and not sent for approval.",
 }
@@ -188,7 +188,7 @@ func (p *Handlers) showUnfinished(w http.ResponseWriter, r *http.Request, s shee
 		return
 	}
 	s.Seen, s.Draft = held.UpdatedAt.UnixMicro(), ""
-	p.showAt(w, r, s, id, p.T(r, "The post was saved, but the next step failed.")+p.linksEnded(r, id), err)
+	p.showAt(w, r, s, id, p.T(r, "The post was saved, but the next step failed.")+p.revokedLinkNote(r, id), err)
 }
 
 // write creates or changes the post and returns its ID and time. The ID is also returned if only a part was saved.

@@ -65,7 +65,7 @@ func (p *Handlers) turn(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	case turned != nil:
 		p.Show(w, r, http.StatusBadRequest, pages["turned"], "Not done",
-			turnedPage{
+			invalidRequestPage{
 				turned.Client.Name, turned.RedirectHost(), p.T(r, locale.Key(turned.Why.Text)),
 				template.URL(turned.Back), //nolint:gosec // checkRedirect of package oauth allowed the scheme
 			})
@@ -82,8 +82,8 @@ func (p *Handlers) turn(w http.ResponseWriter, r *http.Request, err error) {
 	p.ShowText(w, r, shell.StatusOf(err), "Not allowed", p.Detail(r, err))
 }
 
-// turnedPage is the page of a client's invalid request.
-type turnedPage struct {
+// invalidRequestPage is the page of a client's invalid request.
+type invalidRequestPage struct {
 	Name, Place, Why string
 	Link             template.URL // redirect with the error
 }

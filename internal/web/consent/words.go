@@ -33,8 +33,8 @@ var capabilityWords = map[access.Capability]locale.Key{
 	access.Publish: "publish and schedule posts", access.Spend: "spend the team’s credits",
 }
 
-// narrowWords describe what a role does not allow, to follow "not be able to".
-var narrowWords = map[access.Capability]locale.Key{
+// missingCapabilityTexts describe what a role does not allow, to follow "not be able to".
+var missingCapabilityTexts = map[access.Capability]locale.Key{
 	access.Read: "read anything", access.Write: "write or change anything", access.Publish: "schedule or publish posts",
 	access.Spend: "spend the team’s credits",
 }
@@ -109,7 +109,7 @@ func listCapabilities(l *locale.Language, of []access.Capability) string {
 
 // listMissing returns what a client cannot do as part of a sentence, or "".
 func listMissing(l *locale.Language, of []access.Capability) string {
-	return join(l, of, narrowWords, ", ", "%s, or %s")
+	return join(l, of, missingCapabilityTexts, ", ", "%s, or %s")
 }
 
 func join(

@@ -52,7 +52,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /account/delete", For: shell.People, Do: p.RequireUsedFactor(p.personPage), OneFactor: true},
 		{Pattern: "POST /account/delete", For: shell.People, Do: p.RequireUsedFactor(
 			p.deletePerson), Recent: true, RestoresForm: true, OneFactor: true},
-		{Pattern: "POST /networks/meta/deletion", For: shell.Anyone, Do: p.metaAsks, OneFactor: true},
+		{Pattern: "POST /networks/meta/deletion", For: shell.Anyone, Do: p.receiveMetaRequest, OneFactor: true},
 		{Pattern: "GET /networks/deletions/{code}", For: shell.Anyone, Do: p.erasedPage, OneFactor: true},
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// metaAsks handles Meta's data deletion callback. It answers in Meta's format with the URL of the page that shows the result.
-func (p *Handlers) metaAsks(w http.ResponseWriter, r *http.Request) {
+// receiveMetaRequest handles Meta's data deletion callback. It answers in Meta's format with the URL of the page that shows the result.
+func (p *Handlers) receiveMetaRequest(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}

@@ -60,7 +60,7 @@ func (p *Handlers) accounts(
 			PostAccount: a, PostID: full.ID, Said: textOf(said, a.NetworkMessage),
 			HasOwn: stored.Targets[i].Media != nil, Own: stored.Targets[i].Media,
 		}
-		one.Next = nextOf(lang, coming, a.ID, p.DB.Now(), zone)
+		one.Next = nextStep(lang, coming, a.ID, p.DB.Now(), zone)
 		if a.State == post.TargetFailed {
 			one.Holder = held[a.ID]
 			p.mayRetry(lang, one, stored, stored.Targets[i], zone)
@@ -73,8 +73,8 @@ func (p *Handlers) accounts(
 			}
 		}
 		one.showDecision(lang, last)
-		most := fewLines
-		if len(out) > fewAccounts {
+		most := maxShownAttempts
+		if len(out) > maxShownAccounts {
 			most = 0
 		}
 		one.Earlier = max(0, len(one.Lines)-most)
@@ -117,7 +117,7 @@ func (p *Handlers) mayRetry(
 	}
 }
 
-func nextOf(lang *locale.Language, coming []delivery.Next, account int64, now time.Time, zone *time.Location) *next {
+func nextStep(lang *locale.Language, coming []delivery.Next, account int64, now time.Time, zone *time.Location) *next {
 	for _, n := range coming {
 		if n.AccountID != account {
 			continue
@@ -184,6 +184,6 @@ type (
 )
 
 const (
-	fewAccounts = 10 // maximum number of accounts whose attempts the post's page shows
-	fewLines    = 5  // attempts of each
+	maxShownAccounts = 10 // maximum number of accounts whose attempts the post's page shows
+	maxShownAttempts = 5  // attempts of each
 )

@@ -75,11 +75,11 @@ func (p *Handlers) retry(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	said, err := p.sendAgain(r)
+	said, err := p.retryPost(r)
 	p.finish(w, r, err, said)
 }
 
-func (p *Handlers) sendAgain(r *http.Request) (string, error) {
+func (p *Handlers) retryPost(r *http.Request) (string, error) {
 	id, err := idIn(r)
 	if err != nil {
 		return "", err
@@ -110,8 +110,8 @@ func (p *Handlers) sendAgain(r *http.Request) (string, error) {
 // linkKey is the session key of a client's link for the next page.
 const linkKey = "approval link "
 
-// postHere parses a form about a post of the visitor's team and returns the post's ID.
-func (p *Handlers) postHere(w http.ResponseWriter, r *http.Request) (string, bool) {
+// parsePostForm parses a form about a post of the visitor's team and returns the post's ID.
+func (p *Handlers) parsePostForm(w http.ResponseWriter, r *http.Request) (string, bool) {
 	if !p.ReadForm(w, r) {
 		return "", false
 	}
@@ -127,7 +127,7 @@ func (p *Handlers) postHere(w http.ResponseWriter, r *http.Request) (string, boo
 
 // askApproval creates a link that a team member sends to the client.
 func (p *Handlers) askApproval(w http.ResponseWriter, r *http.Request) {
-	id, ok := p.postHere(w, r)
+	id, ok := p.parsePostForm(w, r)
 	if !ok {
 		return
 	}
@@ -154,7 +154,7 @@ func (p *Handlers) askApproval(w http.ResponseWriter, r *http.Request) {
 
 // revokeLinks revokes the client's links to the post.
 func (p *Handlers) revokeLinks(w http.ResponseWriter, r *http.Request) {
-	id, ok := p.postHere(w, r)
+	id, ok := p.parsePostForm(w, r)
 	if !ok {
 		return
 	}

@@ -13,10 +13,10 @@ import (
 
 // How many posts the calendar shows per day, by view, and how many drafts beside it.
 const (
-	perDayInMonth = 3
-	perDayInWeek  = 12
-	perDay        = 60
-	draftsBeside  = 10
+	perDayInMonth  = 3
+	perDayInWeek   = 12
+	perDay         = 60
+	maxShownDrafts = 10
 )
 
 // Hours without posts outside of these hours are folded.
@@ -138,7 +138,7 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 	}
 	var drafts []calendar.Entry
 	if view.Writer {
-		if drafts, err = calendar.ListUnplanned(ctx, p.DB, team, filter, draftsBeside+1); err != nil {
+		if drafts, err = calendar.ListUnplanned(ctx, p.DB, team, filter, maxShownDrafts+1); err != nil {
 			return err
 		}
 	}
@@ -150,8 +150,8 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 	if err != nil {
 		return err
 	}
-	if view.MoreDrafts = len(drafts) > draftsBeside; view.MoreDrafts {
-		drafts = drafts[:draftsBeside]
+	if view.MoreDrafts = len(drafts) > maxShownDrafts; view.MoreDrafts {
+		drafts = drafts[:maxShownDrafts]
 	}
 	view.Drafts = events(drafts, false)
 	view.ZoneCode, view.Empty = bounds[0].In(shown.zone).Format("MST"), true

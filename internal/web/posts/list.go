@@ -22,12 +22,12 @@ import (
 )
 
 const (
-	listed       = 30  // posts per page
-	maxNamed     = 5   // accounts named per post
-	maxPassed    = 3   // overdue drafts shown first
-	maxToChoose  = 200 // accounts offered as filters
-	maxSearch    = 200 // characters of a search
-	accountsPage = 50
+	listed            = 30  // posts per page
+	maxNamedAccounts  = 5   // accounts named per post
+	maxOverdueDrafts  = 3   // overdue drafts shown first
+	maxAccountFilters = 200 // accounts offered as filters
+	maxSearch         = 200 // characters of a search
+	accountsPage      = 50
 )
 
 // filters are the selected tab and filters of the list, as in its URL. Both days are inclusive.
@@ -193,7 +193,7 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 		status = shell.StatusOf(err)
 	}
 	if v := shell.VisitorOf(r.Context()); v.Is(shell.Writers) && !view.Any && view.Status == "" && view.First == "" {
-		if view.Passed, err = calendar.ListOverdueDrafts(r.Context(), p.DB, v.Team.ID, p.DB.Now(), maxPassed); err != nil {
+		if view.Passed, err = calendar.ListOverdueDrafts(r.Context(), p.DB, v.Team.ID, p.DB.Now(), maxOverdueDrafts); err != nil {
 			p.ShowError(w, r, err)
 			return
 		}
@@ -258,7 +258,7 @@ func (p *Handlers) rows(r *http.Request, found []postlist.Entry) ([]listedPost, 
 func (p *Handlers) choices(r *http.Request, chosen string) ([]choice, error) {
 	args := operation.Arguments{"active_only": false, "limit": int64(accountsPage)}
 	out, seen := []choice{}, chosen == ""
-	for len(out) < maxToChoose {
+	for len(out) < maxAccountFilters {
 		found, outcome, err := shell.Run[account.SocialAccountList](p.Frame, r, "list_social_accounts", args)
 		if err != nil {
 			return nil, err

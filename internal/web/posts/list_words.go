@@ -69,7 +69,7 @@ func orderOf(f postlist.Filter) locale.Key {
 
 // listedOf returns a row of the list.
 func listedOf(e postlist.Entry, zone *time.Location) listedPost {
-	out := listedPost{Entry: e, Others: max(0, len(e.Accounts)-maxNamed)}
+	out := listedPost{Entry: e, Others: max(0, len(e.Accounts)-maxNamedAccounts)}
 	out.Accounts = e.Accounts[:len(e.Accounts)-out.Others]
 	switch {
 	case !e.PublishedAt.IsZero():

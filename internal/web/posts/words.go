@@ -18,13 +18,13 @@ func clock(at time.Time) template.HTML {
 	return template.HTML(text) //nolint:gosec // contains only digits
 }
 
-// soonWithin is the time before an event from which the wait is shown instead of the time.
-const soonWithin = 2 * time.Minute
+// countdownFrom is the time before an event from which the wait is shown instead of the time.
+const countdownFrom = 2 * time.Minute
 
 // near returns the waiting time until a time in the near future, such as "in 20 seconds", or "".
 func near(l *locale.Language, now, at time.Time) string {
 	switch wait := at.Sub(now); {
-	case wait >= soonWithin:
+	case wait >= countdownFrom:
 		return ""
 	case wait < time.Second:
 		return l.T("in a moment")

@@ -32,8 +32,8 @@ type beside struct {
 	l       *locale.Language
 }
 
-// maxBeside is how many reports a page compares in any plan.
-const maxBeside = 50
+// maxCompared is how many reports a page compares in any plan.
+const maxCompared = 50
 
 // compare shows key figures of several profile reports side by side.
 func (p *Handlers) compare(w http.ResponseWriter, r *http.Request) {
@@ -45,8 +45,8 @@ func (p *Handlers) compare(w http.ResponseWriter, r *http.Request) {
 	view := beside{Most: limits.ProfilesComparable, l: p.Language(r)}
 	ids := reportIDs(r.URL.Query()["ids"])
 	most := limits.ProfilesComparable
-	if most == plan.Unlimited || most > maxBeside {
-		most = maxBeside
+	if most == plan.Unlimited || most > maxCompared {
+		most = maxCompared
 	}
 	switch {
 	case int64(len(ids)) > most:

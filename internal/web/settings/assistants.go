@@ -27,8 +27,8 @@ type assistantsView struct {
 	Address    string // URL for assistants; empty if the visitor cannot connect any
 }
 
-// whoseAssistants returns whose assistants the visitor sees, 0 for everybody's.
-func whoseAssistants(r *http.Request) int64 {
+// assistantOwner returns whose assistants the visitor sees, 0 for everybody's.
+func assistantOwner(r *http.Request) int64 {
 	v := shell.VisitorOf(r.Context())
 	if v.Is(shell.Managers) {
 		return 0
@@ -38,7 +38,7 @@ func whoseAssistants(r *http.Request) int64 {
 
 func (p *Handlers) assistantsPage(w http.ResponseWriter, r *http.Request) {
 	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
-	whose := whoseAssistants(r)
+	whose := assistantOwner(r)
 	lines, err := p.Teams.ListConnections(r.Context(), here(r), whose, before, keysPerPage+1)
 	if err != nil {
 		p.ShowError(w, r, err)
@@ -66,7 +66,7 @@ func (p *Handlers) connectionIn(r *http.Request) (team.ListedKey, error) {
 		return team.ListedKey{}, err
 	}
 	k, err := p.Teams.Connection(r.Context(), here(r), id)
-	if err == nil && whoseAssistants(r) != 0 && k.PersonID != whoseAssistants(r) {
+	if err == nil && assistantOwner(r) != 0 && k.PersonID != assistantOwner(r) {
 		return team.ListedKey{}, apierr.Missing()
 	}
 	return k, err

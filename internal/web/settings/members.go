@@ -143,15 +143,15 @@ func (p *Handlers) sendInvitation(r *http.Request, email string, role access.Rol
 }
 
 func (p *Handlers) confirmMember(w http.ResponseWriter, r *http.Request) {
-	p.onWaiting(w, r, "The person is now a member.", team.Admin.ConfirmMember)
+	p.handleWaitingMember(w, r, "The person is now a member.", team.Admin.ConfirmMember)
 }
 
 func (p *Handlers) declineMember(w http.ResponseWriter, r *http.Request) {
-	p.onWaiting(w, r, "The person was declined. The invitation no longer works.", team.Admin.DeclineMember)
+	p.handleWaitingMember(w, r, "The person was declined. The invitation no longer works.", team.Admin.DeclineMember)
 }
 
-// onWaiting calls do, to confirm or decline the person, for the invitation in the path.
-func (p *Handlers) onWaiting(
+// handleWaitingMember calls do, to confirm or decline the person, for the invitation in the path.
+func (p *Handlers) handleWaitingMember(
 	w http.ResponseWriter, r *http.Request, said locale.Key, do func(team.Admin, context.Context, int64) error,
 ) {
 	id, err := shell.PathID(r, "invitation")
