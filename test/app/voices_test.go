@@ -44,7 +44,7 @@ func TestVoices(t *testing.T) {
 			shows(200, "The brand voice was created.", "Harbour", "Default", "A roastery", "Regulars", "quay",
 				"Words to use Use: quay Use: blend", "Avoid: limited offer", "Point of view We – the business", "Emoji A few",
 				"Say the farm.").mustBeSmall()
-		voices := b.open("/voices").shows(200, "Harbour Default Warm. Use: quay", "1 audience", "Used for new posts")
+		voices := b.open("/voices").shows(200, "Harbour Default for new posts Warm. Use: quay", "1 audience")
 		shown := voices.follow("Harbour")
 		edit := shown.follow("Edit").form("Save")
 		if edit.values.Get("business_description") != "A roastery\nat the quay." ||
@@ -55,7 +55,7 @@ func TestVoices(t *testing.T) {
 		}
 		edit.fill("tone", "<script>dry</script>").fill("audience_name", "Regulars", "Visitors", "").
 			fill("audience_description", "They live nearby.", "", "").fill("content_language", "pt-br").press().
-			shows(200, "The brand voice was saved.", "<script>dry</script>", "Visitors", "Language pt-BR").lacks("<script>dry")
+			shows(200, "The brand voice was saved.", "<script>dry</script>", "Visitors", "Language Portuguese, Brazil").lacks("<script>dry")
 
 		for field, wrong := range map[string][2]string{
 			"name":             {strings.Repeat("n", 101), "The field “Name” is limited to 100 characters."},

@@ -8,6 +8,7 @@ import (
 
 	"pressroom.example/pressroom/internal/domain/voice"
 	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/settings"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
@@ -182,6 +183,9 @@ var (
 
 // MaxAudiences is how many audiences a voice can have.
 func (formView) MaxAudiences() int { return voice.MaxAudiences }
+
+// Languages returns the offered languages.
+func (formView) Languages() []settings.ContentLanguage { return settings.ContentLanguages() }
 
 // Views returns the options for the point of view.
 func (formView) Views() []choice { return slices.Clone(views) }

@@ -42,6 +42,17 @@ type (
 // Of returns the value of a field.
 func (v materialView) Of(name string) string { return v.Fields.Get(name) }
 
+// Kind returns the kind of material that the form offers first.
+func (v materialView) Kind() string {
+	switch {
+	case v.Wrong.Field == "link" || v.Of("link") != "":
+		return "link"
+	case v.Wrong.Field == "post_id" || v.Of("post_id") != "":
+		return "posts"
+	}
+	return "text"
+}
+
 // Full reports whether the voice has the maximum amount of material.
 func (v materialView) Full() bool { return len(v.Pieces) >= voice.MaxMaterials }
 

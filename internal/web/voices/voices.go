@@ -5,19 +5,29 @@ package voices
 import (
 	"context"
 	"embed"
+	"html/template"
 	"net/http"
 	"strconv"
 	"time"
 
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/voice"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/settings"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, nil)
+var pages = shell.Parse(files, nil, func(l *locale.Language) template.FuncMap {
+	return template.FuncMap{"language": func(tag string) string {
+		if name := settings.LanguageName(tag); name != "" {
+			return l.T(name)
+		}
+		return tag
+	}}
+})
 
 // Handlers serves the voice pages.
 type Handlers struct {
