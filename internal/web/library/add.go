@@ -20,7 +20,9 @@ type addView struct {
 	Spends  bool
 	Fields  url.Values
 	Wrong   shell.FormError
-	At      string // name of the form with the error
+
+	Types                        []string // of files that can be added
+	MaxImageBytes, MaxVideoBytes int64
 }
 
 // Of returns the value of a field.
@@ -57,13 +59,15 @@ func (p *Handlers) showAdd(w http.ResponseWriter, r *http.Request, status int, v
 		return
 	}
 	v.Price, v.Spends = p.media.Terms.Prices.ProfileMediaDownload, shell.VisitorOf(r.Context()).Is(shell.Spenders)
+	limits := p.media.Terms.Limits
+	v.Types, v.MaxImageBytes, v.MaxVideoBytes = media.Types, limits.MaxImageBytes, limits.MaxVideoBytes
 	p.Show(w, r, status, pages["add"], "Add files", v)
 }
 
 // again shows the forms with the input and the error.
-func (p *Handlers) again(w http.ResponseWriter, r *http.Request, at string, err error) {
+func (p *Handlers) again(w http.ResponseWriter, r *http.Request, err error) {
 	if wrong, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
-		p.showAdd(w, r, shell.StatusOf(err), addView{Fields: r.PostForm, Wrong: wrong, At: at})
+		p.showAdd(w, r, shell.StatusOf(err), addView{Fields: r.PostForm, Wrong: wrong})
 	}
 }
 
@@ -78,7 +82,7 @@ func (p *Handlers) upload(w http.ResponseWriter, r *http.Request) {
 	}
 	outcome, err := p.Do(r, "create_uploads", args)
 	if err != nil {
-		p.again(w, r, "upload", err)
+		p.again(w, r, err)
 		return
 	}
 	batch, err := shell.Result[media.UploadBatch](outcome)
@@ -100,24 +104,24 @@ func (p *Handlers) importFile(w http.ResponseWriter, r *http.Request) {
 	if into := numberOf(r.PostForm.Get("folder")); into != 0 {
 		args["folder_id"] = into
 	}
-	p.begin(w, r, "import_media", "import", args)
+	p.begin(w, r, "import_media", args)
 }
 
 func (p *Handlers) download(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	p.begin(w, r, "download_profile_media", "download", operation.Arguments{
+	p.begin(w, r, "download_profile_media", operation.Arguments{
 		"platform": r.PostForm.Get("platform"), "type": r.PostForm.Get("type"), "username": r.PostForm.Get("username"),
 		"limit": numberOf(r.PostForm.Get("limit")), "save_to_library": true,
 	})
 }
 
 // begin starts an operation and redirects to the page of its job.
-func (p *Handlers) begin(w http.ResponseWriter, r *http.Request, tool, form string, args operation.Arguments) {
+func (p *Handlers) begin(w http.ResponseWriter, r *http.Request, tool string, args operation.Arguments) {
 	outcome, err := p.Do(r, tool, args)
 	if err != nil {
-		p.again(w, r, form, err)
+		p.again(w, r, err)
 		return
 	}
 	begun, err := shell.Result[job.Job](outcome)
