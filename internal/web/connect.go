@@ -37,6 +37,15 @@ var wayHints = map[string]locale.Key{
 	"instagram/facebook":  "For accounts that belong to a Facebook Page. You sign in with a Facebook account that manages the Page.",
 }
 
+// wayTitles are the headings of the sign-in methods of these networks.
+var wayTitles = map[string]locale.Key{
+	"instagram/instagram": "Sign in with Instagram", "instagram/facebook": "Through a Facebook Page",
+	"linkedin/": "Your own profile", "linkedin/company": "A company page",
+}
+
+// wayTitle returns the heading of a sign-in method.
+func wayTitle(platform, kind string) locale.Key { return wayTitles[platform+"/"+kind] }
+
 // wayHint returns which accounts a sign-in method is for, or "".
 func wayHint(platform, kind string) locale.Key { return wayHints[platform+"/"+kind] }
 

@@ -24,6 +24,9 @@ func TestWayHints(t *testing.T) {
 			if wayHint(n.Platform(), kind) == "" {
 				t.Errorf("%s/%s has no hint", n.Platform(), kind)
 			}
+			if wayTitle(n.Platform(), kind) == "" {
+				t.Errorf("%s/%s has no title", n.Platform(), kind)
+			}
 		}
 	}
 }

@@ -16,7 +16,7 @@ var files embed.FS
 
 // pages holds this package's templates.
 var pages = shell.Parse(files, template.FuncMap{
-	"spark": plot.Spark, "vowel": beginsWithVowel, "wayhint": wayHint,
+	"spark": plot.Spark, "vowel": beginsWithVowel, "wayhint": wayHint, "waytitle": wayTitle,
 	"networks": func() []string {
 		return []string{"instagram", "facebook", "threads", "tiktok", "youtube", "linkedin", "x", "pinterest", "bluesky"}
 	},

@@ -93,7 +93,7 @@ func TestQuickstartConnectsBluesky(t *testing.T) {
 func TestConnectBlueskyHasNoSandbox(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		h.crew(t).as(t, access.Owner).open("/accounts").form("Bluesky").press().
-			shows(http.StatusOK, "Create an app password in the settings of Bluesky").
+			shows(http.StatusOK, "Where to get an app password").
 			contains(`value="https://bsky.social"`).lacks("sandbox")
 	})
 }
