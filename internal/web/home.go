@@ -288,11 +288,6 @@ func (a *App) addMetrics(ctx context.Context, team int64, posts []happened) erro
 	return nil
 }
 
-// help explains how to use the app.
-func (a *App) help(w http.ResponseWriter, r *http.Request) {
-	a.Show(w, r, http.StatusOK, pages["help"], "Using the app", nil)
-}
-
 func (a *App) errorReference(w http.ResponseWriter, r *http.Request) {
 	a.Show(w, r, http.StatusOK, pages["errors"], "Error reference", problem.Entries())
 }

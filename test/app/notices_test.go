@@ -192,6 +192,23 @@ func TestNoticeSettings(t *testing.T) {
 	})
 }
 
+// The help of the navigation leads to the part about the page.
+func TestHelpOfPage(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		owner := h.crew(t).as(t, access.Owner)
+		help := owner.open("/docs/app").source
+		for path, part := range map[string]string{
+			"/": "page-home", "/posts": "schedule", "/calendar": "move", "/accounts": "connect", "/reports": "report",
+			"/settings/team": "page-settings", "/notices": "page-notices",
+		} {
+			owner.open(path).contains(`href="/docs/app#` + part + `"`)
+			if !strings.Contains(help, `id="`+part+`"`) {
+				t.Errorf("the help has no part %s", part)
+			}
+		}
+	})
+}
+
 // The API reference is public.
 func TestReferencePages(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
@@ -201,6 +218,7 @@ func TestReferencePages(t *testing.T) {
 				shows(200, "Bearer $PRESSROOM_KEY", h.root+"/api/v1/posts", "PostMedia")
 			b.open("/docs").follow("Using the app").
 				shows(200, "How to do the most common jobs.", "Get a client’s approval", "API reference").mustBeSmall()
+			b.open("/docs/app?q=approval").shows(200, "Get a client’s approval").lacks("Invite a colleague")
 			b.open("/docs/start").shows(200, h.root+"/api/v1/me")
 			b.open("/docs/assistants").shows(200, h.root+"/mcp")
 			b.open("/docs/nothing").shows(404)

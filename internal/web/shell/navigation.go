@@ -62,8 +62,21 @@ func (v *Visitor) more() []navItem {
 // Main returns the entries of the navigation that are always shown.
 func (p page) Main() []navItem { return mainItems }
 
-// More returns the other entries of the navigation.
-func (p page) More() []navItem { return p.Visitor.more() }
+// helpParts are the parts of the help about the pages of a section.
+var helpParts = map[string]string{
+	"": "page-home", "calendar": "move", "posts": "schedule", "analytics": "analytics", "reports": "report", "accounts": "connect",
+	"connect": "connect", "approvals": "approve", "media": "page-media", "hashtags": "page-hashtags", "voices": "page-voices",
+	"settings": "page-settings", "notices": "page-notices",
+}
+
+// More returns the other entries of the navigation. The last one leads to the part of the help about the page.
+func (p page) More() []navItem {
+	out := p.Visitor.more()
+	if part, ok := helpParts[p.Section]; ok {
+		out[len(out)-1].Page += "#" + part
+	}
+	return out
+}
 
 // Creates reports whether the visitor may write posts in the selected team.
 func (p page) Creates() bool {

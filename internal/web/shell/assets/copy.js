@@ -3,7 +3,7 @@
 
 for (const button of document.querySelectorAll('[data-copy]')) {
   const from = document.getElementById(button.dataset.copy);
-  const said = button.parentElement.querySelector('[data-copied]');
+  const said = (button.closest('.joined-field') ?? button).parentElement.querySelector('[data-copied]');
   if (!from || !navigator.clipboard) continue;
   button.hidden = false;
   button.addEventListener('click', async () => {

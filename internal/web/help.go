@@ -1,0 +1,52 @@
+package web
+
+import (
+	"bytes"
+	"html"
+	"html/template"
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// helpView is the help, or the parts of it that match a query.
+type helpView struct {
+	Query       string
+	Jobs, Pages template.HTML
+}
+
+// help explains how to use the app.
+func (a *App) help(w http.ResponseWriter, r *http.Request) {
+	view := helpView{Query: strings.TrimSpace(r.URL.Query().Get("q"))}
+	for name, part := range map[string]*template.HTML{"help jobs": &view.Jobs, "help pages": &view.Pages} {
+		var out bytes.Buffer
+		if err := pages["help"](a.Language(r)).ExecuteTemplate(&out, name, nil); err != nil {
+			a.ServerError(w, r, err)
+			return
+		}
+		*part = matchingHelp(out.String(), view.Query)
+	}
+	a.Show(w, r, http.StatusOK, pages["help"], "Using the app", view)
+}
+
+var (
+	helpParts = regexp.MustCompile(`(?s)<section .*?</section>|<div id="page-.*?</div>`)
+	tags      = regexp.MustCompile(`<[^>]*>`)
+)
+
+// matchingHelp returns the parts of the help that contain all words of a query.
+func matchingHelp(content, query string) template.HTML {
+	words := strings.Fields(strings.ToLower(query))
+	var out strings.Builder
+	for _, part := range helpParts.FindAllString(content, -1) {
+		text := strings.ToLower(html.UnescapeString(tags.ReplaceAllString(part, "")))
+		matches := true
+		for _, word := range words {
+			matches = matches && strings.Contains(text, word)
+		}
+		if matches {
+			out.WriteString(part + "\n")
+		}
+	}
+	return template.HTML(out.String()) //nolint:gosec // parts of a template's output
+}
