@@ -24,7 +24,9 @@ func TestNextStep(t *testing.T) {
 		t.Error(step)
 	}
 	lost := &network.Error{Class: network.AuthDead, Code: "invalid_grant"}
-	for platform, want := range map[string]string{"youtube": "choose Publish app", "x": "Connect the account again, and allow everything."} {
+	for platform, want := range map[string]string{
+		"youtube": "choose Publish app", "x": "Connect the account again, and allow everything.",
+	} {
 		if step := network.CallFinding(platform, "access token", lost).NextStep; !strings.Contains(step, want) {
 			t.Errorf("%s: %s", platform, step)
 		}

@@ -194,7 +194,8 @@ func TestComposerVideoLimit(t *testing.T) {
 			"caption": "By the API", "account_ids": ids, "media_ids": []int64{film},
 			"options": map[string]any{"tiktok": map[string]any{"privacy_level": "SELF_ONLY", "music_usage_confirmed": true}},
 		})
-		if got := fmt.Sprint(c.callTool(t, "validate_post", map[string]any{"post_id": made["id"]})["problems"]); !strings.Contains(got, tooLong) {
+		checked := c.callTool(t, "validate_post", map[string]any{"post_id": made["id"]})
+		if got := fmt.Sprint(checked["problems"]); !strings.Contains(got, tooLong) {
 			t.Errorf("problems %s", got)
 		}
 	})

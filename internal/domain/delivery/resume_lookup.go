@@ -74,7 +74,7 @@ func (s *Service) lookUpAccount(ctx context.Context, account int64, candidates [
 }
 
 // noteHidden names posts that only the owner of the account can see as the reason why candidates without a verdict may have
-// been sent. Only a person can tell whether such a post is the candidate, and whether it counts as published.
+// been sent. Only a person knows if such a post is the candidate, and if it counts as published.
 func (s *Service) noteHidden(ctx context.Context, grant account.Grant, candidates []*candidate, since time.Time) {
 	n, err := s.accounts.Network(grant.Platform)
 	lister, ok := n.(network.HiddenLister)

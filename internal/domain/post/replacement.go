@@ -16,6 +16,9 @@ import (
 // A submitted post cannot be changed. To edit content that a network refused, a person creates an edited copy: a draft
 // that takes over the failed accounts of the post. The original post and all its edited copies are a family.
 //
+// A copy uploads its media again, even if only the text differs. Several networks fix the text when an upload starts, and a
+// lost request of the original post could still publish with a shared upload, so that two posts appear.
+//
 // At most one post of a family publishes to an account. A post holds an account if the account's state in that post is
 // anything but failed. Other posts of the family cannot retry or add the account while it is held.
 

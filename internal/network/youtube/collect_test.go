@@ -112,8 +112,8 @@ func TestListHidden(t *testing.T) {
 			return `{"items":[{"snippet":{` + when + `,"resourceId":{"videoId":"aaaaaaaaaaa"}}},
 				{"snippet":{` + when + `,"resourceId":{"videoId":"bbbbbbbbbbb"}}}]}`
 		}
-		return `{"items":[{"id":"aaaaaaaaaaa","snippet":{` + when + `},"status":{"privacyStatus":"public","uploadStatus":"processed"}},
-			{"id":"bbbbbbbbbbb","snippet":{` + when + `,"title":"Locked"},"status":{"privacyStatus":"private","uploadStatus":"processed"}}]}`
+		return `{"items":[{"id":"aaaaaaaaaaa","snippet":{` + when + `},"status":{"privacyStatus":"public"}},
+			{"id":"bbbbbbbbbbb","snippet":{` + when + `,"title":"Locked"},"status":{"privacyStatus":"private"}}]}`
 	})}}})
 	g := network.Grant{Server: "https://www.googleapis.com", Account: "UC1a"}
 	hidden, err := n.ListHidden(t.Context(), g, networktest.Start, 10)
