@@ -169,13 +169,13 @@ func TestManualHold(t *testing.T) {
 			t.Errorf("held: %+v", state)
 		}
 		w.clock.Advance(20 * time.Minute)
-		h.rests(of, day{soon: map[string]string{"bluesky": id}})
+		h.checkHeld(of, day{soon: map[string]string{"bluesky": id}})
 		done := must.Get(h.Resume(t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour}))(t)
 		if done.GoesLate != 1 || done.WentOut+done.Unconfirmed+done.Missed != 0 {
 			t.Errorf("resuming: %+v", done)
 		}
-		h.becomes(of, id, "published")
-		h.once("bluesky", "Held by hand", 1)
+		h.awaitStatus(of, id, "published")
+		h.wantPosts("bluesky", "Held by hand", 1)
 		if is := h.status(paused, waits); is != "scheduled" {
 			t.Errorf("status of the post during the pause = %s", is)
 		}

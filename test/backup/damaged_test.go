@@ -16,8 +16,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/s3"
 )
 
-// small creates and backs up an installation with little data.
-func (w *env) small(url, blobs string) (server.Config, string) {
+// newSmallBackup creates and backs up an installation with little data.
+func (w *env) newSmallBackup(url, blobs string) (server.Config, string) {
 	w.t.Helper()
 	cfg := w.config(url, blobs)
 	h := w.start(cfg)
@@ -33,7 +33,7 @@ func TestDamaged(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newEnv(t)
-		_, folder := w.small(url, testkit.Blobs(t))
+		_, folder := w.newSmallBackup(url, testkit.Blobs(t))
 		manifest := must.Get(backup.Read(folder))(t)
 		file := filepath.Join(folder, "files", manifest.Files[0].Name)
 		table := filepath.Join(folder, manifest.Database.Folder, manifest.Database.Files[len(manifest.Database.Files)-1].Name)
@@ -76,7 +76,7 @@ func TestDamagedFilesCopiedAgain(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newEnv(t)
-		cfg, folder := w.small(url, testkit.Blobs(t))
+		cfg, folder := w.newSmallBackup(url, testkit.Blobs(t))
 		first := must.Get(backup.Read(folder))(t)
 		shorten := func(raw []byte) []byte { return raw[:len(raw)/2] }
 		flip := func(raw []byte) []byte { raw[len(raw)/2] ^= 1; return raw }
@@ -121,7 +121,7 @@ func TestMissing(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newEnv(t)
-		cfg, folder := w.small(url, testkit.Blobs(t))
+		cfg, folder := w.newSmallBackup(url, testkit.Blobs(t))
 		whole := must.Get(backup.Read(folder))(t)
 		lost := whole.Files[slices.IndexFunc(whole.Files, func(f backup.File) bool { return !strings.HasPrefix(f.Name, "store/") })].Name
 		store := must.Get(blob.Open(t.Context(), cfg.Blobs, blob.Options{}))(t)
@@ -149,7 +149,7 @@ func TestTwoKeys(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newEnv(t)
-		cfg, _ := w.small(url, testkit.Blobs(t))
+		cfg, _ := w.newSmallBackup(url, testkit.Blobs(t))
 		old := cfg.SealingKey
 		newer := must.Get(tokencrypt.NewKey())(t)
 		cfg.SealingKey = newer + "," + old
@@ -171,7 +171,7 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newEnv(t)
-		cfg, folder := w.small(url, testkit.Blobs(t))
+		cfg, folder := w.newSmallBackup(url, testkit.Blobs(t))
 		refused := func(name string, target server.Config, says string) {
 			t.Helper()
 			if _, err := server.Restore(t.Context(), target, folder); err == nil || !strings.Contains(err.Error(), says) {
@@ -207,7 +207,7 @@ func TestS3(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", store.ID)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", store.Secret)
 	w := newEnv(t)
-	_, folder := w.small(testkit.SQLite(t), store.Bucket(t))
+	_, folder := w.newSmallBackup(testkit.SQLite(t), store.Bucket(t))
 	target := w.config(empty(t, "sqlite:"), store.Bucket(t))
 	must.Get(server.Restore(t.Context(), target, folder))(t)
 	s := must.Get(server.Open(t.Context(), target))(t)

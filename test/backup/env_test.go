@@ -183,8 +183,8 @@ func (h *installation) status(of *home, id string) string {
 	return status
 }
 
-// becomes waits until a post has the status. If all deliveries wait for a later time, it advances the clock.
-func (h *installation) becomes(of *home, id, status string) {
+// awaitStatus waits until a post has the status. If all deliveries wait for a later time, it advances the clock.
+func (h *installation) awaitStatus(of *home, id, status string) {
 	h.t.Helper()
 	must.Eventually(h.t, waitLimit, "the expected state", func() bool {
 		is := h.status(of, id)

@@ -31,7 +31,7 @@ func TestEventsAfterRestore(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newEnv(t)
-		cfg, folder := w.small(url, testkit.Blobs(t))
+		cfg, folder := w.newSmallBackup(url, testkit.Blobs(t))
 		var taken []auditlog.Entry
 		for _, email := range []string{"1@example.com", "2@example.com", "3@example.com"} { // after the backup
 			taken = w.addPerson(cfg, email, 0)

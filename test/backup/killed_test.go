@@ -23,7 +23,7 @@ func TestKilledDuringBackup(t *testing.T) {
 	binary := program.Build(t, program.Pressroom, program.CrashPoints)
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newEnv(t)
-		cfg, folder := w.small(url, testkit.Blobs(t))
+		cfg, folder := w.newSmallBackup(url, testkit.Blobs(t))
 		run := func(at string, of server.Config, args ...string) {
 			t.Helper()
 			cmd := exec.CommandContext(t.Context(), binary,

@@ -23,11 +23,11 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// everywhere lists the networks of the test.
-var everywhere = []string{"bluesky", "facebook", "instagram", "linkedin", "pinterest", "threads", "tiktok", "x", "youtube"}
+// allNetworks lists the networks of the test.
+var allNetworks = []string{"bluesky", "facebook", "instagram", "linkedin", "pinterest", "threads", "tiktok", "x", "youtube"}
 
-// reticent lists the networks that do not list all posts. If a post is not found there, a person has to decide.
-var reticent = []string{"tiktok", "youtube"}
+// incompleteListers lists the networks that do not list all posts. If such a network does not list a post, a person has to decide.
+var incompleteListers = []string{"tiktok", "youtube"}
 
 // A backup of a running installation is restored in another place. The restored installation returns the same data and
 // publishes nothing. After resume, posts that the original has published are not published again. All others are
@@ -40,8 +40,8 @@ func TestRestored(t *testing.T) {
 			w.clock.Advance(time.Hour) // midnight would change the analytics between the two requests
 		}
 		first := w.start(w.config(url, testkit.Blobs(t)))
-		all, some := first.home(everywhere...), first.home("bluesky", "threads")
-		day := first.furnish(all, some)
+		all, some := first.home(allNetworks...), first.home("bluesky", "threads")
+		day := first.addPosts(all, some)
 		first.awaitAnalytics(all)
 		first.awaitAnalytics(some)
 
@@ -59,11 +59,11 @@ func TestRestored(t *testing.T) {
 		// The original continues after the backup and dies.
 		w.clock.Advance(15 * time.Minute)
 		for _, id := range day.soon {
-			first.becomes(all, id, "published")
+			first.awaitStatus(all, id, "published")
 		}
 		first.publish(some, day.ahead)
-		first.becomes(some, day.ahead, "published")
-		first.becomes(some, day.under, "published")
+		first.awaitStatus(some, day.ahead, "published")
+		first.awaitStatus(some, day.under, "published")
 		first.stop()
 
 		found, err := server.VerifyBackup(t.Context(), first.cfg, folder)
@@ -73,17 +73,17 @@ func TestRestored(t *testing.T) {
 		cfg := w.config(empty(t, url), testkit.Blobs(t))
 		must.Get(server.Restore(t.Context(), cfg, folder))(t)
 		second := w.start(cfg)
-		same(t, before, second.reads(all))
-		same(t, beforeToo, second.reads(some))
-		second.rests(all, day)
+		wantSameAnswers(t, before, second.reads(all))
+		wantSameAnswers(t, beforeToo, second.reads(some))
+		second.checkHeld(all, day)
 
 		w.clock.Advance(10 * time.Minute) // later posts are due too
-		second.resumes(all, some, day)
+		second.resumeAll(all, some, day)
 	})
 }
 
-// same compares the answers of each path.
-func same(t *testing.T, before, after map[string]string) {
+// wantSameAnswers compares the answers of each path.
+func wantSameAnswers(t *testing.T, before, after map[string]string) {
 	t.Helper()
 	if len(before) < 20 || len(before) != len(after) {
 		t.Errorf("%d paths were read before, %d after", len(before), len(after))
@@ -104,16 +104,16 @@ type day struct {
 	next  string            // due in some days
 }
 
-func (h *installation) furnish(all, some *home) day {
+func (h *installation) addPosts(all, some *home) day {
 	h.t.Helper()
 	d := day{soon: map[string]string{}, later: map[string]string{}}
-	for _, platform := range everywhere {
+	for _, platform := range allNetworks {
 		d.soon[platform] = h.schedule(all, platform, "Fresh bread, soon, on "+platform, 10*time.Minute)
 		d.later[platform] = h.schedule(all, platform, "Fresh fish, later, on "+platform, 20*time.Minute)
 	}
 	stood := h.draft(some, "bluesky", "Stood before")
 	h.publish(some, stood)
-	h.becomes(some, stood, "published")
+	h.awaitStatus(some, stood, "published")
 	d.ahead = h.schedule(some, "threads", "A person was early", 48*time.Hour)
 	d.next = h.schedule(some, "threads", "In some days", 72*time.Hour)
 	h.draft(some, "bluesky", "Only a draft")
@@ -211,8 +211,8 @@ func items(data map[string]any, name string) []map[string]any {
 	return out
 }
 
-// rests checks that due posts are not published, that the reason is shown, and that reading and drafting still work.
-func (h *installation) rests(of *home, d day) {
+// checkHeld checks that due posts are not published, that the reason is shown, and that reading and drafting still work.
+func (h *installation) checkHeld(of *home, d day) {
 	h.t.Helper()
 	var last int64
 	must.NoError(h.t, h.db.QueryRow(context.Background(), `SELECT COALESCE(MAX(id), 0) FROM river_job`).Scan(&last))
@@ -245,50 +245,50 @@ func (h *installation) rests(of *home, d day) {
 	}
 }
 
-// tally counts the outcomes of a resumption.
-func tally(r delivery.ResumeReport) map[delivery.Outcome]int {
+// countOutcomes counts the outcomes of a resumption.
+func countOutcomes(r delivery.ResumeReport) map[delivery.Outcome]int {
 	return map[delivery.Outcome]int{
 		delivery.OutcomeWentOut: r.WentOut, delivery.OutcomeUnconfirmed: r.Unconfirmed, delivery.OutcomeGoesLate: r.GoesLate,
 		delivery.OutcomeMissed: r.Missed,
 	}
 }
 
-// resumes lets the restored copy publish after a dry run.
-func (h *installation) resumes(all, some *home, d day) {
+// resumeAll lets the restored copy publish after a dry run.
+func (h *installation) resumeAll(all, some *home, d day) {
 	h.t.Helper()
 	want := map[delivery.Outcome]int{
-		delivery.OutcomeWentOut: len(d.soon) + 2, delivery.OutcomeUnconfirmed: len(reticent),
-		delivery.OutcomeGoesLate: len(d.later) - len(reticent), delivery.OutcomeMissed: 0,
+		delivery.OutcomeWentOut: len(d.soon) + 2, delivery.OutcomeUnconfirmed: len(incompleteListers),
+		delivery.OutcomeGoesLate: len(d.later) - len(incompleteListers), delivery.OutcomeMissed: 0,
 	}
 	tried := must.Get(h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour, DryRun: true}))(h.t)
-	if diff := cmp.Diff(want, tally(tried)); diff != "" || tried.Resumed || tried.Held != restoreguard.Restored {
+	if diff := cmp.Diff(want, countOutcomes(tried)); diff != "" || tried.Resumed || tried.Held != restoreguard.Restored {
 		raw, _ := json.MarshalIndent(tried, "", " ")
 		h.t.Fatalf("dry run: %s\n%s", diff, raw)
 	}
 	late := must.Get(h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Minute, DryRun: true}))(h.t)
-	if late.GoesLate != 0 || late.Missed != len(d.later)-len(reticent) {
-		h.t.Errorf("with a limit of one minute: %v", tally(late))
+	if late.GoesLate != 0 || late.Missed != len(d.later)-len(incompleteListers) {
+		h.t.Errorf("with a limit of one minute: %v", countOutcomes(late))
 	}
 	done := must.Get(h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour}))(h.t)
-	if diff := cmp.Diff(want, tally(done)); diff != "" || !done.Resumed {
+	if diff := cmp.Diff(want, countOutcomes(done)); diff != "" || !done.Resumed {
 		h.t.Errorf("resume: %s", diff)
 	}
 	for platform, id := range d.soon {
-		h.becomes(all, id, "published")
-		h.once(platform, "Fresh bread, soon, on "+platform, 1)
+		h.awaitStatus(all, id, "published")
+		h.wantPosts(platform, "Fresh bread, soon, on "+platform, 1)
 	}
-	h.becomes(some, d.ahead, "published")
-	h.becomes(some, d.under, "published")
-	h.once("threads", "A person was early", 1)
-	h.once("bluesky", "Under way", 1)
+	h.awaitStatus(some, d.ahead, "published")
+	h.awaitStatus(some, d.under, "published")
+	h.wantPosts("threads", "A person was early", 1)
+	h.wantPosts("bluesky", "Under way", 1)
 	for platform, id := range d.later {
-		if slices.Contains(reticent, platform) {
-			h.becomes(all, id, "failed")
-			h.once(platform, "Fresh fish, later, on "+platform, 0)
+		if slices.Contains(incompleteListers, platform) {
+			h.awaitStatus(all, id, "failed")
+			h.wantPosts(platform, "Fresh fish, later, on "+platform, 0)
 			continue
 		}
-		h.becomes(all, id, "published")
-		h.once(platform, "Fresh fish, later, on "+platform, 1)
+		h.awaitStatus(all, id, "published")
+		h.wantPosts(platform, "Fresh fish, later, on "+platform, 1)
 	}
 	if may := fmt.Sprint(h.get(all, "/me")["capabilities"]); may != "[read write publish spend]" {
 		h.t.Errorf("capabilities of a key after resume = %s", may)
@@ -302,7 +302,7 @@ func (h *installation) resumes(all, some *home, d day) {
 	}
 }
 
-func (h *installation) once(platform, text string, want int) {
+func (h *installation) wantPosts(platform, text string, want int) {
 	h.t.Helper()
 	if n := h.w.countPosts(platform, text); n != want {
 		h.t.Errorf("%s has %d posts %q, want %d", platform, n, text, want)

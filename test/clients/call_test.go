@@ -210,7 +210,7 @@ func stub(t *testing.T, answers map[string]http.HandlerFunc) installation {
 	return g
 }
 
-func says(status int, kind, body string) http.HandlerFunc {
+func respondWith(status int, kind, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind)
 		w.WriteHeader(status)
@@ -222,14 +222,14 @@ func says(status int, kind, body string) http.HandlerFunc {
 func TestUnfinishedJobs(t *testing.T) {
 	t.Parallel()
 	running := `{"data":{"job_id":"j:1","state":"running","finished":false},"meta":{"request_id":"r"}}`
-	started := says(http.StatusAccepted, "application/json", strings.Replace(running, "running", "pending", 1))
-	revoked := says(http.StatusUnauthorized, "application/problem+json", `{"code":"unauthorized","detail":"D."}`)
+	started := respondWith(http.StatusAccepted, "application/json", strings.Replace(running, "running", "pending", 1))
+	revoked := respondWith(http.StatusUnauthorized, "application/problem+json", `{"code":"unauthorized","detail":"D."}`)
 	for name, c := range map[string]struct {
 		job   http.HandlerFunc
 		state string
 	}{
 		"never answered": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "pending"},
-		"still running":  {says(http.StatusOK, "application/json", running), "running"},
+		"still running":  {respondWith(http.StatusOK, "application/json", running), "running"},
 		"a revoked key":  {revoked, "pending"},
 	} {
 		g := stub(t, map[string]http.HandlerFunc{"POST /posts/p/publish": started, "GET /jobs/j:1": c.job})
@@ -309,10 +309,10 @@ func TestCommandPrintsKeys(t *testing.T) {
 		status int
 		told   bool
 	}{
-		"a page in place of the API": {says(http.StatusOK, "text/html", "<h1>Sign in</h1>"), apicli.StatusUnavailable, true},
-		"a redirect":                 {says(http.StatusFound, "text/html", ""), apicli.StatusFailed, false},
+		"a page in place of the API": {respondWith(http.StatusOK, "text/html", "<h1>Sign in</h1>"), apicli.StatusUnavailable, true},
+		"a redirect":                 {respondWith(http.StatusFound, "text/html", ""), apicli.StatusFailed, false},
 		"an error of the social network": {
-			says(http.StatusBadGateway, "application/problem+json", `{"code":"provider_unavailable","detail":"D."}`),
+			respondWith(http.StatusBadGateway, "application/problem+json", `{"code":"provider_unavailable","detail":"D."}`),
 			apicli.StatusUnavailable, false,
 		},
 	} {

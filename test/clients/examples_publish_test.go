@@ -60,8 +60,8 @@ func (p poster) script(t *testing.T, args ...string) (string, error) {
 	return p.run(t, p.dir, []string{"PRESSROOM_RECORD=" + p.record}, "./publish.sh", args...)
 }
 
-// holds checks how many posts with the text the networks have.
-func (p poster) holds(t *testing.T, text string, times int) {
+// wantPosts checks how many posts with the text the networks have.
+func (p poster) wantPosts(t *testing.T, text string, times int) {
 	t.Helper()
 	if n := p.countPosts(t, text); n != times {
 		t.Errorf("%q was published %d times, want %d", text, n, times)
@@ -82,7 +82,7 @@ func TestPublishFromRepository(t *testing.T) {
 	if out, err := p.steps(t); err == nil || !strings.Contains(out, "does not exist") {
 		t.Fatalf("without a record: %v\n%s", err, out)
 	}
-	p.holds(t, "Autumn hours", 0)
+	p.wantPosts(t, "Autumn hours", 0)
 	must.NoError(t, os.WriteFile(p.record, nil, 0o600))
 	if out, err := p.steps(t); err != nil || !strings.Contains(out, "succeeded") {
 		t.Fatalf("the first push: %v\n%s", err, out)
@@ -103,7 +103,7 @@ func TestPublishFromRepository(t *testing.T) {
 		t.Errorf("without new posts: %v\n%s", err, out)
 	}
 	for _, text := range []string{"Autumn hours", "with a space", "rather this"} {
-		p.holds(t, text, 1)
+		p.wantPosts(t, text, 1)
 	}
 }
 
@@ -132,8 +132,8 @@ func TestPublishOnceAfterRestart(t *testing.T) {
 	if out, err := p.script(t); err == nil || !strings.Contains(out, "posts/old.json::changed after") {
 		t.Errorf("changed after it was published: %v\n%s", err, out)
 	}
-	p.holds(t, "a new one", 1)
-	p.holds(t, "out before", 0)
+	p.wantPosts(t, "a new one", 1)
+	p.wantPosts(t, "out before", 0)
 }
 
 // After an interruption, the next run continues from the record. If a result is unknown, a person must decide.
@@ -174,12 +174,12 @@ func TestPublishingContinues(t *testing.T) {
 			t.Errorf("requested %s: %v\n%s", name, err, out)
 		}
 	}
-	p.holds(t, "cut off twice", 1)
+	p.wantPosts(t, "cut off twice", 1)
 	p.write(t, "cut.json", "another text") // whose draft is known
 	if out, err := p.script(t); err != nil {
 		t.Errorf("corrected while it was unknown whether a draft exists: %v\n%s", err, out)
 	}
-	p.holds(t, "another text", 1)
+	p.wantPosts(t, "another text", 1)
 }
 
 // If the record's last line is incomplete, the post is still published once.
@@ -210,7 +210,7 @@ func TestPublishingAfterTornLines(t *testing.T) {
 			}
 		}
 	}
-	p.holds(t, "torn off", 1)
+	p.wantPosts(t, "torn off", 1)
 	p.write(t, "under.json", "gone over too") // it comes after the failed one
 	asked := lines[len(lines)-3]
 	p.rewrite(t, func(string) string {
@@ -223,8 +223,8 @@ func TestPublishingAfterTornLines(t *testing.T) {
 	if out, err := p.script(t); err == nil || !strings.Contains(out, "torn.json::the record has an unknown step") {
 		t.Errorf("an unknown step: %v\n%s", err, out)
 	}
-	p.holds(t, "torn off", 1)
-	p.holds(t, "gone over too", 1)
+	p.wantPosts(t, "torn off", 1)
+	p.wantPosts(t, "gone over too", 1)
 }
 
 // A record is created completely or not at all, and a file is identified by its exact name.
@@ -252,7 +252,7 @@ func TestPublishingOddFiles(t *testing.T) {
 	if out, err := p.script(t); err == nil || !strings.Contains(out, name+"::changed after") {
 		t.Errorf("changed after it was published: %v\n%s", err, out)
 	}
-	p.holds(t, "changed after", 0)
+	p.wantPosts(t, "changed after", 0)
 }
 
 // Posts that cannot be published are reported, regardless of the working directory, and can be published later.

@@ -69,7 +69,7 @@ func TestNightlyReportRecovers(t *testing.T) {
 	meta := `"meta":{"request_id":"r","app_url":"https://press.example.com",` +
 		`"answered_at":{"team":"2026-03-29T00:30:00+01:00","utc":"2026-03-28T23:30:00Z"}}`
 	g := stub(t, map[string]http.HandlerFunc{
-		"GET /me": says(http.StatusOK, "application/json", `{"data":{},`+meta+`}`),
+		"GET /me": respondWith(http.StatusOK, "application/json", `{"data":{},`+meta+`}`),
 		"POST /reports": func(w http.ResponseWriter, r *http.Request) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -80,14 +80,14 @@ func TestNightlyReportRecovers(t *testing.T) {
 			if strings.HasSuffix(key, job) {
 				job = "profile_report:2"
 			}
-			says(http.StatusAccepted, "application/json", `{"data":{"job_id":"`+job+`"},"billing":{"credits_charged":5},`+meta+`}`)(w, r)
+			respondWith(http.StatusAccepted, "application/json", `{"data":{"job_id":"`+job+`"},"billing":{"credits_charged":5},`+meta+`}`)(w, r)
 		},
-		"GET /jobs/profile_report:1": says(http.StatusOK, "application/json",
+		"GET /jobs/profile_report:1": respondWith(http.StatusOK, "application/json",
 			`{"data":{"job_id":"profile_report:1","state":"failed","finished":true,`+
 				`"error":{"code":"source_unavailable","message":"M."}},`+meta+`}`),
-		"GET /jobs/profile_report:2": says(http.StatusOK, "application/json",
+		"GET /jobs/profile_report:2": respondWith(http.StatusOK, "application/json",
 			`{"data":{"job_id":"profile_report:2","state":"succeeded","finished":true,"result":{"report":{"id":"i"}}},`+meta+`}`),
-		"GET /reports/profile/i": says(http.StatusOK, "application/json", `{"data":{"id":"i","subject":"night.owl"},`+meta+`}`),
+		"GET /reports/profile/i": respondWith(http.StatusOK, "application/json", `{"data":{"id":"i","subject":"night.owl"},`+meta+`}`),
 	})
 	program := filepath.Join(t.TempDir(), "nightly-report")
 	g.must(t, filepath.Join(examplesDir, "nightly-report"), nil, "go", "build", "-o", program, ".")

@@ -169,7 +169,7 @@ func (c *env) run(t *testing.T, s seeded, name string, plan []string, trace stri
 		if err != nil {
 			return err
 		}
-		ended := story.tell(ctx, p)
+		ended := story.runUntilKilled(ctx, p)
 		p.Kill()
 		if at == "" && !ended {
 			return fmt.Errorf("the job did not end: %s\n%s", story.last, p.Log)
@@ -191,21 +191,21 @@ type client struct {
 	last      string
 }
 
-// tell continues until the process dies. It reports whether the job has ended.
-func (k *client) tell(ctx context.Context, p *process) bool {
+// runUntilKilled continues until the process dies. It reports whether the job has ended.
+func (k *client) runUntilKilled(ctx context.Context, p *process) bool {
 	return p.poll(ctx, func() bool {
 		switch {
 		case k.image == 0:
 			k.image = k.upload(ctx, p)
 		case k.post == "":
-			k.post = k.ask(ctx, p, "POST", "/posts",
+			k.post = k.callAPI(ctx, p, "POST", "/posts",
 				map[string]any{"caption": k.text, "account_ids": []int64{k.account}, "media_ids": []int64{k.image}}, "id")
 		case k.later && !k.scheduled:
 			k.scheduled = k.schedule(ctx, p)
-		case k.later && !k.over(ctx, p):
+		case k.later && !k.hasEnded(ctx, p):
 			return false
 		case k.job == "": // for a submitted post, the answer is its job
-			k.job = k.ask(ctx, p, "POST", "/posts/"+k.post+"/publish", map[string]any{}, "job_id")
+			k.job = k.callAPI(ctx, p, "POST", "/posts/"+k.post+"/publish", map[string]any{}, "job_id")
 		default:
 			status, body, err := p.call(ctx, k.key, "GET", "/jobs/"+k.job, nil, "")
 			k.last = fmt.Sprint(status, body, err)
@@ -271,15 +271,15 @@ func (k *client) schedule(ctx context.Context, p *process) bool {
 	return status == http.StatusOK
 }
 
-// over reports whether a scheduled post has been released and has ended.
-func (k *client) over(ctx context.Context, p *process) bool {
+// hasEnded reports whether a scheduled post has been released and has ended.
+func (k *client) hasEnded(ctx context.Context, p *process) bool {
 	_, body, err := p.call(ctx, k.key, "GET", "/posts/"+k.post, nil, "")
 	k.last = fmt.Sprint(body, err)
 	data, _ := body["data"].(map[string]any)
 	return data["status"] != nil && data["status"] != "scheduled" && data["status"] != "processing"
 }
 
-func (k *client) ask(ctx context.Context, p *process, method, path string, body any, member string) string {
+func (k *client) callAPI(ctx context.Context, p *process, method, path string, body any, member string) string {
 	_, answer, err := p.call(ctx, k.key, method, path, body, k.id+member)
 	k.last = fmt.Sprint(answer, err)
 	data, _ := answer["data"].(map[string]any)

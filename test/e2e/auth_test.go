@@ -14,9 +14,9 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// steady returns the status, body and headers of an answer as text, without the headers that differ between equal
+// comparableText returns the status, body and headers of an answer as text, without the headers that differ between equal
 // requests.
-func steady(a answer) string {
+func comparableText(a answer) string {
 	lines := []string{}
 	for name, values := range a.header {
 		if !slices.Contains([]string{"Date", "X-Request-Id", "Ratelimit"}, name) {
@@ -42,8 +42,8 @@ func TestAuthenticationErrors(t *testing.T) {
 		}
 		same := func(name string, got answer) {
 			t.Helper()
-			if steady(got) != steady(first) {
-				t.Errorf("%s:\n%s\n\nwant\n\n%s", name, steady(got), steady(first))
+			if comparableText(got) != comparableText(first) {
+				t.Errorf("%s:\n%s\n\nwant\n\n%s", name, comparableText(got), comparableText(first))
 			}
 		}
 		for name, values := range map[string][]string{

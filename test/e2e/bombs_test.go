@@ -23,8 +23,8 @@ func pngOf(width, height uint32) []byte {
 		pngChunk("IDAT", []byte{0x78, 0x9c, 0x63, 0, 0}), pngChunk("IEND", nil))
 }
 
-// boxes nests MP4 boxes to the given depth.
-func boxes(kind string, deep int, within []byte) []byte {
+// nestBoxes nests MP4 boxes to the given depth.
+func nestBoxes(kind string, deep int, within []byte) []byte {
 	out := make([]byte, 0, 8*deep+len(within))
 	for left := deep; left > 0; left-- {
 		out = binary.BigEndian.AppendUint32(out, uint32(8*left+len(within)))
@@ -35,10 +35,10 @@ func boxes(kind string, deep int, within []byte) []byte {
 
 // bombs returns small files that declare a huge or unlimited size.
 func bombs() map[string][]byte {
-	mp4 := append(boxes("ftyp", 1, []byte("isom\x00\x00\x02\x00isomavc1mp41")), boxes("mdat", 1, make([]byte, 64))...)
+	mp4 := append(nestBoxes("ftyp", 1, []byte("isom\x00\x00\x02\x00isomavc1mp41")), nestBoxes("mdat", 1, make([]byte, 64))...)
 	large := make([]byte, 16)
 	copy(large, "\x00\x00\x00\x01moov\x7f\xff\xff\xff\xff\xff\xff\xff")
-	table := boxes("stsz", 1, []byte("\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff"))
+	table := nestBoxes("stsz", 1, []byte("\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff"))
 	webp := func(width, height uint32) []byte {
 		canvas := []byte{0, 0, 0, 0, byte(width), byte(width >> 8), byte(width >> 16), byte(height), byte(height >> 8),
 			byte(height >> 16)}
@@ -60,14 +60,14 @@ func bombs() map[string][]byte {
 				"\xff\xda\x00\x0c\x03\x01\x00\x02\x11\x03\x11\x00\x3f\x00\x00\xff\xd9"),
 		"a JPEG of segments":           append([]byte("\xff\xd8"), bytes.Repeat([]byte("\xff\xe0\x00\x02"), 100_000)...),
 		"a WebP of 16 million squared": webp(1<<24-1, 1<<24-1),
-		"an MP4 of boxes in boxes":     append(slices.Clone(mp4), boxes("moov", 100_000, nil)...),
+		"an MP4 of boxes in boxes":     append(slices.Clone(mp4), nestBoxes("moov", 100_000, nil)...),
 		"an MP4 of containers": append(slices.Clone(mp4),
-			boxes("moov", 1, boxes("trak", 1, boxes("mdia", 1, boxes("minf", 1, boxes("stbl", 50_000, table)))))...),
+			nestBoxes("moov", 1, nestBoxes("trak", 1, nestBoxes("mdia", 1, nestBoxes("minf", 1, nestBoxes("stbl", 50_000, table)))))...),
 		"an MP4 with a box of 8 EB":    append(slices.Clone(mp4), large...),
 		"an MP4 with boxes of no size": append(slices.Clone(mp4), bytes.Repeat([]byte("\x00\x00\x00\x02moov"), 1000)...),
 		"an MP4 with a table of 4 G": append(slices.Clone(mp4),
-			boxes("moov", 1, boxes("trak", 1, boxes("mdia", 1, boxes("minf", 1, boxes("stbl", 1, table)))))...),
-		"an MP4 with 100,000 tracks":     append(slices.Clone(mp4), boxes("moov", 1, bytes.Repeat(boxes("trak", 1, nil), 100_000))...),
+			nestBoxes("moov", 1, nestBoxes("trak", 1, nestBoxes("mdia", 1, nestBoxes("minf", 1, nestBoxes("stbl", 1, table)))))...),
+		"an MP4 with 100,000 tracks":     append(slices.Clone(mp4), nestBoxes("moov", 1, bytes.Repeat(nestBoxes("trak", 1, nil), 100_000))...),
 		"an archive that unpacks itself": append([]byte("PK\x03\x04"), make([]byte, 5000)...),
 	}
 }

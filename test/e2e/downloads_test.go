@@ -139,7 +139,7 @@ func TestSavingProfiles(t *testing.T) {
 }
 
 // Files that exceed the plan's storage are reported. The other files are stored, and the call is charged.
-func TestProfileWithoutRoom(t *testing.T) {
+func TestProfileDownloadWithFullLibrary(t *testing.T) {
 	t.Parallel()
 	tight := ampleTerms()
 	p, _ := tight.Plan("agency")
@@ -206,7 +206,7 @@ func TestRefundedDownloadsCount(t *testing.T) {
 }
 
 // Without a provider, downloads are refused without a charge, and the idempotency key stays unused.
-func TestDownloadWithoutASource(t *testing.T) {
+func TestDownloadWithoutProvider(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, unjoined: true}, func(t *testing.T, w *env) {
 		grantThousand(w)

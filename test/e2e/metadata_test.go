@@ -44,7 +44,7 @@ func TestLocationRemoved(t *testing.T) {
 			if stored != "new" {
 				w.exec(`UPDATE teams SET keep_originals = 1 WHERE id = ?`, w.team)
 			}
-			for n, id := range w.addFiles(0, addLocation(aJPEG(stored+".jpg")), variant(video, stored)) {
+			for n, id := range w.addFiles(0, addLocation(aJPEG(stored+".jpg")), withMark(video, stored)) {
 				w.setNoteID([]string{"photo", "video"}[n], id)
 			}
 			if stored == "older" {
@@ -61,8 +61,8 @@ func TestLocationRemoved(t *testing.T) {
 	})
 }
 
-// variant returns the same media with different bytes.
-func variant(f file, mark string) file {
+// withMark returns the same media with different bytes.
+func withMark(f file, mark string) file {
 	rest := slices.Concat(binary.BigEndian.AppendUint32(nil, uint32(8+len(mark))), []byte("mdat"+mark))
 	f.bytes = slices.Concat(f.bytes, rest)
 	return f

@@ -95,7 +95,7 @@ func TestDailyCredits(t *testing.T) {
 		pay(full(w), aReport, "1")
 		pay(second, aReport, "1")
 		pay(second, newReport, "2")
-		pay(second, sameOne, "3")
+		pay(second, unchangedReport, "3")
 		want := credits(94, 6, 0, -1, 1000)
 		for _, key := range []string{full(w), second, readOnly(w)} {
 			w.rest(key, "get_credits", nil, "").mustHaveAll(t, want)

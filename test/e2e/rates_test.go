@@ -33,8 +33,8 @@ func withClock(t *testing.T, o options, limits func(*plan.Terms), run func(t *te
 	})
 }
 
-// fewRequests allows a burst of six requests, and then one every ten seconds.
-func fewRequests(t *plan.Terms) { t.Limits.Requests = plan.Rate{PerMinute: 6, Burst: 6} }
+// limitRequests allows a burst of six requests, and then one every ten seconds.
+func limitRequests(t *plan.Terms) { t.Limits.Requests = plan.Rate{PerMinute: 6, Burst: 6} }
 
 // mustHaveRateLimit checks the RateLimit header fields of an answer.
 func (a answer) mustHaveRateLimit(t *testing.T, policy, limit string) {
@@ -60,7 +60,7 @@ func (a answer) isTool() bool { return a.header.Get("Content-Type") != "applicat
 // A key's requests over REST and MCP are counted together. Every answer states the remaining requests.
 func TestKeyRequestRate(t *testing.T) {
 	t.Parallel()
-	withLimits(t, fewRequests, func(t *testing.T, w *env, clock *testkit.Clock) {
+	withLimits(t, limitRequests, func(t *testing.T, w *env, clock *testkit.Clock) {
 		const policy = `"credential";q=6;w=60`
 		for i := range 3 {
 			w.rest(full(w), "get_identity", nil, "").mustHaveRateLimit(t, policy, fmt.Sprintf(`"credential";r=%d;t=%d`, 5-2*i, 20*i+10))
@@ -87,7 +87,7 @@ func TestKeyRequestRate(t *testing.T) {
 // Requests that fail for other reasons count and have the RateLimit fields, unless they fail before the key is checked.
 func TestCountedRequests(t *testing.T) {
 	t.Parallel()
-	withLimits(t, fewRequests, func(t *testing.T, w *env, _ *testkit.Clock) {
+	withLimits(t, limitRequests, func(t *testing.T, w *env, _ *testkit.Clock) {
 		const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_identity"}}`
 		oddly := func(body, accept, version string) func(string) answer {
 			return func(key string) answer {
@@ -148,8 +148,8 @@ func TestCountedRequests(t *testing.T) {
 	})
 }
 
-// fewActions allows bursts of three writes and one call to networks.
-func fewActions(t *plan.Terms) {
+// limitActions allows bursts of three writes and one call to networks.
+func limitActions(t *plan.Terms) {
 	t.Limits.Requests = plan.Rate{PerMinute: 60, Burst: 100}
 	t.Limits.Writes = plan.Rate{PerMinute: 6, Burst: 3}
 	t.Limits.Networks = plan.Rate{PerMinute: 2, Burst: 1}
@@ -158,7 +158,7 @@ func fewActions(t *plan.Terms) {
 // A key's successful writes over REST and MCP are counted together. Reads, repeats and refused calls do not count.
 func TestConnectionWriteRate(t *testing.T) {
 	t.Parallel()
-	withLimits(t, fewActions, func(t *testing.T, w *env, clock *testkit.Clock) {
+	withLimits(t, limitActions, func(t *testing.T, w *env, clock *testkit.Clock) {
 		draft := map[string]any{"caption": "a draft", "account_ids": w.accounts}
 		stands := func(got answer, writes string) {
 			t.Helper()
@@ -205,7 +205,7 @@ func (a answer) requestsLeft() string {
 // Publishing, retrying and paid calls share a lower rate limit, because they call networks.
 func TestNetworkCallRate(t *testing.T) {
 	t.Parallel()
-	withLimits(t, fewActions, func(t *testing.T, w *env, clock *testkit.Clock) {
+	withLimits(t, limitActions, func(t *testing.T, w *env, clock *testkit.Clock) {
 		nowhere := map[string]any{"post_id": noSuchID}
 		got := w.rest(full(w), "publish_post", nowhere, "")
 		got.mustRefuse(t, http.StatusNotFound, "not_found", "")

@@ -16,10 +16,10 @@ import (
 
 // IDs of the reports of the paid test operation. All paid operations share their implementation.
 const (
-	aReport   = "a-report"   // a refresh costs refreshPrice
-	newReport = "new-report" // was refreshed recently: costs nothing
-	sameOne   = "same-one"   // costs refreshPrice and finds nothing new: fully refunded
-	brokenOne = "broken-one" // fails after payment
+	aReport         = "a-report"   // a refresh costs refreshPrice
+	newReport       = "new-report" // was refreshed recently: costs nothing
+	unchangedReport = "same-one"   // costs refreshPrice and finds nothing new: fully refunded
+	brokenReport    = "broken-one" // fails after payment
 )
 
 const refreshPrice = 3
@@ -59,10 +59,10 @@ func refresh(ctx context.Context, p server.Parts, call operation.Call, in refres
 	case newReport:
 		return out, nil
 	case aReport:
-	case sameOne:
+	case unchangedReport:
 		charged = 0
 		out.Billing = &operation.Billing{Charged: refreshPrice, Refunded: refreshPrice}
-	case brokenOne:
+	case brokenReport:
 		return out, errors.New("the metrics are inconsistent")
 	default:
 		return out, apierr.Missing()

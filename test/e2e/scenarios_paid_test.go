@@ -68,11 +68,11 @@ func priceScenarios() []scenario {
 			map[string]any{"billing.credits_charged": 3, "billing.credits_refunded": 0, "billing.balance": 997}),
 		costs("what costs nothing", newReport, oneFree,
 			map[string]any{"billing.credits_charged": 0, "billing.credits_refunded": 0, "billing.balance": 1000}),
-		costs("what is refunded", sameOne, oneRefund,
+		costs("what is refunded", unchangedReport, oneRefund,
 			map[string]any{"billing.credits_charged": 3, "billing.credits_refunded": 3, "billing.balance": 1000}),
 		seenBy(access.Owner, 997), seenBy(access.Admin, 997),
 		not("a report that does not exist", full, nothing, reportArg("nowhere"), notFound),
-		not("what fails once it is paid for", full, nothing, reportArg(brokenOne), refusal(500, "internal_error")),
+		not("what fails once it is paid for", full, nothing, reportArg(brokenReport), refusal(500, "internal_error")),
 		not("an unknown argument", full, nothing, fixedArgs(map[string]any{"id": aReport, "colour": "red"}),
 			invalid("unknown_argument", "colour")),
 		not("with an API key of level drafts", drafts, nothing, reportArg(aReport), refusal(403, "spend_not_allowed")),
@@ -130,7 +130,7 @@ func paidKeyScenarios() []scenario {
 			})},
 		{name: "paid call: another request with the same idempotency key is charged", tool: "refresh_standin",
 			prepare: makePaidCall, args: reportArg(
-				sameOne), idem: paidKey, effects: oneRefund},
+				unchangedReport), idem: paidKey, effects: oneRefund},
 		{name: "paid call: other arguments with the same idempotency key are charged", tool: "refresh_standin",
 			prepare: makePaidCall, args: fixedArgs(
 				map[string]any{"id": aReport, "note": "again"}), idem: paidKey, effects: onePaid},
@@ -183,7 +183,9 @@ func creditLimitScenarios() []scenario {
 		return func(w *env) { must.NoError(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, &credits)) }
 	}
 	pays := func(w *env) { w.rest(full(w), "refresh_standin", reportArg(aReport)(w), "another").mustBe(w.t, 200) }
-	refunded := func(w *env) { w.rest(full(w), "refresh_standin", reportArg(sameOne)(w), "another").mustBe(w.t, 200) }
+	refunded := func(w *env) {
+		w.rest(full(w), "refresh_standin", reportArg(unchangedReport)(w), "another").mustBe(w.t, 200)
+	}
 	otherPays := func(w *env) {
 		_, key := w.newKey(w.team, access.Full, testStart.AddDate(1, 0, 0))
 		w.rest(key, "refresh_standin", reportArg(aReport)(w), "another").mustBe(w.t, 200)

@@ -294,7 +294,7 @@ func TestWaitForJob(t *testing.T) {
 }
 
 // A caller whose key or connection is revoked during the wait gets no more data of the job.
-func TestRevokedDuringAWait(t *testing.T) {
+func TestRevokedDuringWait(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		job := w.full("publish_post", map[string]any{"post_id": w.draft("waited for " + gatedMarker)}).text("data.job_id")

@@ -125,7 +125,7 @@ func TestNetworkFailsRepeatedly(t *testing.T) {
 }
 
 // If a scheduled post is not permitted to be published at its due time, it fails on every account and is not sent.
-func TestDuePostMayNotPublish(t *testing.T) {
+func TestDuePostNotPermitted(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		for name, c := range map[string]struct {

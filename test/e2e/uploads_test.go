@@ -266,7 +266,7 @@ func TestUploadSecretsNotStored(t *testing.T) {
 		opened(w.tool(full(w), "create_uploads", uploadArgs(nil, one, two), "order 7"))
 		replaced := opened(w.full("create_uploads", uploadArgs(nil, two)))
 		opened(w.full("create_uploads", uploadArgs(map[string]any{"replaces_batch": replaced.text("data.job_id")}, two)))
-		rows := w.everything()
+		rows := w.dumpTables()
 		for _, kept := range []string{used.text("data.job_id"), "two.png", "order 7"} {
 			if !strings.Contains(rows, kept) {
 				t.Errorf("the check does not find %s", kept)
@@ -284,8 +284,8 @@ func TestUploadSecretsNotStored(t *testing.T) {
 	})
 }
 
-// everything returns all rows of all tables as text.
-func (w *env) everything() string {
+// dumpTables returns all rows of all tables as text.
+func (w *env) dumpTables() string {
 	w.t.Helper()
 	tables := `SELECT name FROM sqlite_master WHERE type = 'table'`
 	if w.db.Postgres() {

@@ -90,7 +90,7 @@ func TestDeletionKilledAtEveryStep(t *testing.T) {
 				t.Errorf("the other team has %d rows in %s, had %d", n, table, had[table])
 			}
 		}
-		h.sound(t)
+		h.mustBeConsistent(t)
 	})
 }
 
@@ -129,7 +129,7 @@ func (h *env) home(t *testing.T) home {
 		if _, err := h.Credits.ReserveAutomatic(ctx, tx, id, owner, "refresh_report", 3); err != nil {
 			return err
 		}
-		return h.furnish(ctx, tx, id, owner, account, files)
+		return h.addTeamData(ctx, tx, id, owner, account, files)
 	}))
 	return home{team.Team{ID: id, Name: name}, owner}
 }
@@ -155,8 +155,8 @@ func (h *env) connect(t *testing.T, team int64) int64 {
 	return must.Get(h.box.ConnectBluesky(t.Context(), h.Server, team, handle))(t)
 }
 
-// furnish writes a team's other data directly to the database.
-func (h *env) furnish(ctx context.Context, tx *db.Tx, team, owner, account int64, files []int64) error {
+// addTeamData writes a team's other data directly to the database.
+func (h *env) addTeamData(ctx context.Context, tx *db.Tx, team, owner, account int64, files []int64) error {
 	id := func(what string) string { return fmt.Sprintf("%s-%d", what, team) }
 	for _, row := range []struct {
 		statement string
@@ -276,8 +276,8 @@ func (h *env) count(t *testing.T, from string, args ...any) int {
 	return n
 }
 
-// kept lists the tables that keep a deleted team's ID.
-var kept = map[string]bool{"events": true, "ledger_transfers": true, "reservations": true, "wallets": true, "team_deletions": true}
+// retainedTables lists the tables that keep a deleted team's ID.
+var retainedTables = map[string]bool{"events": true, "ledger_transfers": true, "reservations": true, "wallets": true, "team_deletions": true}
 
 // orphans lists queries for rows that refer to deleted rows.
 var orphans = []string{
@@ -304,7 +304,7 @@ var orphans = []string{
 func (h *env) nothingLeft(t *testing.T, of home, at string) {
 	t.Helper()
 	for table, n := range h.has(t, of) {
-		if !kept[table] {
+		if !retainedTables[table] {
 			t.Errorf("%s: %d rows remain in %s", at, n, table)
 		}
 	}
@@ -321,8 +321,8 @@ func (h *env) nothingLeft(t *testing.T, of home, at string) {
 	}
 }
 
-// sound audits the ledger and the library. It checks that the store contains only the files of the remaining team.
-func (h *env) sound(t *testing.T) {
+// mustBeConsistent audits the ledger and the library. It checks that the store contains only the files of the remaining team.
+func (h *env) mustBeConsistent(t *testing.T) {
 	t.Helper()
 	report, err := h.Credits.Audit(t.Context())
 	if err != nil || !report.OK() {

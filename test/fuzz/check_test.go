@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// patience is the maximum duration of a request. Calls that wait for a job wait for a shorter time.
-const patience = 70 * time.Second
+// maxRequestTime is the maximum duration of a request. Calls that wait for a job wait for a shorter time.
+const maxRequestTime = 70 * time.Second
 
 // answer is a response.
 type answer struct {
@@ -46,8 +46,8 @@ func (h *env) ask(r *request) (answer, string) {
 		if broken != "" {
 			return answer{}, broken
 		}
-	case <-time.After(patience):
-		return answer{}, "no answer within " + patience.String()
+	case <-time.After(maxRequestTime):
+		return answer{}, "no answer within " + maxRequestTime.String()
 	}
 	a := answer{status: recorder.Code, header: recorder.Header(), body: recorder.Body.Bytes()}
 	_ = json.Unmarshal(a.body, &a.members) // invalid JSON is detected below
@@ -81,9 +81,9 @@ func (a *answer) unwrap(op *described) {
 	}
 }
 
-// wrong returns the violated rule, or "".
-func (a *answer) wrong(r *request) string {
-	for _, check := range []func(*request) string{a.serverError, a.echoes, a.strange, a.violation} {
+// brokenRule returns the violated rule, or "".
+func (a *answer) brokenRule(r *request) string {
+	for _, check := range []func(*request) string{a.serverError, a.echoes, a.checkComplete, a.violation} {
 		if what := check(r); what != "" {
 			return what
 		}
@@ -125,8 +125,8 @@ func (a *answer) echoes(*request) string {
 // argumentName matches the names of arguments and of their members, which an error may contain.
 var argumentName = regexp.MustCompile(`^[a-z0-9_]{1,64}(\.[a-z0-9_]{1,64})*$`)
 
-// strange checks that a response is complete and not cacheable.
-func (a *answer) strange(r *request) string {
+// checkComplete checks that a response is complete and not cacheable.
+func (a *answer) checkComplete(r *request) string {
 	kind, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
 	switch {
 	case a.header.Get("Access-Control-Allow-Origin") != "":

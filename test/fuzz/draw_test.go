@@ -170,8 +170,8 @@ func (c *chance) call(op *described) call {
 	return out
 }
 
-// spoil makes one change to the arguments.
-func (c *chance) spoil(k *call) {
+// corruptArgument makes one change to the arguments.
+func (c *chance) corruptArgument(k *call) {
 	names := slices.Sorted(maps.Keys(k.args))
 	for _, a := range k.op.arguments {
 		if !slices.Contains(names, a.name) {
@@ -197,14 +197,14 @@ func (c *chance) spoil(k *call) {
 		}
 	case chosen == 5: // change a nested value
 		name := pick(c, names)
-		k.args[name] = c.within(k.args[name])
+		k.args[name] = c.corruptPart(k.args[name])
 	default:
 		k.args[pick(c, names)] = c.hostile()
 	}
 }
 
-// within changes a part of a value.
-func (c *chance) within(value any) any {
+// corruptPart changes a part of a value.
+func (c *chance) corruptPart(value any) any {
 	switch v := value.(type) {
 	case []any:
 		if len(v) > 0 {
@@ -216,7 +216,7 @@ func (c *chance) within(value any) any {
 		v = maps.Clone(v)
 		if names := slices.Sorted(maps.Keys(v)); len(names) > 0 && !c.in(3) {
 			name := pick(c, names)
-			v[name] = c.within(v[name])
+			v[name] = c.corruptPart(v[name])
 		} else {
 			v[nameless] = c.hostile()
 		}

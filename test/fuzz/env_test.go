@@ -47,7 +47,7 @@ func newEnv(t *testing.T, url string) *env {
 	t.Helper()
 	box := fixture.OpenSandbox(t, sandbox.Options{}, nil)
 	h := &env{t: t, cfg: box.Config(t, url)}
-	h.cfg.PublicURL, h.cfg.Role, h.cfg.Terms = "http://127.0.0.1:1", server.RoleAPI, boundless()
+	h.cfg.PublicURL, h.cfg.Role, h.cfg.Terms = "http://127.0.0.1:1", server.RoleAPI, generousPlans()
 	h.Server = must.Get(server.Open(t.Context(), h.cfg))(t)
 	t.Cleanup(func() { must.NoError(t, h.Close()) })
 	h.db = testkit.Open(t, url, nil)
@@ -56,8 +56,8 @@ func newEnv(t *testing.T, url string) *env {
 	return h
 }
 
-// boundless returns plans whose limits rarely reject a request.
-func boundless() *plan.Terms {
+// generousPlans returns plans whose limits rarely reject a request.
+func generousPlans() *plan.Terms {
 	t := plan.Default().ScaleRates(100_000)
 	t.Limits.JobsInFlight, t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks = 1_000_000, 1_000_000, 1_000_000
 	for i := range t.Plans {
@@ -86,8 +86,8 @@ func (h *env) newCrew(box *fixture.Sandbox, name string) crew {
 	return c
 }
 
-// passing lists the tables that may change after a failed request, such as leases.
-var passing = []string{"free_calls", "goose_db_version"}
+// volatileTables lists the tables that may change after a failed request, such as leases.
+var volatileTables = []string{"free_calls", "goose_db_version"}
 
 func (h *env) findTables() {
 	query := `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`
@@ -101,7 +101,7 @@ func (h *env) findTables() {
 	for rows.Next() {
 		var name string
 		must.NoError(h.t, rows.Scan(&name))
-		if slices.Contains(passing, name) {
+		if slices.Contains(volatileTables, name) {
 			continue
 		}
 		h.tables = append(h.tables, name)

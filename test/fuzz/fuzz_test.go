@@ -196,7 +196,7 @@ func (r *run) request() *request {
 	k := r.call(pick(r.chance, r.ops))
 	wrong := r.IntN(3)
 	for range wrong {
-		r.spoil(&k)
+		r.corruptArgument(&k)
 	}
 	key := r.ours.keys[access.Full]
 	theirs := false
@@ -233,7 +233,7 @@ func (r *run) try(req *request) (answer, string) {
 	if told := r.findLeak(req, a); told != "" {
 		return a, told
 	}
-	return a, a.wrong(req)
+	return a, a.brokenRule(req)
 }
 
 // shrink removes all parts from a request that are not needed to cause the same violation.

@@ -38,18 +38,18 @@ func TestGatesByCommand(t *testing.T) {
 		{"teams close --team 1", "teams reopen --team 1", "403 team_closed"},
 		{"people hold --person 1", "people release --person 1", "403 account_not_approved"},
 	} {
-		ask := func() string { return o.asks(key, "/me", "capabilities") }
-		o.does(strings.Fields(c.closes)...)
-		o.soon(c.closes, c.answer, ask)
-		o.does(strings.Fields(c.opens)...)
-		o.soon(c.opens, all, ask)
+		ask := func() string { return o.getMember(key, "/me", "capabilities") }
+		o.mustRun(strings.Fields(c.closes)...)
+		o.awaitValue(c.closes, c.answer, ask)
+		o.mustRun(strings.Fields(c.opens)...)
+		o.awaitValue(c.opens, all, ask)
 	}
-	o.does("teams", "member", "--team", "1", "--person", "2", "--role", "owner")
-	o.soon("another owner", "403 ownership_lost", func() string { return o.asks(key, "/me", "") })
-	o.does("teams", "member", "--team", "1", "--person", "1", "--role", "none")
-	o.soon("the former owner leaves", "403 membership_lost", func() string { return o.asks(key, "/me", "") })
-	o.does("keys", "revoke", "--key", "1")
-	o.soon("revoked after all", "401 unauthorized", func() string { return o.asks(key, "/me", "") })
+	o.mustRun("teams", "member", "--team", "1", "--person", "2", "--role", "owner")
+	o.awaitValue("another owner", "403 ownership_lost", func() string { return o.getMember(key, "/me", "") })
+	o.mustRun("teams", "member", "--team", "1", "--person", "1", "--role", "none")
+	o.awaitValue("the former owner leaves", "403 membership_lost", func() string { return o.getMember(key, "/me", "") })
+	o.mustRun("keys", "revoke", "--key", "1")
+	o.awaitValue("revoked after all", "401 unauthorized", func() string { return o.getMember(key, "/me", "") })
 }
 
 // A temporary plan expires by itself. The API shows the effect of other commands on teams.
@@ -57,26 +57,26 @@ func TestTeamsByCommand(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "agency")
 	o.serve()
-	o.does("teams", "timezone", "--team", "1", "--timezone", "Asia/Tokyo")
-	o.soon("the time zone", "200 Asia/Tokyo", func() string { return o.asks(key, "/me", "timezone") })
+	o.mustRun("teams", "timezone", "--team", "1", "--timezone", "Asia/Tokyo")
+	o.awaitValue("the time zone", "200 Asia/Tokyo", func() string { return o.getMember(key, "/me", "timezone") })
 	for _, c := range [][2]string{{"--credits=7", "7"}, {"--credits=0", "0"}, {"--credits=-1", "-1"}, {"", "1000"}} {
-		o.does(strings.Fields("teams daily-credits --team 1 " + c[0])...)
-		o.soon("daily credits "+c[0], "200 "+c[1], func() string { return o.asks(key, "/credits", "daily_limits.team") })
+		o.mustRun(strings.Fields("teams daily-credits --team 1 " + c[0])...)
+		o.awaitValue("daily credits "+c[0], "200 "+c[1], func() string { return o.getMember(key, "/credits", "daily_limits.team") })
 	}
 	asked := time.Now()
-	o.does("teams", "plan", "--team", "1", "--plan", "creator", "--lasts", "4s")
+	o.mustRun("teams", "plan", "--team", "1", "--plan", "creator", "--lasts", "4s")
 	done := time.Now()
-	o.soon("the plan", "200 creator", func() string { return o.asks(key, "/limits", "plan.id") })
-	o.until("the plan to lapse", func() bool { return o.asks(key, "/limits", "") == "403 plan_lapsed" })
+	o.awaitValue("the plan", "200 creator", func() string { return o.getMember(key, "/limits", "plan.id") })
+	o.until("the plan to lapse", func() bool { return o.getMember(key, "/limits", "") == "403 plan_lapsed" })
 	o.checkEnd("the plan", asked, done, 4*time.Second)
-	o.does("teams", "plan", "--team", "1", "--plan", "team")
-	o.soon("a plan again", "200 team", func() string { return o.asks(key, "/limits", "plan.id") })
-	o.does("teams", "member", "--team", "1", "--person", "2", "--role", "editor")
-	o.does("teams", "member", "--team", "1", "--person", "2", "--role", "none")
-	if members, _ := o.does("teams", "members", "--team", "1").([]any); len(members) != 1 {
+	o.mustRun("teams", "plan", "--team", "1", "--plan", "team")
+	o.awaitValue("a plan again", "200 team", func() string { return o.getMember(key, "/limits", "plan.id") })
+	o.mustRun("teams", "member", "--team", "1", "--person", "2", "--role", "editor")
+	o.mustRun("teams", "member", "--team", "1", "--person", "2", "--role", "none")
+	if members, _ := o.mustRun("teams", "members", "--team", "1").([]any); len(members) != 1 {
 		t.Errorf("members: %v", members)
 	}
-	listed := o.does("teams", "list")
+	listed := o.mustRun("teams", "list")
 	if value(listed, "plan") != "team" || value(listed, "timezone") != "Asia/Tokyo" {
 		t.Errorf("teams: %v", listed)
 	}
@@ -88,8 +88,8 @@ func TestKeysByCommand(t *testing.T) {
 	o, _ := newOperator(t, "team")
 	o.serve()
 	key := o.key("--level", "drafts", "--daily-credits", "5", "--name", "a script")
-	o.soon("a key", "200 a script", func() string { return o.asks(key, "/me", "key.name") })
-	o.soon("its daily credits", "200 5", func() string { return o.asks(key, "/credits", "daily_limits.key") })
+	o.awaitValue("a key", "200 a script", func() string { return o.getMember(key, "/me", "key.name") })
+	o.awaitValue("its daily credits", "200 5", func() string { return o.getMember(key, "/credits", "daily_limits.key") })
 	for _, c := range []struct{ command, path, member, answer string }{
 		{"keys limit --key 2 --daily-credits 0", "/credits", "daily_limits.key", "200 0"},
 		{"keys limit --key 2 --daily-credits=-1", "/credits", "daily_limits.key", "200 -1"},
@@ -100,13 +100,13 @@ func TestKeysByCommand(t *testing.T) {
 		{"keys expire --key 2 --in 720h", "/me", "", "200"},
 		{"keys revoke --key 2", "/me", "", "401 unauthorized"},
 	} {
-		o.does(strings.Fields(c.command)...)
-		o.soon(c.command, c.answer, func() string { return o.asks(key, c.path, c.member) })
+		o.mustRun(strings.Fields(c.command)...)
+		o.awaitValue(c.command, c.answer, func() string { return o.getMember(key, c.path, c.member) })
 	}
 	asked := time.Now()
 	short := o.key("--expires", "1s")
 	done := time.Now()
-	o.until("the key to end", func() bool { return o.asks(short, "/me", "") == "401 unauthorized" })
+	o.until("the key to end", func() bool { return o.getMember(short, "/me", "") == "401 unauthorized" })
 	o.checkEnd("the key", asked, done, time.Second)
 	for _, args := range []string{
 		"keys level --key 2 --level full", "keys limit --key 2 --daily-credits 1", "keys expire --key 2",
@@ -121,52 +121,52 @@ func TestCreditsCommand(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "team")
 	o.serve()
-	balance := func() string { return o.asks(key, "/credits", "balance") }
-	if got := value(o.does("credits", "grant", "--team", "1", "--credits", "1000", "--reference", "invoice-1", "--note",
+	balance := func() string { return o.getMember(key, "/credits", "balance") }
+	if got := value(o.mustRun("credits", "grant", "--team", "1", "--credits", "1000", "--reference", "invoice-1", "--note",
 		"spring"), "balance"); got != "1000" {
 		t.Errorf("balance after the grant = %s", got)
 	}
-	o.soon("a grant", "200 1000", balance)
-	if got := value(o.does("credits", "grant", "--team", "1", "--credits", "1000", "--reference", "invoice-1"), "repeated"); got != "true" {
+	o.awaitValue("a grant", "200 1000", balance)
+	if got := value(o.mustRun("credits", "grant", "--team", "1", "--credits", "1000", "--reference", "invoice-1"), "repeated"); got != "true" {
 		t.Errorf("same reference: repeated = %s", got)
 	}
 	o.mustFail("reference", "credits", "grant", "--team", "1", "--credits", "999", "--reference", "invoice-1")
-	o.does("credits", "withdraw", "--team", "1", "--credits", "1", "--reference", "mistake-1")
-	o.soon("a withdrawal", "200 999", balance)
+	o.mustRun("credits", "withdraw", "--team", "1", "--credits", "1", "--reference", "mistake-1")
+	o.awaitValue("a withdrawal", "200 999", balance)
 	o.mustFail("available", "credits", "withdraw", "--team", "1", "--credits", "1000", "--reference", "mistake-2")
-	statement, _ := o.does("credits", "statement", "--team", "1").([]any)
+	statement, _ := o.mustRun("credits", "statement", "--team", "1").([]any)
 	if len(statement) != 2 || value(statement, "kind") != "grant" || value(statement, "note") != "spring" ||
 		value(statement[0], "balance") != "999" {
 		t.Errorf("statement: %v", statement)
 	}
-	if short, _ := o.does("credits", "statement", "--team", "1", "--limit", "1").([]any); len(short) != 1 ||
+	if short, _ := o.mustRun("credits", "statement", "--team", "1", "--limit", "1").([]any); len(short) != 1 ||
 		value(short, "change") != "-1" {
 		t.Errorf("statement with limit 1: %v", short)
 	}
-	if got := value(o.does("audit"), "complaints_total"); got != "0" {
+	if got := value(o.mustRun("audit"), "complaints_total"); got != "0" {
 		t.Errorf("the audit has %s complaints", got)
 	}
-	o.soon("nothing else", "200 999", balance)
+	o.awaitValue("nothing else", "200 999", balance)
 }
 
 // Pauses are listed with their reasons; pausing again only changes the reason.
 func TestListPauses(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")
-	if none, _ := o.does("pauses").([]any); none == nil || len(none) != 0 {
+	if none, _ := o.mustRun("pauses").([]any); none == nil || len(none) != 0 {
 		t.Errorf("pauses before the first pause = %v", none)
 	}
-	o.does("api", "off")
-	o.does("pause", "--team", "1", "--only", "spend", "--reason", "a dispute")
-	o.does("pause", "--team", "1", "--only", "spend", "--reason", "a long dispute")
-	listed, _ := o.does("pauses").([]any)
+	o.mustRun("api", "off")
+	o.mustRun("pause", "--team", "1", "--only", "spend", "--reason", "a dispute")
+	o.mustRun("pause", "--team", "1", "--only", "spend", "--reason", "a long dispute")
+	listed, _ := o.mustRun("pauses").([]any)
 	if len(listed) != 2 || value(listed[:1], "action") != "api" || value(listed, "reason") != "a long dispute" ||
 		value(listed, "target") != "1" {
 		t.Errorf("pauses: %v", listed)
 	}
-	o.does("api", "on")
-	o.does("resume", "--team", "1", "--only", "spend")
-	if left, _ := o.does("pauses").([]any); len(left) != 0 {
+	o.mustRun("api", "on")
+	o.mustRun("resume", "--team", "1", "--only", "spend")
+	if left, _ := o.mustRun("pauses").([]any); len(left) != 0 {
 		t.Errorf("remaining pauses: %v", left)
 	}
 }
@@ -175,7 +175,7 @@ func TestListPauses(t *testing.T) {
 func TestInvalidCommands(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")
-	before := o.does("teams", "list")
+	before := o.mustRun("teams", "list")
 	for _, c := range [][2]string{
 		{"no such team", "teams close --team 99"},
 		{"no such team", "teams reopen --team 99"},
@@ -232,10 +232,10 @@ func TestInvalidCommands(t *testing.T) {
 		word := strings.ReplaceAll(c[0], "on,off", `"on","off"`)
 		o.mustFail(word, strings.Fields(c[1])...)
 	}
-	if after := o.does("teams", "list"); fmt.Sprint(after) != fmt.Sprint(before) {
+	if after := o.mustRun("teams", "list"); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Errorf("teams: %v, before %v", after, before)
 	}
-	if paused, _ := o.does("pauses").([]any); len(paused) != 0 {
+	if paused, _ := o.mustRun("pauses").([]any); len(paused) != 0 {
 		t.Errorf("pauses: %v", paused)
 	}
 }
@@ -333,10 +333,10 @@ func TestQuickstartCredits(t *testing.T) {
 		var g greeting
 		must.NoError(t, json.Unmarshal([]byte(p.line()), &g))
 		o := &operator{t: t, base: g.BaseURL}
-		if got := o.asks(g.Keys["full"], "/credits", "balance"); got != "200 1000" {
+		if got := o.getMember(g.Keys["full"], "/credits", "balance"); got != "200 1000" {
 			t.Errorf("credits: %s", got)
 		}
-		if got := o.asks(g.Keys["drafts"], "/limits", "plan.id"); got != "200 agency" {
+		if got := o.getMember(g.Keys["drafts"], "/limits", "plan.id"); got != "200 agency" {
 			t.Errorf("plan: %s", got)
 		}
 		if status := p.end(); status != 0 {

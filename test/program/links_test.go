@@ -19,14 +19,14 @@ func TestLinksForPeople(t *testing.T) {
 	root := strings.TrimSuffix(o.base, "/api/v1")
 	at := []string{"--public-url", root + "/"}
 
-	recovery := value(o.does(append([]string{"people", "recover", " ADA@example.com"}, at...)...), "link")
+	recovery := value(o.mustRun(append([]string{"people", "recover", " ADA@example.com"}, at...)...), "link")
 	ada := &http.Client{Jar: newJar(t)}
 	for _, want := range []string{"Your new password is set.", "already been used"} {
 		if text := sendForm(t, ada, recovery, url.Values{"password": {"four plain words here"}}); !strings.Contains(text, want) {
 			t.Errorf("no %q: %s", want, text)
 		}
 	}
-	invitation := value(o.does(append([]string{
+	invitation := value(o.mustRun(append([]string{
 		"teams", "invite", "--team", "1", "--email", "carol@example.com", "--role", "editor",
 	}, at...)...), "link")
 	if text := sendForm(t, &http.Client{Jar: newJar(t)}, invitation+"/join",
@@ -35,17 +35,17 @@ func TestLinksForPeople(t *testing.T) {
 	}
 	o.mustFail("--unconfirmed", "people", "operator", "carol@example.com", "--on")
 	for _, c := range [][]string{{"--off", "<nil>"}, {"--on", "true"}} {
-		if got := value(o.does("people", "operator", "ada@example.com", c[0], "--unconfirmed"), "operator"); got != c[1] {
+		if got := value(o.mustRun("people", "operator", "ada@example.com", c[0], "--unconfirmed"), "operator"); got != c[1] {
 			t.Errorf("%s: %s", c[0], got)
 		}
 	}
 	for _, last := range [][]string{{"people", "operator", "ada@example.com", "--off"}, {"people", "hold", "--person", "1"}} {
 		o.mustFail("only operator who can sign in", last...)
 	}
-	carol := value(o.does("people", "operator", "carol@example.com", "--on", "--unconfirmed"), "id")
-	o.does("people", "operator", "ada@example.com", "--off")
+	carol := value(o.mustRun("people", "operator", "carol@example.com", "--on", "--unconfirmed"), "id")
+	o.mustRun("people", "operator", "ada@example.com", "--off")
 	o.mustFail("only operator who can sign in", "teams", "member", "--team", "1", "--person", carol, "--role", "none")
-	if got := value(o.does("people", "operator", "carol@example.com", "--off", "--force"), "operator"); got != "<nil>" {
+	if got := value(o.mustRun("people", "operator", "carol@example.com", "--off", "--force"), "operator"); got != "<nil>" {
 		t.Errorf("forced: %s", got)
 	}
 

@@ -41,7 +41,7 @@ func TestNetworksCheck(t *testing.T) {
 	} {
 		o.env = append(o.env, "PRESSROOM_"+name+"_CLIENT_SECRET=right-secret")
 	}
-	found, ok := o.does("networks", "check", "--networks", file).([]any)
+	found, ok := o.mustRun("networks", "check", "--networks", file).([]any)
 	if !ok || len(found) < 15 {
 		t.Fatalf("findings: %v", found)
 	}
@@ -73,7 +73,7 @@ func TestNetworksCheck(t *testing.T) {
 	strict := must.Get(exec.CommandContext(t.Context(), binary(t), "sandbox", "--settings", "--strict", "--addr", addr).Output())(t)
 	must.NoError(t, os.WriteFile(file, strict, 0o600))
 	o.env = append(o.env, "PRESSROOM_PINTEREST_CLIENT_SECRET=right-secret", "PRESSROOM_LINKEDIN_COMPANY_CLIENT_SECRET=right-secret")
-	reviews, _ := json.Marshal(o.does("networks", "check", "--networks", file))
+	reviews, _ := json.Marshal(o.mustRun("networks", "check", "--networks", file))
 	if n := strings.Count(string(reviews), "Complete App Review"); n != 2 {
 		t.Errorf("%d missing reviews in %s", n, reviews)
 	}

@@ -30,9 +30,9 @@ func newOperator(t *testing.T, plan string) (*operator, string) {
 	t.Helper()
 	dir := t.TempDir()
 	o := &operator{t: t, env: []string{"PRESSROOM_DATABASE=sqlite:" + filepath.Join(dir, "pressroom.db"), "PRESSROOM_METRICS_ADDR="}}
-	o.does("people", "add", "--name", "Ada Okafor", "--email", "ada@example.com")
-	o.does("people", "add", "--name", "Ben Adeyemi", "--email", "ben@example.com")
-	o.does("teams", "add", "--name", "Harbour Coffee", "--owner", "1", "--plan", plan)
+	o.mustRun("people", "add", "--name", "Ada Okafor", "--email", "ada@example.com")
+	o.mustRun("people", "add", "--name", "Ben Adeyemi", "--email", "ben@example.com")
+	o.mustRun("teams", "add", "--name", "Harbour Coffee", "--owner", "1", "--plan", plan)
 	return o, o.key("--level", "full")
 }
 
@@ -84,8 +84,8 @@ func (o *operator) run(args ...string) (string, string, error) {
 	return out.String(), log.String(), err
 }
 
-// does runs a command that must succeed and returns its JSON output.
-func (o *operator) does(args ...string) any {
+// mustRun runs a command that must succeed and returns its JSON output.
+func (o *operator) mustRun(args ...string) any {
 	o.t.Helper()
 	out, log, err := o.run(args...)
 	if err != nil {
@@ -113,7 +113,7 @@ func (o *operator) mustFail(word string, args ...string) {
 // key creates a key of team 1.
 func (o *operator) key(args ...string) string {
 	o.t.Helper()
-	return value(o.does(append([]string{"keys", "add", "--team", "1"}, args...)...), "key")
+	return value(o.mustRun(append([]string{"keys", "add", "--team", "1"}, args...)...), "key")
 }
 
 // value returns a member of the output, or of the last record if the output is a list.
@@ -125,8 +125,8 @@ func value(printed any, name string) string {
 	return fmt.Sprint(record[name])
 }
 
-// asks makes a GET request and returns the status together with the error code or a member of data.
-func (o *operator) asks(key, path, member string) string {
+// getMember makes a GET request and returns the status together with the error code or a member of data.
+func (o *operator) getMember(key, path, member string) string {
 	o.t.Helper()
 	status, body := get(o.t, o.base+path, key)
 	if status != http.StatusOK {
@@ -144,8 +144,8 @@ func (o *operator) asks(key, path, member string) string {
 	return fmt.Sprint("200 ", at)
 }
 
-// soon waits at most a second until ask returns the expected result.
-func (o *operator) soon(what, want string, ask func() string) {
+// awaitValue waits at most a second until ask returns the expected result.
+func (o *operator) awaitValue(what, want string, ask func() string) {
 	o.t.Helper()
 	changed := time.Now()
 	o.until(what, func() bool {

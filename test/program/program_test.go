@@ -186,7 +186,7 @@ func TestQuickstartRestart(t *testing.T) {
 			t.Errorf("exit status %d: %s", status, p.log)
 		}
 	}
-	if said := does(t, nil, "", "admin", "--json", "keys", "list", "--team", "1", "--database",
+	if said := mustRun(t, nil, "", "admin", "--json", "keys", "list", "--team", "1", "--database",
 		"sqlite:"+filepath.Join(data, "pressroom.db")); strings.Count(said, `"expires_at":"2`) != 6 {
 		t.Errorf("keys of quickstart do not expire: %s", said)
 	}
@@ -208,7 +208,7 @@ func TestQuickstartAfterPasswordChange(t *testing.T) {
 	if err := json.Unmarshal([]byte(p.line()), &first); err != nil || first.Owner["password"] == "" || first.Owner["recover"] != "" {
 		t.Fatal(err, first.Owner)
 	}
-	said := does(t, nil, "", "admin", "people", "recover", first.Owner["email"],
+	said := mustRun(t, nil, "", "admin", "people", "recover", first.Owner["email"],
 		"--database", "sqlite:"+filepath.Join(data, "pressroom.db"), "--public-url", first.AppURL)
 	if !regexp.MustCompile(`(?m)^name +Ada Okafor\nemail +` + regexp.QuoteMeta(first.Owner["email"]) + `$`).MatchString(said) {
 		t.Errorf("people recover printed:\n%s", said)

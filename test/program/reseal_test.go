@@ -19,7 +19,7 @@ func TestResealAuthenticatorApps(t *testing.T) {
 	t.Parallel()
 	database, old, next := "sqlite:"+filepath.Join(t.TempDir(), "press.db"), newSealingKey(t), newSealingKey(t)
 	env := func(keys string) []string { return []string{"PRESSROOM_SEALING_KEY=" + keys} }
-	does(t, env(old), "", "admin", "people", "add", "--name", "Ada", "--email", "ada@example.com", "--database", database)
+	mustRun(t, env(old), "", "admin", "people", "add", "--name", "Ada", "--email", "ada@example.com", "--database", database)
 	addApp(t, database, old)
 
 	serve := []string{"serve", "--database", database, "--addr", "127.0.0.1:0", "--metrics-addr", ""}
@@ -27,7 +27,7 @@ func TestResealAuthenticatorApps(t *testing.T) {
 		t.Errorf("without the sealing key: %s", said)
 	}
 	for _, want := range []string{"resealed 1 left 0", "resealed 0 left 0"} {
-		said := does(t, env(next+","+old), "", "admin", "reseal", "--database", database)
+		said := mustRun(t, env(next+","+old), "", "admin", "reseal", "--database", database)
 		if got := strings.Join(strings.Fields(said), " "); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
@@ -35,7 +35,7 @@ func TestResealAuthenticatorApps(t *testing.T) {
 	if said := fails(t, env(old), serve...); !strings.Contains(said, "authenticator apps were sealed with") {
 		t.Errorf("with only the old key: %s", said)
 	}
-	does(t, env(next), "", "admin", "people", "list", "--database", database)
+	mustRun(t, env(next), "", "admin", "people", "list", "--database", database)
 }
 
 // addApp adds an authenticator app to person 1, sealed with a key.

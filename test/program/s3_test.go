@@ -25,10 +25,10 @@ func TestFilesInS3(t *testing.T) {
 	o.serve()
 	picture := noise(t)
 	o.sends(key, picture)
-	if got := o.asks(key, "/media", "storage.used_bytes"); got != fmt.Sprint("200 ", float64(len(picture))) {
+	if got := o.getMember(key, "/media", "storage.used_bytes"); got != fmt.Sprint("200 ", float64(len(picture))) {
 		t.Errorf("storage used: %s, want %d bytes", got, len(picture))
 	}
-	if found := value(o.does("audit"), "library_complaints"); found != "[]" {
+	if found := value(o.mustRun("audit"), "library_complaints"); found != "[]" {
 		t.Errorf("audit findings: %s", found)
 	}
 	o.env = append(o.env, "PRESSROOM_BLOBS="+store.Bucket(t))

@@ -21,8 +21,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// does runs the program, which must succeed, and returns its output.
-func does(t *testing.T, env []string, stdin string, args ...string) string {
+// mustRun runs the program, which must succeed, and returns its output.
+func mustRun(t *testing.T, env []string, stdin string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary(t), args...)
 	cmd.Env, cmd.Dir, cmd.Stdin = append(os.Environ(), env...), t.TempDir(), strings.NewReader(stdin)
@@ -37,9 +37,9 @@ func does(t *testing.T, env []string, stdin string, args ...string) string {
 func TestKeyOnPlanWithoutKeys(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "press.db")
-	does(t, nil, "", "admin", "people", "add", "--name", "Ada", "--email", "ada@example.com", "--database", database)
+	mustRun(t, nil, "", "admin", "people", "add", "--name", "Ada", "--email", "ada@example.com", "--database", database)
 	for team, plan := range []string{"free", "creator"} {
-		does(t, nil, "", "admin", "teams", "add", "--name", "Harbour", "--owner", "1", "--plan", plan, "--database", database)
+		mustRun(t, nil, "", "admin", "teams", "add", "--name", "Harbour", "--owner", "1", "--plan", plan, "--database", database)
 		cmd := exec.CommandContext(t.Context(), binary(t), "admin", "--json", "keys", "add", "--team",
 			strconv.Itoa(team+1), "--database", database)
 		var told, warned bytes.Buffer
@@ -86,7 +86,7 @@ func TestHealthAcceptsOnlyNodes(t *testing.T) {
 		if status := answers(t, "http://"+at+"/readyz"); status != http.StatusOK {
 			t.Fatalf("status %d: %s", status, p.log)
 		}
-		if said := does(t, nil, "", "health", "--url", "http://"+at+"/readyz"); !strings.Contains(said, says) {
+		if said := mustRun(t, nil, "", "health", "--url", "http://"+at+"/readyz"); !strings.Contains(said, says) {
 			t.Error(said)
 		}
 	}
@@ -97,8 +97,8 @@ func TestRefusedRestoreRollsBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	database, backup := "sqlite:"+filepath.Join(dir, "press.db"), filepath.Join(dir, "backup")
-	does(t, nil, "", "admin", "people", "add", "--name", "Ada", "--email", "ada@example.com", "--database", database)
-	does(t, nil, "", "admin", "backup", backup, "--database", database)
+	mustRun(t, nil, "", "admin", "people", "add", "--name", "Ada", "--email", "ada@example.com", "--database", database)
+	mustRun(t, nil, "", "admin", "backup", backup, "--database", database)
 	restored := filepath.Join(dir, "restored.db")
 	fails(t, []string{"PRESSROOM_SEALING_KEY=" + newSealingKey(t)}, "admin", "restore", backup, "--database", "sqlite:"+restored)
 	left, err := filepath.Glob(restored + "*")
@@ -106,7 +106,7 @@ func TestRefusedRestoreRollsBack(t *testing.T) {
 		t.Errorf("%v, %v", left, err)
 	}
 	key := must.Get(os.ReadFile(filepath.Join(dir, "press.db.sealing-key")))(t)
-	does(t, []string{"PRESSROOM_SEALING_KEY=" + strings.TrimSpace(string(key))}, "", "admin", "restore", backup,
+	mustRun(t, []string{"PRESSROOM_SEALING_KEY=" + strings.TrimSpace(string(key))}, "", "admin", "restore", backup,
 		"--database", "sqlite:"+restored)
 	fails(t, []string{"PRESSROOM_SEALING_KEY=" + strings.TrimSpace(string(key))}, "admin", "restore", backup,
 		"--database", "sqlite:"+restored)
@@ -142,7 +142,7 @@ func TestResealTooEarly(t *testing.T) {
 			t.Fatalf("resealing did not fail: %v %s", err, said)
 		}
 	}
-	does(t, both, "", "admin", "reseal", "--force", "--database", database)
+	mustRun(t, both, "", "admin", "reseal", "--force", "--database", database)
 	if status := p.end(); status != 0 {
 		t.Errorf("ended with %d: %s", status, p.log)
 	}
@@ -162,22 +162,22 @@ func TestForbiddenServer(t *testing.T) {
 	box.line()
 	answers(t, "http://"+addr+"/")
 	database := "sqlite:" + filepath.Join(dir, "press.db")
-	does(t, nil, "", "admin", "people", "add", "--name", "Ada", "--email", "ada@example.com", "--database", database)
-	does(t, nil, "", "admin", "teams", "add", "--name", "Harbour", "--owner", "1", "--plan", "team", "--database", database)
+	mustRun(t, nil, "", "admin", "people", "add", "--name", "Ada", "--email", "ada@example.com", "--database", database)
+	mustRun(t, nil, "", "admin", "teams", "add", "--name", "Harbour", "--owner", "1", "--plan", "team", "--database", database)
 	connect := []string{
 		"admin", "accounts", "connect", "--team", "1", "--server", sandbox, "--identifier", "shop.test", "--database", database,
 	}
-	if said := does(t, nil, "open-sesame\n", connect...); !strings.Contains(said, "PRESSROOM_BLUESKY_SERVERS") {
+	if said := mustRun(t, nil, "open-sesame\n", connect...); !strings.Contains(said, "PRESSROOM_BLUESKY_SERVERS") {
 		t.Errorf("no warning when connecting: %s", said)
 	}
 	allowed := []string{"PRESSROOM_BLUESKY_SERVERS=" + sandbox}
-	if said := does(t, allowed, "open-sesame\n", connect...); strings.Contains(said, "PRESSROOM_BLUESKY_SERVERS") {
+	if said := mustRun(t, allowed, "open-sesame\n", connect...); strings.Contains(said, "PRESSROOM_BLUESKY_SERVERS") {
 		t.Errorf("warning about an allowed server: %s", said)
 	}
 	var key struct {
 		Value string `json:"key"`
 	}
-	must.NoError(t, json.Unmarshal([]byte(does(t, nil, "", "admin", "--json", "keys", "add", "--team", "1", "--level", "full",
+	must.NoError(t, json.Unmarshal([]byte(mustRun(t, nil, "", "admin", "--json", "keys", "add", "--team", "1", "--level", "full",
 		"--database", database)), &key))
 	node := must.Get(testkit.FreeAddr())(t)
 	figures := must.Get(testkit.FreeAddr())(t)
@@ -187,7 +187,7 @@ func TestForbiddenServer(t *testing.T) {
 		t.Fatalf("status %d: %s", status, p.log)
 	}
 	env := []string{"PRESSROOM_KEY=" + key.Value, "PRESSROOM_URL=http://" + node}
-	id := strings.TrimSpace(does(t, env, "", "call", "create_post", "--caption", "hello", "--account-ids", "1", "--field", "data.id"))
+	id := strings.TrimSpace(mustRun(t, env, "", "call", "create_post", "--caption", "hello", "--account-ids", "1", "--field", "data.id"))
 	publish := exec.CommandContext(t.Context(), binary(t), "call", "publish_post", id, "--wait") // six attempts take half a minute
 	publish.Env = append(os.Environ(), env...)
 	if said, err := publish.Output(); err == nil || !strings.Contains(string(said), "server_not_allowed") ||

@@ -49,7 +49,7 @@ func TestSetUpInTheBrowser(t *testing.T) {
 	if page := sendForm(t, &http.Client{Jar: newJar(t)}, root+"/setup", form); !strings.Contains(page, "Sign in") {
 		t.Errorf("set up twice: %s", page)
 	}
-	people, _ := o.does("people", "list").([]any)
+	people, _ := o.mustRun("people", "list").([]any)
 	if len(people) != 1 || value(people[0], "operator") != "true" {
 		t.Errorf("people: %v", people)
 	}
