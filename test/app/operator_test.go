@@ -200,7 +200,7 @@ func TestOperatorPauses(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.asOperator(t, access.Owner)
-		p := b.open("/operator/pauses")
+		p := b.open("/operator/pauses").shows(http.StatusOK, "The pause applies to ").lacks("EXTRA")
 		p.form("Pause").fill("scope", "team").fill("target", "x").fill("action", "publish").press().
 			shows(http.StatusUnprocessableEntity, "Nothing has this name; choose one of the list.")
 		p.form("Pause").fill("scope", "team").fill("target", "987654").fill("action", "publish").press().
