@@ -13,14 +13,9 @@ import (
 // requestApprovalLink requests approval and returns the path of the approval link.
 func (b *browser) requestApprovalLink(id string) string {
 	b.t.Helper()
-	asked := b.open("/posts/"+id).form("Send to the client for approval").press().shows(http.StatusOK, "The client’s link")
-	for d := range asked.doc.Descendants() {
-		if attribute(d, "id") == "link" {
-			return strings.TrimPrefix(attribute(d, "value"), b.root)
-		}
-	}
-	b.t.Fatal("no approval link")
-	return ""
+	ask := b.open("/posts/" + id).follow("Send for approval…").form("Create the link")
+	ask.values.Del("schedule")
+	return strings.TrimPrefix(ask.press().shows(http.StatusOK, "The client’s link").field("link"), b.root)
 }
 
 // A post that is not approved by its scheduled time says so on every page. It can be approved later, and only then be
@@ -77,8 +72,8 @@ func TestSendNewVersionForApproval(t *testing.T) {
 			shows(http.StatusUnprocessableEntity, "The post has changed",
 				"Ask the team that sent it for a link to the new version.").lacks("better", "For the client")
 		sent := editor.open(at).shows(http.StatusOK, "The post has changed since it was sent to the client.").
-			form("Send the new version").press().
-			shows(http.StatusOK, "The client’s link", "Create another approval link").lacks("Send the new version")
+			follow("Send the new version…").form("Create the link").press().
+			shows(http.StatusOK, "The client’s link", "Create another link…").lacks("Send the new version")
 		second := strings.TrimPrefix(sent.field("link"), h.root)
 		guest.open(second).shows(http.StatusOK, "For the client, better", "Approve")
 		viewer.open(at).lacks("Revoke links")
@@ -86,7 +81,7 @@ func TestSendNewVersionForApproval(t *testing.T) {
 		for _, dead := range []string{first, second} {
 			guest.open(dead).shows(http.StatusUnprocessableEntity, "The team has revoked this link.").lacks("better")
 		}
-		again := editor.open(at).form("Create another approval link").press().shows(http.StatusOK, "The client’s link")
+		again := editor.open(at).follow("Create another link…").form("Create the link").press().shows(http.StatusOK, "The client’s link")
 		guest.open(strings.TrimPrefix(again.field("link"), h.root)).shows(http.StatusOK, "For the client, better")
 		c.as(t, access.Admin).open("/settings/audit").shows(http.StatusOK, "revoked the approval links of a post")
 	})
@@ -114,7 +109,7 @@ func TestRequestChangesAndUndo(t *testing.T) {
 		editor.open("/approvals").lacks("Comments to reply to")
 		editor.open("/posts/"+id).shows(http.StatusOK, "Approved", "Not so <loud>.")
 		editor.open("/posts/"+id+"/edit").form("Save").fill("caption", "Quieter").press().shows(http.StatusOK)
-		sent := editor.open("/posts/"+id).form("Send the new version").press().shows(http.StatusOK, "The client’s link")
+		sent := editor.open("/posts/"+id).follow("Send the new version…").form("Create the link").press().shows(http.StatusOK, "The client’s link")
 		again := guest.open(strings.TrimPrefix(sent.field("link"), h.root)).form("Request changes").fill("name", "Cleo").
 			fill("comment", "Louder.").press().form("Approve after all")
 		editor.open("/posts/"+id+"/edit").form("Save").fill("caption", "Louder").press().shows(http.StatusOK)

@@ -82,7 +82,7 @@ func TestPageShowsClientLink(t *testing.T) {
 			shows(http.StatusOK, "The links were revoked", "were revoked").lacks("The post has changed since")
 		shows(unsent, "Approved")
 		editor.open(at).lacks("Revoke links")
-		sent := editor.open(at).form("Create another approval link").press().
+		sent := editor.open(at).follow("Create another link…").form("Create the link").press().
 			shows(http.StatusOK, "The client’s link", "Revoke links")
 		link := strings.TrimPrefix(sent.field("link"), h.root)
 		shows("Waiting for approval", unsent)
@@ -90,7 +90,7 @@ func TestPageShowsClientLink(t *testing.T) {
 		shows("Approved", "Waiting for approval")
 		editor.open(at+"/edit").form("Save").fill("caption", "Better").press().
 			shows(http.StatusOK, "Saved.", "The client’s earlier links no longer work", unsent).lacks("Revoke links")
-		editor.open(at).form("Send the new version").press().shows(http.StatusOK, "Revoke links").lacks(unsent)
+		editor.open(at).follow("Send the new version…").form("Create the link").press().shows(http.StatusOK, "Revoke links").lacks(unsent)
 	})
 }
 
@@ -100,7 +100,7 @@ func TestApprovalRequestWarnings(t *testing.T) {
 		c := h.crew(t)
 		ask := func(caption string) *page {
 			return c.as(t, access.Editor).open("/posts/new?caption="+caption+"&account="+c.id()).
-				form("Send for approval").press().shows(http.StatusOK, "Sent for approval")
+				form("Send for approval…").press().shows(http.StatusOK, "Send for approval", "Message to the client")
 		}
 		ask(strings.Repeat("x", 301)).shows(http.StatusOK, "A network would reject this post")
 		ask("Hello").lacks("A network would reject this post")
@@ -135,10 +135,36 @@ func TestAltTextChangesVersion(t *testing.T) {
 		if n := h.count(t, "events WHERE kind = 'post.returned' AND subject = ?", id); n != 1 {
 			t.Errorf("%d events", n)
 		}
-		sent := editor.open("/posts/"+id).form("Send the new version").press().shows(http.StatusOK, "The client’s link")
+		sent := editor.open("/posts/"+id).follow("Send the new version…").form("Create the link").press().shows(http.StatusOK, "The client’s link")
 		guest.open(strings.TrimPrefix(sent.field("link"), h.root)).form("Approve").fill("name", "Cleo").press().
 			shows(http.StatusOK, "Approved by")
 		describe()
 		approval(id, "approved")
+	})
+}
+
+// The form for a single draft sets its time and a message to the client. The link stays on the post's page.
+func TestSendForApprovalWithTimeAndMessage(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		editor := c.as(t, access.Editor)
+		id := c.draft(t, "For the client", "")
+		day, clock, when := c.formTime(t, 50*time.Hour)
+		ask := editor.open("/approvals/new?post="+id).form("Create the link").fill("message", "Have a <look>, please.")
+		ask.fill("date", day).fill("time", "").press().shows(http.StatusUnprocessableEntity, "Enter a date and a time", "Have a <look>, please.")
+		ask.fill("message", strings.Repeat("ä", 2001)).fill("time", clock).press().
+			shows(http.StatusUnprocessableEntity, "A message may have at most 2000 characters.")
+		again := editor.open("/approvals/new?post=" + id).form("Create the link")
+		if again.values.Get("date") != day || again.values.Get("time") != clock {
+			t.Errorf("the form has the time %s %s", again.values.Get("date"), again.values.Get("time"))
+		}
+		sent := again.fill("message", "Have a <look>, please.").press().shows(http.StatusOK, "The client’s link", "Waiting for approval")
+		link := strings.TrimPrefix(editor.open(sent.path).field("link"), h.root)
+		p := h.browser(t).open(link).shows(http.StatusOK, "Ada editor wrote: Have a <look>, please.", "as soon as you approve it.")
+		p.form("Approve").fill("name", "Cleo").press().shows(http.StatusOK, "Approved by Cleo")
+		if held := c.storedPost(t, sent.path); held.Status != post.Scheduled || !held.ScheduledAt.Equal(when) {
+			t.Errorf("%s at %v, want scheduled at %v", held.Status, held.ScheduledAt, when)
+		}
+		c.as(t, access.Viewer).open(sent.path).lacks("The client’s link")
 	})
 }

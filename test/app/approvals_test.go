@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -16,15 +17,22 @@ import (
 // requestApproval creates one approval link for several posts and returns the paths of the link and of its page.
 func (b *browser) requestApproval(schedule bool, ids ...string) (string, string) {
 	b.t.Helper()
-	ask := b.open("/posts").form("Ask for approval…").fill("post", ids...).press().shows(http.StatusOK, "Ask for approval").
+	ask := b.open("/posts").form("Ask for approval…").fill("post", ids...).press().shows(http.StatusOK, "Send for approval").
 		form("Create the link")
 	ask.values.Del("schedule")
 	if schedule {
 		ask.fill("schedule", "yes")
 	}
 	sent := ask.press().shows(http.StatusOK, "Send the link below to the client.")
-	return strings.TrimPrefix(sent.field("link"), b.root), sent.path
+	at := sent.path
+	if len(ids) == 1 { // the page of the post, which shows the link
+		at = linkPage.FindString(b.open("/approvals").source)
+	}
+	return strings.TrimPrefix(sent.field("link"), b.root), at
 }
+
+// linkPage matches the path of a link's page.
+var linkPage = regexp.MustCompile(`/approvals/[0-9a-f-]{36}`)
 
 // A link contains several posts. The client decides on each post, and the input on other posts is kept.
 func TestSeveralPostsInOneLink(t *testing.T) {
@@ -247,8 +255,8 @@ func TestMailedApprovalLink(t *testing.T) {
 		h.browser(t).open(link).shows(200, "2 posts from")
 		box.refuse(true)
 		sent.form("Mail it again").press().shows(200, "it could not be mailed", "It was not mailed.")
-		b.open("/posts/"+one).form("Create another approval link").fill("email", "dan@client.example").press().
-			shows(200, "but the link could not be mailed", "The client’s link")
+		b.open("/posts/"+one).follow("Create another link…").form("Create the link").fill("email", "dan@client.example").press().
+			shows(200, "it could not be mailed", "The client’s link")
 		box.refuse(false)
 		for range 8 {
 			b.open(sent.path).form("Mail it again").press().shows(200, "The link was mailed")

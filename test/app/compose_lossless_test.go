@@ -92,7 +92,7 @@ func TestFilesWithEverySubmitButton(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
-		for i, button := range []string{"Save draft", "Schedule", "Publish now…", "Send for approval", "Check"} {
+		for i, button := range []string{"Save draft", "Schedule", "Publish now…", "Send for approval…", "Check"} {
 			f := b.open("/posts/new?caption=With+a+picture&date=2031-05-06&time=10:15&account=" + c.id()).form(button)
 			if kind := attribute(f.node, "enctype"); kind != "multipart/form-data" {
 				t.Fatalf("form encoding = %q", kind)

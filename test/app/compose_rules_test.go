@@ -138,9 +138,9 @@ func TestApprovalShowsAccountMedia(t *testing.T) {
 		b := c.as(t, access.Editor)
 		picture := strings.TrimPrefix(c.addImage(t, "alone", 7), "/media/")
 		film := fmt.Sprint(c.addVideo(t))
-		f := b.open("/posts/new?caption=Look&account=" + c.id() + "&media=" + picture).form("Send for approval")
+		f := b.open("/posts/new?caption=Look&account=" + c.id() + "&media=" + picture).form("Send for approval…")
 		f.values.Set("media-"+c.id(), film)
-		link := f.press().shows(200, "Sent for approval")
+		link := f.press().shows(200, "Send for approval").form("Create the link").press().shows(200, "The client’s link")
 		at := strings.TrimPrefix(link.field("link"), h.root)
 		client := h.browser(t)
 		client.open(at).

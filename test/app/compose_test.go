@@ -246,7 +246,7 @@ func TestSchedulePost(t *testing.T) {
 		b.open(saved.path+"/edit").form("Save").fill("date", "").fill("time", "").press().shows(422, "A scheduled post needs a time.")
 		// On 26 October 2031, 02:30 occurs twice.
 		n := c.count(t, "posts")
-		for _, button := range []string{"Schedule", "Save draft", "Send for approval"} {
+		for _, button := range []string{"Schedule", "Save draft", "Send for approval…"} {
 			f := b.open("/posts/new?date=2031-10-26&time=02:30&caption=Hello&account="+c.id()).
 				shows(200, "Which one do you mean?").form(button)
 			if f.values.Has("second") {
@@ -315,14 +315,14 @@ func TestComposeApprovalAndPublish(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		p := b.open("/posts/new?caption=Hello&account="+c.id()).form("Send for approval").press().
-			shows(200, "Sent for approval", "waiting for the client")
+		p := b.open("/posts/new?caption=Hello&account="+c.id()).form("Send for approval…").press().
+			shows(200, "Send for approval", "Hello").form("Create the link").press().shows(200, "Waiting for approval")
 		link := regexp.MustCompile(`value="http://[^/]+(/approval/[^"]+)"`).FindStringSubmatch(p.source)
 		if link == nil {
 			t.Fatal(p.source)
 		}
 		h.browser(t).open(link[1]).shows(200, "Hello")
-		edit := p.follow("View post").path + "/edit"
+		edit := p.path + "/edit"
 		day, clock, _ := c.formTime(t, 50*time.Hour)
 		b.open(edit).shows(200, "Waiting for approval").form("Schedule").fill("date", day).fill("time", clock).press().
 			shows(403, "before the client approves it", "The post was saved")

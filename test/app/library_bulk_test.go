@@ -133,7 +133,7 @@ func TestDeleteSelectedFilesOfApprovedPost(t *testing.T) {
 		at := c.addImage(t, "quay", 10)
 		id := c.draft(t, "For the client", "")
 		c.callTool(t, "update_post", map[string]any{"id": id, "media_ids": []int64{int64(mustNumber(t, mediaID(at)))}})
-		b.open("/posts/" + id).form("Send to the client for approval").press().shows(200)
+		b.open("/posts/" + id).follow("Send for approval…").form("Create the link").press().shows(200)
 		b.open("/media").form("Delete…").fill("media", mediaID(at)).press().
 			form("Delete 1 file").fill("posts", "take_out").press().
 			shows(200, "quay Deleted and removed from 1 post. These posts need approval again: For the client").

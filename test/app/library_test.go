@@ -168,7 +168,7 @@ func TestDeleteFileOfApprovedPost(t *testing.T) {
 			c.callTool(t, "update_post",
 				map[string]any{"id": post, "media_ids": []int64{int64(mustNumber(t, strings.TrimPrefix(at, "/media/")))}})
 		}
-		b.open("/posts/"+id).form("Send to the client for approval").press().
+		b.open("/posts/"+id).follow("Send for approval…").form("Create the link").press().
 			shows(200, "version 1", "send the new version to the client").lacks("shown from")
 		h.change(t, "UPDATE posts SET approval = 'approved' WHERE id = ?", id)
 		b.open(at+"/delete").shows(200, "need a new approval link").form("Delete file").fill("posts", "take_out").press().

@@ -235,7 +235,6 @@ var matrix = map[string]entry{
 	"POST /posts/{id}/duplicate":                       {who: shell.Writers},
 	"POST /posts/{id}/edit-again":                      {who: shell.Writers},
 	"POST /posts/{id}/archive":                         {who: shell.Writers},
-	"POST /posts/{id}/approval":                        {who: shell.Writers},
 	"POST /posts/{id}/approval/revoke":                 {who: shell.Writers},
 	"POST /posts/{id}/approval/decision":               {who: shell.Clients, form: url.Values{"decision": {"approve"}, "round": {"1"}}},
 	"POST /posts/{id}/approval/comment":                {who: shell.Clients, form: url.Values{"remark": {"Nice."}}},

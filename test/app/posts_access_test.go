@@ -24,8 +24,7 @@ func TestPausedPublishingDisablesButtons(t *testing.T) {
 		series := c.draft(t, "Every day anew", c.apiTime(24*time.Hour))
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY", nil))(t)
 		draft := c.draft(t, "A draft", c.apiTime(50*time.Hour))
-		ask, end := b.open("/posts/"+draft).
-			form("Send to the client for approval"), b.open("/posts/"+series+"/series/end").form("End the series")
+		end := b.open("/posts/" + series + "/series/end").form("End the series")
 		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: access.PausePublishing}))
 		const why = "Publishing is paused."
 		end.press().shows(403, why)
@@ -33,7 +32,8 @@ func TestPausedPublishingDisablesButtons(t *testing.T) {
 		b.open("/posts/"+draft+"/publish").form("Publish to 1 account").press().shows(403, why)
 		b.open("/posts/"+series).shows(200, why, "End the series…").lacks("/series/end\"")
 		b.open("/posts/new").shows(200, why)
-		ask.press().shows(200, "The post is waiting for approval.")
+		ask := b.open("/approvals/new?post=" + draft).lacks("Schedule when approved").form("Create the link")
+		ask.press().shows(200, "Waiting for approval")
 		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: access.PauseEverything}))
 		ask.press().shows(403, "Changes are paused.")
 		if held := c.storedPost(t, "/posts/"+series); !held.IsTemplate || held.Status != post.Scheduled {

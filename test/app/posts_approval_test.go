@@ -14,7 +14,7 @@ func TestApprovalRequest(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "For the client", "")
-		asked := b.open("/posts/"+id).form("Send to the client for approval").press().
+		asked := b.open("/posts/"+id).follow("Send for approval…").form("Create the link").press().
 			shows(200, "Send the link below to the client", "Waiting for approval",
 				"Draft. Not scheduled yet. It cannot be published until the client approves it.", "The client’s link")
 		link := ""
@@ -27,12 +27,12 @@ func TestApprovalRequest(t *testing.T) {
 		if !ok {
 			t.Fatalf("approval link = %q", link)
 		}
-		b.open("/posts/"+id).shows(200, "Create another approval link").lacks(path)
+		b.open("/posts/"+id).shows(200, "Create another link…").contains(path)
 		b.open("/posts/" + id).lacks("Publish now")
 		h.browser(t).open(path).form("Request changes").fill("name", "Ms <Client>").
 			fill("comment", "Not the\nsecond <picture>.").press().shows(200, "Changes requested")
 		b.open("/posts/"+id).shows(200, "Changes requested", "By Ms <Client>", "The client wrote:", "Not the second <picture>.")
-		b.open("/posts/"+id).form("Send to the client for approval").press().shows(200, "The client’s link", "version 2")
+		b.open("/posts/"+id).follow("Send for approval…").form("Create the link").press().shows(200, "The client’s link", "version 2")
 		record := c.as(t, access.Admin).open("/settings/audit").
 			shows(200, "The client , who entered the name Ms <Client> , requested changes to a post: For the client",
 				"asked a client to approve a post: For the client")
@@ -62,7 +62,7 @@ func TestClientDecisionInApp(t *testing.T) {
 		}
 		says := url.Values{"decision": {"approve"}, "round": {"1"}}
 		client.send(http.MethodPost, decision, says).shows(422, "The post does not await approval.")
-		editor.open(at).form("Send to the client for approval").press().shows(200)
+		editor.open(at).follow("Send for approval…").form("Create the link").press().shows(200)
 		client.open("/notices").shows(200, "A post waits for the client’s approval. Clients in the team can decide on its page.")
 		editor.send(http.MethodPost, decision, says).shows(403)
 		other.as(t, access.Client).send(http.MethodPost, decision, says).shows(404)

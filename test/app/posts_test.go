@@ -316,7 +316,7 @@ func TestListsMarkSeriesAndApprovals(t *testing.T) {
 		series := c.draft(t, "Every day anew", c.apiTime(24*time.Hour))
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY", nil))(t)
 		waits := c.draft(t, "For the client", "")
-		b.open("/posts/" + waits).form("Send to the client for approval").press().shows(200)
+		b.open("/posts/" + waits).follow("Send for approval…").form("Create the link").press().shows(200)
 		media := strings.TrimPrefix(c.addImage(t, "cup", 3), "/media/")
 		c.callTool(t, "create_post",
 			map[string]any{"caption": "With a picture", "account_ids": []int64{c.account}, "media_ids": []int{mustNumber(t, media)}})

@@ -170,8 +170,10 @@ async function requestApproval(page, browser) {
   await page.getByText('Which one do you mean?').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Use next free slot' }).click();
   await page.waitForFunction(() => (document.getElementById('time')?.value ?? '04:30') !== '04:30');
-  await page.getByRole('button', { name: 'Send for approval' }).click();
-  const link = await page.getByLabel('Send the client this link').inputValue();
+  await page.getByRole('button', { name: 'Send for approval…' }).click();
+  await look(page, 'compose-ask');
+  await page.getByRole('dialog', { name: 'Send for approval' }).getByRole('button', { name: 'Create the link' }).click();
+  const link = await page.getByLabel('The client’s link').inputValue();
   assert.match(link, /\/approval\//);
   await look(page, 'compose-asked');
   const client = await open(browser);

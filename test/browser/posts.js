@@ -28,7 +28,11 @@ run(async (browser) => {
 
   await page.goto('/posts/' + world.draft);
   await look(page, 'post-draft');
-  await page.getByRole('button', { name: 'Send to the client for approval' }).click();
+  await page.getByRole('link', { name: 'Send for approval…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Send for approval' });
+  await dialog.getByLabel('Message to the client').fill('Have a look, please.');
+  await look(page, 'post-ask');
+  await dialog.getByRole('button', { name: 'Create the link' }).click();
   await page.getByLabel('The client’s link').waitFor();
   await look(page, 'post-client');
   const link = await page.getByLabel('The client’s link').inputValue();

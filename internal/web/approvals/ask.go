@@ -2,13 +2,16 @@ package approvals
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/approval"
 	"pressroom.example/pressroom/internal/domain/post/postlist"
+	"pressroom.example/pressroom/internal/teamtime"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
@@ -17,11 +20,28 @@ type askView struct {
 	Posts       []listed // posts that can be sent
 	Others      []listed // posts that cannot be sent
 	Timed       int      // number of drafts with a time, which can be scheduled on approval
+	Draft       bool     // the only post is a draft, whose time can be chosen here
 	Mails       bool
 	MaySchedule bool
-	Schedule    bool
-	Email       string
+	Blocked     bool // a network would reject the only post
+	Zone        string
 	Wrong       shell.FormError
+
+	input
+	MaxMessage int
+}
+
+// input is what the form contains.
+type input struct {
+	Schedule       bool
+	Message, Email string
+	Date, Time     string
+}
+
+// inputOf returns the input of a submitted form.
+func inputOf(r *http.Request) input {
+	f := r.PostForm
+	return input{f.Get("schedule") != "", f.Get("message"), f.Get("email"), f.Get("date"), f.Get("time")}
 }
 
 // listed is a post in a list.
@@ -35,20 +55,39 @@ type listed struct {
 
 // askPage shows which of the selected posts can be sent to a client, and the options of the link.
 func (p *Handlers) askPage(w http.ResponseWriter, r *http.Request) {
-	p.showAsk(w, r, http.StatusOK, r.URL.Query()["post"], askView{Schedule: true})
+	p.showAsk(w, r, http.StatusOK, r.URL.Query()["post"], askView{input: input{Schedule: true}})
 }
 
 func (p *Handlers) showAsk(w http.ResponseWriter, r *http.Request, status int, ids []string, v askView) {
-	v.Mails, v.MaySchedule = p.approvals.Mails(), shell.VisitorOf(r.Context()).Is(shell.Publishers)
-	zone, err := p.zone(r)
-	if err == nil {
-		err = p.addPosts(r, &v, ids, zone)
+	zone := shell.VisitorOf(r.Context()).Zone
+	v.Mails, v.MaySchedule, v.Zone, v.MaxMessage = p.approvals.Mails(), p.maySchedule(r), zone.String(), approval.MaxComment
+	err := p.addPosts(r, &v, ids, zone)
+	if err == nil && len(v.Posts) == 1 {
+		err = p.addDraft(r, &v)
 	}
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, status, pages["ask"], "Ask for approval", v)
+	p.Show(w, r, status, pages["ask"], "Send for approval", v)
+}
+
+// maySchedule reports whether the visitor may have posts scheduled now.
+func (p *Handlers) maySchedule(r *http.Request) bool {
+	call, err := p.Call(r, "ask_approval")
+	return err == nil && call.Require(access.Publish) == nil
+}
+
+// addDraft adds what the form shows for a single post: the time of a draft and whether a network would reject the post.
+func (p *Handlers) addDraft(r *http.Request, v *askView) error {
+	one := v.Posts[0]
+	v.Draft = one.Status == post.Draft && v.MaySchedule
+	if r.Method == http.MethodGet && !one.At.IsZero() {
+		v.Date, v.Time = one.At.Format(time.DateOnly), one.At.Format("15:04")
+	}
+	found, _, err := shell.Run[post.Validation](p.Frame, r, "validate_post", operation.Arguments{"post_id": one.ID})
+	v.Blocked = slices.ContainsFunc(found.Problems, func(one post.PostProblem) bool { return one.Blocking })
+	return err
 }
 
 // addPosts adds the team's posts with the given IDs.
@@ -90,20 +129,46 @@ func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ids := r.PostForm["post"]
-	wanted := approval.NewRequest{Posts: ids, Schedule: r.PostForm.Get("schedule") != "", Email: r.PostForm.Get("email")}
+	in := inputOf(r)
+	wanted := approval.NewRequest{Posts: ids, Schedule: in.Schedule, Email: in.Email, Message: in.Message}
 	err := p.require(r, "ask_approval")
+	if err == nil && len(ids) == 1 {
+		err = p.setTime(r, ids[0], in)
+	}
 	var sent approval.SentRequest
 	if err == nil {
 		sent, err = p.approvals.RequestPosts(r.Context(), shell.VisitorOf(r.Context()).ID, wanted)
 	}
 	if err != nil {
 		if wrong, ok := p.FormErrorOf(w, r, err, nil); ok {
-			p.showAsk(w, r, shell.StatusOf(err), ids, askView{Schedule: wanted.Schedule, Email: wanted.Email, Wrong: wrong})
+			p.showAsk(w, r, shell.StatusOf(err), ids, askView{input: in, Wrong: wrong})
 		}
 		return
 	}
 	p.flashSent(r, sent, wanted.Email)
+	if len(ids) == 1 {
+		shell.Redirect(w, r, "/posts/"+ids[0])
+		return
+	}
 	shell.Redirect(w, r, "/approvals/"+sent.ID)
+}
+
+// setTime changes the time of a draft to the time of the form, if the form has another.
+func (p *Handlers) setTime(r *http.Request, id string, in input) error {
+	if in.Date == "" && in.Time == "" {
+		return nil
+	}
+	visitor := shell.VisitorOf(r.Context())
+	at, err := teamtime.Parse(in.Date+"T"+in.Time, visitor.Zone)
+	if err != nil {
+		return apierr.Invalid(apierr.Malformed, "date", "Enter a date and a time that exists on that date.").Wrap(err)
+	}
+	found, err := p.posts.Load(r.Context(), visitor.Team.ID, id)
+	if err != nil || found.Status != post.Draft || at.Equal(found.ScheduledAt.Truncate(time.Minute)) {
+		return err
+	}
+	_, err = p.Do(r, "update_post", operation.Arguments{"id": id, "scheduled_at": at.UTC().Format(time.RFC3339)})
+	return err
 }
 
 // flashSent shows on the next page whether the link was created and mailed.

@@ -3,7 +3,6 @@ package compose
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -101,7 +100,7 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what st
 		shell.Redirect(w, r, "/posts/"+id+"/publish")
 		return
 	case "approval":
-		p.ask(w, r, s, id)
+		shell.Redirect(w, r, "/approvals/new?post="+id)
 		return
 	}
 	said := p.savedText(r, id)
@@ -339,29 +338,3 @@ func (p *Handlers) recur(r *http.Request, held post.Record, rule string, zone *t
 
 // maxReschedulable bounds the search for drafts that a series reschedules. Pausing usually creates one.
 const maxReschedulable = 50
-
-// askedView is the page with the client's link.
-type askedView struct {
-	ID, Link string
-	Blocked  bool // a network would reject the post
-}
-
-// ask sends a post to the client for approval.
-func (p *Handlers) ask(w http.ResponseWriter, r *http.Request, s sheet, id string) {
-	actor, err := p.actor(r)
-	if err == nil {
-		err = operation.Call{Actor: actor}.Require(access.Write)
-	}
-	var link string
-	if err == nil {
-		link, err = p.approvals.Request(r.Context(), actor.PersonID, id)
-	}
-	if err != nil {
-		p.showUnfinished(w, r, s, id, err)
-		return
-	}
-	// If this fails, the link is still shown. The post's page shows the problems as well.
-	found, _, _ := shell.Run[post.Validation](p.Frame, r, "validate_post", operation.Arguments{"post_id": id})
-	blocked := slices.ContainsFunc(found.Problems, func(one post.PostProblem) bool { return one.Blocking })
-	p.Show(w, r, http.StatusOK, pages["asked"], "Sent for approval", askedView{id, link, blocked})
-}

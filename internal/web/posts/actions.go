@@ -107,9 +107,6 @@ func (p *Handlers) retryPost(r *http.Request) (string, error) {
 	return p.Language(r).N(again, "Retrying %d account.", "Retrying %d accounts."), nil
 }
 
-// linkKey is the session key of a client's link for the next page.
-const linkKey = "approval link "
-
 // parsePostForm parses a form about a post of the visitor's team and returns the post's ID.
 func (p *Handlers) parsePostForm(w http.ResponseWriter, r *http.Request) (string, bool) {
 	if !p.ReadForm(w, r) {
@@ -123,33 +120,6 @@ func (p *Handlers) parsePostForm(w http.ResponseWriter, r *http.Request) (string
 		p.ShowError(w, r, err)
 	}
 	return id, err == nil
-}
-
-// askApproval creates a link that a team member sends to the client.
-func (p *Handlers) askApproval(w http.ResponseWriter, r *http.Request) {
-	id, ok := p.parsePostForm(w, r)
-	if !ok {
-		return
-	}
-	ask := approval.NewRequest{Posts: []string{id}, Schedule: r.PostForm.Get("schedule") != "", Email: r.PostForm.Get("email")}
-	err := p.require(r, "ask_approval", access.Write)
-	var sent approval.SentRequest
-	if err == nil {
-		sent, err = p.approvals.RequestPosts(r.Context(), shell.VisitorOf(r.Context()).ID, ask)
-	}
-	told := p.T(r, "The post is waiting for approval. Send the link below to the client.")
-	switch {
-	case err != nil:
-	case sent.Mail != nil:
-		p.Log.WarnContext(r.Context(), "mailing an approval link failed", "post", id, "error", sent.Mail)
-		told = p.T(r, "The post is waiting for approval, but the link could not be mailed. Send it to the client yourself.")
-	case ask.Email != "":
-		told = p.T(r, "The post is waiting for approval. The link was mailed to %s.", ask.Email)
-	}
-	if err == nil {
-		p.Put(r.Context(), linkKey+id, []byte(sent.Link))
-	}
-	p.finish(w, r, err, told)
 }
 
 // revokeLinks revokes the client's links to the post.

@@ -49,10 +49,7 @@ type view struct {
 	Revoked      bool                   // waits for approval, but the links to this version were revoked
 	Linked       bool                   // a link to this version exists; it may have expired
 	Thread       []approval.ThreadEntry // comments, the oldest first
-	Schedules    bool                   // approval schedules the post
 	NotScheduled string                 // why approval did not schedule the post
-	Mails        bool                   // links can be mailed
-	Email        string                 // rejected address
 	Remark       string                 // rejected comment of a client
 	Rule         string
 	Running      bool // the series is running
@@ -63,7 +60,7 @@ type view struct {
 	Wished       *time.Time   // a draft's planned time, if it is in the future
 	Retryable    []accountView
 	Wrong        string
-	Link         string // approval link
+	Link         string // approval link to the version that waits for a decision
 	Zone         string
 	zone         *time.Location
 	lang         *locale.Language
@@ -158,10 +155,8 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, wron
 		p.SwitchToTeamOf(w, r, err, p.home(r))
 		return
 	}
-	v.Said, v.Remark, v.Email = r.PostForm.Get("comment"), r.PostForm.Get("remark"), r.PostForm.Get("email")
-	if v.Wrong = wrong; wrong == "" {
-		v.Link = string(p.Pop(r.Context(), linkKey+v.ID))
-	}
+	v.Said, v.Remark = r.PostForm.Get("comment"), r.PostForm.Get("remark")
+	v.Wrong = wrong
 	p.ShowTitled(w, r, status, pages["post"], p.T(r, "Post: %s", cut(50, v.Head)), &v)
 }
 

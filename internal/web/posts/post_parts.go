@@ -60,7 +60,6 @@ func (p *Handlers) addApproval(ctx context.Context, v *view, zone *time.Location
 	if len(rounds) > 0 {
 		waits, latest := v.Stored.Approval == post.Waiting, rounds[0]
 		v.Linked, v.Revoked, v.Unsent = latest.Sent, waits && latest.Revoked, waits && !latest.Sent && !latest.Revoked
-		v.Schedules = latest.Schedules
 		if v.Stored.Status == post.Draft && v.Stored.Approval == post.Approved {
 			v.NotScheduled = string(approvals.ScheduleError(latest.ScheduleError))
 		}
@@ -68,7 +67,11 @@ func (p *Handlers) addApproval(ctx context.Context, v *view, zone *time.Location
 	if err != nil {
 		return err
 	}
-	v.Mails = p.approvals.Mails()
+	if v.Stored.Approval == post.Waiting || v.Stored.Approval == post.Rejected {
+		if v.Link, err = p.approvals.LinkOf(ctx, v.Stored.TeamID, v.Stored.ID); err != nil {
+			return err
+		}
+	}
 	threads, err := p.approvals.Threads(ctx, v.Stored.TeamID, []string{v.Stored.ID})
 	for _, said := range threads[v.Stored.ID] {
 		if said.Decision == "" { // decisions are in the versions

@@ -88,7 +88,6 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST /posts/{id}/duplicate", For: shell.Writers, Do: p.duplicate},
 		{Pattern: "POST /posts/{id}/edit-again", For: shell.Writers, Do: p.editAgain},
 		{Pattern: "POST /posts/{id}/archive", For: shell.Writers, Do: p.archive},
-		{Pattern: "POST /posts/{id}/approval", For: shell.Writers, Do: p.askApproval},
 		{Pattern: "POST /posts/{id}/approval/revoke", For: shell.Writers, Do: p.revokeLinks},
 		{Pattern: "POST /posts/{id}/approval/decision", For: shell.Clients, Do: p.decideAsClient},
 		{Pattern: "POST /posts/{id}/approval/comment", For: shell.Clients, Do: p.commentAsClient},

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -16,6 +18,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/plaintext"
 )
 
 // MaxPosts is the maximum number of posts per link.
@@ -26,6 +29,7 @@ type NewRequest struct {
 	Posts    []string
 	Schedule bool   // schedule posts with a time when they are approved
 	Email    string // the client's address; if empty, no email is sent
+	Message  string // shown to the client above the posts; may be empty
 }
 
 // SentRequest is a created approval link.
@@ -55,7 +59,8 @@ func (s *Service) RequestPosts(ctx context.Context, person int64, ask NewRequest
 	if err != nil {
 		return SentRequest{}, err
 	}
-	r := Request{ID: uuid.Must(uuid.NewV7()).String(), PersonID: call.PersonID, Email: ask.Email, Schedules: ask.Schedule}
+	r := Request{ID: uuid.Must(uuid.NewV7()).String(), PersonID: call.PersonID, Email: ask.Email, Schedules: ask.Schedule,
+		Message: ask.Message}
 	err = s.DB.InTx(ctx, "post.ask_approval", func(ctx context.Context, tx *db.Tx) error {
 		r.CreatedAt, r.ExpiresAt = tx.Now(), tx.Now().Add(linkLifetime)
 		if err := insertRequest(ctx, tx, call, r); err != nil {
@@ -82,7 +87,7 @@ func (s *Service) RequestPosts(ctx context.Context, person int64, ask NewRequest
 // Link returns the URL of a request's approval page.
 func (s *Service) Link(request string) string { return s.PublicURL + Path + s.token(request) }
 
-// checkAsk removes duplicate posts and validates a request.
+// checkAsk removes duplicate posts, sanitizes the message and validates a request.
 func (s *Service) checkAsk(ask *NewRequest) error {
 	var ids []string
 	for _, id := range ask.Posts {
@@ -90,8 +95,10 @@ func (s *Service) checkAsk(ask *NewRequest) error {
 			ids = append(ids, id)
 		}
 	}
-	ask.Posts = ids
+	ask.Posts, ask.Message = ids, strings.TrimSpace(plaintext.Lines(ask.Message))
 	switch {
+	case utf8.RuneCountInString(ask.Message) > MaxComment:
+		return apierr.Invalidf(apierr.TooLong, "message", "A message may have at most %d characters.", MaxComment)
 	case len(ids) == 0:
 		return apierr.Invalid(apierr.MissingArgument, "post", "Select at least one post.")
 	case len(ids) > MaxPosts:
@@ -121,9 +128,9 @@ func (s *Service) callAs(ctx context.Context, person int64, ask NewRequest) (ope
 }
 
 func insertRequest(ctx context.Context, tx *db.Tx, call operation.Call, r Request) error {
-	_, err := tx.Exec(ctx, `INSERT INTO approval_requests (id, team_id, person_id, schedules, email, created_at,
-		expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)`, r.ID, call.TeamID, r.PersonID, db.Flag(r.Schedules), r.Email,
-		db.Micros(r.CreatedAt), db.Micros(r.ExpiresAt))
+	_, err := tx.Exec(ctx, `INSERT INTO approval_requests (id, team_id, person_id, schedules, email, message,
+		created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, call.TeamID, r.PersonID, db.Flag(r.Schedules), r.Email,
+		r.Message, db.Micros(r.CreatedAt), db.Micros(r.ExpiresAt))
 	if err != nil {
 		return fmt.Errorf("storing a request for approval: %w", err)
 	}
@@ -195,8 +202,8 @@ func recordLink(ctx context.Context, tx *db.Tx, p post.Record) (int64, error) {
 // loadLink reads the request and posts of a link.
 func (s *Service) loadLink(ctx context.Context, l *link) error {
 	var expires, revoked int64
-	err := s.DB.QueryRow(ctx, `SELECT person_id, expires_at, revoked_at, client_name FROM approval_requests
-		WHERE id = ?`, l.request).Scan(&l.personID, &expires, &revoked, &l.clientName)
+	err := s.DB.QueryRow(ctx, `SELECT person_id, expires_at, revoked_at, client_name, message FROM approval_requests
+		WHERE id = ?`, l.request).Scan(&l.personID, &expires, &revoked, &l.clientName, &l.message)
 	if errors.Is(err, sql.ErrNoRows) {
 		return apierr.Missing()
 	}
@@ -216,6 +223,22 @@ func (s *Service) loadLink(ctx context.Context, l *link) error {
 		return apierr.Missing()
 	}
 	return nil
+}
+
+// LinkOf returns the latest link that shows the current version of a team's post, or "" if none works.
+func (s *Service) LinkOf(ctx context.Context, team int64, postID string) (string, error) {
+	var request string
+	err := s.DB.QueryRow(ctx, `SELECT r.id FROM approval_requests r JOIN approval_request_posts a ON a.request_id = r.id
+		JOIN posts p ON p.id = a.post_id WHERE p.id = ? AND r.team_id = ? AND r.revoked_at = 0 AND r.expires_at > ?
+		AND a.round = p.approval_round AND a.links = p.approval_links AND p.approval_sent = ? ORDER BY r.id DESC LIMIT 1`,
+		postID, team, db.Micros(s.DB.Now()), linkCreated).Scan(&request)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading the approval link of a post: %w", err)
+	}
+	return s.Link(request), nil
 }
 
 // RevokeLinks revokes all approval links of a post and keeps the decisions. It returns not_found if the person may not
@@ -251,6 +274,7 @@ type Request struct {
 	By        string // name of that person; empty if the person's account was deleted
 	Email     string // address that the link is sent to; may be empty
 	Schedules bool   // whether posts are scheduled when they are approved
+	Message   string // shown to the client above the posts; may be empty
 	MailedAt  time.Time
 	CreatedAt time.Time
 	ExpiresAt time.Time

@@ -18,6 +18,7 @@ type link struct {
 	personID   int64     // person who created the link; 0 if unknown
 	expiresAt  time.Time // when the link expires
 	clientName string    // name that was last entered on the page
+	message    string
 }
 
 // linkedPost is a version of a post that a link shows.

@@ -1,15 +1,16 @@
-// Shows the page "Publish now" as a dialog over the post or the composer. Without this script, it is a page.
+// Shows the pages "Publish now" and "Send for approval" as a dialog over the post or the composer. Without this script, they are
+// pages.
 'use strict';
 
-// showPublish shows the part of a page that asks for confirmation. When the dialog closes, leave is called.
-function showPublish(page, leave) {
+// showDialog shows the part of a page that belongs in a dialog. When the dialog closes, leave is called.
+function showDialog(page, leave) {
   const dialog = document.createElement('dialog');
   dialog.className = 'dialog';
-  dialog.setAttribute('aria-labelledby', 'publish-title');
+  dialog.setAttribute('aria-labelledby', 'dialog-title');
   const title = document.createElement('h2');
-  title.id = 'publish-title';
+  title.id = 'dialog-title';
   title.textContent = page.querySelector('h1').textContent;
-  dialog.append(title, document.adoptNode(page.getElementById('publish')));
+  dialog.append(title, document.adoptNode(page.querySelector('[data-dialog]')));
   dialog.querySelector('[data-cancel]').addEventListener('click', (event) => {
     event.preventDefault();
     dialog.close();
@@ -22,26 +23,33 @@ function showPublish(page, leave) {
   dialog.showModal();
 }
 
-// publishPageOf returns the page of a response, or null if it is another page.
-async function publishPageOf(response) {
+// dialogPageOf returns the page of a response, or null if it is another page.
+async function dialogPageOf(response) {
   if (!response.redirected && !response.ok) return null;
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-  return page.getElementById('publish') && page;
+  return page.querySelector('[data-dialog]') && page;
 }
 
 document.addEventListener('click', async (event) => {
-  const link = event.target.closest('a[data-publish]');
+  const link = event.target.closest('a[data-asks]');
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  const page = await fetch(link.href).then(publishPageOf).catch(() => null);
-  if (page) showPublish(page, () => link.focus());
+  const page = await fetch(link.href).then(dialogPageOf).catch(() => null);
+  if (page) showDialog(page, () => link.focus());
   else location.assign(link.href);
 });
+
+// editPageOf returns the address of the composer of the post that a page asks about.
+function editPageOf(address) {
+  const url = new URL(address);
+  const post = url.searchParams.get('post') ?? url.pathname.split('/')[2];
+  return `/posts/${encodeURIComponent(post)}/edit`;
+}
 
 // The composer saves the post first. After that, its form is that of a saved post.
 document.addEventListener('submit', async (event) => {
   const button = event.submitter;
-  if (event.defaultPrevented || event.target.id !== 'compose' || button?.value !== 'publish') return;
+  if (event.defaultPrevented || event.target.id !== 'compose' || !['publish', 'approval'].includes(button?.value)) return;
   const files = [...event.target.querySelectorAll('input[type=file]')].some((field) => field.files.length > 0);
   if (files || 'whole' in button.dataset) return;
   event.preventDefault();
@@ -49,12 +57,12 @@ document.addEventListener('submit', async (event) => {
   for (const [name, value] of new FormData(event.target, button)) if (typeof value === 'string') body.append(name, value);
   button.disabled = true;
   const response = await fetch(event.target.action, { method: 'POST', body }).catch(() => null);
-  const page = response?.redirected ? await publishPageOf(response).catch(() => null) : null;
+  const page = response?.redirected ? await dialogPageOf(response).catch(() => null) : null;
   button.disabled = false;
   if (page) {
-    const form = response.url.replace(/\/publish$/, '/edit');
+    const form = editPageOf(response.url);
     history.replaceState(null, '', form);
-    showPublish(page, () => location.replace(form));
+    showDialog(page, () => location.replace(form));
   } else if (response?.redirected) {
     location.assign(response.url);
   } else {
