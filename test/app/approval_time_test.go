@@ -67,7 +67,7 @@ func TestPageShowsClientLink(t *testing.T) {
 		editor.requestApprovalLink(id)
 		const unsent = "No working link"
 		head := func(p *page) string {
-			_, rest, _ := strings.Cut(p.source, `class="head"`)
+			_, rest, _ := strings.Cut(p.source, `class="head post-head"`)
 			head, _, _ := strings.Cut(rest, "</div>")
 			return head
 		}

@@ -57,7 +57,7 @@ func TestPostPermissions(t *testing.T) {
 		writes := []string{
 			account + "/decision", "/posts/" + id + "/publish", "/posts/" + id + "/schedule",
 			"/posts/" + id + "/cancel", "/posts/" + id + "/retry", "/posts/" + id + "/duplicate",
-			"/posts/" + id + "/approval", "/posts/" + id + "/series/resume", "/posts/" + id + "/series/end",
+			"/posts/" + id + "/approval/revoke", "/posts/" + id + "/series/resume", "/posts/" + id + "/series/end",
 		}
 		c.as(t, access.Owner).waitUntilPublished(id)
 		before := h.count(t, "events WHERE kind <> 'person.signed_in'")

@@ -28,6 +28,7 @@ run(async (browser) => {
 
   await page.goto('/posts/' + world.draft);
   await look(page, 'post-draft');
+  await page.getByText('More actions').click();
   await page.getByRole('link', { name: 'Send for approval…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Send for approval' });
   await dialog.getByLabel('Message to the client').fill('Have a look, please.');
@@ -52,6 +53,7 @@ run(async (browser) => {
   await page.goto('/posts/' + world.series);
   await page.getByText('Every day').waitFor();
   await look(page, 'post-series');
+  await page.getByText('More actions').click();
   await page.getByRole('link', { name: 'End the series…' }).click();
   await heading(page, 'End the series');
   await look(page, 'post-series-end');
@@ -77,6 +79,7 @@ async function searchAgain(page) {
 // watchPublishing watches a slow post until it is published, without reloading the page.
 async function watchPublishing(page) {
   await page.goto('/posts/' + world.slow);
+  await page.getByText('More actions').click();
   await page.getByRole('link', { name: 'Publish now…' }).click();
   await heading(page, 'Publish now');
   await look(page, 'post-publish');
@@ -103,7 +106,7 @@ async function checkFailedPost(page) {
   await page.getByText('Published to 1 of 2 accounts.').waitFor();
   for (const story of await page.getByText('Technical details', { exact: true }).all()) await story.click();
   await look(page, 'post-failed');
-  await page.getByRole('button', { name: 'Retry these accounts' }).click();
+  await page.getByRole('button', { name: /^Retry / }).click();
   await page.getByText('Retrying 1 account.').waitFor();
   await page.getByText('It was retried moments ago.').waitFor({ timeout: 30_000 });
   await look(page, 'post-failed-again');
@@ -156,6 +159,7 @@ async function skipByKeyboard(browser) {
     await reach(/^\w{3} \d+ \w{3} \d{4}, 10:00$/);
     await series.waitFor();
   }
+  await reach(/^More actions/);
   await reach(/^Skip this one/);
   await page.getByText('Skipped. This post is now a draft').waitFor();
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
+	"time"
 
 	"pressroom.example/pressroom/internal/platform/db"
 )
@@ -80,4 +82,65 @@ func (s *Service) MetricsByAccount(ctx context.Context, team int64, post string)
 		out[f.account] = f.PostSums
 	}
 	return out, nil
+}
+
+// fewestUsual is the number of posts from which a usual post is known.
+const fewestUsual = 3
+
+// UsualByAccount returns the medians of each metric over the other posts of the accounts of a team's post in the last 90
+// days. A metric that fewer than 3 posts have is nil.
+func (s *Service) UsualByAccount(ctx context.Context, team int64, post string) (map[int64]PostSums, error) {
+	type found struct {
+		PostSums
+		account int64
+	}
+	figures, err := db.All(ctx, s.db, func(rows *sql.Rows, f *found) error {
+		return rows.Scan(&f.account, &f.Views, &f.Likes, &f.Comments, &f.Shares, &f.Engagement)
+	}, `SELECT p.account_id, p.views, p.likes, p.comments, p.shares, `+engagementSum+`
+		FROM post_targets t
+		JOIN social_accounts a ON a.id = t.account_id AND a.team_id = ?
+		JOIN account_posts p ON p.account_id = t.account_id AND p.network_id <> t.network_id
+		WHERE t.post_id = ? AND t.network_id <> '' AND p.posted_at > ?`,
+		team, post, db.Micros(s.db.Now().Add(-usualPostPeriod)))
+	if err != nil {
+		return nil, fmt.Errorf("reading the metrics of other posts: %w", err)
+	}
+	byAccount := map[int64][]PostSums{}
+	for _, f := range figures {
+		byAccount[f.account] = append(byAccount[f.account], f.PostSums)
+	}
+	out := map[int64]PostSums{}
+	for account, posts := range byAccount {
+		out[account] = PostSums{
+			Views:      medianOf(posts, func(s PostSums) *int64 { return s.Views }),
+			Likes:      medianOf(posts, func(s PostSums) *int64 { return s.Likes }),
+			Comments:   medianOf(posts, func(s PostSums) *int64 { return s.Comments }),
+			Shares:     medianOf(posts, func(s PostSums) *int64 { return s.Shares }),
+			Engagement: medianOf(posts, func(s PostSums) *int64 { return s.Engagement }),
+		}
+	}
+	return out, nil
+}
+
+// usualPostPeriod is how far back the posts go that are compared with a post.
+const usualPostPeriod = 90 * 24 * time.Hour
+
+// medianOf returns the median of a metric over the posts that have it, or nil if they are too few.
+func medianOf(posts []PostSums, metric func(PostSums) *int64) *int64 {
+	var values []int64
+	for _, p := range posts {
+		if value := metric(p); value != nil {
+			values = append(values, *value)
+		}
+	}
+	if len(values) < fewestUsual {
+		return nil
+	}
+	slices.Sort(values)
+	half := len(values) / 2
+	median := values[half]
+	if len(values)%2 == 0 {
+		median = (values[half-1] + values[half]) / 2
+	}
+	return &median
 }

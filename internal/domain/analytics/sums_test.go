@@ -2,9 +2,11 @@ package analytics_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
+	"pressroom.example/pressroom/internal/domain/analytics"
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
@@ -51,6 +53,33 @@ func TestSumByPost(t *testing.T) {
 		}
 		if other, err := w.service.MetricsByAccount(t.Context(), team+1, "seen"); err != nil || len(other) > 0 {
 			t.Errorf("another team has %v (%v)", other, err)
+		}
+		usual := func() analytics.PostSums {
+			t.Helper()
+			found, err := w.service.UsualByAccount(t.Context(), team, "seen")
+			w.must(err)
+			return found[account]
+		}
+		insert := func(views ...int64) {
+			t.Helper()
+			w.must(w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				for _, n := range views {
+					if _, err := tx.Exec(ctx, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, views,
+						collected_at) VALUES (?, ?, ?, 'image', '', '', ?, 1)`, account, fmt.Sprint("other", n), db.Micros(tx.Now()), n); err != nil {
+						return err
+					}
+				}
+				return nil
+			}))
+		}
+		if insert(10, 90); usual().Any() {
+			t.Errorf("two posts are usual: %+v", usual())
+		}
+		if insert(20); usual().Views == nil || *usual().Views != 20 || usual().Likes != nil {
+			t.Errorf("usual: %+v, want 20 views", usual())
+		}
+		if insert(40); *usual().Views != 30 {
+			t.Errorf("usual: %d views, want 30", *usual().Views)
 		}
 		for _, ids := range [][]string{{"seen"}, nil} {
 			if other, err := w.service.SumByPost(t.Context(), team+1, ids); err != nil || len(other) > 0 {

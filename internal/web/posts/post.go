@@ -82,6 +82,9 @@ type view struct {
 	Pause        pause
 	Totals       analytics.PostSums // metrics of all accounts
 	Measured     []accountView      // accounts with metrics
+	Usual        analytics.PostSums // what the measured accounts' other posts usually have
+	Publishes    bool               // the visitor may publish
+	Once         string             // identifies a submission of the forms at the accounts
 }
 
 // pause explains why changes or publishing are paused. It is empty if they are not paused or not allowed for the role.
@@ -206,7 +209,8 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	v := view{
 		Post: full, Client: outcome.Call.Role == access.Client, Pause: p.pauseOf(r, outcome.Call),
 		Editable: open && (full.Recurrence == nil || !full.Recurrence.Template), Notes: shell.Texts(p.Language(r), outcome.Notes),
-		Zone: zone.String(), zone: zone, lang: p.Language(r), Head: cut(70, strings.Join(strings.Fields(full.Caption), " ")),
+		Publishes: shell.VisitorOf(r.Context()).Is(shell.Publishers), Once: p.Once(), Zone: zone.String(), zone: zone,
+		lang: p.Language(r), Head: cut(70, strings.Join(strings.Fields(full.Caption), " ")),
 	}
 	if v.Head == "" {
 		v.Head = v.lang.T("Post without text")

@@ -2,6 +2,7 @@ package posts
 
 import (
 	"cmp"
+	"slices"
 
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/locale"
@@ -9,32 +10,29 @@ import (
 	"pressroom.example/pressroom/internal/web/preview"
 )
 
-// titleWords are the titles of posts by their state.
-var titleWords = map[post.Status]locale.Key{
-	post.Draft: "Draft post", post.Scheduled: "Scheduled post", post.Processing: "Post", post.Published: "Published post",
-	post.PartiallyPublished: "Partly published post", post.Failed: "Failed post",
-}
-
 // Planned reports whether the post is not published yet. The page of such a post begins with the content.
 func (v *view) Planned() bool { return v.Status == post.Draft || v.Status == post.Scheduled }
 
-// Title returns the post's state and time.
+// Title returns the post's time.
 func (v *view) Title() string {
-	if v.Stored.IsTemplate {
+	at := cmp.Or(v.Stored.PublishedAt, v.Stored.ScheduledAt)
+	switch {
+	case v.Stored.IsTemplate:
 		return v.lang.T("Post of a series")
-	}
-	title := titleWords[v.Status]
-	if v.Doubtful {
-		title = "Unconfirmed post"
-	}
-	switch at := cmp.Or(v.Stored.PublishedAt, v.Stored.ScheduledAt); {
 	case at.IsZero():
-		return v.lang.T(title)
-	case v.Status == post.Draft:
-		return v.lang.T("Draft post, planned for %s", v.lang.Format(at.In(v.zone), locale.DateTime))
-	default:
-		return v.lang.T(title) + " – " + v.lang.Format(at.In(v.zone), locale.DateTime)
+		return v.lang.T("Post without a time")
 	}
+	return v.lang.Format(at.In(v.zone), locale.DateTime)
+}
+
+// IsPlain reports whether the title and the state say all about a scheduled post.
+func (v *view) IsPlain() bool {
+	return !v.Stored.IsTemplate && v.Fate != nil && !v.Fate.Refused && len(v.Fate.Disconnected) == 0
+}
+
+// CutText reports whether a preview of the post does not show the whole text.
+func (v *view) CutText() bool {
+	return slices.ContainsFunc(v.Looks(), func(look preview.Post) bool { return look.Rest != "" })
 }
 
 // Looks returns the preview for each account. Without accounts, it returns the shared content.

@@ -139,7 +139,7 @@ func (f *Frame) ShowTitled(w http.ResponseWriter, r *http.Request, status int, s
 
 func (f *Frame) show(w http.ResponseWriter, r *http.Request, status int, show Page, p page) {
 	p.Section, _, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	p.Visitor, p.Once = VisitorOf(r.Context()), f.once()
+	p.Visitor, p.Once = VisitorOf(r.Context()), f.Once()
 	if p.Visitor != nil {
 		if status < http.StatusBadRequest && !fromScript(r) {
 			p.Said = f.sessions.manager.PopString(r.Context(), flashKey)
@@ -191,8 +191,8 @@ func (p page) CountOf(item navItem) int {
 	return 0
 }
 
-// once returns an identifier of a form submission: the time and a random part.
-func (f *Frame) once() string {
+// Once returns an identifier of a form submission: the time and a random part.
+func (f *Frame) Once() string {
 	return f.DB.Now().UTC().Format(onceTime) + "-" + rand.Text()
 }
 
