@@ -28,7 +28,7 @@ run(async (browser) => {
 
   await page.goto('/posts/' + world.draft);
   await look(page, 'post-draft');
-  await page.getByText('More actions').click();
+  await page.locator('.post-head summary').click();
   await page.getByRole('link', { name: 'Send for approval…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Send for approval' });
   await dialog.getByLabel('Message to the client').fill('Have a look, please.');
@@ -53,7 +53,7 @@ run(async (browser) => {
   await page.goto('/posts/' + world.series);
   await page.getByText('Every day').waitFor();
   await look(page, 'post-series');
-  await page.getByText('More actions').click();
+  await page.locator('.post-head summary').click();
   await page.getByRole('link', { name: 'End the series…' }).click();
   await heading(page, 'End the series');
   await look(page, 'post-series-end');
@@ -79,7 +79,7 @@ async function searchAgain(page) {
 // watchPublishing watches a slow post until it is published, without reloading the page.
 async function watchPublishing(page) {
   await page.goto('/posts/' + world.slow);
-  await page.getByText('More actions').click();
+  await page.locator('.post-head summary').click();
   await page.getByRole('link', { name: 'Publish now…' }).click();
   await heading(page, 'Publish now');
   await look(page, 'post-publish');

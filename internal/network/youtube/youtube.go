@@ -86,6 +86,9 @@ func (n *Network) DefaultOptions() network.Options {
 	}}
 }
 
+// AddsToPlaylists reports whether videos can be added to playlists.
+func (n *Network) AddsToPlaylists() bool { return n.opts.Playlists }
+
 // Validate returns an error if the privacy is not a value of the API.
 func (o Options) Validate() error {
 	if !slices.Contains([]string{"", defaultPrivacy, "unlisted", privacyPrivate}, o.Privacy) {

@@ -72,6 +72,7 @@ type Handlers struct {
 type Creators interface {
 	CreatorInfo(ctx context.Context, account int64) appcheck.Creator
 	DefaultOptions(platform string) network.Options
+	AddsToPlaylists(platform string) bool
 }
 
 // New returns the handlers.

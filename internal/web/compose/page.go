@@ -48,6 +48,7 @@ type view struct {
 	TeamTikTok *network.TikTokOptions
 	// the options of a video for YouTube without a choice
 	YouTubeDefaults network.YouTubeOptions
+	Playlists       bool // videos can be added to playlists
 }
 
 // group is a network with its accounts.
@@ -211,6 +212,7 @@ func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 		return view{}, err
 	}
 	out.TeamTikTok = defaults.TikTok
+	out.Playlists = p.creators.AddsToPlaylists(youTube)
 	if y := p.creators.DefaultOptions(youTube).YouTube; y != nil {
 		out.YouTubeDefaults = *y
 	}

@@ -99,3 +99,10 @@ func (s *Service) DefaultOptions(platform string) network.Options {
 	}
 	return network.Options{}
 }
+
+// AddsToPlaylists reports whether posts of a network can be added to playlists.
+func (s *Service) AddsToPlaylists(platform string) bool {
+	n, err := s.Accounts.Network(platform)
+	adds, ok := n.(interface{ AddsToPlaylists() bool })
+	return ok && err == nil && adds.AddsToPlaylists()
+}

@@ -52,8 +52,71 @@ hashtagButton.addEventListener('click', async () => {
   const open = hashtagPanel.hidden;
   hashtagPanel.hidden = !open;
   hashtagButton.setAttribute('aria-expanded', String(open));
-  if (open) await hashtagLists();
+  if (!open) return;
+  await hashtagLists();
+  arrangeLists();
+  document.getElementById('hashtag-search')?.focus();
 });
+document.getElementById('media-button').addEventListener('click', () => document.getElementById('files').click());
+
+const recentKey = 'pressroom hashtag lists';
+const recentLists = () => JSON.parse(localStorage.getItem(recentKey) ?? '[]');
+const listsIn = () => [...hashtagPanel.querySelectorAll('[data-list]')];
+const hashtagsOf = (list) => [...list.querySelectorAll('[data-hashtag]')].map((one) => one.textContent.toLowerCase());
+
+// useList remembers a list as the last one used.
+function useList(list) {
+  const id = list?.dataset.list;
+  if (id) localStorage.setItem(recentKey, JSON.stringify([id, ...recentLists().filter((other) => other !== id)].slice(0, 5)));
+}
+
+// arrangeLists puts the lists that match the text first, then those used last, then the team's.
+function arrangeLists() {
+  const words = new Set(textShown().value.toLowerCase().match(/[\p{L}\p{N}_]{4,}/gu) ?? []);
+  const recent = recentLists();
+  const rank = (list) => {
+    const names = list.querySelector('summary bdi').textContent.toLowerCase().match(/[\p{L}\p{N}_]{4,}/gu) ?? [];
+    if ([...names, ...hashtagsOf(list).map((one) => one.slice(1))].some((word) => words.has(word))) return 0;
+    const at = recent.indexOf(list.dataset.list);
+    if (at >= 0) return 1 + at;
+    return 'own' in list.dataset ? 10 : 11;
+  };
+  const found = hashtagPanel.querySelector('.found');
+  if (!found) return; // the lists are not available
+  const ranked = listsIn().map((list) => [rank(list), list]).sort(([a], [b]) => a - b);
+  const category = found.querySelector('.category');
+  for (const [place, list] of ranked) {
+    if (place < 11 && category) category.before(list);
+    else found.append(list);
+  }
+  found.append(found.querySelector('.none'));
+  ranked.forEach(([, list], i) => { list.open = i === 0; });
+}
+
+// findLists shows the lists whose name or hashtags contain a text.
+function findLists(text) {
+  const query = text.trim().toLowerCase().replace(/^#/, '');
+  let found = 0;
+  for (const list of listsIn()) {
+    const named = list.querySelector('summary bdi').textContent.toLowerCase().includes(query);
+    const tags = [...list.querySelectorAll('[data-hashtag]')];
+    for (const tag of tags) tag.hidden = !named && !tag.textContent.toLowerCase().includes(query);
+    list.hidden = !named && tags.every((tag) => tag.hidden);
+    if (!list.hidden) found += 1;
+    list.open = query ? !list.hidden && found <= 3 : list === listsIn()[0];
+  }
+  hashtagPanel.querySelector('.none').hidden = found > 0;
+  const category = hashtagPanel.querySelector('.category');
+  if (category) category.hidden = Boolean(query);
+}
+hashtagPanel.addEventListener('input', (event) => {
+  event.stopPropagation(); // it is not a part of the post
+  if (event.target.id === 'hashtag-search') findLists(event.target.value);
+});
+hashtagPanel.addEventListener('keydown', (event) => {
+  if (event.key === 'Enter' && event.target.id === 'hashtag-search') event.preventDefault();
+});
+
 function hideHashtags() {
   hashtagPanel.hidden = true;
   hashtagButton.setAttribute('aria-expanded', 'false');
@@ -71,6 +134,7 @@ hashtagPanel.addEventListener('keydown', (event) => {
 hashtagPanel.addEventListener('click', (event) => {
   const button = event.target.closest('button');
   if (!button) return;
+  useList(button.closest('[data-list]'));
   if ('hashtag' in button.dataset) addHashtags([button.textContent]);
   else addHashtags([...button.parentElement.querySelectorAll('[data-hashtag]')].slice(0, button.dataset.add).map((one) => one.textContent));
 });

@@ -62,7 +62,10 @@ function tabFor(account) {
 function showVersions() {
   const all = [...own()?.querySelectorAll('details[data-account]') ?? []];
   const accounts = new Set(chosen());
-  const offered = all.filter((details) => accounts.has(details.dataset.account) || details.querySelector('[aria-invalid]'));
+  const place = (details) => boxes.findIndex((box) => box.value === details.dataset.account);
+  const boxes = [...form.querySelectorAll('input[name=account]')];
+  const offered = all.filter((details) => accounts.has(details.dataset.account) || details.querySelector('[aria-invalid]'))
+    .sort((a, b) => place(a) - place(b)); // as the previews
   if (!offered.some((details) => details.dataset.account === version)) version = '';
   all.forEach(mirror);
   const order = ['', ...offered.map((details) => details.dataset.account)];
@@ -81,6 +84,7 @@ function showVersions() {
     tab.tabIndex = here ? 0 : -1;
     if (tab.dataset.account) markTab(tab, isCustomized(ownOf(tab.dataset.account)));
   }
+  markProblems();
   shared.hidden = version !== '';
   if (own()) own().hidden = version === '';
   for (const details of all) showVersion(details, details.dataset.account === version);
@@ -107,6 +111,27 @@ function showOptions(offered) {
 function markTab(tab, customized) {
   tab.querySelector('.dot').hidden = !customized;
   tab.title = customized ? translate('Customized') : '';
+}
+
+// markProblems marks the tabs of accounts whose preview shows a problem that blocks publishing.
+function markProblems() {
+  for (const tab of tabs.children) {
+    const blocked = Boolean(tab.dataset.account && document.querySelector(`#look-${tab.dataset.account} li.reason`));
+    if (tab.classList.contains('blocked') === blocked) continue;
+    tab.classList.toggle('blocked', blocked);
+    tab.querySelector('.blocks')?.remove();
+    if (!blocked) continue;
+    const mark = document.createElement('span');
+    mark.className = 'blocks';
+    const sign = document.createElement('b');
+    sign.setAttribute('aria-hidden', 'true');
+    sign.textContent = '!';
+    const words = document.createElement('span');
+    words.className = 'sr';
+    words.textContent = ` ${translate('has a problem')}`;
+    mark.append(sign, words);
+    tab.append(mark);
+  }
 }
 
 function showVersion(details, here) {

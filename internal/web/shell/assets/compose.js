@@ -36,6 +36,7 @@ async function look() {
     const open = new Set([...looks.querySelectorAll('details[open]')].map(nameOf));
     keepMedia(page);
     looks.replaceChildren(...page.body.childNodes);
+    markProblems();
     for (const details of looks.querySelectorAll('details')) details.open = open.has(nameOf(details));
     const verdicts = [document.getElementById('verdict'), document.querySelector('#voice-check .warned')];
     const verdict = verdicts.map((part) => part?.textContent.trim() ?? '').join(' ').trim();
@@ -100,7 +101,7 @@ function follow() {
   showVersions();
   limit();
   const often = document.getElementById('often');
-  for (const part of form.querySelectorAll('[data-for]')) part.hidden = part.dataset.for !== often?.value;
+  for (const part of form.querySelectorAll('[data-for]')) part.hidden = part.dataset.for === 'rule' ? !often?.value : part.dataset.for !== often?.value;
   for (const [field, ends] of [['until', 'until'], ['times', 'count']]) {
     const input = document.getElementById(field);
     if (input) input.parentElement.hidden = form.querySelector('input[name=ends]:checked')?.value !== ends;
