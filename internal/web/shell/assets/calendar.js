@@ -130,11 +130,12 @@ document.addEventListener('change', (event) => {
   if (field && (field.type !== 'date' || field.value === '' || field.value >= '2000')) field.form.requestSubmit();
 });
 
-// A click in an hour opens the composer with that time.
+// A click on an empty part opens the composer: in an hour with that time, on a day of the month with that day.
 document.addEventListener('click', (event) => {
-  const hour = event.target.closest('.writes .hour[data-at]');
-  if (!hour || event.target.closest('.event') || matchMedia('(max-width: 48rem)').matches) return;
-  location.assign(`/posts/new?date=${hour.dataset.at.slice(0, 10)}&time=${hour.dataset.at.slice(11, 16)}`);
+  const spot = event.target.closest('.writes .hour[data-at], .writes .day[data-day]');
+  if (!spot || event.target.closest('.event, a, button') || matchMedia('(max-width: 48rem)').matches) return;
+  const { at, day } = spot.dataset;
+  location.assign(at ? `/posts/new?date=${at.slice(0, 10)}&time=${at.slice(11, 16)}` : `/posts/new?date=${day}`);
 });
 
 document.addEventListener('click', async (event) => {
