@@ -102,7 +102,8 @@ func TestRequestChangesAndUndo(t *testing.T) {
 		p := ask.fill("comment", "Not so <loud>.").press().
 			shows(http.StatusOK, "Changes requested by Cleo", "Approve after all").lacks("Request changes")
 		editor.open("/notices").shows(http.StatusOK, "The client requested changes to a post and left a comment.")
-		editor.open("/notices/recent").shows(http.StatusOK, "The client requested changes to a post and left a comment.", "All notifications").
+		editor.open("/notices/recent").
+			shows(http.StatusOK, "The client requested changes to a post and left a comment.", "All notifications").
 			contains("#pencil-line")
 		p.form("Approve after all").press().
 			shows(http.StatusOK, "Approved by Cleo", "Not so <loud>.").lacks("Approve after all", "Changes requested by")

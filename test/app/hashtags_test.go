@@ -97,7 +97,9 @@ func TestReadyMadeListOrder(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		text := h.crew(t).as(t, access.Editor).open("/hashtags").shows(200).text()
 		at := -1
-		for _, name := range []string{"Coffee and baking", "Pets", "Cars and motorcycles", "Other languages", "Bahasa Indonesia", "Deutsch"} {
+		for _, name := range []string{
+			"Coffee and baking", "Pets", "Cars and motorcycles", "Other languages", "Bahasa Indonesia", "Deutsch",
+		} {
 			next := strings.Index(text, name)
 			if next <= at {
 				t.Errorf("%q is not after the lists before it", name)

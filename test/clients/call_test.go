@@ -163,7 +163,8 @@ func TestStatuses(t *testing.T) {
 		{nil, []string{"upload", "/no/such/file"}, apicli.StatusUsage, []string{"no such file"}},
 		{nil, []string{"--url", "http://press.example.com", "get_identity"}, apicli.StatusUsage, []string{"--plain-http"}},
 		{[]string{"PRESSROOM_KEY="}, []string{"get_identity"}, apicli.StatusUsage, []string{"PRESSROOM_KEY"}},
-		{[]string{"PRESSROOM_KEY=prk_wrong"}, []string{"get_identity"}, apicli.StatusRefused, []string{"unauthorized", "401", "Check PRESSROOM_KEY"}},
+		{[]string{"PRESSROOM_KEY=prk_wrong"}, []string{"get_identity"}, apicli.StatusRefused,
+			[]string{"unauthorized", "401", "Check PRESSROOM_KEY"}},
 		{[]string{"PRESSROOM_KEY=" + g.Keys.ReadOnly}, []string{
 			"create_post", "--caption", "x", "--account-ids", "1",
 		}, apicli.StatusRefused, []string{"write_not_allowed"}},

@@ -89,7 +89,8 @@ func TestTables(t *testing.T) {
 	for _, tt := range []struct{ command, answer, want string }{
 		{
 			"posts list", `{"data":{"posts":[{"id":"1","status":"draft","excerpt":"` + long + `"},` +
-				`{"id":"2","status":"published","published_at":{"team":"2026-11-27T12:00:59.378085+01:00","utc":"11:00"},"excerpt":"B","accounts":[{"id":1}]},` +
+				`{"id":"2","status":"published","published_at":{"team":"2026-11-27T12:00:59.378085+01:00","utc":"11:00"},` +
+				`"excerpt":"B","accounts":[{"id":1}]},` +
 				`{"id":"` + id + `","status":"draft","excerpt":"C","archived":true}]},"meta":{"request_id":"r"}}`,
 			"ID" + strings.Repeat(" ", 48) + "STATUS     PUBLISHED AT             EXCERPT" + strings.Repeat(" ", 43) + "ARCHIVED\n" +
 				"1" + strings.Repeat(" ", 49) + "draft                               " + long[:47] + "…\n" +

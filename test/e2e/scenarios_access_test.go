@@ -88,8 +88,8 @@ func replayScenarios() []scenario {
 				}
 			}},
 		{name: "replay: the same call", tool: "create_post", prepare: first, args: toFirst(nil), idem: key, check: same},
-		{name: "replay: the same call with the idempotency key in quotes", tool: "create_post", prepare: first, args: toFirst(nil), idem: `"` +
-			key + `"`, check: same},
+		{name: "replay: the same call with the idempotency key in quotes", tool: "create_post", prepare: first,
+			args: toFirst(nil), idem: `"` + key + `"`, check: same},
 		{name: "replay: the same call with a default value written out", tool: "create_post", prepare: first,
 			args: func(w *env) map[string]any {
 				return map[string]any{"caption": "hello", "account_ids": []float64{float64(w.accounts[0])}}

@@ -138,7 +138,8 @@ func nginx(t *testing.T, dir, config string) *exec.Cmd {
 
 func caddy(t *testing.T, dir, config string) *exec.Cmd {
 	t.Helper()
-	must.NoError(t, os.WriteFile(filepath.Join(dir, "Caddyfile"), []byte("{\n\tadmin off\n\tauto_https disable_redirects\n}\n"+config), 0o600))
+	config = "{\n\tadmin off\n\tauto_https disable_redirects\n}\n" + config
+	must.NoError(t, os.WriteFile(filepath.Join(dir, "Caddyfile"), []byte(config), 0o600))
 	cmd := exec.Command(proxyProgram(t, "caddy"), "run", "--adapter", "caddyfile", "--config", filepath.Join(dir, "Caddyfile"))
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	return cmd

@@ -98,7 +98,8 @@ func (s *Service) addFollowers(
 	days, err := db.All(ctx, s.db, func(rows *sql.Rows, c *dayCount) error {
 		return rows.Scan(&c.account, &c.day, &c.followers)
 	}, `SELECT account_id, day, followers FROM account_days WHERE day >= ? AND day <= ? AND account_id IN (`+
-		db.Placeholders(len(ids))+`) ORDER BY account_id, day`, append([]any{dateBefore(period.Until, 2*period.Days)}, db.Args(last, ids)...)...)
+		db.Placeholders(len(ids))+`) ORDER BY account_id, day`,
+		append([]any{dateBefore(period.Until, 2*period.Days)}, db.Args(last, ids)...)...)
 	if err != nil {
 		return fmt.Errorf("reading followers: %w", err)
 	}

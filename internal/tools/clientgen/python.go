@@ -87,7 +87,8 @@ func pyParameters(c *call, r *record, key bool) string {
 	case len(all) < 3:
 		return positional + ", *, " + strings.Join(all, ", ")
 	}
-	return "\n        " + strings.ReplaceAll(positional, ", ", ",\n        ") + ",\n        *,\n        " + strings.Join(all, ",\n        ") + ",\n    "
+	return "\n        " + strings.ReplaceAll(positional, ", ", ",\n        ") + ",\n        *,\n        " +
+		strings.Join(all, ",\n        ") + ",\n    "
 }
 
 // pyArguments returns a dictionary of the arguments of a method.

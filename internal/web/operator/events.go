@@ -258,7 +258,8 @@ func (p *Handlers) eventDays(r *http.Request, events []auditlog.Entry) ([]eventD
 		var detail map[string]any
 		_ = json.Unmarshal(e.Detail, &detail) // without details, there is no reason
 		last.Lines = append(last.Lines, eventLine{
-			Entry: e, Reason: settings.EventReason(p.Language(r), e.Kind, detail), Label: settings.EventLabel(p.Language(r), e.Kind), Icon: settings.EventIcon(e.Kind),
+			Entry: e, Reason: settings.EventReason(p.Language(r), e.Kind, detail), Label: settings.EventLabel(p.Language(r), e.Kind),
+			Icon:     settings.EventIcon(e.Kind),
 			TeamName: teamNames[e.Team], PersonName: personNames[e.Person], KeyName: keyNames[e.Key],
 		})
 	}

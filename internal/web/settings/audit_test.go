@@ -41,9 +41,12 @@ func TestCreatedAndScheduled(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC)
 	events := []auditlog.Event{
-		{ID: 6, At: at, Kind: "post.scheduled", Subject: "c", Person: "Ben"}, {ID: 5, At: at, Kind: "post.created", Subject: "c", Person: "Ada"},
-		{ID: 4, At: at, Kind: "post.scheduled", Subject: "b", Person: "Ada"}, {ID: 3, At: at, Kind: "post.created", Subject: "a", Person: "Ada"},
-		{ID: 2, At: at, Kind: "post.scheduled", Subject: "d", Person: "Ada"}, {ID: 1, At: at, Kind: "post.created", Subject: "d", Person: "Ada"},
+		{ID: 6, At: at, Kind: "post.scheduled", Subject: "c", Person: "Ben"},
+		{ID: 5, At: at, Kind: "post.created", Subject: "c", Person: "Ada"},
+		{ID: 4, At: at, Kind: "post.scheduled", Subject: "b", Person: "Ada"},
+		{ID: 3, At: at, Kind: "post.created", Subject: "a", Person: "Ada"},
+		{ID: 2, At: at, Kind: "post.scheduled", Subject: "d", Person: "Ada"},
+		{ID: 1, At: at, Kind: "post.created", Subject: "d", Person: "Ada"},
 	}
 	var got []string
 	for _, l := range linesOf(locale.English, events, time.UTC) {

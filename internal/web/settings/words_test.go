@@ -33,7 +33,9 @@ func TestSentences(t *testing.T) {
 			"Asia/Tokyo ": {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": true, "timezone": "Asia/Tokyo"}},
 		"Ada changed the team’s settings: original files are kept with " +
 			"their metadata ": {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": false, "keep_originals": true}},
-		"pressroom could not publish a post /posts/p2": {Kind: "post.account_failed", Subject: "p2", Detail: map[string]any{"error_code": "rejected_content"}},
+		"pressroom could not publish a post /posts/p2": {
+			Kind: "post.account_failed", Subject: "p2", Detail: map[string]any{"error_code": "rejected_content"},
+		},
 		"Ada connected an assistant, which may read and spend credits " +
 			"/settings/assistants/3": {
 			Person: "Ada", Kind: "assistant.connected", Subject: "3", Detail: map[string]any{"may": "read,spend"},
