@@ -46,7 +46,7 @@ bench: ## Run the benchmarks against bare handlers and write build/bench.json
 	scripts/with-postgres go test -run '^$$' -bench Rush -benchtime 1x ./test/networks
 	go test -run '^$$' -bench Crowd -benchtime 1x ./test/tools
 
-screenshots: ## Make the screenshots of the README from the demo team
+screenshots: ## Make the screenshots of the README and the front page from the demo team
 	SCREENSHOTS=docs/images go test ./test/browser -run TestScreenshots -count=1
 
 growth: ## Compare lists, searches and reports on years of data with a hundredth of it (1 hour, 40 GB)

@@ -236,13 +236,13 @@ func (p page) leads(t *testing.T, to string) {
 func TestFrontPage(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.browser(t)
-		b.get("/").wants(t, 200, "http://press.example/api/v1", "/api/v1/openapi.json", "/docs/errors", `href="/sign-in"`)
 		found := b.get("/docs/app?q=client+LINK")
 		found.wants(t, 200, "Get a client’s approval")
 		if strings.Contains(found.text, "Connect an account") || strings.Contains(found.text, `id="page-media"`) {
 			t.Error("the search of the help lists parts without its words")
 		}
 		b.get("/docs/app?q=nosuchthing").wants(t, 200, "Nothing in the help matches “nosuchthing”.")
+		b.get("/").wants(t, 200, `href="/sign-in"`, `href="/docs/start"`, `src="/assets/front-light-`, `srcset="/assets/front-dark-`)
 		b.get("/docs/app").wants(t, 200, "Using the app", `<a href="/posts/new">Create</a>`)
 		b.get("/docs/errors").wants(t, 200, `id="idempotency_key_reused"`, "422")
 		for _, path := range []string{"/nothing", "/upload", "/sign-out", "/assets/none.css", "/assets/app.css", "/sign-in/x", "/%00"} {

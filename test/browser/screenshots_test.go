@@ -9,16 +9,16 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// TestScreenshots takes the README's screenshots. If SCREENSHOTS is set, it stores them in that folder of the repository;
-// see make screenshots.
+// TestScreenshots takes the README's screenshots and the pictures of the front page. If SCREENSHOTS is set, it stores the
+// former in that folder of the repository and the latter among the assets; see make screenshots.
 func TestScreenshots(t *testing.T) {
 	t.Parallel()
-	to := t.TempDir()
+	to, front := t.TempDir(), t.TempDir()
 	if folder := os.Getenv("SCREENSHOTS"); folder != "" {
-		to = filepath.Join("..", "..", folder)
+		to, front = filepath.Join("..", "..", folder), "../../internal/web/shell/assets"
 	}
-	to = must.Get(filepath.Abs(to))(t)
-	drive(t, "screenshots.js", quickstart(t), greeting{"chromium": requireChromium(t), "screenshots": to})
+	to, front = must.Get(filepath.Abs(to))(t), must.Get(filepath.Abs(front))(t)
+	drive(t, "screenshots.js", quickstart(t), greeting{"chromium": requireChromium(t), "screenshots": to, "front": front})
 	shown := regexp.MustCompile(`docs/images/([a-z-]+\.png)`).FindAllSubmatch(must.Get(os.ReadFile("../../README.md"))(t), -1)
 	if len(shown) == 0 {
 		t.Error("the README contains no screenshots")

@@ -7,7 +7,8 @@ run(async (browser) => {
   const page = await open(browser);
   await page.goto('/');
   await look(page, 'front');
-  await page.getByRole('link', { name: 'errors', exact: true }).click();
+  await page.getByRole('link', { name: 'API', exact: true }).click();
+  await page.goto('/docs/errors');
   await look(page, 'errors');
 
   await page.goto('/sign-in?next=%2Fdocs%2Ferrors');

@@ -79,7 +79,7 @@ func newAsset(file string, data []byte) asset {
 		kind = "font/woff2"
 	}
 	out := asset{name: strings.TrimSuffix(file, ext) + "-" + hex.EncodeToString(sum[:8]) + ext, kind: kind, data: data}
-	if ext != ".woff2" && len(data) >= leastCompressed { // fonts are already compressed
+	if ext != ".woff2" && ext != ".webp" && len(data) >= leastCompressed { // fonts and pictures are already compressed
 		out.compressed = sync.OnceValue(func() []byte { return compress(data) })
 	}
 	return out
