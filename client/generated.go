@@ -2217,8 +2217,8 @@ type YouTubeOptions struct {
 
 // AddHashtags: Add hashtags to a list. Adds hashtags to one of the team's lists. Existing hashtags do not change, so
 // the call can be repeated. Refused hashtags are listed with the reason. Metrics of new hashtags are measured in the
-// background. Free of charge. The response lists added, existing and refused hashtags; list_full means that the
-// plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
+// background. Free of charge. The response contains the added, existing and refused hashtags; list_full means that
+// the plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
 //
 // POST /hashtag-lists/{list_id}/hashtags
 func (c *Client) AddHashtags(ctx context.Context, in AddHashtagsInput, options ...CallOption) (*Answer[HashtagListChange], error) {
@@ -2342,8 +2342,8 @@ func (c *Client) GetCredits(ctx context.Context, options ...CallOption) (*Answer
 
 // GetHashtagList: Get a hashtag list. Returns a list with all of its hashtags and the known metrics of each: number
 // of posts (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown
-// metrics are omitted. Combine a few large hashtags with more small ones. Ready-made lists are read-only: use
-// create_hashtag_list for a list of the team.
+// metrics are omitted. Combine a few large hashtags with a larger number of small hashtags. Ready-made lists are
+// read-only: use create_hashtag_list for a list of the team.
 //
 // GET /hashtag-lists/{list_id}
 func (c *Client) GetHashtagList(ctx context.Context, in GetHashtagListInput, options ...CallOption) (*Answer[HashtagList], error) {
@@ -2441,7 +2441,7 @@ func (c *Client) ListBrandVoices(ctx context.Context, options ...CallOption) (*A
 }
 
 // ListHashtagLists: List hashtag lists. Returns the team's hashtag lists, newest first, followed by the ready-made
-// ones. Check here before search_hashtags: lists are free. The platform filter includes lists for all networks.
+// ones. Check here before search_hashtags: lists are free. Filtering by platform also returns lists for all networks.
 // get_hashtag_list returns the hashtags of a list.
 //
 // GET /hashtag-lists
@@ -2643,7 +2643,7 @@ var operations = []Operation{
 	{
 		Name: "add_hashtags", Method: "POST", Path: "/hashtag-lists/{list_id}/hashtags",
 		Summary:     "Add hashtags to a list",
-		Description: "Adds hashtags to one of the team's lists. Existing hashtags do not change, so the call can be repeated. Refused hashtags are listed with the reason. Metrics of new hashtags are measured in the background. Free of charge. The response lists added, existing and refused hashtags; list_full means that the plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.", TakesKey: true,
+		Description: "Adds hashtags to one of the team's lists. Existing hashtags do not change, so the call can be repeated. Refused hashtags are listed with the reason. Metrics of new hashtags are measured in the background. Free of charge. The response contains the added, existing and refused hashtags; list_full means that the plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "list_id", In: "path", Type: "integer", Required: true, Description: "ID of a team's list."},
 			{Name: "hashtags", In: "body", Type: "strings", Required: true, Description: "With or without #."},
@@ -2757,7 +2757,7 @@ var operations = []Operation{
 	{
 		Name: "get_hashtag_list", Method: "GET", Path: "/hashtag-lists/{list_id}",
 		Summary:     "Get a hashtag list",
-		Description: "Returns a list with all of its hashtags and the known metrics of each: number of posts (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown metrics are omitted. Combine a few large hashtags with more small ones. Ready-made lists are read-only: use create_hashtag_list for a list of the team.",
+		Description: "Returns a list with all of its hashtags and the known metrics of each: number of posts (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown metrics are omitted. Combine a few large hashtags with a larger number of small hashtags. Ready-made lists are read-only: use create_hashtag_list for a list of the team.",
 		Arguments: []Argument{
 			{Name: "list_id", In: "path", Type: "integer", Required: true, Description: "ID of a team's list or a ready-made list."},
 		},
@@ -2821,7 +2821,7 @@ var operations = []Operation{
 	{
 		Name: "list_hashtag_lists", Method: "GET", Path: "/hashtag-lists",
 		Summary:     "List hashtag lists",
-		Description: "Returns the team's hashtag lists, newest first, followed by the ready-made ones. Check here before search_hashtags: lists are free. The platform filter includes lists for all networks. get_hashtag_list returns the hashtags of a list.", Paged: true,
+		Description: "Returns the team's hashtag lists, newest first, followed by the ready-made ones. Check here before search_hashtags: lists are free. Filtering by platform also returns lists for all networks. get_hashtag_list returns the hashtags of a list.", Paged: true,
 		Arguments: []Argument{
 			{Name: "scope", In: "query", Type: "string", Description: "own: the team's lists; system: ready-made lists.", Default: "all", Values: []string{"own", "system", "all"}},
 			{Name: "platform", In: "query", Type: "string", Description: "Only lists for this network or for all networks.", Values: []string{"instagram", "tiktok"}},

@@ -1819,8 +1819,8 @@ export class Pressroom extends Runtime {
   /**
    * Add hashtags to a list. Adds hashtags to one of the team's lists. Existing hashtags do not change, so the call
    * can be repeated. Refused hashtags are listed with the reason. Metrics of new hashtags are measured in the
-   * background. Free of charge. The response lists added, existing and refused hashtags; list_full means that the
-   * plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
+   * background. Free of charge. The response contains the added, existing and refused hashtags; list_full means that
+   * the plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
    */
   addHashtags(input: AddHashtagsInput, options: CallOptions = {}): Promise<Answer<HashtagListChange>> {
     return this.call<HashtagListChange>("add_hashtags", input, options);
@@ -1942,7 +1942,7 @@ export class Pressroom extends Runtime {
   /**
    * Get a hashtag list. Returns a list with all of its hashtags and the known metrics of each: number of posts
    * (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown metrics are
-   * omitted. Combine a few large hashtags with more small ones. Ready-made lists are read-only: use
+   * omitted. Combine a few large hashtags with a larger number of small hashtags. Ready-made lists are read-only: use
    * create_hashtag_list for a list of the team.
    */
   getHashtagList(input: GetHashtagListInput, options: CallOptions = {}): Promise<Answer<HashtagList>> {
@@ -2035,8 +2035,8 @@ export class Pressroom extends Runtime {
 
   /**
    * List hashtag lists. Returns the team's hashtag lists, newest first, followed by the ready-made ones. Check here
-   * before search_hashtags: lists are free. The platform filter includes lists for all networks. get_hashtag_list
-   * returns the hashtags of a list.
+   * before search_hashtags: lists are free. Filtering by platform also returns lists for all networks.
+   * get_hashtag_list returns the hashtags of a list.
    */
   listHashtagLists(input: ListHashtagListsInput = {}, options: CallOptions = {}): Promise<Answer<HashtagLists>> {
     return this.call<HashtagLists>("list_hashtag_lists", input, options);

@@ -23,7 +23,7 @@ type Call struct {
 	// Tx is the transaction that records the call's Idempotency-Key. It is nil for a call without one. The effects of
 	// the call must be part of it.
 	Tx          *db.Tx
-	PrecheckErr error  // the error of Spec.Precheck
+	BeforeTxErr error  // the error of Spec.BeforeTx
 	Filters     []byte // canonical arguments without cursor, limit and wait_seconds, to which cursors are bound
 	// OnProgress reports the progress of a call that waits. It may be nil and must be fast.
 	OnProgress func(Progress)

@@ -50,7 +50,7 @@ type Spec struct {
 	Price       *Price
 	Success     int // HTTP status of a success
 	OnRepeat    *Repeat
-	Precheck    *Precheck
+	BeforeTx    *BeforeTx
 	Unmetered   bool // does not use the daily allowance of free calls
 	Networks    bool // reaches social networks
 	Reaches     *Reaches
@@ -98,29 +98,29 @@ func AlsoWhen[In any](c access.Capability, words string, holds func(context.Cont
 	}}
 }
 
-// Precheck is a check of external systems that runs before a call's transaction, so that the transaction does not wait
-// for them.
-type Precheck struct {
+// BeforeTx is a step that runs before a call's transaction. It can call other systems, so that the transaction does not
+// wait for them.
+type BeforeTx struct {
 	run func(context.Context, Call, []byte) error
 }
 
-// NewPrecheck returns a Precheck. Its error becomes Call.PrecheckErr, and the operation decides whether it matters.
-func NewPrecheck[In any](check func(context.Context, Call, In) error) *Precheck {
-	return &Precheck{run: func(ctx context.Context, call Call, args []byte) error {
+// NewBeforeTx returns a BeforeTx. The error of step becomes Call.BeforeTxErr, and the operation decides whether it matters.
+func NewBeforeTx[In any](step func(context.Context, Call, In) error) *BeforeTx {
+	return &BeforeTx{run: func(ctx context.Context, call Call, args []byte) error {
 		in, err := decode[In](args)
 		if err != nil {
 			return err
 		}
-		return check(ctx, call, in)
+		return step(ctx, call, in)
 	}}
 }
 
-// RunPrecheck runs the operation's Precheck, if it has one, and returns its error.
-func (op *Operation) RunPrecheck(ctx context.Context, call Call, args []byte) error {
-	if op.Precheck == nil {
+// RunBeforeTx runs the operation's BeforeTx, if it has one, and returns its error.
+func (op *Operation) RunBeforeTx(ctx context.Context, call Call, args []byte) error {
+	if op.BeforeTx == nil {
 		return nil
 	}
-	return op.Precheck.run(ctx, call, args)
+	return op.BeforeTx.run(ctx, call, args)
 }
 
 // Repeat creates the answer to a repeat from the stored answer.

@@ -113,7 +113,7 @@ func (p *Pipeline) conditionalCapability(ctx context.Context, cs *callState, nex
 // idempotency runs the remaining steps once per key. Before the transaction of the key, it runs the operation's
 // external checks and takes a free call, which it returns if the call is rejected, repeated or paid.
 func (p *Pipeline) idempotency(ctx context.Context, cs *callState, next handler) error {
-	cs.outcome.Call.PrecheckErr = cs.request.Operation.RunPrecheck(ctx, cs.outcome.Call, cs.arguments)
+	cs.outcome.Call.BeforeTxErr = cs.request.Operation.RunBeforeTx(ctx, cs.outcome.Call, cs.arguments)
 	if cs.usesFreeCall() {
 		free, left, err := p.FreeCalls.Take(ctx, cs.outcome.Call.Actor)
 		if err != nil {

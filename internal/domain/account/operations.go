@@ -32,7 +32,7 @@ type SocialAccount struct {
 	AccountStatus   string             `json:"account_status,omitempty"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (SocialAccount) Descriptions() map[string]string {
 	return map[string]string{
 		"display_name":   "Reference to the account's display name if it differs from the username.",
@@ -53,7 +53,7 @@ type ListInput struct {
 	Limit      int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (ListInput) Descriptions() map[string]string {
 	return map[string]string{"platform": "Only accounts of this network."}
 }
@@ -84,7 +84,7 @@ type LinkInput struct {
 	AccountID int64  `json:"account_id,omitempty" min:"1" jsonschema:"Lost account to reconnect; not together with platform."`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (LinkInput) Descriptions() map[string]string {
 	return map[string]string{"platform": "Network of a new account; not together with account_id."}
 }
@@ -97,7 +97,7 @@ type ConnectLink struct {
 	SlotsLeft **int64 `json:"slots_left,omitempty" nullable:"true" min:"0"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (ConnectLink) Descriptions() map[string]string {
 	return map[string]string{
 		"url": "An owner or admin of the team opens it in a signed-in browser. It works until it has connected an " +

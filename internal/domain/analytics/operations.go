@@ -19,7 +19,7 @@ type Input struct {
 	PeriodDays int   `json:"period_days,omitempty" min:"1" max:"365" default:"30"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (Input) Descriptions() map[string]string {
 	return map[string]string{"period_days": "Days of the period in the team's zone, including today."}
 }
@@ -38,7 +38,7 @@ type AccountAnalytics struct {
 	Followers  *AccountAnalyticsFollowers  `json:"followers,omitempty"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (AccountAnalytics) Descriptions() map[string]string {
 	return map[string]string{
 		"reach": "Total reach of the posts; a person who saw two posts counts twice. Omitted if the network " +
@@ -79,7 +79,7 @@ type AccountAnalyticsEngagement struct {
 	RateByViews     *AccountAnalyticsEngagementPerPost `json:"rate_by_views,omitempty" jsonschema:"Interactions per view of a post."`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (AccountAnalyticsEngagement) Descriptions() map[string]string {
 	return map[string]string{
 		"posts":             "Posts for which the network provides interactions.",
@@ -95,7 +95,7 @@ type AccountAnalyticsEngagementPerPost struct {
 	Posts    int                                        `json:"posts" min:"1"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (AccountAnalyticsEngagementPerPost) Descriptions() map[string]string {
 	return map[string]string{"interval": "95% confidence interval of the median. Omitted for fewer than 6 posts."}
 }
@@ -135,7 +135,7 @@ type AccountAnalyticsCadence struct {
 	ByWeekday    []AccountAnalyticsCadenceByWeekday `json:"by_weekday" minItems:"7" maxItems:"7"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (AccountAnalyticsCadence) Descriptions() map[string]string {
 	return map[string]string{"days": "Days of the period for which posts are known. The other metrics refer to these days."}
 }
@@ -153,7 +153,7 @@ type AccountAnalyticsFormat struct {
 	Engagement *AccountAnalyticsEngagementPerPost `json:"engagement,omitempty"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (AccountAnalyticsFormat) Descriptions() map[string]string {
 	return map[string]string{"engagement": "Interactions per post. Omitted if the network provides none."}
 }
@@ -166,7 +166,7 @@ type AccountAnalyticsFollowers struct {
 	Since      *teamtime.Moment `json:"since,omitempty" jsonschema:"The measurement that change is based on."`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (AccountAnalyticsFollowers) Descriptions() map[string]string {
 	return map[string]string{
 		"change": "Change in the measured part of the period. Omitted if measured on one day only.",

@@ -16,7 +16,7 @@ type Credits struct {
 	ReservedToday CreditsReservedToday `json:"reserved_today"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (Credits) Descriptions() map[string]string {
 	return map[string]string{
 		"balance":      "Credits left. Omitted if the person's role does not allow seeing it.",

@@ -26,7 +26,7 @@ type PostResultAccount struct {
 	post.AccountError                  //nolint:embeddedstructfieldcheck // members are written in this order
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (PostResultAccount) Descriptions() map[string]string {
 	return map[string]string{
 		"permalink": "URL of the post. Some networks provide it later; then get_post (GET /posts/{id}) returns it.",

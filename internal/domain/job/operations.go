@@ -23,7 +23,7 @@ type Job struct {
 	Result     any              `json:"result,omitempty"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (Job) Descriptions() map[string]string {
 	return map[string]string{
 		"result": "What a finished job produced. Its members depend on type.",
@@ -138,7 +138,7 @@ type GetInput struct {
 	WaitSeconds int     `json:"wait_seconds,omitempty" min:"0" max:"25" default:"0"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (GetInput) Descriptions() map[string]string {
 	return map[string]string{
 		"job_id":       "The job's ID: a type and a UUID, joined by a colon.",

@@ -27,7 +27,7 @@ type DownloadInput struct {
 	SaveToLibrary bool   `json:"save_to_library,omitempty" default:"true"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (DownloadInput) Descriptions() map[string]string {
 	return map[string]string{
 		"type": "Which media of the profile. Instagram: profile, avatar, posts, reels, stories, highlights. " +

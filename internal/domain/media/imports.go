@@ -22,7 +22,7 @@ type ImportInput struct {
 	FolderID *int64 `json:"folder_id,omitempty" jsonschema:"Folder for the file. Omit for none."`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (ImportInput) Descriptions() map[string]string {
 	return map[string]string{"filename": "Name for the file. The extension is ignored; the bytes determine it."}
 }

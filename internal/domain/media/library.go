@@ -34,7 +34,7 @@ type MediaItem struct {
 	CreatedAt       teamtime.Moment `json:"created_at"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (MediaItem) Descriptions() map[string]string {
 	return map[string]string{
 		"type":     "MIME type, determined from the bytes.",
@@ -70,7 +70,7 @@ type ListInput struct {
 	Limit    int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (ListInput) Descriptions() map[string]string {
 	return map[string]string{"query": "Only items whose name or file name contains this text, ignoring case."}
 }

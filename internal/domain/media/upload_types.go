@@ -51,7 +51,7 @@ type (
 	}
 )
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (UploadsInput) Descriptions() map[string]string {
 	return map[string]string{
 		"files": "The files. Leave empty if a person chooses them on the page.",
@@ -60,7 +60,7 @@ func (UploadsInput) Descriptions() map[string]string {
 	}
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (UploadLink) Descriptions() map[string]string {
 	return map[string]string{
 		"headers": "Headers to send with the bytes. Authorization holds a one-time secret that is shown only in " +

@@ -65,7 +65,7 @@ type (
 	}
 )
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (ListInput) Descriptions() map[string]string {
 	return map[string]string{
 		"status": "Only posts in this state.",
@@ -75,14 +75,14 @@ func (ListInput) Descriptions() map[string]string {
 	}
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (ValidateInput) Descriptions() map[string]string {
 	return map[string]string{
 		"account_id": "Check only this account of the post. not_found if the post does not target it.",
 	}
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (UpdateInput) Descriptions() map[string]string {
 	return map[string]string{
 		"scheduled_at": "The new time, ISO 8601 with a time of day; without an offset in the team's zone. A draft " +
@@ -90,14 +90,14 @@ func (UpdateInput) Descriptions() map[string]string {
 	}
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (ScheduleInput) Descriptions() map[string]string {
 	return map[string]string{
 		"scheduled_at": "Publication time, ISO 8601 with a time of day; without an offset in the team's time zone.",
 	}
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (RetryInput) Descriptions() map[string]string {
 	return map[string]string{"account_ids": "The accounts to retry; all failed ones if omitted."}
 }

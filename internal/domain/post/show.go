@@ -22,7 +22,7 @@ type PostEntry struct {
 	Excerpt     string               `json:"excerpt" jsonschema:"The start of the text."`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (PostEntry) Descriptions() map[string]string {
 	return map[string]string{"recurrence": "Set for the template and the occurrences of a recurring series."}
 }
@@ -61,7 +61,7 @@ type Post struct {
 	UpdatedAt   teamtime.Moment   `json:"updated_at"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (Post) Descriptions() map[string]string {
 	return map[string]string{
 		"default_options": "Choices that a person made for all posts of the team. They apply to this post, because it has " +
@@ -118,7 +118,7 @@ type PostAccount struct {
 	RetriesLeft  int                   `json:"retries_left"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (PostAccount) Descriptions() map[string]string {
 	return map[string]string{
 		"media_ids":    "Media for this account, instead of the post's, in order; empty for none.",

@@ -18,7 +18,7 @@ type PlanLimits struct {
 	FreeCallsLeftToday int64            `json:"free_calls_left_today" min:"-1"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (PlanLimits) Descriptions() map[string]string {
 	return map[string]string{
 		"free_calls_left_today": "Free calls left until midnight in the team's time zone. -1 means unlimited, 0 " +

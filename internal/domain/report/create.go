@@ -20,7 +20,7 @@ type CreateInput struct {
 	Subject  string `json:"subject" minLength:"1" maxLength:"200"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (CreateInput) Descriptions() map[string]string {
 	return map[string]string{
 		"subject": "Profile: user name, @handle or link. Hashtag: with or without #, or its link.",
@@ -68,8 +68,8 @@ func (s *Service) createPrice(ctx context.Context, call operation.Call, in Creat
 	if err != nil || r.isAvailable(call.Now) || r.isBeingCreated() {
 		return 0, err
 	}
-	if call.PrecheckErr != nil {
-		return 0, s.sourceUnreachable(ctx, call.PrecheckErr)
+	if call.BeforeTxErr != nil {
+		return 0, s.sourceUnreachable(ctx, call.BeforeTxErr)
 	}
 	return s.createCost(in.Type), nil
 }

@@ -44,7 +44,7 @@ type ReportSummary struct {
 	Sections          *ReportSections             `json:"sections,omitempty" jsonschema:"The requested sections."`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (ReportSummary) Descriptions() map[string]string {
 	return map[string]string{"best_time": "Omitted for fewer than 30 dated posts. May be chance unless stands_out."}
 }

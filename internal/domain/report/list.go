@@ -40,7 +40,7 @@ type ListInput struct {
 	Limit       int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (ListInput) Descriptions() map[string]string {
 	return map[string]string{
 		"platform": "Only reports on this network.",

@@ -60,7 +60,7 @@ func (s *Service) purchases() []operation.Operation {
 			Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
 			Also:     operation.AlsoWhen(access.Write, "a report is made", requiresWrite),
 			Price:    operation.PriceRange(0, max(p.ProfileReport, p.HashtagReport), s.createPrice),
-			Precheck: operation.NewPrecheck(s.checkSource),
+			BeforeTx: operation.NewBeforeTx(s.checkSource),
 			Summary:  "Create a report",
 			Description: "Starts a report on a public profile or, on Instagram, a hashtag. Use it only for metrics " +
 				"that no report in list_reports has. An existing report, or one being created, is returned without " +

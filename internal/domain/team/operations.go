@@ -20,7 +20,7 @@ type Identity struct {
 	ContentLanguage string              `json:"content_language" jsonschema:"Language of the team's content, a BCP 47 tag."`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (Identity) Descriptions() map[string]string {
 	return map[string]string{"capabilities": "What this key or connection is currently allowed to do."}
 }
@@ -38,7 +38,7 @@ type IdentityKey struct {
 	Level access.Level `json:"level" enum:"read_only|drafts|full"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (IdentityKey) Descriptions() map[string]string {
 	return map[string]string{
 		"level": "For a connection, the highest level that it was fully granted; see capabilities for what it may " +

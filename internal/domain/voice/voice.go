@@ -67,7 +67,7 @@ type Guide struct {
 	ContentLanguage     string               `json:"content_language,omitempty" jsonschema:"BCP 47 tag: the voice's, or else the team's."`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (Guide) Descriptions() map[string]string {
 	return map[string]string{"point_of_view": "Grammatical person."}
 }

@@ -2257,8 +2257,8 @@ class Pressroom(Runtime):
     ) -> Response[HashtagListChange]:
         """Add hashtags to a list. Adds hashtags to one of the team's lists. Existing hashtags do not change, so the call
         can be repeated. Refused hashtags are listed with the reason. Metrics of new hashtags are measured in the
-        background. Free of charge. The response lists added, existing and refused hashtags; list_full means that the
-        plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
+        background. Free of charge. The response contains the added, existing and refused hashtags; list_full means
+        that the plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
         """
         return self._call("add_hashtags", {"list_id": list_id, "hashtags": hashtags, "subcategory": subcategory}, idempotency_key)
 
@@ -2417,8 +2417,8 @@ class Pressroom(Runtime):
     def get_hashtag_list(self, list_id: int) -> Response[HashtagList]:
         """Get a hashtag list. Returns a list with all of its hashtags and the known metrics of each: number of posts
         (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown metrics
-        are omitted. Combine a few large hashtags with more small ones. Ready-made lists are read-only: use
-        create_hashtag_list for a list of the team.
+        are omitted. Combine a few large hashtags with a larger number of small hashtags. Ready-made lists are
+        read-only: use create_hashtag_list for a list of the team.
         """
         return self._call("get_hashtag_list", {"list_id": list_id})
 
@@ -2559,7 +2559,7 @@ class Pressroom(Runtime):
         limit: int | None = None,
     ) -> Response[HashtagLists]:
         """List hashtag lists. Returns the team's hashtag lists, newest first, followed by the ready-made ones. Check
-        here before search_hashtags: lists are free. The platform filter includes lists for all networks.
+        here before search_hashtags: lists are free. Filtering by platform also returns lists for all networks.
         get_hashtag_list returns the hashtags of a list.
         """
         return self._call("list_hashtag_lists", {

@@ -38,7 +38,7 @@ type (
 	}
 )
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (ListInput) Descriptions() map[string]string {
 	return map[string]string{
 		"scope":    "own: the team's lists; system: ready-made lists.",
@@ -46,7 +46,7 @@ func (ListInput) Descriptions() map[string]string {
 	}
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (CreateInput) Descriptions() map[string]string {
 	return map[string]string{
 		"platform": "Network of the list. Omit for all networks.",
@@ -95,12 +95,12 @@ type (
 	}
 )
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (HashtagListEntry) Descriptions() map[string]string {
 	return map[string]string{"platform": "Network of the list. Omitted if it is for all networks."}
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (ListedHashtag) Descriptions() map[string]string {
 	return map[string]string{"platform": "Network of the metrics. Only in lists for all networks."}
 }
@@ -119,8 +119,8 @@ func (s *Service) Operations() []operation.Operation {
 			Success: http.StatusOK,
 			Summary: "List hashtag lists",
 			Description: "Returns the team's hashtag lists, newest first, followed by the ready-made ones. " +
-				"Check here before search_hashtags: lists are free. The platform filter includes lists for all " +
-				"networks.",
+				"Check here before search_hashtags: lists are free. Filtering by platform also returns lists for " +
+				"all networks.",
 			Next: "get_hashtag_list returns the hashtags of a list.",
 			Listing: &operation.Listing{Member: "hashtag_lists", Item: "get_hashtag_list",
 				Arguments: map[string]string{"list_id": "id"}, Label: []string{"name", "platform"}},
@@ -134,7 +134,7 @@ func (s *Service) Operations() []operation.Operation {
 			Description: "Returns a list with all of its hashtags and the known metrics of each: number of posts " +
 				"(measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. " +
 				"Unknown metrics are omitted.",
-			Next: "Combine a few large hashtags with more small ones. Ready-made lists are read-only: use " +
+			Next: "Combine a few large hashtags with a larger number of small hashtags. Ready-made lists are read-only: use " +
 				"create_hashtag_list for a list of the team.",
 			Example: operation.Example{Arguments: map[string]any{"list_id": exampleEntry.ID},
 				Data: HashtagList{HashtagListEntry: exampleEntry, Hashtags: exampleHashtags}},
@@ -142,7 +142,7 @@ func (s *Service) Operations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "create_hashtag_list", Method: http.MethodPost, Path: "/hashtag-lists", Needs: access.Write,
 			Key: operation.KeyOptional, Success: http.StatusCreated,
-			Precheck: operation.NewPrecheck(s.enqueueForCreate),
+			BeforeTx: operation.NewBeforeTx(s.enqueueForCreate),
 			Summary:  "Create a hashtag list",
 			Description: "Creates a list, empty or with hashtags. Refused hashtags are listed with the reason; the " +
 				"others are added. Metrics of new hashtags are measured in the background. Without an " +
@@ -158,12 +158,12 @@ func (s *Service) Operations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "add_hashtags", Method: http.MethodPost, Path: "/hashtag-lists/{list_id}/hashtags",
 			Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusOK,
-			Precheck: operation.NewPrecheck(s.enqueueForAdd),
+			BeforeTx: operation.NewBeforeTx(s.enqueueForAdd),
 			Summary:  "Add hashtags to a list",
 			Description: "Adds hashtags to one of the team's lists. Existing hashtags do not change, so the call " +
 				"can be repeated. Refused hashtags are listed with the reason. Metrics of new hashtags are measured " +
 				"in the background. Free of charge.",
-			Next: "The response lists added, existing and refused hashtags; list_full means that the plan's " +
+			Next: "The response contains the added, existing and refused hashtags; list_full means that the plan's " +
 				"limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.",
 			Idempotent: true,
 			Example: operation.Example{Arguments: map[string]any{"list_id": exampleEntry.ID,

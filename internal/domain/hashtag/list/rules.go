@@ -27,7 +27,7 @@ type HashtagListChangeRefused struct {
 	Reason  string `json:"reason" enum:"empty|too_long|bad_characters|list_full|banned"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (HashtagListChangeRefused) Descriptions() map[string]string {
 	return map[string]string{"reason": "list_full: limit of the plan. banned: by the service."}
 }

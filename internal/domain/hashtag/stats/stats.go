@@ -37,7 +37,7 @@ type HashtagSummary struct {
 	Score       *float64                  `json:"score,omitempty" min:"0" max:"100"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (HashtagSummary) Descriptions() map[string]string {
 	return map[string]string{"tier": "nano < 10k, small < 100k, medium < 500k, large < 1M posts."}
 }

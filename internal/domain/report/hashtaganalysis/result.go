@@ -23,7 +23,7 @@ type TagHashtag struct {
 	Tier        string    `json:"tier,omitempty" enum:"nano|small|medium|large|huge" title:"HashtagTier"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (TagHashtag) Descriptions() map[string]string {
 	return map[string]string{"tier": "nano < 10k, small < 100k, medium < 500k, large < 1M posts."}
 }

@@ -108,7 +108,7 @@ type FindingBestTime struct {
 	High      float64      `json:"high" jsonschema:"Upper end of that interval."`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (FindingBestTime) Descriptions() map[string]string {
 	return map[string]string{
 		"weekday": "Best day of the block.",

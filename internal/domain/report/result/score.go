@@ -35,7 +35,7 @@ type FindingComponentCause struct {
 	FullWeight float64  `json:"full_weight" jsonschema:"Weight if all components are known."`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (FindingComponentCause) Descriptions() map[string]string {
 	return map[string]string{"scale": "Profile: the scale between these values. Hashtag scales are logarithmic."}
 }
