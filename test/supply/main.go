@@ -1,5 +1,5 @@
-// Command supply checks the licenses of dependencies, writes the bill of materials of a built program, and checks the
-// packages of the test tools against their lock files.
+// Command supply checks the licenses of dependencies, writes the bill of materials and the MCP bundle of a built program, and
+// checks the packages of the test tools against their lock files.
 package main
 
 import (
@@ -15,7 +15,7 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("usage: supply licences | supply packages | supply bill PROGRAM")
+var errUsage = errors.New("usage: supply licences | supply packages | supply bill PROGRAM | supply bundle PROGRAM FILE")
 
 func run(args []string) error {
 	switch {
@@ -23,6 +23,8 @@ func run(args []string) error {
 		return licences(os.Stdout)
 	case len(args) == 1 && args[0] == "packages":
 		return packages(os.Stdout, ".")
+	case len(args) == 3 && args[0] == "bundle":
+		return bundle(".", args[1], args[2])
 	case len(args) == 2 && args[0] == "bill":
 		raw, err := bill(args[1])
 		if err != nil {

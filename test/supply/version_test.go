@@ -22,6 +22,9 @@ func TestOneVersion(t *testing.T) {
 		{"../../clients/typescript/package-lock.json", `"name": "pressroom-client",\s+"version": "(.*)",`, 2},
 		{"../../clients/python/pyproject.toml", `(?m)^version = "(.*)"$`, 1},
 		{"../../examples/import-pictures/package-lock.json", `"name": "pressroom-client",\s+"version": "(.*)",`, 1},
+		{"../../server.json", `(?m)^  "version": "(.*)",$`, 1},
+		{"../../server.json", `"identifier": "ghcr.io/OWNER/pressroom:(.*)"`, 1},
+		{"../../integrations/mcpb/manifest.json", `(?m)^  "version": "(.*)",$`, 1},
 		{"../../deploy/helm/pressroom/Chart.yaml", `(?m)^(?:version|appVersion): "(.*)"$`, 2},
 	} {
 		var found []string

@@ -73,7 +73,7 @@ func newHandler(server *sdk.Server, asJSON bool) http.Handler {
 func newServer(reg *operation.Registry, opts Options) *sdk.Server {
 	c := newCatalogue(reg)
 	server := sdk.NewServer(&sdk.Implementation{
-		Name: "pressroom", Title: "pressroom", Version: opts.Version, WebsiteURL: opts.PublicURL,
+		Name: "pressroom", Title: "pressroom", Version: opts.Version, WebsiteURL: opts.PublicURL, Icons: icons(),
 	}, &sdk.ServerOptions{
 		Instructions: instructions,
 		// Lists do not change while the program runs, except resources, for which there are no notifications.
