@@ -123,7 +123,8 @@ func TestOperatorManagesTeams(t *testing.T) {
 		}
 		b.open(path).shows(http.StatusOK, "30 credits left. This matches the newest entry")
 		b.open("/operator/ledger").form("Audit ledger").press().shows(http.StatusOK, "Everything adds up.")
-		b.open("/operator/ledger").shows(http.StatusOK, "Last audit by an operator", "Everything adds up.", "(UTC) by Ada viewer", "Credits available")
+		b.open("/operator/ledger").shows(http.StatusOK, "Last audit by an operator", "Everything adds up.",
+			"(UTC) by Ada viewer", "Credits available")
 	})
 }
 

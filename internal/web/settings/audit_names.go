@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom.example/pressroom/internal/domain/account"
 	"pressroom.example/pressroom/internal/domain/post/postlist"
 	"pressroom.example/pressroom/internal/domain/team/teamsearch"
 	"pressroom.example/pressroom/internal/web/shell"
@@ -15,46 +14,65 @@ import (
 
 // name adds the names of the lines' subjects that still exist.
 func (p *Handlers) name(r *http.Request, lines []line) error {
+	for _, add := range []func(*http.Request, []line) error{p.namePosts, p.nameAccounts, p.nameKeys, p.nameItems} {
+		if err := add(r, lines); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// namePosts adds the beginnings of the lines' posts, and the names that clients entered.
+func (p *Handlers) namePosts(r *http.Request, lines []line) error {
 	var posts []string
-	var accounts []int64
 	for _, l := range lines {
 		if l.ofPost() {
 			posts = append(posts, l.Subject)
-		}
-		if id := l.account(); id > 0 {
-			accounts = append(accounts, id)
 		}
 	}
 	named, err := postlist.Labels(r.Context(), p.DB, here(r), posts)
 	if err != nil {
 		return err
 	}
-	known := map[int64]account.Account{}
-	if len(accounts) > 0 {
-		if known, err = p.Accounts.ByID(r.Context(), p.DB, here(r), accounts); err != nil {
-			return err
+	for i := range lines {
+		l := &lines[i]
+		n, ok := named[l.Subject]
+		if !ok || !l.ofPost() {
+			continue
+		}
+		l.Post = cmp.Or(n.Excerpt, p.T(r, "Post without text"))
+		round, _ := l.Detail["round"].(float64)
+		if slices.Contains(clients, l.Kind) && l.Person == "" { // signed-in clients have names
+			l.Client = n.Clients[int64(round)]
 		}
 	}
-	if err := p.nameKeys(r, lines); err != nil {
-		return err
+	return nil
+}
+
+// nameAccounts adds the networks and usernames of the lines' accounts.
+func (p *Handlers) nameAccounts(r *http.Request, lines []line) error {
+	var accounts []int64
+	for _, l := range lines {
+		if id := l.account(); id > 0 {
+			accounts = append(accounts, id)
+		}
 	}
-	if err := p.nameItems(r, lines); err != nil {
+	if len(accounts) == 0 {
+		return nil
+	}
+	known, err := p.Accounts.ByID(r.Context(), p.DB, here(r), accounts)
+	if err != nil {
 		return err
 	}
 	for i := range lines {
 		l := &lines[i]
-		if n, ok := named[l.Subject]; ok && l.ofPost() {
-			l.Post = cmp.Or(n.Excerpt, p.T(r, "Post without text"))
-			round, _ := l.Detail["round"].(float64)
-			if slices.Contains(clients, l.Kind) && l.Person == "" { // signed-in clients have names
-				l.Client = n.Clients[int64(round)]
-			}
-		}
-		if a, ok := known[l.account()]; ok {
+		a, ok := known[l.account()]
+		switch {
+		case !ok:
+		case l.ofPost():
+			l.Account = shell.NetworkName(a.Platform) + " (" + a.Username + ")"
+		default:
 			l.Account = shell.NetworkName(a.Platform) + ", " + a.Username
-			if l.ofPost() {
-				l.Account = shell.NetworkName(a.Platform) + " (" + a.Username + ")"
-			}
 		}
 	}
 	return nil
