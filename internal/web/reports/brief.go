@@ -57,7 +57,7 @@ func (v view) formatText() string {
 	}
 	switch {
 	case best != "":
-		return v.l.T("%s posts get %s× the engagement of other formats.", title(v.l, best), plot.FormatNumber(v.l, top))
+		return v.l.T("%s posts get %s× the engagement of other formats.", title(v.l, best), factor(v.l, top))
 	case compared:
 		return v.l.T("No format makes a clear difference.")
 	}
@@ -72,11 +72,11 @@ func (v view) timeText() string {
 	case !t.StandsOut:
 		return v.l.T("No time of the week is clearly better than others.")
 	}
-	text := locale.Key("Posts on weekdays, %s, get %s× the usual engagement.")
+	text := locale.Key("Posts on weekdays between %s and %s get %s× the usual engagement.")
 	if t.Days == "weekend" {
-		text = "Posts on weekends, %s, get %s× the usual engagement."
+		text = "Posts on weekends between %s and %s get %s× the usual engagement."
 	}
-	return v.l.T(text, hours(v.l, t.Hour, t.Hours), plot.FormatNumber(v.l, t.Ratio.Value))
+	return v.l.T(text, hour(v.l, t.Hour), hour(v.l, t.Hour+t.Hours), factor(v.l, t.Ratio.Value))
 }
 
 // hashtagText names the hashtag with the most posts among those that work.
@@ -87,7 +87,7 @@ func (v view) hashtagText() string {
 	}
 	for _, h := range s.Hashtags {
 		if h.Works != nil && *h.Works && h.Ratio != nil {
-			return v.l.T("Posts with #%s get %s× the engagement of others.", h.Hashtag, plot.FormatNumber(v.l, h.Ratio.Value))
+			return v.l.T("Posts with #%s get %s× the engagement of others.", h.Hashtag, factor(v.l, h.Ratio.Value))
 		}
 	}
 	for _, h := range s.Hashtags {

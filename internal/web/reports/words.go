@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"strings"
 	"time"
 
@@ -95,7 +96,16 @@ func times(l *locale.Language, r *result.FindingRatio) string {
 	if r == nil {
 		return "–"
 	}
-	return plot.FormatNumber(l, r.Value) + "×"
+	return factor(l, r.Value) + "×"
+}
+
+// factor returns a ratio with two decimals if it is small, and with one otherwise.
+func factor(l *locale.Language, v float64) string {
+	scale := 100.0
+	if v >= 3 {
+		scale = 10
+	}
+	return plot.FormatNumber(l, math.Round(v*scale)/scale)
 }
 
 // rangeOf returns a drawing of a ratio on a scale.
@@ -159,6 +169,9 @@ func title(l *locale.Language, text string) string {
 func hours(l *locale.Language, from, count int) string {
 	return l.T("%s:00–%s:00", fmt.Sprintf("%02d", from), fmt.Sprintf("%02d", from+count))
 }
+
+// hour returns the beginning of an hour: 08:00.
+func hour(l *locale.Language, at int) string { return l.T("%s:00", fmt.Sprintf("%02d", at)) }
 
 // components are the labels of the parts of a score.
 var components = map[string]locale.Key{

@@ -92,3 +92,13 @@ func TestHours(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Ratios have no more digits than they need.
+func TestFactor(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[float64]string{0.757: "0.76", 1.654: "1.65", 8.48: "8.5", 12.34: "12.3", 2: "2"} {
+		if got := factor(locale.English, v); got != want {
+			t.Errorf("%v is %s, want %s", v, got, want)
+		}
+	}
+}
