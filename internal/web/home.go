@@ -102,14 +102,24 @@ func (t today) Needs() string {
 
 // Fresh reports whether the team has nothing to show but the first steps.
 func (t today) Fresh() bool {
-	return t.Count() == "" && len(t.Lately) == 0 && len(t.Weeks) == 0 && (len(t.Steps) > 0 || t.Accounts == 0)
+	return !t.HasPlans() && len(t.Lately) == 0 && len(t.Weeks) == 0 && (len(t.Steps) > 0 || t.Accounts == 0)
 }
 
-// Count returns the number of posts on the next days, such as "3" or "28+", or "" if there are none.
+// HasPlans reports whether there are posts or drafts on the next days.
+func (t today) HasPlans() bool {
+	return slices.ContainsFunc(t.Ahead, func(day homeDay) bool { return len(day.Posts) > 0 })
+}
+
+// Count returns the number of scheduled posts on the next days, such as "3" or "28+", or "" if there are none.
 func (t today) Count() string {
 	n, more := 0, false
 	for _, day := range t.Ahead {
-		n, more = n+len(day.Posts), more || day.More
+		more = more || day.More
+		for _, p := range day.Posts {
+			if p.Status != post.Draft {
+				n++
+			}
+		}
 	}
 	if n == 0 {
 		return ""

@@ -119,11 +119,13 @@ func TestHomeAttention(t *testing.T) {
 			c.draft(t, "Tomorrow", time.Date(tomorrow.Year(), tomorrow.Month(), tomorrow.Day(), 9+hour, 0, 0, 0,
 				berlin(t)).Format(time.RFC3339))
 		}
+		owner.open("/").shows(http.StatusOK, "nothing scheduled in the next seven days", "Tomorrow")
+		h.change(t, `UPDATE posts SET status = 'scheduled' WHERE caption = ?`, "Tomorrow")
 		second := c.draft(t, "For the client too", "")
 		h.change(t, `UPDATE posts SET approval = 'waiting' WHERE id = ?`, second)
 		owner.open("/").shows(http.StatusOK, "Needs attention 4", "Not confirmed by a network", "Nobody knows",
 			"A post failed", "With the client", "For the client", "Views 1,200", "Likes 34", "Comments 5",
-			"4+ posts in the next seven days", "All of this day").lacks("There are more")
+			"4+ posts scheduled in the next seven days", "All of this day").lacks("There are more")
 		owner.open("/").follow("View details").shows(http.StatusOK, "Failed today")
 		owner.open("/").follow("Check the post").shows(http.StatusOK, "Nobody knows")
 		for range 3 {

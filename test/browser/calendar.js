@@ -63,6 +63,15 @@ run(async (browser) => {
   await page.waitForURL(`**/posts/new?date=${world.days[1]}&time=11:00`);
   await page.goBack();
 
+  // A click on an empty day of the month starts a post for that day.
+  const week = page.url();
+  await page.goto('/calendar');
+  const empty = page.locator('.month .day.empty[data-day]').last();
+  const emptyDay = await empty.getAttribute('data-day');
+  await empty.click({ position: { x: 40, y: 60 } });
+  await page.waitForURL(`**/posts/new?date=${emptyDay}`);
+  await page.goto(week);
+
   // The filter applies immediately.
   await page.getByLabel('State').selectOption('scheduled');
   await page.getByRole('link', { name: 'Clear filters' }).waitFor();

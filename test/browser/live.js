@@ -31,13 +31,14 @@ async function list(page) {
   assert.equal(await page.locator(':focus').getAttribute('href'), `/posts/${id}`, 'the focus is lost');
 
   // Text that is being typed is not replaced. The list is updated afterwards.
+  await page.getByRole('button', { name: 'Reschedule…' }).click();
   await page.getByLabel('Move by').fill('3');
   await ask(page, 'POST', '/posts', { caption: 'Another one', account_ids: [world.bluesky] });
   await page.waitForTimeout(4000);
   assert.equal(await page.getByLabel('Move by').inputValue(), '3');
   assert.equal(await page.getByRole('link', { name: 'Another one' }).count(), 0);
   await page.getByLabel('Move by').fill('');
-  await page.getByLabel('Move by').blur();
+  await page.keyboard.press('Escape');
   await page.getByRole('link', { name: 'Another one' }).waitFor();
   assert.equal(await page.evaluate(() => performance.timeOrigin), loaded, 'the page was loaded anew');
   await look(page, 'live-list');
@@ -47,7 +48,7 @@ async function others(page) {
   const { id } = await ask(page, 'POST', '/posts', { caption: 'Before', account_ids: [world.bluesky] });
   await streaming(page, `/posts/${id}`);
   await ask(page, 'PATCH', `/posts/${id}`, { caption: 'After the change' });
-  await page.locator('.card.prose', { hasText: 'After the change' }).waitFor();
+  await page.locator('.looks', { hasText: 'After the change' }).waitFor();
 
   await streaming(page, '/calendar');
   await ask(page, 'PATCH', `/posts/${id}`, { caption: 'Changed again' });
