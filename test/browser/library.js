@@ -92,7 +92,7 @@ async function hashtags(page) {
   await page.getByLabel('Lists', { exact: true }).selectOption('system');
   await page.waitForURL(/scope=system/);
   assert.equal(await page.locator(':focus').getAttribute('id'), 'scope');
-  await page.locator('.lists a').first().click();
+  await page.locator('.list-rows a').first().click();
   await look(page, 'hashtag-ready');
   await page.getByRole('button', { name: 'Copy to a team list' }).click();
   await page.getByText('This is your copy of the list.').waitFor();
