@@ -125,6 +125,7 @@ var matrix = map[string]entry{
 		who: shell.Writers, form: url.Values{"list": {"hashtags{id}"}, "hashtag": {"coffee"}},
 	},
 	"GET /hashtags/{id}":                            {who: shell.Members},
+	"GET /hashtags/{id}/use":                        {who: shell.Writers},
 	"GET /hashtags/{id}/text":                       {who: shell.Members},
 	"POST /hashtags/{id}/add":                       {who: shell.Writers, form: url.Values{"hashtags": {"tea"}}},
 	"POST /hashtags/{id}/remove":                    {who: shell.Writers, form: url.Values{"hashtag": {"coffee"}}},
