@@ -81,7 +81,8 @@ func TestSendNewVersionForApproval(t *testing.T) {
 		for _, dead := range []string{first, second} {
 			guest.open(dead).shows(http.StatusUnprocessableEntity, "The team has revoked this link.").lacks("better")
 		}
-		again := editor.open(at).follow("Create another link…").form("Create the link").press().shows(http.StatusOK, "The client’s link")
+		again := editor.open(at).follow("Create another link…").form("Create the link").press().
+			shows(http.StatusOK, "The client’s link")
 		guest.open(strings.TrimPrefix(again.field("link"), h.root)).shows(http.StatusOK, "For the client, better")
 		c.as(t, access.Admin).open("/settings/audit").shows(http.StatusOK, "revoked the approval links of a post")
 	})
@@ -110,7 +111,8 @@ func TestRequestChangesAndUndo(t *testing.T) {
 		editor.open("/approvals").lacks("Comments to reply to")
 		editor.open("/posts/"+id).shows(http.StatusOK, "Approved", "Not so <loud>.")
 		editor.open("/posts/"+id+"/edit").form("Save").fill("caption", "Quieter").press().shows(http.StatusOK)
-		sent := editor.open("/posts/"+id).follow("Send the new version…").form("Create the link").press().shows(http.StatusOK, "The client’s link")
+		sent := editor.open("/posts/"+id).follow("Send the new version…").form("Create the link").press().
+			shows(http.StatusOK, "The client’s link")
 		again := guest.open(strings.TrimPrefix(sent.field("link"), h.root)).form("Request changes").fill("name", "Cleo").
 			fill("comment", "Louder.").press().form("Approve after all")
 		editor.open("/posts/"+id+"/edit").form("Save").fill("caption", "Louder").press().shows(http.StatusOK)

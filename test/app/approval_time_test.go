@@ -135,7 +135,8 @@ func TestAltTextChangesVersion(t *testing.T) {
 		if n := h.count(t, "events WHERE kind = 'post.returned' AND subject = ?", id); n != 1 {
 			t.Errorf("%d events", n)
 		}
-		sent := editor.open("/posts/"+id).follow("Send the new version…").form("Create the link").press().shows(http.StatusOK, "The client’s link")
+		sent := editor.open("/posts/"+id).follow("Send the new version…").form("Create the link").press().
+			shows(http.StatusOK, "The client’s link")
 		guest.open(strings.TrimPrefix(sent.field("link"), h.root)).form("Approve").fill("name", "Cleo").press().
 			shows(http.StatusOK, "Approved by")
 		describe()
@@ -151,7 +152,8 @@ func TestSendForApprovalWithTimeAndMessage(t *testing.T) {
 		id := c.draft(t, "For the client", "")
 		day, clock, when := c.formTime(t, 50*time.Hour)
 		ask := editor.open("/approvals/new?post="+id).form("Create the link").fill("message", "Have a <look>, please.")
-		ask.fill("date", day).fill("time", "").press().shows(http.StatusUnprocessableEntity, "Enter a date and a time", "Have a <look>, please.")
+		ask.fill("date", day).fill("time", "").press().
+			shows(http.StatusUnprocessableEntity, "Enter a date and a time", "Have a <look>, please.")
 		ask.fill("message", strings.Repeat("ä", 2001)).fill("time", clock).press().
 			shows(http.StatusUnprocessableEntity, "A message may have at most 2000 characters.")
 		again := editor.open("/approvals/new?post=" + id).form("Create the link")

@@ -230,7 +230,8 @@ func TestRetryFailedAccount(t *testing.T) {
 
 		// The operator sees the network's error instead of a progress message.
 		operator := c.asOperator(t, access.Owner)
-		if p := operator.open("/operator/networks").text(); !regexp.MustCompile(`Bluesky OK .*, \d\d:\d\d \d+ \d+ \(\d+\.\d%\) 0`).MatchString(p) {
+		calls := regexp.MustCompile(`Bluesky OK .*, \d\d:\d\d \d+ \d+ \(\d+\.\d%\) 0`)
+		if p := operator.open("/operator/networks").text(); !calls.MatchString(p) {
 			t.Errorf("the page of networks does not show the failed calls: %s", p)
 		}
 		operator.open("/operator/networks").shows(200, "rejected").lacks("No failures", "Last refusal")

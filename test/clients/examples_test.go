@@ -80,7 +80,8 @@ func TestNightlyReportRecovers(t *testing.T) {
 			if strings.HasSuffix(key, job) {
 				job = "profile_report:2"
 			}
-			respondWith(http.StatusAccepted, "application/json", `{"data":{"job_id":"`+job+`"},"billing":{"credits_charged":5},`+meta+`}`)(w, r)
+			respondWith(http.StatusAccepted, "application/json",
+				`{"data":{"job_id":"`+job+`"},"billing":{"credits_charged":5},`+meta+`}`)(w, r)
 		},
 		"GET /jobs/profile_report:1": respondWith(http.StatusOK, "application/json",
 			`{"data":{"job_id":"profile_report:1","state":"failed","finished":true,`+

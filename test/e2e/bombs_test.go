@@ -67,7 +67,8 @@ func bombs() map[string][]byte {
 		"an MP4 with boxes of no size": append(slices.Clone(mp4), bytes.Repeat([]byte("\x00\x00\x00\x02moov"), 1000)...),
 		"an MP4 with a table of 4 G": append(slices.Clone(mp4),
 			nestBoxes("moov", 1, nestBoxes("trak", 1, nestBoxes("mdia", 1, nestBoxes("minf", 1, nestBoxes("stbl", 1, table)))))...),
-		"an MP4 with 100,000 tracks":     append(slices.Clone(mp4), nestBoxes("moov", 1, bytes.Repeat(nestBoxes("trak", 1, nil), 100_000))...),
+		"an MP4 with 100,000 tracks": append(slices.Clone(mp4),
+			nestBoxes("moov", 1, bytes.Repeat(nestBoxes("trak", 1, nil), 100_000))...),
 		"an archive that unpacks itself": append([]byte("PK\x03\x04"), make([]byte, 5000)...),
 	}
 }

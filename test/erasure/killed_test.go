@@ -277,7 +277,9 @@ func (h *env) count(t *testing.T, from string, args ...any) int {
 }
 
 // retainedTables lists the tables that keep a deleted team's ID.
-var retainedTables = map[string]bool{"events": true, "ledger_transfers": true, "reservations": true, "wallets": true, "team_deletions": true}
+var retainedTables = map[string]bool{
+	"events": true, "ledger_transfers": true, "reservations": true, "wallets": true, "team_deletions": true,
+}
 
 // orphans lists queries for rows that refer to deleted rows.
 var orphans = []string{
