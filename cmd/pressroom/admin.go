@@ -31,6 +31,7 @@ type adminCmd struct {
 	Accounts     adminAccounts     `cmd:"" help:"Connect social accounts."`
 	Posts        adminPosts        `cmd:"" help:"Resolve deliveries whose outcome is unknown."`
 	Networks     adminNetworks     `cmd:"" help:"Check the apps' permissions at the networks."`
+	Channels     adminChannels     `cmd:"" help:"Send notifications to Slack, Discord, Teams, ntfy or webhooks."`
 	Credits      adminCredits      `cmd:"" help:"Grant, withdraw and list a team's credits."`
 	Audit        adminAudit        `cmd:"" help:"Check the credit ledger and the media files. Exits with status 1 on a mismatch."`
 	Backup       adminBackup       `cmd:"" help:"Back up the database and the media files while the service runs."`

@@ -49,6 +49,7 @@ type serveCmd struct {
 	Role           string        `help:"Role of this node: all, api or worker." enum:"all,api,worker" default:"all" env:"PRESSROOM_ROLE"`
 	Redis          string        `help:"Redis or Valkey for rate limits across nodes: redis://HOST:6379/0." env:"PRESSROOM_REDIS"`
 	TrustedProxies []string      `help:"Proxies (IP ranges) to trust." default:"127.0.0.0/8,::1/128" env:"PRESSROOM_TRUSTED_PROXIES"`
+	NoticeAllow    []string      `help:"Private hosts and IP ranges that notifications may be sent to." env:"PRESSROOM_NOTICE_ALLOW"`
 	ImportAllow    []string      `help:"Private hosts and IP ranges that imports may read." env:"PRESSROOM_IMPORT_ALLOW"`
 	Bridge         string        `help:"URL of a provider that implements docs/bridge.md." env:"PRESSROOM_BRIDGE"`
 	BridgeToken    string        `hidden:"" env:"PRESSROOM_BRIDGE_TOKEN"`
@@ -151,6 +152,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	cfg.Directory = oidc.Options{
 		Issuer: c.OIDCIssuer, ClientID: c.OIDCClientID, ClientSecret: c.OIDCSecret, Only: c.OIDCOnly,
 	}
+	cfg.NoticeAllow = c.NoticeAllow
 	cfg.Redis, cfg.ImportAllow, cfg.BridgeURL, cfg.BridgeToken, cfg.Scratch = c.Redis, c.ImportAllow, c.Bridge,
 		c.BridgeToken, c.Scratch
 	if err := c.apply(&cfg, c); err != nil {

@@ -61,7 +61,8 @@ type Config struct {
 	Beside            bool           // a command beside the service, see restoreguard.Options
 	TrustedProxies    []string       // networks whose X-Forwarded-For is trusted
 	ImportAllow       []string       // private hosts and networks from which files may be imported
-	ImportRoots       *x509.CertPool // trusted by imports; nil for the system's
+	ImportRoots       *x509.CertPool // trusted by imports and notice channels; nil for the system's
+	NoticeAllow       []string       // private hosts and networks to which notices may be sent
 	// BridgeURL is the provider of public profiles' media, see docs/bridge.md; empty for none.
 	BridgeURL, BridgeToken string
 	// Sources are the official providers of public metrics.

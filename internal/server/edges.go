@@ -65,7 +65,7 @@ func (s *Server) buildHandlers() error {
 		Settings: figures, Erasure: s.Erasure, OAuth: s.OAuth,
 		Operator: operator.Services{
 			Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Posts: s.Posts, Platforms: s.platforms,
-			Hold: s.Hold, Apps: s.Apps,
+			Hold: s.Hold, Apps: s.Apps, Notifications: s.Notifications,
 		},
 		Directory: directory, Describe: describe, Notifications: s.Notifications, TOTP: s.TOTP,
 		SecurityContact: s.cfg.SecurityContact, SandboxBluesky: s.cfg.SandboxBluesky,

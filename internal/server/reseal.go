@@ -17,8 +17,13 @@ func (s *Server) Reseal(ctx context.Context, force bool) (account.ResealResult, 
 	if err != nil {
 		return done, err
 	}
-	resealed, left, err := s.TOTP.Reseal(ctx)
-	done.Resealed += resealed
-	done.Left += left
-	return done, err
+	for _, reseal := range []func(context.Context) (int, int, error){s.TOTP.Reseal, s.Notifications.Reseal} {
+		resealed, left, err := reseal(ctx)
+		done.Resealed += resealed
+		done.Left += left
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
 }

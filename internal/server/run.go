@@ -82,6 +82,9 @@ func (s *Server) startBackground(ctx context.Context, tasks *sync.WaitGroup) {
 		unlessHeld(func(ctx context.Context) { s.measurer.Run(ctx, report("measuring hashtags")) })
 	}
 	unlessHeld(func(ctx context.Context) { s.Notifications.RunMail(ctx, report("sending mail")) })
+	unlessHeld(func(ctx context.Context) {
+		s.Notifications.RunChannels(ctx, report("sending notifications to channels"))
+	})
 	unlessHeld(func(ctx context.Context) { s.ReportMails.Run(ctx, report("mailing reports")) })
 	unlessHeld(func(ctx context.Context) { s.sweep(ctx, report("deleting expired data")) })
 }

@@ -151,7 +151,7 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 	if err := s.Accounts.CheckKeys(ctx); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	if err := s.TOTP.CheckSealing(ctx); err != nil {
+	if err := errors.Join(s.TOTP.CheckSealing(ctx), s.Notifications.CheckSealing(ctx)); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	if !cfg.ReadOnlyFiles {
@@ -209,7 +209,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	if s.cfg.Terms != nil {
 		terms = *s.cfg.Terms
 	}
-	if err := s.buildFoundation(terms); err != nil {
+	if err := s.buildFoundation(terms, sealer); err != nil {
 		return err
 	}
 	networks, err := s.networks()
@@ -261,7 +261,7 @@ func (s *Server) results() map[job.Type]job.Result {
 }
 
 // buildFoundation builds the parts that all others use: the queue, limits, credits, notifications and teams.
-func (s *Server) buildFoundation(offered plan.Terms) error {
+func (s *Server) buildFoundation(offered plan.Terms, sealer *tokencrypt.Sealer) error {
 	guesses, err := ratelimit.NewGuesses()
 	if err != nil {
 		return err
@@ -281,7 +281,7 @@ func (s *Server) buildFoundation(offered plan.Terms) error {
 		restoreguard.Options{File: file, TrustReplica: s.cfg.TrustReplica, Beside: s.cfg.Beside, Log: s.cfg.Log})
 	s.metrics.registerHold(s.Hold)
 	s.calls = ratelimit.NewFreeCalls(s.db)
-	if err := s.buildNotifications(); err != nil {
+	if err := s.buildNotifications(sealer); err != nil {
 		return err
 	}
 	s.Credits = credit.New(s.db, credit.Options{CountFree: s.calls.CountFree, BalanceLowered: s.Notifications.NotifyLowCredits})
@@ -325,12 +325,18 @@ func (s *Server) dependenciesUp() bool {
 }
 
 // buildNotifications builds notifications, which receive every event from then on.
-func (s *Server) buildNotifications() error {
+func (s *Server) buildNotifications(sealer *tokencrypt.Sealer) error {
 	send, err := s.cfg.Mail.Sender()
 	if err != nil {
 		return err
 	}
-	s.Notifications = notification.New(s.db, notification.Options{PublicURL: s.cfg.PublicURL, Send: send, Log: s.cfg.Log})
+	client, err := safehttp.New(safehttp.Options{Allow: s.cfg.NoticeAllow, RootCAs: s.cfg.ImportRoots, Redirects: -1})
+	if err != nil {
+		return fmt.Errorf("reading --notice-allow: %w", err)
+	}
+	s.Notifications = notification.New(s.db, notification.Options{
+		PublicURL: s.cfg.PublicURL, Send: send, Log: s.cfg.Log, Sealer: sealer, Client: client,
+	})
 	s.db.OnEvent(s.Notifications.HandleEvent)
 	return nil
 }

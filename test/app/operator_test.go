@@ -25,7 +25,9 @@ func (c *crew) asOperator(t *testing.T, role access.Role) *browser {
 }
 
 // operatorPages lists the paths below /operator, which only operators can open.
-var operatorPages = []string{"", "/teams", "/people", "/pauses", "/queue", "/networks", "/posts", "/ledger", "/events", "/events.jsonl"}
+var operatorPages = []string{
+	"", "/teams", "/people", "/pauses", "/queue", "/channels", "/networks", "/posts", "/ledger", "/events", "/events.jsonl",
+}
 
 // For other people, operator pages return 404 and reject forms.
 func TestOperatorPagePermissions(t *testing.T) {
@@ -37,7 +39,8 @@ func TestOperatorPagePermissions(t *testing.T) {
 			b.open("/operator"+page).shows(http.StatusNotFound, "Page not found, or you don’t have access.")
 			nobody.open("/operator"+page).shows(http.StatusOK, "Sign in").lacks("Operator")
 		}
-		for _, form := range []string{"/api", "/pauses", "/pauses/end", "/queue/wake", "/posts", "/ledger",
+		for _, form := range []string{"/api", "/pauses", "/pauses/end", "/channels", "/channels/1/test", "/channels/1/remove",
+			"/queue/wake", "/posts", "/ledger",
 			fmt.Sprintf("/teams/%d/credits", c.team.ID), fmt.Sprintf("/teams/%d/close", c.team.ID),
 			fmt.Sprintf("/people/%d/hold", c.people[access.Viewer].ID), fmt.Sprintf("/people/%d/recovery", c.people[access.Viewer].ID)} {
 			b.send(http.MethodPost, "/operator"+form,

@@ -100,7 +100,7 @@ func checkProxied(t *testing.T, client *http.Client, base string, backend *proxi
 	body, upload := io.Pipe()
 	go func() {
 		if _, err := upload.Write(make([]byte, size/2)); err == nil {
-			if n := backend.received(); n != 1024 {
+			if n := backend.awaitBytes(); n != 1024 {
 				t.Errorf("%d bytes arrived before the upload was complete", n)
 			}
 			_, _ = upload.Write(make([]byte, size/2)) // an error ends the request, which fails the test
@@ -111,13 +111,13 @@ func checkProxied(t *testing.T, client *http.Client, base string, backend *proxi
 	r.ContentLength = size
 	answer := must.Get(client.Do(r))(t)
 	defer answer.Body.Close()
-	if n := backend.received(); n != size || answer.StatusCode != http.StatusOK {
+	if n := backend.awaitBytes(); n != size || answer.StatusCode != http.StatusOK {
 		t.Errorf("%d bytes arrived, %s", n, answer.Status)
 	}
 }
 
-// received returns the next number of bytes, or 0 after three seconds.
-func (p *proxied) received() int64 {
+// awaitBytes returns the next number of bytes, or 0 after three seconds.
+func (p *proxied) awaitBytes() int64 {
 	select {
 	case n := <-p.arrived:
 		return n

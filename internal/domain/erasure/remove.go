@@ -129,6 +129,8 @@ var teamData = []removal{
 	{`DELETE FROM api_keys WHERE team_id = ?`},
 	{`DELETE FROM invitations WHERE team_id = ?`},
 	{`DELETE FROM notice_thresholds WHERE team_id = ?`},
+	{`DELETE FROM channel_notices WHERE team_id = ?`},
+	{`DELETE FROM notice_channels WHERE team_id = ?`},
 	{`DELETE FROM unsaved_forms WHERE team_id = ?`},
 	{`DELETE FROM notices WHERE id IN (SELECT n.id FROM notices n
 		JOIN memberships m ON m.person_id = n.person_id AND m.team_id = n.team_id WHERE n.team_id = ? ` + largeBatch + `)`},

@@ -11,10 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/plan"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/safehttp"
 )
 
 // Kind is the kind of a notice.
@@ -76,6 +78,9 @@ func (k Kind) info() KindInfo {
 	}
 	return KindInfo{Kind: k, Name: locale.Key(k), Plural: "%d notifications"}
 }
+
+// Name returns the name of a kind.
+func (k Kind) Name() locale.Key { return k.info().Name }
 
 // detail has the values in a notice's text.
 type detail struct {
@@ -310,9 +315,11 @@ type Options struct {
 	PublicURL string                            // base URL of links in mails, without a trailing slash
 	Send      func(context.Context, Mail) error // sends a mail; nil without a mail server
 	Log       *slog.Logger
+	Sealer    *tokencrypt.Sealer // of the addresses of channels
+	Client    *safehttp.Client   // calls channels
 }
 
-// Service stores notices and sends them by email.
+// Service stores notices and sends them by email and to channels.
 type Service struct {
 	Options
 

@@ -1,5 +1,5 @@
 // Package operator serves the operator's pages: teams and people, pauses, background work, the state of networks,
-// deliveries with an unknown outcome, the audit of the ledger, and the audit log. Others get 404.
+// deliveries with an unknown outcome, notification channels, the audit of the ledger, and the audit log. Others get 404.
 package operator
 
 import (
@@ -16,6 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/credit"
 	"pressroom.example/pressroom/internal/domain/delivery"
 	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/notification"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/team/teamsearch"
 	"pressroom.example/pressroom/internal/platform/auditlog"
@@ -37,6 +38,8 @@ type Services struct {
 	Platforms []string // connected networks
 	Hold      *restoreguard.Service
 	Apps      *appcheck.Service
+
+	Notifications *notification.Service
 }
 
 // Handlers serves the operator's pages.
@@ -85,6 +88,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /operator/events", Do: p.eventsPage},
 		{Pattern: "GET /operator/events.jsonl", Do: p.eventsFile},
 	}
+	routes = append(routes, p.channelRoutes()...)
 	for i := range routes {
 		// operators must reach a full node
 		routes[i].For, routes[i].Do, routes[i].Urgent = shell.Operators, p.acting(routes[i].Do), true

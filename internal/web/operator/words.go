@@ -17,6 +17,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/credit"
 	"pressroom.example/pressroom/internal/domain/delivery"
 	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/notification"
 	"pressroom.example/pressroom/internal/domain/team"
 	"pressroom.example/pressroom/internal/domain/team/teamsearch"
 	"pressroom.example/pressroom/internal/locale"
@@ -30,27 +31,29 @@ import (
 func words(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
 		// in UTC, because the pages cover many teams
-		"time":     func(at time.Time) template.HTML { return shell.TimeIn(l, at.UTC()) },
-		"plan":     planName,
-		"limit":    func(credits *int64) string { return limitWords(l, credits) },
-		"paused":   func(a access.PauseAction) string { return l.T(actions[a]) },
-		"scope":    func(s team.Scope) string { return l.T(scopes[s]) },
-		"phase":    func(phase string) string { return known(l, phases, phase) },
-		"circuit":  func(s delivery.CircuitState) string { return l.T(circuits[s]) },
-		"job":      func(t job.Type) string { return known(l, jobs, t) },
-		"result":   func(r network.Result) string { return l.T(results[r]) },
-		"cause":    func(c restoreguard.Cause) string { return translated(l, c.Text()) },
-		"found":    func(text string) string { return translated(l, text) },
-		"call":     func(call string) string { return known(l, calls, call) },
-		"class":    func(c string) string { return known(l, classes, network.Class(c)) },
-		"kind":     func(k credit.Kind) string { return known(l, kinds, k) },
-		"teamlink": func(id int64, names teamsearch.Names) template.HTML { return teamLink(l, id, names) },
-		"rate":     func(share float64) string { return l.Percent(share) },
-		"browser":  func(agent string) string { return shell.BrowserName(l, agent) },
-		"factors":  func(f team.Factors) string { return settings.FactorWords(l, f) },
-		"language": func(tag string) string { return cmp.Or(l.T(settings.LanguageName(tag)), tag) },
-		"day":      func(at time.Time) string { return l.Format(at, locale.LongDate) },
-		"clock":    func(at time.Time) string { return l.Format(at, locale.Clock) },
+		"time":           func(at time.Time) template.HTML { return shell.TimeIn(l, at.UTC()) },
+		"plan":           planName,
+		"limit":          func(credits *int64) string { return limitWords(l, credits) },
+		"channelservice": func(c notification.ChannelService) string { return l.T(serviceNames[c]) },
+		"noticekind":     func(k notification.Kind) string { return l.T(k.Name()) },
+		"paused":         func(a access.PauseAction) string { return l.T(actions[a]) },
+		"scope":          func(s team.Scope) string { return l.T(scopes[s]) },
+		"phase":          func(phase string) string { return known(l, phases, phase) },
+		"circuit":        func(s delivery.CircuitState) string { return l.T(circuits[s]) },
+		"job":            func(t job.Type) string { return known(l, jobs, t) },
+		"result":         func(r network.Result) string { return l.T(results[r]) },
+		"cause":          func(c restoreguard.Cause) string { return translated(l, c.Text()) },
+		"found":          func(text string) string { return translated(l, text) },
+		"call":           func(call string) string { return known(l, calls, call) },
+		"class":          func(c string) string { return known(l, classes, network.Class(c)) },
+		"kind":           func(k credit.Kind) string { return known(l, kinds, k) },
+		"teamlink":       func(id int64, names teamsearch.Names) template.HTML { return teamLink(l, id, names) },
+		"rate":           func(share float64) string { return l.Percent(share) },
+		"browser":        func(agent string) string { return shell.BrowserName(l, agent) },
+		"factors":        func(f team.Factors) string { return settings.FactorWords(l, f) },
+		"language":       func(tag string) string { return cmp.Or(l.T(settings.LanguageName(tag)), tag) },
+		"day":            func(at time.Time) string { return l.Format(at, locale.LongDate) },
+		"clock":          func(at time.Time) string { return l.Format(at, locale.Clock) },
 	}
 }
 

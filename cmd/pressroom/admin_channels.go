@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"pressroom.example/pressroom/internal/domain/notification"
+	"pressroom.example/pressroom/internal/server"
+)
+
+type (
+	adminChannels struct {
+		Add    adminChannelsAdd    `cmd:"" help:"Send notifications to a chat or a webhook. Reads the address from standard input."`
+		List   adminChannelsList   `cmd:"" help:"List channels, with the last result."`
+		Test   adminChannelsTest   `cmd:"" help:"Send a test message to a channel."`
+		Remove adminChannelsRemove `cmd:"" help:"Remove a channel."`
+	}
+	adminChannelsAdd struct {
+		storeFlags
+		noticeFlags
+		Service string   `enum:"slack,discord,teams,ntfy,webhook" required:"" help:"slack, discord, teams, ntfy or webhook."`
+		Name    string   `required:"" help:"Name of the channel, for operators."`
+		Team    int64    `help:"Only notifications of this team. All teams if omitted."`
+		Kinds   []string `help:"Only these kinds of notifications, such as post_failed. All if omitted."`
+	}
+	adminChannelsList struct{ storeFlags }
+	adminChannelsTest struct {
+		storeFlags
+		noticeFlags
+		ID int64 `arg:"" help:"ID of the channel."`
+	}
+	adminChannelsRemove struct {
+		storeFlags
+		ID int64 `arg:"" help:"ID of the channel."`
+	}
+	noticeFlags struct {
+		NoticeAllow []string `help:"Private hosts and IP ranges that notifications may be sent to." env:"PRESSROOM_NOTICE_ALLOW"`
+	}
+)
+
+// Help returns the details of admin channels add --help.
+func (adminChannelsAdd) Help() string {
+	return `The first line of standard input is the address that the service gave you. For an ntfy topic with access control, the second
+line is an access token. For a webhook, the command prints the secret that signs its messages, once.`
+}
+
+// Run adds a channel.
+func (c adminChannelsAdd) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	n := notification.NewChannel{Team: c.Team, Service: notification.ChannelService(c.Service), Name: c.Name}
+	for _, kind := range c.Kinds {
+		n.Kinds = append(n.Kinds, notification.Kind(kind))
+	}
+	var err error
+	if n.URL, n.Token, err = readAddress(os.Stdin); err != nil {
+		return err
+	}
+	return runNotices(ctx, c.storeFlags, c.noticeFlags, p, log, func(s *server.Server) (notification.Channel, error) {
+		return s.Notifications.AddChannel(ctx, n)
+	})
+}
+
+// readAddress reads an address and an optional access token, a line each.
+func readAddress(in io.Reader) (string, string, error) {
+	var lines [2]string
+	scanner := bufio.NewScanner(in)
+	for i := range lines {
+		if scanner.Scan() {
+			lines[i] = strings.TrimSpace(scanner.Text())
+		}
+	}
+	if err := scanner.Err(); err != nil {
+		return "", "", fmt.Errorf("reading the address: %w", err)
+	}
+	if lines[0] == "" {
+		return "", "", errors.New("no address: write it to standard input")
+	}
+	return lines[0], lines[1], nil
+}
+
+// runNotices is run with the hosts that notifications may be sent to.
+func runNotices[T any](
+	ctx context.Context, f storeFlags, n noticeFlags, p *program, log *slog.Logger, work func(*server.Server) (T, error),
+) error {
+	if err := f.checkExists(); err != nil {
+		return err
+	}
+	cfg, err := f.config(log)
+	if err != nil {
+		return err
+	}
+	cfg.NoticeAllow = n.NoticeAllow
+	return runWithConfig(ctx, cfg, p, work)
+}
+
+// Run lists channels.
+func (c adminChannelsList) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	return run(ctx, c.storeFlags, p, log, func(s *server.Server) ([]notification.Channel, error) {
+		return s.Notifications.Channels(ctx)
+	})
+}
+
+// Run sends a test message.
+func (c adminChannelsTest) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	type sent struct {
+		Sent bool `json:"sent"`
+	}
+	return runNotices(ctx, c.storeFlags, c.noticeFlags, p, log, func(s *server.Server) (sent, error) {
+		return sent{true}, s.Notifications.TestChannel(ctx, c.ID)
+	})
+}
+
+// Run removes a channel.
+func (c adminChannelsRemove) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Notifications.RemoveChannel(ctx, c.ID) })
+}

@@ -1,0 +1,266 @@
+package notification
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
+)
+
+// ChannelService is a service that receives notices for people.
+type ChannelService string
+
+// The services.
+const (
+	Slack   ChannelService = "slack"
+	Discord ChannelService = "discord"
+	Teams   ChannelService = "teams"
+	Ntfy    ChannelService = "ntfy"
+	Webhook ChannelService = "webhook"
+)
+
+// ChannelServices are all services, in the order of the operator's page.
+var ChannelServices = []ChannelService{Slack, Discord, Teams, Ntfy, Webhook}
+
+const (
+	maxChannels    = 100
+	maxChannelName = 100
+	signingPrefix  = "whsec_" // of secrets that sign webhooks (standardwebhooks.com)
+)
+
+// Channel is a channel of a chat, or a webhook, that the operator sends notices to.
+type Channel struct {
+	ID        int64          `json:"id"`
+	Team      int64          `json:"team_id,omitempty"` // 0 for all teams
+	Service   ChannelService `json:"service"`
+	Name      string         `json:"name"`
+	Host      string         `json:"host"`
+	Kinds     []Kind         `json:"kinds,omitempty"` // empty for all
+	CreatedAt time.Time      `json:"created_at"`
+	SentAt    time.Time      `json:"sent_at,omitzero"`
+	FailedAt  time.Time      `json:"failed_at,omitzero"` // zero unless the last attempt failed
+	Error     string         `json:"error,omitempty"`
+	// SigningSecret is set only for a new webhook, because it is not shown again.
+	SigningSecret string `json:"signing_secret,omitempty"`
+}
+
+// NewChannel describes a channel to add.
+type NewChannel struct {
+	Team    int64
+	Service ChannelService
+	Name    string
+	URL     string // the address that the service gave out
+	Token   string // the access token of an ntfy topic, if it needs one
+	Kinds   []Kind
+}
+
+// sealedAddress is what is sealed. The address of a channel is a secret too, because it is all that is needed to write to it.
+type sealedAddress struct {
+	URL    string `json:"url"`
+	Secret string `json:"secret,omitempty"`
+}
+
+func channelBond(id int64) string { return fmt.Sprintf("notice_channel %d", id) }
+
+var sealedChannels = tokencrypt.Column{Table: "notice_channels", Name: "sealed", Row: "id", Owner: "id", Bond: channelBond}
+
+var errChannelSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) does not hold every key that notice channels were " +
+	"sealed with; append the missing key after a comma, and remove it once pressroom admin reseal reports left=0")
+
+// CheckSealing returns an error if some channel cannot be opened with the keys.
+func (s *Service) CheckSealing(ctx context.Context) error {
+	known, err := sealedChannels.KnowsAll(ctx, s.db, s.Sealer)
+	if err == nil && !known {
+		err = errChannelSealing
+	}
+	return err
+}
+
+// Reseal reseals with the first key. It returns the number of resealed channels, and of those that other keys sealed meanwhile.
+func (s *Service) Reseal(ctx context.Context) (int, int, error) {
+	resealed, err := sealedChannels.Reseal(ctx, s.db, s.Sealer)
+	if err != nil {
+		return resealed, 0, err
+	}
+	left, err := sealedChannels.Left(ctx, s.db, s.Sealer)
+	return resealed, left, err
+}
+
+// AddChannel adds a channel.
+func (s *Service) AddChannel(ctx context.Context, n NewChannel) (Channel, error) {
+	c, address, err := s.checkNew(n)
+	if err != nil {
+		return Channel{}, err
+	}
+	err = s.db.InTx(ctx, "notice_channel.add", func(ctx context.Context, tx *db.Tx) error {
+		if err := checkNewChannel(ctx, tx, n.Team); err != nil {
+			return err
+		}
+		c.CreatedAt = tx.Now().UTC()
+		if err := tx.QueryRow(ctx, `INSERT INTO notice_channels (team_id, service, name, host, kinds, sealed, created_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`, c.Team, string(c.Service), c.Name, c.Host, joinKinds(c.Kinds), []byte{},
+			db.Micros(c.CreatedAt)).Scan(&c.ID); err != nil {
+			return fmt.Errorf("adding a notice channel: %w", err)
+		}
+		sealed, err := s.seal(c.ID, address)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `UPDATE notice_channels SET sealed = ? WHERE id = ?`, sealed, c.ID); err != nil {
+			return fmt.Errorf("storing the address of a notice channel: %w", err)
+		}
+		return auditlog.Record(ctx, tx, c.Team, auditlog.Actor{}, "notice_channel.added", fmt.Sprint(c.ID),
+			map[string]any{"service": string(c.Service)})
+	})
+	return c, err
+}
+
+// checkNew returns the channel and its address, with a new signing secret for a webhook.
+func (s *Service) checkNew(n NewChannel) (Channel, sealedAddress, error) {
+	name, token := strings.TrimSpace(n.Name), strings.TrimSpace(n.Token)
+	switch {
+	case !slices.Contains(ChannelServices, n.Service):
+		return Channel{}, sealedAddress{}, apierr.OperatorError("choose slack, discord, teams, ntfy or webhook")
+	case name == "" || len(name) > maxChannelName || strings.ContainsAny(name, "\r\n"):
+		return Channel{}, sealedAddress{}, apierr.OperatorError("enter a name of 1 to 100 characters")
+	case token != "" && n.Service != Ntfy:
+		return Channel{}, sealedAddress{}, apierr.OperatorError("only ntfy has an access token")
+	}
+	for _, kind := range n.Kinds {
+		if !slices.ContainsFunc(Kinds, func(k KindInfo) bool { return k.Kind == kind }) {
+			return Channel{}, sealedAddress{}, apierr.OperatorError("choose kinds of notifications from the list")
+		}
+	}
+	address := strings.TrimSpace(n.URL)
+	if err := s.Client.Check(address); err != nil {
+		return Channel{}, sealedAddress{}, apierr.OperatorError("enter the https address that the service gave you, on a public host " +
+			"or one in --notice-allow")
+	}
+	u, err := url.Parse(address)
+	if err != nil || n.Service == Ntfy && strings.Trim(u.Path, "/") == "" {
+		return Channel{}, sealedAddress{}, apierr.OperatorError("enter the address with the topic, such as https://ntfy.sh/my-topic")
+	}
+	c := Channel{Team: n.Team, Service: n.Service, Name: name, Host: u.Host, Kinds: n.Kinds}
+	if n.Service == Webhook {
+		key := make([]byte, 32)
+		_, _ = rand.Read(key) // it never fails
+		token = signingPrefix + base64.StdEncoding.EncodeToString(key)
+		c.SigningSecret = token
+	}
+	return c, sealedAddress{URL: address, Secret: token}, nil
+}
+
+func checkNewChannel(ctx context.Context, tx *db.Tx, team int64) error {
+	var channels, teams int64
+	if err := tx.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM notice_channels), (SELECT COUNT(*) FROM teams WHERE id = ?)`,
+		team).Scan(&channels, &teams); err != nil {
+		return fmt.Errorf("counting notice channels: %w", err)
+	}
+	switch {
+	case channels >= maxChannels:
+		return apierr.OperatorError("there are 100 channels already; remove one first")
+	case team != 0 && teams == 0:
+		return apierr.OperatorError("there is no such team")
+	}
+	return nil
+}
+
+func (s *Service) seal(id int64, address sealedAddress) ([]byte, error) {
+	raw, err := json.Marshal(address)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the address of a notice channel: %w", err)
+	}
+	sealed, err := s.Sealer.Seal(raw, channelBond(id))
+	if err != nil {
+		return nil, fmt.Errorf("sealing the address of a notice channel: %w", err)
+	}
+	return sealed, nil
+}
+
+func (s *Service) open(id int64, sealed []byte) (sealedAddress, error) {
+	var address sealedAddress
+	raw, err := s.Sealer.Open(sealed, channelBond(id))
+	if err != nil {
+		return address, fmt.Errorf("opening the address of notice channel %d: %w", id, err)
+	}
+	if err := json.Unmarshal(raw, &address); err != nil {
+		return address, fmt.Errorf("reading the address of notice channel %d: %w", id, err)
+	}
+	return address, nil
+}
+
+// Channels returns all channels, without their secrets.
+func (s *Service) Channels(ctx context.Context) ([]Channel, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, c *Channel) error {
+		var kinds string
+		var created, sent, failed int64
+		err := rows.Scan(&c.ID, &c.Team, &c.Service, &c.Name, &c.Host, &kinds, &created, &sent, &failed, &c.Error)
+		c.Kinds, c.CreatedAt = splitKinds(kinds), db.Time(created).UTC()
+		if sent > 0 {
+			c.SentAt = db.Time(sent).UTC()
+		}
+		if failed > 0 {
+			c.FailedAt = db.Time(failed).UTC()
+		}
+		return err
+	}, `SELECT id, team_id, service, name, host, kinds, created_at, sent_at, failed_at, error FROM notice_channels ORDER BY id`)
+	if err != nil {
+		return nil, fmt.Errorf("reading notice channels: %w", err)
+	}
+	return out, nil
+}
+
+// RemoveChannel removes a channel and the notices that wait for it.
+func (s *Service) RemoveChannel(ctx context.Context, id int64) error {
+	return s.db.InTx(ctx, "notice_channel.remove", func(ctx context.Context, tx *db.Tx) error {
+		var team int64
+		err := tx.QueryRow(ctx, `SELECT team_id FROM notice_channels WHERE id = ?`, id).Scan(&team)
+		if errors.Is(err, sql.ErrNoRows) {
+			return apierr.OperatorError("there is no such channel")
+		}
+		if err != nil {
+			return fmt.Errorf("finding a notice channel: %w", err)
+		}
+		for _, statement := range []string{
+			`DELETE FROM channel_notices WHERE channel_id = ?`, `DELETE FROM notice_channels WHERE id = ?`,
+		} {
+			if _, err := tx.Exec(ctx, statement, id); err != nil {
+				return fmt.Errorf("removing a notice channel: %w", err)
+			}
+		}
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "notice_channel.removed", fmt.Sprint(id), map[string]any{})
+	})
+}
+
+func joinKinds(kinds []Kind) string {
+	if len(kinds) == 0 {
+		return ""
+	}
+	out := ","
+	for _, k := range kinds {
+		out += string(k) + ","
+	}
+	return out
+}
+
+func splitKinds(text string) []Kind {
+	var out []Kind
+	for part := range strings.SplitSeq(strings.Trim(text, ","), ",") {
+		if part != "" {
+			out = append(out, Kind(part))
+		}
+	}
+	return out
+}

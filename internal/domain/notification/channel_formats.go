@@ -1,0 +1,143 @@
+package notification
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom.example/pressroom/internal/platform/plaintext"
+)
+
+// A test of a channel sends a message of this kind.
+const (
+	testKind Kind = "test"
+	testText      = "This is a test. Notifications of pressroom will appear here."
+)
+
+// channelMessage is a notice as a chat shows it. Only the name of the team is user input.
+type channelMessage struct {
+	id       string // the same for every attempt
+	kind     Kind
+	at       time.Time
+	sent     time.Time
+	team     int64 // 0 for a test
+	teamName string
+	title    string
+	text     string
+	url      string
+}
+
+// encode returns the address, the header and the body of the request to a service.
+func (m channelMessage) encode(service ChannelService, address sealedAddress) (string, map[string]string, []byte, error) {
+	header := map[string]string{"Content-Type": "application/json", "User-Agent": "pressroom"}
+	target := address.URL
+	var body any
+	title := plaintext.Line(m.title)
+	switch service {
+	case Slack: // also Mattermost and Rocket.Chat
+		body = map[string]any{"text": "*" + slackText(title) + "*: " + slackText(m.text) + " <" + m.url + "|Open>"}
+	case Discord:
+		body = map[string]any{
+			"content":          "**" + markdownText(title) + "**: " + markdownText(m.text) + " <" + m.url + ">",
+			"allowed_mentions": map[string]any{"parse": []string{}},
+		}
+	case Teams:
+		body = m.card(title)
+	case Ntfy:
+		base, topic, err := splitTopic(address.URL)
+		if err != nil {
+			return "", nil, nil, err
+		}
+		target = base
+		body = map[string]any{"topic": topic, "title": title, "message": m.text, "click": m.url}
+		if address.Secret != "" {
+			header["Authorization"] = "Bearer " + address.Secret
+		}
+	case Webhook:
+		event := map[string]any{"id": m.id, "type": string(m.kind), "created_at": m.at.Format(time.RFC3339), "text": m.text, "url": m.url}
+		if m.team != 0 {
+			event["team"] = map[string]any{"id": m.team, "name": m.teamName}
+		}
+		body = event
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return "", nil, nil, fmt.Errorf("encoding a message: %w", err)
+	}
+	if service == Webhook {
+		err = sign(header, m.id, m.sent, raw, address.Secret)
+	}
+	return target, header, raw, err
+}
+
+// card returns an Adaptive Card, as the workflows of Microsoft Teams expect it.
+func (m channelMessage) card(title string) any {
+	block := func(text string, more map[string]any) map[string]any {
+		out := map[string]any{"type": "TextBlock", "text": markdownText(text), "wrap": true}
+		for name, value := range more {
+			out[name] = value
+		}
+		return out
+	}
+	return map[string]any{"type": "message", "attachments": []any{map[string]any{
+		"contentType": "application/vnd.microsoft.card.adaptive",
+		"content": map[string]any{
+			"$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4",
+			"body":    []any{block(title, map[string]any{"weight": "Bolder"}), block(m.text, nil)},
+			"actions": []any{map[string]any{"type": "Action.OpenUrl", "title": "Open", "url": m.url}},
+		},
+	}}}
+}
+
+// slackText escapes a text for Slack's mrkdwn. Slack has no escape for formatting, so an asterisk could only end the bold.
+func slackText(text string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "*", "∗").Replace(text)
+}
+
+// markdownText escapes a text for the Markdown of Discord and Teams.
+func markdownText(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if strings.ContainsRune("\\`*_{}[]()<>#+-!|~@:", r) {
+			out.WriteByte('\\')
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+// splitTopic returns the address of an ntfy server and the topic.
+func splitTopic(address string) (string, string, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", "", errors.New("the address is invalid")
+	}
+	trimmed := strings.TrimRight(u.Path, "/")
+	topic := path.Base(trimmed)
+	u.Path = strings.TrimSuffix(trimmed, topic)
+	return u.String(), topic, nil
+}
+
+// sign signs a webhook (https://www.standardwebhooks.com): HMAC-SHA256 of the ID, the time and the body.
+func sign(header map[string]string, id string, at time.Time, body []byte, secret string) error {
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, signingPrefix))
+	if err != nil {
+		return errors.New("the signing secret is invalid")
+	}
+	timestamp := strconv.FormatInt(at.Unix(), 10)
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(id + "." + timestamp + "."))
+	mac.Write(body)
+	header["Webhook-Id"] = id
+	header["Webhook-Timestamp"] = timestamp
+	header["Webhook-Signature"] = "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	return nil
+}

@@ -1,0 +1,297 @@
+package notification_test
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/domain/notification"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/safehttp"
+	"pressroom.example/pressroom/internal/testkit/must"
+)
+
+// chats receives messages as the services do, and refuses what they would refuse.
+type chats struct {
+	t *testing.T
+
+	mu       sync.Mutex
+	requests []chatRequest
+	status   int // answer to all requests, unless 0
+}
+
+type chatRequest struct {
+	path   string
+	header http.Header
+	raw    []byte
+	body   map[string]any
+}
+
+func (c *chats) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	request := chatRequest{path: r.URL.Path, header: r.Header, raw: raw}
+	if err != nil || json.Unmarshal(raw, &request.body) != nil || r.Method != http.MethodPost {
+		c.t.Errorf("%s %s: %s", r.Method, r.URL, raw)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.requests = append(c.requests, request)
+	switch {
+	case c.status != 0:
+		w.Header().Set("Retry-After", "1800")
+		w.WriteHeader(c.status)
+	case strings.HasPrefix(r.URL.Path, "/api/webhooks/"): // Discord
+		w.WriteHeader(http.StatusNoContent)
+	case strings.HasPrefix(r.URL.Path, "/workflows/"): // Teams
+		w.WriteHeader(http.StatusAccepted)
+	}
+}
+
+// take returns the requests since the last call.
+func (c *chats) take() []chatRequest {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := c.requests
+	c.requests = nil
+	return out
+}
+
+// withChannels adds the sending to channels to an environment.
+func withChannels(t *testing.T, w *env) (*chats, string) {
+	t.Helper()
+	c := &chats{t: t}
+	server := httptest.NewTLSServer(c)
+	t.Cleanup(server.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	client := must.Get(safehttp.New(safehttp.Options{Allow: []string{"127.0.0.1"}, RootCAs: roots, Redirects: -1}))(t)
+	w.Options.Client, w.Options.Sealer = client, must.Get(tokencrypt.New(must.Get(tokencrypt.NewKey())(t)))(t)
+	w.Options.Log = slog.New(slog.DiscardHandler)
+	w.Service = notification.New(w.db, w.Options)
+	return c, server.URL
+}
+
+func (w *env) fail(t *testing.T, post string, account int64) {
+	t.Helper()
+	w.recordEvent(t, "post.account_failed", post, map[string]any{"account": account, "reason": "network_error"})
+}
+
+func newChat(service notification.ChannelService, address string) notification.NewChannel {
+	return notification.NewChannel{Service: service, Name: "chat", URL: address}
+}
+
+// sendAll sends what is due and returns how many messages that were.
+func (w *env) sendAll(t *testing.T) int {
+	t.Helper()
+	for n := 0; ; n++ {
+		if more := must.Get(w.SendNext(t.Context()))(t); !more {
+			return n
+		}
+	}
+}
+
+// Each service gets a notice in its own format: the name of the team, which is the only user input, is escaped, and a post that
+// fails on two accounts is one message.
+func TestChannelFormats(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		c, base := withChannels(t, w)
+		must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE teams SET name = '*Ha<r>bour* @everyone' WHERE id = ?`, w.team)
+			return err
+		}))
+		add := func(service notification.ChannelService, path, token string) notification.Channel {
+			return must.Get(w.AddChannel(t.Context(), notification.NewChannel{
+				Service: service, Name: string(service), URL: base + path, Token: token,
+			}))(t)
+		}
+		add(notification.Slack, "/services/T0/B0/secret", "")
+		add(notification.Discord, "/api/webhooks/1/secret", "")
+		add(notification.Teams, "/workflows/secret/triggers/manual", "")
+		add(notification.Ntfy, "/press/alerts", "tk_secret")
+		secret := add(notification.Webhook, "/hook", "").SigningSecret
+		w.fail(t, "p1", 1)
+		w.fail(t, "p1", 2)
+		if n := w.sendAll(t); n != 0 {
+			t.Errorf("%d messages were sent at once", n)
+		}
+		w.clock.Advance(10 * time.Second)
+		if n := w.sendAll(t); n != 5 {
+			t.Fatalf("%d messages", n)
+		}
+		got := c.take()
+		const link = "https://press.example/posts/p1"
+		slack, _ := got[0].body["text"].(string)
+		if slack != "*∗Ha&lt;r&gt;bour∗ @everyone*: A post could not be published. Check the reason, then retry it. <"+link+"|Open>" {
+			t.Errorf("Slack: %s", slack)
+		}
+		discord, _ := got[1].body["content"].(string)
+		if mentions := got[1].body["allowed_mentions"]; !strings.Contains(discord, `\*Ha\<r\>bour\* \@everyone`) ||
+			!strings.HasSuffix(discord, " <"+link+">") || asJSON(t, mentions) != `{"parse":[]}` {
+			t.Errorf("Discord: %s %v", discord, mentions)
+		}
+		if card := asJSON(t, got[2].body); !strings.Contains(card, `"contentType":"application/vnd.microsoft.card.adaptive"`) ||
+			!strings.Contains(card, `"type":"AdaptiveCard"`) || !strings.Contains(card, `"type":"message"`) ||
+			!strings.Contains(card, link) {
+			t.Errorf("Teams: %s", card)
+		}
+		if got[3].path != "/press/" || got[3].body["topic"] != "alerts" || got[3].body["click"] != link ||
+			got[3].header.Get("Authorization") != "Bearer tk_secret" || got[3].body["title"] != "*Ha<r>bour* @everyone" {
+			t.Errorf("ntfy: %s %v %v", got[3].path, got[3].body, got[3].header)
+		}
+		if got[4].body["type"] != "post_failed" || got[4].body["url"] != link || !verifies(t, got[4], secret, w.clock.Now()) {
+			t.Errorf("webhook: %v %v", got[4].body, got[4].header)
+		}
+	})
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	return string(must.Get(json.Marshal(v))(t))
+}
+
+// verifies checks a webhook as receivers do (standardwebhooks.com).
+func verifies(t *testing.T, r chatRequest, secret string, now time.Time) bool {
+	t.Helper()
+	key := must.Get(base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_")))(t)
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(r.header.Get("Webhook-Id") + "." + r.header.Get("Webhook-Timestamp") + "." + string(r.raw)))
+	sent := must.Get(strconv.ParseInt(r.header.Get("Webhook-Timestamp"), 10, 64))(t)
+	age := now.Sub(time.Unix(sent, 0)).Abs()
+	return r.header.Get("Webhook-Signature") == "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)) && age < 5*time.Minute
+}
+
+// A channel gets only the chosen kinds of its team. Removing it discards what waits.
+func TestChannelSelection(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		c, base := withChannels(t, w)
+		other := must.Get(w.teams.AddTeam(t.Context(), team.Team{Name: "Other", Timezone: "UTC", Language: "en", Plan: "agency"}, w.owner.ID))(t)
+		for path, n := range map[string]notification.NewChannel{
+			"/all": {}, "/team": {Team: w.team}, "/other": {Team: other.ID},
+			"/kinds": {Kinds: []notification.Kind{notification.PostFailed, notification.CreditsLow}},
+			"/lost":  {Kinds: []notification.Kind{notification.AccountLost}},
+		} {
+			n.Service, n.Name, n.URL = notification.Slack, path, base+path
+			must.Get(w.AddChannel(t.Context(), n))(t)
+		}
+		w.fail(t, "p1", 1)
+		w.clock.Advance(10 * time.Second)
+		w.sendAll(t)
+		got := map[string]int{}
+		for _, r := range c.take() {
+			got[r.path]++
+		}
+		if len(got) != 3 || got["/all"] != 1 || got["/team"] != 1 || got["/kinds"] != 1 {
+			t.Errorf("%v", got)
+		}
+		w.fail(t, "p2", 1)
+		for _, channel := range must.Get(w.Channels(t.Context()))(t) {
+			must.NoError(t, w.RemoveChannel(t.Context(), channel.ID))
+		}
+		w.clock.Advance(10 * time.Second)
+		if n := w.sendAll(t); n != 0 {
+			t.Errorf("%d messages to removed channels", n)
+		}
+	})
+}
+
+// A refused message is sent again with the same ID, at the earliest when the service says, and given up after the last attempt. The
+// address, which is a secret, is in no error and not readable in the database.
+func TestChannelRetries(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		c, base := withChannels(t, w)
+		must.Get(w.AddChannel(t.Context(), newChat(notification.Webhook, base+"/secret-path")))(t)
+		c.status = http.StatusTooManyRequests
+		w.fail(t, "p1", 1)
+		w.clock.Advance(10 * time.Second)
+		w.sendAll(t)
+		w.clock.Advance(29 * time.Minute) // Retry-After is half an hour
+		if n := w.sendAll(t); n != 0 {
+			t.Errorf("sent again before Retry-After")
+		}
+		state := must.Get(w.Channels(t.Context()))(t)[0]
+		if state.Error != "the service answered with status 429" || state.FailedAt.IsZero() {
+			t.Errorf("%+v", state)
+		}
+		for range 10 {
+			w.clock.Advance(6*time.Hour + time.Minute)
+			w.sendAll(t)
+		}
+		attempts := c.take()
+		id := attempts[0].header.Get("Webhook-Id")
+		if len(attempts) < 4 || len(attempts) > 6 || id == "" || id != attempts[1].header.Get("Webhook-Id") {
+			t.Errorf("%d attempts", len(attempts))
+		}
+		c.status = 0
+		must.NoError(t, w.TestChannel(t.Context(), state.ID))
+		if got := c.take(); len(got) != 1 || got[0].body["type"] != "test" {
+			t.Errorf("%v", got)
+		}
+		if state = must.Get(w.Channels(t.Context()))(t)[0]; state.Error != "" || state.SentAt.IsZero() {
+			t.Errorf("%+v", state)
+		}
+		var sealed []byte
+		must.NoError(t, w.db.QueryRow(t.Context(), `SELECT sealed FROM notice_channels`).Scan(&sealed))
+		if strings.Contains(string(sealed), "secret-path") || strings.Contains(asJSON(t, state), "secret-path") {
+			t.Error("the address is readable")
+		}
+	})
+}
+
+// Private hosts are refused unless the operator allows them, when a channel is added and when a message is sent.
+func TestChannelPrivateHosts(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		c, base := withChannels(t, w)
+		channel := must.Get(w.AddChannel(t.Context(), newChat(notification.Slack, base+"/x")))(t)
+		w.Options.Client = must.Get(safehttp.New(safehttp.Options{}))(t)
+		w.Service = notification.New(w.db, w.Options)
+		for _, address := range []string{
+			base + "/x", "https://169.254.169.254/latest", "http://hooks.example.com/x", "https://localhost/x", "",
+		} {
+			if _, err := w.AddChannel(t.Context(), newChat(notification.Slack, address)); err == nil {
+				t.Errorf("%s was accepted", address)
+			}
+		}
+		if err := w.TestChannel(t.Context(), channel.ID); err == nil || strings.Contains(err.Error(), base) || len(c.take()) > 0 {
+			t.Errorf("sent to a private host: %v", err)
+		}
+	})
+}
+
+// A rotated sealing key opens channels until they are resealed.
+func TestChannelReseal(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		_, base := withChannels(t, w)
+		before, after := must.Get(tokencrypt.NewKey())(t), must.Get(tokencrypt.NewKey())(t)
+		reopen := func(keys string) {
+			w.Options.Sealer = must.Get(tokencrypt.New(keys))(t)
+			w.Service = notification.New(w.db, w.Options)
+		}
+		reopen(before)
+		channel := must.Get(w.AddChannel(t.Context(), newChat(notification.Slack, base+"/x")))(t)
+		reopen(after)
+		if w.CheckSealing(t.Context()) == nil {
+			t.Error("a missing key was not noticed")
+		}
+		reopen(after + "," + before)
+		if n, left, err := w.Reseal(t.Context()); n != 1 || left != 0 || err != nil {
+			t.Errorf("%d resealed, %d left: %v", n, left, err)
+		}
+		reopen(after)
+		must.NoError(t, w.CheckSealing(t.Context()))
+		must.NoError(t, w.TestChannel(t.Context(), channel.ID))
+	})
+}

@@ -1,0 +1,45 @@
+package safehttp
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"time"
+)
+
+const (
+	postTimeout = 20 * time.Second
+	maxAnswer   = 64 << 10 // bytes read from an answer
+)
+
+// Answer is the answer to Post.
+type Answer struct {
+	Status     int
+	RetryAfter string // the header field, or ""
+}
+
+// Post sends a body to an address and returns the answer, whose body it ignores. It follows no redirect. Errors are of type *Error and
+// do not contain the address, which may be a secret.
+func (c *Client) Post(ctx context.Context, address string, header map[string]string, body []byte) (Answer, error) {
+	u, err := c.parse(address)
+	if err != nil {
+		return Answer{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(c.opts.Timeout, postTimeout))
+	defer cancel()
+	r := (&http.Request{
+		Method: http.MethodPost, URL: u, Host: u.Host, Header: http.Header{},
+		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
+	}).WithContext(ctx)
+	for name, value := range header {
+		r.Header.Set(name, value)
+	}
+	resp, err := c.transport.RoundTrip(r)
+	if err != nil {
+		return Answer{}, connectError(err)
+	}
+	defer resp.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // some servers count an unread answer as a failure
+	return Answer{resp.StatusCode, resp.Header.Get("Retry-After")}, nil
+}
