@@ -32,8 +32,8 @@ func TestNotificationChannels(t *testing.T) {
 		strings.Contains(out, "s3cret") || strings.Contains(out, "whsec_") {
 		t.Errorf("%v: %s", err, out)
 	}
-	o.cannot("could not be reached", "channels", "test", "1", "--notice-allow", "127.0.0.1")
-	o.cannot("--notice-allow", "channels", "test", "1")
+	o.mustFail("could not be reached", "channels", "test", "1", "--notice-allow", "127.0.0.1")
+	o.mustFail("--notice-allow", "channels", "test", "1")
 	o.does("channels", "remove", "1")
-	o.cannot("no such channel", "channels", "remove", "1")
+	o.mustFail("no such channel", "channels", "remove", "1")
 }

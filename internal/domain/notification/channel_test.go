@@ -178,7 +178,8 @@ func verifies(t *testing.T, r chatRequest, secret string, now time.Time) bool {
 func TestChannelSelection(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
-		other := must.Get(w.teams.AddTeam(t.Context(), team.Team{Name: "Other", Timezone: "UTC", Language: "en", Plan: "agency"}, w.owner.ID))(t)
+		second := team.Team{Name: "Other", Timezone: "UTC", Language: "en", Plan: "agency"}
+		other := must.Get(w.teams.AddTeam(t.Context(), second, w.owner.ID))(t)
 		for path, n := range map[string]notification.NewChannel{
 			"/all": {}, "/team": {Team: w.team}, "/other": {Team: other.ID},
 			"/kinds": {Kinds: []notification.Kind{notification.PostFailed, notification.CreditsLow}},
