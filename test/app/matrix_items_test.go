@@ -38,7 +38,7 @@ var unknownIDs = samples{
 	"accounts{id}": "987654", "accounts{account}": "987654", "posts{id}": nobody, "hashtags{id}": "987654",
 	"keys{key}": "987654", "assistants{connection}": "987654",
 	"teams{team}": "987654", "deletions{code}": "NONE", "api{chapter}": "none", "notices{id}": "987654",
-	"people{person}": "987654", "members{person}": "987654",
+	"people{person}": "987654", "members{person}": "987654", "channels{channel}": "987654",
 	"invitations{invitation}": "987654", "jobs{id}": "social_post:" + nobody, "reports{id}": nobody,
 	"reports{token}": "AAAA", "links{link}": "987654", "recipients{recipient}": "987654",
 	"unsubscribe{token}": "AAAA", "pictures{id}": "987654",
@@ -61,7 +61,7 @@ func (h *env) sampleTeam(tb testing.TB) (*crew, samples) {
 	owner := c.as(tb, access.Owner)
 	s := samples{
 		"teams{team}": fmt.Sprint(c.team.ID), "callback{platform}": "bluesky", "choose{attempt}": "987654",
-		"files{token}": "AAAA", "files{name}": "none.png", "deletions{code}": "MATRIX", "api{chapter}": "posts",
+		"channels{channel}": "987654", "files{token}": "AAAA", "files{name}": "none.png", "deletions{code}": "MATRIX", "api{chapter}": "posts",
 	}
 	s["accounts{id}"], s["accounts{account}"], s["connected{account}"] = c.id(), c.id(), c.id()
 	s["people{person}"] = fmt.Sprint(c.people[access.Viewer].ID)
