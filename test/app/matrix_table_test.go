@@ -124,7 +124,6 @@ var matrix = map[string]entry{
 	"POST /hashtags/search/add": {
 		who: shell.Writers, form: url.Values{"list": {"hashtags{id}"}, "hashtag": {"coffee"}},
 	},
-	"GET /hashtags/{id}/use":                        {who: shell.Writers},
 	"GET /hashtags/{id}":                            {who: shell.Members},
 	"GET /hashtags/{id}/use":                        {who: shell.Writers},
 	"GET /hashtags/{id}/text":                       {who: shell.Members},
