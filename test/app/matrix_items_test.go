@@ -61,7 +61,8 @@ func (h *env) sampleTeam(tb testing.TB) (*crew, samples) {
 	owner := c.as(tb, access.Owner)
 	s := samples{
 		"teams{team}": fmt.Sprint(c.team.ID), "callback{platform}": "bluesky", "choose{attempt}": "987654",
-		"channels{channel}": "987654", "files{token}": "AAAA", "files{name}": "none.png", "deletions{code}": "MATRIX", "api{chapter}": "posts",
+		"channels{channel}": "987654",
+		"files{token}":      "AAAA", "files{name}": "none.png", "deletions{code}": "MATRIX", "api{chapter}": "posts",
 	}
 	s["accounts{id}"], s["accounts{account}"], s["connected{account}"] = c.id(), c.id(), c.id()
 	s["people{person}"] = fmt.Sprint(c.people[access.Viewer].ID)
