@@ -88,7 +88,7 @@ async function accounts(page) {
   await page.getByRole('link', { name: '90 days' }).click();
   await page.locator('[aria-current="page"]', { hasText: '90 days' }).waitFor();
   await look(page, 'account');
-  await page.locator('.account-head summary').click();
+  await page.locator('.account-head .pop:not(.range) > summary').click();
   await page.getByRole('link', { name: 'Disconnect' }).click();
   await page.getByRole('heading', { name: `Disconnect ${name}?` }).waitFor();
   await look(page, 'account-disconnect');
