@@ -170,3 +170,23 @@ func TestSendForApprovalWithTimeAndMessage(t *testing.T) {
 		c.as(t, access.Viewer).open(sent.path).lacks("The client’s link")
 	})
 }
+
+// A draft whose time is cleared in the form has no time. It stays a draft when the client approves it.
+func TestSendForApprovalClearsTime(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		editor := c.as(t, access.Editor)
+		_, _, when := c.formTime(t, 50*time.Hour)
+		id := c.draft(t, "For the client", when.Format(time.RFC3339))
+		sent := editor.open("/approvals/new?post="+id).form("Create the link").fill("date", "").fill("time", "").press().
+			shows(http.StatusOK, "The client’s link")
+		if held := c.storedPost(t, sent.path); !held.ScheduledAt.IsZero() {
+			t.Errorf("the draft has the time %v, want none", held.ScheduledAt)
+		}
+		link := strings.TrimPrefix(sent.field("link"), h.root)
+		h.browser(t).open(link).form("Approve").fill("name", "Cleo").press().shows(http.StatusOK, "Approved by Cleo")
+		if held := c.storedPost(t, sent.path); held.Status != post.Draft || held.Approval != post.Approved {
+			t.Errorf("the post is %s and %s, want draft and approved", held.Status, held.Approval)
+		}
+	})
+}

@@ -36,12 +36,13 @@ type input struct {
 	Schedule       bool
 	Message, Email string
 	Date, Time     string
+	Timed          bool // whether the form has fields for the time
 }
 
 // inputOf returns the input of a submitted form.
 func inputOf(r *http.Request) input {
 	f := r.PostForm
-	return input{f.Get("schedule") != "", f.Get("message"), f.Get("email"), f.Get("date"), f.Get("time")}
+	return input{f.Get("schedule") != "", f.Get("message"), f.Get("email"), f.Get("date"), f.Get("time"), f.Has("date")}
 }
 
 // listed is a post in a list.
@@ -153,21 +154,28 @@ func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/approvals/"+sent.ID)
 }
 
-// setTime changes the time of a draft to the time of the form, if the form has another.
+// setTime changes the time of a draft to the time of the form, if the form has another. Empty fields clear the time.
 func (p *Handlers) setTime(r *http.Request, id string, in input) error {
-	if in.Date == "" && in.Time == "" {
+	if !in.Timed {
 		return nil
 	}
 	visitor := shell.VisitorOf(r.Context())
-	at, err := teamtime.Parse(in.Date+"T"+in.Time, visitor.Zone)
-	if err != nil {
-		return apierr.Invalid(apierr.Malformed, "date", "Enter a date and a time that exists on that date.").Wrap(err)
+	var at time.Time
+	if in.Date != "" || in.Time != "" {
+		var err error
+		if at, err = teamtime.Parse(in.Date+"T"+in.Time, visitor.Zone); err != nil {
+			return apierr.Invalid(apierr.Malformed, "date", "Enter a date and a time that exists on that date.").Wrap(err)
+		}
 	}
 	found, err := p.posts.Load(r.Context(), visitor.Team.ID, id)
 	if err != nil || found.Status != post.Draft || at.Equal(found.ScheduledAt.Truncate(time.Minute)) {
 		return err
 	}
-	_, err = p.Do(r, "update_post", operation.Arguments{"id": id, "scheduled_at": at.UTC().Format(time.RFC3339)})
+	change := operation.Arguments{"id": id, "scheduled_at": nil}
+	if !at.IsZero() {
+		change["scheduled_at"] = at.UTC().Format(time.RFC3339)
+	}
+	_, err = p.Do(r, "update_post", change)
 	return err
 }
 
