@@ -85,7 +85,10 @@ func CallFinding(platform, subject string, err error) Finding {
 	}
 	switch refused.Class {
 	case AuthDead, AuthRefresh:
-		found.NextStep, found.Expired = cmp.Or(nextSteps[platform][refused.Code], reconnect), refused.Class == AuthRefresh
+		found.NextStep, found.Expired = reconnect, refused.Class == AuthRefresh
+		if step := nextSteps[platform][refused.Code]; refused.Code != "" && step != "" {
+			found.NextStep = step
+		}
 	case Quota:
 		found.NextStep = cmp.Or(nextSteps[platform][refused.Code], "Wait until the limit ends.")
 	case Unapproved:
