@@ -20,12 +20,18 @@ const (
 	maxRetryAfter = time.Hour
 )
 
-// notifyChannels stores the notice of an event for the channels that want it, in the event's transaction.
+// notifyChannels stores the notice of an event for the channels that want it, in the event's transaction. Only results of a post that
+// were not sent yet are merged.
 func notifyChannels(ctx context.Context, tx *db.Tx, kind Kind, e db.Event, detail []byte) error {
-	_, err := tx.Exec(ctx, `INSERT INTO channel_notices (channel_id, team_id, kind, subject, detail, created_at, send_at)
-		SELECT c.id, CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT)
+	event := e.ID
+	if e.Kind == "post.account_failed" || e.Kind == "post.account_unconfirmed" {
+		event = 0
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO channel_notices (channel_id, team_id, kind, subject, detail, created_at, send_at, event_id)
+		SELECT c.id, CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT),
+			CAST(? AS BIGINT)
 		FROM notice_channels c WHERE c.team_id IN (0, ?) AND (c.kinds = '' OR c.kinds LIKE ?) ON CONFLICT DO NOTHING`,
-		e.Team, string(kind), e.Subject, string(detail), db.Micros(tx.Now()), db.Micros(tx.Now().Add(channelDelay)), e.Team,
+		e.Team, string(kind), e.Subject, string(detail), db.Micros(tx.Now()), db.Micros(tx.Now().Add(channelDelay)), event, e.Team,
 		"%,"+string(kind)+",%")
 	if err != nil {
 		return fmt.Errorf("notifying channels of %s: %w", e.Kind, err)

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -59,6 +60,13 @@ func (c *chats) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(r.URL.Path, "/workflows/"): // Teams
 		w.WriteHeader(http.StatusAccepted)
 	}
+}
+
+// answer sets the status of the answers to all requests, or the usual answers for 0.
+func (c *chats) answer(status int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.status = status
 }
 
 // take returns the requests since the last call.
@@ -209,13 +217,56 @@ func TestChannelSelection(t *testing.T) {
 	})
 }
 
+// Every event is a message, except that a post that fails on several accounts before its message is sent is one.
+func TestChannelEvents(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		c, base := withChannels(t, w)
+		must.Get(w.AddChannel(t.Context(), newChat(notification.Webhook, base+"/hook")))(t)
+		send := func() []string {
+			w.clock.Advance(10 * time.Second)
+			w.sendAll(t)
+			var kinds []string
+			for _, r := range c.take() {
+				kinds = append(kinds, fmt.Sprint(r.body["type"], ": ", r.body["text"]))
+			}
+			return kinds
+		}
+		w.recordEvent(t, "post.rejected", "p1", map[string]any{"round": 1})
+		w.recordEvent(t, "post.approved", "p1", map[string]any{"round": 1})
+		w.recordEvent(t, "post.commented", "p1", map[string]any{})
+		w.recordEvent(t, "post.commented", "p1", map[string]any{})
+		w.recordEvent(t, "key.created", "5", map[string]any{"level": "read"})
+		w.recordEvent(t, "key.changed", "5", map[string]any{"level": "full"})
+		got := send()
+		if len(got) != 6 || got[1] != "approval_decided: The client approved a post." ||
+			!strings.Contains(got[5], "It can read, write, publish and spend credits.") {
+			t.Errorf("%d messages: %q", len(got), got)
+		}
+		w.fail(t, "p1", 1)
+		w.fail(t, "p1", 2)
+		w.recordEvent(t, "post.account_decided", "p1", map[string]any{"account": 3, "decision": "not_published"})
+		if got := send(); len(got) != 2 || got[0] == got[1] {
+			t.Errorf("%q", got)
+		}
+		c.answer(http.StatusInternalServerError)
+		w.fail(t, "p1", 1)
+		send()
+		w.fail(t, "p1", 1) // the message about the first failure may have arrived
+		c.answer(0)
+		w.clock.Advance(time.Hour)
+		if got := send(); len(got) != 2 {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
 // A refused message is sent again with the same ID, at the earliest when the service says, and given up after the last attempt. The
 // address, which is a secret, is in no error and not readable in the database.
 func TestChannelRetries(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
 		must.Get(w.AddChannel(t.Context(), newChat(notification.Webhook, base+"/secret-path")))(t)
-		c.status = http.StatusTooManyRequests
+		c.answer(http.StatusTooManyRequests)
 		w.fail(t, "p1", 1)
 		w.clock.Advance(10 * time.Second)
 		w.sendAll(t)
@@ -236,7 +287,7 @@ func TestChannelRetries(t *testing.T) {
 		if len(attempts) < 4 || len(attempts) > 6 || id == "" || id != attempts[1].header.Get("Webhook-Id") {
 			t.Errorf("%d attempts", len(attempts))
 		}
-		c.status = 0
+		c.answer(0)
 		must.NoError(t, w.TestChannel(t.Context(), state.ID))
 		if got := c.take(); len(got) != 1 || got[0].body["type"] != "test" {
 			t.Errorf("%v", got)

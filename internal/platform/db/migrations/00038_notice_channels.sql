@@ -28,8 +28,10 @@ CREATE TABLE channel_notices (
     created_at BIGINT NOT NULL,
     send_at    BIGINT NOT NULL,
     tries      BIGINT NOT NULL DEFAULT 0,
-    UNIQUE (channel_id, team_id, kind, subject) -- a post that fails on several accounts is one message
+    event_id   BIGINT NOT NULL -- 0 for the result of a post, so that a post that fails on several accounts is one message
 );
+-- A message that was tried may have been sent, so the next failure of the post needs its own.
+CREATE UNIQUE INDEX channel_notices_by_event ON channel_notices (channel_id, team_id, kind, subject, event_id) WHERE tries = 0;
 CREATE INDEX channel_notices_due ON channel_notices (send_at, id);
 CREATE INDEX channel_notices_of_team ON channel_notices (team_id);
 
