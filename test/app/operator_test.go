@@ -108,7 +108,7 @@ func TestOperatorManagesTeams(t *testing.T) {
 		h.change(t, `UPDATE teams SET name = 'Quayside' WHERE id = ?`, other.ID)
 		for typed, status := range map[string]int{
 			"quays": http.StatusOK, fmt.Sprint(other.ID, " Quayside"): http.StatusOK,
-			"nobody": http.StatusUnprocessableEntity, "a": http.StatusUnprocessableEntity,
+			"nobody": http.StatusUnprocessableEntity, fmt.Sprint(other.ID, " Seven Agency"): http.StatusUnprocessableEntity, "a": http.StatusUnprocessableEntity,
 		} {
 			found := b.open("/operator/events").form("Filter").fill("team", typed).press()
 			if status == http.StatusOK {
@@ -119,6 +119,7 @@ func TestOperatorManagesTeams(t *testing.T) {
 				found.shows(status, "No team has this name.")
 			}
 		}
+		b.open("/operator/events.jsonl?team=Quayside").shows(http.StatusUnprocessableEntity, "The team must be an ID.")
 		b.open("/operator/teams").shows(http.StatusOK, "Members Accounts Last active")
 		lines := b.open(fmt.Sprintf("/operator/events.jsonl?team=%d", c.team.ID)).shows(http.StatusOK).source
 		if n := strings.Count(lines, "\n"); n != h.count(t, "events WHERE team_id = ?", c.team.ID) {
@@ -209,6 +210,8 @@ func TestOperatorPauses(t *testing.T) {
 			shows(http.StatusUnprocessableEntity, "Nothing has this name; choose one of the list.")
 		p.form("Pause").fill("scope", "team").fill("target", "987654").fill("action", "publish").press().
 			shows(http.StatusUnprocessableEntity, "There is no such team or key")
+		p.form("Pause").fill("scope", "team").fill("target", fmt.Sprint(c.team.ID, " Seven Agency")).fill("action", "publish").press().
+			shows(http.StatusUnprocessableEntity, "Nothing has this name")
 		p = p.form("Pause").fill("scope", "team").fill("target", fmt.Sprint(c.team.ID, " ", c.team.Name)).fill("action", "publish").
 			fill("reason", "odd posts").press()
 		p.shows(http.StatusOK, "It takes effect everywhere within a second.", "odd posts")

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/team/teamsearch"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/web/settings"
 )
 
@@ -177,13 +179,9 @@ func (p *Handlers) fillEvents(r *http.Request, view *eventsView) error {
 // findPerson finds the person that was entered by ID, with or without the name, or by a part of a name or address that no
 // other person has.
 func (p *Handlers) findPerson(r *http.Request, view *eventsView) error {
-	first, _, _ := strings.Cut(view.Who, " ")
-	if id, err := strconv.ParseInt(first, 10, 64); err == nil && id > 0 {
-		view.Person = id
-		return nil
-	}
-	if view.Who == "" {
-		return nil
+	id, err := p.chosenID(r, view.Who, teamsearch.PersonNames)
+	if view.Person = id; err != nil || id > 0 || view.Who == "" {
+		return err
 	}
 	found, err := teamsearch.People(r.Context(), p.DB, teamsearch.Query{Text: view.Who, Most: 2})
 	switch {
@@ -206,15 +204,8 @@ func (p *Handlers) findTeam(r *http.Request, view *eventsView) error {
 	if err != nil || view.Typed == "" {
 		return err
 	}
-	if id, err := strconv.ParseInt(view.Typed, 10, 64); err == nil && id > 0 {
-		view.Team = id
-		return nil
-	}
-	for _, one := range view.Teams {
-		if view.Typed == teamChoice(one) {
-			view.Team = one.ID
-			return nil
-		}
+	if view.Team, err = p.chosenID(r, view.Typed, teamsearch.TeamNames); err != nil || view.Team > 0 {
+		return err
 	}
 	found, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Text: view.Typed, Most: 2})
 	switch {
@@ -230,8 +221,25 @@ func (p *Handlers) findTeam(r *http.Request, view *eventsView) error {
 	return nil
 }
 
-// teamChoice returns a team as the fields for teams offer it.
-func teamChoice(t team.Team) string { return strconv.FormatInt(t.ID, 10) + " " + t.Name }
+// chosenID returns the ID of a typed choice: an ID, or an ID and the name that it has. It returns 0 for another text, such as
+// a name that begins with a number.
+func (p *Handlers) chosenID(r *http.Request, typed string,
+	namesOf func(context.Context, *db.DB, []int64) (teamsearch.Names, error)) (int64, error) {
+	number, name, named := strings.Cut(typed, " ")
+	id, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || id <= 0 {
+		return 0, nil
+	}
+	if !named {
+		return id, nil
+	}
+	names, err := namesOf(r.Context(), p.DB, []int64{id})
+	rest, ok := strings.CutPrefix(name, names[id])
+	if err != nil || !ok || names[id] == "" || rest != "" && rest[0] != ',' { // a key has its team after its name
+		return 0, err
+	}
+	return id, nil
+}
 
 // eventDays adds names to events, newest first, and groups them by day.
 func (p *Handlers) eventDays(r *http.Request, events []auditlog.Entry) ([]eventDay, error) {
@@ -273,10 +281,17 @@ const (
 
 // eventsFile serves the selected events as JSON lines, oldest first.
 func (p *Handlers) eventsFile(w http.ResponseWriter, r *http.Request) {
+	filter := eventsFilterOf(r)
+	for name, id := range map[string]int64{"team": filter.Team, "person": filter.Person} {
+		if id == 0 && r.URL.Query().Get(name) != "" {
+			http.Error(w, "The "+name+" must be an ID.", http.StatusUnprocessableEntity)
+			return
+		}
+	}
 	w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="pressroom-events.jsonl"`)
 	control, out := http.NewResponseController(w), json.NewEncoder(w)
-	part := eventsFilterOf(r).selection()
+	part := filter.selection()
 	part.AfterID, part.OldestFirst, part.Limit = numberOf(r, "after"), true, batch
 	for {
 		found, err := auditlog.Entries(r.Context(), p.DB, part)

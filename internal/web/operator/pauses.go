@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -118,9 +117,12 @@ func (p *Handlers) pauseIn(r *http.Request) (team.Pause, error) {
 // target returns the ID of a team or key that was entered by its ID, with or without a name, or by a part of its name that
 // no other one has.
 func (p *Handlers) target(r *http.Request, scope team.Scope, typed string) (int64, error) {
-	number, _, _ := strings.Cut(typed, " ") // an offered one has its name after the ID
-	if id, err := strconv.ParseInt(number, 10, 64); err == nil && id > 0 {
-		return id, nil
+	names := teamsearch.TeamNames
+	if scope == team.ForKey {
+		names = teamsearch.KeyNames
+	}
+	if id, err := p.chosenID(r, typed, names); err != nil || id > 0 {
+		return id, err
 	}
 	var found []int64
 	if scope == team.ForKey {
