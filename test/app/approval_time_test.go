@@ -157,9 +157,10 @@ func TestSendForApprovalWithTimeAndMessage(t *testing.T) {
 		ask.fill("message", strings.Repeat("ä", 2001)).fill("time", clock).press().
 			shows(http.StatusUnprocessableEntity, "A message may have at most 2000 characters.")
 		again := editor.open("/approvals/new?post=" + id).form("Create the link")
-		if again.values.Get("date") != day || again.values.Get("time") != clock {
-			t.Errorf("the form has the time %s %s", again.values.Get("date"), again.values.Get("time"))
+		if again.values.Get("date") != "" || again.values.Get("time") != "" {
+			t.Errorf("after an error, the draft has the time %s %s", again.values.Get("date"), again.values.Get("time"))
 		}
+		again.fill("date", day).fill("time", clock)
 		sent := again.fill("message", "Have a <look>, please.").press().shows(http.StatusOK, "The client’s link", "Waiting for approval")
 		link := strings.TrimPrefix(editor.open(sent.path).field("link"), h.root)
 		p := h.browser(t).open(link).shows(http.StatusOK, "Ada editor wrote: Have a <look>, please.", "as soon as you approve it.")
@@ -188,5 +189,17 @@ func TestSendForApprovalClearsTime(t *testing.T) {
 		if held := c.storedPost(t, sent.path); held.Status != post.Draft || held.Approval != post.Approved {
 			t.Errorf("the post is %s and %s, want draft and approved", held.Status, held.Approval)
 		}
+	})
+}
+
+// An error of a field that the form no longer has is shown above the form.
+func TestSendForApprovalAfterSchedule(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		id := c.draft(t, "For the client", "")
+		day, _, when := c.formTime(t, 50*time.Hour)
+		ask := c.as(t, access.Editor).open("/approvals/new?post=" + id).form("Create the link")
+		c.callTool(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": when.Format(time.RFC3339)})
+		ask.fill("date", day).press().shows(http.StatusUnprocessableEntity, "Enter a date and a time", "The post keeps its time.")
 	})
 }

@@ -109,7 +109,7 @@ func (s *Service) removeAccount(ctx context.Context, tx *db.Tx, call operation.C
 		}
 		p.Status = Draft
 	}
-	return recordChange(ctx, tx, call, &p, []string{"account_ids"})
+	return RecordChange(ctx, tx, call, &p, []string{"account_ids"})
 }
 
 // Failure is the error of a post that failed on an account.

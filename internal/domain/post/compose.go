@@ -302,7 +302,7 @@ func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operatio
 	case timeIsFree && slices.Equal(fields, []string{"scheduled_at"}):
 		return recordSilentChange(ctx, tx, call, p, fields)
 	}
-	return recordChange(ctx, tx, call, p, fields)
+	return RecordChange(ctx, tx, call, p, fields)
 }
 
 // recordSilentChange stores a change that does not need the client's approval again.
@@ -328,7 +328,7 @@ func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p
 		return false, apierr.Invalid(apierr.MissingArgument, "scheduled_at",
 			"A scheduled post needs a time. To unschedule it, use the action on its page.")
 	}
-	if err := checkFutureTime(call, at); err != nil {
+	if err := CheckFutureTime(call, at); err != nil {
 		return false, err
 	}
 	return s.changeTime(ctx, tx, call, p, at)

@@ -80,7 +80,7 @@ func (s *Service) insertDraft(ctx context.Context, tx *db.Tx, call operation.Cal
 		return err
 	}
 	if !p.ScheduledAt.IsZero() {
-		if err := checkFutureTime(call, p.ScheduledAt); err != nil {
+		if err := CheckFutureTime(call, p.ScheduledAt); err != nil {
 			return err
 		}
 	}

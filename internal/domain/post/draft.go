@@ -150,7 +150,7 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 	if len(fields) == 0 {
 		return nil
 	}
-	return recordChange(ctx, tx, call, p, fields)
+	return RecordChange(ctx, tx, call, p, fields)
 }
 
 // setCaption changes a post's text and reports whether it differs.
@@ -210,7 +210,7 @@ func parseFutureTime(call operation.Call, text string) (time.Time, error) {
 	if err != nil {
 		return at, badTime("scheduled_at", err)
 	}
-	return at, checkFutureTime(call, at)
+	return at, CheckFutureTime(call, at)
 }
 
 const (
@@ -218,8 +218,8 @@ const (
 	unlikelyYearsAhead = 1  // a note asks to check the year of later times
 )
 
-// checkFutureTime returns an error for a time in the past or too far ahead.
-func checkFutureTime(call operation.Call, at time.Time) error {
+// CheckFutureTime returns an error for a time in the past or too far ahead.
+func CheckFutureTime(call operation.Call, at time.Time) error {
 	switch {
 	case !at.After(call.Now):
 		return errPastTime

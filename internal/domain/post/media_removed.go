@@ -84,7 +84,7 @@ func (s *Service) removeMedia(ctx context.Context, tx *db.Tx, call operation.Cal
 		}
 		p.Status = Draft
 	}
-	if err := recordChange(ctx, tx, call, &p, []string{"media_ids"}); err != nil {
+	if err := RecordChange(ctx, tx, call, &p, []string{"media_ids"}); err != nil {
 		return NotNeeded, err
 	}
 	return p.Approval, auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), eventMediaRemoved, p.ID,

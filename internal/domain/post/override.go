@@ -104,12 +104,12 @@ func (s *Service) edit(ctx context.Context, person int64, postID, field string, 
 		if err := apply(ctx, tx, p); err != nil {
 			return err
 		}
-		return recordChange(ctx, tx, call, p, []string{field})
+		return RecordChange(ctx, tx, call, p, []string{field})
 	})
 }
 
-// recordChange stores a changed post, requests approval again if necessary, and records the changed fields.
-func recordChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, fields []string) error {
+// RecordChange stores a changed post, requests approval again if necessary, and records the changed fields.
+func RecordChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, fields []string) error {
 	kind, err := reopenApproval(ctx, tx, p)
 	if err != nil {
 		return err

@@ -31,6 +31,22 @@ type askView struct {
 	MaxMessage int
 }
 
+// WrongAbove reports whether the error is shown above the form, because the form has no field for it.
+func (v askView) WrongAbove() bool {
+	if v.Wrong.Text == "" || len(v.Posts) == 0 {
+		return v.Wrong.Text != ""
+	}
+	switch v.Wrong.Field {
+	case "message":
+		return false
+	case "email":
+		return !v.Mails
+	case "date", "scheduled_at":
+		return !v.Draft
+	}
+	return true
+}
+
 // input is what the form contains.
 type input struct {
 	Schedule       bool
@@ -134,7 +150,7 @@ func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 	wanted := approval.NewRequest{Posts: ids, Schedule: in.Schedule, Email: in.Email, Message: in.Message}
 	err := p.require(r, "ask_approval")
 	if err == nil && len(ids) == 1 {
-		err = p.setTime(r, ids[0], in)
+		err = in.setTime(&wanted, shell.VisitorOf(r.Context()).Zone)
 	}
 	var sent approval.SentRequest
 	if err == nil {
@@ -154,29 +170,20 @@ func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/approvals/"+sent.ID)
 }
 
-// setTime changes the time of a draft to the time of the form, if the form has another. Empty fields clear the time.
-func (p *Handlers) setTime(r *http.Request, id string, in input) error {
+// setTime adds the time of the form to a request. Empty fields clear the time of a draft.
+func (in input) setTime(wanted *approval.NewRequest, zone *time.Location) error {
 	if !in.Timed {
 		return nil
 	}
-	visitor := shell.VisitorOf(r.Context())
 	var at time.Time
 	if in.Date != "" || in.Time != "" {
 		var err error
-		if at, err = teamtime.Parse(in.Date+"T"+in.Time, visitor.Zone); err != nil {
+		if at, err = teamtime.Parse(in.Date+"T"+in.Time, zone); err != nil {
 			return apierr.Invalid(apierr.Malformed, "date", "Enter a date and a time that exists on that date.").Wrap(err)
 		}
 	}
-	found, err := p.posts.Load(r.Context(), visitor.Team.ID, id)
-	if err != nil || found.Status != post.Draft || at.Equal(found.ScheduledAt.Truncate(time.Minute)) {
-		return err
-	}
-	change := operation.Arguments{"id": id, "scheduled_at": nil}
-	if !at.IsZero() {
-		change["scheduled_at"] = at.UTC().Format(time.RFC3339)
-	}
-	_, err = p.Do(r, "update_post", change)
-	return err
+	wanted.Time = &at
+	return nil
 }
 
 // flashSent shows on the next page whether the link was created and mailed.

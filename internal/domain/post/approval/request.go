@@ -30,6 +30,8 @@ type NewRequest struct {
 	Schedule bool   // schedule posts with a time when they are approved
 	Email    string // the client's address; if empty, no email is sent
 	Message  string // shown to the client above the posts; may be empty
+
+	Time *time.Time // new time of the drafts; the zero time clears their time, and nil keeps it
 }
 
 // SentRequest is a created approval link.
@@ -69,6 +71,9 @@ func (s *Service) RequestPosts(ctx context.Context, person int64, ask NewRequest
 		for _, id := range slices.Sorted(slices.Values(ask.Posts)) { // Lock rows in the same order everywhere to avoid deadlocks.
 			p, err := s.Posts.Lock(ctx, tx, call.TeamID, id)
 			if err != nil {
+				return err
+			}
+			if err := setTime(ctx, tx, call, &p, ask.Time); err != nil {
 				return err
 			}
 			position := slices.Index(ask.Posts, id)
@@ -166,6 +171,23 @@ func (s *Service) add(ctx context.Context, tx *db.Tx, call operation.Call, r Req
 	}
 	return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), "post.approval_asked", p.ID,
 		map[string]any{"round": p.Round})
+}
+
+// setTime changes the time of a locked draft that is sent to a client. The time of a form has no seconds.
+func setTime(ctx context.Context, tx *db.Tx, call operation.Call, p *post.Record, at *time.Time) error {
+	if at == nil || p.Status != post.Draft || at.Equal(p.ScheduledAt.Truncate(time.Minute)) {
+		return nil
+	}
+	if err := CheckRequest(*p); err != nil {
+		return err
+	}
+	if !at.IsZero() {
+		if err := post.CheckFutureTime(call, *at); err != nil {
+			return err
+		}
+	}
+	p.ScheduledAt, p.PlannedDay = *at, ""
+	return post.RecordChange(ctx, tx, call, p, []string{"scheduled_at"})
 }
 
 // CheckRequest returns an error if approval of the post cannot be requested.
