@@ -20,6 +20,7 @@ import (
 const (
 	testKind Kind = "test"
 	testText      = "This is a test. Notifications of pressroom will appear here."
+	maxTitle      = 200
 )
 
 // channelMessage is a notice as a chat shows it. Only the name of the team is user input.
@@ -40,10 +41,10 @@ func (m channelMessage) encode(service ChannelService, address sealedAddress) (s
 	header := map[string]string{"Content-Type": "application/json", "User-Agent": "pressroom"}
 	target := address.URL
 	var body any
-	title := plaintext.Line(m.title)
+	title := plaintext.Unlink(m.title, maxTitle) // chats find no mentions and addresses in it
 	switch service {
 	case Slack: // also Mattermost and Rocket.Chat
-		body = map[string]any{"text": "*" + slackText(title) + "*: " + slackText(m.text) + " <" + m.url + "|Open>"}
+		body = map[string]any{"text": "*" + slackText(unformatted.Replace(title)) + "*: " + slackText(m.text) + " <" + m.url + "|Open>"}
 	case Discord:
 		body = map[string]any{
 			"content":          "**" + markdownText(title) + "**: " + markdownText(m.text) + " <" + m.url + ">",
@@ -97,10 +98,14 @@ func (m channelMessage) card(title string) any {
 	}}}
 }
 
-// slackText escapes a text for Slack's mrkdwn. Slack has no escape for formatting, so an asterisk could only end the bold.
+// slackText escapes a text for Slack's mrkdwn.
 func slackText(text string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "*", "∗").Replace(text)
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }
+
+// unformatted replaces characters that format a text in Slack, Mattermost or Rocket.Chat by similar ones, because Slack has no escape
+// for them.
+var unformatted = strings.NewReplacer("*", "∗", "_", "＿", "~", "～", "`", "｀", "#", "＃", "[", "［", "]", "］", "\\", "＼")
 
 // markdownText escapes a text for the Markdown of Discord and Teams.
 func markdownText(text string) string {

@@ -118,7 +118,7 @@ func TestChannelFormats(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
 		must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, `UPDATE teams SET name = '*Ha<r>bour* @everyone' WHERE id = ?`, w.team)
+			_, err := tx.Exec(ctx, `UPDATE teams SET name = ? WHERE id = ?`, "*Ha<r>bour* @all [_`~#](https://x.y)", w.team)
 			return err
 		}))
 		add := func(service notification.ChannelService, path, token string) notification.Channel {
@@ -143,21 +143,23 @@ func TestChannelFormats(t *testing.T) {
 		got := c.take()
 		const link = "https://press.example/posts/p1"
 		slack, _ := got[0].body["text"].(string)
-		if slack != "*∗Ha&lt;r&gt;bour∗ @everyone*: A post could not be published. Check the reason, then retry it. <"+link+"|Open>" {
+		if slack != "*∗Ha&lt;r&gt;bour∗ @\u200call ［＿｀～＃］(https:\u200c/\u200c/\u200cx.\u200cy)*: "+
+			"A post could not be published. Check the reason, then retry it. <"+link+"|Open>" {
 			t.Errorf("Slack: %s", slack)
 		}
 		discord, _ := got[1].body["content"].(string)
-		if mentions := got[1].body["allowed_mentions"]; !strings.Contains(discord, `\*Ha\<r\>bour\* \@everyone`) ||
+		if mentions := got[1].body["allowed_mentions"]; !strings.Contains(discord, `\*Ha\<r\>bour\* \@`+"\u200call") ||
 			!strings.HasSuffix(discord, " <"+link+">") || asJSON(t, mentions) != `{"parse":[]}` {
 			t.Errorf("Discord: %s %v", discord, mentions)
 		}
 		if card := asJSON(t, got[2].body); !strings.Contains(card, `"contentType":"application/vnd.microsoft.card.adaptive"`) ||
 			!strings.Contains(card, `"type":"AdaptiveCard"`) || !strings.Contains(card, `"type":"message"`) ||
-			!strings.Contains(card, link) {
+			!strings.Contains(card, link) || strings.Contains(card, "@all") || strings.Contains(card, "://x.y") {
 			t.Errorf("Teams: %s", card)
 		}
 		if got[3].path != "/press/" || got[3].body["topic"] != "alerts" || got[3].body["click"] != link ||
-			got[3].header.Get("Authorization") != "Bearer tk_secret" || got[3].body["title"] != "*Ha<r>bour* @everyone" {
+			got[3].header.Get("Authorization") != "Bearer tk_secret" ||
+			got[3].body["title"] != "*Ha<r>bour* @\u200call [_`~#](https:\u200c/\u200c/\u200cx.\u200cy)" {
 			t.Errorf("ntfy: %s %v %v", got[3].path, got[3].body, got[3].header)
 		}
 		if got[4].body["type"] != "post_failed" || got[4].body["url"] != link || !verifies(t, got[4], secret, w.clock.Now()) {
