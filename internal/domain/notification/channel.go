@@ -233,12 +233,9 @@ func (s *Service) RemoveChannel(ctx context.Context, id int64) error {
 		if err != nil {
 			return fmt.Errorf("finding a notice channel: %w", err)
 		}
-		for _, statement := range []string{
-			`DELETE FROM channel_notices WHERE channel_id = ?`, `DELETE FROM notice_channels WHERE id = ?`,
-		} {
-			if _, err := tx.Exec(ctx, statement, id); err != nil {
-				return fmt.Errorf("removing a notice channel: %w", err)
-			}
+		// This deletes its notices too. Deleting them first could deadlock with a node that sends one.
+		if _, err := tx.Exec(ctx, `DELETE FROM notice_channels WHERE id = ?`, id); err != nil {
+			return fmt.Errorf("removing a notice channel: %w", err)
 		}
 		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "notice_channel.removed", fmt.Sprint(id), map[string]any{})
 	})

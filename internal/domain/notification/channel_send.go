@@ -21,8 +21,8 @@ const (
 )
 
 // notifyChannels stores the notice of an event for the channels that want it, in the event's transaction. Only results of a post that
-// were not sent yet are merged.
-func notifyChannels(ctx context.Context, tx *db.Tx, kind Kind, e db.Event, detail []byte) error {
+// were not sent yet are merged. Locking the channels skips one that is being removed.
+func (s *Service) notifyChannels(ctx context.Context, tx *db.Tx, kind Kind, e db.Event, detail []byte) error {
 	event := e.ID
 	if e.Kind == "post.account_failed" || e.Kind == "post.account_unconfirmed" {
 		event = 0
@@ -30,7 +30,7 @@ func notifyChannels(ctx context.Context, tx *db.Tx, kind Kind, e db.Event, detai
 	_, err := tx.Exec(ctx, `INSERT INTO channel_notices (channel_id, team_id, kind, subject, detail, created_at, send_at, event_id)
 		SELECT c.id, CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT),
 			CAST(? AS BIGINT)
-		FROM notice_channels c WHERE c.team_id IN (0, ?) AND (c.kinds = '' OR c.kinds LIKE ?) ON CONFLICT DO NOTHING`,
+		FROM notice_channels c WHERE c.team_id IN (0, ?) AND (c.kinds = '' OR c.kinds LIKE ?)`+s.db.ForKeyShare()+` ON CONFLICT DO NOTHING`,
 		e.Team, string(kind), e.Subject, string(detail), db.Micros(tx.Now()), db.Micros(tx.Now().Add(channelDelay)), event, e.Team,
 		"%,"+string(kind)+",%")
 	if err != nil {

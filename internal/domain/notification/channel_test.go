@@ -21,6 +21,7 @@ import (
 	"pressroom.example/pressroom/internal/auth/tokencrypt"
 	"pressroom.example/pressroom/internal/domain/notification"
 	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/platform/safehttp"
 	"pressroom.example/pressroom/internal/testkit/must"
@@ -259,6 +260,28 @@ func TestChannelEvents(t *testing.T) {
 		if got := send(); len(got) != 2 {
 			t.Errorf("%q", got)
 		}
+	})
+}
+
+// Removing a channel does not disturb an event that wants to notify it at the same time.
+func TestChannelRemovedDuringEvent(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		_, base := withChannels(t, w)
+		channel := must.Get(w.AddChannel(t.Context(), newChat(notification.Slack, base+"/x")))(t)
+		deleted, recorded := make(chan bool), make(chan error, 1)
+		go func() {
+			<-deleted
+			recorded <- w.db.InTx(t.Context(), "test.event", func(ctx context.Context, tx *db.Tx) error {
+				return auditlog.Record(ctx, tx, w.team, auditlog.Actor{}, "post.account_failed", "p1", map[string]any{"account": 1})
+			})
+		}()
+		must.NoError(t, w.db.InTx(t.Context(), "test.remove", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `DELETE FROM notice_channels WHERE id = ?`, channel.ID)
+			close(deleted)
+			time.Sleep(300 * time.Millisecond) // the event waits meanwhile
+			return err
+		}))
+		must.NoError(t, <-recorded)
 	})
 }
 

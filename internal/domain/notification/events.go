@@ -78,7 +78,7 @@ func (s *Service) HandleEvent(ctx context.Context, tx *db.Tx, e db.Event) error 
 	if err != nil {
 		return fmt.Errorf("notifying of %s: %w", e.Kind, err)
 	}
-	return notifyChannels(ctx, tx, kind, e, raw)
+	return s.notifyChannels(ctx, tx, kind, e, raw)
 }
 
 func roleList(roles []access.Role) string {

@@ -66,6 +66,15 @@ func (d *DB) ForUpdate() string {
 	return ""
 }
 
+// ForKeyShare returns the clause that keeps the rows of a SELECT from being deleted, and skips rows whose deletion it waited for. It is
+// empty for SQLite, which has one writer.
+func (d *DB) ForKeyShare() string {
+	if d.dialect.postgres {
+		return " FOR KEY SHARE"
+	}
+	return ""
+}
+
 func (d *DB) openSQLite(ctx context.Context, path string) error {
 	// Create the file so that only this user can read it. SQLite creates its other files with the same mode.
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the operator chooses the file
