@@ -108,7 +108,8 @@ func TestOperatorManagesTeams(t *testing.T) {
 		h.change(t, `UPDATE teams SET name = 'Quayside' WHERE id = ?`, other.ID)
 		for typed, status := range map[string]int{
 			"quays": http.StatusOK, fmt.Sprint(other.ID, " Quayside"): http.StatusOK,
-			"nobody": http.StatusUnprocessableEntity, fmt.Sprint(other.ID, " Seven Agency"): http.StatusUnprocessableEntity, "a": http.StatusUnprocessableEntity,
+			fmt.Sprint(other.ID, " Seven Agency"): http.StatusUnprocessableEntity,
+			"nobody":                              http.StatusUnprocessableEntity, "a": http.StatusUnprocessableEntity,
 		} {
 			found := b.open("/operator/events").form("Filter").fill("team", typed).press()
 			if status == http.StatusOK {
