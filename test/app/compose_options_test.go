@@ -135,7 +135,7 @@ func TestComposerCreatorInfo(t *testing.T) {
 		id := must.Get(fixture.ConnectByConsent(t.Context(), h.Server, c.people[access.Owner].ID, "tiktok", link, "mira.keller"))(t)
 		b := c.as(t, access.Editor)
 		b.open("/posts/new?account="+c.id()).shows(http.StatusOK, "TikTok options").lacks("TikTok says about")
-		b.open(fmt.Sprint("/posts/new?account=", id)).shows(http.StatusOK, "TikTok says about mira.keller", "Audiences: PUBLIC_TO_EVERYONE",
+		b.open(fmt.Sprint("/posts/new?account=", id)).shows(http.StatusOK, "TikTok says about mira.keller", "Audiences: Everyone",
 			"Turned off: duets, stitches")
 		link, _ = c.callTool(t, "get_connect_link", map[string]any{"platform": "tiktok"})["url"].(string)
 		busy := must.Get(fixture.ConnectByConsent(t.Context(), h.Server, c.people[access.Owner].ID, "tiktok", link, "busy.bistro"))(t)

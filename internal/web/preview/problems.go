@@ -49,6 +49,17 @@ var valueForms = []locale.Key{
 	"%s items", "Image %s", "Video %s", "%s or %s",
 }
 
+// settingsPrefix begins the summary of the posting settings of a TikTok account.
+const settingsPrefix = "Audiences: "
+
+// audiences are the names of TikTok's audiences in this summary.
+var audiences = []shell.Choice{
+	{Value: "PUBLIC_TO_EVERYONE", Name: "Everyone"},
+	{Value: "MUTUAL_FOLLOW_FRIENDS", Name: "Friends"},
+	{Value: "FOLLOWER_OF_CREATOR", Name: "Followers"},
+	{Value: "SELF_ONLY", Name: "Only me"},
+}
+
 // form is a text with a pattern that finds its values.
 type form struct {
 	key     locale.Key
@@ -69,13 +80,20 @@ var forms = sync.OnceValues(func() ([]form, []form) { return formsOf(problemForm
 // fraction matches a number with decimals, and a ratio of such a number to 1.
 var fraction = regexp.MustCompile(`^\d+\.\d+(:1)?$`)
 
-// ProblemText returns the text of what a network refuses in a language, or in English if it has no translation.
+// ProblemText returns the text of what a network refuses in a language, or in English if it has no translation. It names
+// the audiences of a TikTok account instead of their codes.
 func ProblemText(l *locale.Language, text string) string {
-	if l == locale.English {
-		return text
+	out := text
+	if l != locale.English {
+		problems, _ := forms()
+		out = translate(l, problems, text)
 	}
-	problems, _ := forms()
-	return translate(l, problems, text)
+	if strings.HasPrefix(text, settingsPrefix) {
+		for _, a := range audiences {
+			out = strings.ReplaceAll(out, a.Value, l.T(a.Name))
+		}
+	}
+	return out
 }
 
 func translate(l *locale.Language, all []form, text string) string {

@@ -47,6 +47,23 @@ func TestProblemText(t *testing.T) {
 	}
 }
 
+// The settings of a TikTok account have names of audiences, no codes.
+func TestProblemTextAudiences(t *testing.T) {
+	t.Parallel()
+	text := "Audiences: PUBLIC_TO_EVERYONE, MUTUAL_FOLLOW_FRIENDS, FOLLOWER_OF_CREATOR, SELF_ONLY. Longest video: 600 seconds"
+	for l, want := range map[*locale.Language]string{
+		locale.English: "Audiences: Everyone, Friends, Followers, Only me. Longest video: 600 seconds",
+		locale.German:  "Zielgruppen: Alle, Freunde, Follower, Nur ich. Längstes Video: 600 Sekunden",
+	} {
+		if got := ProblemText(l, text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := ProblemText(locale.English, "SELF_ONLY.jpg is missing"); got != "SELF_ONLY.jpg is missing" {
+		t.Errorf("a text of something else: %q", got)
+	}
+}
+
 // Every problem that the rules of a network find has a translation.
 func TestProblemsTranslated(t *testing.T) {
 	t.Parallel()
