@@ -203,3 +203,18 @@ func TestSendForApprovalAfterSchedule(t *testing.T) {
 		ask.fill("date", day).press().shows(http.StatusUnprocessableEntity, "Enter a date and a time", "The post keeps its time.")
 	})
 }
+
+// The composer says why an approved draft is not sent again.
+func TestSendApprovedDraft(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		editor := c.as(t, access.Editor)
+		id := c.draft(t, "For the client", "")
+		h.browser(t).open(editor.requestApprovalLink(id)).form("Approve").fill("name", "Cleo").press().shows(http.StatusOK, "Approved by")
+		p := editor.open("/posts/"+id+"/edit").form("Send for approval…").press().
+			shows(http.StatusOK, "The client has already approved the post.").lacks("Create the link")
+		if !strings.Contains(p.source, `href="/posts/`+id+`" data-cancel`) {
+			t.Error("the dialog has no link that closes it")
+		}
+	})
+}

@@ -172,7 +172,9 @@ async function requestApproval(page, browser) {
   await page.waitForFunction(() => (document.getElementById('time')?.value ?? '04:30') !== '04:30');
   await page.getByRole('button', { name: 'Send for approval…' }).click();
   await look(page, 'compose-ask');
-  await page.getByRole('dialog', { name: 'Send for approval' }).getByRole('button', { name: 'Create the link' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Send for approval' });
+  await dialog.getByLabel('Schedule when approved').uncheck();
+  await dialog.getByRole('button', { name: 'Create the link' }).click();
   const link = await page.getByLabel('The client’s link').inputValue();
   assert.match(link, /\/approval\//);
   await look(page, 'compose-asked');
@@ -184,6 +186,13 @@ async function requestApproval(page, browser) {
   await client.getByRole('button', { name: 'Approve' }).click();
   await client.getByText('you can close this page.').waitFor();
   await client.context().close();
+
+  await page.goto(new URL(page.url()).pathname + '/edit'); // The dialog says why an approved draft is not sent again.
+  await page.getByRole('button', { name: 'Send for approval…' }).click();
+  await dialog.getByText('The client has already approved the post.').waitFor();
+  await look(page, 'compose-approved');
+  await dialog.getByRole('link', { name: 'Back to the post' }).click();
+  await dialog.waitFor({ state: 'detached' });
 }
 
 // writeByKeyboard writes a post without scripts and with the keyboard only.

@@ -31,6 +31,14 @@ type askView struct {
 	MaxMessage int
 }
 
+// Back returns the address of the page that the form came from: the only post, or the list of posts.
+func (v askView) Back() string {
+	if all := slices.Concat(v.Posts, v.Others); len(all) == 1 {
+		return "/posts/" + all[0].ID
+	}
+	return "/posts"
+}
+
 // WrongAbove reports whether the error is shown above the form, because the form has no field for it.
 func (v askView) WrongAbove() bool {
 	if v.Wrong.Text == "" || len(v.Posts) == 0 {

@@ -11,7 +11,7 @@ function showDialog(page, leave) {
   title.id = 'dialog-title';
   title.textContent = page.querySelector('h1').textContent;
   dialog.append(title, document.adoptNode(page.querySelector('[data-dialog]')));
-  dialog.querySelector('[data-cancel]').addEventListener('click', (event) => {
+  dialog.querySelector('[data-cancel]')?.addEventListener('click', (event) => {
     event.preventDefault();
     dialog.close();
   });
