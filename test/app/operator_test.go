@@ -267,7 +267,7 @@ func TestOperatorWaitingPosts(t *testing.T) {
 		h.change(t, `UPDATE posts SET status = 'scheduled', scheduled_at = ? WHERE id = ?`, h.now().Add(-time.Hour).UnixMicro(), id)
 		b.open("/operator/queue").shows(http.StatusOK, "because publishing is paused or the team is closed").
 			lacks("Everything is on time").follow("View pauses").shows(http.StatusOK, "Publishing of "+c.team.Name)
-		b.open("/operator").lacks("Everything is OK")
+		b.open("/operator").lacks("The service works normally")
 	})
 }
 
@@ -280,7 +280,7 @@ func TestOperatorHoldPage(t *testing.T) {
 		must.Get(h.Hold.Hold(t.Context(), "a flood in the cellar"))(t)
 		b.open("/operator").
 			shows(http.StatusOK, "Publishing and charging have been on hold",
-				"the operator put it on hold (a flood in the cellar)", "pressroom admin resume").lacks("Everything is OK")
+				"the operator put it on hold (a flood in the cellar)", "pressroom admin resume").lacks("The service works normally")
 		b.open("/posts/new").shows(http.StatusOK, "Publishing is on hold until the operator has checked what was already published.")
 	})
 }
@@ -297,7 +297,7 @@ func TestOperatorUntrustedProxyWarning(t *testing.T) {
 	must.NoError(t, resp.Body.Close())
 	b.open("/operator").
 		shows(http.StatusOK, "A peer that is not a trusted proxy (127.0.0.1) sends X-Forwarded-For",
-			"PRESSROOM_TRUSTED_PROXIES").lacks("Everything is OK")
+			"PRESSROOM_TRUSTED_PROXIES").lacks("The service works normally")
 	h.advance(time.Hour)
 	b.open("/operator").shows(http.StatusOK).lacks("X-Forwarded-For")
 }
