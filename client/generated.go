@@ -626,7 +626,8 @@ type AccountAnalyticsEngagementPerPostInterval struct {
 type AccountAnalyticsFollowers struct {
 	Now        int64  `json:"now"`
 	MeasuredAt Moment `json:"measured_at"`
-	// Change in the measured part of the period. Omitted if measured on one day only.
+	// Change since the newest count before the period or, if there is none, since the first count in it. Omitted if
+	// nothing was counted after that.
 	Change *int64 `json:"change,omitzero"`
 	// The measurement that change is based on.
 	Since *Moment `json:"since,omitzero"`

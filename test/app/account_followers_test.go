@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"testing"
 	"time"
@@ -12,7 +13,8 @@ import (
 )
 
 // The follower gain of a period is the same in the tile, the chart and the table of the overview, on the account's page
-// and in both exports, even if the newest count is older than today.
+// and in both exports, even if no count is of today or of the day before the period. If the counts begin in the
+// period, the pages say when.
 func TestFollowerGain(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -30,24 +32,34 @@ func TestFollowerGain(t *testing.T) {
 			c.change(t, `INSERT INTO account_days (account_id, day, followers, measured_at) VALUES (?, ?, ?, ?)`,
 				c.account, day.Format(time.DateOnly), followers, day.UnixMicro())
 		}
-		for _, period := range []struct{ days, gain int }{{7, 29}, {90, 200}} {
-			overview := b.open(fmt.Sprint("/analytics?days=", period.days)).
-				shows(http.StatusOK, fmt.Sprintf("%s on Bluesky 400 +%d", c.handle(), period.gain))
-			account := b.open(fmt.Sprintf("/accounts/%d?period=%d&show=followers", c.account, period.days)).
-				shows(http.StatusOK, fmt.Sprintf("+%d in this period", period.gain))
-			if period.days == 7 {
-				overview.shows(http.StatusOK, fmt.Sprintf("+%d in seven days", period.gain))
-			} else {
-				overview.shows(http.StatusOK, fmt.Sprintf("+%d in %d days", period.gain, period.days))
-			}
+		day := func(ago int) string { return now.AddDate(0, 0, -ago).Format(time.DateOnly) }
+		since := "since " + now.AddDate(0, 0, -29).Format("2 Jan 2006")
+		for _, period := range []struct {
+			first, last     int // days ago
+			followers, gain int
+			of, ofAccount   string
+		}{
+			{6, 0, 400, 90, "in seven days", "in this period"},
+			{89, 0, 400, 200, since, since},
+			{29, 1, 400, 200, since, since},
+			{18, 5, 371, 121, "in 14 days", "in this period"},
+			{7, 2, 390, 80, "in 6 days", "in this period"},
+		} {
+			days := url.Values{"from": {day(period.first)}, "to": {day(period.last)}}.Encode()
+			overview := b.open("/analytics?"+days).shows(http.StatusOK, fmt.Sprintf("+%d %s", period.gain, period.of),
+				fmt.Sprintf("%s on Bluesky %d +%d 0", c.handle(), period.followers, period.gain))
+			account := b.open(fmt.Sprintf("/accounts/%d?%s&show=followers", c.account, days)).
+				shows(http.StatusOK, fmt.Sprintf("+%d %s", period.gain, period.ofAccount))
 			for _, p := range []*page{overview, account} {
 				if got := lastGain(t, p); got != fmt.Sprint(period.gain) {
 					t.Errorf("%s: the chart ends at %s, want %d", p.path, got, period.gain)
 				}
 			}
-			overview.follow("Export").shows(http.StatusOK, fmt.Sprintf("%s,bluesky,400,%d,", c.handle(), period.gain))
+			overview.follow("Export").shows(http.StatusOK, fmt.Sprintf("%s,bluesky,%d,%d,", c.handle(), period.followers, period.gain))
 			account.follow("Export").shows(http.StatusOK, fmt.Sprintf("followers_change,account,%d,", period.gain))
 		}
+		b.open("/analytics?days=7").shows(http.StatusOK, "+90 in seven days")
+		b.open("/analytics?days=90").shows(http.StatusOK, "+200 "+since).lacks("in 90 days")
 	})
 }
 

@@ -169,7 +169,8 @@ type AccountAnalyticsFollowers struct {
 // Descriptions returns descriptions of the fields for the JSON schema.
 func (AccountAnalyticsFollowers) Descriptions() map[string]string {
 	return map[string]string{
-		"change": "Change in the measured part of the period. Omitted if measured on one day only.",
+		"change": "Change since the newest count before the period or, if there is none, since the first count in it. " +
+			"Omitted if nothing was counted after that.",
 	}
 }
 
@@ -271,7 +272,10 @@ func (s *Service) read(ctx context.Context, v *view) error {
 	if v.days, err = s.days(ctx, team, account, first); err != nil {
 		return err
 	}
-	v.days = countsBetween(v.days, first, last)
+	v.days = countsSince(v.days, first, last)
+	if n := len(v.days); n > 0 && v.days[n-1].day < first {
+		v.days = nil
+	}
 	if v.posts, err = s.readPosts(ctx, team, account, later(v.from, firstDay(v.call.Now, v.call.Zone, v.kept)),
 		v.until); err != nil {
 		return err

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/analytics"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
@@ -59,6 +61,54 @@ func TestPastPeriod(t *testing.T) {
 		}
 		if _, err := w.service.PostsByFigure(t.Context(), w.team, id, long, "excerpt", 0, 1); err == nil {
 			t.Error("sorted by a column that is no figure")
+		}
+	})
+}
+
+// The gain of a period starts from the newest count before it, however old that is, so that the gains of adjacent periods
+// add up. It starts from the first count only in a period that has no earlier one.
+func TestGainAcrossGaps(t *testing.T) {
+	onEachDatabase(t, func(w *env) {
+		id := w.connectHarbour()
+		count := func(after time.Duration, followers int64, calls int) {
+			w.setMetrics(followers)
+			w.collectAfter(after, calls)
+		}
+		count(0, 100, 1) // 21 November
+		count(3*day, 130, 2)
+		count(6*day, 190, 3) // 30 November
+		count(2*day, 200, 4)
+		day := func(d int) time.Time { return time.Date(2026, 11, d, 0, 0, 0, 0, time.UTC) }
+		for _, c := range []struct {
+			first, last int
+			gain        int64 // -1 if unknown
+			since       int   // the day if it is in the period
+		}{
+			{15, 32, 100, 21}, {21, 32, 100, 21}, {22, 32, 100, 0}, {22, 28, 30, 0}, {27, 30, 60, 0}, {29, 32, 70, 0}, {31, 32, 10, 0},
+			{26, 28, -1, 0}, {15, 21, -1, 0}, {10, 20, -1, 0},
+		} {
+			period := analytics.PeriodOf(day(c.first), day(c.last), w.zone)
+			got := must.Get(w.service.ComparePeriods(t.Context(), w.team, period))(t)[0]
+			call := operation.Call{Actor: &access.Actor{TeamID: w.team, Zone: w.zone, Plan: w.plan}, Now: w.clock.Now()}
+			account := must.Get(w.service.Analyze(t.Context(), call, id, period))(t).Data.Followers
+			var change *int64
+			if account != nil {
+				change = account.Change
+			}
+			if countOrMinusOne(got.Change) != c.gain || countOrMinusOne(change) != c.gain {
+				t.Errorf("%d to %d: overview %d, account %d, want %d", c.first, c.last, countOrMinusOne(got.Change),
+					countOrMinusOne(change), c.gain)
+			}
+			if last := got.Gained(day(c.first), day(c.last)); c.gain >= 0 && countOrMinusOne(last) != c.gain {
+				t.Errorf("%d to %d: the last day has %d, want %d", c.first, c.last, countOrMinusOne(last), c.gain)
+			}
+			if want := c.since; (want == 0) != got.Since.IsZero() || want > 0 && !got.Since.Equal(day(want)) {
+				t.Errorf("%d to %d: since %v, want %d", c.first, c.last, got.Since, want)
+			}
+		}
+		got := must.Get(w.service.ComparePeriods(t.Context(), w.team, analytics.PeriodOf(day(28), day(32), w.zone)))(t)[0]
+		if first := got.Gained(day(28), day(28)); countOrMinusOne(first) != 0 {
+			t.Errorf("the first day has %d, want 0", countOrMinusOne(first))
 		}
 	})
 }

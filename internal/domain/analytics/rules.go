@@ -239,21 +239,25 @@ func byFormat(posts []storedPost) []AccountAnalyticsFormat {
 	return out
 }
 
-// change returns the change of followers in a period: from the count of the day before the period or, if that is missing,
-// the first one in it, to the last one in it. It reports false for a single measurement.
+// change returns the change of followers in a period and the count that it is based on: from the newest count before the
+// period or, if there is none, the first one in it, to the last one in it. It reports false if there are no two counts.
 func change(days []followerCount, before, last string) (followerCount, int64, bool) {
-	counts := countsBetween(days, before, last)
+	counts := countsSince(days, before, last)
 	if len(counts) < 2 {
 		return followerCount{}, 0, false
 	}
 	return counts[0], counts[len(counts)-1].followers - counts[0].followers, true
 }
 
-// countsBetween returns the counts from one day to another, including both, of counts that are sorted by day.
-func countsBetween(days []followerCount, from, to string) []followerCount {
-	begin, _ := slices.BinarySearchFunc(days, from, func(c followerCount, day string) int { return cmp.Compare(c.day, day) })
+// countsSince returns the newest count until the day before a period, if there is one, and the counts after it until the
+// last day. The counts are sorted by day.
+func countsSince(days []followerCount, before, last string) []followerCount {
+	begin, found := slices.BinarySearchFunc(days, before, func(c followerCount, day string) int { return cmp.Compare(c.day, day) })
+	if !found && begin > 0 {
+		begin--
+	}
 	end := begin
-	for end < len(days) && days[end].day <= to {
+	for end < len(days) && days[end].day <= last {
 		end++
 	}
 	return days[begin:end]

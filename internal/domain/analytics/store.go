@@ -211,16 +211,17 @@ type followerCount struct {
 }
 
 const daysQuery = `SELECT d.day, d.followers, d.measured_at FROM social_accounts a
-	JOIN account_days d ON d.account_id = a.id WHERE a.team_id = ? AND d.account_id = ? AND d.day >= ? ORDER BY d.day`
+	JOIN account_days d ON d.account_id = a.id WHERE a.team_id = ? AND d.account_id = ? 
+	AND d.day >= COALESCE((SELECT MAX(b.day) FROM account_days b WHERE b.account_id = ? AND b.day <= ?), '') ORDER BY d.day`
 
-// days returns the daily follower counts of an account from a day on.
-func (s *Service) days(ctx context.Context, team, account int64, from string) ([]followerCount, error) {
+// days returns the newest follower count of an account until a day, if there is one, and the daily counts after it.
+func (s *Service) days(ctx context.Context, team, account int64, before string) ([]followerCount, error) {
 	found, err := db.All(ctx, s.db, func(rows *sql.Rows, m *followerCount) error {
 		var at int64
 		err := rows.Scan(&m.day, &m.followers, &at)
 		m.at = db.Time(at)
 		return err
-	}, daysQuery, team, account, from)
+	}, daysQuery, team, account, account, before)
 	if err != nil {
 		return nil, fmt.Errorf("reading an account's followers: %w", err)
 	}

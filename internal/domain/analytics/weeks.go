@@ -18,12 +18,13 @@ type AccountWeeks struct {
 	Platform   string
 	Username   string
 	Connection account.Connection
-	Followers  *int64  // the newest count of both periods; nil if there is none
-	Change     *int64  // change in the period, as in AccountAnalytics; nil if it was measured on one day only
-	Line       []int64 // followers by day in both periods and on the day before, oldest first
-	Now, Past  Week    // the period and the previous period
+	Followers  *int64    // the newest count of both periods; nil if there is none
+	Change     *int64    // change in the period, as in AccountAnalytics; nil if it is unknown
+	Since      time.Time // day of the count that Change is based on if it is in the period, as midnight UTC; else zero
+	Line       []int64   // followers by day in both periods and on the day before, oldest first
+	Now, Past  Week      // the period and the previous period
 
-	counts []followerCount // of Line
+	counts []followerCount // of Line, and the newest count before if the first day of Line is later
 }
 
 // Week sums up what an account posted in a period. A sum is nil if the network reported no such metric.
@@ -89,7 +90,7 @@ func dateBefore(at time.Time, days int) string {
 func (s *Service) addFollowers(
 	ctx context.Context, ids []int64, byID map[int64]*AccountWeeks, period Period,
 ) error {
-	last := dateBefore(period.Until, 0)
+	first, last := dateBefore(period.Until, 2*period.Days), dateBefore(period.Until, 0)
 	type dayCount struct {
 		followerCount
 
@@ -97,31 +98,42 @@ func (s *Service) addFollowers(
 	}
 	days, err := db.All(ctx, s.db, func(rows *sql.Rows, c *dayCount) error {
 		return rows.Scan(&c.account, &c.day, &c.followers)
-	}, `SELECT account_id, day, followers FROM account_days WHERE day >= ? AND day <= ? AND account_id IN (`+
-		db.Placeholders(len(ids))+`) ORDER BY account_id, day`,
-		append([]any{dateBefore(period.Until, 2*period.Days)}, db.Args(last, ids)...)...)
+	}, `SELECT d.account_id, d.day, d.followers FROM social_accounts a JOIN account_days d ON d.account_id = a.id
+		AND d.day >= COALESCE((SELECT MAX(b.day) FROM account_days b WHERE b.account_id = a.id AND b.day <= ?), '')
+		WHERE d.day <= ? AND a.id IN (`+db.Placeholders(len(ids))+`) ORDER BY d.account_id, d.day`,
+		append([]any{first}, db.Args(last, ids)...)...)
 	if err != nil {
 		return fmt.Errorf("reading followers: %w", err)
 	}
 	for i, c := range days {
 		w := byID[c.account]
-		w.Followers, w.counts = &days[i].followers, append(w.counts, c.followerCount)
-		w.Line = append(w.Line, c.followers)
+		w.counts = append(w.counts, c.followerCount)
+		if c.day >= first {
+			w.Followers, w.Line = &days[i].followers, append(w.Line, c.followers)
+		}
 	}
+	before := dateBefore(period.Until, period.Days)
 	for _, w := range byID {
-		if _, gained, ok := change(w.counts, dateBefore(period.Until, period.Days), last); ok {
-			w.Change = &gained
+		base, gained, ok := change(w.counts, before, last)
+		if !ok {
+			continue
+		}
+		w.Change = &gained
+		if base.day > before {
+			if w.Since, err = time.Parse(time.DateOnly, base.day); err != nil {
+				return fmt.Errorf("reading followers: %w", err)
+			}
 		}
 	}
 	return nil
 }
 
 // Gained returns how many followers the account gained from the beginning of a period to a day of it, or nil if that is
-// unknown. On the last day of the period, it is Change.
+// unknown. A day without a count has the newest count before it. On the last day of the period, it is Change.
 func (w AccountWeeks) Gained(begin, until time.Time) *int64 {
 	before := begin.AddDate(0, 0, -1).Format(time.DateOnly)
-	counts := countsBetween(w.counts, before, until.Format(time.DateOnly))
-	if len(counts) == 0 {
+	counts := countsSince(w.counts, before, until.Format(time.DateOnly))
+	if len(counts) == 0 || w.counts[len(w.counts)-1].day <= before {
 		return nil
 	}
 	gained := counts[len(counts)-1].followers - counts[0].followers

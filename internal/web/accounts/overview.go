@@ -30,7 +30,8 @@ type overviewView struct {
 	Period   period
 	Plot     plotted
 
-	Followers, Change *int64 // sums over the accounts with known values; nil if no value is known
+	Followers, Change *int64    // sums over the accounts with known values; nil if no value is known
+	Since             time.Time // the first day with followers if it is in the period, as midnight UTC; else zero
 	Now, Past         analytics.Week
 	Best              []analytics.TopPost
 }
@@ -104,6 +105,23 @@ func chooseAccounts(v *overviewView, all []analytics.AccountWeeks, network strin
 		addWeek(&v.Now, a.Now)
 		addWeek(&v.Past, a.Past)
 	}
+	v.Since = firstCounted(v.Accounts)
+}
+
+// firstCounted returns the day since which the change of followers of any account is known, or zero if it is known for the
+// period of an account.
+func firstCounted(accounts []analytics.AccountWeeks) time.Time {
+	var first time.Time
+	for _, a := range accounts {
+		switch {
+		case a.Change == nil:
+		case a.Since.IsZero():
+			return time.Time{}
+		case first.IsZero() || a.Since.Before(first):
+			first = a.Since
+		}
+	}
+	return first
 }
 
 // metrics returns what the chart can show.

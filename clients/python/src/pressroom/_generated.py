@@ -645,7 +645,8 @@ class AccountAnalyticsFollowers(TypedDict):
 
     now: int
     measured_at: Moment
-    # Change in the measured part of the period. Omitted if measured on one day only.
+    # Change since the newest count before the period or, if there is none, since the first count in it. Omitted if
+    # nothing was counted after that.
     change: NotRequired[int]
     # The measurement that change is based on.
     since: NotRequired[Moment]
