@@ -98,10 +98,12 @@ func (s *Service) addFollowers(
 	}
 	days, err := db.All(ctx, s.db, func(rows *sql.Rows, c *dayCount) error {
 		return rows.Scan(&c.account, &c.day, &c.followers)
-	}, `SELECT d.account_id, d.day, d.followers FROM social_accounts a JOIN account_days d ON d.account_id = a.id
-		AND d.day >= COALESCE((SELECT MAX(b.day) FROM account_days b WHERE b.account_id = a.id AND b.day <= ?), '')
-		WHERE d.day <= ? AND a.id IN (`+db.Placeholders(len(ids))+`) ORDER BY d.account_id, d.day`,
-		append([]any{first}, db.Args(last, ids)...)...)
+	}, `SELECT account_id, day, followers FROM account_days WHERE day >= ? AND day <= ? AND account_id IN (`+
+		db.Placeholders(len(ids))+`) UNION ALL SELECT d.account_id, d.day, d.followers FROM social_accounts a
+		JOIN account_days d ON d.account_id = a.id
+		AND d.day = (SELECT MAX(b.day) FROM account_days b WHERE b.account_id = a.id AND b.day < ?)
+		WHERE a.id IN (`+db.Placeholders(len(ids))+`) ORDER BY account_id, day`,
+		append([]any{first}, append(db.Args(last, ids), db.Args(first, ids)...)...)...)
 	if err != nil {
 		return fmt.Errorf("reading followers: %w", err)
 	}
