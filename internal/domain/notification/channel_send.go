@@ -7,7 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"pressroom.example/pressroom/internal/apierr"
@@ -16,9 +19,13 @@ import (
 )
 
 const (
-	channelDelay  = 5 * time.Second // so that a post that fails on several accounts is one message
-	maxRetryAfter = time.Hour
+	channelDelay   = 5 * time.Second // so that a post that fails on several accounts is one message
+	maxRetryAfter  = time.Hour
+	channelSenders = 4 // how many channels a node sends to at the same time
 )
+
+// channelDelays are the delays of a channel after failed attempts. The last one repeats until the message is too old.
+var channelDelays = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, time.Hour}
 
 // notifyChannels stores the notice of an event for the channels that want it, in the event's transaction. Only results of a post that
 // were not sent yet are merged. Locking the channels skips one that is being removed.
@@ -39,8 +46,16 @@ func (s *Service) notifyChannels(ctx context.Context, tx *db.Tx, kind Kind, e db
 	return nil
 }
 
-// RunChannels sends due notices to channels until ctx is canceled.
+// RunChannels sends due notices to channels until ctx is canceled. A slow channel occupies one of several senders.
 func (s *Service) RunChannels(ctx context.Context, report func(error)) {
+	var senders sync.WaitGroup
+	for range channelSenders {
+		senders.Go(func() { s.runSender(ctx, report) })
+	}
+	senders.Wait()
+}
+
+func (s *Service) runSender(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
@@ -66,74 +81,98 @@ type channelNotice struct {
 	channel int64
 	service ChannelService
 	sealed  []byte
+	raw     string // the details, as JSON
 	tries   int
 }
 
-// SendNext sends one due notice to its channel and reports whether there was one. A failed one is sent again later.
+// attempt is the result of sending a notice to a channel.
+type attempt struct {
+	err   error
+	wait  time.Duration // how long the service asks to wait
+	final bool          // whether it would fail again
+}
+
+// SendNext sends the oldest due notice of a channel and reports whether there was one. If that fails, the channel waits.
 func (s *Service) SendNext(ctx context.Context) (bool, error) {
 	n, found, err := s.claimForChannel(ctx)
 	if err != nil || !found {
 		return found, err
 	}
+	var result attempt
 	if s.db.Now().Sub(n.At) > maxMailAge {
-		return true, s.endChannelNotice(ctx, n, errors.New("the notification was older than a day"), 0)
+		s.Log.WarnContext(ctx, "A notification was too old to be sent to a channel", "channel", n.channel, "kind", n.Kind)
+		return true, s.endChannelNotice(ctx, n, nil)
 	}
-	wait, failed := s.post(ctx, n)
-	if failed != nil {
+	if err := json.Unmarshal([]byte(n.raw), &n.detail); err != nil {
+		result = attempt{err: errors.New("a notification is damaged"), final: true}
+	} else {
+		result = s.post(ctx, n)
+	}
+	if result.err != nil {
 		s.Log.WarnContext(ctx, "Sending a notification to a channel failed", "channel", n.channel, "kind", n.Kind, "try", n.tries,
-			"error", failed)
+			"error", result.err)
 	}
-	return true, s.endChannelNotice(ctx, n, failed, wait)
+	return true, s.endChannelNotice(ctx, n, &result)
 }
 
-// claimForChannel returns the notice that has been due longest and claims it, so that other nodes do not send it.
+// claimForChannel claims the channel that waits longest, so that nobody else sends to it, and returns its oldest due notice.
 func (s *Service) claimForChannel(ctx context.Context) (channelNotice, bool, error) {
 	var n channelNotice
 	var found bool
 	err := s.db.InTx(ctx, "notice_channel.claim", func(ctx context.Context, tx *db.Tx) error {
 		n, found = channelNotice{}, false
 		now := db.Micros(tx.Now())
-		var raw string
-		var at int64
-		err := tx.QueryRow(ctx, `UPDATE channel_notices SET send_at = ?, tries = tries + 1
-			WHERE id = (SELECT id FROM channel_notices WHERE send_at <= ? ORDER BY send_at, id LIMIT 1) AND send_at <= ?
-			RETURNING id, channel_id, team_id, kind, subject, detail, created_at, tries`,
-			db.Micros(tx.Now().Add(claimTime)), now, now).Scan(&n.ID, &n.channel, &n.Team, &n.Kind, &n.Subject, &raw, &at, &n.tries)
+		err := tx.QueryRow(ctx, `UPDATE notice_channels SET next_at = ? WHERE id = (SELECT c.id FROM notice_channels c
+			WHERE c.next_at <= ? AND EXISTS (SELECT 1 FROM channel_notices d WHERE d.channel_id = c.id AND d.send_at <= ?)
+			ORDER BY c.next_at, c.id LIMIT 1) AND next_at <= ? RETURNING id, service, sealed`,
+			db.Micros(tx.Now().Add(claimTime)), now, now, now).Scan(&n.channel, &n.service, &n.sealed)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("claiming a notice for a channel: %w", err)
+			return fmt.Errorf("claiming a notice channel: %w", err)
+		}
+		var at int64
+		if err := tx.QueryRow(ctx, `UPDATE channel_notices SET tries = tries + 1
+			WHERE id = (SELECT id FROM channel_notices WHERE channel_id = ? AND send_at <= ? ORDER BY id LIMIT 1)
+			RETURNING id, team_id, kind, subject, detail, created_at, tries,
+			COALESCE((SELECT t.name FROM teams t WHERE t.id = team_id), '')`, n.channel, now).
+			Scan(&n.ID, &n.Team, &n.Kind, &n.Subject, &n.raw, &at, &n.tries, &n.TeamName); err != nil {
+			return fmt.Errorf("finding the next notice of a channel: %w", err)
 		}
 		found, n.At = true, db.Time(at).UTC()
-		if err := json.Unmarshal([]byte(raw), &n.detail); err != nil {
-			return fmt.Errorf("reading the details of a notice: %w", err)
-		}
-		return tx.QueryRow(ctx, `SELECT c.service, c.sealed, t.name FROM notice_channels c, teams t WHERE c.id = ? AND t.id = ?`,
-			n.channel, n.Team).Scan(&n.service, &n.sealed, &n.TeamName)
+		return nil
 	})
 	return n, found, err
 }
 
-// endChannelNotice records the outcome. A failed notice is sent again after a delay, or later if the service says so.
-func (s *Service) endChannelNotice(ctx context.Context, n channelNotice, failed error, wait time.Duration) error {
+// endChannelNotice records the result of an attempt, or nil if the notice was too old. After a failure the notice stays, and the
+// channel waits for a while, or longer if the service says so.
+func (s *Service) endChannelNotice(ctx context.Context, n channelNotice, result *attempt) error {
 	return s.db.InTx(ctx, "notice_channel.end", func(ctx context.Context, tx *db.Tx) error {
-		now := tx.Now()
-		query, args := `UPDATE notice_channels SET sent_at = ?, failed_at = 0, error = '' WHERE id = ?`, []any{db.Micros(now), n.channel}
-		if failed != nil {
-			query, args = `UPDATE notice_channels SET failed_at = ?, error = ? WHERE id = ?`,
-				[]any{db.Micros(now), failed.Error(), n.channel}
+		now, next := tx.Now(), tx.Now()
+		keep := result != nil && result.err != nil && !result.final
+		if keep {
+			delay := channelDelays[min(n.tries, len(channelDelays))-1]
+			next = now.Add(max(delay, min(result.wait, maxRetryAfter)))
+		}
+		query, args := `UPDATE notice_channels SET next_at = ? WHERE id = ?`, []any{db.Micros(next), n.channel}
+		switch {
+		case result != nil && result.err != nil:
+			query, args = `UPDATE notice_channels SET next_at = ?, failed_at = ?, error = ? WHERE id = ?`,
+				[]any{db.Micros(next), db.Micros(now), result.err.Error(), n.channel}
+		case result != nil:
+			query, args = `UPDATE notice_channels SET next_at = ?, sent_at = ?, failed_at = 0, error = '' WHERE id = ?`,
+				[]any{db.Micros(next), db.Micros(now), n.channel}
 		}
 		if _, err := tx.Exec(ctx, query, args...); err != nil {
 			return fmt.Errorf("recording the state of a notice channel: %w", err)
 		}
-		query, args = `DELETE FROM channel_notices WHERE id = ?`, []any{n.ID}
-		if failed != nil && n.tries <= len(retryDelays) && now.Sub(n.At) <= maxMailAge {
-			next := now.Add(max(retryDelays[n.tries-1], min(wait, maxRetryAfter)))
-			query, args = `UPDATE channel_notices SET send_at = ? WHERE id = ?`, []any{db.Micros(next), n.ID}
+		if keep {
+			return nil
 		}
-		if _, err := tx.Exec(ctx, query, args...); err != nil {
-			return fmt.Errorf("recording the outcome of a notice for a channel: %w", err)
+		if _, err := tx.Exec(ctx, `DELETE FROM channel_notices WHERE id = ?`, n.ID); err != nil {
+			return fmt.Errorf("deleting a notice for a channel: %w", err)
 		}
 		return nil
 	})
@@ -149,8 +188,10 @@ func (s *Service) TestChannel(ctx context.Context, id int64) error {
 	if err != nil {
 		return fmt.Errorf("reading a notice channel: %w", err)
 	}
-	_, failed := s.post(ctx, n)
-	query, args := `UPDATE notice_channels SET sent_at = ?, failed_at = 0, error = '' WHERE id = ?`, []any{db.Micros(s.db.Now()), id}
+	failed := s.post(ctx, n).err
+	// After a success, the waiting messages follow at once.
+	query, args := `UPDATE notice_channels SET sent_at = ?, next_at = 0, failed_at = 0, error = '' WHERE id = ?`,
+		[]any{db.Micros(s.db.Now()), id}
 	if failed != nil {
 		query, args = `UPDATE notice_channels SET failed_at = ?, error = ? WHERE id = ?`,
 			[]any{db.Micros(s.db.Now()), failed.Error(), id}
@@ -167,28 +208,48 @@ func (s *Service) TestChannel(ctx context.Context, id int64) error {
 	return nil
 }
 
-// post sends a notice to its channel. It returns how long the service asks to wait.
-func (s *Service) post(ctx context.Context, n channelNotice) (time.Duration, error) {
+// post sends a notice to its channel.
+func (s *Service) post(ctx context.Context, n channelNotice) attempt {
 	address, err := s.open(n.channel, n.sealed)
 	if err != nil {
-		return 0, err
+		return attempt{err: err}
 	}
 	if err := s.Client.Check(address.URL); err != nil {
-		return 0, errors.New("the address is on a private host that --notice-allow does not have")
+		return attempt{err: errors.New("the address is on a private host that --notice-allow does not have")}
 	}
 	target, header, body, err := s.message(n).encode(n.service, address)
 	if err != nil {
-		return 0, err
+		return attempt{err: err, final: true}
 	}
 	answer, err := s.Client.Post(ctx, target, header, body)
 	if err != nil {
-		return 0, errors.New("the service could not be reached")
+		s.Log.WarnContext(ctx, "Calling a notification channel failed", "channel", n.channel, "error", err)
+		return attempt{err: errors.New("the service could not be reached")}
 	}
-	if answer.Status < 200 || answer.Status > 299 {
-		seconds, _ := strconv.Atoi(answer.RetryAfter) // 0 for a date, which no service sends
-		return time.Duration(max(seconds, 0)) * time.Second, fmt.Errorf("the service answered with status %d", answer.Status)
+	result := attempt{wait: s.retryAfter(answer.RetryAfter)}
+	switch status := answer.Status; {
+	case status >= 200 && status <= 299:
+	case slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusGone}, status):
+		result.err = fmt.Errorf("the service answered with status %d: it does not accept the address; remove the channel and "+
+			"add it again with a new address", status)
+	default:
+		result.err = fmt.Errorf("the service answered with status %d", status)
+		// These are about the message and not about the channel.
+		result.final = slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, status)
 	}
-	return 0, nil
+	return result
+}
+
+// retryAfter returns the delay of a Retry-After header, which is a number of seconds or a time, or 0.
+func (s *Service) retryAfter(text string) time.Duration {
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	at, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	return at.Sub(s.db.Now())
 }
 
 // message returns what a notice says. Chats are read by many people, so it is in English.

@@ -11,7 +11,8 @@ CREATE TABLE notice_channels (
     created_at BIGINT NOT NULL,
     sent_at    BIGINT NOT NULL DEFAULT 0, -- the last success
     failed_at  BIGINT NOT NULL DEFAULT 0, -- the last failure since then, or 0
-    error      TEXT NOT NULL DEFAULT ''
+    error      TEXT NOT NULL DEFAULT '',
+    next_at    BIGINT NOT NULL DEFAULT 0 -- no message is sent before: another node is sending one, or the last one failed
 );
 CREATE INDEX notice_channels_of_team ON notice_channels (team_id);
 -- Every start looks up which encryption keys are in use.
@@ -32,7 +33,7 @@ CREATE TABLE channel_notices (
 );
 -- A message that was tried may have been sent, so the next failure of the post needs its own.
 CREATE UNIQUE INDEX channel_notices_by_event ON channel_notices (channel_id, team_id, kind, subject, event_id) WHERE tries = 0;
-CREATE INDEX channel_notices_due ON channel_notices (send_at, id);
+CREATE INDEX channel_notices_in_order ON channel_notices (channel_id, id);
 CREATE INDEX channel_notices_of_team ON channel_notices (team_id);
 
 -- +goose Down
