@@ -63,6 +63,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 			args        []any
 		}{
 			{"posts", postsQuery, []any{1, 2, 90, 100, 20}},
+			{"usual", usualQuery, []any{2, "99", 2, 20}},
 			{"days", daysQuery, []any{1, 2, 2, "2026-090"}},
 			{"due", due, args},
 			{"delete missing", `DELETE FROM account_posts WHERE account_id = ? AND posted_at > ? AND collected_at < ?`,

@@ -87,31 +87,29 @@ func (s *Service) MetricsByAccount(ctx context.Context, team int64, post string)
 // fewestUsual is the number of posts from which a usual post is known.
 const fewestUsual = 3
 
-// UsualByAccount returns the medians of each metric over the other posts of the accounts of a team's post in the last 90
-// days. A metric that fewer than 3 posts have is nil.
+// UsualByAccount returns the medians of each metric over the newest other posts of the accounts of a team's post, at most
+// 200 of each account and of the last 90 days. A metric that fewer than 3 posts have is nil.
 func (s *Service) UsualByAccount(ctx context.Context, team int64, post string) (map[int64]PostSums, error) {
-	type found struct {
-		PostSums
-		account int64
+	type target struct {
+		account   int64
+		networkID string
 	}
-	figures, err := db.All(ctx, s.db, func(rows *sql.Rows, f *found) error {
-		return rows.Scan(&f.account, &f.Views, &f.Likes, &f.Comments, &f.Shares, &f.Engagement)
-	}, `SELECT p.account_id, p.views, p.likes, p.comments, p.shares, `+engagementSum+`
-		FROM post_targets t
-		JOIN social_accounts a ON a.id = t.account_id AND a.team_id = ?
-		JOIN account_posts p ON p.account_id = t.account_id AND p.network_id <> t.network_id
-		WHERE t.post_id = ? AND t.network_id <> '' AND p.posted_at > ?`,
-		team, post, db.Micros(s.db.Now().Add(-usualPostPeriod)))
+	targets, err := db.All(ctx, s.db, func(rows *sql.Rows, t *target) error {
+		return rows.Scan(&t.account, &t.networkID)
+	}, `SELECT t.account_id, t.network_id FROM post_targets t JOIN social_accounts a ON a.id = t.account_id AND a.team_id = ?
+		WHERE t.post_id = ? AND t.network_id <> ''`, team, post)
 	if err != nil {
-		return nil, fmt.Errorf("reading the metrics of other posts: %w", err)
-	}
-	byAccount := map[int64][]PostSums{}
-	for _, f := range figures {
-		byAccount[f.account] = append(byAccount[f.account], f.PostSums)
+		return nil, fmt.Errorf("reading the accounts of a post: %w", err)
 	}
 	out := map[int64]PostSums{}
-	for account, posts := range byAccount {
-		out[account] = PostSums{
+	for _, t := range targets {
+		posts, err := db.All(ctx, s.db, func(rows *sql.Rows, f *PostSums) error {
+			return rows.Scan(&f.Views, &f.Likes, &f.Comments, &f.Shares, &f.Engagement)
+		}, usualQuery, t.account, t.networkID, db.Micros(s.db.Now().Add(-usualPostPeriod)), maxUsualPosts)
+		if err != nil {
+			return nil, fmt.Errorf("reading the metrics of other posts: %w", err)
+		}
+		out[t.account] = PostSums{
 			Views:      medianOf(posts, func(s PostSums) *int64 { return s.Views }),
 			Likes:      medianOf(posts, func(s PostSums) *int64 { return s.Likes }),
 			Comments:   medianOf(posts, func(s PostSums) *int64 { return s.Comments }),
@@ -121,6 +119,12 @@ func (s *Service) UsualByAccount(ctx context.Context, team int64, post string) (
 	}
 	return out, nil
 }
+
+const usualQuery = `SELECT p.views, p.likes, p.comments, p.shares, ` + engagementSum + ` FROM account_posts p
+	WHERE p.account_id = ? AND p.network_id <> ? AND p.posted_at > ? ORDER BY p.posted_at DESC LIMIT ?`
+
+// maxUsualPosts is the maximum number of posts of each account that are compared with a post.
+const maxUsualPosts = 200
 
 // usualPostPeriod is how far back the posts go that are compared with a post.
 const usualPostPeriod = 90 * 24 * time.Hour

@@ -65,7 +65,7 @@ func TestSumByPost(t *testing.T) {
 			w.must(w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				for _, n := range views {
 					if _, err := tx.Exec(ctx, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, views,
-						collected_at) VALUES (?, ?, ?, 'image', '', '', ?, 1)`, account, fmt.Sprint("other", n), db.Micros(tx.Now()), n); err != nil {
+						collected_at) VALUES (?, ?, ?, 'image', '', '', ?, 1)`, account, fmt.Sprint("other", n), db.Micros(tx.Now())+n, n); err != nil {
 						return err
 					}
 				}
@@ -80,6 +80,12 @@ func TestSumByPost(t *testing.T) {
 		}
 		if insert(40); *usual().Views != 30 {
 			t.Errorf("usual: %d views, want 30", *usual().Views)
+		}
+		for n := range int64(200) { // Older posts than the newest 200 do not count.
+			insert(1001 + n)
+		}
+		if *usual().Views != 1100 {
+			t.Errorf("usual: %d views, want 1100", *usual().Views)
 		}
 		for _, ids := range [][]string{{"seen"}, nil} {
 			if other, err := w.service.SumByPost(t.Context(), team+1, ids); err != nil || len(other) > 0 {

@@ -154,6 +154,9 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 // show answers with a post's page and an error, if any.
 func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, wrong string) {
 	v, err := p.fullView(r)
+	if err == nil {
+		err = p.addMetrics(r.Context(), &v)
+	}
 	if err != nil {
 		p.SwitchToTeamOf(w, r, err, p.home(r))
 		return
@@ -234,7 +237,7 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	}
 	v.Accounts = p.accounts(v.lang, full, v.Stored, outcome.Untrusted, coming, lines, held, zone)
 	v.count(p.DB.Now())
-	return v, p.addMetrics(r.Context(), &v)
+	return v, nil
 }
 
 // addForecast adds the expected outcome of a scheduled post, unless it waits for the client's decision.
