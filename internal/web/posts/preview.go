@@ -45,8 +45,12 @@ func (v *view) Looks() []preview.Post {
 	if len(out) == 0 {
 		out = append(out, preview.New(preview.Author{}, network.Content{Text: v.Caption, Media: v.Stored.Media}))
 	}
+	var when string
+	if at := cmp.Or(v.Stored.PublishedAt, v.Stored.ScheduledAt); !at.IsZero() {
+		when = v.lang.Format(at.In(v.zone), locale.Day)
+	}
 	for i := range out {
-		out[i].Lang = v.lang
+		out[i].Lang, out[i].When = v.lang, when
 		out[i].Play = v.Client // it is all that clients see of the media
 	}
 	return out

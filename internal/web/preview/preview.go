@@ -50,6 +50,7 @@ type Post struct {
 	Author
 
 	Title string // on networks that have titles
+	When  string // date for people; empty for a post that is shown as if it were published now
 	Text  string // before "more"
 	Rest  string // after "more"
 	Media []network.Media

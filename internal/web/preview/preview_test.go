@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func TestFold(t *testing.T) {
@@ -96,6 +97,21 @@ func TestLooks(t *testing.T) {
 		}
 		if n := strings.Count(got, "Twelve stalls"); n != 20 {
 			t.Errorf("%s shows %d of 20 sentences", platform, n)
+		}
+	}
+}
+
+// A post with a time shows its date, and any other post is shown as if it were published now.
+func TestPreviewDate(t *testing.T) {
+	t.Parallel()
+	for _, platform := range []string{"bluesky", "facebook", "linkedin", "threads", "x"} {
+		p := New(Author{ID: 7, Platform: platform, Username: "harbour"}, network.Content{Text: "Open"})
+		for when, want := range map[string]bool{"": true, "2 Dec 2026": false} {
+			p.When = when
+			html := string(must.Get(p.HTML())(t))
+			if isNow := strings.Contains(strings.ToLower(html), "now"); isNow != want || !strings.Contains(html, when) {
+				t.Errorf("%s on %q: %s", platform, when, html)
+			}
 		}
 	}
 }
