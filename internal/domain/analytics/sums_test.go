@@ -65,7 +65,8 @@ func TestSumByPost(t *testing.T) {
 			w.must(w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				for _, n := range views {
 					if _, err := tx.Exec(ctx, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, views,
-						collected_at) VALUES (?, ?, ?, 'image', '', '', ?, 1)`, account, fmt.Sprint("other", n), db.Micros(tx.Now())+n, n); err != nil {
+						collected_at) VALUES (?, ?, ?, 'image', '', '', ?, 1)`,
+						account, fmt.Sprint("other", n), db.Micros(tx.Now())+n, n); err != nil {
 						return err
 					}
 				}

@@ -235,7 +235,8 @@ func (s *Service) post(ctx context.Context, n channelNotice) attempt {
 	default:
 		result.err = fmt.Errorf("the service answered with status %d", status)
 		// These are about the message and not about the channel.
-		result.final = slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, status)
+		result.final = slices.Contains(
+			[]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, status)
 	}
 	return result
 }
