@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"sync"
@@ -229,14 +228,13 @@ func (s *Service) post(ctx context.Context, n channelNotice) attempt {
 	result := attempt{wait: s.retryAfter(answer.RetryAfter)}
 	switch status := answer.Status; {
 	case status >= 200 && status <= 299:
-	case slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusGone}, status):
+	case slices.Contains([]int{401, 403, 404, 410}, status):
 		result.err = fmt.Errorf("the service answered with status %d: it does not accept the address; remove the channel and "+
 			"add it again with a new address", status)
 	default:
 		result.err = fmt.Errorf("the service answered with status %d", status)
 		// These are about the message and not about the channel.
-		result.final = slices.Contains(
-			[]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, status)
+		result.final = slices.Contains([]int{400, 413, 422}, status)
 	}
 	return result
 }
@@ -246,7 +244,7 @@ func (s *Service) retryAfter(text string) time.Duration {
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second
 	}
-	at, err := http.ParseTime(text)
+	at, err := time.Parse(time.RFC1123, text) // in GMT (RFC 9110, section 5.6.7)
 	if err != nil {
 		return 0
 	}
