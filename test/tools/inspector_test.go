@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom.example/pressroom/internal/testkit/mcpsuite"
 )
 
 // The protocol versions that the inspector supports: the previous and the current one.
@@ -175,7 +177,7 @@ func (i *inspector) runStep(s step) {
 
 func TestInspector(t *testing.T) {
 	t.Parallel()
-	requireProgram(t, inspectorProgram)
+	mcpsuite.Require(t, inspectorProgram)
 	for _, era := range eras {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()

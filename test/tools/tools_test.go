@@ -3,36 +3,13 @@ package tools
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"pressroom.example/pressroom/internal/testkit/program"
 )
 
-const (
-	inspectorProgram = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
-	suiteProgram     = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
-)
-
-// requireProgram skips the test if Node.js or a package is missing, or fails it in CI.
-func requireProgram(t *testing.T, program string) {
-	t.Helper()
-	end := t.Skip
-	if os.Getenv("CI") == "true" {
-		end = t.Fatal
-	}
-	if testing.Short() {
-		end("external programs are slow")
-	}
-	if _, err := exec.LookPath("node"); err != nil {
-		end("Node.js is missing: run make test-tools")
-	}
-	if _, err := os.Stat(program); err != nil {
-		end("the packages of test/tools are missing: run make test-tools")
-	}
-}
+const inspectorProgram = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 
 // greeting is the first line of quickstart --json.
 type greeting struct {

@@ -72,6 +72,13 @@ func newHandler(server *sdk.Server, asJSON bool) http.Handler {
 
 func newServer(reg *operation.Registry, opts Options) *sdk.Server {
 	c := newCatalogue(reg)
+	server := newUncheckedServer(reg, c, opts)
+	server.AddReceivingMiddleware(rejectUnknown(reg, c))
+	return server
+}
+
+// newUncheckedServer returns the server without its checks of names.
+func newUncheckedServer(reg *operation.Registry, c catalogue, opts Options) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{
 		Name: "pressroom", Title: "pressroom", Version: opts.Version, WebsiteURL: opts.PublicURL, Icons: icons(),
 	}, &sdk.ServerOptions{
@@ -93,7 +100,6 @@ func newServer(reg *operation.Registry, opts Options) *sdk.Server {
 	}
 	c.addTo(server)
 	addPrompts(server)
-	server.AddReceivingMiddleware(rejectUnknown(reg, c))
 	return server
 }
 
