@@ -55,7 +55,7 @@ func (f Filter) conditions() []condition {
 	}
 	add(f.Team > 0, `team_id = ?`, f.Team)
 	add(f.Kind != "", `kind = ?`, f.Kind)
-	add(f.Person > 0, `person_id = ?`, f.Person)
+	add(f.Person > 0, `person_id > 0 AND person_id = ?`, f.Person) // as the index has it
 	add(f.Subject != "", `subject = ?`, f.Subject)
 	add(!f.Since.IsZero(), `at >= ?`, db.Micros(f.Since))
 	add(!f.Until.IsZero(), `at < ?`, db.Micros(f.Until))
@@ -80,26 +80,32 @@ func Last(ctx context.Context, q db.Querier, kind string) (Entry, bool, error) {
 	return e, true, nil
 }
 
-// Entries returns events for the operator.
-func Entries(ctx context.Context, q db.Querier, filter Filter) ([]Entry, error) {
-	where, order, args := `id > ?`, `id`, []any{filter.AfterID}
-	if !filter.OldestFirst {
+// query returns the statement that selects events, and its arguments.
+func (f Filter) query() (string, []any) {
+	where, order, args := `id > ?`, `id`, []any{f.AfterID}
+	if !f.OldestFirst {
 		order = `id DESC`
-		if filter.BeforeID > 0 {
-			where, args = `id < ?`, []any{filter.BeforeID}
+		if f.BeforeID > 0 {
+			where, args = `id < ?`, []any{f.BeforeID}
 		}
 	}
-	for _, c := range filter.conditions() {
+	for _, c := range f.conditions() {
 		where, args = where+` AND `+c.text, append(args, c.value)
 	}
+	return `SELECT id, at, team_id, person_id, key_id, request_id, kind, subject, detail FROM events WHERE ` + where +
+		` ORDER BY ` + order + ` LIMIT ?`, append(args, f.Limit)
+}
+
+// Entries returns events for the operator.
+func Entries(ctx context.Context, q db.Querier, filter Filter) ([]Entry, error) {
+	query, args := filter.query()
 	out, err := db.AllSized(ctx, q, filter.Limit, func(rows *sql.Rows, e *Entry) error {
 		var at int64
 		var detail string
 		err := rows.Scan(&e.ID, &at, &e.Team, &e.Person, &e.Key, &e.RequestID, &e.Kind, &e.Subject, &detail)
 		e.At, e.Detail = db.Time(at), json.RawMessage(detail)
 		return err
-	}, `SELECT id, at, team_id, person_id, key_id, request_id, kind, subject, detail FROM events WHERE `+where+
-		` ORDER BY `+order+` LIMIT ?`, append(args, filter.Limit)...)
+	}, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading events: %w", err)
 	}
