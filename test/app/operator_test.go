@@ -147,8 +147,10 @@ func TestOperatorFiltersEvents(t *testing.T) {
 		record("post.account_failed", id, map[string]any{"account": 1, "error_code": "rejected_content"})
 		record("post.account_failed", "another", nil)
 		at := fmt.Sprintf("/operator/events?team=%d", c.team.ID)
-		b.open(at+"&item="+id).shows(http.StatusOK, "Failed on an account", "post "+id[:8]+"…", "rejected content", "Post created").
+		b.open(at+"&item="+id).shows(http.StatusOK, "Failed on an account", "post …"+id[len(id)-8:], "rejected content", "Post created").
 			lacks("another")
+		other := c.draft(t, "Of the same minute", "")
+		b.open(at).shows(http.StatusOK, "post …"+id[len(id)-8:], "post …"+other[len(other)-8:])
 		b.open(at+"&kind=post.account_failed").shows(http.StatusOK, "another").lacks("Post created ·")
 		b.open(at+"&to=2020-01-01").shows(http.StatusOK, "No events match the filter.")
 		b.open(at+"&person=nobody").shows(http.StatusUnprocessableEntity, "No person has this name or address.")

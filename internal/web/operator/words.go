@@ -51,6 +51,7 @@ func words(l *locale.Language) template.FuncMap {
 		"rate":           func(share float64) string { return l.Percent(share) },
 		"browser":        func(agent string) string { return shell.BrowserName(l, agent) },
 		"factors":        func(f team.Factors) string { return settings.FactorWords(l, f) },
+		"shortid":        shortID,
 		"language":       func(tag string) string { return cmp.Or(l.T(settings.LanguageName(tag)), tag) },
 		"day":            func(at time.Time) string { return l.Format(at, locale.LongDate) },
 		"clock":          func(at time.Time) string { return l.Format(at, locale.Clock) },
@@ -61,6 +62,14 @@ func words(l *locale.Language) template.FuncMap {
 func planName(id string) string {
 	first, size := utf8.DecodeRuneInString(id)
 	return string(unicode.ToUpper(first)) + id[size:]
+}
+
+// shortID returns the end of an ID. IDs begin with the time, so the beginning is the same for items of a minute.
+func shortID(id string) string {
+	if len(id) <= 8 {
+		return id
+	}
+	return "…" + id[len(id)-8:]
 }
 
 // known returns the text of a value, or the value itself if it has none.
