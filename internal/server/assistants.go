@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"pressroom.example/pressroom/internal/api/rest"
 	"pressroom.example/pressroom/internal/auth/oauth"
 	"pressroom.example/pressroom/internal/domain/ratelimit"
 	"pressroom.example/pressroom/internal/domain/team"
@@ -44,15 +45,16 @@ func (s *Server) buildAssistants() error {
 		return err
 	}
 	s.OAuth = oauth.New(oauth.Options{
-		DB: s.db, PublicURL: s.cfg.PublicURL, Tools: mcpPath,
+		DB: s.db, PublicURL: s.cfg.PublicURL, Tools: mcpPath, API: rest.Prefix,
 		Connections: connections{s.Teams, s.cfg.SecondFactor == string(shell.Everyone)}, RegistrationDelay: pace.Take,
 		Fetch: func(ctx context.Context, address string, most int64, into io.Writer) error {
 			_, err := documents.Get(ctx, address, most, into)
 			return err
 		},
 	})
-	// Tools accept assistants' tokens as well as keys.
-	s.toolPipe = s.pipeline(s.Teams.WithTokens(s.OAuth))
+	// Both accept tokens as well as keys, but each only those that were requested for it.
+	s.toolPipe = s.pipeline(s.Teams.WithTokens(s.OAuth, s.OAuth.ToolsResource()))
+	s.apiPipe = s.pipeline(s.Teams.WithTokens(s.OAuth, s.OAuth.APIResource()))
 	return nil
 }
 

@@ -33,7 +33,7 @@ func (s *Server) buildHandlers() error {
 	// The document is built when it is first requested, because building it is slow.
 	info := openapi.Info{Version: openapi.Version, ServerURL: s.cfg.PublicURL + rest.Prefix}
 	describe := sync.OnceValues(func() ([]byte, error) { return openapi.Build(s.registry, info) })
-	api := rest.New(s.registry, s.pipe,
+	api := rest.New(s.registry, s.apiPipe,
 		rest.Options{PublicURL: s.cfg.PublicURL, Describe: describe, Log: s.cfg.Log, Observe: s.metrics.observeRequest})
 	tools := mcp.New(s.registry, s.toolPipe,
 		mcp.Options{

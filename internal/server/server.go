@@ -98,7 +98,8 @@ type Server struct {
 	calls        *ratelimit.FreeCalls
 	registry     *operation.Registry
 	pipe         *pipeline.Pipeline
-	toolPipe     *pipeline.Pipeline
+	toolPipe     *pipeline.Pipeline // of the MCP endpoint
+	apiPipe      *pipeline.Pipeline // of the REST API
 	metrics      *metrics
 	tracer       *tracing.Tracer // nil if tracing is off
 	clusterStats *clusterstats.Service

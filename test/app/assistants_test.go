@@ -231,7 +231,47 @@ func TestAssistantsRefresh(t *testing.T) {
 	})
 }
 
-// The REST API rejects OAuth tokens. A token ends when it is revoked or its person leaves the team.
+// A token is accepted only by the tools or the REST API, as the client requested, or by both. Its checks are the same.
+func TestAssistantsResources(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		p, owner := c.register(t), c.as(t, access.Owner)
+		get := func(path, token string) int {
+			t.Helper()
+			r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, h.root+path, http.NoBody))(t)
+			r.Header.Set("Authorization", "Bearer "+token)
+			resp := must.Get(http.DefaultClient.Do(r))(t)
+			must.NoError(t, resp.Body.Close())
+			return resp.StatusCode
+		}
+		api, tools := h.root+"/api/v1", h.root+"/mcp"
+		for resource, accepts := range map[string]struct{ api, tools bool }{
+			tools: {false, true}, api: {true, false}, api + "&resource=" + url.QueryEscape(tools): {true, true},
+		} {
+			first, _, both := strings.Cut(resource, "&")
+			address := p.authorizeURL("resource", first)
+			if both {
+				address += "&resource=" + url.QueryEscape(tools)
+			}
+			got := owner.consent(address, "read_only", "Allow")
+			tokens := p.wantTokens(p.exchange(got.Get("code"), "resource", ""))
+			if status := get("/api/v1/me", tokens.access); (status == http.StatusOK) != accepts.api {
+				t.Errorf("%s: the REST API returns %d", resource, status)
+			}
+			if status := get("/api/v1/me?x=1", tokens.access); (status == http.StatusUnauthorized) == accepts.api {
+				t.Errorf("%s: the REST API returns %d", resource, status)
+			}
+			if status := get("/mcp", tokens.access); (status != http.StatusUnauthorized) != accepts.tools {
+				t.Errorf("%s: the tools return %d", resource, status)
+			}
+			other := map[bool]string{true: tools, false: api}[accepts.api || both]
+			status, refused := p.refresh(tokens.refresh, "resource", other)
+			p.wantError(resource, status, refused, "invalid_target")
+		}
+	})
+}
+
+// The REST API rejects tokens for the tools. A token ends when it is revoked or its person leaves the team.
 func TestAssistantsTokenExpiry(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

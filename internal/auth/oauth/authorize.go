@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -20,6 +21,7 @@ type AuthorizationRequest struct {
 	Capabilities []access.Capability
 
 	state, challenge string
+	resource         string // URLs that the tokens are for, separated by spaces
 }
 
 // RedirectHost returns the host of the redirect URI, or an app's custom scheme, for people.
@@ -102,11 +104,11 @@ func (s *Service) read(a *AuthorizationRequest, request url.Values) *Error {
 			return newError(InvalidRequest, "A parameter was sent more than once.")
 		}
 	}
-	for _, address := range request["resource"] {
-		if !s.isResource(address) {
-			return errResource
-		}
+	named, refusal := s.resourcesOf(request)
+	if refusal != nil {
+		return refusal
 	}
+	a.resource = cmp.Or(named, s.ToolsResource())
 	if kind := request.Get("response_type"); kind != "code" {
 		return newError(UnsupportedResponseType, "The response_type must be code.")
 	}
@@ -161,7 +163,7 @@ func (s *Service) Allow(ctx context.Context, a AuthorizationRequest, l Consent) 
 		_, err := tx.Exec(ctx,
 			`INSERT INTO oauth_grants (client_id, team_id, person_id, capabilities, resource, redirect, challenge,
 		code_hash, code_ends_at, created_at, ends_at, one_factor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			a.Client.ID, l.Team, l.Person, scopeString(l.Capabilities), s.Resource(), a.Redirect, a.challenge, hash[:],
+			a.Client.ID, l.Team, l.Person, scopeString(l.Capabilities), a.resource, a.Redirect, a.challenge, hash[:],
 			db.Micros(ends), db.Micros(now), db.Micros(ends), boolToInt(l.OneFactor))
 		if err != nil {
 			return fmt.Errorf("storing a grant: %w", err)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +33,8 @@ const (
 type Options struct {
 	DB        *db.DB
 	PublicURL string // base URL without a trailing slash; the issuer
-	Tools     string // path of the MCP endpoint, such as /mcp: the resource of tokens
+	Tools     string // path of the MCP endpoint, such as /mcp
+	API       string // path of the REST API, such as /api/v1
 	// Connections creates and ends the connections of tokens.
 	Connections Connections
 	// Fetch writes the content of a public URL to a writer, without following redirects. If it is nil, metadata
@@ -74,14 +76,40 @@ func New(o Options) *Service { return &Service{o, o.DB} }
 // Issuer returns the issuer identifier of the server.
 func (s *Service) Issuer() string { return s.PublicURL }
 
-// Resource returns the URL of the MCP endpoint, which tokens are for.
-func (s *Service) Resource() string { return s.PublicURL + s.Tools }
+// ToolsResource returns the URL of the MCP endpoint, which tokens are for by default.
+func (s *Service) ToolsResource() string { return s.PublicURL + s.Tools }
 
-// isResource reports whether a URL is equivalent to Resource.
-func (s *Service) isResource(address string) bool {
-	named, err := canonical(address)
-	ours, broken := canonical(s.Resource())
-	return err == nil && broken == nil && named == ours
+// APIResource returns the URL of the REST API, which tokens are for if the client requests it.
+func (s *Service) APIResource() string { return s.PublicURL + s.API }
+
+// Resources returns the URLs that tokens can be for.
+func (s *Service) Resources() []string { return []string{s.ToolsResource(), s.APIResource()} }
+
+// resourcesOf returns the URLs that a request names in its resource parameters (RFC 8707), separated by spaces and in the
+// order of Resources. It returns invalid_target if one of them is unknown.
+func (s *Service) resourcesOf(request url.Values) (string, *Error) {
+	named := map[string]bool{}
+	for _, address := range request["resource"] {
+		known := slices.IndexFunc(s.Resources(), func(ours string) bool { return isSame(address, ours) })
+		if known < 0 {
+			return "", errResource
+		}
+		named[s.Resources()[known]] = true
+	}
+	return strings.Join(slices.DeleteFunc(s.Resources(), func(ours string) bool { return !named[ours] }), " "), nil
+}
+
+// isCurrent reports whether the URLs of a grant are still those of this installation, whose public URL may change.
+func (s *Service) isCurrent(granted string) bool {
+	_, err := s.resourcesOf(url.Values{"resource": strings.Fields(granted)})
+	return err == nil
+}
+
+// isSame reports whether two URLs are equivalent.
+func isSame(a, b string) bool {
+	first, err := canonical(a)
+	second, broken := canonical(b)
+	return err == nil && broken == nil && first == second
 }
 
 // canonical returns the canonical form of a URL: without the default port and a trailing slash, with scheme and host in

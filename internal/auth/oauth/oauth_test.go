@@ -61,7 +61,7 @@ func newEnv(t *testing.T, address string) *env {
 	w.team = must.Get(w.teams.AddTeam(t.Context(),
 		team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, w.owner.ID))(t)
 	w.Service = oauth.New(oauth.Options{
-		DB: w.db, PublicURL: public, Tools: "/mcp", Connections: connections{w.teams},
+		DB: w.db, PublicURL: public, Tools: "/mcp", API: "/api/v1", Connections: connections{w.teams},
 		Fetch: func(_ context.Context, _ string, most int64, into io.Writer) error {
 			w.fetched++
 			if w.document == "" || int64(len(w.document)) > most {
@@ -146,13 +146,13 @@ func TestOnlyHashesStored(t *testing.T) {
 				t.Errorf("%s: %x", kept, hash)
 			}
 		}
-		id, ends, found, err := w.Connection(t.Context(), got.Access)
+		id, ends, found, err := w.Connection(t.Context(), w.ToolsResource(), got.Access)
 		must.NoError(t, err)
 		if !found || !ends.Equal(w.clock.Now().Add(time.Hour)) {
 			t.Errorf("the token is of %d, until %s, %v", id, ends, found)
 		}
 		for _, token := range []string{"", got.Refresh, got.Access + "x", "prk_" + got.Access[4:]} {
-			if _, _, found, err := w.Connection(t.Context(), token); found || err != nil {
+			if _, _, found, err := w.Connection(t.Context(), w.ToolsResource(), token); found || err != nil {
 				t.Errorf("%q is a token: %v", token, err)
 			}
 		}

@@ -1,8 +1,11 @@
 package oauth
 
-import "testing"
+import (
+	"net/url"
+	"testing"
+)
 
-func TestIsResource(t *testing.T) {
+func TestResourcesOf(t *testing.T) {
 	t.Parallel()
 	for public, written := range map[string]map[string]bool{
 		"https://press.example": {
@@ -20,11 +23,21 @@ func TestIsResource(t *testing.T) {
 			"http://127.0.0.1:8080/mcp": true, "http://localhost:8080/mcp": false, "http://127.0.0.1/mcp": false,
 		},
 	} {
-		s := New(Options{PublicURL: public, Tools: "/mcp"})
+		s := New(Options{PublicURL: public, Tools: "/mcp", API: "/api/v1"})
 		for address, want := range written {
-			if got := s.isResource(address); got != want {
-				t.Errorf("%s at %s: %v", address, public, got)
+			if got, err := s.resourcesOf(url.Values{"resource": {address}}); (err == nil) != want || want && got != s.ToolsResource() {
+				t.Errorf("%s at %s: %q (%v)", address, public, got, err)
 			}
+		}
+	}
+	s := New(Options{PublicURL: "https://press.example", Tools: "/mcp", API: "/api/v1"})
+	for want, named := range map[string][]string{
+		"":                             nil,
+		"https://press.example/api/v1": {"https://press.example/api/v1/", "https://press.example/api/v1"},
+		"https://press.example/mcp https://press.example/api/v1": {"https://press.example/api/v1", "https://press.example/mcp"},
+	} {
+		if got, err := s.resourcesOf(url.Values{"resource": named}); err != nil || got != want {
+			t.Errorf("%q: %q (%v)", named, got, err)
 		}
 	}
 }

@@ -36,8 +36,8 @@ func (s *Service) Exchange(ctx context.Context, client string, request url.Value
 	if client == "" {
 		return Tokens{}, newError(InvalidClient, "The client_id parameter is missing.")
 	}
-	if slices.ContainsFunc(request["resource"], func(address string) bool { return !s.isResource(address) }) {
-		return Tokens{}, errResource
+	if _, err := s.resourcesOf(request); err != nil {
+		return Tokens{}, err
 	}
 	switch request.Get("grant_type") {
 	case "authorization_code":
@@ -98,7 +98,7 @@ func (s *Service) redeem(ctx context.Context, client string, request url.Values)
 			refusal = errCode
 			return s.end(ctx, tx, g, endReused)
 		}
-		if refusal = g.checkRequest(client, request, tx.Now()); refusal != nil {
+		if refusal = s.checkRequest(g, client, request, tx.Now()); refusal != nil {
 			return nil //nolint:nilerr // the transaction commits first
 		}
 		if refusal, err = s.checkFactor(ctx, tx, g); refusal != nil || err != nil {
@@ -110,8 +110,8 @@ func (s *Service) redeem(ctx context.Context, client string, request url.Values)
 	return result(out, refusal, err)
 }
 
-// checkRequest returns the error for a token request with the code of this grant, or nil.
-func (g grant) checkRequest(client string, request url.Values, now time.Time) *Error {
+// checkRequest returns the error for a token request with the code of a grant, or nil.
+func (s *Service) checkRequest(g grant, client string, request url.Values, now time.Time) *Error {
 	sum := sha256.Sum256([]byte(request.Get("code_verifier")))
 	fits := subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(g.challenge)) == 1
 	switch {
@@ -119,6 +119,16 @@ func (g grant) checkRequest(client string, request url.Values, now time.Time) *E
 		return errCode
 	case !isVerifier(request.Get("code_verifier")) || !fits || request.Get("redirect_uri") != g.redirect:
 		return errVerifier
+	}
+	return s.checkResources(g, request)
+}
+
+// checkResources returns invalid_target if a token request names other resources than the grant has. All tokens of a
+// grant are for the same resources.
+func (s *Service) checkResources(g grant, request url.Values) *Error {
+	named, err := s.resourcesOf(request)
+	if err != nil || named != "" && named != g.resource {
+		return errResource
 	}
 	return nil
 }
@@ -189,9 +199,12 @@ func (s *Service) refresh(ctx context.Context, client string, request url.Values
 			refusal, err = asRefusal(err, errRefresh)
 			return err
 		}
-		if g.client != client || !g.ended.IsZero() || g.resource != s.Resource() || !tx.Now().Before(db.Time(ends)) {
+		if g.client != client || !g.ended.IsZero() || !s.isCurrent(g.resource) || !tx.Now().Before(db.Time(ends)) {
 			refusal = errRefresh
 			return nil
+		}
+		if refusal = s.checkResources(g, request); refusal != nil {
+			return nil //nolint:nilerr // as above
 		}
 		if refusal = g.checkScope(request.Get("scope")); refusal != nil {
 			return nil //nolint:nilerr // as above
@@ -310,8 +323,8 @@ func (s *Service) Revoke(ctx context.Context, client, token string) error {
 }
 
 // Connection returns the connection of an access token and the token's expiry. It returns false if the token is
-// currently not valid for the MCP endpoint of this installation. It does not check whether the connection has ended.
-func (s *Service) Connection(ctx context.Context, token string) (int64, time.Time, bool, error) {
+// currently not valid for a resource of this installation. It does not check whether the connection has ended.
+func (s *Service) Connection(ctx context.Context, resource, token string) (int64, time.Time, bool, error) {
 	if !apikey.WellFormed(apikey.Access, token) {
 		return 0, time.Time{}, false, nil
 	}
@@ -319,9 +332,9 @@ func (s *Service) Connection(ctx context.Context, token string) (int64, time.Tim
 	var id, ends int64
 	err := s.db.QueryRow(ctx,
 		`SELECT g.connection_id, t.ends_at FROM oauth_tokens t JOIN oauth_grants g ON g.id = t.grant_id
-		WHERE t.hash = ? AND t.kind = 'access' AND t.ends_at > ? AND g.ended_at = 0 AND g.resource = ? AND
+		WHERE t.hash = ? AND t.kind = 'access' AND t.ends_at > ? AND g.ended_at = 0 AND g.resource IN (?, ?) AND
 		g.connection_id > 0`,
-		hash[:], db.Micros(s.db.Now()), s.Resource()).Scan(&id, &ends)
+		hash[:], db.Micros(s.db.Now()), resource, strings.Join(s.Resources(), " ")).Scan(&id, &ends)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, time.Time{}, false, nil
 	}

@@ -55,7 +55,7 @@ func TestRefreshTokenReuse(t *testing.T) {
 				if _, refused := w.refresh(t, client, next.Refresh); refused != oauth.InvalidGrant {
 					t.Errorf("the connection is still active: %q", refused)
 				}
-				if _, _, found, err := w.Connection(t.Context(), next.Access); found || err != nil {
+				if _, _, found, err := w.Connection(t.Context(), w.ToolsResource(), next.Access); found || err != nil {
 					t.Errorf("the access token is still valid: %v", err)
 				}
 			})
@@ -78,7 +78,7 @@ func TestLostResponses(t *testing.T) {
 			}
 			w.clock.Advance(time.Duration(i%2) * 10 * 24 * time.Hour)
 		}
-		if _, _, found, err := w.Connection(t.Context(), now.Access); err != nil || found {
+		if _, _, found, err := w.Connection(t.Context(), w.ToolsResource(), now.Access); err != nil || found {
 			t.Errorf("ten days later the access token is invalid: %v", err)
 		}
 	})

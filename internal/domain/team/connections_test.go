@@ -25,7 +25,7 @@ type fakeTokens map[string]struct {
 
 var errNoTokens = errors.New("the tokens cannot be read")
 
-func (i fakeTokens) Connection(_ context.Context, token string) (int64, time.Time, bool, error) {
+func (i fakeTokens) Connection(_ context.Context, _, token string) (int64, time.Time, bool, error) {
 	if token == "broken" {
 		return 0, time.Time{}, false, errNoTokens
 	}
@@ -42,7 +42,7 @@ func (w env) connectWithToken(t *testing.T, person int64, granted ...access.Capa
 			TeamID: w.team.ID, PersonID: person, Client: "Claude", ClientID: "c1", Host: "claude.example",
 			Capabilities: granted,
 		}))(t)
-	return w.WithTokens(fakeTokens{"token": {connection, w.clock.Now().Add(time.Hour)}}), connection
+	return w.WithTokens(fakeTokens{"token": {connection, w.clock.Now().Add(time.Hour)}}, "https://press.example/mcp"), connection
 }
 
 func (w env) connect(ctx context.Context, n team.NewConnection) (int64, error) {
@@ -96,7 +96,7 @@ func TestAuthenticateToken(t *testing.T) {
 // Repeated wrong tokens are rate limited like wrong keys.
 func TestWrongTokensThrottled(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
-		tools := w.WithTokens(fakeTokens{})
+		tools := w.WithTokens(fakeTokens{}, "https://press.example/mcp")
 		for range 100 {
 			_, err := tools.Authenticate(t.Context(), "guessed")
 			if apierr.Is(err, apierr.RateLimited) {

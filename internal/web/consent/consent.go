@@ -41,8 +41,9 @@ func New(f *shell.Frame, server *oauth.Service) *Handlers { return &Handlers{f, 
 func (p *Handlers) Plain() []shell.Route {
 	return slices.Concat(
 		open(http.MethodGet, serverPath, p.serverMetadata),
-		open(http.MethodGet, resourcePath, p.resourceMetadata),
-		open(http.MethodGet, resourcePath+p.server.Tools, p.resourceMetadata),
+		open(http.MethodGet, resourcePath, p.resourceMetadata(p.server.ToolsResource())),
+		open(http.MethodGet, resourcePath+p.server.Tools, p.resourceMetadata(p.server.ToolsResource())),
+		open(http.MethodGet, resourcePath+p.server.API, p.resourceMetadata(p.server.APIResource())),
 		open(http.MethodPost, registerPath, p.withSlot(p.register)),
 		open(http.MethodPost, tokenPath, p.withSlot(p.token)),
 		open(http.MethodPost, revokePath, p.withSlot(p.revoke)),

@@ -33,23 +33,25 @@ func (p *Handlers) serverMetadata(w http.ResponseWriter, _ *http.Request) {
 		"code_challenge_methods_supported":               []string{"S256"},
 		"client_id_metadata_document_supported":          p.server.Fetch != nil,
 		"authorization_response_iss_parameter_supported": true,
-		"protected_resources":                            []string{p.server.Resource()},
+		"protected_resources":                            p.server.Resources(),
 		"service_documentation":                          p.PublicURL + documentation,
 	})
 }
 
 const documentation = "/docs/assistants"
 
-// resourceMetadata serves the metadata of the protected resource (RFC 9728).
-func (p *Handlers) resourceMetadata(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]any{
-		"resource":                 p.server.Resource(),
-		"authorization_servers":    []string{p.server.Issuer()},
-		"scopes_supported":         oauth.Scopes(),
-		"bearer_methods_supported": []string{"header"},
-		"resource_name":            "pressroom",
-		"resource_documentation":   p.PublicURL + documentation,
-	})
+// resourceMetadata serves the metadata of a protected resource (RFC 9728).
+func (p *Handlers) resourceMetadata(resource string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]any{
+			"resource":                 resource,
+			"authorization_servers":    []string{p.server.Issuer()},
+			"scopes_supported":         oauth.Scopes(),
+			"bearer_methods_supported": []string{"header"},
+			"resource_name":            "pressroom",
+			"resource_documentation":   p.PublicURL + documentation,
+		})
+	}
 }
 
 // register registers a client (RFC 7591, section 3).

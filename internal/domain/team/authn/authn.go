@@ -51,19 +51,20 @@ func (a *Authenticator) Authenticate(ctx context.Context, credential string) (*a
 // Tokens looks up the connections of access tokens.
 type Tokens interface {
 	// Connection returns the ID of a token's connection and when the token expires. found is false if the token is not
-	// valid for the tools of this installation.
-	Connection(ctx context.Context, token string) (id int64, expires time.Time, found bool, err error)
+	// valid for the resource with a URL.
+	Connection(ctx context.Context, resource, token string) (id int64, expires time.Time, found bool, err error)
 }
 
 // TokenAuthenticator authenticates API keys and assistants' access tokens.
 type TokenAuthenticator struct {
-	keys   *Authenticator
-	tokens Tokens
+	keys     *Authenticator
+	tokens   Tokens
+	resource string
 }
 
-// WithTokens returns an authenticator that also accepts access tokens.
-func (a *Authenticator) WithTokens(tokens Tokens) TokenAuthenticator {
-	return TokenAuthenticator{a, tokens}
+// WithTokens returns an authenticator that also accepts access tokens for the resource with a URL.
+func (a *Authenticator) WithTokens(tokens Tokens, resource string) TokenAuthenticator {
+	return TokenAuthenticator{a, tokens, resource}
 }
 
 // Authenticate returns the actor of an API key or access token. It returns the same errors as
@@ -108,8 +109,9 @@ func (t TokenAuthenticator) find(ctx context.Context, credential string) (*acces
 	if credential == "" || apikey.WellFormed(apikey.APIKey, credential) {
 		return t.keys.find(ctx, credential)
 	}
-	return t.keys.cachedActor(ctx, apikey.Hash(credential), func(ctx context.Context) (cachedKey, error) {
-		connection, expires, found, err := t.tokens.Connection(ctx, credential)
+	// The cache is shared with other resources, at which the token may not be valid.
+	return t.keys.cachedActor(ctx, apikey.Hash(t.resource+" "+credential), func(ctx context.Context) (cachedKey, error) {
+		connection, expires, found, err := t.tokens.Connection(ctx, t.resource, credential)
 		if err != nil {
 			return cachedKey{}, fmt.Errorf("looking up a token: %w", err)
 		}
