@@ -163,7 +163,8 @@ func TestSendForApprovalWithTimeAndMessage(t *testing.T) {
 		again.fill("date", day).fill("time", clock)
 		sent := again.fill("message", "Have a <look>, please.").press().shows(http.StatusOK, "The client’s link", "Waiting for approval")
 		link := strings.TrimPrefix(editor.open(sent.path).field("link"), h.root)
-		p := h.browser(t).open(link).shows(http.StatusOK, "Ada editor wrote: Have a <look>, please.", "as soon as you approve it.")
+		p := h.browser(t).open(link).shows(http.StatusOK, "Ada editor wrote: Have a <look>, please.", "as soon as you approve it.",
+			"· "+when.Format("2 Jan 2006")).lacks("· now")
 		p.form("Approve").fill("name", "Cleo").press().shows(http.StatusOK, "Approved by Cleo")
 		if held := c.storedPost(t, sent.path); held.Status != post.Scheduled || !held.ScheduledAt.Equal(when) {
 			t.Errorf("%s at %v, want scheduled at %v", held.Status, held.ScheduledAt, when)

@@ -1,6 +1,7 @@
 package approvals
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"strings"
@@ -74,8 +75,20 @@ type look struct {
 // inGrid is how many files the networks show in a grid. The client's page shows all files.
 var inGrid = map[string]int{"facebook": 4, "linkedin": 4, "x": 4, "bluesky": 4}
 
-// postContents returns the distinct contents of a post by network, with full texts.
-func postContents(p post.Record, link string) []look {
+// postContents returns the distinct contents of a post by network, with full texts and the day of its time.
+func postContents(p post.Record, link string, l *locale.Language, zone *time.Location) []look {
+	out := distinctContents(p, link)
+	var when string
+	if at := cmp.Or(p.PublishedAt, p.ScheduledAt); !at.IsZero() {
+		when = l.Format(at.In(zone), locale.Day)
+	}
+	for i := range out {
+		out[i].Lang, out[i].When = l, when
+	}
+	return out
+}
+
+func distinctContents(p post.Record, link string) []look {
 	var out []look
 	shared := map[string]int{}
 	for _, t := range p.Targets {
@@ -215,10 +228,7 @@ func (p *Handlers) clientView(r *http.Request) (*clientView, error) {
 			continue
 		}
 		ids = append(ids, one.ID)
-		c.Looks = postContents(one.Record, approval.Path+v.Token)
-		for i := range c.Looks {
-			c.Looks[i].Lang = p.Language(r)
-		}
+		c.Looks = postContents(one.Record, approval.Path+v.Token, l, one.Zone)
 		v.count(c)
 	}
 	threads, err := p.approvals.Threads(r.Context(), v.team(), ids)

@@ -221,7 +221,7 @@ func (p *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status in
 	}
 	for i := range v.Posts {
 		v.Posts[i].Thread, v.Posts[i].Opens = threadOf(threads[v.Posts[i].ID], zone)
-		if err := p.addContent(r, &v.Posts[i]); err != nil {
+		if err := p.addContent(r, &v.Posts[i], zone); err != nil {
 			p.ShowError(w, r, err)
 			return
 		}
@@ -230,15 +230,12 @@ func (p *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status in
 }
 
 // addContent adds the whole text of a post and how the networks show it.
-func (p *Handlers) addContent(r *http.Request, a *asked) error {
+func (p *Handlers) addContent(r *http.Request, a *asked, zone *time.Location) error {
 	found, err := p.posts.Load(r.Context(), shell.VisitorOf(r.Context()).Team.ID, a.ID)
 	if err != nil {
 		return err
 	}
-	a.Caption, a.Looks = found.Caption, postContents(found, "")
-	for i := range a.Looks {
-		a.Looks[i].Lang = p.Language(r)
-	}
+	a.Caption, a.Looks = found.Caption, postContents(found, "", p.Language(r), zone)
 	return nil
 }
 
