@@ -12,6 +12,7 @@ import (
 
 const (
 	linesWidth, linesHeight   = 840.0, 240.0
+	tallWidth, tallHeight     = 660.0, 320.0
 	narrowWidth, narrowHeight = 340.0, 220.0
 	narrowNames               = 4
 )
@@ -24,6 +25,7 @@ type Lines struct {
 	Label   string // description
 	Percent bool   // the numbers are percent
 	Zero    bool   // the scale includes 0
+	Tall    bool   // the chart takes two thirds of a page's width
 	Series  []Series
 
 	narrow bool
@@ -39,6 +41,9 @@ func (l Lines) Narrow() Lines {
 func (l Lines) size() (float64, float64, int) {
 	if l.narrow {
 		return narrowWidth, narrowHeight, narrowNames
+	}
+	if l.Tall {
+		return tallWidth, tallHeight, mostNames
 	}
 	return linesWidth, linesHeight, mostNames
 }

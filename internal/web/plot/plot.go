@@ -26,7 +26,8 @@ func draw(name string, data any) template.HTML {
 	if err := templates.ExecuteTemplate(&out, name, data); err != nil {
 		panic(err)
 	}
-	return template.HTML(strings.ReplaceAll(out.String(), "\n", "")) //nolint:gosec // made by html/template
+	// Lines of tooltips stay apart.
+	return template.HTML(strings.ReplaceAll(out.String(), ">\n", ">")) //nolint:gosec // made by html/template
 }
 
 // coordinate formats a coordinate or length with at most one decimal.

@@ -61,6 +61,7 @@ func TestDrawings(t *testing.T) {
 				{Name: "3 Mar", At: 2, Value: new(9.0)}}},
 			{Name: "Before", Past: true, Points: []plot.Point{{Name: "1 Feb", At: 1, Value: new(4.0)}, {At: 2, Value: new(2.0)}}},
 		}}.Narrow().Draw(locale.English),
+		"tall":  plot.Lines{Label: "Views", Tall: true, Series: twoLines().Series}.Draw(locale.English),
 		"share": plot.Share{Of: 0.25, Second: true}.Draw(),
 	} {
 		golden(t, filepath.Join("testdata", name+".svg"), string(drawn))
