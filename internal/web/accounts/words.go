@@ -20,11 +20,12 @@ func words(l *locale.Language) template.FuncMap {
 		"num": func(v any) string { return number(l, v) }, "interactions": interactions, "share": shareOf,
 		"short": func(n int64) string { return plot.FormatNumber(l, float64(n)) },
 		"spark": plot.Spark, "rate": percent,
-		"posted":  func(m teamtime.Moment) template.HTML { return shell.WhenIn(l, &m) },
-		"day":     func(at time.Time) string { return l.Format(at, locale.Day) },
-		"format":  func(name string) string { return known(l, formats, name) },
-		"weekday": func(name string) string { return known(l, weekdays, name) },
-		"total":   func(name string) string { return known(l, totals, name) },
+		"posted":   func(m teamtime.Moment) template.HTML { return shell.WhenIn(l, &m) },
+		"day":      func(at time.Time) string { return l.Format(at, locale.Day) },
+		"shortday": func(at time.Time) string { return l.Format(at, locale.ShortDay) },
+		"format":   func(name string) string { return known(l, formats, name) },
+		"weekday":  func(name string) string { return known(l, weekdays, name) },
+		"total":    func(name string) string { return known(l, totals, name) },
 		"bounds": func(s *analytics.AccountAnalyticsEngagementPerPost) string {
 			if s == nil || s.Interval == nil {
 				return "–"
