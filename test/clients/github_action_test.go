@@ -1,0 +1,229 @@
+package clients
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"pressroom.example/pressroom/internal/testkit/must"
+)
+
+const actionDir = "../../integrations/github-action"
+
+// action runs the GitHub action as a runner does.
+type action struct {
+	installation
+
+	dir    string // the workspace
+	github string // URL of a server that says when the run began
+	began  time.Time
+}
+
+func newAction(t *testing.T) *action {
+	t.Helper()
+	needsTypeScript(t) // and so Node.js
+	a := &action{installation: quickstart(t), dir: t.TempDir(), began: time.Now()}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/repos/harbour/posts/actions/runs/77" || r.Header.Get("Authorization") != "Bearer token" {
+			w.WriteHeader(http.StatusForbidden)
+		}
+		fmt.Fprintf(w, `{"created_at":%q}`, a.began.UTC().Format(time.RFC3339))
+	}))
+	t.Cleanup(server.Close)
+	a.github = server.URL
+	return a
+}
+
+var output = regexp.MustCompile(`(?ms)^(\w+)<<(\S+)\n(.*?)\n(\S+)$`)
+
+// step runs the action with inputs in an attempt of a step. It returns its outputs and its log.
+func (a *action) step(t *testing.T, name string, attempt int, inputs map[string]string) (map[string]string, string, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "output")
+	cmd := exec.CommandContext(t.Context(), "node", must.Get(filepath.Abs(filepath.Join(actionDir, "main.mjs")))(t))
+	cmd.Dir = a.dir
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "GITHUB_OUTPUT=" + file, "GITHUB_RUN_ID=77", fmt.Sprintf("GITHUB_RUN_ATTEMPT=%d", attempt),
+		"GITHUB_ACTION=" + name, "GITHUB_JOB=publish", "GITHUB_REPOSITORY=harbour/posts", "GITHUB_API_URL=" + a.github,
+		"INPUT_API_URL=" + a.AppURL, "INPUT_API_KEY=" + a.Keys.Full, "INPUT_ACCOUNT_IDS=1", "INPUT_GITHUB_TOKEN=token",
+	}
+	for input, value := range inputs {
+		cmd.Env = append(cmd.Env, "INPUT_"+strings.ToUpper(input)+"="+value)
+	}
+	log, err := cmd.CombinedOutput()
+	outputs := map[string]string{}
+	raw, _ := os.ReadFile(file) // absent if the action failed before
+	for _, found := range output.FindAllStringSubmatch(string(raw), -1) {
+		outputs[found[1]] = found[3]
+	}
+	return outputs, string(log), err
+}
+
+func (a *action) must(t *testing.T, name string, attempt int, inputs map[string]string) map[string]string {
+	t.Helper()
+	outputs, log, err := a.step(t, name, attempt, inputs)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, log)
+	}
+	return outputs
+}
+
+func TestGitHubAction(t *testing.T) {
+	t.Parallel()
+	a := newAction(t)
+	a.checkModes(t)
+	a.checkLostResponses(t)
+	a.checkErrors(t)
+	a.checkOldRuns(t)
+}
+
+// The action drafts, schedules and publishes posts. Repeating a step in a re-run does nothing twice.
+func (a *action) checkModes(t *testing.T) {
+	t.Helper()
+	must.NoError(t, os.WriteFile(filepath.Join(a.dir, "a picture.png"), picture(t, 31, 12), 0o600))
+	must.NoError(t, os.WriteFile(filepath.Join(a.dir, "another.png"), picture(t, 32, 12), 0o600))
+	for name, c := range map[string]struct {
+		inputs map[string]string
+		status string
+		posts  int
+	}{
+		"draft":   {map[string]string{"caption": "for review", "media": "a picture.png\n\nanother.png"}, "draft", 0},
+		"plan":    {map[string]string{"caption": "planned", "scheduled_at": "2031-01-02T10:00"}, "draft", 0},
+		"time":    {map[string]string{"caption": "timed", "mode": "schedule", "scheduled_at": "2031-01-02T10:00"}, "scheduled", 0},
+		"publish": {map[string]string{"caption": "at the quay\nnow: 100%", "mode": "publish", "media": "another.png"}, "published", 1},
+	} {
+		first := a.must(t, name, 1, c.inputs)
+		again := a.must(t, name, 2, c.inputs)
+		if first["status"] != c.status || again["status"] != c.status || first["post_id"] != again["post_id"] {
+			t.Errorf("%s: %v, in a re-run %v", name, first, again)
+		}
+		if !strings.HasPrefix(first["url"], a.AppURL) || (first["permalinks"] != "") != (c.posts > 0) {
+			t.Errorf("%s: %v", name, first)
+		}
+		caption, _, _ := strings.Cut(c.inputs["caption"], "\n")
+		if n := a.countPosts(t, caption); n != c.posts {
+			t.Errorf("%s: published %d times, want %d", name, n, c.posts)
+		}
+	}
+	one := a.must(t, "matrix", 1, map[string]string{"caption": "a matrix", "job_index": "0"})
+	other := a.must(t, "matrix", 1, map[string]string{"caption": "a matrix", "job_index": "1"})
+	if one["post_id"] == other["post_id"] {
+		t.Error("two jobs of a matrix have one post")
+	}
+}
+
+// The action repeats calls whose responses are lost.
+func (a *action) checkLostResponses(t *testing.T) {
+	t.Helper()
+	target := must.Get(url.Parse(a.AppURL))(t)
+	proxy := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, Transport: &lossy{lost: map[string]bool{}},
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	})
+	t.Cleanup(proxy.Close)
+	got := a.must(t, "lost", 1, map[string]string{"api_url": proxy.URL + "/", "caption": "in a storm", "mode": "publish"})
+	if n := a.countPosts(t, "in a storm"); n != 1 || got["status"] != "published" {
+		t.Errorf("published %d times: %v", n, got)
+	}
+}
+
+// Errors say what to do.
+func (a *action) checkErrors(t *testing.T) {
+	t.Helper()
+	for name, c := range map[string]struct {
+		inputs map[string]string
+		says   []string
+	}{
+		"no secret":    {map[string]string{"api_key": ""}, []string{"api_key is missing", "this workflow can read it"}},
+		"wrong secret": {map[string]string{"api_key": "prk_wrong"}, []string{"unauthorized", "Check the secret"}},
+		"level":        {map[string]string{"api_key": a.Keys.Drafts, "mode": "publish"}, []string{"publish_not_allowed", "level full"}},
+		"unencrypted":  {map[string]string{"api_url": "http://pressroom.example"}, []string{"address with https"}},
+		"account":      {map[string]string{"account_ids": "1, bluesky"}, []string{`"bluesky"`, "numbers"}},
+		"team":         {map[string]string{"account_ids": "1,999"}, []string{"not_found", "belong to the team"}},
+		"mode":         {map[string]string{"mode": "now"}, []string{"draft, schedule or publish"}},
+		"no time":      {map[string]string{"mode": "schedule"}, []string{"needs the input scheduled_at"}},
+		"time":         {map[string]string{"mode": "publish", "scheduled_at": "2031-01-02"}, []string{"Remove scheduled_at"}},
+		"no file":      {map[string]string{"media": "missing.png"}, []string{`"missing.png"`, "actions/checkout"}},
+		"empty":        {map[string]string{"caption": ""}, []string{"both empty"}},
+		"too long": {
+			map[string]string{"caption": strings.Repeat("long ", 100), "mode": "publish"},
+			[]string{"preflight_blocked", "The draft is kept"},
+		},
+		"network": {
+			map[string]string{"caption": "no [sandbox:reject@bluesky]", "mode": "publish"},
+			[]string{"::error::bluesky @", "A re-run does not send it again"},
+		},
+	} {
+		inputs := map[string]string{"caption": "x"}
+		for input, value := range c.inputs {
+			inputs[input] = value
+		}
+		_, log, err := a.step(t, name, 1, inputs)
+		for _, want := range c.says {
+			if err == nil || !strings.Contains(log, want) {
+				t.Errorf("%s: %v, want %q in\n%s", name, err, want, log)
+			}
+		}
+	}
+}
+
+// pressroom forgets idempotency keys, so an old run is not repeated.
+func (a *action) checkOldRuns(t *testing.T) {
+	t.Helper()
+	old := map[string]string{"caption": "too late", "mode": "publish"}
+	a.began = time.Now().Add(-21 * time.Hour)
+	if _, log, err := a.step(t, "old", 2, old); err == nil || !strings.Contains(log, "start a new run instead") {
+		t.Errorf("re-run after a day: %v\n%s", err, log)
+	}
+	old["github_token"] = "another"
+	if _, log, err := a.step(t, "old", 2, old); err == nil || !strings.Contains(log, "permissions: actions: read") {
+		t.Errorf("re-run without permission: %v\n%s", err, log)
+	}
+	if n := a.countPosts(t, "too late"); n != 0 {
+		t.Errorf("%d posts after a day", n)
+	}
+}
+
+// The action's metadata follows GitHub's schema, and the script reads each input and sets each output.
+func TestGitHubActionMetadata(t *testing.T) {
+	t.Parallel()
+	needsTypeScript(t)
+	file := must.Get(filepath.Abs(filepath.Join(actionDir, "action.yml")))(t)
+	cmd := exec.CommandContext(t.Context(), "node", "validate-action.mjs", file)
+	cmd.Dir = "../tools"
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	var metadata struct{ Inputs, Outputs map[string]any }
+	must.NoError(t, yaml.Unmarshal(must.Get(os.ReadFile(file))(t), &metadata))
+	script := string(must.Get(os.ReadFile(filepath.Join(actionDir, "main.mjs")))(t))
+	read := map[string]bool{}
+	for _, found := range regexp.MustCompile(`(?:input|required)\("(\w+)"\)`).FindAllStringSubmatch(script, -1) {
+		read[found[1]] = true
+		if metadata.Inputs[found[1]] == nil {
+			t.Errorf("%s is not an input", found[1])
+		}
+	}
+	readme := string(must.Get(os.ReadFile(filepath.Join(actionDir, "README.md")))(t))
+	for name := range metadata.Inputs {
+		if !read[name] || !strings.Contains(readme, "`"+name+"`") {
+			t.Errorf("the input %s is not read or not documented", name)
+		}
+	}
+	for name := range metadata.Outputs {
+		if !strings.Contains(script, name+":") || !strings.Contains(readme, "`"+name+"`") {
+			t.Errorf("the output %s is not set or not documented", name)
+		}
+	}
+}
