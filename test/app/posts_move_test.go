@@ -118,11 +118,11 @@ func TestDraggablePosts(t *testing.T) {
 		for id, want := range map[string]bool{draft: true, scheduled: true, approved: false, sent: false, series: false} {
 			before, _, found := strings.Cut(shown.source, `<a href="/posts/`+id+`"`)
 			item := before[strings.LastIndex(before, "<li"):]
-			if !found || strings.Contains(item, `draggable="true"`) != want {
+			if !found || strings.Contains(item, "data-seen=") != want {
 				t.Errorf("found %t, draggable %t: %s", found, !want, item)
 			}
 		}
-		viewer.open(june).lacks("draggable=\"true\"")
+		viewer.open(june).lacks("data-seen=")
 		to := url.Values{"date": {"2027-06-18"}, "time": {"12:00"}}
 		c.move(t, viewer, draft, to).shows(403)
 		c.move(t, editor, sent, to).shows(422, "A submitted post cannot be changed.")

@@ -35,6 +35,7 @@ type calendarView struct {
 	Networks     []string // platforms of the team's accounts
 	States       []calendar.State
 	Days         []calendarDay
+	Week         []calendarDay // of the day view: the days of its week, without posts
 	Rows         []hourRow // of the week and day view
 	Drafts       []event   // without a date
 	MoreDrafts   bool

@@ -34,6 +34,21 @@ func (e event) Logos() []post.PostEntryAccount { return e.Accounts[:min(len(e.Ac
 // Others returns the number of accounts whose logos are not shown.
 func (e event) Others() int { return max(0, len(e.Accounts)-3) }
 
+// Dot returns the class of the event's dot in the narrow overview, or "" for a post that will be published as planned.
+func (e event) Dot() string {
+	switch e.Look {
+	case "draft", "coming":
+		return "quiet"
+	case "published":
+		return "done"
+	case "waiting", "unconfirmed":
+		return "warn"
+	case "failed", "partially_published", "rejected":
+		return "bad"
+	}
+	return ""
+}
+
 // eventMaker reads the details of posts and returns a function that creates events. Times include the time zone on days
 // when clocks change.
 func (p *Handlers) eventMaker(r *http.Request, entries []calendar.Entry, zone *time.Location) (

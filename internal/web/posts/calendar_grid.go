@@ -164,6 +164,9 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 		view.Upcoming = view.Upcoming || slices.ContainsFunc(span.Entries, func(s calendar.Entry) bool { return s.IsOccurrence })
 		view.Days = append(view.Days, d)
 	}
+	if view.View == dayView {
+		view.Week = shown.week()
+	}
 	if view.View != monthView {
 		view.Rows = shown.addHours(view.Days, bounds)
 		if view.Night == "" {
@@ -171,6 +174,18 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 		}
 	}
 	return nil
+}
+
+// week returns the days of the week that contains the period's day, without posts.
+func (p period) week() []calendarDay {
+	p.view = weekView
+	from, n := p.dates()
+	out := make([]calendarDay, n)
+	for i := range out {
+		out[i] = p.newDay(from.AddDate(0, 0, i), calendar.Span{})
+		out[i].Changes = ""
+	}
+	return out
 }
 
 // newDay returns a day without posts.

@@ -42,13 +42,16 @@ function mark(spot, text = '') {
   if (text) spot.dataset.drop = text;
 }
 
-// Without this, browsers drag a link or an image instead of its post.
+// Makes a post that can be moved draggable, and not its link or image.
 document.addEventListener('pointerdown', (event) => {
-  for (const part of event.target.closest?.('.event')?.querySelectorAll('a, img') ?? []) part.draggable = false;
+  const post = event.target.closest?.('.event');
+  if (!post) return;
+  post.draggable = 'seen' in post.dataset;
+  for (const part of post.querySelectorAll('a, img')) part.draggable = false;
 });
 
 document.addEventListener('dragstart', (event) => {
-  dragged = event.target.closest?.('.event[draggable=true]');
+  dragged = event.target.closest?.('.event[data-seen]');
   if (!dragged) return;
   event.dataTransfer.effectAllowed = 'move';
   event.dataTransfer.setData('text/plain', dragged.querySelector('a').textContent);
