@@ -21,17 +21,24 @@ run(async (browser) => {
   await page.getByLabel('Text', { exact: true }).fill('Open from eight on Sunday 👋🏽 with #coffee by @harbour and https://harbour.example/menu');
   await page.locator('input[name=account]').first().check();
 
-  // The options of a network are in the tab of its account.
+  // The options of a network are below the text for all accounts, and open in the tab of its account.
   for (const network of ['youtube', 'tiktok']) {
     const account = page.locator(`input[data-platform=${network}]`).first();
     const options = page.locator(`#${network}`);
+    const audience = options.getByLabel(/^Who can see/);
     assert.ok(await options.isHidden());
     await account.check();
-    await page.locator(`[data-to-options=${network}]`).click();
-    assert.ok(await options.isVisible());
-    assert.match(await page.locator('[role=tab][aria-selected=true]').textContent(), /TikTok|YouTube/);
-    await page.locator('#tab-shared').click();
+    await options.waitFor();
+    assert.ok(await audience.isHidden());
+    await page.getByRole('tab', { name: /TikTok|YouTube/ }).click();
+    assert.ok(await audience.isVisible());
+    await page.getByRole('tab').nth(1).click();
     assert.ok(await options.isHidden());
+    await page.locator('#tab-shared').click();
+    await audience.selectOption({ index: network === 'youtube' ? 2 : 1 });
+    await options.locator('summary').click();
+    assert.equal(await options.locator('summary').getByText(await audience.evaluate((field) => field.selectedOptions[0].text)).count(), 1);
+    await audience.evaluate((field) => { field.value = ''; });
     await account.uncheck();
     assert.ok(await options.isHidden());
   }

@@ -29,6 +29,19 @@ async function write(page, at, text) {
 
 const textOf = async (page, at) => (await details(page, at)).locator('textarea[name^=text-]').inputValue();
 
+// checkToolbar checks that the toolbar is right below an account's text. The response to an upload replaces the text.
+async function checkToolbar(page, at) {
+  const [field, tools] = [(await details(page, at)).locator('textarea[name^=text-]'), page.locator('#tools')];
+  const [above, below] = [await field.boundingBox(), await tools.boundingBox()];
+  assert.ok(Math.abs(below.y - above.y - above.height) < 2);
+  const before = await field.inputValue();
+  await page.getByRole('button', { name: 'Emoji' }).click();
+  await page.getByLabel('Search emoji').fill('hot bev');
+  await page.getByLabel('Search emoji').press('Enter');
+  assert.equal(await field.inputValue(), `${before}☕`);
+  await page.keyboard.press('Escape');
+}
+
 // typeDuringUpload types custom text of accounts that were selected just before and during an upload.
 async function typeDuringUpload(page) {
   await page.goto('/posts/new');
@@ -45,6 +58,9 @@ async function typeDuringUpload(page) {
   assert.equal(await textOf(page, 0), 'Typed during the upload.');
   assert.equal(await textOf(page, 1), 'Selected during the upload.');
   assert.equal(await page.getByLabel('Add to').inputValue(), into);
+  await checkToolbar(page, 1);
+  await page.locator('#tab-shared').click();
+  assert.ok(await page.getByLabel('Add to').isHidden());
   await look(page, 'compose-typed-during-upload');
 }
 

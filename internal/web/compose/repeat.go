@@ -49,6 +49,13 @@ var weekdays = []weekday{
 // Weekdays returns the weekdays for the form.
 func (repeat) Weekdays() []weekday { return weekdays }
 
+// shortWeekday returns the short name of the weekday with a code.
+func shortWeekday(l *locale.Language, code string) string {
+	i := slices.IndexFunc(weekdays, func(d weekday) bool { return d.Code == code })
+	monday := time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC)
+	return l.Format(monday.AddDate(0, 0, i), locale.ShortWeekday)
+}
+
 // codeOf returns the code of a weekday in rules.
 func codeOf(day time.Weekday) string { return weekdays[(int(day)+6)%7].Code }
 

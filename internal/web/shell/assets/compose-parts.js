@@ -21,6 +21,7 @@ function take(id, answer, before) {
   const old = document.getElementById(id);
   const fresh = answer.getElementById(id);
   if (!old || !fresh) return;
+  if (id === 'own') restTools();
   const into = fresh.querySelector('#into');
   for (const option of old.querySelectorAll('#into option')) {
     if (!into || [...into.options].some((other) => other.value === option.value)) continue;
@@ -72,7 +73,10 @@ function place() {
   if (!form.contains(field) || !field.matches('textarea, input:not([type=file]), select')) return null;
   const [from, to] = [field.selectionStart, field.selectionEnd];
   return () => {
-    if (field.isConnected) return;
+    if (field.isConnected) {
+      field.focus({ preventScroll: true });
+      return;
+    }
     const same = [...form.elements].find((other) => other.name === field.name && other.type === field.type);
     same?.focus({ preventScroll: true });
     if (same && from !== null) same.setSelectionRange?.(from, to);

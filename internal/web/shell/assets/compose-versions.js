@@ -4,6 +4,7 @@
 
 const editor = document.getElementById('editor');
 const shared = document.getElementById('shared');
+const tools = document.getElementById('tools');
 const tabs = document.createElement('div');
 tabs.className = 'versions';
 tabs.setAttribute('role', 'tablist');
@@ -89,23 +90,48 @@ function showVersions() {
   if (own()) own().hidden = version === '';
   for (const details of all) showVersion(details, details.dataset.account === version);
   showOptions(offered);
+  showTools();
+  showDestination();
   for (const tally of document.querySelectorAll('#tallies li')) tally.hidden = version !== '' && tally.dataset.account !== version;
 }
 
 const platformOf = (account) => form.querySelector(`input[name=account][value="${account}"]`)?.dataset.platform;
-const firstOf = (accounts, platform) => accounts.find((details) => platformOf(details.dataset.account) === platform);
 
-// showOptions shows the options of the chosen version's network. The shared text has buttons that lead to them.
+// showOptions shows the options of the selected networks below the shared text, and those of its network below a version.
 function showOptions(offered) {
+  const platforms = new Set(offered.map((details) => platformOf(details.dataset.account)));
   for (const options of form.querySelectorAll('[data-options]')) {
-    const here = platformOf(version) === options.dataset.options;
-    if (here && options.hidden) options.open = true;
-    options.hidden = !here && offered.length > 0;
+    const { options: platform } = options.dataset;
+    options.hidden = offered.length > 0 && (version ? platformOf(version) !== platform : !platforms.has(platform));
   }
-  const links = document.getElementById('to-options');
-  if (!links) return;
-  for (const link of links.children) link.hidden = !firstOf(offered, link.dataset.toOptions);
-  links.hidden = version !== '' || [...links.children].every((link) => link.hidden);
+  for (const text of form.querySelectorAll('[data-chosen]')) {
+    const field = document.getElementById(text.dataset.chosen);
+    text.textContent = field.value || field.id !== 'tiktok-privacy' ? field.selectedOptions[0].text : '';
+  }
+}
+
+// showTools puts the toolbar below the shown text.
+function showTools() {
+  const field = version ? versionText(ownOf(version)) : caption;
+  if (tools.parentElement !== field.parentElement) carry(tools, field.parentElement, field.nextSibling);
+}
+
+// restTools puts the toolbar where no response of the server replaces it.
+const restTools = () => carry(tools, editor, document.querySelector('.voicing'));
+
+// carry moves an element with its state and focus where the browser can do that.
+function carry(element, parent, before) {
+  if (parent.moveBefore && element.isConnected && parent.isConnected) parent.moveBefore(element, before);
+  else parent.insertBefore(element, before);
+}
+
+// showDestination offers the post and the account of the shown version as destinations of uploads.
+function showDestination() {
+  const into = document.getElementById('into');
+  if (!into) return;
+  for (const option of into.options) option.hidden = option.value !== '0' && option.value !== version;
+  if (into.selectedOptions[0]?.hidden) into.value = '0';
+  into.parentElement.hidden = version === '';
 }
 
 function markTab(tab, customized) {
@@ -152,6 +178,7 @@ function showVersion(details, here) {
 // choose shows a version and puts the cursor into its text.
 function choose(account, writing) {
   version = account;
+  for (const options of form.querySelectorAll('[data-options]')) options.open ||= platformOf(version) === options.dataset.options;
   follow();
   const field = account ? versionText(ownOf(account)) : caption;
   if (writing) {
@@ -184,12 +211,13 @@ editor.addEventListener('click', (event) => {
   field.dispatchEvent(new Event('input', { bubbles: true }));
 });
 
-// reveal shows the version that contains a field, such as the target of a problem's link.
+// reveal shows the version or the options that contain a field, such as the target of a problem's link.
 function reveal(field) {
   const options = field?.closest('[data-options]');
-  const details = options ? firstOf([...own().querySelectorAll('details[data-account]')], options.dataset.options) : field?.closest('#own details[data-account]');
+  const details = field?.closest('#own details[data-account]');
+  if (options) options.open = true;
   if (details) version = details.dataset.account;
-  else if (shared.contains(field)) version = '';
+  else if (options || shared.contains(field)) version = '';
   else return;
   follow();
   field.focus();
@@ -199,13 +227,9 @@ document.addEventListener('click', (event) => {
   if (link) reveal(document.getElementById(link.hash.slice(1)));
 });
 
-form.addEventListener('click', (event) => {
-  const link = event.target.closest('[data-to-options]');
-  if (link) reveal(document.querySelector(`#${link.dataset.toOptions} :is(input:not([type=hidden]), select)`));
-});
-
 editor.prepend(tabs);
 shared.setAttribute('role', 'tabpanel');
 shared.setAttribute('aria-labelledby', 'tab-shared');
+for (const options of form.querySelectorAll('[data-options]')) options.open = Boolean(options.querySelector('[aria-invalid]'));
 follow();
-if (!caption.matches('[aria-invalid]')) reveal(editor.querySelector('#own [aria-invalid], [data-options] [aria-invalid]'));
+if (!caption.matches('[aria-invalid]')) reveal(form.querySelector('#own [aria-invalid], [data-options] [aria-invalid]'));
