@@ -1,6 +1,7 @@
 package tiktok
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -167,6 +168,23 @@ func (n *Network) creatorInfo(ctx context.Context, g network.Grant) (creator, er
 	return about, err
 }
 
+// audienceNames are the names of audiences for people.
+var audienceNames = map[string]string{
+	privacyPublic: "Everyone", "MUTUAL_FOLLOW_FRIENDS": "Friends", "FOLLOWER_OF_CREATOR": "Followers", privacySelf: "Only me",
+}
+
+// audienceName returns the name of an audience, or its code if it has none.
+func audienceName(code string) string { return cmp.Or(audienceNames[code], code) }
+
+// audienceList returns the names of audiences.
+func audienceList(codes []string) string {
+	names := make([]string, len(codes))
+	for i, code := range codes {
+		names[i] = audienceName(code)
+	}
+	return strings.Join(names, ", ")
+}
+
 // checkAllowed returns an error if the account does not allow a choice. It changes no choice.
 func (c creator) checkAllowed(p draft) error {
 	refuse := func(class network.Class, code, message string) error {
@@ -181,8 +199,8 @@ func (c creator) checkAllowed(p draft) error {
 	}
 	if !slices.Contains(c.Privacy, p.Choices.PrivacyLevel) {
 		return refuse(network.Rejected, codePrivacyMismatch, fmt.Sprintf(
-			"This account does not offer the privacy level %s. It offers: %s.", p.Choices.PrivacyLevel,
-			network.Clip(strings.Join(c.Privacy, ", "), maxName)))
+			"This account does not offer the audience “%s”. Choose from: %s.", audienceName(p.Choices.PrivacyLevel),
+			network.Clip(audienceList(c.Privacy), maxName)))
 	}
 	var off []string
 	for _, feature := range []struct {

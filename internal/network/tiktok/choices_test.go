@@ -125,7 +125,7 @@ func TestCreator(t *testing.T) {
 		"everything": {`{` + levels + `}`, *all, "", "", ""},
 		"audience not offered": {`{` + levels + `}`,
 			*directWith(func(o *network.TikTokOptions) { o.PrivacyLevel = "PUBLIC_TO_EVERYONE" }),
-			network.Rejected, "privacy_level_option_mismatch", "It offers: SELF_ONLY, FOLLOWER_OF_CREATOR."},
+			network.Rejected, "privacy_level_option_mismatch", "audience “Everyone”. Choose from: Only me, Followers."},
 		"disabled features not requested": {`{` + levels + `,"comment_disabled":true,"duet_disabled":true}`, direct, "", "", ""},
 		"comments disabled": {`{` + levels + `,"comment_disabled":true}`, *all,
 			network.Rejected, "interaction_disabled", "comments."},

@@ -41,6 +41,7 @@ var problemForms = []locale.Key{
 	"Audiences: %s. Longest video: %s seconds",
 	"Audiences: %s. Turned off: %s",
 	"Audiences: %s",
+	offerForm,
 }
 
 // valueForms are the values of problems that are words.
@@ -48,6 +49,12 @@ var valueForms = []locale.Key{
 	"one image or %s to %s", "an image or a video", "a video", "one image", "one video", "one item", "%s images", "%s videos",
 	"%s items", "Image %s", "Video %s", "%s or %s",
 }
+
+// offerForm is the refusal of an audience that a TikTok account does not offer.
+const offerForm locale.Key = "This account does not offer the audience “%s”. Choose from: %s."
+
+// apiField is the name of an API field in a problem.
+var apiField = regexp.MustCompile(` \(options\.[a-z_.]+\)`)
 
 // settingsPrefix begins the summary of the posting settings of a TikTok account.
 const settingsPrefix = "Audiences: "
@@ -81,7 +88,7 @@ var forms = sync.OnceValues(func() ([]form, []form) { return formsOf(problemForm
 var fraction = regexp.MustCompile(`^\d+\.\d+(:1)?$`)
 
 // ProblemText returns the text of what a network refuses in a language, or in English if it has no translation. It names
-// the audiences of a TikTok account instead of their codes.
+// the audiences of a TikTok account instead of their codes, and no fields of the API.
 func ProblemText(l *locale.Language, text string) string {
 	out := text
 	if l != locale.English {
@@ -93,7 +100,19 @@ func ProblemText(l *locale.Language, text string) string {
 			out = strings.ReplaceAll(out, a.Value, l.T(a.Name))
 		}
 	}
-	return out
+	return apiField.ReplaceAllString(out, "")
+}
+
+// translateValue translates a value of a problem. Names of audiences are a list.
+func translateValue(l *locale.Language, problem locale.Key, values []form, value string) string {
+	if problem != offerForm {
+		return translate(l, values, value)
+	}
+	names := strings.Split(value, ", ")
+	for i, name := range names {
+		names[i] = shell.Text(l, name)
+	}
+	return strings.Join(names, ", ")
 }
 
 func translate(l *locale.Language, all []form, text string) string {
@@ -108,7 +127,7 @@ func translate(l *locale.Language, all []form, text string) string {
 		}
 		args := make([]any, len(found)-1)
 		for i, value := range found[1:] {
-			args[i] = translate(l, values, value)
+			args[i] = translateValue(l, f.key, values, value)
 		}
 		return l.T(f.key, args...)
 	}

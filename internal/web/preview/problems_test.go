@@ -33,6 +33,10 @@ func TestProblemText(t *testing.T) {
 			"Video 1 dauert 0,5 Sekunden; X verlangt mindestens 3. Verwenden Sie ein längeres Video.",
 		},
 		{
+			"This account does not offer the audience “Everyone”. Choose from: Only me, Followers.",
+			"Dieses Konto bietet die Zielgruppe „Alle“ nicht an. Zur Wahl stehen: Nur ich, Follower.",
+		},
+		{
 			"Something else.",
 			"Something else.",
 		},
@@ -61,6 +65,16 @@ func TestProblemTextAudiences(t *testing.T) {
 	}
 	if got := ProblemText(locale.English, "SELF_ONLY.jpg is missing"); got != "SELF_ONLY.jpg is missing" {
 		t.Errorf("a text of something else: %q", got)
+	}
+}
+
+// A text for people does not name the field of the API.
+func TestProblemTextFields(t *testing.T) {
+	t.Parallel()
+	text := "TikTok requires a choice of who can see the post (options.tiktok.privacy_level), or inbox mode."
+	want := "TikTok requires a choice of who can see the post, or inbox mode."
+	if got := ProblemText(locale.English, text); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
