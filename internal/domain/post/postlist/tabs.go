@@ -31,7 +31,8 @@ type tab struct {
 	earliestFirst bool   // earliest time first
 }
 
-// tabs are the tabs in the order of the page. Templates of series are only in All, because they are never published.
+// tabs are the tabs in the order of the page. Templates of series are only in All, because they are never published. A partly
+// published post is only in Failed, where somebody looks for what to do, or in Archived.
 var tabs = []tab{
 	{All, "", false, false},
 	{Drafts, "p.status = 'draft' AND p.is_template = 0", false, false},
@@ -39,9 +40,11 @@ var tabs = []tab{
 	{NeedsApproval, "p.approval = 'waiting' AND p.is_template = 0 AND p.status || '' IN ('draft', 'scheduled', 'failed') " +
 		"AND (p.status <> 'failed' OR (SELECT COUNT(*) FROM post_targets m WHERE m.post_id = p.id AND m.error_code = '" +
 		post.CodeMissedApproval + "') > 0)", false, false}, // EXISTS would read the accounts of all teams
-	{Published, "p.status IN ('processing', 'published', 'partially_published') AND p.slot_at > 0", true, false},
+	// The concatenation keeps the predicate of the index, which includes partly published posts.
+	{Published, "p.status IN ('processing', 'published', 'partially_published') AND p.slot_at > 0 " +
+		"AND p.status || '' <> 'partially_published'", true, false},
 	{Failed, "p.status IN ('failed', 'partially_published') AND p.archived_at = 0 AND p.slot_at > 0", true, false},
-	{Archived, "p.archived_at > 0", false, false},
+	{Archived, "p.archived_at > 0", false, false}, // failed and partly published posts
 }
 
 // The groups of the list of all posts, besides Scheduled and Drafts.
