@@ -223,6 +223,11 @@ func TestApprovalTabs(t *testing.T) {
 		long := strings.Repeat("A long text. ", 20) + "Its end."
 		one, two := c.draft(t, long, ""), c.draft(t, "Another.", "")
 		_, old := b.requestApproval(false, one, two)
+		for _, page := range []string{"/approvals", "/posts"} {
+			b.open(page).shows(200, "Approvals 2")
+		}
+		b.open("/approvals").shows(200, "Waiting 2")
+		b.open("/posts").shows(200, "Waiting for approval 2")
 		link, at := b.requestApproval(false, one)
 		b.open(old).shows(200, "Its end.", "Preview as the client sees it", "In a newer link", "Another.", "Open as the client").
 			lacks("Replaced by a newer link")

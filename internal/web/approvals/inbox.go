@@ -21,7 +21,7 @@ const (
 // inboxView lists approval requests that wait for clients, and comments that wait for the team.
 type inboxView struct {
 	Tab        string // waiting, decided or all
-	Waiting    int    // links that wait
+	Waiting    int    // posts that wait for the client, as in the navigation and the list of posts
 	Requests   []request
 	Unanswered []unanswered
 	Comments   int
@@ -93,7 +93,7 @@ func (p *Handlers) inbox(w http.ResponseWriter, r *http.Request) {
 	}
 	zone, err := p.zone(r)
 	if err == nil {
-		v.Waiting, err = p.approvals.CountOpen(r.Context(), shell.VisitorOf(r.Context()).Team.ID)
+		v.Waiting, err = postlist.CountOf(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, postlist.NeedsApproval)
 	}
 	if err == nil {
 		err = p.addRequests(r, &v, zone)

@@ -100,16 +100,6 @@ const decidedCondition = `NOT ` + openCondition + ` AND EXISTS (SELECT 1 FROM ap
 	JOIN post_approvals v ON v.post_id = d.post_id AND v.round = d.round WHERE d.request_id = r.id AND v.decided_at > 0
 	AND NOT EXISTS (SELECT 1 FROM approval_request_posts o WHERE o.post_id = d.post_id AND o.request_id > d.request_id))`
 
-// CountOpen returns the number of a team's open requests.
-func (s *Service) CountOpen(ctx context.Context, team int64) (int, error) {
-	var n int
-	err := s.DB.QueryRow(ctx, `SELECT COUNT(*) FROM approval_requests r WHERE r.team_id = ? AND `+openCondition, team).Scan(&n)
-	if err != nil {
-		return 0, fmt.Errorf("counting requests for approval: %w", err)
-	}
-	return n, nil
-}
-
 // Requests returns a team's approval requests, latest first.
 func (s *Service) Requests(ctx context.Context, team int64, f Filter) ([]Request, error) {
 	query, args := requestColumns, []any{team}
