@@ -36,11 +36,11 @@ var pages = shell.Parse(files,
 		"places": preview.Places,
 	}, func(l *locale.Language) template.FuncMap {
 		return template.FuncMap{
-			"known":    func(text string) string { return shell.Text(l, text) },
-			"problem":  func(text string) string { return preview.ProblemText(l, text) },
-			"category": func(name string) string { return l.T(categoryNames[name]) },
+			"known":        func(text string) string { return shell.Text(l, text) },
+			"problem":      func(text string) string { return preview.ProblemText(l, text) },
+			"category":     func(name string) string { return l.T(categoryNames[name]) },
 			"shortWeekday": func(code string) string { return shortWeekday(l, code) },
-			"seconds":  func(d time.Duration) string { return l.Point(seconds(d)) },
+			"seconds":      func(d time.Duration) string { return l.Point(seconds(d)) },
 		}
 	})
 

@@ -36,8 +36,8 @@ type calendarView struct {
 	States       []calendar.State
 	Days         []calendarDay
 	Week         []calendarDay // of the day view: the days of its week, without posts
-	Rows         []hourRow // of the week and day view
-	Drafts       []event   // without a date
+	Rows         []hourRow     // of the week and day view
+	Drafts       []event       // without a date
 	MoreDrafts   bool
 	Wrong        string
 	Moved        *moved // the last move
