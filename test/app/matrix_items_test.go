@@ -14,6 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/auth/apikey"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/notification"
 	"pressroom.example/pressroom/internal/domain/post/approval"
 	"pressroom.example/pressroom/internal/domain/team"
 	"pressroom.example/pressroom/internal/domain/voice"
@@ -61,8 +62,7 @@ func (h *env) sampleTeam(tb testing.TB) (*crew, samples) {
 	owner := c.as(tb, access.Owner)
 	s := samples{
 		"teams{team}": fmt.Sprint(c.team.ID), "callback{platform}": "bluesky", "choose{attempt}": "987654",
-		"channels{channel}": "987654",
-		"files{token}":      "AAAA", "files{name}": "none.png", "deletions{code}": "MATRIX", "api{chapter}": "posts",
+		"files{token}": "AAAA", "files{name}": "none.png", "deletions{code}": "MATRIX", "api{chapter}": "posts",
 	}
 	s["accounts{id}"], s["accounts{account}"], s["connected{account}"] = c.id(), c.id(), c.id()
 	s["people{person}"] = fmt.Sprint(c.people[access.Viewer].ID)
@@ -73,6 +73,10 @@ func (h *env) sampleTeam(tb testing.TB) (*crew, samples) {
 	c.sampleFiles(tb, owner, s)
 	c.sampleWords(tb, s)
 	c.samplePeople(tb, s)
+	channel := must.Get(h.Notifications.AddChannel(tb.Context(), notification.NewChannel{
+		Team: c.team.ID, Service: notification.Webhook, Name: marker, URL: "https://desk.example.com/hook",
+	}))(tb)
+	s["channels{channel}"] = fmt.Sprint(channel.ID)
 	s["reports{id}"] = strings.TrimPrefix(owner.createReport(c, "profile", "instagram", "@Harbour_Cafe").path, "/reports/")
 	s["reports{id}"], _, _ = strings.Cut(s["reports{id}"], "?")
 	c.sampleLink(tb, owner, s)

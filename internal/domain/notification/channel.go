@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/auth/tokencrypt"
@@ -52,7 +53,7 @@ type Channel struct {
 	SentAt    time.Time      `json:"sent_at,omitzero"`
 	FailedAt  time.Time      `json:"failed_at,omitzero"` // zero unless the last attempt failed
 	Error     string         `json:"error,omitempty"`
-	// SigningSecret is set only for a new webhook, because it is not shown again.
+	// SigningSecret is set only for a new webhook.
 	SigningSecret string `json:"signing_secret,omitempty"`
 }
 
@@ -64,6 +65,15 @@ type NewChannel struct {
 	URL     string // the address that the service gave out
 	Token   string // the access token of an ntfy topic, if it needs one
 	Kinds   []Kind
+}
+
+// ChannelChange describes a change of a channel. Without a URL, it keeps its address, and its token if there is no new one.
+type ChannelChange struct {
+	Team  int64
+	Name  string
+	URL   string
+	Token string
+	Kinds []Kind
 }
 
 // sealedAddress is what is sealed. The address of a channel is a secret too, because it is all that is needed to write to it.
@@ -129,37 +139,52 @@ func (s *Service) AddChannel(ctx context.Context, n NewChannel) (Channel, error)
 
 // checkNew returns the channel and its address, with a new signing secret for a webhook.
 func (s *Service) checkNew(n NewChannel) (Channel, sealedAddress, error) {
-	name, token := strings.TrimSpace(n.Name), strings.TrimSpace(n.Token)
-	switch {
-	case !slices.Contains(ChannelServices, n.Service):
-		return Channel{}, sealedAddress{}, apierr.OperatorError("choose slack, discord, teams, ntfy or webhook")
-	case name == "" || len(name) > maxChannelName || strings.ContainsAny(name, "\r\n"):
-		return Channel{}, sealedAddress{}, apierr.OperatorError("enter a name of 1 to 100 characters")
-	case token != "" && n.Service != Ntfy:
-		return Channel{}, sealedAddress{}, apierr.OperatorError("only ntfy has an access token")
+	c := Channel{Team: n.Team, Service: n.Service, Name: strings.TrimSpace(n.Name), Kinds: n.Kinds}
+	address := sealedAddress{URL: strings.TrimSpace(n.URL), Secret: strings.TrimSpace(n.Token)}
+	if err := c.check(address.Secret); err != nil {
+		return Channel{}, sealedAddress{}, err
 	}
-	for _, kind := range n.Kinds {
-		if !slices.ContainsFunc(Kinds, func(k KindInfo) bool { return k.Kind == kind }) {
-			return Channel{}, sealedAddress{}, apierr.OperatorError("choose kinds of notifications from the list")
-		}
+	var err error
+	if c.Host, err = s.checkAddress(c.Service, address.URL); err != nil {
+		return Channel{}, sealedAddress{}, err
 	}
-	address := strings.TrimSpace(n.URL)
-	if err := s.Client.Check(address); err != nil {
-		return Channel{}, sealedAddress{}, apierr.OperatorError("enter the https address that the service gave you, on a public host " +
-			"or one in --notice-allow")
-	}
-	u, err := url.Parse(address)
-	if err != nil || n.Service == Ntfy && strings.Trim(u.Path, "/") == "" {
-		return Channel{}, sealedAddress{}, apierr.OperatorError("enter the address with the topic, such as https://ntfy.sh/my-topic")
-	}
-	c := Channel{Team: n.Team, Service: n.Service, Name: name, Host: u.Host, Kinds: n.Kinds}
 	if n.Service == Webhook {
 		key := make([]byte, 32)
 		_, _ = rand.Read(key) // it never fails
-		token = signingPrefix + base64.StdEncoding.EncodeToString(key)
-		c.SigningSecret = token
+		address.Secret = signingPrefix + base64.StdEncoding.EncodeToString(key)
+		c.SigningSecret = address.Secret
 	}
-	return c, sealedAddress{URL: address, Secret: token}, nil
+	return c, address, nil
+}
+
+// check returns an error if a field of a channel, or a token that somebody entered for it, is invalid.
+func (c Channel) check(token string) error {
+	switch {
+	case !slices.Contains(ChannelServices, c.Service):
+		return apierr.OperatorError("choose slack, discord, teams, ntfy or webhook")
+	case c.Name == "" || utf8.RuneCountInString(c.Name) > maxChannelName || strings.ContainsAny(c.Name, "\r\n"):
+		return apierr.OperatorError("enter a name of 1 to 100 characters")
+	case token != "" && c.Service != Ntfy:
+		return apierr.OperatorError("only ntfy has an access token")
+	}
+	for _, kind := range c.Kinds {
+		if !slices.ContainsFunc(Kinds, func(k KindInfo) bool { return k.Kind == kind }) {
+			return apierr.OperatorError("choose kinds of notifications from the list")
+		}
+	}
+	return nil
+}
+
+// checkAddress returns the host of an address.
+func (s *Service) checkAddress(service ChannelService, address string) (string, error) {
+	if err := s.Client.Check(address); err != nil {
+		return "", apierr.OperatorError("enter the https address that the service gave you, on a public host or one in --notice-allow")
+	}
+	u, err := url.Parse(address)
+	if err != nil || service == Ntfy && strings.Trim(u.Path, "/") == "" {
+		return "", apierr.OperatorError("enter the address with the topic, such as https://ntfy.sh/my-topic")
+	}
+	return u.Host, nil
 }
 
 func checkNewChannel(ctx context.Context, tx *db.Tx, team int64) error {
@@ -172,9 +197,97 @@ func checkNewChannel(ctx context.Context, tx *db.Tx, team int64) error {
 	case channels >= maxChannels:
 		return apierr.OperatorError("there are 100 channels already; remove one first")
 	case team != 0 && teams == 0:
-		return apierr.OperatorError("there is no such team")
+		return errNoTeam
 	}
 	return nil
+}
+
+var (
+	errNoTeam    = apierr.OperatorError("there is no such team")
+	errNoChannel = apierr.OperatorError("there is no such channel")
+)
+
+// ChangeChannel changes a channel.
+func (s *Service) ChangeChannel(ctx context.Context, id int64, change ChannelChange) error {
+	return s.db.InTx(ctx, "notice_channel.change", func(ctx context.Context, tx *db.Tx) error {
+		var service ChannelService
+		var sealed []byte
+		var teams int64
+		err := tx.QueryRow(ctx, `SELECT service, sealed, (SELECT COUNT(*) FROM teams WHERE id = ?) FROM notice_channels WHERE id = ?`,
+			change.Team, id).Scan(&service, &sealed, &teams)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return errNoChannel
+		case err != nil:
+			return fmt.Errorf("finding a notice channel: %w", err)
+		case change.Team != 0 && teams == 0:
+			return errNoTeam
+		}
+		c := Channel{Team: change.Team, Service: service, Name: strings.TrimSpace(change.Name), Kinds: change.Kinds}
+		if err := c.check(strings.TrimSpace(change.Token)); err != nil {
+			return err
+		}
+		if err := s.changeAddress(ctx, tx, id, service, sealed, change); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `UPDATE notice_channels SET team_id = ?, name = ?, kinds = ? WHERE id = ?`, c.Team, c.Name,
+			joinKinds(c.Kinds), id); err != nil {
+			return fmt.Errorf("changing a notice channel: %w", err)
+		}
+		// Notices of other teams must not reach a channel that belongs to one team now.
+		if _, err := tx.Exec(ctx, `DELETE FROM channel_notices WHERE channel_id = ? AND CAST(? AS BIGINT) NOT IN (0, team_id)`, id,
+			c.Team); err != nil {
+			return fmt.Errorf("deleting notices of a channel's former teams: %w", err)
+		}
+		return auditlog.Record(ctx, tx, c.Team, auditlog.Actor{}, "notice_channel.changed", fmt.Sprint(id),
+			map[string]any{"service": string(service)})
+	})
+}
+
+// changeAddress stores a new address or token, if there is one. The channel no longer waits then.
+func (s *Service) changeAddress(
+	ctx context.Context, tx *db.Tx, id int64, service ChannelService, sealed []byte, change ChannelChange,
+) error {
+	target, token := strings.TrimSpace(change.URL), strings.TrimSpace(change.Token)
+	if target == "" && token == "" {
+		return nil
+	}
+	address, err := s.open(id, sealed)
+	if err != nil {
+		return err
+	}
+	if target != "" {
+		address.URL = target
+	}
+	if service == Ntfy {
+		address.Secret = token // a new address does not get the token of the old one
+	}
+	host, err := s.checkAddress(service, address.URL)
+	if err != nil {
+		return err
+	}
+	if sealed, err = s.seal(id, address); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `UPDATE notice_channels SET host = ?, sealed = ?, next_at = 0, failed_at = 0, error = '' WHERE id = ?`,
+		host, sealed, id); err != nil {
+		return fmt.Errorf("storing the address of a notice channel: %w", err)
+	}
+	return nil
+}
+
+// SigningSecret returns the secret that signs the messages of a webhook.
+func (s *Service) SigningSecret(ctx context.Context, id int64) (string, error) {
+	var sealed []byte
+	err := s.db.QueryRow(ctx, `SELECT sealed FROM notice_channels WHERE id = ? AND service = ?`, id, string(Webhook)).Scan(&sealed)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", errNoChannel
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading a notice channel: %w", err)
+	}
+	address, err := s.open(id, sealed)
+	return address.Secret, err
 }
 
 func (s *Service) seal(id int64, address sealedAddress) ([]byte, error) {
@@ -228,7 +341,7 @@ func (s *Service) RemoveChannel(ctx context.Context, id int64) error {
 		var team int64
 		err := tx.QueryRow(ctx, `SELECT team_id FROM notice_channels WHERE id = ?`, id).Scan(&team)
 		if errors.Is(err, sql.ErrNoRows) {
-			return apierr.OperatorError("there is no such channel")
+			return errNoChannel
 		}
 		if err != nil {
 			return fmt.Errorf("finding a notice channel: %w", err)

@@ -15,6 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/safehttp"
 )
 
 const (
@@ -182,7 +183,7 @@ func (s *Service) TestChannel(ctx context.Context, id int64) error {
 	n := channelNotice{channel: id, Notice: Notice{At: s.db.Now().UTC(), Kind: testKind, ID: s.db.Now().UnixMicro()}}
 	err := s.db.QueryRow(ctx, `SELECT service, sealed FROM notice_channels WHERE id = ?`, id).Scan(&n.service, &n.sealed)
 	if errors.Is(err, sql.ErrNoRows) {
-		return apierr.OperatorError("there is no such channel")
+		return errNoChannel
 	}
 	if err != nil {
 		return fmt.Errorf("reading a notice channel: %w", err)
@@ -223,14 +224,16 @@ func (s *Service) post(ctx context.Context, n channelNotice) attempt {
 	answer, err := s.Client.Post(ctx, target, header, body)
 	if err != nil {
 		s.Log.WarnContext(ctx, "Calling a notification channel failed", "channel", n.channel, "error", err)
+		if errors.Is(err, safehttp.ErrPrivate) {
+			return attempt{err: errors.New("the name of the host leads to a private address; add the name to --notice-allow")}
+		}
 		return attempt{err: errors.New("the service could not be reached")}
 	}
 	result := attempt{wait: s.retryAfter(answer.RetryAfter)}
 	switch status := answer.Status; {
 	case status >= 200 && status <= 299:
 	case slices.Contains([]int{401, 403, 404, 410}, status):
-		result.err = fmt.Errorf("the service answered with status %d: it does not accept the address; remove the channel and "+
-			"add it again with a new address", status)
+		result.err = fmt.Errorf("the service answered with status %d: it does not accept the address; enter a new address", status)
 	default:
 		result.err = fmt.Errorf("the service answered with status %d", status)
 		// These are about the message and not about the channel.
@@ -251,10 +254,14 @@ func (s *Service) retryAfter(text string) time.Duration {
 	return at.Sub(s.db.Now())
 }
 
+// messageID returns the ID of a message about a notice, the same for every attempt. A restored database assigns the IDs of lost notices
+// again, so it contains the time too.
+func messageID(n Notice) string { return fmt.Sprintf("notice-%d-%d", n.ID, db.Micros(n.At)) }
+
 // message returns what a notice says. Chats are read by many people, so it is in English.
 func (s *Service) message(n channelNotice) channelMessage {
 	m := channelMessage{
-		id: fmt.Sprintf("notice-%d", n.ID), kind: n.Kind, at: n.At, sent: s.db.Now(), team: n.Team, teamName: n.TeamName,
+		id: messageID(n.Notice), kind: n.Kind, at: n.At, sent: s.db.Now(), team: n.Team, teamName: n.TeamName,
 		title: cmp.Or(n.TeamName, "pressroom"), text: testText, url: s.PublicURL + "/operator/channels",
 	}
 	if n.Kind != testKind {

@@ -79,7 +79,7 @@ func TestChannelWaits(t *testing.T) {
 				t.Errorf("%d: the channel did not wait: %s", status, got)
 			}
 			state := must.Get(w.Channels(t.Context()))(t)[0]
-			if advised := strings.Contains(state.Error, "add it again with a new address"); advised != (status == http.StatusGone) {
+			if advised := strings.Contains(state.Error, "enter a new address"); advised != (status == http.StatusGone) {
 				t.Error(state.Error)
 			}
 			c.answer(0)

@@ -313,6 +313,95 @@ func TestChannelPrivateHosts(t *testing.T) {
 	})
 }
 
+// A changed channel keeps its address and token, unless there are new ones. A token is not sent to a new address. Its name has at most
+// 100 characters, and it gets no more notices of other teams.
+func TestChangeChannel(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		c, base := withChannels(t, w)
+		n := newChat(notification.Ntfy, base+"/topic")
+		n.Token = "old"
+		channel := must.Get(w.AddChannel(t.Context(), n))(t)
+		change := func(change notification.ChannelChange) {
+			must.NoError(t, w.ChangeChannel(t.Context(), channel.ID, change))
+		}
+		sent := func() string {
+			must.NoError(t, w.TestChannel(t.Context(), channel.ID))
+			r := c.take()[0]
+			return fmt.Sprint(r.body["topic"], " ", r.header.Get("Authorization"))
+		}
+		w.fail(t, "p1", 1)
+		for _, step := range []struct {
+			change notification.ChannelChange
+			want   string
+		}{
+			{notification.ChannelChange{Name: strings.Repeat("ü", 100)}, "topic Bearer old"},
+			{notification.ChannelChange{Name: "x", Token: "new"}, "topic Bearer new"},
+			{notification.ChannelChange{Name: "x", URL: base + "/other"}, "other "},
+			{notification.ChannelChange{Name: "x", Team: w.team}, "other "},
+		} {
+			change(step.change)
+			if got := sent(); got != step.want {
+				t.Errorf("%+v: %s", step.change, got)
+			}
+		}
+		for _, wrong := range []notification.ChannelChange{
+			{}, {Name: strings.Repeat("ü", 101)}, {Name: "x", URL: "https://169.254.169.254/"}, {Name: "x", Team: 987654},
+			{Name: "x", Kinds: []notification.Kind{"none"}},
+		} {
+			if w.ChangeChannel(t.Context(), channel.ID, wrong) == nil {
+				t.Errorf("%+v was accepted", wrong)
+			}
+		}
+		if w.ChangeChannel(t.Context(), 987654, notification.ChannelChange{Name: "x"}) == nil {
+			t.Error("a missing channel was changed")
+		}
+		if got := must.Get(w.Channels(t.Context()))(t)[0]; got.Name != "x" || got.Team != w.team {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// A channel that is limited to a team gets no waiting notice of another one.
+func TestChangeChannelTeam(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		c, base := withChannels(t, w)
+		channel := must.Get(w.AddChannel(t.Context(), newChat(notification.Slack, base+"/x")))(t)
+		w.fail(t, "p1", 1)
+		must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE channel_notices SET team_id = team_id + 1`)
+			return err
+		}))
+		w.fail(t, "p2", 1)
+		must.NoError(t, w.ChangeChannel(t.Context(), channel.ID, notification.ChannelChange{Name: "x", Team: w.team}))
+		w.clock.Advance(10 * time.Second)
+		if n := w.sendAll(t); n != 1 || len(c.take()) != 1 {
+			t.Errorf("%d messages", n)
+		}
+	})
+}
+
+// After a restore, the IDs of lost notices are assigned again, and their messages have other IDs.
+func TestMessageIDsAfterRestore(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		c, base := withChannels(t, w)
+		must.Get(w.AddChannel(t.Context(), newChat(notification.Webhook, base+"/x")))(t)
+		ids := map[string]bool{}
+		for range 2 {
+			w.fail(t, "p1", 1)
+			must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				_, err := tx.Exec(ctx, `UPDATE channel_notices SET id = 7`)
+				return err
+			}))
+			w.clock.Advance(10 * time.Second)
+			w.sendAll(t)
+			ids[c.take()[0].header.Get("Webhook-Id")] = true
+		}
+		if len(ids) != 2 {
+			t.Errorf("repeated: %v", ids)
+		}
+	})
+}
+
 // A rotated sealing key opens channels until they are resealed.
 func TestChannelReseal(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {

@@ -222,7 +222,7 @@ func (s *Service) write(b batch) Mail {
 		footer = l.T("This email is about your account %s at %s. These emails cannot be turned off.", b.email, s.PublicURL)
 	}
 	first := b.notices[0]
-	m := Mail{ID: fmt.Sprintf("notice-%d", first.ID), To: b.email, Subject: from + ": " + l.T(b.kind.info().Name)}
+	m := Mail{ID: messageID(first), To: b.email, Subject: from + ": " + l.T(b.kind.info().Name)}
 	if len(b.notices) == 1 {
 		m.Text = first.mailText(l) + "\n\n" + fmt.Sprintf("%s/notices/%d\n", s.PublicURL, first.ID)
 	} else {

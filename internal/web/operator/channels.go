@@ -4,47 +4,65 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/notification"
+	"pressroom.example/pressroom/internal/domain/team"
 	"pressroom.example/pressroom/internal/domain/team/teamsearch"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// serviceNames are the names of the services that receive notices, in the order of the form.
-var serviceNames = map[notification.ChannelService]locale.Key{
-	notification.Slack: "Slack", notification.Discord: "Discord", notification.Teams: "Microsoft Teams", notification.Ntfy: "ntfy",
-	notification.Webhook: "Signed webhook",
+// channelService describes a service on the pages.
+type channelService struct {
+	Name locale.Key
+	Icon string
+	Hint locale.Key
 }
 
-// channelsView lists the channels and has the form for another.
+// channelServices are the services that receive notices. Hint says where a service gives out the address.
+var channelServices = map[notification.ChannelService]channelService{
+	notification.Slack: {"Slack", "hashtag",
+		"In Slack: the address of an incoming webhook. It also works with Mattermost and Rocket.Chat."},
+	notification.Discord: {"Discord", "chat-3-line", "In Discord: channel settings, Integrations, Webhooks, Copy webhook URL."},
+	notification.Teams: {"Microsoft Teams", "team-line",
+		"In Teams: the address of a workflow that posts to a channel when it receives a webhook request."},
+	notification.Ntfy: {"ntfy", "notification-3-line", "The address of the topic, such as https://ntfy.sh/my-topic."},
+	notification.Webhook: {"Signed webhook", "link",
+		"The address of your own program. Messages are JSON and signed by Standard Webhooks."},
+}
+
+// channelsView lists the channels.
 type channelsView struct {
 	Channels []notification.Channel
 	Names    teamsearch.Names // of the channels' teams
-	Services []notification.ChannelService
-	Kinds    []notification.KindInfo
-	Secret   string // that signs the messages of a new webhook
 	Wrong    string
+}
+
+// channelView is the form of a new or an existing channel, and the page that removes a channel or shows its secret.
+type channelView struct {
+	notification.Channel
+
+	Services []notification.ChannelService
+	Offered  []notification.KindInfo
+	Teams    []team.Team
 	Form     url.Values
+	Wrong    string
+	Secret   string // that signs the messages of a webhook
 }
 
 // Chosen reports whether a value of a field is selected in the form.
-func (v channelsView) Chosen(field, value string) bool {
-	for _, given := range v.Form[field] {
-		if given == value {
-			return true
-		}
-	}
-	return false
-}
+func (v channelView) Chosen(field, value string) bool { return slices.Contains(v.Form[field], value) }
 
 func (p *Handlers) channelsPage(w http.ResponseWriter, r *http.Request) {
-	p.showChannels(w, r, http.StatusOK, channelsView{Form: url.Values{"service": {string(notification.Slack)}}})
+	p.showChannels(w, r, http.StatusOK, "")
 }
 
-func (p *Handlers) showChannels(w http.ResponseWriter, r *http.Request, status int, view channelsView) {
+func (p *Handlers) showChannels(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+	view := channelsView{Wrong: wrong}
 	if err := p.fillChannels(r.Context(), &view); err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -63,9 +81,53 @@ func (p *Handlers) fillChannels(ctx context.Context, view *channelsView) error {
 			teams = append(teams, c.Team)
 		}
 	}
-	view.Services, view.Kinds = notification.ChannelServices, notification.Kinds
 	view.Names, err = teamsearch.TeamNames(ctx, p.DB, teams)
 	return err
+}
+
+func (p *Handlers) newChannelPage(w http.ResponseWriter, r *http.Request) {
+	p.showChannel(w, r, http.StatusOK, channelView{Form: url.Values{
+		"service": {string(notification.Slack)}, "scope": {"all"}, "choice": {"all"},
+	}})
+}
+
+// showChannel shows the form of a channel, which is new if it has no ID.
+func (p *Handlers) showChannel(w http.ResponseWriter, r *http.Request, status int, view channelView) {
+	offered, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Most: offeredTeams})
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	view.Teams, view.Services, view.Offered = offered.Items, notification.ChannelServices, notification.Kinds
+	title := locale.Key("Add a channel")
+	if view.ID != 0 {
+		title = "Notification channel"
+	}
+	p.Show(w, r, status, pages["channel"], title, view)
+}
+
+// channelIn returns the fields of the form that new and existing channels have.
+func (p *Handlers) channelIn(r *http.Request) (notification.ChannelChange, error) {
+	f := r.PostForm
+	out := notification.ChannelChange{Name: f.Get("name"), URL: f.Get("url"), Token: f.Get("token")}
+	if f.Get("choice") == "some" {
+		for _, kind := range f["kind"] {
+			out.Kinds = append(out.Kinds, notification.Kind(kind))
+		}
+		if len(out.Kinds) == 0 {
+			return out, apierr.OperatorError("choose at least one kind of notification")
+		}
+	}
+	typed := strings.TrimSpace(f.Get("team"))
+	if f.Get("scope") != "one" {
+		return out, nil
+	}
+	if typed == "" {
+		return out, apierr.OperatorError("choose a team")
+	}
+	var err error
+	out.Team, err = p.target(r, team.ForTeam, typed)
+	return out, err
 }
 
 func (p *Handlers) addChannel(w http.ResponseWriter, r *http.Request) {
@@ -73,17 +135,12 @@ func (p *Handlers) addChannel(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f := r.PostForm
+	given, err := p.channelIn(r)
 	n := notification.NewChannel{
-		Service: notification.ChannelService(f.Get("service")), Name: f.Get("name"), URL: f.Get("url"), Token: f.Get("token"),
+		Service: notification.ChannelService(f.Get("service")), Team: given.Team, Name: given.Name, URL: given.URL, Kinds: given.Kinds,
 	}
-	for _, kind := range f["kind"] {
-		n.Kinds = append(n.Kinds, notification.Kind(kind))
-	}
-	var err error
-	if f.Get("team") != "" {
-		if n.Team, err = strconv.ParseInt(f.Get("team"), 10, 64); err != nil || n.Team < 1 {
-			err = apierr.OperatorError("there is no such team")
-		}
+	if n.Service == notification.Ntfy { // the field is hidden for others
+		n.Token = given.Token
 	}
 	var added notification.Channel
 	if err == nil {
@@ -91,43 +148,127 @@ func (p *Handlers) addChannel(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		if text, status, ok := p.formError(w, r, err); ok {
-			p.showChannels(w, r, status, channelsView{Wrong: text, Form: f})
+			p.showChannel(w, r, status, channelView{Wrong: text, Form: f})
 		}
 		return
 	}
-	if added.SigningSecret != "" { // It is shown once, so the page is the answer.
-		p.showChannels(w, r, http.StatusOK, channelsView{Secret: added.SigningSecret, Form: url.Values{}})
-		return
+	next := "/operator/channels"
+	if n.Service == notification.Webhook {
+		next += "/" + strconv.FormatInt(added.ID, 10) + "/secret"
 	}
-	p.finish(w, r, p.T(r, "The channel was added. Send a test message to check it."), "/operator/channels")
+	p.finish(w, r, p.T(r, "The channel was added. Send a test message to check it."), next)
 }
 
-// changeChannel returns a handler that does something with a channel.
-func (p *Handlers) changeChannel(do func(context.Context, int64) error, said locale.Key) http.HandlerFunc {
+// channelOf returns the channel in the path.
+func (p *Handlers) channelOf(r *http.Request) (notification.Channel, error) {
+	id, err := shell.PathID(r, "channel")
+	if err != nil {
+		return notification.Channel{}, err
+	}
+	channels, err := p.Notifications.Channels(r.Context())
+	if err != nil {
+		return notification.Channel{}, err
+	}
+	i := slices.IndexFunc(channels, func(c notification.Channel) bool { return c.ID == id })
+	if i < 0 {
+		return notification.Channel{}, apierr.Missing()
+	}
+	return channels[i], nil
+}
+
+// withChannel returns a handler for the channel in the path.
+func (p *Handlers) withChannel(do func(http.ResponseWriter, *http.Request, notification.Channel)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		id, err := strconv.ParseInt(r.PathValue("channel"), 10, 64)
+		c, err := p.channelOf(r)
 		if err != nil {
-			p.ShowError(w, r, apierr.Missing())
+			p.ShowError(w, r, err)
 			return
 		}
-		if err := do(r.Context(), id); err != nil {
+		do(w, r, c)
+	}
+}
+
+func (p *Handlers) channelPage(w http.ResponseWriter, r *http.Request, c notification.Channel) {
+	form := url.Values{"name": {c.Name}, "scope": {"all"}, "choice": {"all"}, "service": {string(c.Service)}}
+	if c.Team != 0 {
+		names, err := teamsearch.TeamNames(r.Context(), p.DB, []int64{c.Team})
+		if err != nil {
+			p.ShowError(w, r, err)
+			return
+		}
+		form.Set("scope", "one")
+		form.Set("team", strings.TrimSpace(strconv.FormatInt(c.Team, 10)+" "+names[c.Team]))
+	}
+	for _, kind := range c.Kinds {
+		form.Set("choice", "some")
+		form.Add("kind", string(kind))
+	}
+	p.showChannel(w, r, http.StatusOK, channelView{Channel: c, Form: form})
+}
+
+func (p *Handlers) changeChannel(w http.ResponseWriter, r *http.Request, c notification.Channel) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	change, err := p.channelIn(r)
+	if err == nil {
+		err = p.Notifications.ChangeChannel(r.Context(), c.ID, change)
+	}
+	if err != nil {
+		if text, status, ok := p.formError(w, r, err); ok {
+			form := r.PostForm
+			form.Set("service", string(c.Service))
+			p.showChannel(w, r, status, channelView{Channel: c, Wrong: text, Form: form})
+		}
+		return
+	}
+	p.finish(w, r, p.T(r, "The channel was saved."), "/operator/channels")
+}
+
+// channelSecretPage shows the secret that signs the messages of a webhook.
+func (p *Handlers) channelSecretPage(w http.ResponseWriter, r *http.Request, c notification.Channel) {
+	if c.Service != notification.Webhook {
+		p.ShowError(w, r, apierr.Missing())
+		return
+	}
+	secret, err := p.Notifications.SigningSecret(r.Context(), c.ID)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["channelsecret"], "Signing secret", channelView{Channel: c, Secret: secret})
+}
+
+func (p *Handlers) removeChannelPage(w http.ResponseWriter, r *http.Request, c notification.Channel) {
+	p.ShowTitled(w, r, http.StatusOK, pages["channelremove"], p.T(r, "Remove the channel %s", c.Name), channelView{Channel: c})
+}
+
+// onChannel returns a handler that does something with a channel.
+func (p *Handlers) onChannel(do func(context.Context, int64) error, said locale.Key) http.HandlerFunc {
+	return p.withChannel(func(w http.ResponseWriter, r *http.Request, c notification.Channel) {
+		if err := do(r.Context(), c.ID); err != nil {
 			if text, status, ok := p.formError(w, r, err); ok {
-				p.showChannels(w, r, status, channelsView{Wrong: text, Form: url.Values{}})
+				p.showChannels(w, r, status, text)
 			}
 			return
 		}
 		p.finish(w, r, p.T(r, said), "/operator/channels")
-	}
+	})
 }
 
-// channelRoutes returns the routes of the page of channels.
+// channelRoutes returns the routes of the pages of channels.
 func (p *Handlers) channelRoutes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /operator/channels", Do: p.channelsPage},
-		{Pattern: "POST /operator/channels", Do: p.addChannel, Recent: true},
-		{Pattern: "POST /operator/channels/{channel}/test",
-			Do: p.changeChannel(p.Notifications.TestChannel, "The test message was sent.")},
+		{Pattern: "GET /operator/channels/new", Do: p.newChannelPage, Recent: true},
+		{Pattern: "POST /operator/channels", Do: p.addChannel, Recent: true, Page: "/operator/channels/new"},
+		{Pattern: "GET /operator/channels/{channel}", Do: p.withChannel(p.channelPage), Recent: true},
+		{Pattern: "POST /operator/channels/{channel}", Do: p.withChannel(p.changeChannel), Recent: true,
+			Page: "/operator/channels/{channel}"},
+		{Pattern: "GET /operator/channels/{channel}/secret", Do: p.withChannel(p.channelSecretPage), Recent: true},
+		{Pattern: "POST /operator/channels/{channel}/test", Do: p.onChannel(p.Notifications.TestChannel, "The test message was sent.")},
+		{Pattern: "GET /operator/channels/{channel}/remove", Do: p.withChannel(p.removeChannelPage)},
 		{Pattern: "POST /operator/channels/{channel}/remove",
-			Do: p.changeChannel(p.Notifications.RemoveChannel, "The channel was removed.")},
+			Do: p.onChannel(p.Notifications.RemoveChannel, "The channel was removed.")},
 	}
 }
