@@ -254,6 +254,19 @@ func (p *Handlers) rows(r *http.Request, found []postlist.Entry) ([]listedPost, 
 	return out, nil
 }
 
+// Kinds returns which actions for selected posts apply to the post, as the names that their buttons need.
+func (l listedPost) Kinds() string {
+	switch {
+	case l.Deletes:
+		return "open draft"
+	case l.Status == post.Scheduled:
+		return "open scheduled"
+	case l.Status == post.Draft:
+		return "open"
+	}
+	return ""
+}
+
 // choices returns the accounts of the filter, and the selected one.
 func (p *Handlers) choices(r *http.Request, chosen string) ([]choice, error) {
 	args := operation.Arguments{"active_only": false, "limit": int64(accountsPage)}

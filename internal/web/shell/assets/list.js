@@ -51,7 +51,9 @@ function prepare() {
 function count() {
   const all = boxes();
   const n = all.filter((box) => box.checked).length;
-  document.getElementById('picked').textContent = translate('%s selected', n);
+  const number = document.createElement('b');
+  number.textContent = n;
+  document.getElementById('picked').replaceChildren(number, translate('%s selected', '').trim());
   const box = document.getElementById('all');
   box.checked = n === all.length;
   box.indeterminate = n > 0 && n < all.length;
@@ -62,6 +64,9 @@ document.getElementById('board-found').addEventListener('change', (event) => {
   if (event.target.id === 'all') for (const box of boxes()) box.checked = event.target.checked;
   if (event.target.type === 'checkbox') count();
 });
+
+// Clearing the selection resets the form, which happens after the event.
+document.getElementById('board-found').addEventListener('reset', () => { setTimeout(count); });
 
 document.addEventListener('refreshed', () => {
   prepare();
