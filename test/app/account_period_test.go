@@ -87,4 +87,7 @@ func TestAccountPostsSorted(t *testing.T) {
 }
 
 // table returns the text of the page from its list of posts on.
-func (p *page) table() string { return p.source[strings.Index(p.source, `id="posts"`):] }
+func (p *page) table() string {
+	_, table, _ := strings.Cut(p.source, `id="posts"`)
+	return table
+}

@@ -33,7 +33,7 @@ func bundle(root, program, file string) error {
 	if err != nil {
 		return err
 	}
-	out, err := os.Create(file) //nolint:gosec // the caller chooses the file
+	out, err := os.Create(file)
 	if err != nil {
 		return fmt.Errorf("creating the bundle: %w", err)
 	}
@@ -62,12 +62,12 @@ func bundle(root, program, file string) error {
 	if err := archive.Close(); err != nil {
 		return fmt.Errorf("writing the bundle: %w", err)
 	}
-	return out.Close() //nolint:wrapcheck // says which file
+	return out.Close()
 }
 
 // bundleManifest returns the manifest with a version, for one system.
 func bundleManifest(file, version, system string) ([]byte, error) {
-	raw, err := os.ReadFile(file) //nolint:gosec // a file of the repository
+	raw, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("reading the manifest: %w", err)
 	}
@@ -83,7 +83,7 @@ func bundleManifest(file, version, system string) ([]byte, error) {
 			config["command"] = "${__dirname}/" + path.Base(path.Dir(bundled)) + "/pressroom.exe"
 		}
 	}
-	return json.MarshalIndent(manifest, "", "  ") //nolint:wrapcheck // cannot fail
+	return json.MarshalIndent(manifest, "", "  ")
 }
 
 func addFile(archive *zip.Writer, name string, mode os.FileMode, write func(io.Writer) error) error {
@@ -97,7 +97,7 @@ func addFile(archive *zip.Writer, name string, mode os.FileMode, write func(io.W
 }
 
 func copyFile(w io.Writer, file string) error {
-	in, err := os.Open(file) //nolint:gosec // the caller chooses the file
+	in, err := os.Open(file)
 	if err != nil {
 		return fmt.Errorf("reading a file of the bundle: %w", err)
 	}

@@ -10,34 +10,40 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
+// addTwoPosts adds two published posts with metrics. It returns an account of both, and the team.
+func (w *env) addTwoPosts() (int64, int64) {
+	account := w.connectHarbour()
+	team := w.teamOf(account)
+	w.must(w.db.InTx(w.t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		for _, s := range []struct {
+			text string
+			args []any
+		}{
+			{`INSERT INTO social_accounts (id, team_id, platform, network_id, username, display_name, connection_state,
+				sealed_grant, created_at, updated_at) VALUES (900, ?, 'instagram', 'second', 'b', 'b', 'connected', '', 1,
+				1)`, []any{team}},
+			{`INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, created_at, updated_at) VALUES
+				('seen', ?, 1, 'published', '', '', 1, 1), ('unseen', ?, 1, 'published', '', '', 1, 1)`,
+				[]any{team, team}},
+			{`INSERT INTO post_targets (post_id, account_id, position, network_id) VALUES ('seen', ?, 0, 'n1'),
+				('seen', 900, 1, 'n2'), ('unseen', ?, 0, 'n3')`, []any{account, account}},
+			{`INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, views, likes,
+				collected_at) VALUES (?, 'n1', 1, 'image', '', '', 40, 3, 1), (900, 'n2', 1, 'image', '', '', 2, NULL, 1)`,
+				[]any{account}},
+		} {
+			if _, err := tx.Exec(ctx, s.text, s.args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	return account, team
+}
+
 // A post's metrics are summed over its accounts. The sums omit metrics that no network reports.
 func TestSumByPost(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
-		account := w.connectHarbour()
-		team := w.teamOf(account)
-		w.must(w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-			for _, s := range []struct {
-				text string
-				args []any
-			}{
-				{`INSERT INTO social_accounts (id, team_id, platform, network_id, username, display_name, connection_state,
-					sealed_grant, created_at, updated_at) VALUES (900, ?, 'instagram', 'second', 'b', 'b', 'connected', '', 1,
-					1)`, []any{team}},
-				{`INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, created_at, updated_at) VALUES
-					('seen', ?, 1, 'published', '', '', 1, 1), ('unseen', ?, 1, 'published', '', '', 1, 1)`,
-					[]any{team, team}},
-				{`INSERT INTO post_targets (post_id, account_id, position, network_id) VALUES ('seen', ?, 0, 'n1'),
-					('seen', 900, 1, 'n2'), ('unseen', ?, 0, 'n3')`, []any{account, account}},
-				{`INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, views, likes,
-					collected_at) VALUES (?, 'n1', 1, 'image', '', '', 40, 3, 1), (900, 'n2', 1, 'image', '', '', 2, NULL, 1)`,
-					[]any{account}},
-			} {
-				if _, err := tx.Exec(ctx, s.text, s.args...); err != nil {
-					return err
-				}
-			}
-			return nil
-		}))
+		account, team := w.addTwoPosts()
 		sums, err := w.service.SumByPost(t.Context(), team, []string{"seen", "unseen"})
 		w.must(err)
 		got := sums["seen"]
@@ -54,6 +60,18 @@ func TestSumByPost(t *testing.T) {
 		if other, err := w.service.MetricsByAccount(t.Context(), team+1, "seen"); err != nil || len(other) > 0 {
 			t.Errorf("another team has %v (%v)", other, err)
 		}
+		for _, ids := range [][]string{{"seen"}, nil} {
+			if other, err := w.service.SumByPost(t.Context(), team+1, ids); err != nil || len(other) > 0 {
+				t.Errorf("another team has %v (%v)", other, err)
+			}
+		}
+	})
+}
+
+// The usual metrics of an account are the median of its newest posts, if there are enough.
+func TestUsualByAccount(t *testing.T) {
+	onEachDatabase(t, func(w *env) {
+		account, team := w.addTwoPosts()
 		usual := func() analytics.PostSums {
 			t.Helper()
 			found, err := w.service.UsualByAccount(t.Context(), team, "seen")
@@ -87,11 +105,6 @@ func TestSumByPost(t *testing.T) {
 		}
 		if *usual().Views != 1100 {
 			t.Errorf("usual: %d views, want 1100", *usual().Views)
-		}
-		for _, ids := range [][]string{{"seen"}, nil} {
-			if other, err := w.service.SumByPost(t.Context(), team+1, ids); err != nil || len(other) > 0 {
-				t.Errorf("another team has %v (%v)", other, err)
-			}
 		}
 	})
 }

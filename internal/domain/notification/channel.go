@@ -291,7 +291,7 @@ func (s *Service) SigningSecret(ctx context.Context, id int64) (string, error) {
 }
 
 func (s *Service) seal(id int64, address sealedAddress) ([]byte, error) {
-	raw, err := json.Marshal(address)
+	raw, err := json.Marshal(address) //nolint:gosec // encrypted below
 	if err != nil {
 		return nil, fmt.Errorf("encoding the address of a notice channel: %w", err)
 	}
@@ -358,11 +358,12 @@ func joinKinds(kinds []Kind) string {
 	if len(kinds) == 0 {
 		return ""
 	}
-	out := ","
+	var out strings.Builder
+	out.WriteByte(',')
 	for _, k := range kinds {
-		out += string(k) + ","
+		out.WriteString(string(k) + ",")
 	}
-	return out
+	return out.String()
 }
 
 func splitKinds(text string) []Kind {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"path"
 	"strconv"
@@ -18,9 +19,9 @@ import (
 
 // A test of a channel sends a message of this kind.
 const (
-	testKind Kind = "test"
-	testText      = "This is a test. Notifications of pressroom will appear here."
-	maxTitle      = 200
+	testKind = "test"
+	testText = "This is a test. Notifications of pressroom will appear here."
+	maxTitle = 200
 )
 
 // channelMessage is a notice as a chat shows it. Only the name of the team is user input.
@@ -83,9 +84,7 @@ func (m channelMessage) encode(service ChannelService, address sealedAddress) (s
 func (m channelMessage) card(title string) any {
 	block := func(text string, more map[string]any) map[string]any {
 		out := map[string]any{"type": "TextBlock", "text": markdownText(text), "wrap": true}
-		for name, value := range more {
-			out[name] = value
-		}
+		maps.Copy(out, more)
 		return out
 	}
 	return map[string]any{"type": "message", "attachments": []any{map[string]any{

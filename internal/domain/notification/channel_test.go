@@ -96,8 +96,8 @@ func withChannels(t *testing.T, w *env) (*chats, string) {
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())
 	client := must.Get(safehttp.New(safehttp.Options{Allow: []string{"127.0.0.1"}, RootCAs: roots, Redirects: -1}))(t)
-	w.Options.Client, w.Options.Sealer = client, must.Get(tokencrypt.New(must.Get(tokencrypt.NewKey())(t)))(t)
-	w.Options.Log = slog.New(slog.DiscardHandler)
+	w.Options.Client, w.Sealer = client, must.Get(tokencrypt.New(must.Get(tokencrypt.NewKey())(t)))(t)
+	w.Log = slog.New(slog.DiscardHandler)
 	w.Service = notification.New(w.db, w.Options)
 	return c, server.URL
 }
@@ -298,7 +298,7 @@ func TestChannelPrivateHosts(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
 		channel := must.Get(w.AddChannel(t.Context(), newChat(notification.Slack, base+"/x")))(t)
-		w.Options.Client = must.Get(safehttp.New(safehttp.Options{}))(t)
+		w.Client = must.Get(safehttp.New(safehttp.Options{}))(t)
 		w.Service = notification.New(w.db, w.Options)
 		for _, address := range []string{
 			base + "/x", "https://169.254.169.254/latest", "http://hooks.example.com/x", "https://localhost/x", "",
@@ -408,7 +408,7 @@ func TestChannelReseal(t *testing.T) {
 		_, base := withChannels(t, w)
 		before, after := must.Get(tokencrypt.NewKey())(t), must.Get(tokencrypt.NewKey())(t)
 		reopen := func(keys string) {
-			w.Options.Sealer = must.Get(tokencrypt.New(keys))(t)
+			w.Sealer = must.Get(tokencrypt.New(keys))(t)
 			w.Service = notification.New(w.db, w.Options)
 		}
 		reopen(before)

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -63,7 +62,9 @@ func (l Login) Pages(ctx context.Context, person network.Grant, fields string) (
 		switch {
 		case list.err == nil:
 		case isPassing(list.err) && ctx.Err() == nil:
-			failed = cmp.Or(failed, list.err)
+			if failed == nil {
+				failed = list.err
+			}
 		default:
 			return nil, list.err
 		}

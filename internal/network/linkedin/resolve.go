@@ -111,11 +111,12 @@ func withoutAddresses(text string) string {
 }
 
 // findPosts returns the posts that match the draft. It searches posts since the first commit or the planned time,
-// whichever is later. incomplete reports whether there may be another match: a post on a page that was not read, or a
+// whichever is later. The second result reports whether there may be another match: a post on a page that was not read, or a
 // post in which LinkedIn shortened the URLs.
 func (n *Network) findPosts(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
-) (found []listedPost, incomplete bool, err error) {
+) ([]listedPost, bool, error) {
+	var found []listedPost
 	since := t.First
 	if since.Before(p.Planned) {
 		since = p.Planned

@@ -64,30 +64,31 @@ func pyParameter(r *record, f field) string {
 
 // pyParameters returns the parameters of a method, required ones first. Those of the path can be positional.
 func pyParameters(c *call, r *record, key bool) string {
-	positional := "self"
+	positional := []string{"self"}
 	var required, optional []string
 	for _, f := range r.Fields {
 		inPath := slices.ContainsFunc(c.Arguments, func(a argument) bool { return a.Name == f.Wire && a.In == "path" })
 		switch {
 		case inPath:
-			positional += ", " + pyParameter(r, f)
+			positional = append(positional, pyParameter(r, f))
 		case f.Required:
 			required = append(required, pyParameter(r, f))
 		default:
 			optional = append(optional, pyParameter(r, f))
 		}
 	}
+	first := strings.Join(positional, ", ")
 	all := slices.Concat(required, optional)
 	if key {
 		all = append(all, "idempotency_key: str | None = None")
 	}
 	switch {
 	case len(all) == 0:
-		return positional
+		return first
 	case len(all) < 3:
-		return positional + ", *, " + strings.Join(all, ", ")
+		return first + ", *, " + strings.Join(all, ", ")
 	}
-	return "\n        " + strings.ReplaceAll(positional, ", ", ",\n        ") + ",\n        *,\n        " +
+	return "\n        " + strings.Join(positional, ",\n        ") + ",\n        *,\n        " +
 		strings.Join(all, ",\n        ") + ",\n    "
 }
 

@@ -17,6 +17,8 @@ import (
 
 // askView is the page on which posts are sent to a client.
 type askView struct {
+	input
+
 	Posts       []listed // posts that can be sent
 	Others      []listed // posts that cannot be sent
 	Timed       int      // number of drafts with a time, which can be scheduled on approval
@@ -26,9 +28,7 @@ type askView struct {
 	Blocked     bool // a network would reject the only post
 	Zone        string
 	Wrong       shell.FormError
-
-	input
-	MaxMessage int
+	MaxMessage  int
 }
 
 // Back returns the address of the page that the form came from: the only post, or the list of posts.

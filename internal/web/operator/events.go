@@ -234,9 +234,12 @@ func (p *Handlers) chosenID(r *http.Request, typed string,
 		return id, nil
 	}
 	names, err := namesOf(r.Context(), p.DB, []int64{id})
-	rest, ok := strings.CutPrefix(name, names[id])
-	if err != nil || !ok || names[id] == "" || rest != "" && rest[0] != ',' { // a key has its team after its name
+	if err != nil {
 		return 0, err
+	}
+	rest, ok := strings.CutPrefix(name, names[id])
+	if !ok || names[id] == "" || rest != "" && rest[0] != ',' { // a key has its team after its name
+		return 0, nil
 	}
 	return id, nil
 }

@@ -81,7 +81,7 @@ func (s *Service) decide(ctx context.Context, actor auditlog.Actor, team int64, 
 		switch {
 		case p.Approval == post.NotNeeded:
 			return apierr.BadState(string(p.Approval), "The post does not await approval.")
-		case p.Approval != post.Waiting && !(d.Approve && Undoable(p)):
+		case p.Approval != post.Waiting && (!d.Approve || !Undoable(p)):
 			return apierr.BadState(string(p.Approval), "This version has already been decided.")
 		case p.Round != d.Round:
 			return apierr.BadState("changed",
