@@ -11,9 +11,10 @@ import (
 	"strings"
 )
 
-// folders have npm packages of tests, tools and an example. The program contains none of them.
+// folders have npm packages of tests, tools, an example and an integration. The program contains none of them.
 var folders = []string{
 	"test/bluesky-server", "test/browser", "test/contract", "test/tools", "clients/typescript", "examples/import-pictures",
+	"integrations/n8n-nodes-pressroom",
 }
 
 // lockFile has the relevant parts of a package-lock.json (version 3).

@@ -25,6 +25,7 @@ func TestOneVersion(t *testing.T) {
 		{"../../server.json", `(?m)^  "version": "(.*)",$`, 1},
 		{"../../server.json", `"identifier": "ghcr.io/OWNER/pressroom:(.*)"`, 1},
 		{"../../integrations/mcpb/manifest.json", `(?m)^  "version": "(.*)",$`, 1},
+		{"../../integrations/n8n-nodes-pressroom/package.json", `(?m)^  "version": "(.*)",$`, 1},
 		{"../../deploy/helm/pressroom/Chart.yaml", `(?m)^(?:version|appVersion): "(.*)"$`, 2},
 	} {
 		var found []string

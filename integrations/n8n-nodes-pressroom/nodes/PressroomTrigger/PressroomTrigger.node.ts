@@ -1,0 +1,95 @@
+import type { IDataObject, INodeExecutionData, INodeType, INodeTypeDescription, IPollFunctions, JsonObject } from 'n8n-workflow';
+import { NodeApiError, NodeConnectionTypes } from 'n8n-workflow';
+
+interface Post extends IDataObject {
+	id: string;
+	status: string;
+}
+
+/** What the trigger remembers between polls: the status of the posts that it has seen. */
+interface State extends IDataObject {
+	seen?: Record<string, string>;
+}
+
+const maxPages = 20; // of 50 posts
+const maxSeen = 10_000; // posts, more than one poll can list
+const days = 7; // that published posts are looked up
+
+/** Lists posts with a status, newest first. */
+async function listPosts(this: IPollFunctions, query: IDataObject, pages: number): Promise<Post[]> {
+	const { url } = await this.getCredentials<{ url: string }>('pressroomApi');
+	const posts: Post[] = [];
+	let cursor: string | undefined;
+	for (let n = 0; n < pages; n++) {
+		const { data, page } = (await this.helpers.httpRequestWithAuthentication.call(this, 'pressroomApi', {
+			baseURL: `${url.replace(/\/+$/, '')}/api/v1`,
+			url: '/posts',
+			qs: { ...query, limit: 50, ...(cursor && { cursor }) },
+		})) as { data: { posts: Post[] }; page?: { has_more: boolean; cursor: string } };
+		posts.push(...data.posts);
+		if (!page?.has_more) break;
+		cursor = page.cursor;
+	}
+	return posts;
+}
+
+/** Lists the posts of the last days by their time, and the newest ones, because a post that failed has no time unless it was scheduled. */
+async function recentPosts(this: IPollFunctions, status: string): Promise<Post[]> {
+	const from = new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString();
+	const timed = await listPosts.call(this, { status, from }, maxPages);
+	const newest = await listPosts.call(this, { status }, 2);
+	return [...new Map([...timed, ...newest].map((post) => [post.id, post])).values()];
+}
+
+export class PressroomTrigger implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'pressroom Trigger',
+		name: 'pressroomTrigger',
+		icon: { light: 'file:../../icons/pressroom.svg', dark: 'file:../../icons/pressroom.dark.svg' },
+		group: ['trigger'],
+		version: 1,
+		subtitle: '={{$parameter["events"].join(", ")}}',
+		description: 'Start a workflow when a post is published or fails',
+		defaults: { name: 'pressroom Trigger' },
+		polling: true,
+		inputs: [],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [{ name: 'pressroomApi', required: true }],
+		properties: [
+			{
+				displayName: 'Events',
+				name: 'events',
+				type: 'multiOptions',
+				required: true,
+				default: ['published'],
+				options: [
+					{ name: 'Post Failed', value: 'failed' },
+					{ name: 'Post Partially Published', value: 'partially_published' },
+					{ name: 'Post Published', value: 'published' },
+				],
+			},
+		],
+	};
+
+	/** Returns the posts that got one of the statuses since the last poll. The first poll only remembers the posts that exist. */
+	async poll(this: IPollFunctions): Promise<INodeExecutionData[][] | null> {
+		const events = this.getNodeParameter('events', []) as string[];
+		const manual = this.getMode() === 'manual';
+		const state = this.getWorkflowStaticData('node') as State;
+		let posts: Post[];
+		try {
+			posts = (await Promise.all(events.map((status) => recentPosts.call(this, status)))).flat();
+		} catch (error) {
+			throw new NodeApiError(this.getNode(), error as JsonObject);
+		}
+		if (manual) return posts.length > 0 ? [this.helpers.returnJsonArray(posts.slice(0, 1))] : null;
+		const { seen = {} } = state;
+		const changed = state.seen ? posts.filter((post) => seen[post.id] !== post.status) : [];
+		for (const post of posts) {
+			delete seen[post.id]; // so that it becomes the last one
+			seen[post.id] = post.status;
+		}
+		state.seen = Object.fromEntries(Object.entries(seen).slice(-maxSeen));
+		return changed.length > 0 ? [this.helpers.returnJsonArray(changed)] : null;
+	}
+}
