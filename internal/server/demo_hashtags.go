@@ -13,6 +13,35 @@ import (
 // demoList is the ready-made list on coffee and baking, whose hashtags are measured for the demo team.
 const demoList = int64(2)
 
+// demoLists are the demo team's own lists.
+var demoLists = []operation.Arguments{
+	{
+		"name": "Café days", "platform": "instagram", "color": "#c9752b", "icon": "ri-cup-line",
+		"hashtags": []any{
+			"coffee", "coffeetime", "coffeeshop", "cafe", "latteart", "espresso", "baristalife", "morningcoffee",
+			"coffeelover", "specialtycoffee", "flatwhite",
+		},
+	},
+	{
+		"name": "On the quay", "color": "#2f7dc4", "icon": "ri-map-pin-line",
+		"hashtags": []any{"harbour", "waterfront", "quay", "harbourlife", "goldenhour", "sailing", "weekendvibes", "seaside"},
+	},
+	{
+		"name": "Winter market", "color": "#cf4a3c", "icon": "ri-gift-line",
+		"hashtags": []any{"wintermarket", "christmasmarket", "wintercoffee", "hotchocolate", "mulledwine", "giftideas", "shoplocal"},
+	},
+}
+
+// addSampleLists creates the demo team's own hashtag lists.
+func (q *Quickstart) addSampleLists(ctx context.Context) error {
+	for _, l := range demoLists {
+		if _, err := q.call(ctx, "create_hashtag_list", l); err != nil {
+			return fmt.Errorf("creating a demo hashtag list: %w", err)
+		}
+	}
+	return nil
+}
+
 // addSampleHashtags enqueues the measurement of the list's hashtags. It takes seconds, as long as they are within the
 // weekly limit of the operator's accounts.
 func (q *Quickstart) addSampleHashtags(ctx context.Context) error {

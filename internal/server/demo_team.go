@@ -137,7 +137,10 @@ func (q *Quickstart) AddSamples(ctx context.Context) error {
 	if err := q.findSample(ctx); err != nil {
 		return err
 	}
-	return q.waitForReport(ctx)
+	if err := q.waitForReports(ctx); err != nil || !q.first {
+		return err
+	}
+	return q.addRates(ctx)
 }
 
 func (q *Quickstart) addSamples(ctx context.Context, team int64) error {
@@ -153,10 +156,13 @@ func (q *Quickstart) addSamples(ctx context.Context, team int64) error {
 	if err := q.addSamplePosts(ctx, team, pictures); err != nil {
 		return err
 	}
-	if err := q.addSampleReport(ctx, team); err != nil {
+	if err := q.addSampleReports(ctx, team); err != nil {
 		return err
 	}
 	if err := q.addSampleHashtags(ctx); err != nil {
+		return err
+	}
+	if err := q.addSampleLists(ctx); err != nil {
 		return err
 	}
 	return q.addSampleVoices(ctx, team)

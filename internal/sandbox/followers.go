@@ -1,0 +1,12 @@
+package sandbox
+
+import (
+	"time"
+
+	"pressroom.example/pressroom/internal/sandbox/world"
+)
+
+// FollowersAt returns the number of followers that a profile of the sandbox networks has at a time.
+func FollowersAt(platform, username string, at time.Time) int64 {
+	return world.Profile{Platform: platform, Name: username}.Details(world.DayOf(at), 0).Followers
+}
