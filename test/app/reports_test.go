@@ -219,6 +219,10 @@ func TestCompareProfiles(t *testing.T) {
 		h.change(t, `INSERT INTO report_samples (report_id, measured_at, sample)
 			SELECT report_id, measured_at - 86400000000, '{"followers": 1000}' FROM report_samples WHERE report_id = ?`, ids[0])
 		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).shows(http.StatusOK, "Growth of followers")
+		if trend := b.open("/reports").shows(http.StatusOK, "since "); strings.Count(trend.source, `class="spark"`) != 1 ||
+			strings.Count(trend.source, `class="trend up"`) != 1 {
+			t.Error("the list does not show the growth of the profile that was measured twice")
+		}
 		b.open("/reports/compare?ids="+ids[0]).shows(http.StatusBadRequest, "Select at least two")
 		b.open("/reports/compare?ids=" + ids[0] + "," + tag).shows(http.StatusNotFound)
 		must.NoError(t, h.Teams.SetPlan(t.Context(), c.team.ID, "creator", time.Time{}))

@@ -10,6 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/provider"
 	"pressroom.example/pressroom/internal/domain/report/analysis"
+	"pressroom.example/pressroom/internal/domain/report/result"
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
@@ -19,10 +20,11 @@ const postsSection = "posts"
 // requiresWrite reports that a new report always requires the write capability in addition to spending.
 func requiresWrite(context.Context, operation.Call, CreateInput) (bool, error) { return true, nil }
 
-// sample is the stored size of a profile at a measurement.
+// sample is the stored size of a profile at a measurement, with the median engagement per follower.
 type sample struct {
-	Followers *int64 `json:"followers,omitempty"`
-	Posts     *int64 `json:"posts,omitempty"`
+	Followers  *int64   `json:"followers,omitempty"`
+	Posts      *int64   `json:"posts,omitempty"`
+	Engagement *float64 `json:"engagement,omitempty"`
 }
 
 // analyze analyzes the figures from a provider.
@@ -62,9 +64,17 @@ func (s *Service) analyzeProfile(ctx context.Context, t task, f provider.Profile
 	return measurement{
 		at: acc.MeasuredAt, account: account{DisplayName: acc.DisplayName, Biography: acc.Biography,
 			Website: acc.Website, Followers: acc.Followers, Follows: acc.Follows, Posts: acc.Posts},
-		analysis: found, notes: found.Notes, sample: sample{acc.Followers, acc.Posts},
+		analysis: found, notes: found.Notes, sample: sample{acc.Followers, acc.Posts, rateOf(found)},
 		posts: map[string][]provider.Post{listPosts: posts},
 	}, nil
+}
+
+// rateOf returns the median engagement per follower, or nil if it is unknown.
+func rateOf(found result.Result) *float64 {
+	if found.Engagement.RateByFollowers == nil {
+		return nil
+	}
+	return &found.Engagement.RateByFollowers.Median
 }
 
 // uniquePosts returns the first post of each ID.

@@ -47,10 +47,11 @@ type Hour struct {
 	Median float64 // engagement per post
 }
 
-// Size is a profile's number of followers at a time.
+// Size is a profile's number of followers at a time, with its engagement.
 type Size struct {
-	At        time.Time
-	Followers int64
+	At         time.Time
+	Followers  int64
+	Engagement *float64 // median engagement per follower; nil if unknown
 }
 
 const (
@@ -129,7 +130,7 @@ func (s *Service) followerHistory(ctx context.Context, report string) ([]Size, e
 			return nil, fmt.Errorf("reading a sample of report %s: %w", report, err)
 		}
 		if was.Followers != nil {
-			out = append(out, Size{db.Time(k.at), *was.Followers})
+			out = append(out, Size{db.Time(k.at), *was.Followers, was.Engagement})
 		}
 	}
 	return out, nil

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,9 @@ func TestQueriesUseIndexes(t *testing.T) {
 			`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 				INSERT INTO report_posts (report_id, shown, post, taken_at)
 				SELECT 'r' || CAST(i % 40 + 1 AS TEXT), 'posts', CAST(i AS TEXT), i FROM n`,
+			`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+				INSERT INTO report_samples (report_id, measured_at, sample)
+				SELECT 'r' || CAST(i % 2000 + 1 AS TEXT), i, '{}' FROM n`,
 			`ANALYZE`,
 		} {
 			must.Get(d.Writer().ExecContext(t.Context(), statement))(t)
@@ -48,6 +52,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 			{"reports_ending", expiredQuery, []any{int64(1), sweepBatch}},
 			{"reports_failed", oldFailuresQuery, []any{int64(1), sweepBatch}},
 			{"reports_due", dueQuery, []any{int64(1), pollBatch}},
+			{"report_samples", fmt.Sprintf(trendQuery, "?,?"), []any{"r7", "r57", int64(1), int64(7)}},
 			{"report_posts_by_age", postsQuery, []any{"r7", int64(1) << 62, "", 20}},
 		} {
 			// tables with one row or none

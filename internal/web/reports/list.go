@@ -29,6 +29,58 @@ type entry struct {
 	report.ReportEntry
 
 	Summary *report.ReportSummary
+	Trend   []report.Size // measurements, oldest first
+}
+
+// Line returns the followers at each measurement.
+func (e entry) Line() []int64 {
+	var out []int64
+	for _, m := range e.Trend {
+		out = append(out, m.Followers)
+	}
+	return out
+}
+
+// Previous returns the measurement before the newest, or nil.
+func (e entry) Previous() *report.Size {
+	if n := len(e.Trend); n > 1 {
+		return &e.Trend[n-2]
+	}
+	return nil
+}
+
+// Growth returns by how many percent the followers have changed since the previous measurement, or nil if that is unknown.
+func (e entry) Growth() *float64 {
+	was := e.Previous()
+	if was == nil {
+		return nil
+	}
+	return new(100 * float64(e.Trend[len(e.Trend)-1].Followers-was.Followers) / float64(was.Followers))
+}
+
+// EngagementGrowth returns by how many percent the engagement per follower has changed since the previous measurement, or
+// nil if that is unknown.
+func (e entry) EngagementGrowth() *float64 {
+	was := e.Previous()
+	if was == nil || was.Engagement == nil || *was.Engagement <= 0 || e.Trend[len(e.Trend)-1].Engagement == nil {
+		return nil
+	}
+	return new(100 * (*e.Trend[len(e.Trend)-1].Engagement - *was.Engagement) / *was.Engagement)
+}
+
+// addTrends adds the measurements of profiles.
+func (p *Handlers) addTrends(r *http.Request, entries []entry) error {
+	var ids []string
+	for _, e := range entries {
+		if e.Summary != nil && e.Kind == report.Profile {
+			ids = append(ids, e.ID)
+		}
+	}
+	trends, err := p.reports.Trends(r.Context(), shell.VisitorOf(r.Context()).Team.ID, ids)
+	for i := range entries {
+		entries[i].Trend = trends[entries[i].ID]
+	}
+	return err
 }
 
 // withSummaries adds the key metrics of ready reports.
@@ -79,7 +131,10 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 		}
 		view.Wrong, status = wrong, shell.StatusOf(err)
 	}
-	if view.Reports, err = p.withSummaries(r, list.Reports); err != nil {
+	if view.Reports, err = p.withSummaries(r, list.Reports); err == nil {
+		err = p.addTrends(r, view.Reports)
+	}
+	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}

@@ -19,9 +19,10 @@ func words(l *locale.Language) template.FuncMap {
 		"num": func(v any) string { return number(l, v) }, "pct": func(v any) string { return percent(l, v) },
 		"times": func(r *result.FindingRatio) string { return times(l, r) }, "ranges": rangeOf, "share": shareOf,
 		"date": func(at time.Time) template.HTML { return date(l, at) }, "day": func(at time.Time) string { return day(l, at) },
-		"title": func(text string) string { return title(l, text) },
-		"hours": func(from, count int) string { return hours(l, from, count) },
-		"rate":  func(v any) string { return rate(l, v) }, "age": func(days *float64) string { return age(l, days) },
+		"longday": func(at time.Time) string { return l.Format(at, locale.LongDay) },
+		"title":   func(text string) string { return title(l, text) },
+		"hours":   func(from, count int) string { return hours(l, from, count) },
+		"rate":    func(v any) string { return rate(l, v) }, "age": func(days *float64) string { return age(l, days) },
 		"component":  func(name string) string { return component(l, name) },
 		"components": func(names []string) string { return componentList(l, names) },
 		"listed":     func(counts []string) string { return strings.Join(counted(l, counts), ", ") },
@@ -30,8 +31,10 @@ func words(l *locale.Language) template.FuncMap {
 		"basis":      func(name string) template.HTML { return basis(l, name) },
 		"weekdays":   func() [7]string { return weekdays(l) },
 		"subject":    subject, "scale": plot.Scale, "cut": cut, "less": less, "place": place, "logarithmic": logarithmic,
-		"holds": func(b *bool) bool { return b != nil && *b },
-		"ratio": func(r result.FindingRatio) *result.FindingRatio { return &r },
+		"spark": plot.Spark, "signed": func(p *float64) string { return signed(l, *p) },
+		"direction": func(p *float64) string { return direction(*p) },
+		"holds":     func(b *bool) bool { return b != nil && *b },
+		"ratio":     func(r result.FindingRatio) *result.FindingRatio { return &r },
 	}
 }
 
@@ -46,6 +49,26 @@ var notes = shell.NewNotes(
 	"Based on the newest %s of the profile's %s posts, at most two years old and as far as the provider returns them.",
 	"This report could not be created and was refunded. %s",
 )
+
+// direction returns the class of a change in percent.
+func direction(p float64) string {
+	switch p = math.Round(p * 10); {
+	case p > 0:
+		return "up"
+	case p < 0:
+		return "down"
+	}
+	return "same"
+}
+
+// signed returns a change in percent with its sign and one decimal.
+func signed(l *locale.Language, p float64) string {
+	p = math.Round(p*10) / 10
+	if p > 0 {
+		return "+" + plot.FormatPercent(l, p)
+	}
+	return plot.FormatPercent(l, p)
+}
 
 // number returns a short number, or a dash.
 func number(l *locale.Language, v any) string {

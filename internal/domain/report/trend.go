@@ -1,0 +1,65 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"pressroom.example/pressroom/internal/platform/db"
+)
+
+// maxTrend is the age of the oldest measurement in a trend.
+const maxTrend = 90 * day
+
+// trendQuery selects the newest samples of a team's reports, oldest first.
+const trendQuery = `SELECT s.report_id, s.measured_at, s.sample FROM report_samples s
+	JOIN reports r ON r.id = s.report_id WHERE s.report_id IN (%s) AND s.measured_at >= ? AND r.team_id = ?
+	ORDER BY s.report_id, s.measured_at`
+
+// Trends returns the sizes of profiles at their measurements in the last 90 days, oldest first, by report.
+func (s *Service) Trends(ctx context.Context, team int64, reports []string) (map[string][]Size, error) {
+	out := map[string][]Size{}
+	if len(reports) == 0 {
+		return out, nil
+	}
+	var args []any
+	for _, id := range reports {
+		args = append(args, id)
+	}
+	type row struct {
+		id   string
+		size Size
+	}
+	found, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
+		var at int64
+		var text string
+		if err := rows.Scan(&r.id, &at, &text); err != nil {
+			return err
+		}
+		return r.size.parse(db.Time(at), text)
+	}, fmt.Sprintf(trendQuery, db.Placeholders(len(reports))), append(args, db.Micros(s.db.Now().Add(-maxTrend)), team)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the samples of reports: %w", err)
+	}
+	for _, r := range found {
+		if r.size.Followers > 0 {
+			out[r.id] = append(out[r.id], r.size)
+		}
+	}
+	return out, nil
+}
+
+// parse reads a stored sample. A profile without a number of followers has none.
+func (s *Size) parse(at time.Time, text string) error {
+	var was sample
+	if err := json.Unmarshal([]byte(text), &was); err != nil {
+		return fmt.Errorf("decoding a sample: %w", err)
+	}
+	s.At, s.Engagement = at, was.Engagement
+	if was.Followers != nil {
+		s.Followers = *was.Followers
+	}
+	return nil
+}
