@@ -59,6 +59,15 @@ func (h history) Followers() template.HTML {
 	return line.Draw(h.l)
 }
 
+// Counts returns the followers at each measurement, oldest first.
+func (h history) Counts() []int64 {
+	var out []int64
+	for _, m := range h.Measured {
+		out = append(out, m.Followers)
+	}
+	return out
+}
+
 // Sizes returns the measurements in the team's time zone, newest first.
 func (h history) Sizes() []report.Size {
 	out := slices.Clone(h.Measured)
