@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/operation"
@@ -167,6 +168,34 @@ type newView struct {
 
 	Type, Platform, Subject string
 	Wrong, Field            string
+	Preview                 *report.Preview // nil without a valid subject
+}
+
+// Price returns the price of the report.
+func (v newView) Price() int64 {
+	if v.Type == report.Hashtag {
+		return v.Prices.Hashtag
+	}
+	return v.Prices.Profile
+}
+
+// Left returns the team's credits after the report is paid for, or nil if the balance is unknown.
+func (v newView) Left() *int64 {
+	if v.Balance == nil {
+		return nil
+	}
+	return new(*v.Balance - v.Price())
+}
+
+// Short reports whether the team has too few credits.
+func (v newView) Short() bool { return v.Balance != nil && *v.Balance < v.Price() }
+
+// Network returns the network of the report.
+func (v newView) Network() string {
+	if v.Type == report.Hashtag || v.Platform == "" {
+		return "instagram" // the only network with hashtag reports
+	}
+	return v.Platform
 }
 
 func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
@@ -183,8 +212,21 @@ func (p *Handlers) showNew(w http.ResponseWriter, r *http.Request, status int, v
 		p.ShowError(w, r, err)
 		return
 	}
-	if view.Type == "" {
+	if view.Type != report.Hashtag {
 		view.Type = report.Profile
+	}
+	team := shell.VisitorOf(r.Context()).Team
+	known, err := p.reports.Preview(r.Context(), team.ID,
+		report.CreateInput{Type: view.Type, Platform: view.Network(), Subject: view.Subject})
+	switch {
+	case err == nil:
+		if zone, err := time.LoadLocation(team.Timezone); err == nil {
+			known.MeasuredAt = known.MeasuredAt.In(zone)
+		}
+		view.Preview = &known
+	case apierr.FromError(err).IsServerError():
+		p.ShowError(w, r, err)
+		return
 	}
 	p.Show(w, r, status, pages["new"], "New report", view)
 }
@@ -197,7 +239,7 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 		Type: r.PostForm.Get("type"), Platform: r.PostForm.Get("platform"), Subject: r.PostForm.Get("subject"),
 	}
 	if view.Type == report.Hashtag {
-		view.Platform = "instagram" // the only network with hashtag reports
+		view.Platform = view.Network()
 	}
 	_, outcome, err := shell.Run[job.Job](p.Frame, r, "create_report",
 		operation.Arguments{"type": view.Type, "platform": view.Platform, "subject": view.Subject})

@@ -1,0 +1,69 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/platform/db"
+)
+
+// Preview is what is known about the subject of a report before it is paid for. Nothing is requested from a provider.
+type Preview struct {
+	Subject    string // normalized
+	ID         string // of the report that the team already has; empty if it has none
+	Pending    bool   // that report is being created
+	MeasuredAt time.Time
+	AccountID  int64  // the profile's account that the team has connected; 0 for none
+	URL        string // of the subject's public page
+}
+
+// hashtagPages is the address of the pages of hashtags on Instagram.
+const hashtagPages = "https://www.instagram.com/explore/tags/"
+
+// Preview returns what is known about the subject of a report.
+func (s *Service) Preview(ctx context.Context, team int64, in CreateInput) (Preview, error) {
+	var out Preview
+	var err error
+	if out.Subject, err = in.subject(); err != nil {
+		return out, err
+	}
+	out.URL = provider.ProfileURL(in.Platform, out.Subject)
+	if in.Type == Hashtag {
+		out.URL = hashtagPages + url.PathEscape(out.Subject) + "/"
+	}
+	var r record
+	err = r.scan(s.db.QueryRow(ctx, `SELECT `+columns+` FROM reports WHERE team_id = ? AND kind = ? AND platform = ?
+		AND subject = ?`, team, in.Type, in.Platform, out.Subject).Scan)
+	switch {
+	case err == nil && (r.isAvailable(s.db.Now()) || r.isBeingCreated()):
+		out.ID, out.Pending, out.MeasuredAt = r.id, r.status == Pending, r.measuredAt
+	case err != nil && !errors.Is(err, sql.ErrNoRows):
+		return out, fmt.Errorf("reading the report of a subject: %w", err)
+	}
+	if in.Type != Profile {
+		return out, nil
+	}
+	out.AccountID, err = s.connected(ctx, team, in.Platform, out.Subject)
+	return out, err
+}
+
+// connected returns the team's account with a username, or 0.
+func (s *Service) connected(ctx context.Context, team int64, platform, username string) (int64, error) {
+	platforms := []any{platform}
+	if platform == provider.TikTok {
+		platforms = append(platforms, "tiktok_business")
+	}
+	var id int64
+	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND username = ? AND platform IN (`+
+		db.Placeholders(len(platforms))+`) ORDER BY id LIMIT 1`,
+		append([]any{team, username}, platforms...)...).Scan(&id)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("reading the account of a profile: %w", err)
+	}
+	return id, nil
+}

@@ -1,0 +1,35 @@
+// Shows what is known about the subject of a new report and its price while it is typed. Without this script, the page shows
+// them after an error or for an address that has the subject.
+'use strict';
+
+{
+  const form = document.querySelector('.new-report');
+  const box = document.getElementById('preview');
+  const pause = 250; // ms after the last key
+  let timer = 0;
+  let request = new AbortController();
+
+  const show = async () => {
+    request.abort();
+    request = new AbortController();
+    const { signal } = request;
+    const query = new URLSearchParams();
+    for (const name of ['type', 'platform', 'subject']) query.set(name, new FormData(form).get(name) ?? '');
+    if (query.get('subject').trim() === '') {
+      box.replaceChildren();
+      return;
+    }
+    try {
+      const answer = await fetch(`/reports/new?${query}`, { headers: { Accept: 'text/html' }, signal });
+      const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById('preview');
+      if (answer.ok && fresh && !signal.aborted) box.replaceChildren(...fresh.childNodes);
+    } catch {
+      // The next change asks again.
+    }
+  };
+
+  form.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(show, pause);
+  });
+}
