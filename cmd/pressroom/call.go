@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 
 	"github.com/alecthomas/kong"
-	"github.com/mattn/go-isatty"
 
 	"pressroom.example/pressroom/internal/apicli"
 )
@@ -46,9 +44,7 @@ func (c callCmd) Run(ctx context.Context) error {
 	for i, w := range c.Args {
 		args[i] = string(w)
 	}
-	status := apicli.Run(ctx, apicli.Terminal{
-		Env: os.Getenv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Pretty: isatty.IsTerminal(os.Stdout.Fd()),
-	}, args)
+	status := apicli.Run(ctx, terminal(), args)
 	if status != apicli.StatusDone {
 		return statusError(status)
 	}

@@ -24,6 +24,9 @@ type program struct {
 	Admin      adminCmd      `cmd:"" help:"Administer people, teams, keys, accounts, credits and backups."`
 	Call       callCmd       `cmd:"" passthrough:"" help:"Call an API operation: pressroom call list_posts, or: pressroom posts list"`
 	Sandbox    sandboxCmd    `cmd:"" help:"Run only the sandbox networks."`
+	Login      loginCmd      `cmd:"" help:"Sign in to a service for pressroom call."`
+	Logout     logoutCmd     `cmd:"" help:"End a sign-in and remove its profile."`
+	Profiles   profilesCmd   `cmd:"" help:"List the profiles of pressroom login."`
 	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Connect an assistant to the tools by standard input and output."`
 	Completion completionCmd `cmd:"" help:"Print a script that completes commands in bash, zsh or fish."`
 	Complete   completeCmd   `cmd:"" hidden:"" passthrough:""`
@@ -58,7 +61,7 @@ func main() {
 		os.Exit(int(status))
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "pressroom: "+err.Error())
+		fmt.Fprintln(os.Stderr, apicli.ErrorLine(hasColor(os.Stderr), err.Error()))
 		os.Exit(1)
 	}
 }

@@ -2,14 +2,14 @@ package main
 
 import (
 	"context"
-	"os"
 
 	"pressroom.example/pressroom/internal/apicli"
 )
 
 type mcpCmd struct {
-	URL       string `help:"Address of the service." env:"PRESSROOM_URL" default:"http://127.0.0.1:8080"`
-	KeyFile   string `help:"File that contains the API key." env:"PRESSROOM_KEY_FILE"`
+	URL       string `help:"Address of the service (default that of the profile, PRESSROOM_URL, or http://127.0.0.1:8080)."`
+	Profile   string `help:"Profile of pressroom login (default PRESSROOM_PROFILE, or default)."`
+	KeyFile   string `help:"File that contains the API key (default PRESSROOM_KEY_FILE)."`
 	Toolsets  string `help:"Groups of tools, separated by commas, such as posts,media. All if omitted."`
 	ReadOnly  bool   `help:"Only tools that change nothing."`
 	PlainHTTP bool   `help:"Allow sending the key over plain HTTP to another machine."`
@@ -17,7 +17,8 @@ type mcpCmd struct {
 
 // Help returns the details of pressroom mcp --help.
 func (mcpCmd) Help() string {
-	return `For assistants that start a program and cannot connect to a URL. The API key is read from PRESSROOM_KEY or --key-file.
+	return `For assistants that start a program and cannot connect to a URL. The credential is an API key
+in PRESSROOM_KEY or --key-file, or a profile of pressroom login.
 Most assistants accept this configuration:
 
   {"mcpServers": {"pressroom": {"command": "pressroom", "args": ["mcp"],
@@ -28,8 +29,7 @@ docs/assistants.md has the configuration of each assistant.`
 
 // Run serves until the end of standard input.
 func (c mcpCmd) Run(ctx context.Context) error {
-	t := apicli.Terminal{Env: os.Getenv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
-	return apicli.ServeMCP(ctx, t, apicli.MCPOptions{
-		URL: c.URL, KeyFile: c.KeyFile, Toolsets: c.Toolsets, ReadOnly: c.ReadOnly, PlainHTTP: c.PlainHTTP,
+	return apicli.ServeMCP(ctx, terminal(), apicli.MCPOptions{
+		URL: c.URL, Profile: c.Profile, KeyFile: c.KeyFile, Toolsets: c.Toolsets, ReadOnly: c.ReadOnly, PlainHTTP: c.PlainHTTP,
 	})
 }

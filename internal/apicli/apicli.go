@@ -4,7 +4,6 @@ package apicli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,24 +13,29 @@ import (
 	"time"
 
 	"pressroom.example/pressroom/client"
+	"pressroom.example/pressroom/internal/apicli/profile"
 )
 
 const (
 	defaultURL     = "http://127.0.0.1:8080"
 	defaultTimeout = 10 * time.Minute
 
-	keyVariable  = "PRESSROOM_KEY"
-	fileVariable = "PRESSROOM_KEY_FILE"
-	urlVariable  = "PRESSROOM_URL"
+	keyVariable     = "PRESSROOM_KEY"
+	fileVariable    = "PRESSROOM_KEY_FILE"
+	urlVariable     = "PRESSROOM_URL"
+	profileVariable = "PRESSROOM_PROFILE"
 )
 
 // Terminal is the environment of a command.
 type Terminal struct {
-	Env    func(string) string
-	In     io.Reader
-	Out    io.Writer // responses
-	Err    io.Writer // errors, for people
-	Pretty bool      // indents JSON
+	Env      func(string) string
+	In       io.Reader
+	Out      io.Writer // responses
+	Err      io.Writer // errors, for people
+	Pretty   bool      // indents JSON
+	Color    bool      // in Out
+	ErrColor bool      // in Err
+	Profiles profile.Store
 }
 
 // Run runs one command, such as list_posts --limit 3, and returns its exit status: one of the Status constants.
@@ -95,12 +99,12 @@ func (t Terminal) operation(ctx context.Context, s settings, o client.Operation,
 	case s.key != "" && !o.TakesKey:
 		return usagef("%s is a read: omit --idempotency-key", o.Name)
 	}
-	c, err := t.client(s)
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	c, err := t.client(ctx, s)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
 	return t.call(ctx, c, s, given)
 }
 
@@ -159,7 +163,7 @@ func (t Terminal) print(answer any) error {
 
 // client returns a client for the URL and key of the settings and the environment. A key is never an argument, because
 // every process on a machine can read those.
-func (t Terminal) client(s settings) (*client.Client, error) {
+func (t Terminal) client(ctx context.Context, s settings) (*client.Client, error) {
 	switch {
 	case s.timeout <= 0:
 		return nil, usagef("--timeout must be positive, such as 10m")
@@ -169,23 +173,24 @@ func (t Terminal) client(s settings) (*client.Client, error) {
 	if err := s.output.check(); err != nil {
 		return nil, err
 	}
-	key, err := t.key(s.keyFile)
+	a, err := t.access(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	options := []client.Option{client.WithUserAgent("pressroom-call"), client.WithAttempts(s.attempts)}
+	return a.client(s)
+}
+
+func (a access) client(s settings) (*client.Client, error) {
+	options := []client.Option{client.WithUserAgent("pressroom-call"), client.WithAttempts(s.attempts), client.WithHTTPClient(a.http)}
 	if s.plain {
 		options = append(options, client.WithPlainHTTP())
 	}
-	c, err := client.New(t.address(s), key, options...)
+	c, err := client.New(a.url, a.key, options...)
 	if err != nil {
 		return nil, usagef("%s", strings.ReplaceAll(err.Error(), "WithPlainHTTP", "--plain-http"))
 	}
 	return c, nil
 }
-
-// address returns the address of the service.
-func (t Terminal) address(s settings) string { return cmp.Or(s.url, t.Env(urlVariable), defaultURL) }
 
 func (t Terminal) key(file string) (string, error) {
 	if file == "" {
@@ -195,8 +200,8 @@ func (t Terminal) key(file string) (string, error) {
 		file = t.Env(fileVariable)
 	}
 	if file == "" {
-		return "", usagef("no API key: set %s, or set --key-file or %s to a file that contains it", keyVariable,
-			fileVariable)
+		return "", usagef("no API key: sign in with pressroom login, set %s, or set --key-file or %s to a file that contains it",
+			keyVariable, fileVariable)
 	}
 	raw, err := os.ReadFile(file) //nolint:gosec // the caller chooses the file
 	if err != nil {

@@ -13,8 +13,8 @@ const introduction = `Usage: pressroom RESOURCE VERB [ID...] [--ARGUMENT VALUE..
        pressroom call OPERATION [ID...] [--ARGUMENT VALUE...]
 
 Call an API operation and print its response. Each operation has two names: posts create is create_post.
-The API key is read from PRESSROOM_KEY, or from the file in --key-file or PRESSROOM_KEY_FILE. The URL of the service is --url or
-PRESSROOM_URL (default http://127.0.0.1:8080).
+Sign in first with pressroom login, or set an API key in PRESSROOM_KEY, or in the file in --key-file or PRESSROOM_KEY_FILE. A key
+precedes a profile. The URL of the service is that of the profile, or else --url or PRESSROOM_URL (default http://127.0.0.1:8080).
 
 Operations:
 `
@@ -22,6 +22,7 @@ Operations:
 const ending = `
 Flags:
   --url URL               Address of the service; put it before an operation that has its own --url
+  --profile NAME          Profile of pressroom login (default PRESSROOM_PROFILE, or default); before an operation as --url
   --key-file FILE         File that contains the API key
   --json OBJECT           Arguments as JSON: an object, @FILE, or - for standard input
   --output, -o FORMAT     json (default), yaml, or table for the main members
@@ -75,16 +76,7 @@ func printHelp(w io.Writer, o client.Operation) {
 	resource, verb := resourceVerb(o)
 	fmt.Fprintf(w, "%s %s (%s): %s\n\n", resource, verb, o.Name, o.Summary)
 	printWrapped(w, "", o.Description)
-	ids := ""
-	for _, a := range o.Arguments {
-		if a.In == "path" {
-			ids += " " + positional(a)
-		}
-	}
-	if o.Name == uploadOperation.Name {
-		ids = " FILE..."
-	}
-	fmt.Fprintf(w, "\nUsage: pressroom %s %s%s [--ARGUMENT VALUE...]\n", resource, verb, ids)
+	fmt.Fprintf(w, "\nUsage: pressroom %s %s%s [--ARGUMENT VALUE...]\n", resource, verb, ids(o))
 	if len(o.Arguments) > 0 {
 		fmt.Fprint(w, "\nArguments:\n")
 	}
@@ -93,7 +85,7 @@ func printHelp(w io.Writer, o client.Operation) {
 		if a.In == "path" {
 			alternative = positional(a) + " or "
 		}
-		fmt.Fprintf(w, "  %s--%s %s%s\n", alternative, flagName(a), placeholder(a), argumentNote(a))
+		fmt.Fprintf(w, "  %s--%s %s%s\n", alternative, flagName(a), valuePlaceholder(a), argumentNote(a))
 		if a.Description != "" {
 			printWrapped(w, "      ", a.Description)
 		}
@@ -101,10 +93,24 @@ func printHelp(w io.Writer, o client.Operation) {
 	fmt.Fprint(w, "\nFor the flags of all operations and the exit statuses, run: pressroom call --help\n")
 }
 
+// ids returns the placeholders of an operation's positional arguments.
+func ids(o client.Operation) string {
+	if o.Name == uploadOperation.Name {
+		return " FILE..."
+	}
+	text := ""
+	for _, a := range o.Arguments {
+		if a.In == "path" {
+			text += " " + positional(a)
+		}
+	}
+	return text
+}
+
 // positional returns the placeholder of an argument of the path.
 func positional(a client.Argument) string { return strings.ToUpper(a.Name) }
 
-func placeholder(a client.Argument) string {
+func valuePlaceholder(a client.Argument) string {
 	if len(a.Values) > 0 {
 		return strings.Join(a.Values, "|")
 	}

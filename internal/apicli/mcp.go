@@ -21,20 +21,20 @@ const maxMessage = 4 << 20
 
 // MCPOptions selects the tools of MCP and the service.
 type MCPOptions struct {
-	URL, KeyFile, Toolsets string
-	ReadOnly, PlainHTTP    bool
+	URL, KeyFile, Profile, Toolsets string
+	ReadOnly, PlainHTTP             bool
 }
 
 // ServeMCP connects an assistant that speaks MCP on standard input and output to the service's tools: each line of In is a
 // message, and so is each line of Out (MCP specification, stdio transport). It returns at the end of In.
 func ServeMCP(ctx context.Context, t Terminal, o MCPOptions) error {
-	s := settings{url: o.URL, keyFile: o.KeyFile, plain: o.PlainHTTP, attempts: 1, timeout: defaultTimeout,
+	s := settings{url: o.URL, keyFile: o.KeyFile, profile: o.Profile, plain: o.PlainHTTP, attempts: 1, timeout: defaultTimeout,
 		output: output{format: formats[0]}}
-	if _, err := t.client(s); err != nil { // checks the address and the key
+	a, err := t.access(ctx, s)
+	if err != nil {
 		return err
 	}
-	key, err := t.key(s.keyFile)
-	if err != nil {
+	if _, err := a.client(s); err != nil { // checks the address and the key
 		return err
 	}
 	query := url.Values{}
@@ -44,13 +44,12 @@ func ServeMCP(ctx context.Context, t Terminal, o MCPOptions) error {
 	if o.ReadOnly {
 		query.Set("read_only", "1")
 	}
-	address := strings.TrimSuffix(strings.TrimRight(t.address(s), "/"), "/api/v1") + "/mcp"
+	address := baseURL(a.url) + "/mcp"
 	if len(query) > 0 {
 		address += "?" + query.Encode()
 	}
-	b := &bridge{address: address, key: strings.TrimSpace(key), out: t.Out, running: map[string]context.CancelFunc{}, http: &http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	b := &bridge{address: address, key: strings.TrimSpace(a.key), out: t.Out, running: map[string]context.CancelFunc{}, http: a.http}
+	b.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return b.serve(ctx, t.In)
 }
 

@@ -186,7 +186,7 @@ func (t Terminal) printTable(value json.RawMessage) error {
 	rows, ok := listOf(value)
 	if !ok {
 		printItem(w, value, "")
-		return t.printAligned(w, &aligned)
+		return t.printAligned(w, &aligned, paintItem)
 	}
 	columns := columnsOf(rows)
 	line := func(cells []string) { fmt.Fprintln(w, strings.Join(cells, "\t")) }
@@ -208,7 +208,7 @@ func (t Terminal) printTable(value json.RawMessage) error {
 	if envelope.Page.More {
 		fmt.Fprintf(t.Err, "There are more. Add --all, or --cursor %s for the next page.\n", envelope.Page.Cursor)
 	}
-	return t.printAligned(w, &aligned)
+	return t.printAligned(w, &aligned, paintList)
 }
 
 // printItem prints the members of an object, and those of the objects in it. prefix is the name of an inner object.
@@ -226,17 +226,22 @@ func printItem(w io.Writer, object json.RawMessage, prefix string) {
 	}
 }
 
-// printAligned prints the lines of a table without spaces at their ends.
-func (t Terminal) printAligned(w *tabwriter.Writer, aligned *bytes.Buffer) error {
+// printAligned prints the lines of a table without spaces at their ends, and with colors if they are on. Colors come after
+// the alignment, which would count them as characters.
+func (t Terminal) printAligned(w *tabwriter.Writer, aligned *bytes.Buffer, color func(string) string) error {
 	if err := w.Flush(); err != nil {
 		return err //nolint:wrapcheck // printAs wraps it
 	}
+	var text strings.Builder
 	for line := range strings.Lines(aligned.String()) {
-		if _, err := fmt.Fprintln(t.Out, strings.TrimRight(line, " \n")); err != nil {
-			return err //nolint:wrapcheck // printAs wraps it
-		}
+		text.WriteString(strings.TrimRight(line, " \n") + "\n")
 	}
-	return nil
+	out := text.String()
+	if t.Color {
+		out = color(out)
+	}
+	_, err := io.WriteString(t.Out, out)
+	return err //nolint:wrapcheck // printAs wraps it
 }
 
 // listOf returns a list of objects, or the first one among an object's members.
@@ -321,7 +326,12 @@ func cell(object json.RawMessage, name string) (string, bool) {
 	case json.Unmarshal(raw, &text) != nil:
 		text = string(raw)
 	}
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " "), true
+	return oneLine(text), true
+}
+
+// oneLine returns a text without line breaks and control characters.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " ")
 }
 
 // minute returns an RFC 3339 time without its seconds, as in 2026-11-27 14:34 +01:00.

@@ -15,11 +15,11 @@ import (
 
 // settings are the flags of all commands.
 type settings struct {
-	url, keyFile, key, json string
-	output                  output
-	all, wait, plain, help  bool
-	attempts                int
-	timeout                 time.Duration
+	url, keyFile, profile, key, json string
+	output                           output
+	all, wait, plain, help           bool
+	attempts                         int
+	timeout                          time.Duration
 }
 
 // flagSet holds the flags of a command, which may precede or follow the operation.
@@ -45,6 +45,9 @@ func (s *settings) flags(name string, given *arguments) flagSet {
 	}
 	if f.Lookup("url") == nil {
 		f.StringVar(&s.url, "url", s.url, "")
+	}
+	if f.Lookup("profile") == nil {
+		f.StringVar(&s.profile, "profile", s.profile, "")
 	}
 	first := s.timeout == 0
 	if first {

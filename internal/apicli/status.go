@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pressroom.example/pressroom/client"
+	"pressroom.example/pressroom/internal/apicli/profile"
 )
 
 // Exit statuses.
@@ -31,6 +32,9 @@ func status(ctx context.Context, err error) int {
 	}
 	if isUsage(err) {
 		return StatusUsage
+	}
+	if errors.Is(err, profile.ErrSignedOut) {
+		return StatusRefused
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return StatusInterrupted
@@ -69,13 +73,14 @@ func exitStatus(code int) int {
 }
 
 // invalidKey replaces the problem's text, which is about the header of a request.
-const invalidKey = "The API key is missing or invalid. Check " + keyVariable + ", or the file in --key-file or " + fileVariable + "."
+const invalidKey = "The API key is missing or invalid. Check " + keyVariable + ", or the file in --key-file or " + fileVariable +
+	", or sign in again with pressroom login."
 
 // printError prints an error for people.
 func (t Terminal) printError(err error) {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok {
-		fmt.Fprintln(t.Err, "pressroom: "+err.Error())
+		fmt.Fprintln(t.Err, ErrorLine(t.ErrColor, err.Error()))
 		t.printRepeatHint(err)
 		return
 	}
@@ -83,7 +88,7 @@ func (t Terminal) printError(err error) {
 	if refused.Code == client.CodeUnauthorized {
 		detail = invalidKey
 	}
-	fmt.Fprintf(t.Err, "pressroom: %s failed: %s\n", refused.Operation, detail)
+	fmt.Fprintln(t.Err, ErrorLine(t.ErrColor, refused.Operation+" failed: "+detail))
 	wait, item := "", ""
 	if refused.Context.Item != nil {
 		item = fmt.Sprint(*refused.Context.Item)
@@ -106,7 +111,7 @@ func (t Terminal) printError(err error) {
 		{"request", refused.RequestID},
 	} {
 		if line[1] != "" {
-			fmt.Fprintf(t.Err, "  %-9s %s\n", line[0], line[1])
+			fmt.Fprintf(t.Err, "  %s %s\n", paint(t.ErrColor, dim, fmt.Sprintf("%-9s", line[0])), line[1])
 		}
 	}
 	t.printRepeatHint(err)

@@ -68,7 +68,7 @@ var layers = map[string][]string{
 		"internal/web/preview", "internal/web/reference", "internal/web/reports", "internal/web/search",
 		"internal/web/settings", "internal/web/voices",
 	},
-	"apicli": {"internal/apicli"},
+	"apicli": {"internal/apicli", "internal/apicli/profile"},
 	"server": {"internal/server"},
 	"tests": {
 		"internal/tools/archtest", "internal/tools/clientgen", "internal/tools/descriptions",
@@ -193,7 +193,7 @@ var forbidden = []rule{
 		from: names("ours"), notFrom: names("tests", "test/...", "bench/..."), to: names("tests"),
 		reason: "test helpers must not be in the program",
 	}, {
-		from: names("internal/apicli", "examples/..."), to: names("ours"), notTo: names("client"),
+		from: names("apicli", "examples/..."), to: names("ours"), notTo: names("client", "internal/apicli/profile"),
 		reason: "clients depend only on the client's module, which depends on nothing",
 	}, {
 		from: names("ours"), notFrom: names("internal/apicli", "examples/..."), to: names("client"),

@@ -1,0 +1,95 @@
+package apicli
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// SGR parameters (ECMA-48). They are from the 16 colors that a terminal's theme defines.
+const (
+	bold   = "1"
+	dim    = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	cyan   = "36"
+)
+
+// paint returns a text with an SGR parameter, if colors are on.
+func paint(on bool, parameter, text string) string {
+	if !on || text == "" {
+		return text
+	}
+	return "\x1b[" + parameter + "m" + text + "\x1b[0m"
+}
+
+// ErrorLine returns the first line of an error for people.
+func ErrorLine(color bool, text string) string { return paint(color, red, "pressroom:") + " " + text }
+
+// statusColors has the colors of values in the columns STATUS and STATE.
+var statusColors = map[string]string{
+	"published": green, "succeeded": green, "ready": green, "connected": green, "stored": green,
+	"scheduled": cyan, "processing": cyan, "running": cyan, "sending": cyan, "waiting": cyan,
+	"partially_published": yellow, "partially_succeeded": yellow, "unconfirmed": yellow, "expiring": yellow,
+	"failed": red, "error": red, "lost": red, "refused": red, "expired": red,
+}
+
+// paintList colors an aligned table: its headings, and the values of STATUS and STATE.
+func paintList(table string) string {
+	var out strings.Builder
+	var columns []int // byte offsets differ between lines, so these count characters
+	for i, line := range slices.Collect(strings.Lines(table)) {
+		text := strings.TrimRight(line, " \n")
+		if i == 0 {
+			columns = statusColumns(text)
+			out.WriteString(paint(true, bold, text) + "\n")
+			continue
+		}
+		out.WriteString(paintStatus(text, columns) + "\n")
+	}
+	return out.String()
+}
+
+// statusColumns returns the offsets of the columns STATUS and STATE from the right to the left, in characters.
+func statusColumns(headings string) []int {
+	var columns []int
+	for _, name := range []string{"STATUS", "STATE"} {
+		at := strings.Index("  "+headings+"  ", "  "+name+"  ")
+		if at >= 0 {
+			columns = append(columns, utf8.RuneCountInString(headings[:at]))
+		}
+	}
+	slices.Sort(columns)
+	slices.Reverse(columns)
+	return columns
+}
+
+func paintStatus(line string, columns []int) string {
+	runes := []rune(line)
+	for _, at := range columns {
+		if at >= len(runes) {
+			continue
+		}
+		value, rest, _ := strings.Cut(string(runes[at:]), " ")
+		if color := statusColors[value]; color != "" {
+			runes = []rune(string(runes[:at]) + paint(true, color, value) + strings.Repeat(" ", min(1, len(rest))) + rest)
+		}
+	}
+	return string(runes)
+}
+
+// paintItem colors the labels of an aligned item, which end at two spaces.
+func paintItem(item string) string {
+	var out bytes.Buffer
+	for line := range strings.Lines(item) {
+		label, value, ok := strings.Cut(line, "  ")
+		if !ok {
+			out.WriteString(line)
+			continue
+		}
+		out.WriteString(paint(true, bold, label) + "  " + value)
+	}
+	return out.String()
+}

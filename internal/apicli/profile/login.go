@@ -1,0 +1,170 @@
+package profile
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+const (
+	callbackPath = "/callback"
+	signInTime   = 5 * time.Minute // time that a person may take in the browser
+	maxAnswer    = 64 << 10        // bytes of metadata or a registration
+)
+
+// Login is a sign-in in the browser: the authorization code flow with PKCE and a redirect to this machine (RFC 8252).
+type Login struct {
+	URL   string // of the service, without a slash at its end
+	Name  string // of this program, for the person who approves it
+	HTTP  *http.Client
+	Open  func(address string) error // opens the browser
+	Scope string                     // empty for all
+}
+
+// metadata is the part of RFC 8414 that is used here.
+type metadata struct {
+	Issuer        string `json:"issuer"`
+	Authorization string `json:"authorization_endpoint"`
+	Token         string `json:"token_endpoint"`
+	Registration  string `json:"registration_endpoint"`
+	Revocation    string `json:"revocation_endpoint"`
+}
+
+// Run signs a person in and returns the tokens, which are for the REST API and the tools.
+func (l Login) Run(ctx context.Context) (OAuth, error) {
+	ctx, cancel := context.WithTimeout(ctx, signInTime)
+	defer cancel()
+	about, err := l.discover(ctx)
+	if err != nil {
+		return OAuth{}, err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return OAuth{}, fmt.Errorf("listening for the browser: %w", err)
+	}
+	defer listener.Close()
+	redirect := "http://" + listener.Addr().String() + callbackPath
+	client, err := l.register(ctx, about, redirect)
+	if err != nil {
+		return OAuth{}, err
+	}
+	out := OAuth{ClientID: client, TokenURL: about.Token, RevocationURL: about.Revocation}
+	config := out.config()
+	config.RedirectURL, config.Scopes = redirect, strings.Fields(l.Scope)
+	config.Endpoint.AuthURL = about.Authorization + "?" + url.Values{"resource": {l.URL + "/api/v1", l.URL + "/mcp"}}.Encode()
+	verifier, state := oauth2.GenerateVerifier(), oauth2.GenerateVerifier()
+	code, err := l.waitForCode(ctx, listener, config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier)), about.Issuer, state)
+	if err != nil {
+		return OAuth{}, err
+	}
+	got, err := config.Exchange(context.WithValue(ctx, oauth2.HTTPClient, l.HTTP), code, oauth2.VerifierOption(verifier))
+	if err != nil {
+		return OAuth{}, tokenError(err)
+	}
+	out.AccessToken, out.RefreshToken, out.Expires = got.AccessToken, got.RefreshToken, got.Expiry
+	return out, nil
+}
+
+// discover returns the addresses of the service. They must be the service's own, because the person's browser and the
+// tokens go there (RFC 8414, section 3.3).
+func (l Login) discover(ctx context.Context) (metadata, error) {
+	var m metadata
+	if err := l.call(ctx, http.MethodGet, l.URL+"/.well-known/oauth-authorization-server", nil, &m); err != nil {
+		return m, err
+	}
+	if m.Issuer != l.URL {
+		return m, fmt.Errorf("the service's own address is %s: repeat the command with --url %s", m.Issuer, m.Issuer)
+	}
+	for _, address := range []string{m.Authorization, m.Token, m.Registration, m.Revocation} {
+		if !strings.HasPrefix(address, l.URL+"/") {
+			return m, errors.New("the service names an address on another host")
+		}
+	}
+	return m, nil
+}
+
+// register registers this program as an OAuth client (RFC 7591) and returns its ID.
+func (l Login) register(ctx context.Context, m metadata, redirect string) (string, error) {
+	var got struct {
+		ID string `json:"client_id"`
+	}
+	about, err := json.Marshal(map[string]any{
+		"client_name": l.Name, "redirect_uris": []string{redirect}, "grant_types": []string{"authorization_code", "refresh_token"},
+	})
+	if err != nil {
+		return "", fmt.Errorf("describing the program: %w", err)
+	}
+	err = l.call(ctx, http.MethodPost, m.Registration, strings.NewReader(string(about)), &got)
+	return got.ID, err
+}
+
+func (l Login) call(ctx context.Context, method, address string, body io.Reader, answer any) error {
+	r, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		return fmt.Errorf("creating a request: %w", err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	response, err := l.HTTP.Do(r)
+	if err != nil {
+		return fmt.Errorf("the service cannot be reached: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode/100 != 2 {
+		return fmt.Errorf("%s returned the status %d: check the address", address, response.StatusCode)
+	}
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(answer); err != nil {
+		return fmt.Errorf("%s is not an address of pressroom: %w", address, err)
+	}
+	return nil
+}
+
+// waitForCode opens the browser and returns the code with which the service redirects the person back.
+func (l Login) waitForCode(ctx context.Context, listener net.Listener, address, issuer, state string) (string, error) {
+	answers := make(chan url.Values, 1)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+callbackPath, func(w http.ResponseWriter, r *http.Request) {
+		answer := r.URL.Query()
+		if answer.Get("state") != state || answer.Get("iss") != issuer { // from another page or server
+			http.Error(w, "This is not the current sign-in.", http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, returned) // the person may have closed the browser
+		select {
+		case answers <- answer:
+		default:
+		}
+	})
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(listener) }()
+	defer func() { _ = server.Shutdown(context.WithoutCancel(ctx)) }() // after the page was sent
+	if err := l.Open(address); err != nil {
+		return "", err
+	}
+	select {
+	case <-ctx.Done():
+		return "", fmt.Errorf("nobody approved the sign-in: %w", ctx.Err())
+	case answer := <-answers:
+		if refused := answer.Get("error"); refused != "" {
+			return "", fmt.Errorf("the sign-in was refused (%s)", refused)
+		}
+		return answer.Get("code"), nil
+	}
+}
+
+const returned = `<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<title>pressroom</title>
+<body style="font-family:system-ui;margin:3rem;max-width:40rem">
+<h1>Back to the terminal</h1>
+<p>The command line has your answer. You can close this page.</p>
+`

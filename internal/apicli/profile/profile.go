@@ -1,0 +1,178 @@
+// Package profile stores the addresses and credentials with which the command line calls services: an API key, or the
+// tokens of a sign-in in the browser (OAuth).
+package profile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Default is the name of the profile that is used if none is selected.
+const Default = "default"
+
+const extension = ".json"
+
+// ErrNotFound is the error for a profile that does not exist.
+var ErrNotFound = errors.New("there is no such profile")
+
+var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// Profile is an address with a credential.
+type Profile struct {
+	Name   string `json:"-"`
+	URL    string `json:"url"`              // of the service, without a slash at its end
+	Person string `json:"person,omitempty"` // who signed in
+	Team   string `json:"team,omitempty"`   // name of the team
+	Key    string `json:"key,omitempty"`    // API key; empty if there are tokens
+	OAuth  *OAuth `json:"oauth,omitempty"`
+}
+
+// OAuth is the state of a sign-in.
+type OAuth struct {
+	ClientID      string    `json:"client_id"`
+	TokenURL      string    `json:"token_url"`
+	RevocationURL string    `json:"revocation_url"`
+	AccessToken   string    `json:"access_token"`
+	RefreshToken  string    `json:"refresh_token"`
+	Expires       time.Time `json:"expires"` // of the access token
+}
+
+// Store is a folder with a file for each profile, which only its owner can read.
+type Store struct{ folder string }
+
+// Open returns the store in a folder, which need not exist. Without a folder, there are no profiles.
+func Open(folder string) Store { return Store{folder} }
+
+// Folder returns the folder of the current user's profiles.
+func Folder() (string, error) {
+	config, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("finding the configuration folder: %w", err)
+	}
+	return filepath.Join(config, "pressroom", "profiles"), nil
+}
+
+func (s Store) path(name string) (string, error) {
+	if s.folder == "" {
+		return "", errors.New("there is no configuration folder: set HOME or XDG_CONFIG_HOME")
+	}
+	if !validName.MatchString(name) {
+		return "", errors.New("a profile's name has letters, digits, dots, hyphens and underscores only, at most 64")
+	}
+	return filepath.Join(s.folder, name+extension), nil
+}
+
+// Get returns a profile, or ErrNotFound.
+func (s Store) Get(name string) (Profile, error) {
+	p := Profile{Name: name}
+	if s.folder == "" {
+		return p, ErrNotFound
+	}
+	path, err := s.path(name)
+	if err != nil {
+		return p, err
+	}
+	raw, err := os.ReadFile(path) //nolint:gosec // the name has no separators
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, ErrNotFound
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &p)
+	}
+	if err != nil {
+		return p, fmt.Errorf("reading the profile %s: %w", name, err)
+	}
+	return p, nil
+}
+
+// Put stores a profile. The file is replaced at once, so that other processes read either the old or the new one.
+func (s Store) Put(p Profile) error {
+	path, err := s.path(p.Name)
+	if err != nil {
+		return err
+	}
+	raw, err := json.MarshalIndent(p, "", "  ") //nolint:gosec // stores the credential
+	if err == nil {
+		err = os.MkdirAll(s.folder, 0o700)
+	}
+	if err == nil {
+		err = replaceFile(path, append(raw, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("storing the profile %s: %w", p.Name, err)
+	}
+	return nil
+}
+
+func replaceFile(path string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // with mode 0600
+	if err != nil {
+		return err //nolint:wrapcheck // Put wraps it
+	}
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// Delete removes a profile.
+func (s Store) Delete(name string) error {
+	path, err := s.path(name)
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if err != nil {
+		return fmt.Errorf("removing the profile %s: %w", name, err)
+	}
+	return nil
+}
+
+// List returns all profiles by name.
+func (s Store) List() ([]Profile, error) {
+	files, err := os.ReadDir(s.folder)
+	if s.folder == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing profiles: %w", err)
+	}
+	var all []Profile
+	for _, f := range files {
+		name, ok := strings.CutSuffix(f.Name(), extension)
+		if !ok || !validName.MatchString(name) {
+			continue
+		}
+		p, err := s.Get(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// lock locks a profile against other processes and returns a function that unlocks it.
+func (s Store) lock(name string) (func(), error) {
+	f, err := os.OpenFile(filepath.Join(s.folder, "."+name+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err == nil {
+		err = lockFile(f)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("locking the profile %s: %w", name, err)
+	}
+	return func() { _ = f.Close() }, nil // which unlocks it
+}
