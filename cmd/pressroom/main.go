@@ -29,6 +29,7 @@ type program struct {
 	Profiles   profilesCmd   `cmd:"" help:"List the profiles of pressroom login."`
 	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Connect an assistant to the tools by standard input and output."`
 	Completion completionCmd `cmd:"" help:"Print a script that completes commands in bash, zsh or fish."`
+	Man        manCmd        `cmd:"" help:"Print a manual page, or write all of them."`
 	Complete   completeCmd   `cmd:"" hidden:"" passthrough:""`
 	Health     healthCmd     `cmd:"" help:"Check whether a node is ready. Exits with status 1 if not ready."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`

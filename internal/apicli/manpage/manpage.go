@@ -1,0 +1,69 @@
+// Package manpage writes manual pages in the man macros of roff.
+package manpage
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Page is a manual page.
+type Page struct{ text strings.Builder }
+
+// New returns a page of section 1 that begins with the name of a program and what it does.
+func New(name, summary, version string) *Page {
+	p := &Page{}
+	p.line(`.TH "%s" 1 "" "pressroom %s" "pressroom"`, escape(strings.ToUpper(name)), escape(version))
+	p.line(".nh\n.ad l") // neither hyphens in names nor gaps in lines
+	p.Section("NAME")
+	p.Text(name + " - " + strings.TrimSuffix(summary, "."))
+	return p
+}
+
+func (p *Page) line(format string, values ...any) { fmt.Fprintf(&p.text, format+"\n", values...) }
+
+// Section begins a section.
+func (p *Page) Section(title string) { p.line(`.SH "%s"`, escape(title)) }
+
+// Subsection begins a subsection.
+func (p *Page) Subsection(title string) { p.line(`.SS "%s"`, escape(title)) }
+
+// Text adds paragraphs, which empty lines separate. Indented paragraphs are examples.
+func (p *Page) Text(text string) {
+	for part := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		if strings.HasPrefix(part, "  ") {
+			p.line(".PP\n.RS 4\n.EX\n%s\n.EE\n.RE", lines(strings.TrimPrefix(part, "  ")))
+			continue
+		}
+		p.line(".PP\n%s", lines(part))
+	}
+}
+
+// Synopsis adds a command with its arguments.
+func (p *Page) Synopsis(command, arguments string) {
+	p.line(".PP\n\\fB%s\\fR %s", escape(command), escape(arguments))
+}
+
+// Item adds a term, such as a flag, with its explanation.
+func (p *Page) Item(term, value, text string) {
+	p.line(".TP\n\\fB%s\\fR\\fI%s\\fR\n%s", escape(term), escape(value), lines(text))
+}
+
+// String returns the source of the page.
+func (p *Page) String() string { return p.text.String() }
+
+var special = strings.NewReplacer(`\`, `\e`, "-", `\-`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`)
+
+func escape(text string) string { return special.Replace(text) }
+
+// lines escapes text, in which a dot or an apostrophe at the beginning of a line would be a macro.
+func lines(text string) string {
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		line = escape(line)
+		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+			line = `\&` + line
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
