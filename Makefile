@@ -35,6 +35,7 @@ check: ## Run the linters and check generated files, dependencies, the OpenAPI d
 generate: ## Regenerate the OpenAPI document, the recorded MCP sessions and the clients
 	go test ./internal/api/openapi ./internal/api/mcp -update
 	go test ./internal/tools/clientgen -update
+	go test ./internal/api/openapi -run TestGolden -update # with the clients' code samples
 
 update-descriptions: ## Update the networks' API descriptions that the adapters are tested with (ARGS="-from FOLDER")
 	go run ./internal/tools/descriptions $(ARGS)

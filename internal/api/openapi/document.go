@@ -62,6 +62,7 @@ type (
 		Additional *additional       `json:"x-additional-capability,omitempty"`
 		Price      *price            `json:"x-price,omitempty"`
 		Recurring  *recurring        `json:"x-recurring-price,omitempty"`
+		Samples    []Sample          `json:"x-codeSamples,omitempty"`
 	}
 	// price is a fixed amount or a range.
 	price struct {

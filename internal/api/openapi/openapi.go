@@ -115,7 +115,7 @@ func (b *builder) operation(op *operation.Operation) (operationObject, error) {
 
 // newExtensions returns the x- members of an operation.
 func newExtensions(op *operation.Operation) extensions {
-	out := extensions{Tool: op.Tool, Capability: op.Needs}
+	out := extensions{Tool: op.Tool, Capability: op.Needs, Samples: samples()[op.Tool]}
 	if op.Also != nil {
 		out.Additional = &additional{Capability: op.Also.Capability, When: op.Also.When}
 	}

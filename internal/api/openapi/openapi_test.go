@@ -90,7 +90,7 @@ func TestGolden(t *testing.T) {
 		write(t, goldenFile, doc)
 		return
 	}
-	const remedy = "run: go test ./internal/api/openapi -update"
+	const remedy = "run: make generate"
 	if diff := cmp.Diff(strings.Split(string(read(t, goldenFile)), "\n"), strings.Split(string(doc), "\n")); diff != "" {
 		t.Errorf("api/openapi.json is out of date; %s (-file +registry):\n%s", remedy, diff)
 	}

@@ -26,6 +26,7 @@ func TestGolden(t *testing.T) {
 		"../../../client/generated.go":                        clientgen.Go,
 		"../../../clients/typescript/src/generated.ts":        clientgen.TypeScript,
 		"../../../clients/python/src/pressroom/_generated.py": clientgen.Python,
+		"../../api/openapi/samples.json":                      clientgen.Samples,
 	} {
 		generated, err := generate(raw)
 		if err != nil {

@@ -36,6 +36,8 @@ type (
 		Description string  `json:"description"`
 		Required    bool    `json:"required"`
 		Schema      *schema `json:"schema"`
+
+		Example json.RawMessage `json:"example"`
 	}
 
 	contents struct {
@@ -43,7 +45,8 @@ type (
 	}
 
 	content struct {
-		Schema *schema `json:"schema"`
+		Schema  *schema         `json:"schema"`
+		Example json.RawMessage `json:"example"`
 	}
 
 	schema struct {
