@@ -82,11 +82,12 @@ func checkProxied(t *testing.T, client *http.Client, base string, backend *proxi
 		r.Header.Set("X-Forwarded-For", "203.0.113.7")
 		return client.Do(r)
 	}
-	resp, err := get("/address")
-	for deadline := time.Now().Add(20 * time.Second); err != nil && time.Now().Before(deadline); resp, err = get("/address") {
-		time.Sleep(20 * time.Millisecond)
-	}
-	must.NoError(t, err)
+	var resp *http.Response
+	must.Eventually(t, 20*time.Second, "the proxy answers", func() bool {
+		var err error
+		resp, err = get("/address")
+		return err == nil
+	})
 	defer resp.Body.Close()
 	if text := string(must.Get(io.ReadAll(resp.Body))(t)); !regexp.MustCompile(`^press\.test(:\d+)? \[127\.0\.0\.1\]$`).MatchString(text) {
 		t.Errorf("host and X-Forwarded-For: %s", text)
@@ -133,28 +134,33 @@ func nginx(t *testing.T, dir, config string) *exec.Cmd {
 		"client_body_temp_path %[1]s/body;\nproxy_temp_path %[1]s/proxy;\nfastcgi_temp_path %[1]s/f;\nuwsgi_temp_path %[1]s/u;\n"+
 		"scgi_temp_path %[1]s/s;\n%[2]s}\n", dir, config)
 	must.NoError(t, os.WriteFile(filepath.Join(dir, "nginx.conf"), []byte(main), 0o600))
-	return exec.Command(proxyProgram(t, "nginx"), "-p", dir, "-c", filepath.Join(dir, "nginx.conf"))
+	return exec.Command(requireProxy(t, "nginx"), "-p", dir, "-c", filepath.Join(dir, "nginx.conf"))
 }
 
 func caddy(t *testing.T, dir, config string) *exec.Cmd {
 	t.Helper()
 	config = "{\n\tadmin off\n\tauto_https disable_redirects\n}\n" + config
 	must.NoError(t, os.WriteFile(filepath.Join(dir, "Caddyfile"), []byte(config), 0o600))
-	cmd := exec.Command(proxyProgram(t, "caddy"), "run", "--adapter", "caddyfile", "--config", filepath.Join(dir, "Caddyfile"))
+	cmd := exec.Command(requireProxy(t, "caddy"), "run", "--adapter", "caddyfile", "--config", filepath.Join(dir, "Caddyfile"))
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	return cmd
 }
 
-func proxyProgram(t *testing.T, name string) string {
+// requireProxy returns the path of a proxy. If it is missing, it skips the test, or fails it in CI.
+func requireProxy(t *testing.T, name string) string {
 	t.Helper()
+	end := t.Skip
+	if os.Getenv("CI") == "true" {
+		end = t.Fatal
+	}
+	if testing.Short() {
+		end("external programs are slow")
+	}
 	for _, path := range []string{name, "/usr/sbin/" + name} {
 		if found, err := exec.LookPath(path); err == nil {
 			return found
 		}
 	}
-	if os.Getenv("CI") == "true" {
-		t.Fatalf("%s is missing: make test-tools", name)
-	}
-	t.Skipf("%s is missing: make test-tools", name)
+	end(name + " is missing: run make test-tools")
 	return ""
 }

@@ -115,7 +115,7 @@ func TestChannelWaits(t *testing.T) {
 func TestChannelSlow(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
-		c.slow = "/slow"
+		c.slow, c.arrived = "/slow", make(chan string, 10)
 		must.Get(w.AddChannel(t.Context(), newChat(notification.Slack, base+"/slow")))(t)
 		must.Get(w.AddChannel(t.Context(), newChat(notification.Slack, base+"/fast")))(t)
 		for _, post := range []string{"p1", "p2", "p3"} {
@@ -129,15 +129,18 @@ func TestChannelSlow(t *testing.T) {
 			close(ended)
 		}()
 		got := map[string]int{}
-		for begin := time.Now(); got["/fast"] < 3 && time.Since(begin) < 15*time.Second; time.Sleep(10 * time.Millisecond) {
-			for _, r := range c.take() {
-				got[r.path]++
+		for timeout := time.After(15 * time.Second); got["/fast"] < 3 || got["/slow"] < 1; {
+			select {
+			case path := <-c.arrived:
+				got[path]++
+			case <-timeout:
+				t.Fatalf("after 15 seconds: %v", got)
 			}
 		}
 		cancel()
 		<-ended
-		if got["/fast"] != 3 || got["/slow"] != 1 {
-			t.Errorf("%v", got)
+		if len(c.take()) != 4 {
+			t.Errorf("more messages than three fast ones and a slow one: %v", got)
 		}
 	})
 }

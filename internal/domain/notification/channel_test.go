@@ -33,8 +33,9 @@ type chats struct {
 
 	mu       sync.Mutex
 	requests []chatRequest
-	status   int    // answer to all requests, unless 0
-	slow     string // path of requests that end only when the client leaves
+	status   int         // answer to all requests, unless 0
+	slow     string      // path of requests that end only when the client leaves
+	arrived  chan string // gets the path of each request, unless nil
 }
 
 type chatRequest struct {
@@ -54,6 +55,9 @@ func (c *chats) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	slow := r.URL.Path == c.slow
 	c.requests = append(c.requests, request)
 	c.mu.Unlock()
+	if c.arrived != nil {
+		c.arrived <- r.URL.Path
+	}
 	if slow {
 		<-r.Context().Done()
 		return
@@ -286,7 +290,14 @@ func TestChannelRemovedDuringEvent(t *testing.T) {
 		must.NoError(t, w.db.InTx(t.Context(), "test.remove", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `DELETE FROM notice_channels WHERE id = ?`, channel.ID)
 			close(deleted)
-			time.Sleep(300 * time.Millisecond) // the event waits meanwhile
+			if w.db.Postgres() { // with SQLite, the event's transaction cannot begin
+				must.Eventually(t, 15*time.Second, "the event waits for the channel", func() bool {
+					var waiting int
+					must.NoError(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM pg_stat_activity
+						WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting))
+					return waiting > 0
+				})
+			}
 			return err
 		}))
 		must.NoError(t, <-recorded)
