@@ -331,10 +331,12 @@ func (p *Handlers) choose(w http.ResponseWriter, r *http.Request) {
 	}
 	unwanted := map[notification.Kind]bool{}
 	for _, k := range notification.Kinds {
-		unwanted[k.Kind] = true
+		unwanted[k.Kind] = r.PostForm.Get("all") != "on"
 	}
-	for _, wanted := range r.PostForm["mail"] {
-		unwanted[notification.Kind(wanted)] = false
+	if !r.PostForm.Has("all") {
+		for _, wanted := range r.PostForm["mail"] {
+			unwanted[notification.Kind(wanted)] = false
+		}
 	}
 	if err := p.notices.SetMutedKinds(r.Context(), shell.VisitorOf(r.Context()).ID, unwanted); err != nil {
 		p.ShowError(w, r, err)
