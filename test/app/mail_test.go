@@ -16,6 +16,7 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/notification"
 	"pressroom.example/pressroom/internal/domain/team"
 	"pressroom.example/pressroom/internal/server"
 	"pressroom.example/pressroom/internal/testkit"
@@ -136,6 +137,12 @@ func TestNotificationSettings(t *testing.T) {
 		f.fill("mail", "post_failed").press().shows(200, "Your settings were saved.")
 		if got := owner.open("/notices/settings").form("Save").values["mail"]; len(got) != 1 || got[0] != "post_failed" {
 			t.Errorf("emails are wanted for %q, want a failed post only", got)
+		}
+		for all, want := range map[string]int{"on": len(notification.Kinds), "off": 0} {
+			owner.send(http.MethodPost, "/notices/settings", url.Values{"all": {all}, "mail": {"post_failed"}}).shows(200)
+			if got := owner.open("/notices/settings").form("Save").values["mail"]; len(got) != want {
+				t.Errorf("all %s: emails are wanted for %q", all, got)
+			}
 		}
 	})
 }
