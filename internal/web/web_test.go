@@ -109,7 +109,7 @@ func logOf(t *testing.T) *slog.Logger {
 
 // programs returns an OAuth service.
 func (w *world) programs(publicURL string) *oauth.Service {
-	return oauth.New(oauth.Options{DB: w.db, PublicURL: publicURL, Tools: "/mcp"})
+	return oauth.New(oauth.Options{DB: w.db, PublicURL: publicURL, Tools: "/mcp", API: "/api/v1"})
 }
 
 // serve starts the app behind a listener until the test ends.

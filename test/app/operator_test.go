@@ -152,6 +152,7 @@ func TestOperatorFiltersEvents(t *testing.T) {
 		other := c.draft(t, "Of the same minute", "")
 		b.open(at).shows(http.StatusOK, "post …"+id[len(id)-8:], "post …"+other[len(other)-8:])
 		b.open(at+"&kind=post.account_failed").shows(http.StatusOK, "another").lacks("Post created ·")
+		b.open(at+"&item="+id).follow("Show all items").shows(http.StatusOK, "another").follow("Last 7 days").shows(http.StatusOK, "another")
 		b.open(at+"&to=2020-01-01").shows(http.StatusOK, "No events match the filter.")
 		b.open(at+"&person=nobody").shows(http.StatusUnprocessableEntity, "No person has this name or address.")
 		person := c.people[access.Editor]
@@ -170,7 +171,9 @@ func TestOperatorFigures(t *testing.T) {
 		b := c.asOperator(t, access.Owner)
 		id := c.draft(t, "Failed today", "")
 		h.change(t, `UPDATE posts SET status = 'failed', slot_at = ? WHERE id = ?`, h.now().UnixMicro(), id)
-		b.open("/operator").shows(http.StatusOK, "Posts due today 0 Posts failed today 1 Networks failing 0")
+		b.open("/operator").shows(http.StatusOK, "Posts due today 0 Posts failed today 1 Networks failing 0", "Recent activity Audit log",
+			"Post created")
+		b.open("/operator").follow("Posts failed today: 1").shows(http.StatusOK, "Audit log")
 		b.open("/operator/networks").shows(http.StatusOK, "Last call Calls Failed Over a limit", "Bluesky OK None 0")
 	})
 }

@@ -31,6 +31,34 @@ type eventsView struct {
 	Days     []eventDay
 	Pages    pager
 	File     string // path of the complete log
+	Ranges   []eventRange
+}
+
+// eventRange is a link to the events of the last days.
+type eventRange struct {
+	Name    locale.Key
+	Path    string
+	Current bool
+}
+
+// rangesOf returns the ranges that the page offers beside days of one's own, with the other filters.
+func rangesOf(f eventsFilter, now time.Time) []eventRange {
+	out := []eventRange{{Name: "All time"}, {Name: "Today"}, {Name: "Last 7 days"}, {Name: "Last 30 days"}}
+	for i, days := range []int{0, 1, 7, 30} {
+		other := f
+		other.From, other.To = "", ""
+		if days > 0 {
+			other.From = now.UTC().AddDate(0, 0, 1-days).Format(time.DateOnly)
+		}
+		out[i].Path, out[i].Current = other.path("/operator/events", 0), other == f
+	}
+	return out
+}
+
+// WithoutItem returns the path of the events about all items.
+func (f eventsFilter) WithoutItem() string {
+	f.Item = ""
+	return f.path("/operator/events", 0)
 }
 
 // eventsFilter selects events as the form does. From and To are days in UTC.
@@ -166,7 +194,7 @@ func (p *Handlers) fillEvents(r *http.Request, view *eventsView) error {
 		names, err = teamsearch.PersonNames(r.Context(), p.DB, []int64{view.Person})
 		view.Who = strings.TrimSpace(strconv.FormatInt(view.Person, 10) + " " + names[view.Person])
 	}
-	view.File = view.path("/operator/events.jsonl", 0)
+	view.File, view.Ranges = view.path("/operator/events.jsonl", 0), rangesOf(view.eventsFilter, p.DB.Now())
 	if part.BeforeID > 0 {
 		view.Pages.First = view.path("/operator/events", 0)
 	}

@@ -3,7 +3,6 @@
 package operator
 
 import (
-	"context"
 	"embed"
 	"errors"
 	"net/http"
@@ -146,7 +145,10 @@ type overview struct {
 	Hold        restoreguard.State
 	Unconfirmed int
 	Rests       []string // networks that are failing
-	Proxy       string   // untrusted peer that forwards requests; empty if none
+	Circuits    []networkView
+	Channels    int // notification channels whose last attempt failed
+	Recent      []eventLine
+	Proxy       string // untrusted peer that forwards requests; empty if none
 }
 
 // FailingNetworks returns the names of the networks that are failing.
@@ -165,7 +167,7 @@ func (v overview) Under() struct{ Jobs, Deliveries int64 } {
 }
 
 func (p *Handlers) overview(w http.ResponseWriter, r *http.Request) {
-	view, err := p.loadOverview(r.Context())
+	view, err := p.loadOverview(r)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -173,8 +175,9 @@ func (p *Handlers) overview(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["overview"], "Operator", view)
 }
 
-func (p *Handlers) loadOverview(ctx context.Context) (overview, error) {
+func (p *Handlers) loadOverview(r *http.Request) (overview, error) {
 	var out overview
+	ctx := r.Context()
 	pauses, off, err := p.pauses(ctx)
 	if err != nil {
 		return out, err
@@ -189,7 +192,9 @@ func (p *Handlers) loadOverview(ctx context.Context) (overview, error) {
 	}
 	out.Unconfirmed = len(doubts)
 	for _, platform := range p.Platforms {
-		if p.Delivery.Circuit(platform).State != delivery.Closed {
+		circuit := p.Delivery.Circuit(platform)
+		out.Circuits = append(out.Circuits, networkView{Circuit: circuit, Platform: platform})
+		if circuit.State != delivery.Closed {
 			out.Rests = append(out.Rests, shell.NetworkName(platform))
 		}
 	}
@@ -198,8 +203,35 @@ func (p *Handlers) loadOverview(ctx context.Context) (overview, error) {
 	if out.Totals, err = teamsearch.CountAll(ctx, p.DB, today, today.AddDate(0, 0, 1)); err != nil {
 		return out, err
 	}
-	out.queueView, err = p.queue(ctx)
-	return out, err
+	if out.queueView, err = p.queue(ctx); err != nil {
+		return out, err
+	}
+	return out, p.addActivity(r, &out)
+}
+
+// recentEvents is the maximum number of events on the start page.
+const recentEvents = 7
+
+// addActivity adds the newest events and the number of failing channels.
+func (p *Handlers) addActivity(r *http.Request, view *overview) error {
+	channels, err := p.Notifications.Channels(r.Context())
+	if err != nil {
+		return err
+	}
+	for _, c := range channels {
+		if c.Error != "" {
+			view.Channels++
+		}
+	}
+	found, err := auditlog.Entries(r.Context(), p.DB, auditlog.Filter{Limit: recentEvents})
+	if err != nil {
+		return err
+	}
+	days, err := p.eventDays(r, found)
+	for _, day := range days {
+		view.Recent = append(view.Recent, day.Lines...)
+	}
+	return err
 }
 
 // numberOf returns a positive number in the query, or 0.
