@@ -32,7 +32,7 @@ type action struct {
 
 func newAction(t *testing.T) *action {
 	t.Helper()
-	needsTypeScript(t) // and so Node.js
+	needsPackage(t, typescriptDir, "typescript") // and so Node.js
 	a := &action{installation: quickstart(t), dir: t.TempDir(), began: time.Now()}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/repos/harbour/posts/actions/runs/77" || r.Header.Get("Authorization") != "Bearer token" {
@@ -198,7 +198,7 @@ func (a *action) checkOldRuns(t *testing.T) {
 // The action's metadata follows GitHub's schema, and the script reads each input and sets each output.
 func TestGitHubActionMetadata(t *testing.T) {
 	t.Parallel()
-	needsTypeScript(t)
+	needsPackage(t, "../tools", "@actions/workflow-parser")
 	file := must.Get(filepath.Abs(filepath.Join(actionDir, "action.yml")))(t)
 	cmd := exec.CommandContext(t.Context(), "node", "validate-action.mjs", file)
 	cmd.Dir = "../tools"

@@ -1,9 +1,7 @@
 package clients
 
 import (
-	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 )
 
@@ -12,13 +10,7 @@ const n8nDir = "../../integrations/n8n-nodes-pressroom"
 // The nodes for n8n compile, and n8n runs their operations and the trigger against the program.
 func TestN8N(t *testing.T) {
 	t.Parallel()
-	needsTypeScript(t)
-	if _, err := os.Stat(filepath.Join(n8nDir, "node_modules/n8n-core")); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("the packages of " + n8nDir + " are missing: run make test-tools")
-		}
-		t.Skip("the packages of " + n8nDir + " are missing: run make test-tools")
-	}
+	needsPackage(t, n8nDir, "n8n-core")
 	g := quickstart(t)
 	for _, args := range [][]string{
 		{"node_modules/typescript/bin/tsc", "-p", "."}, {"copy-assets.mjs"}, {"--test", "--test-reporter=tap", "test/run.cjs"},

@@ -10,8 +10,8 @@ import (
 
 const typescriptDir = "../../clients/typescript"
 
-// needsTypeScript skips the test if Node.js or the compiler is missing. In CI the test fails instead.
-func needsTypeScript(t *testing.T) {
+// needsPackage skips the test if Node.js or a package in a folder is missing. In CI the test fails instead.
+func needsPackage(t *testing.T, dir, name string) {
 	t.Helper()
 	lacks := t.Skip
 	if os.Getenv("CI") == "true" {
@@ -20,11 +20,16 @@ func needsTypeScript(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		lacks("Node.js is missing: run make test-tools")
 	}
-	for _, dir := range []string{typescriptDir, filepath.Join(examplesDir, "import-pictures")} {
-		if _, err := os.Stat(filepath.Join(dir, "node_modules/typescript/bin/tsc")); err != nil {
-			lacks("the packages of " + dir + " are missing: run make test-tools")
-		}
+	if _, err := os.Stat(filepath.Join(dir, "node_modules", name)); err != nil {
+		lacks("the packages of " + dir + " are missing: run make test-tools")
 	}
+}
+
+// needsTypeScript skips the test if Node.js or the compiler is missing. In CI the test fails instead.
+func needsTypeScript(t *testing.T) {
+	t.Helper()
+	needsPackage(t, typescriptDir, "typescript")
+	needsPackage(t, filepath.Join(examplesDir, "import-pictures"), "typescript")
 	if out, err := compiled(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
