@@ -37,7 +37,7 @@ func TestPostGroups(t *testing.T) {
 		}
 		h.change(t, `UPDATE account_posts SET shares = 3, saves = 2 WHERE network_id = 'n1'`)
 		b.open("/posts/"+sent).shows(200, "Performance", "Views 1,234", "Likes 56", "Comments 7", "Shares 3", "Engagement 68").
-			lacks("<table>") // of one account
+			lacks("<table>").contains("<h1>Long ago</h1>") // of one account, with the text as its title
 		b.open("/posts/"+sent+"/live").shows(200, "Accounts").lacks("Performance") // It reads no metrics.
 		b.open("/posts/" + late).shows(200).lacks("Performance")
 		b.open("/posts?account="+c.id()).shows(200, "Newest first.").lacks("Published and failed")

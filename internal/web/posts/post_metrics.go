@@ -2,6 +2,7 @@ package posts
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"pressroom.example/pressroom/internal/domain/analytics"
@@ -63,18 +64,33 @@ func usualOf(measured []accountView, usual map[int64]analytics.PostSums) analyti
 	}
 }
 
-// The usual value of a metric, in words, or "" if it is not known.
-func (v *view) AgainstViews() string      { return v.against(v.Totals.Views, v.Usual.Views) }
-func (v *view) AgainstLikes() string      { return v.against(v.Totals.Likes, v.Usual.Likes) }
-func (v *view) AgainstComments() string   { return v.against(v.Totals.Comments, v.Usual.Comments) }
-func (v *view) AgainstShares() string     { return v.against(v.Totals.Shares, v.Usual.Shares) }
-func (v *view) AgainstEngagement() string { return v.against(v.Totals.Engagement, v.Usual.Engagement) }
+// comparison compares a metric of the post with what is usual.
+type comparison struct {
+	Usual  string // in words
+	Change string // such as "+79%"; empty if it cannot be computed
+	Higher bool
+}
 
-func (v *view) against(has, usual *int64) string {
+// The comparison of a metric with what is usual, or nil if that is not known.
+func (v *view) AgainstViews() *comparison    { return v.against(v.Totals.Views, v.Usual.Views) }
+func (v *view) AgainstLikes() *comparison    { return v.against(v.Totals.Likes, v.Usual.Likes) }
+func (v *view) AgainstComments() *comparison { return v.against(v.Totals.Comments, v.Usual.Comments) }
+func (v *view) AgainstShares() *comparison   { return v.against(v.Totals.Shares, v.Usual.Shares) }
+func (v *view) AgainstEngagement() *comparison {
+	return v.against(v.Totals.Engagement, v.Usual.Engagement)
+}
+
+func (v *view) against(has, usual *int64) *comparison {
 	if has == nil || usual == nil {
-		return ""
+		return nil
 	}
-	return v.lang.T("Usual: %s", v.lang.Count(*usual))
+	out := &comparison{Usual: v.lang.T("Usual: %s", v.lang.Count(*usual)), Higher: *has > *usual}
+	if *usual > 0 {
+		share := math.Round(float64(*has-*usual) / float64(*usual) * 100)
+		sign := map[bool]string{true: "+", false: "−"}[share >= 0]
+		out.Change = v.lang.T("%s%s%%", sign, v.lang.Count(int64(math.Abs(share))))
+	}
+	return out
 }
 
 // HasTechnical reports whether there are attempts or a publishing job to show.

@@ -13,12 +13,14 @@ import (
 // Planned reports whether the post is not published yet. The page of such a post begins with the content.
 func (v *view) Planned() bool { return v.Status == post.Draft || v.Status == post.Scheduled }
 
-// Title returns the post's time.
+// Title returns the beginning of a submitted post's text, or the time of another post.
 func (v *view) Title() string {
 	at := cmp.Or(v.Stored.PublishedAt, v.Stored.ScheduledAt)
 	switch {
 	case v.Stored.IsTemplate:
 		return v.lang.T("Post of a series")
+	case !v.Planned():
+		return v.Head
 	case at.IsZero():
 		return v.lang.T("Post without a time")
 	}
