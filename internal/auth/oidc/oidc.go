@@ -4,10 +4,12 @@
 package oidc
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -24,6 +26,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
 )
 
 const (
@@ -42,6 +45,9 @@ type Options struct {
 	ClientID     string
 	ClientSecret string
 	Only         bool           // the directory is the only way to sign in
+	Scopes       []string       // requested besides openid, email and profile
+	GroupsClaim  string         // claim with the person's groups; DefaultGroupsClaim if empty
+	GroupRoles   []GroupRole    // teams whose members the directory manages
 	PublicURL    string         // the service's address, without a slash at its end
 	Roots        *x509.CertPool // certificates that it trusts; the system's if nil
 	Now          func() time.Time
@@ -80,6 +86,7 @@ func New(o Options) (*Directory, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // documented to be one
 	transport.TLSClientConfig = &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}
+	o.GroupsClaim = cmp.Or(o.GroupsClaim, DefaultGroupsClaim)
 	return &Directory{Options: o, client: &http.Client{Timeout: requestTimeout, Transport: transport}}, nil
 }
 
@@ -100,6 +107,8 @@ type Person struct {
 	Name            string // empty if the directory does not give one
 	// AuthenticatedAt is when the person authenticated at the directory (auth_time); zero if it does not say.
 	AuthenticatedAt time.Time
+	// Roles has the person's role in each team of Options.GroupRoles, or "" if the person is in none of the team's groups.
+	Roles map[int64]access.Role
 }
 
 var (
@@ -227,9 +236,14 @@ func (d *Directory) read(
 	if claims.Email == "" || !claims.Verified {
 		return Person{}, errNoEmail
 	}
+	var all map[string]json.RawMessage
+	if err := told.Claims(&all); err != nil {
+		return Person{}, fmt.Errorf("decoding the directory's token: %w", err)
+	}
+	roles, err := d.roles(all)
 	return Person{
-		told.Issuer, told.Subject, claims.Email, claims.Name, authenticatedAt(float64(claims.AuthTime), d.Now()),
-	}, nil
+		told.Issuer, told.Subject, claims.Email, claims.Name, authenticatedAt(float64(claims.AuthTime), d.Now()), roles,
+	}, err
 }
 
 // authenticatedAt returns the time of auth_time. A time in the future is replaced by now, so that it does not count as
@@ -261,7 +275,7 @@ func (d *Directory) settings(ctx context.Context) (*oauth2.Config, *oidc.Provide
 		return &oauth2.Config{
 			ClientID: d.ClientID, ClientSecret: d.ClientSecret, Endpoint: found.Endpoint(),
 			RedirectURL: d.PublicURL + ReturnPath,
-			Scopes:      []string{oidc.ScopeOpenID, "email", "profile"},
+			Scopes:      append([]string{oidc.ScopeOpenID, "email", "profile"}, d.Scopes...),
 		}, found, nil
 	}
 }

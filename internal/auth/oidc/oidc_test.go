@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/go-cmp/cmp"
 	"github.com/oauth2-proxy/mockoidc"
 
 	"pressroom.example/pressroom/internal/apierr"
@@ -119,7 +120,7 @@ func TestDirectoryIdentity(t *testing.T) {
 		address, attempt, err := w.Begin(t.Context(), "/posts", false)
 		must.NoError(t, err)
 		got, err := w.Finish(t.Context(), attempt, w.visit(t, address))
-		if got != c.want || (err == nil) != (c.want != oidc.Person{}) {
+		if diff := cmp.Diff(c.want, got); diff != "" || (err == nil) != (c.want.Subject != "") {
 			t.Errorf("%s: %+v (%v)", name, got, err)
 		}
 	}

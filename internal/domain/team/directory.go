@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/domain/team/names"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -20,6 +21,8 @@ type DirectoryIdentity struct {
 	Subject string `json:"subject"`
 	Email   string `json:"email"` // verified by the directory
 	Name    string `json:"name"`
+	// Roles has the person's role in each team that the directory manages; "" means that the person is not a member.
+	Roles map[int64]access.Role `json:"roles,omitempty"`
 }
 
 var (
@@ -58,6 +61,8 @@ type invitationRef struct {
 // If the address was not confirmed before the first sign-in, someone else may have created the account. In that case,
 // FromDirectory removes all other sign-in methods, and memberships that the account accepted become open invitations
 // again.
+//
+// In the teams of identity.Roles, the person gets that role, or is removed. A role also replaces an invitation.
 func (s *Service) FromDirectory(ctx context.Context, identity DirectoryIdentity, token string) (Person, error) {
 	return s.fromDirectory(ctx, identity, invitationRef{token: token})
 }
@@ -76,7 +81,11 @@ func (s *Service) fromDirectory(ctx context.Context, identity DirectoryIdentity,
 		identity.Name = identity.Email
 	}
 	p, err := s.findLinked(ctx, s.db, identity, "")
-	if err != nil || p.teams > 0 && !p.Suspended {
+	if err != nil {
+		return p.Person, err
+	}
+	changed, err := s.rolesDiffer(ctx, s.db, p.ID, identity.Roles)
+	if err != nil || p.teams > 0 && !p.Suspended && !changed {
 		return p.Person, err
 	}
 	entered, err := s.enterFromDirectory(ctx, identity, ref)
@@ -109,6 +118,9 @@ func (s *Service) enterFromDirectory(ctx context.Context, identity DirectoryIden
 			if err := s.linkExisting(ctx, tx, &p, identity); err != nil {
 				return err
 			}
+		}
+		if err := s.applyRoles(ctx, tx, &p, identity.Roles); err != nil {
+			return err
 		}
 		if p.teams > 0 {
 			return nil
@@ -222,22 +234,28 @@ func insertIdentity(ctx context.Context, tx *db.Tx, person int64, identity Direc
 	return nil
 }
 
-// addFromDirectory creates a person who has an open invitation.
+// addFromDirectory creates a person who has a role by a group, or an open invitation.
 func (s *Service) addFromDirectory(
 	ctx context.Context, tx *db.Tx, p *directoryPerson, identity DirectoryIdentity, ref invitationRef,
 ) error {
 	p.Name, p.Email = identity.Name, identity.Email
 	o, err := s.selectOffer(ctx, tx, p.Email, ref)
-	if err != nil {
+	if err != nil && !identity.hasRole() {
 		return err
 	}
+	invited := err == nil
 	if p.ID, err = insertPerson(ctx, tx, p.Person, ""); err != nil {
 		return err
 	}
 	if err := s.link(ctx, tx, p, identity); err != nil {
 		return err
 	}
-	return s.join(ctx, tx, &o, p.ID)
+	if invited {
+		if err := s.join(ctx, tx, &o, p.ID); err != nil {
+			return err
+		}
+	}
+	return s.applyRoles(ctx, tx, p, identity.Roles)
 }
 
 // joinFromDirectory adds a person without a team to the team of an open invitation.

@@ -317,7 +317,7 @@ func (p *Handlers) fromDirectory(w http.ResponseWriter, r *http.Request) {
 	if !invited {
 		token = ""
 	}
-	who := team.DirectoryIdentity{Issuer: known.Issuer, Subject: known.Subject, Email: known.Email, Name: known.Name}
+	who := team.DirectoryIdentity{Issuer: known.Issuer, Subject: known.Subject, Email: known.Email, Name: known.Name, Roles: known.Roles}
 	joined, err := p.Teams.FromDirectory(ctx, who, token)
 	if errors.Is(err, team.ErrChooseInvitation) && !form.Again {
 		p.chooseInvitation(w, r, chooser{Who: who, ProvedAt: known.AuthenticatedAt, Since: p.DB.Now()})

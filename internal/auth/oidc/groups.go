@@ -1,0 +1,73 @@
+package oidc
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+)
+
+// DefaultGroupsClaim is the claim of the ID token that names a person's groups in most directories.
+const DefaultGroupsClaim = "groups"
+
+// GroupRole gives the members of a directory group a role in a team.
+type GroupRole struct {
+	Group string
+	Team  int64
+	Role  access.Role
+}
+
+// ParseGroupRoles parses texts such as press-editors=1:editor. A group's name may contain equals signs.
+func ParseGroupRoles(texts []string) ([]GroupRole, error) {
+	var all []GroupRole
+	for _, text := range texts {
+		at := strings.LastIndex(text, "=")
+		id, role, ok := strings.Cut(text[at+1:], ":")
+		team, err := strconv.ParseInt(id, 10, 64)
+		g := GroupRole{strings.TrimSpace(text[:max(at, 0)]), team, access.Role(role)}
+		switch {
+		case !ok || err != nil || team < 1 || g.Group == "":
+			return nil, fmt.Errorf("%q is not a group with a team and a role, such as press-editors=1:editor", text)
+		case !g.Role.Valid() || g.Role == access.Owner:
+			return nil, fmt.Errorf("%q must have one of the roles admin, editor, viewer and client; owners are chosen in the app", text)
+		}
+		all = append(all, g)
+	}
+	return all, nil
+}
+
+var errManyGroups = apierr.New(apierr.Unauthorized,
+	"You are in more groups than the directory can send. Ask its administrator to send only the groups of this app.")
+
+// roles returns the role of a person in each team that has groups, by the claims of the ID token: the highest of the
+// person's groups, or "" if the person is in none of them.
+func (d *Directory) roles(claims map[string]json.RawMessage) (map[int64]access.Role, error) {
+	if len(d.GroupRoles) == 0 {
+		return nil, nil //nolint:nilnil // no team has groups
+	}
+	var elsewhere map[string]string // groups that the token does not contain (OpenID Connect Core 1.0, section 5.6.2)
+	if err := json.Unmarshal(claims["_claim_names"], &elsewhere); err == nil && elsewhere[d.GroupsClaim] != "" {
+		return nil, errManyGroups
+	}
+	var groups []string
+	if err := json.Unmarshal(claims[d.GroupsClaim], &groups); err != nil { // a missing claim is an empty list
+		var one string
+		if json.Unmarshal(claims[d.GroupsClaim], &one) == nil && one != "" {
+			groups = []string{one}
+		}
+	}
+	out := map[int64]access.Role{}
+	rank := func(r access.Role) int { return slices.Index(access.Roles(), r) } // the highest role has 0, "" has -1
+	for _, g := range d.GroupRoles {
+		if known := out[g.Team]; slices.Contains(groups, g.Group) && (known == "" || rank(g.Role) < rank(known)) {
+			out[g.Team] = g.Role
+		} else {
+			out[g.Team] = known
+		}
+	}
+	return out, nil
+}
