@@ -21,9 +21,10 @@ var fieldNames = map[string]string{
 
 // formView is the form of a list's name and appearance.
 type formView struct {
-	ID     int64 // 0 for a new list
-	Fields url.Values
-	Wrong  shell.FormError
+	ID          int64 // 0 for a new list
+	Fields      url.Values
+	Wrong       shell.FormError
+	Suggestions []suggestion // for a new list
 }
 
 // Of returns the value of a field.
@@ -47,7 +48,12 @@ func (v formView) Custom(name string) string {
 }
 
 func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
-	p.Show(w, r, http.StatusOK, pages["form"], "New hashtag list", formView{Fields: p.SavedForm(r)})
+	offered, err := p.suggest(r)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["form"], "New hashtag list", formView{Fields: p.SavedForm(r), Suggestions: offered})
 }
 
 func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
@@ -85,7 +91,7 @@ func (p *Handlers) changeList(r *http.Request, tool string, args operation.Argum
 // again shows the form with its input and the error.
 func (p *Handlers) again(w http.ResponseWriter, r *http.Request, id int64, err error) {
 	if wrong, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
-		p.Show(w, r, shell.StatusOf(err), pages["form"], "Hashtag list", formView{id, r.PostForm, wrong})
+		p.Show(w, r, shell.StatusOf(err), pages["form"], "Hashtag list", formView{ID: id, Fields: r.PostForm, Wrong: wrong})
 	}
 }
 

@@ -9,6 +9,7 @@ for (const area of document.querySelectorAll('textarea[data-chips]')) {
   const box = document.createElement('div');
   const list = document.createElement('ul');
   const field = document.createElement('input');
+  const ideas = []; // buttons that add a hashtag or remove it
   let all = parts(area.value);
   box.className = 'chip-field';
   list.className = 'chips';
@@ -26,6 +27,9 @@ for (const area of document.querySelectorAll('textarea[data-chips]')) {
   const save = () => {
     area.value = [...all, ...parts(field.value)].join('\n');
     field.required = required && all.length === 0;
+    for (const idea of ideas) {
+      idea.setAttribute('aria-pressed', String(all.some((one) => one.replace(/^#+/, '') === idea.value)));
+    }
     area.dispatchEvent(new Event('input', { bubbles: true }));
   };
   const draw = () => {
@@ -81,6 +85,16 @@ for (const area of document.querySelectorAll('textarea[data-chips]')) {
   });
   field.addEventListener('blur', () => field.value.trim() && add());
   box.addEventListener('click', (event) => event.target === box && field.focus());
+  for (const idea of document.querySelectorAll(`[data-adds="${field.id}"] button`)) {
+    idea.disabled = false;
+    idea.addEventListener('click', () => {
+      const at = all.findIndex((one) => one.replace(/^#+/, '') === idea.value);
+      if (at < 0) all.push(idea.value);
+      else all.splice(at, 1);
+      draw();
+    });
+    ideas.push(idea);
+  }
   box.append(list, field);
   area.before(box);
   draw();

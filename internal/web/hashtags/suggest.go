@@ -1,0 +1,82 @@
+package hashtags
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/hashtag/list"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/network"
+)
+
+const (
+	readPosts    = 50 // newest posts that suggestions come from
+	maxSuggested = 12 // hashtags of a suggestion
+)
+
+// suggestion is a group of hashtags that the form of a new list offers.
+type suggestion struct {
+	List     string // ready-made list that they come from; empty for the team's posts
+	Hashtags []string
+}
+
+// suggest returns the hashtags of the team's newest posts, the most used first, and those of the ready-made list that has
+// the most of them.
+func (p *Handlers) suggest(r *http.Request) ([]suggestion, error) {
+	outcome, err := p.Do(r, "list_posts", operation.Arguments{"limit": int64(readPosts)})
+	if err != nil {
+		return nil, err
+	}
+	found, ok := outcome.Data.(post.PostList)
+	call, err := p.Call(r, "hashtag_lists")
+	if err != nil || !ok {
+		return nil, err
+	}
+	used := mostUsed(found.Posts)
+	var out []suggestion
+	if len(used) > 0 {
+		out = append(out, suggestion{Hashtags: used[:min(len(used), maxSuggested)]})
+	}
+	if similar := mostSimilar(p.lists.ReadyMadeIn(call.Language), used); similar.Name != "" {
+		further := slices.DeleteFunc(slices.Clone(similar.Hashtags), func(h string) bool { return slices.Contains(used, h) })
+		out = append(out, suggestion{similar.Name, further[:min(len(further), maxSuggested)]})
+	}
+	return out, nil
+}
+
+// mostUsed returns the hashtags in the beginnings of posts, the most used first.
+func mostUsed(posts []post.PostEntry) []string {
+	uses := map[string]int{}
+	var out []string
+	for _, one := range posts {
+		for _, h := range network.Hashtags(one.Excerpt) {
+			h = strings.ToLower(strings.TrimPrefix(h, "#"))
+			if uses[h]++; uses[h] == 1 {
+				out = append(out, h)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(uses[b], uses[a]) })
+	return out
+}
+
+// mostSimilar returns the list with the most of the given hashtags, or a list without a name if none has any.
+func mostSimilar(lists []list.ReadyMade, used []string) list.ReadyMade {
+	var best list.ReadyMade
+	most := 0
+	for _, l := range lists {
+		shared := 0
+		for _, h := range l.Hashtags {
+			if slices.Contains(used, h) {
+				shared++
+			}
+		}
+		if shared > most {
+			best, most = l, shared
+		}
+	}
+	return best
+}

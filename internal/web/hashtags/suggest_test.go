@@ -1,0 +1,28 @@
+package hashtags
+
+import (
+	"slices"
+	"testing"
+
+	"pressroom.example/pressroom/internal/domain/hashtag/list"
+	"pressroom.example/pressroom/internal/domain/post"
+)
+
+// The hashtags of the team's posts are suggested by use, with the ready-made list that has the most of them.
+func TestSuggestions(t *testing.T) {
+	t.Parallel()
+	used := mostUsed([]post.PostEntry{
+		{Excerpt: "Open #Quay"}, {Excerpt: "Good morning #coffee #2026"}, {Excerpt: "Again #coffee, C#minor"}, {},
+	})
+	if !slices.Equal(used, []string{"coffee", "quay"}) {
+		t.Errorf("used %v", used)
+	}
+	lists := []list.ReadyMade{{Name: "Sea", Hashtags: []string{"quay", "boat"}},
+		{Name: "Food", Hashtags: []string{"coffee", "quay", "cake"}}, {Name: "Cars", Hashtags: []string{"cars"}}}
+	if best := mostSimilar(lists, used); best.Name != "Food" {
+		t.Errorf("similar to %q", best.Name)
+	}
+	if best := mostSimilar(lists, nil); best.Name != "" {
+		t.Errorf("without hashtags, similar to %q", best.Name)
+	}
+}
