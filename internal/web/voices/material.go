@@ -3,6 +3,7 @@ package voices
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,9 +22,20 @@ type (
 		ID     int64
 		Name   string
 		Pieces []piece
-		Posts  []post.PostEntry // the team's newest posts to choose from
+		Posts  []postChoice // the team's newest posts to choose from
 		Fields url.Values
 		Wrong  shell.FormError
+	}
+	// postChoice is a post with the networks of its accounts.
+	postChoice struct {
+		post.PostEntry
+
+		Networks []string
+	}
+	// kindCount is the number of pieces of a kind.
+	kindCount struct {
+		Kind  voice.MaterialKind
+		Count int
 	}
 	// piece is one material: its beginning, or a part of it.
 	piece struct {
@@ -51,6 +63,33 @@ func (v materialView) Kind() string {
 		return "posts"
 	}
 	return "text"
+}
+
+// Chosen reports whether a post of the form is selected: the one that was sent, or the first.
+func (v materialView) Chosen(i int, id string) bool {
+	if sent := v.Of("post_id"); sent != "" {
+		return sent == id
+	}
+	return i == 0
+}
+
+// Most returns the maximum number of pieces.
+func (v materialView) Most() int { return voice.MaxMaterials }
+
+// Used returns the share of the maximum number of pieces.
+func (v materialView) Used() float64 { return float64(len(v.Pieces)) / voice.MaxMaterials }
+
+// Counts returns the number of pieces by kind.
+func (v materialView) Counts() []kindCount {
+	out := []kindCount{{Kind: voice.TextMaterial}, {Kind: voice.LinkMaterial}, {Kind: voice.PostMaterial}}
+	for _, p := range v.Pieces {
+		for i := range out {
+			if out[i].Kind == p.Kind {
+				out[i].Count++
+			}
+		}
+	}
+	return out
 }
 
 // Full reports whether the voice has the maximum amount of material.
@@ -104,7 +143,7 @@ func (p *Handlers) showMaterial(w http.ResponseWriter, a asked, status int, fiel
 }
 
 // ownPosts returns the team's newest posts with text.
-func (p *Handlers) ownPosts(r *http.Request) ([]post.PostEntry, error) {
+func (p *Handlers) ownPosts(r *http.Request) ([]postChoice, error) {
 	outcome, err := p.Do(r, "list_posts", operation.Arguments{"limit": int64(offered)})
 	if err != nil {
 		return nil, err
@@ -113,11 +152,18 @@ func (p *Handlers) ownPosts(r *http.Request) ([]post.PostEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []post.PostEntry
+	var out []postChoice
 	for _, s := range found.Posts {
-		if s.Excerpt != "" {
-			out = append(out, s)
+		if s.Excerpt == "" {
+			continue
 		}
+		one := postChoice{PostEntry: s}
+		for _, a := range s.Accounts {
+			if !slices.Contains(one.Networks, a.Platform) {
+				one.Networks = append(one.Networks, a.Platform)
+			}
+		}
+		out = append(out, one)
 	}
 	return out, nil
 }

@@ -13,6 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/voice"
 	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/plot"
 	"pressroom.example/pressroom/internal/web/settings"
 	"pressroom.example/pressroom/internal/web/shell"
 )
@@ -26,7 +27,7 @@ var pages = shell.Parse(files, nil, func(l *locale.Language) template.FuncMap {
 			return l.T(name)
 		}
 		return tag
-	}}
+	}, "share": func(of float64) template.HTML { return plot.Share{Of: of}.Draw() }}
 })
 
 // Handlers serves the voice pages.
