@@ -35,6 +35,7 @@ async function voices(page) {
   await page.getByRole('button', { name: 'Remove audience 1' }).click();
   assert.equal(await page.getByLabel('Audience name 2').inputValue(), 'Neighbors');
   await look(page, 'voice-form');
+  await chips(page);
   await page.getByLabel('Words to avoid').fill('quay');
   await page.getByRole('button', { name: 'Save' }).click();
   assert.match(await page.getByRole('alert').textContent(), /^The field “Words to avoid”/);
@@ -62,6 +63,31 @@ async function voices(page) {
   await look(page, 'voice-delete');
   await page.getByRole('button', { name: 'Delete voice' }).click();
   await page.getByText('The brand voice was deleted.').waitFor();
+}
+
+// chips checks that a phrase that is typed but not entered is in the form, once, and does not take a click from a button.
+async function chips(page) {
+  const box = page.locator('.chip-field', { has: page.getByLabel('Words to avoid') });
+  const value = () => page.locator('textarea[name="avoid.words"]').evaluate((area) => area.value.split('\n').filter(Boolean));
+  const before = await value();
+  const field = page.getByLabel('Words to avoid');
+  for (const text of ['typed', 'other']) {
+    await field.fill(text);
+    await page.keyboard.press('Enter');
+  }
+  await field.fill('typed');
+  assert.deepEqual(await value(), [...before, 'typed', 'other']);
+  await box.getByRole('button', { name: 'Remove other' }).click();
+  await box.getByRole('button', { name: 'Remove other' }).waitFor({ state: 'detached' });
+  await field.fill('last');
+  await box.getByRole('button', { name: 'Remove typed' }).click();
+  await box.getByRole('button', { name: 'Remove last' }).waitFor();
+  assert.deepEqual(await value(), [...before, 'last']);
+  await field.fill('tab');
+  await page.keyboard.press('Tab');
+  await box.getByRole('button', { name: 'Remove tab' }).click();
+  await box.getByRole('button', { name: 'Remove last' }).click();
+  assert.deepEqual(await value(), before);
 }
 
 async function hashtags(page) {

@@ -2,6 +2,11 @@
 // field removes the last one. The text field stays in the form. Without this script, people type into it.
 'use strict';
 
+let pressed = false;
+for (const [event, now] of [['pointerdown', true], ['pointerup', false], ['pointercancel', false]]) {
+  addEventListener(event, () => { pressed = now; }, true);
+}
+
 for (const area of document.querySelectorAll('textarea[data-chips]')) {
   const hashtags = area.dataset.chips === 'hashtags';
   const parts = (text) => text.split(hashtags ? /[\s,;]+/ : /[\r\n]+/).map((one) => one.trim()).filter(Boolean);
@@ -24,8 +29,11 @@ for (const area of document.querySelectorAll('textarea[data-chips]')) {
   area.removeAttribute('id');
   area.hidden = true;
 
+  const key = (one) => (hashtags ? shown(one).toLowerCase() : one);
+  // together returns the chips, what is typed, and more, each once.
+  const together = (more = []) => [...new Map([...all, ...parts(field.value), ...more].map((one) => [key(one), one])).values()];
   const save = () => {
-    area.value = [...all, ...parts(field.value)].join('\n');
+    area.value = together().join('\n');
     field.required = required && all.length === 0;
     for (const idea of ideas) {
       idea.setAttribute('aria-pressed', String(all.some((one) => one.replace(/^#+/, '') === idea.value)));
@@ -56,7 +64,7 @@ for (const area of document.querySelectorAll('textarea[data-chips]')) {
     save();
   };
   const add = () => {
-    all = [...new Set([...all, ...parts(field.value)])];
+    all = together();
     field.value = '';
     draw();
   };
@@ -79,11 +87,16 @@ for (const area of document.querySelectorAll('textarea[data-chips]')) {
     const text = event.clipboardData.getData('text');
     if (parts(text).length < 2) return;
     event.preventDefault();
-    all = [...new Set([...all, ...parts(field.value), ...parts(text)])];
+    all = together(parts(text));
     field.value = '';
     draw();
   });
-  field.addEventListener('blur', () => field.value.trim() && add());
+  // A chip may move what is being clicked, so it is added after the click.
+  field.addEventListener('blur', () => {
+    if (!field.value.trim()) return;
+    if (pressed) addEventListener('pointerup', () => setTimeout(add), { once: true });
+    else add();
+  });
   box.addEventListener('click', (event) => event.target === box && field.focus());
   for (const idea of document.querySelectorAll(`[data-adds="${field.id}"] button`)) {
     idea.disabled = false;
