@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"pressroom.example/pressroom/internal/platform/retryafter"
 )
 
 const (
@@ -262,14 +264,13 @@ func (c Call) redact(text string) string {
 	return Clip(text, maxMessage)
 }
 
-// RetryAfter returns the time in a Retry-After header in seconds (RFC 9110, section 10.2.3), at most a day ahead. It is
-// zero if there is none.
+// RetryAfter returns the time in a Retry-After header, at most a day ahead. It is zero if there is none.
 func (r Response) RetryAfter(now time.Time) time.Time {
-	seconds, err := strconv.ParseUint(r.Header.Get("Retry-After"), 10, 31)
-	if err != nil || seconds == 0 {
+	wait := retryafter.Parse(r.Header.Get("Retry-After"), now)
+	if wait == 0 {
 		return time.Time{}
 	}
-	return now.Add(min(time.Duration(seconds)*time.Second, maxRetryWait)).UTC()
+	return now.Add(min(wait, maxRetryWait)).UTC()
 }
 
 // ResetAt returns the time in a header that holds Unix seconds, at most a day ahead. It is zero if there is none.

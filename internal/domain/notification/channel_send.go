@@ -8,13 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/retryafter"
 	"pressroom.example/pressroom/internal/platform/safehttp"
 )
 
@@ -50,28 +50,9 @@ func (s *Service) notifyChannels(ctx context.Context, tx *db.Tx, kind Kind, e db
 func (s *Service) RunChannels(ctx context.Context, report func(error)) {
 	var senders sync.WaitGroup
 	for range channelSenders {
-		senders.Go(func() { s.runSender(ctx, report) })
+		senders.Go(func() { poll(ctx, s.SendNext, report) })
 	}
 	senders.Wait()
-}
-
-func (s *Service) runSender(ctx context.Context, report func(error)) {
-	tick := time.NewTicker(pollInterval)
-	defer tick.Stop()
-	for {
-		for more := true; more && ctx.Err() == nil; {
-			var err error
-			if more, err = s.SendNext(ctx); err != nil && ctx.Err() == nil {
-				report(err)
-				break
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
 }
 
 // channelNotice is a notice that a node sends to a channel.
@@ -229,7 +210,7 @@ func (s *Service) post(ctx context.Context, n channelNotice) attempt {
 		}
 		return attempt{err: errors.New("the service could not be reached")}
 	}
-	result := attempt{wait: s.retryAfter(answer.RetryAfter)}
+	result := attempt{wait: retryafter.Parse(answer.RetryAfter, s.db.Now())}
 	switch status := answer.Status; {
 	case status >= 200 && status <= 299:
 	case slices.Contains([]int{401, 403, 404, 410}, status):
@@ -240,18 +221,6 @@ func (s *Service) post(ctx context.Context, n channelNotice) attempt {
 		result.final = slices.Contains([]int{400, 413, 422}, status)
 	}
 	return result
-}
-
-// retryAfter returns the delay of a Retry-After header, which is a number of seconds or a time, or 0.
-func (s *Service) retryAfter(text string) time.Duration {
-	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-	at, err := time.Parse(time.RFC1123, text) // in GMT (RFC 9110, section 5.6.7)
-	if err != nil {
-		return 0
-	}
-	return at.Sub(s.db.Now())
 }
 
 // messageID returns the ID of a message about a notice, the same for every attempt. A restored database assigns the IDs of lost notices

@@ -26,7 +26,7 @@ type Mail struct {
 }
 
 const (
-	pollInterval    = 5 * time.Second  // interval of checks for due mail
+	pollInterval    = 5 * time.Second  // interval of checks for due messages
 	minMailInterval = 10 * time.Minute // minimum time between two mails of a kind about a team
 	claimTime       = 5 * time.Minute  // how long a node claims a mail
 	maxMailAge      = 24 * time.Hour   // older notices are not mailed
@@ -41,12 +41,17 @@ func (s *Service) RunMail(ctx context.Context, report func(error)) {
 	if !s.Mails() {
 		return
 	}
+	poll(ctx, s.MailNext, report)
+}
+
+// poll calls next, which sends one message and reports whether there was one, at every interval until ctx is canceled.
+func poll(ctx context.Context, next func(context.Context) (bool, error), report func(error)) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		for more := true; more && ctx.Err() == nil; {
 			var err error
-			if more, err = s.MailNext(ctx); err != nil && ctx.Err() == nil {
+			if more, err = next(ctx); err != nil && ctx.Err() == nil {
 				report(err)
 				break
 			}

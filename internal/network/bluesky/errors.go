@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/retryafter"
 )
 
 const (
@@ -92,10 +93,8 @@ func retryTime(header http.Header, now time.Time) time.Time {
 	var at time.Time
 	if reset, err := strconv.ParseInt(header.Get("Ratelimit-Reset"), 10, 64); err == nil && reset > 0 {
 		at = time.Unix(reset, 0).UTC()
-	} else if seconds, err := strconv.ParseUint(header.Get("Retry-After"), 10, 31); err == nil {
-		at = now.Add(time.Duration(seconds) * time.Second).UTC()
-	} else if date, err := http.ParseTime(header.Get("Retry-After")); err == nil {
-		at = date.UTC()
+	} else if wait := retryafter.Parse(header.Get("Retry-After"), now); wait > 0 {
+		at = now.Add(wait).UTC()
 	}
 	if latest := now.Add(maxWait).UTC(); at.After(latest) {
 		return latest

@@ -9,7 +9,7 @@ var layers = map[string][]string{
 		"internal/locale", "internal/platform/failpoint", "internal/teamtime", "internal/auth/passwordcheck",
 		"internal/platform/plaintext", "internal/platform/mediainfo", "internal/auth/apikey",
 		"internal/platform/loadshed", "internal/domain/provider", "internal/platform/sqlite", "internal/core/plan",
-		"internal/platform/tracing", "internal/domain/media/filename",
+		"internal/platform/tracing", "internal/domain/media/filename", "internal/platform/retryafter",
 	},
 	"pictures": {"internal/platform/thumbnail", "internal/platform/stripmeta"},
 	"pipeline": {"internal/core/pipeline"},
@@ -124,7 +124,7 @@ var forbidden = []rule{
 		from: names("subjects"), to: names("adapters", "sandbox"),
 		reason: "subjects use networks only through their interface",
 	}, {
-		from: names("network", "adapters"), to: names("ours"), notTo: names("network"),
+		from: names("network", "adapters"), to: names("ours"), notTo: names("network", "internal/platform/retryafter"),
 		reason: "a network implements only its protocol, without posts, database, queue and other networks",
 	}, {
 		from: names("ours"), notFrom: names("internal/server", "app", "test/..."), to: names("app"),
@@ -160,7 +160,8 @@ var forbidden = []rule{
 		from: names("pictures"), to: names("ours"), notTo: names("internal/platform/mediainfo", "internal/platform/loadshed"),
 		reason: "scaling images and removing metadata depend only on bytes",
 	}, {
-		from: names("sources"), to: names("ours"), notTo: names("internal/domain/provider", "internal/domain/provider/wire"),
+		from: names("sources"), to: names("ours"),
+		notTo:  names("internal/domain/provider", "internal/domain/provider/wire", "internal/platform/retryafter"),
 		reason: "a source implements only its protocol, without jobs, credits and other sources",
 	}, {
 		from: names("analyses"), to: names("ours"), notTo: names("analyses", "internal/domain/provider"),

@@ -9,10 +9,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/platform/retryafter"
 )
 
 const (
@@ -104,15 +104,9 @@ func Unavailable(format string, args ...any) *provider.Unavailable {
 	return &provider.Unavailable{Err: fmt.Errorf(format, args...)}
 }
 
-// RetryAfter returns the delay of a Retry-After header (RFC 9110, section 10.2.3), at most MaxRetryAfter, or 0.
+// RetryAfter returns the delay of a Retry-After header, at most MaxRetryAfter, or 0.
 func RetryAfter(header http.Header, now time.Time) time.Duration {
-	text, wait := header.Get("Retry-After"), time.Duration(0)
-	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
-		wait = time.Duration(seconds) * time.Second
-	} else if at, err := http.ParseTime(text); err == nil {
-		wait = at.Sub(now)
-	}
-	return min(max(wait, 0), MaxRetryAfter)
+	return min(retryafter.Parse(header.Get("Retry-After"), now), MaxRetryAfter)
 }
 
 // Decode decodes JSON. Members of a wrong type are treated as missing. It reports false for invalid JSON.

@@ -1,0 +1,20 @@
+// Package retryafter reads the Retry-After header field (RFC 9110, section 10.2.3).
+package retryafter
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Parse returns the delay of a Retry-After field, which is a number of seconds or a date, or 0 if there is none.
+func Parse(text string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	at, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	return max(at.Sub(now), 0)
+}
