@@ -2,7 +2,7 @@
 SHELL := bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-quick test-race test-tools check generate update-descriptions bench bench-quick screenshots growth storm storm-posts fuzz sbom reproduce clean
+.PHONY: help run build test test-quick test-race test-tools check generate update-descriptions bench bench-quick screenshots growth storm storm-posts fuzz sbom site reproduce clean
 
 DURATION ?= 15m
 TAG ?= $(shell git describe --tags --exact-match --match "v*" 2>/dev/null)
@@ -65,6 +65,9 @@ fuzz: ## Send 100,000 random requests made from the OpenAPI document (PRESSROOM_
 sbom: build ## Write the bill of materials of bin/pressroom to build/pressroom.cdx.json (CycloneDX)
 	@mkdir -p build
 	go run ./test/supply bill bin/pressroom >build/pressroom.cdx.json
+
+site: ## Write the documentation as a static site with search to build/site
+	go -C tools/site test ./... && go -C tools/site run . ../../docs ../../build/site
 
 reproduce: ## Build the last commit twice from scratch and compare the bytes
 	scripts/reproduce
