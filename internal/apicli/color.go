@@ -1,7 +1,6 @@
 package apicli
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -82,7 +81,7 @@ func paintStatus(line string, columns []int) string {
 
 // paintItem colors the labels of an aligned item, which end at two spaces.
 func paintItem(item string) string {
-	var out bytes.Buffer
+	var out strings.Builder
 	for line := range strings.Lines(item) {
 		label, value, ok := strings.Cut(line, "  ")
 		if !ok {
