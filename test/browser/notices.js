@@ -35,7 +35,7 @@ run(async (browser) => {
   assert.equal(await page.getByRole('link', { name: 'Notifications', exact: true }).count(), 1);
   await look(page, 'notices-read');
   await page.getByRole('link', { name: 'Notification settings' }).click();
-  await page.getByLabel('Credits', { exact: true }).fill('many');
+  await page.getByLabel('Notify when fewer credits are left than').fill('many');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').waitFor();
   await look(page, 'notices-settings');
