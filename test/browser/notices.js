@@ -39,7 +39,7 @@ run(async (browser) => {
   await page.keyboard.press('Enter');
   await page.getByRole('alert').waitFor();
   await look(page, 'notices-settings');
-  await page.getByLabel('Credits', { exact: true }).fill('50');
+  await page.getByLabel('Notify when fewer credits are left than').fill('50');
   await page.keyboard.press('Enter');
   await page.getByText('The threshold was saved.').waitFor();
 }).catch((error) => {
