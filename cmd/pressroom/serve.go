@@ -59,9 +59,9 @@ type serveCmd struct {
 	OIDCIssuer     string        `name:"oidc-issuer" help:"URL of the OpenID Connect provider." env:"PRESSROOM_OIDC_ISSUER"`
 	OIDCClientID   string        `name:"oidc-client-id" help:"Client ID at the provider." env:"PRESSROOM_OIDC_CLIENT_ID"`
 	OIDCSecret     string        `name:"oidc-client-secret" hidden:"" env:"PRESSROOM_OIDC_CLIENT_SECRET"`
-	OIDCScopes     []string      `name:"oidc-scopes" help:"Scopes to request besides openid, email and profile." env:"PRESSROOM_OIDC_SCOPES"`
-	OIDCGroups     string        `name:"oidc-groups-claim" help:"Claim with a person's groups." default:"groups" env:"PRESSROOM_OIDC_GROUPS_CLAIM"`
-	OIDCGroupRoles []string      `name:"oidc-group-roles" help:"GROUP=TEAM:ROLE;... of teams that groups manage." sep:";" env:"PRESSROOM_OIDC_GROUP_ROLES"`
+	OIDCScopes     []string      `name:"oidc-scopes" help:"Scopes besides openid, email and profile." env:"PRESSROOM_OIDC_SCOPES"`
+	OIDCGroups     string        `name:"oidc-groups-claim" help:"Claim with the groups." default:"groups" env:"PRESSROOM_OIDC_GROUPS_CLAIM"`
+	OIDCRoles      []string      `name:"oidc-group-roles" help:"GROUP=TEAM:ROLE;... of teams that groups manage." sep:";" env:"PRESSROOM_OIDC_GROUP_ROLES"`
 	SMTP           string        `name:"smtp" help:"Mail server: smtp:// or smtps://USER@HOST:PORT." env:"PRESSROOM_SMTP"`
 	MailFrom       string        `name:"mail-from" help:"Sender address of email messages." env:"PRESSROOM_MAIL_FROM"`
 	OIDCOnly       bool          `name:"oidc-only" help:"Only allow sign-in by OpenID Connect." env:"PRESSROOM_OIDC_ONLY"`
@@ -156,7 +156,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 		Issuer: c.OIDCIssuer, ClientID: c.OIDCClientID, ClientSecret: c.OIDCSecret, Only: c.OIDCOnly, Scopes: c.OIDCScopes,
 		GroupsClaim: c.OIDCGroups,
 	}
-	if cfg.Directory.GroupRoles, err = oidc.ParseGroupRoles(c.OIDCGroupRoles); err != nil {
+	if cfg.Directory.GroupRoles, err = oidc.ParseGroupRoles(c.OIDCRoles); err != nil {
 		return cfg, fmt.Errorf("--oidc-group-roles: %w", err)
 	}
 	cfg.NoticeAllow = c.NoticeAllow

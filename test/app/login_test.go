@@ -93,7 +93,8 @@ func TestCommandLineLogin(t *testing.T) {
 		stored = renewed
 		stored.OAuth.Expires = time.Time{}
 		must.NoError(t, term.Profiles.Put(stored)) // a copy of the removed file
-		if status, got := call("me", "get"); status != apicli.StatusRefused || !strings.Contains(got, "run pressroom login --profile default") {
+		status, got := call("me", "get")
+		if status != apicli.StatusRefused || !strings.Contains(got, "run pressroom login --profile default") {
 			t.Errorf("after logout: %d %s", status, got)
 		}
 	})

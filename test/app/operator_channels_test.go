@@ -32,7 +32,8 @@ func TestOperatorChannels(t *testing.T) {
 		b.open("/operator/channels/1/secret").shows(http.StatusNotFound)
 		b.open("/operator/channels/9").shows(http.StatusNotFound)
 		p = b.open("/operator/channels/2").shows(http.StatusOK, "desk.example.com").lacks("s3cret")
-		p.form("Save").fill("name", "Desk").fill("team", "no such team").press().shows(http.StatusUnprocessableEntity, "Nothing has this name")
+		p.form("Save").fill("name", "Desk").fill("team", "no such team").press().
+			shows(http.StatusUnprocessableEntity, "Nothing has this name")
 		p.form("Save").fill("name", "Desk").fill("choice", "all").press().shows(http.StatusOK, "The channel was saved.")
 		if got := h.channels(t)[1]; got.Name != "Desk" || got.Team != c.team.ID || len(got.Kinds) != 0 || got.Host != "desk.example.com" {
 			t.Errorf("%+v", got)

@@ -152,7 +152,8 @@ func TestOperatorFiltersEvents(t *testing.T) {
 		other := c.draft(t, "Of the same minute", "")
 		b.open(at).shows(http.StatusOK, "post …"+id[len(id)-8:], "post …"+other[len(other)-8:])
 		b.open(at+"&kind=post.account_failed").shows(http.StatusOK, "another").lacks("Post created ·")
-		b.open(at+"&item="+id).follow("Show all items").shows(http.StatusOK, "another").follow("Last 7 days").shows(http.StatusOK, "another")
+		b.open(at+"&item="+id).follow("Show all items").shows(http.StatusOK, "another").
+			follow("Last 7 days").shows(http.StatusOK, "another")
 		b.open(at+"&to=2020-01-01").shows(http.StatusOK, "No events match the filter.")
 		b.open(at+"&person=nobody").shows(http.StatusUnprocessableEntity, "No person has this name or address.")
 		person := c.people[access.Editor]

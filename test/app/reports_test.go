@@ -200,12 +200,14 @@ func TestReportPreview(t *testing.T) {
 		b := c.as(t, access.Owner)
 		b.open("/reports/new?subject=https://www.instagram.com/harbour_cafe/").shows(http.StatusOK, "@harbour_cafe Profile on Instagram.",
 			"Check it on Instagram", "5 credits 7 credits left afterwards").contains(`href="https://www.instagram.com/harbour_cafe"`)
-		b.open("/reports/new?type=hashtag&subject=latteart").shows(http.StatusOK, "#latteart Hashtag on Instagram.", "2 credits left afterwards")
+		b.open("/reports/new?type=hashtag&subject=latteart").
+			shows(http.StatusOK, "#latteart Hashtag on Instagram.", "2 credits left afterwards")
 		for _, subject := range []string{"", "not+a+name!"} {
 			b.open("/reports/new?subject="+subject).shows(http.StatusOK).lacks("left afterwards", "Check it on")
 		}
 		b.createReport(c, "profile", "instagram", "harbour_cafe")
-		b.open("/reports/new?subject=Harbour_Cafe").shows(http.StatusOK, "Free of charge Your team has it, measured").lacks("left afterwards")
+		b.open("/reports/new?subject=Harbour_Cafe").
+			shows(http.StatusOK, "Free of charge Your team has it, measured").lacks("left afterwards")
 		b.open("/reports/new?platform=tiktok&subject=harbour_cafe").shows(http.StatusOK, "@harbour_cafe Profile on TikTok.")
 		b.open("/reports/new?type=hashtag&subject=latteart").shows(http.StatusOK, "The team has too few credits.")
 		if n := h.count(t, "reports WHERE team_id = ?", c.team.ID); n != 1 {

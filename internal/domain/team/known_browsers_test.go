@@ -8,6 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/domain/team/knownbrowser"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
@@ -130,7 +131,7 @@ func TestKnownBrowsers(t *testing.T) {
 		checkKnown(both, bea, false)
 		checkKnown(browsers[0], bea, false)
 		checkKnown(browsers[1], bea, true)
-		w.clock.Advance(team.BrowserLife)
+		w.clock.Advance(knownbrowser.Life)
 		checkKnown(browsers[1], bea, false)
 		checkKnown(browsers[20], bea, false)
 		if n, err := w.SweepSignIns(t.Context()); err != nil || n == 0 || w.count(t, "known_browsers") != 0 {

@@ -11,6 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/auth/passwords"
 	"pressroom.example/pressroom/internal/auth/throttle"
 	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/team/knownbrowser"
 	"pressroom.example/pressroom/internal/domain/team/names"
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/platform/loadshed"
@@ -121,7 +122,7 @@ func (s *SignIns) checkPassword(ctx context.Context, a Attempt, account signInAc
 	}
 	tries = append(tries,
 		throttle.Try{Counter: s.strangers, Key: throttle.NewKey("email %s", a.Email), Refusal: tooManyPasswordsForEmail})
-	tokens, err := knownTokens(ctx, s.db, a.Browser, s.db.Now())
+	tokens, err := knownbrowser.Tokens(ctx, s.db, a.Browser, s.db.Now())
 	if err != nil {
 		return err
 	}
@@ -144,7 +145,7 @@ func (s *SignIns) checkPassword(ctx context.Context, a Attempt, account signInAc
 // Each known browser of the person has a separate counter. All other browsers share one counter. Therefore an attacker
 // who knows the password and guesses codes does not delay the person in a known browser.
 func (s *SignIns) GuessCode(ctx context.Context, person int64, browser string, check func() error) error {
-	tokens, err := knownTokens(ctx, s.db, browser, s.db.Now())
+	tokens, err := knownbrowser.Tokens(ctx, s.db, browser, s.db.Now())
 	if err != nil {
 		return err
 	}

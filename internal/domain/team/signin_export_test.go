@@ -6,12 +6,13 @@ import (
 
 	"pressroom.example/pressroom/internal/auth/passwords"
 	"pressroom.example/pressroom/internal/auth/throttle"
+	"pressroom.example/pressroom/internal/domain/team/knownbrowser"
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // KnownFor reports whether a browser is known for a person.
 func (s *Service) KnownFor(ctx context.Context, d *db.DB, person int64, browser string) bool {
-	known, err := knownTokens(ctx, d, browser, d.Now())
+	known, err := knownbrowser.Tokens(ctx, d, browser, d.Now())
 	return err == nil && known[person] != ""
 }
 

@@ -66,6 +66,9 @@ func (d *DB) ForUpdate() string {
 	return ""
 }
 
+// ForUpdate returns the clause of DB.ForUpdate.
+func (tx *Tx) ForUpdate() string { return tx.db.ForUpdate() }
+
 // ForKeyShare returns the clause that keeps the rows of a SELECT from being deleted, and skips rows whose deletion it waited for. It is
 // empty for SQLite, which has one writer.
 func (d *DB) ForKeyShare() string {

@@ -128,9 +128,10 @@ func (c *chart) line(metric string) []int64 {
 // lines returns the chart of a metric in the period and in the period before.
 func (c *chart) lines(l *locale.Language, metric string) plot.Lines {
 	half := len(c.parts) / 2
-	out := plot.Lines{Label: c.title(l, metric) + ". " + l.T("The table below has the numbers."), Zero: true, Tall: true, Series: []plot.Series{
-		{Name: l.T("This period"), Filled: true, Points: c.points(l, metric, half)},
-	}}
+	out := plot.Lines{Label: c.title(l, metric) + ". " + l.T("The table below has the numbers."), Zero: true, Tall: true,
+		Series: []plot.Series{
+			{Name: l.T("This period"), Filled: true, Points: c.points(l, metric, half)},
+		}}
 	before := plot.Series{Name: l.T("Period before"), Past: true, Points: c.points(l, metric, 0)}
 	for _, p := range before.Points {
 		if p.Value != nil && *p.Value != 0 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/domain/team/knownbrowser"
 	"pressroom.example/pressroom/internal/locale"
 )
 
@@ -40,7 +41,7 @@ func (f *Frame) noteSignIn(ctx context.Context, person int64, by Method) error {
 	}
 	v.known = held
 	c := http.Cookie{ //nolint:gosec // Secure if the service uses HTTPS
-		Name: f.knownCookieName(), Value: held, Path: "/", MaxAge: int(team.BrowserLife / time.Second), HttpOnly: true,
+		Name: f.knownCookieName(), Value: held, Path: "/", MaxAge: int(knownbrowser.Life / time.Second), HttpOnly: true,
 		Secure: strings.HasPrefix(f.PublicURL, "https:"), SameSite: http.SameSiteLaxMode,
 	}
 	v.header.Add("Set-Cookie", c.String())

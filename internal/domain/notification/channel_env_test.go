@@ -1,0 +1,116 @@
+package notification_test
+
+import (
+	"crypto/x509"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/domain/notification"
+	"pressroom.example/pressroom/internal/platform/safehttp"
+	"pressroom.example/pressroom/internal/testkit/must"
+)
+
+// chats receives messages as the services do, and refuses what they would refuse.
+type chats struct {
+	t *testing.T
+
+	mu       sync.Mutex
+	requests []chatRequest
+	status   int         // answer to all requests, unless 0
+	slow     string      // path of requests that end only when the client leaves
+	arrived  chan string // gets the path of each request, unless nil
+}
+
+type chatRequest struct {
+	path   string
+	header http.Header
+	raw    []byte
+	body   map[string]any
+}
+
+func (c *chats) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	request := chatRequest{path: r.URL.Path, header: r.Header, raw: raw}
+	if err != nil || json.Unmarshal(raw, &request.body) != nil || r.Method != http.MethodPost {
+		c.t.Errorf("%s %s: %s", r.Method, r.URL, raw)
+	}
+	c.mu.Lock()
+	slow := r.URL.Path == c.slow
+	c.requests = append(c.requests, request)
+	c.mu.Unlock()
+	if c.arrived != nil {
+		c.arrived <- r.URL.Path
+	}
+	if slow {
+		<-r.Context().Done()
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.status != 0:
+		w.Header().Set("Retry-After", "1800")
+		w.WriteHeader(c.status)
+	case strings.HasPrefix(r.URL.Path, "/api/webhooks/"): // Discord
+		w.WriteHeader(http.StatusNoContent)
+	case strings.HasPrefix(r.URL.Path, "/workflows/"): // Teams
+		w.WriteHeader(http.StatusAccepted)
+	}
+}
+
+// answer sets the status of the answers to all requests, or the usual answers for 0.
+func (c *chats) answer(status int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.status = status
+}
+
+// take returns the requests since the last call.
+func (c *chats) take() []chatRequest {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := c.requests
+	c.requests = nil
+	return out
+}
+
+// withChannels adds the sending to channels to an environment.
+func withChannels(t *testing.T, w *env) (*chats, string) {
+	t.Helper()
+	c := &chats{t: t}
+	server := httptest.NewTLSServer(c)
+	t.Cleanup(server.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	client := must.Get(safehttp.New(safehttp.Options{Allow: []string{"127.0.0.1"}, RootCAs: roots, Redirects: -1}))(t)
+	w.Options.Client, w.Sealer = client, must.Get(tokencrypt.New(must.Get(tokencrypt.NewKey())(t)))(t)
+	w.Log = slog.New(slog.DiscardHandler)
+	w.Service = notification.New(w.db, w.Options)
+	return c, server.URL
+}
+
+func (w *env) fail(t *testing.T, post string, account int64) {
+	t.Helper()
+	w.recordEvent(t, "post.account_failed", post, map[string]any{"account": account, "reason": "network_error"})
+}
+
+func newChat(service notification.ChannelService, address string) notification.NewChannel {
+	return notification.NewChannel{Service: service, Name: "chat", URL: address}
+}
+
+// sendAll sends what is due and returns how many messages that were.
+func (w *env) sendAll(t *testing.T) int {
+	t.Helper()
+	for n := 0; ; n++ {
+		if more := must.Get(w.SendNext(t.Context()))(t); !more {
+			return n
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package approvals
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/approval"
+	"pressroom.example/pressroom/internal/web/shell"
+)
+
+// act performs the action of the pressed button. It requires only the link, without signing in. Comments entered for other
+// posts stay on the page.
+func (p *Handlers) act(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadLongForm(w, r, maxReview) {
+		return
+	}
+	token := r.PathValue("token")
+	before, err := p.approvals.Show(r.Context(), token)
+	what, postID, _ := strings.Cut(r.PostForm.Get("decision"), " ")
+	suffix := ""
+	if postID != "" {
+		suffix = "-" + postID
+	}
+	if err != nil {
+		p.refuseLink(w, r, err, r.PostForm.Get("comment"+suffix))
+		return
+	}
+	if what == approveAll {
+		postID, suffix, err = p.approveAll(r, before)
+	} else {
+		err = p.performAction(r, what, postID, suffix)
+	}
+	p.finishAction(w, r, err, postID, suffix)
+}
+
+// approveAll approves the waiting posts of the form. It stops at a post that cannot be approved and returns it.
+func (p *Handlers) approveAll(r *http.Request, shown approval.Page) (string, string, error) {
+	for _, one := range shown.Proposals {
+		suffix := ""
+		if len(shown.Proposals) > 1 {
+			suffix = "-" + one.ID
+		}
+		if one.Hidden != "" || one.Approval != post.Waiting || !r.PostForm.Has("round"+suffix) {
+			continue
+		}
+		if err := p.performAction(r, approve, one.ID, suffix); err != nil {
+			return one.ID, suffix, err
+		}
+	}
+	return "", "", nil
+}
+
+// performAction performs an action on a post.
+func (p *Handlers) performAction(r *http.Request, what, postID, suffix string) error {
+	token, name, text := r.PathValue("token"), r.PostForm.Get("name"), r.PostForm.Get("comment"+suffix)
+	var err error
+	switch what {
+	case approve, reject:
+		round, _ := strconv.ParseInt(r.PostForm.Get("round"+suffix), 10, 64) // an invalid number matches no version
+		err = p.approvals.Decide(r.Context(), token, approval.Decision{
+			Post: postID, Round: round, Approve: what == approve, Name: name, Comment: text,
+		})
+	case comment:
+		err = p.approvals.Comment(r.Context(), token, approval.Comment{Post: postID, Name: name, Text: text})
+	default:
+		err = apierr.Invalid(apierr.MissingArgument, "decision", "Choose whether you approve the post.")
+	}
+	if err == nil {
+		r.PostForm.Del("comment" + suffix) // it was sent
+	}
+	return err
+}
+
+// finishAction shows the page again with an error, or redirects to the post after a success.
+func (p *Handlers) finishAction(w http.ResponseWriter, r *http.Request, err error, postID, suffix string) {
+	f := &apierr.Error{}
+	if err != nil {
+		f = apierr.FromError(err)
+	}
+	v, failed := p.clientView(r)
+	switch {
+	case failed != nil:
+		p.refuseLink(w, r, failed, r.PostForm.Get("comment"+suffix))
+		return
+	case err != nil && f.IsServerError():
+		p.refuseLink(w, r, err, "")
+		return
+	case err == nil && !v.typed():
+		to := r.URL.EscapedPath()
+		if suffix != "" && r.PostForm.Get("decision") != approveAll {
+			to += "#post" + suffix
+		}
+		shell.Redirect(w, r, to)
+		return
+	}
+	status := http.StatusOK
+	if err != nil {
+		status = shell.StatusOf(err)
+		shell.SetRetryAfter(w, err)
+		v.setError(f, p.Detail(r, err), postID)
+	}
+	p.showPage(w, r, status, v)
+}
+
+// typed reports whether a comment was entered but not sent.
+func (v *clientView) typed() bool {
+	for _, c := range v.Cards {
+		if strings.TrimSpace(c.Comment) != "" {
+			return true
+		}
+	}
+	return false
+}
