@@ -1,10 +1,16 @@
 package locale_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
 	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func TestFormat(t *testing.T) {
@@ -44,6 +50,24 @@ func TestTexts(t *testing.T) {
 	} {
 		if c[0] != c[1] {
 			t.Errorf("%q, want %q", c[0], c[1])
+		}
+	}
+}
+
+// German texts address people formally.
+func TestGermanAddress(t *testing.T) {
+	informal := regexp.MustCompile(`\b(?i:du|dich|dir|dein(?:e[mnrs]?)?)\b|(?:^|, |\. )(?i:gib|wähle|lass|prüfe|verbinde|öffne)\b`)
+	files := must.Get(filepath.Glob("de/*.json"))(t)
+	if len(files) < 10 {
+		t.Fatalf("found %d files", len(files))
+	}
+	for _, file := range files {
+		var texts map[string]any
+		must.NoError(t, json.Unmarshal(must.Get(os.ReadFile(file))(t), &texts))
+		for key, text := range texts {
+			if found := informal.FindString(fmt.Sprint(text)); found != "" {
+				t.Errorf("%s: %q has %q", file, key, found)
+			}
 		}
 	}
 }
