@@ -209,7 +209,7 @@ func TestReportPreview(t *testing.T) {
 		b.open("/reports/new?subject=Harbour_Cafe").
 			shows(http.StatusOK, "Free of charge Your team has it, measured").lacks("left afterwards")
 		b.open("/reports/new?platform=tiktok&subject=harbour_cafe").shows(http.StatusOK, "@harbour_cafe Profile on TikTok.")
-		b.open("/reports/new?type=hashtag&subject=latteart").shows(http.StatusOK, "The team has too few credits.")
+		b.open("/reports/new?type=hashtag&subject=latteart").shows(http.StatusOK, "Your team has too few credits.")
 		if n := h.count(t, "reports WHERE team_id = ?", c.team.ID); n != 1 {
 			t.Errorf("%d reports", n)
 		}
