@@ -63,7 +63,7 @@ func TestFormOfExistingSeries(t *testing.T) {
 		id := c.draft(t, "Every week", c.apiTime(24*time.Hour))
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=WEEKLY", nil))(t)
 		b.open(fmt.Sprintf("/accounts/%d/disconnect", c.account)).shows(200, "1 scheduled post and 1 series use it.")
-		b.open("/settings/delete").shows(200, "1 post, including 1 scheduled, and 1 series.")
+		b.open("/settings/delete").shows(200, "1 post, including 1 scheduled, and 1 series")
 		b.open("/posts/" + id).form("Pause the series").press().shows(200)
 		edit := b.open("/posts/"+id+"/edit").
 			shows(200, "Series, paused", "The series is paused: nothing is published until someone resumes it.",
