@@ -9,7 +9,7 @@ import (
 
 // Parse returns the delay of a Retry-After field, which is a number of seconds or a date, or 0 if there is none.
 func Parse(text string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
 		return time.Duration(seconds) * time.Second
 	}
 	at, err := http.ParseTime(text)
