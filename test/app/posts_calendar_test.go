@@ -18,11 +18,12 @@ import (
 func TestSkipOccurrence(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		id := c.draft(t, "Every day", c.apiTime(24*time.Hour))
+		now := c.now()
+		id := c.draft(t, "Every day", now.Add(24*time.Hour).UTC().Format(time.RFC3339))
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=DAILY", nil))(t)
 		b := c.as(t, access.Editor)
 		next := func(days int) string {
-			return c.now().AddDate(0, 0, days).In(berlin(t)).Format("Mon 2 Jan 2006, 15:04")
+			return now.AddDate(0, 0, days).In(berlin(t)).Format("Mon 2 Jan 2006, 15:04")
 		}
 		first := b.open("/posts/"+id).follow(next(1)).shows(200, "Skip this one", "Pause the series").lacks("Unschedule")
 		b.send(http.MethodPost, "/posts/"+id+"/skip", url.Values{}).shows(422, "nothing to skip")

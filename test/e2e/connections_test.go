@@ -52,7 +52,7 @@ func (w *env) connectAssistant(role access.Role, may ...access.Capability) conne
 		}))(w.t)
 	c.token = got.Access
 	var found bool
-	c.id, _, found, err = w.OAuth.Connection(ctx, c.token)
+	c.id, _, found, err = w.OAuth.Connection(ctx, w.OAuth.ToolsResource(), c.token)
 	must.NoError(w.t, err)
 	if !found {
 		w.t.Fatal("the token belongs to no connection")
