@@ -275,6 +275,7 @@ var matrix = map[string]entry{
 	"POST /reports/{id}/tracking":                      {who: shell.Spenders},
 	"GET /reports/{id}/share":                          {who: shell.Writers},
 	"POST /reports/{id}/links":                         {who: shell.Writers, form: url.Values{"days": {"7"}}},
+	"GET /reports/{id}/links/{link}/revoke":            {who: shell.Writers},
 	"POST /reports/{id}/links/{link}/revoke":           {who: shell.Writers, order: 1},
 	"POST /reports/{id}/links/{link}/replace":          {who: shell.Writers, order: 2, status: 404}, // revoked above
 	"POST /reports/{id}/schedule":                      {who: shell.Writers, status: 422},

@@ -17,6 +17,9 @@ func (b *browser) share(report, days string) string {
 	b.t.Helper()
 	p := b.open(report+"/share").form("Create link").fill("days", days).press()
 	p.shows(http.StatusOK, "Your new link.")
+	if p.path != report+"/share" {
+		b.t.Errorf("the new link is shown at %s, which cannot be opened again", p.path)
+	}
 	link := regexp.MustCompile(`/shared/reports/[a-z0-9]+`).FindString(p.source)
 	if link == "" {
 		b.t.Fatal("no share link")
@@ -52,7 +55,10 @@ func TestReportLink(t *testing.T) {
 		}
 
 		second := owner.share(report, "30")
-		owner.open(report+"/share").form("Revoke link 2").press().shows(http.StatusOK, "The link was revoked.")
+		owner.open(report+"/share").follow("Revoke link 2").shows(http.StatusOK, "Revoke link 2?")
+		h.browser(t).open(second).shows(http.StatusOK)
+		owner.open(report+"/links/2/revoke").form("Revoke the link").press().shows(http.StatusOK, "The link was revoked.")
+		owner.open(report + "/links/2/revoke").shows(http.StatusNotFound)
 		h.browser(t).open(second).shows(http.StatusNotFound, "This link no longer works").lacks("harbour_cafe")
 		h.browser(t).open(link).shows(http.StatusOK)
 

@@ -58,6 +58,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST /reports/{id}/tracking", For: shell.Spenders, Do: p.at(p.track)},
 		{Pattern: "GET /reports/{id}/share", For: shell.Writers, Do: p.at(p.sharePage)},
 		{Pattern: "POST /reports/{id}/links", For: shell.Writers, Do: p.at(p.createLink)},
+		{Pattern: "GET /reports/{id}/links/{link}/revoke", For: shell.Writers, Do: p.at(p.revokePage)},
 		{Pattern: "POST /reports/{id}/links/{link}/revoke", For: shell.Writers, Do: p.at(p.revokeLink)},
 		{Pattern: "POST /reports/{id}/links/{link}/replace", For: shell.Writers, Do: p.at(p.replaceLink)},
 		{Pattern: "POST /reports/{id}/schedule", For: shell.Writers, Do: p.at(p.saveSchedule)},

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -25,8 +26,17 @@ type shareView struct {
 	CanBeShown bool // the report has metrics to share
 }
 
+// createdLinkKey begins the name of the session value with a new link, which the share page of its report shows once.
+const createdLinkKey = "report link "
+
 func (p *Handlers) sharePage(w http.ResponseWriter, r *http.Request, kind, id string) {
-	p.showShare(w, r, http.StatusOK, kind, id, shareView{})
+	p.showShare(w, r, http.StatusOK, kind, id, shareView{Created: string(p.Pop(r.Context(), createdLinkKey+id))})
+}
+
+// showCreated redirects to the share page, so that reloading it creates no second link.
+func (p *Handlers) showCreated(w http.ResponseWriter, r *http.Request, id, made string) {
+	p.Put(r.Context(), createdLinkKey+id, []byte(made))
+	shell.Redirect(w, r, "/reports/"+id+"/share")
 }
 
 // showShare answers with the page. given has the result of a form.
@@ -76,7 +86,7 @@ func (p *Handlers) createLink(w http.ResponseWriter, r *http.Request, kind, id s
 	if err == nil {
 		var made string
 		if made, err = p.links.Create(r.Context(), call, id, days); err == nil {
-			p.showShare(w, r, http.StatusOK, kind, id, shareView{Created: made, Days: days})
+			p.showCreated(w, r, id, made)
 			return
 		}
 	}
@@ -86,7 +96,7 @@ func (p *Handlers) createLink(w http.ResponseWriter, r *http.Request, kind, id s
 }
 
 // replaceLink ends a link, and shows a new link that replaces it.
-func (p *Handlers) replaceLink(w http.ResponseWriter, r *http.Request, kind, id string) {
+func (p *Handlers) replaceLink(w http.ResponseWriter, r *http.Request, _, id string) {
 	call, link, ok := p.linkCall(w, r, "share_report")
 	if !ok {
 		return
@@ -96,7 +106,7 @@ func (p *Handlers) replaceLink(w http.ResponseWriter, r *http.Request, kind, id 
 		p.ShowError(w, r, err)
 		return
 	}
-	p.showShare(w, r, http.StatusOK, kind, id, shareView{Created: made})
+	p.showCreated(w, r, id, made)
 }
 
 // linkCall returns the call and the link of a form. It shows the error if the request has none.
@@ -115,6 +125,32 @@ func (p *Handlers) linkCall(w http.ResponseWriter, r *http.Request, tool string)
 		return operation.Call{}, 0, false
 	}
 	return call, link, true
+}
+
+// revokeView is the page that confirms the revocation of a link.
+type revokeView struct {
+	ID   string // of the report
+	Link sharelink.Link
+}
+
+// revokePage asks whether to revoke a link.
+func (p *Handlers) revokePage(w http.ResponseWriter, r *http.Request, _, id string) {
+	link, err := shell.PathID(r, "link")
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	links, err := p.links.List(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	at := slices.IndexFunc(links, func(l sharelink.Link) bool { return l.ID == link })
+	if at < 0 {
+		p.NotFound(w, r)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["linkrevoke"], "Revoke a share link", revokeView{id, links[at]})
 }
 
 // revokeLink ends a link.
