@@ -14,6 +14,9 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
+// soon is the time before a report expires in which the list says so.
+const soon = 30 * 24 * time.Hour
+
 // listView is the list with its filters.
 type listView struct {
 	Reports     []entry
@@ -31,6 +34,7 @@ type entry struct {
 
 	Summary *report.ReportSummary
 	Trend   []report.Size // measurements, oldest first
+	Ending  bool          // it expires soon
 }
 
 // Line returns the followers at each measurement.
@@ -84,11 +88,21 @@ func (p *Handlers) addTrends(r *http.Request, entries []entry) error {
 	return err
 }
 
+// endsSoon reports whether a report expires soon.
+func (p *Handlers) endsSoon(e report.ReportEntry) bool {
+	if e.AvailableUntil == nil {
+		return false
+	}
+	at, err := time.Parse(time.RFC3339, e.AvailableUntil.UTC)
+	return err == nil && at.Before(p.DB.Now().Add(soon))
+}
+
 // withSummaries adds the key metrics of ready reports.
 func (p *Handlers) withSummaries(r *http.Request, entries []report.ReportEntry) ([]entry, error) {
 	out := make([]entry, len(entries))
 	for i, e := range entries {
 		out[i].ReportEntry = e
+		out[i].Ending = p.endsSoon(e)
 		if e.Status != report.Ready {
 			continue
 		}

@@ -33,13 +33,27 @@ addEventListener('afterprint', () => {
 
 const contents = document.querySelector('.contents ul');
 const entries = [...document.querySelectorAll('.contents a')].map((link) => [link, document.getElementById(link.hash.slice(1))])
-  .filter(([, target]) => target && !target.closest('aside'));
+  .filter(([, target]) => target);
 const readFrom = 150; // pixels from the top of the window, below the bars
 let marked = null;
 
-// mark marks the last part that begins above the reader's place.
+// isBeside reports whether a part is in a second column.
+function isBeside(target) {
+  const aside = target.closest('aside');
+  return aside && getComputedStyle(aside).display !== 'contents';
+}
+
+// readPart returns the link of the last part that begins above the reader's place, or of the last part at the end of the page.
+function readPart() {
+  const placed = entries.filter(([, target]) => !isBeside(target))
+    .map(([link, target]) => [link, target.getBoundingClientRect().top]).sort(([, a], [, b]) => a - b);
+  const atEnd = scrollY > 0 && scrollY + innerHeight >= document.documentElement.scrollHeight - 2;
+  return (atEnd ? placed.at(-1) : placed.findLast(([, top]) => top < readFrom) ?? placed[0])?.[0];
+}
+
+// mark marks the part that is read.
 function mark() {
-  const link = (entries.findLast(([, target]) => target.getBoundingClientRect().top < readFrom) ?? entries[0])?.[0];
+  const link = readPart();
   if (!link || link === marked) return;
   marked?.removeAttribute('aria-current');
   link.setAttribute('aria-current', 'true');
