@@ -60,6 +60,10 @@ func TestRestoreUnsavedPost(t *testing.T) {
 		b.open("/posts/new").shows(200, "Never mind").form("Discard").press().shows(200, "Discarded.").lacks("Never mind")
 		b.storeUnsaved(b.open("/posts/new").form("Save draft").fill("account", c.id())) // empty input is not stored
 		b.open("/posts/new").shows(200).lacks("card offers")
+		for range 4 { // input with only a date is stored, but not offered
+			b.storeUnsaved(b.open("/posts/new").form("Save draft").fill("caption", "").fill("date", "2031-05-06"))
+		}
+		b.open("/posts/new").shows(200).lacks("card offers")
 	})
 }
 

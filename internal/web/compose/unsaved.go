@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +34,7 @@ const alreadySubmitted locale.Key = "This form was already submitted, perhaps in
 type unsavedForm struct {
 	ID, Excerpt string
 	KeptAt      time.Time // in the team's time zone
-	Path        string    // the page that restores it
+	Path        string    // the page that restores it, or empty if it is not offered
 }
 
 // draftID matches the ids that forms get when they are shown.
@@ -141,7 +142,8 @@ const ofPost = `person_id = ? AND team_id = ? AND fields <> '' AND (post_id = ? 
 	(SELECT 1 FROM posts p WHERE p.id = unsaved_forms.post_id AND p.team_id = unsaved_forms.team_id
 	AND (p.status IN ('draft', 'scheduled') OR p.is_template = 1))))`
 
-// unsaved returns the visitor's unsaved forms of a post, or of new posts if id is empty, the latest first.
+// unsaved returns the visitor's unsaved forms of a post, or of new posts if id is empty, the latest first. Forms of new
+// posts without text and media are left out.
 func (p *Handlers) unsaved(r *http.Request, id string, zone *time.Location) ([]unsavedForm, error) {
 	v, path := shell.VisitorOf(r.Context()), "/posts/new"
 	if id != "" {
@@ -157,18 +159,22 @@ func (p *Handlers) unsaved(r *http.Request, id string, zone *time.Location) ([]u
 		if err != nil {
 			return fmt.Errorf("reading an unsaved form: %w", err)
 		}
+		if s := read(form); id != "" || s.hasContent() {
+			f.Path = path
+		}
 		text := strings.Join(strings.Fields(textOf(form, "caption")), " ")
 		if f.Excerpt = network.Clip(text, excerptLength); f.Excerpt != text {
 			f.Excerpt += "…"
 		}
-		f.KeptAt, f.Path = db.Time(kept).In(zone), path
+		f.KeptAt = db.Time(kept).In(zone)
 		return nil
 	}, `SELECT id, fields, kept_at FROM unsaved_forms WHERE `+ofPost+` ORDER BY kept_at DESC, id LIMIT ?`,
-		v.ID, v.Team.ID, id, id, unsavedOffered)
+		v.ID, v.Team.ID, id, id, unsavedForms)
 	if err != nil {
 		return nil, fmt.Errorf("reading unsaved forms: %w", err)
 	}
-	return out, nil
+	out = slices.DeleteFunc(out, func(f unsavedForm) bool { return f.Path == "" })
+	return out[:min(len(out), unsavedOffered)], nil
 }
 
 // restoreUnsaved shows the unsaved form that the query names. It reports false if the query names none.

@@ -2,6 +2,7 @@ package preview
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -37,6 +38,8 @@ var problemForms = []locale.Key{
 	"%s lasts %s seconds; %s requires at least %s. Use a longer video.",
 	"%s has a type that %s does not allow. Use %s.",
 	"%s has %s × %s pixels; %s allows aspect ratios from %s to %s. Crop it.",
+	"Audiences: %s. Longest video: %s minutes. Turned off: %s",
+	"Audiences: %s. Longest video: %s minutes",
 	"Audiences: %s. Longest video: %s seconds. Turned off: %s",
 	"Audiences: %s. Longest video: %s seconds",
 	"Audiences: %s. Turned off: %s",
@@ -58,6 +61,20 @@ var apiField = regexp.MustCompile(` \(options\.[a-z_.]+\)`)
 
 // settingsPrefix begins the summary of the posting settings of a TikTok account.
 const settingsPrefix = "Audiences: "
+
+// wholeMinutes returns the longest video of the summary in minutes, if it is whole and more than one.
+func wholeMinutes(text string) string {
+	return videoSeconds.ReplaceAllStringFunc(text, func(found string) string {
+		n, err := strconv.Atoi(videoSeconds.FindStringSubmatch(found)[1])
+		if err != nil || n < 120 || n%60 != 0 {
+			return found
+		}
+		return "Longest video: " + strconv.Itoa(n/60) + " minutes"
+	})
+}
+
+// videoSeconds is the longest video in this summary.
+var videoSeconds = regexp.MustCompile(`Longest video: (\d+) seconds`)
 
 // audiences are the names of TikTok's audiences in this summary.
 var audiences = []shell.Choice{
@@ -88,8 +105,11 @@ var forms = sync.OnceValues(func() ([]form, []form) { return formsOf(problemForm
 var fraction = regexp.MustCompile(`^\d+\.\d+(:1)?$`)
 
 // ProblemText returns the text of what a network refuses in a language, or in English if it has no translation. It names
-// the audiences of a TikTok account instead of their codes, and no fields of the API.
+// the audiences of a TikTok account instead of their codes, and no fields of the API. Its longest video is in minutes.
 func ProblemText(l *locale.Language, text string) string {
+	if strings.HasPrefix(text, settingsPrefix) {
+		text = wholeMinutes(text)
+	}
 	out := text
 	if l != locale.English {
 		problems, _ := forms()

@@ -56,11 +56,16 @@ func TestProblemTextAudiences(t *testing.T) {
 	t.Parallel()
 	text := "Audiences: PUBLIC_TO_EVERYONE, MUTUAL_FOLLOW_FRIENDS, FOLLOWER_OF_CREATOR, SELF_ONLY. Longest video: 600 seconds"
 	for l, want := range map[*locale.Language]string{
-		locale.English: "Audiences: Everyone, Friends, Followers, Only me. Longest video: 600 seconds",
-		locale.German:  "Zielgruppen: Alle, Freunde, Follower, Nur ich. Längstes Video: 600 Sekunden",
+		locale.English: "Audiences: Everyone, Friends, Followers, Only me. Longest video: 10 minutes",
+		locale.German:  "Zielgruppen: Alle, Freunde, Follower, Nur ich. Längstes Video: 10 Minuten",
 	} {
 		if got := ProblemText(l, text); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for _, kept := range []string{"Audiences: Everyone. Longest video: 90 seconds", "Audiences: Everyone. Longest video: 60 seconds"} {
+		if got := ProblemText(locale.English, kept); got != kept {
+			t.Errorf("%q, want %q", got, kept)
 		}
 	}
 	if got := ProblemText(locale.English, "SELF_ONLY.jpg is missing"); got != "SELF_ONLY.jpg is missing" {

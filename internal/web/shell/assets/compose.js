@@ -116,6 +116,13 @@ function limit() {
   }
 }
 
+// An opened card of options is shown above the bar.
+for (const card of form.querySelectorAll('.option-card')) {
+  card.addEventListener('toggle', () => {
+    if (card.open && card.contains(document.activeElement)) card.scrollIntoView({ block: 'nearest' });
+  });
+}
+
 function later(event) {
   follow();
   clearTimeout(timer);
