@@ -34,6 +34,15 @@ func (e event) Logos() []post.PostEntryAccount { return e.Accounts[:min(len(e.Ac
 // Others returns the number of accounts whose logos are not shown.
 func (e event) Others() int { return max(0, len(e.Accounts)-3) }
 
+// OthersNarrow returns the number of accounts whose logos are not shown in a narrow day. It has room for two logos, or for
+// one and a number.
+func (e event) OthersNarrow() int {
+	if len(e.Accounts) < 3 {
+		return 0
+	}
+	return len(e.Accounts) - 1
+}
+
 // Dot returns the class of the event's dot in the narrow overview, or "" for a post that will be published as planned.
 func (e event) Dot() string {
 	switch e.Look {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/calendar"
 )
 
@@ -88,6 +89,17 @@ func TestAddHours(t *testing.T) {
 			!strings.Contains(strings.Join(labels, " "), c.holds) {
 			t.Errorf("%s %s %s: %d rows, %d hours, %d posts of %d: %q", c.zone, c.view, c.day, len(labels), hours, posts,
 				len(days[last].Events), labels)
+		}
+	}
+}
+
+// Accounts whose logos do not fit are counted. A narrow day shows only the first logo of three or more accounts.
+func TestEventCountsAccountsWithoutLogo(t *testing.T) {
+	for accounts, want := range [][3]int{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 2}, {3, 1, 3}, {3, 2, 4}} {
+		e := event{}
+		e.Accounts = make([]post.PostEntryAccount, accounts)
+		if got := [3]int{len(e.Logos()), e.Others(), e.OthersNarrow()}; got != want {
+			t.Errorf("%d accounts: logos and others are %v, want %v", accounts, got, want)
 		}
 	}
 }
