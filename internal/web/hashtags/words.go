@@ -15,7 +15,7 @@ import (
 func words(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
 		"rate":  func(n *float64) string { return rate(l, n) },
-		"posts": func(p *hashtaganalysis.TagPosts) string { return posts(l, p) },
+		"posts": func(p *hashtaganalysis.TagPosts) template.HTML { return posts(l, p) },
 		"tier":  func(name string) string { return tier(l, name) },
 		"text":  func(text string) string { return shell.Text(l, text) },
 		"drawn": iconPath,
@@ -35,17 +35,17 @@ func rate(l *locale.Language, n *float64) string {
 
 // posts returns the number of posts with a hashtag, with the range of an estimate. It is rounded, because more digits
 // would suggest false precision.
-func posts(l *locale.Language, p *hashtaganalysis.TagPosts) string {
+func posts(l *locale.Language, p *hashtaganalysis.TagPosts) template.HTML {
 	switch {
 	case p == nil:
 		return "–"
 	case p.Basis != "estimated":
-		return l.Count(p.Count)
+		return template.HTML(template.HTMLEscapeString(l.Count(p.Count))) //nolint:gosec // escaped
 	case p.Low == nil || p.High == nil:
-		return l.T("about %s", plot.FormatNumber(l, float64(p.Count)))
+		return l.H("about %s", plot.FormatNumber(l, float64(p.Count)))
 	}
-	return l.T("about %s (%s to %s)", plot.FormatNumber(l, float64(p.Count)), plot.FormatNumber(l, float64(*p.Low)),
-		plot.FormatNumber(l, float64(*p.High)))
+	return l.H(`about %s <span class="range">(%s to %s)</span>`, plot.FormatNumber(l, float64(p.Count)),
+		plot.FormatNumber(l, float64(*p.Low)), plot.FormatNumber(l, float64(*p.High)))
 }
 
 // tiers are the labels of the sizes of hashtags.
