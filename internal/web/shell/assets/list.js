@@ -39,6 +39,15 @@ async function apply() {
   prepare();
 }
 
+// showTab scrolls the tabs so that the current one is visible.
+function showTab() {
+  const tabs = document.getElementById('board-tabs');
+  const current = tabs.querySelector('[aria-current]');
+  if (!current) return;
+  const [bar, tab] = [tabs.getBoundingClientRect(), current.getBoundingClientRect()];
+  if (tab.left < bar.left || tab.right > bar.right) tabs.scrollLeft += (tab.left + tab.right - bar.left - bar.right) / 2;
+}
+
 const boxes = () => [...document.querySelectorAll('.listed [name=post]')];
 
 // prepare shows the elements that need this script after the list was replaced.
@@ -74,6 +83,7 @@ document.addEventListener('refreshed', () => {
 });
 
 filter.querySelector('button:not([type])').hidden = true;
+showTab();
 filter.addEventListener('change', (event) => {
   if (event.target.checkValidity()) void apply(); // a year that is still being typed is not valid
 });
