@@ -40,6 +40,7 @@ func TestGoGenerators(t *testing.T) {
 		must.NoError(t, os.WriteFile(filepath.Join(module, name), must.Get(os.ReadFile(filepath.Join(tools, name)))(t), 0o600))
 	}
 	must.NoError(t, os.Mkdir(filepath.Join(module, "oapi"), 0o700))
+	run(t, tools, "go", "tool", "-n", "oapi-codegen") // downloads and compiles it, with messages
 	if out := run(t, tools, "go", "tool", "oapi-codegen", "-package", "oapi",
 		"-o", filepath.Join(module, "oapi", "client.go"), document); out != "" {
 		t.Errorf("oapi-codegen warns: %s", out)

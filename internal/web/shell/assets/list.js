@@ -62,7 +62,7 @@ function count() {
   const n = all.filter((box) => box.checked).length;
   const number = document.createElement('b');
   number.textContent = n;
-  document.getElementById('picked').replaceChildren(number, translate('%s selected', '').trim());
+  document.getElementById('picked').replaceChildren(number, ' ' + translate('%s selected', '').trim());
   const box = document.getElementById('all');
   box.checked = n === all.length;
   box.indeterminate = n > 0 && n < all.length;
