@@ -86,7 +86,7 @@ func TestDisconnectedAccount(t *testing.T) {
 		again := b.open(path).form("Reconnect").press().
 			shows(http.StatusOK, "will be reconnected. Use the same account.").lacks("A program or assistant", "requested this")
 		again.form("Connect").fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).
-			fill("password", "open-sesame-1234").press().shows(http.StatusOK, "You can publish to it")
+			fill("password", "open-sesame-1234").press().shows(http.StatusOK, "was already connected. Its connection is renewed.")
 		b.open(path).shows(http.StatusOK, "Connected").lacks("The connection is lost")
 	})
 }
