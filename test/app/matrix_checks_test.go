@@ -184,7 +184,7 @@ func (m *accessTest) checkAllowed(route string) {
 
 // volatileTables matches the tables that background jobs and sign-ins write to.
 var volatileTables = regexp.MustCompile(
-	`^(river_|goose_|sqlite_|sessions$|free_calls$|account_|` +
+	`^(hold|river_|goose_|sqlite_|sessions$|free_calls$|account_|` +
 		`hashtag_(offsets|grams|posts|links|versions)$|hashtags$|instagram_|standings$|nodes$)`)
 
 func (m *accessTest) readTables() {
