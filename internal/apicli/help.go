@@ -98,13 +98,13 @@ func ids(o client.Operation) string {
 	if o.Name == uploadOperation.Name {
 		return " FILE..."
 	}
-	text := ""
+	var text strings.Builder
 	for _, a := range o.Arguments {
 		if a.In == "path" {
-			text += " " + positional(a)
+			text.WriteString(" " + positional(a))
 		}
 	}
-	return text
+	return text.String()
 }
 
 // positional returns the placeholder of an argument of the path.

@@ -101,9 +101,12 @@ func (t Terminal) describe(ctx context.Context, p *profile.Profile, s settings) 
 	}
 	var got struct {
 		Data struct {
-			Person, Team struct {
+			Person struct {
 				Name string `json:"name"`
-			}
+			} `json:"person"`
+			Team struct {
+				Name string `json:"name"`
+			} `json:"team"`
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(a.Raw, &got); err != nil {

@@ -97,7 +97,9 @@ func (q *Quickstart) addRates(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("reading the newest measurement of a demo report: %w", err)
 		}
-		var now struct{ Engagement float64 }
+		var now struct {
+			Engagement float64 `json:"Engagement"` //nolint:tagliatelle // as stored
+		}
 		if err := json.Unmarshal([]byte(newest), &now); err != nil {
 			return fmt.Errorf("decoding the newest measurement of a demo report: %w", err)
 		}

@@ -2,6 +2,7 @@ package clients
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -166,9 +167,7 @@ func (a *action) checkErrors(t *testing.T) {
 		},
 	} {
 		inputs := map[string]string{"caption": "x"}
-		for input, value := range c.inputs {
-			inputs[input] = value
-		}
+		maps.Copy(inputs, c.inputs)
 		_, log, err := a.step(t, name, 1, inputs)
 		for _, want := range c.says {
 			if err == nil || !strings.Contains(log, want) {

@@ -18,8 +18,8 @@ func samples(t *testing.T, lang string) map[string]string {
 	t.Helper()
 	var document struct {
 		Paths map[string]map[string]struct {
-			ID      string                          `json:"operationId"`
-			Samples []struct{ Lang, Source string } `json:"x-codeSamples"`
+			ID      string                          `json:"operationId"`   //nolint:tagliatelle // OpenAPI's name
+			Samples []struct{ Lang, Source string } `json:"x-codeSamples"` //nolint:tagliatelle // as above
 		}
 	}
 	must.NoError(t, json.Unmarshal(must.Get(os.ReadFile("../../api/openapi.json"))(t), &document))

@@ -3,7 +3,6 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -43,7 +42,7 @@ func newSuiteServer(t *testing.T) string {
 		Credits: credits{},
 	}, time.Now)
 	handler := mcp.NewWithFixtures(fixtureTools(), pipe, mcp.Options{
-		PublicURL: url, Version: "1.2.3", Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		PublicURL: url, Version: "1.2.3", Log: slog.New(slog.DiscardHandler),
 		Observe: func(string, bool, time.Duration) {},
 	}, addFixtures, serveFixtures)
 	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -189,7 +188,7 @@ func serveFixtures(checked, unchecked sdk.MethodHandler) sdk.MethodHandler {
 				return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{}}}, nil
 			}
 		case *sdk.CallToolRequest:
-			if r.Params.Name == "test_missing_capability" && r.ClientCapabilities().Sampling == nil {
+			if r.Params.Name == "test_missing_capability" && r.ClientCapabilities().Sampling == nil { //nolint:staticcheck // deprecated, but in the suite
 				return nil, mcp.KeepError(ctx, errNoSampling)
 			}
 			result, err := checked(ctx, method, req)

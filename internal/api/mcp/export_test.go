@@ -17,7 +17,7 @@ func NewWithFixtures(
 	reg *operation.Registry, pipe *pipeline.Pipeline, opts Options, add func(*sdk.Server),
 	serve func(checked, unchecked sdk.MethodHandler) sdk.MethodHandler,
 ) http.Handler {
-	e := New(reg, pipe, opts).(*edge) //nolint:forcetypeassert // New returns it
+	e := New(reg, pipe, opts).(*edge)
 	e.handlers = sync.OnceValues(func() (http.Handler, http.Handler) {
 		c := newCatalogue(reg)
 		server := newUncheckedServer(reg, c, opts)

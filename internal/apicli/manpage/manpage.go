@@ -12,40 +12,40 @@ type Page struct{ text strings.Builder }
 // New returns a page of section 1 that begins with the name of a program and what it does.
 func New(name, summary, version string) *Page {
 	p := &Page{}
-	p.line(`.TH "%s" 1 "" "pressroom %s" "pressroom"`, escape(strings.ToUpper(name)), escape(version))
-	p.line(".nh\n.ad l") // neither hyphens in names nor gaps in lines
+	p.linef(`.TH "%s" 1 "" "pressroom %s" "pressroom"`, escape(strings.ToUpper(name)), escape(version))
+	p.linef(".nh\n.ad l") // neither hyphens in names nor gaps in lines
 	p.Section("NAME")
 	p.Text(name + " - " + strings.TrimSuffix(summary, "."))
 	return p
 }
 
-func (p *Page) line(format string, values ...any) { fmt.Fprintf(&p.text, format+"\n", values...) }
+func (p *Page) linef(format string, values ...any) { fmt.Fprintf(&p.text, format+"\n", values...) }
 
 // Section begins a section.
-func (p *Page) Section(title string) { p.line(`.SH "%s"`, escape(title)) }
+func (p *Page) Section(title string) { p.linef(`.SH "%s"`, escape(title)) }
 
 // Subsection begins a subsection.
-func (p *Page) Subsection(title string) { p.line(`.SS "%s"`, escape(title)) }
+func (p *Page) Subsection(title string) { p.linef(`.SS "%s"`, escape(title)) }
 
 // Text adds paragraphs, which empty lines separate. Indented paragraphs are examples.
 func (p *Page) Text(text string) {
 	for part := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
-		if strings.HasPrefix(part, "  ") {
-			p.line(".PP\n.RS 4\n.EX\n%s\n.EE\n.RE", lines(strings.TrimPrefix(part, "  ")))
+		if example, ok := strings.CutPrefix(part, "  "); ok {
+			p.linef(".PP\n.RS 4\n.EX\n%s\n.EE\n.RE", lines(example))
 			continue
 		}
-		p.line(".PP\n%s", lines(part))
+		p.linef(".PP\n%s", lines(part))
 	}
 }
 
 // Synopsis adds a command with its arguments.
 func (p *Page) Synopsis(command, arguments string) {
-	p.line(".PP\n\\fB%s\\fR %s", escape(command), escape(arguments))
+	p.linef(".PP\n\\fB%s\\fR %s", escape(command), escape(arguments))
 }
 
 // Item adds a term, such as a flag, with its explanation.
 func (p *Page) Item(term, value, text string) {
-	p.line(".TP\n\\fB%s\\fR\\fI%s\\fR\n%s", escape(term), escape(value), lines(text))
+	p.linef(".TP\n\\fB%s\\fR\\fI%s\\fR\n%s", escape(term), escape(value), lines(text))
 }
 
 // String returns the source of the page.

@@ -98,7 +98,7 @@ func (s Store) Put(p Profile) error {
 	if err != nil {
 		return err
 	}
-	raw, err := json.MarshalIndent(p, "", "  ") //nolint:gosec // stores the credential
+	raw, err := json.MarshalIndent(p, "", "  ")
 	if err == nil {
 		err = os.MkdirAll(s.folder, 0o700)
 	}
@@ -167,7 +167,7 @@ func (s Store) List() ([]Profile, error) {
 
 // lock locks a profile against other processes and returns a function that unlocks it.
 func (s Store) lock(name string) (func(), error) {
-	f, err := os.OpenFile(filepath.Join(s.folder, "."+name+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(filepath.Join(s.folder, "."+name+".lock"), os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the name is checked
 	if err == nil {
 		err = lockFile(f)
 	}

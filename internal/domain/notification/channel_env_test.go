@@ -90,7 +90,7 @@ func withChannels(t *testing.T, w *env) (*chats, string) {
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())
 	client := must.Get(safehttp.New(safehttp.Options{Allow: []string{"127.0.0.1"}, RootCAs: roots, Redirects: -1}))(t)
-	w.Options.Client, w.Sealer = client, must.Get(tokencrypt.New(must.Get(tokencrypt.NewKey())(t)))(t)
+	w.Client, w.Sealer = client, must.Get(tokencrypt.New(must.Get(tokencrypt.NewKey())(t)))(t)
 	w.Log = slog.New(slog.DiscardHandler)
 	w.Service = notification.New(w.db, w.Options)
 	return c, server.URL

@@ -69,15 +69,21 @@ func (l Login) Pages(ctx context.Context, person network.Grant, fields string) (
 			return nil, list.err
 		}
 	}
-	switch {
-	case failed != nil && len(found) == 0:
+	if failed != nil && len(found) == 0 {
 		return nil, failed
-	case failed != nil:
-		return found, network.ErrUnreadAccounts
-	case more:
-		return found, network.ErrMoreAccounts
 	}
-	return found, nil
+	return found, incomplete(failed != nil, more)
+}
+
+// incomplete returns the error for a list of Pages of which some were not read or that has more Pages, or nil.
+func incomplete(unread, more bool) error {
+	switch {
+	case unread:
+		return network.ErrUnreadAccounts
+	case more:
+		return network.ErrMoreAccounts
+	}
+	return nil
 }
 
 // readPortfolios reads the lists of Pages of a person's business portfolios. Lists that the network refuses are empty. When

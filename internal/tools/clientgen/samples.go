@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -112,17 +113,17 @@ func curlSample(c *call, values []value) string {
 		path += "?" + query.Encode()
 	}
 	lines := []string{`curl "$PRESSROOM_URL/api/v1` + path + `"`, `-H "Authorization: Bearer $PRESSROOM_KEY"`}
-	if c.Method != "GET" {
+	if c.Method != http.MethodGet {
 		lines = append(lines, `-H "Idempotency-Key: $(uuidgen)"`)
 	}
 	switch {
 	case len(body) > 0:
-		text, _ := json.Marshal(body) // of valid JSON
+		text, _ := json.Marshal(body) //nolint:errchkjson // of valid JSON
 		lines = append(lines, `-H "Content-Type: application/json"`, "-d '"+strings.ReplaceAll(string(text), "'", `'\''`)+"'")
-		if c.Method != "POST" {
+		if c.Method != http.MethodPost {
 			lines[0] = strings.Replace(lines[0], "curl", "curl -X "+c.Method, 1)
 		}
-	case c.Method != "GET":
+	case c.Method != http.MethodGet:
 		lines[0] = strings.Replace(lines[0], "curl", "curl -X "+c.Method, 1)
 	}
 	return strings.Join(lines, " \\\n  ")

@@ -254,9 +254,9 @@ func (p *Handlers) findTeam(r *http.Request, view *eventsView) error {
 func (p *Handlers) chosenID(r *http.Request, typed string,
 	namesOf func(context.Context, *db.DB, []int64) (teamsearch.Names, error)) (int64, error) {
 	number, name, named := strings.Cut(typed, " ")
-	id, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || id <= 0 {
-		return 0, nil
+	id, parseErr := strconv.ParseInt(number, 10, 64)
+	if parseErr != nil || id <= 0 {
+		return 0, nil //nolint:nilerr // another text
 	}
 	if !named {
 		return id, nil
