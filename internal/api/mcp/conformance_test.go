@@ -188,7 +188,8 @@ func serveFixtures(checked, unchecked sdk.MethodHandler) sdk.MethodHandler {
 				return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{}}}, nil
 			}
 		case *sdk.CallToolRequest:
-			if r.Params.Name == "test_missing_capability" && r.ClientCapabilities().Sampling == nil { //nolint:staticcheck // deprecated, but in the suite
+			samples := r.ClientCapabilities().Sampling != nil //nolint:staticcheck // deprecated, but in the suite
+			if r.Params.Name == "test_missing_capability" && !samples {
 				return nil, mcp.KeepError(ctx, errNoSampling)
 			}
 			result, err := checked(ctx, method, req)
