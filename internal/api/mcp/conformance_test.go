@@ -188,8 +188,10 @@ func serveFixtures(checked, unchecked sdk.MethodHandler) sdk.MethodHandler {
 				return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{}}}, nil
 			}
 		case *sdk.CallToolRequest:
-			samples := r.ClientCapabilities().Sampling != nil //nolint:staticcheck // deprecated, but in the suite
-			if r.Params.Name == "test_missing_capability" && !samples {
+			if r.Params.Name != "test_missing_capability" {
+				break
+			}
+			if r.ClientCapabilities().Sampling == nil { //nolint:staticcheck // deprecated, but in the suite
 				return nil, mcp.KeepError(ctx, errNoSampling)
 			}
 			result, err := checked(ctx, method, req)
