@@ -188,10 +188,8 @@ func serveFixtures(checked, unchecked sdk.MethodHandler) sdk.MethodHandler {
 				return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{}}}, nil
 			}
 		case *sdk.CallToolRequest:
-			if r.Params.Name != "test_missing_capability" {
-				break
-			}
-			if r.ClientCapabilities().Sampling == nil { //nolint:staticcheck // deprecated, but in the suite
+			//nolint:staticcheck // sampling is deprecated, but in the suite
+			if r.Params.Name == "test_missing_capability" && r.ClientCapabilities().Sampling == nil {
 				return nil, mcp.KeepError(ctx, errNoSampling)
 			}
 			result, err := checked(ctx, method, req)
