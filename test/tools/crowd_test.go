@@ -32,7 +32,8 @@ type member struct {
 	id     int
 }
 
-// send sends a message and returns the response. If the rate limit is exceeded, it waits and retries.
+// send sends a message and returns the response. If the rate limit is exceeded or the node is at capacity, it waits and
+// retries.
 func (m *member) send(ctx context.Context, method, params string) ([]byte, error) {
 	m.id++
 	for {
@@ -54,7 +55,7 @@ func (m *member) send(ctx context.Context, method, params string) ([]byte, error
 		switch {
 		case err != nil:
 			return nil, err
-		case resp.StatusCode == http.StatusTooManyRequests || bytes.Contains(body, []byte(`\"code\":\"rate_limited\"`)):
+		case mustWait(resp.StatusCode, body):
 			if err := wait(ctx, time.Second); err != nil {
 				return nil, err
 			}
@@ -65,6 +66,13 @@ func (m *member) send(ctx context.Context, method, params string) ([]byte, error
 			return body, nil
 		}
 	}
+}
+
+// mustWait reports whether the program refused a request, and so did nothing, because of too many requests.
+func mustWait(status int, body []byte) bool {
+	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable ||
+		bytes.Contains(body, []byte(`\"code\":\"rate_limited\"`)) ||
+		bytes.Contains(body, []byte(`\"code\":\"service_unavailable\"`))
 }
 
 func wait(ctx context.Context, d time.Duration) error {
