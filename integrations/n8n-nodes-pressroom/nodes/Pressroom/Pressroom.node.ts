@@ -1,9 +1,9 @@
-import type { IDataObject, ILoadOptionsFunctions, INodePropertyOptions, INodeType, INodeTypeDescription } from 'n8n-workflow';
+import type { ILoadOptionsFunctions, INodePropertyOptions, INodeType, INodeTypeDescription } from 'n8n-workflow';
 import { NodeConnectionTypes } from 'n8n-workflow';
 import { accountDescription } from './resources/account';
 import { mediaDescription } from './resources/media';
 import { postDescription } from './resources/post';
-import { addIdempotencyKey, baseURL, raiseProblem } from './shared';
+import { addIdempotencyKey, baseURL, listItems, raiseProblem } from './shared';
 
 export class Pressroom implements INodeType {
 	description: INodeTypeDescription = {
@@ -46,17 +46,7 @@ export class Pressroom implements INodeType {
 	methods = {
 		loadOptions: {
 			async getAccounts(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-				const credentials = await this.getCredentials<{ url: string }>('pressroomApi');
-				const accounts: IDataObject[] = [];
-				for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-					const { data, page } = (await this.helpers.httpRequestWithAuthentication.call(this, 'pressroomApi', {
-						baseURL: `${credentials.url.replace(/\/+$/, '')}/api/v1`,
-						url: '/social-accounts',
-						qs: { limit: 50, ...(cursor && { cursor }) },
-					})) as { data: { social_accounts: IDataObject[] }; page?: { has_more: boolean; cursor: string } };
-					accounts.push(...data.social_accounts);
-					cursor = page?.has_more ? page.cursor : undefined;
-				}
+				const accounts = await listItems.call(this, '/social-accounts', 'social_accounts');
 				return accounts.map((account) => ({ name: `${account.username} (${account.platform})`, value: account.id as number }));
 			},
 		},

@@ -2,9 +2,11 @@ import type {
 	IDataObject,
 	IExecuteSingleFunctions,
 	IHttpRequestOptions,
+	ILoadOptionsFunctions,
 	IN8nHttpFullResponse,
 	INodeExecutionData,
 	INodeProperties,
+	IPollFunctions,
 	JsonObject,
 } from 'n8n-workflow';
 import { NodeApiError } from 'n8n-workflow';
@@ -47,6 +49,30 @@ export async function raiseProblem(
 		description: [advice[String(problem.code)], where && `(${where})`].filter((part) => part).join(' '),
 		itemIndex: this.getItemIndex(),
 	});
+}
+
+/** Lists items outside an execution. Every page has 50 items. */
+export async function listItems(
+	this: ILoadOptionsFunctions | IPollFunctions,
+	url: string,
+	member: string,
+	query: IDataObject = {},
+	maxPages = Infinity,
+): Promise<IDataObject[]> {
+	const credentials = await this.getCredentials<{ url: string }>('pressroomApi');
+	const items: IDataObject[] = [];
+	let cursor: string | undefined;
+	for (let n = 0; n < maxPages; n++) {
+		const { data, page } = (await this.helpers.httpRequestWithAuthentication.call(this, 'pressroomApi', {
+			baseURL: `${credentials.url.replace(/\/+$/, '')}/api/v1`,
+			url,
+			qs: { ...query, limit: 50, ...(cursor && { cursor }) },
+		})) as { data: Record<string, IDataObject[]>; page?: { has_more: boolean; cursor: string } };
+		items.push(...(data[member] ?? []));
+		if (!page?.has_more) break;
+		cursor = page.cursor;
+	}
+	return items;
 }
 
 /** Returns the properties of an operation that lists items. Its pages are read with cursors. */

@@ -1,5 +1,6 @@
 import type { IDataObject, INodeExecutionData, INodeType, INodeTypeDescription, IPollFunctions, JsonObject } from 'n8n-workflow';
 import { NodeApiError, NodeConnectionTypes } from 'n8n-workflow';
+import { listItems } from '../Pressroom/shared';
 
 interface Post extends IDataObject {
 	id: string;
@@ -15,30 +16,12 @@ const maxPages = 20; // of 50 posts
 const maxSeen = 10_000; // posts, more than one poll can list
 const days = 7; // that published posts are looked up
 
-/** Lists posts with a status, newest first. */
-async function listPosts(this: IPollFunctions, query: IDataObject, pages: number): Promise<Post[]> {
-	const { url } = await this.getCredentials<{ url: string }>('pressroomApi');
-	const posts: Post[] = [];
-	let cursor: string | undefined;
-	for (let n = 0; n < pages; n++) {
-		const { data, page } = (await this.helpers.httpRequestWithAuthentication.call(this, 'pressroomApi', {
-			baseURL: `${url.replace(/\/+$/, '')}/api/v1`,
-			url: '/posts',
-			qs: { ...query, limit: 50, ...(cursor && { cursor }) },
-		})) as { data: { posts: Post[] }; page?: { has_more: boolean; cursor: string } };
-		posts.push(...data.posts);
-		if (!page?.has_more) break;
-		cursor = page.cursor;
-	}
-	return posts;
-}
-
 /** Lists the posts of the last days by their time, and the newest ones, because a post that failed has no time unless it was scheduled. */
 async function recentPosts(this: IPollFunctions, status: string): Promise<Post[]> {
 	const from = new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString();
-	const timed = await listPosts.call(this, { status, from }, maxPages);
-	const newest = await listPosts.call(this, { status }, 2);
-	return [...new Map([...timed, ...newest].map((post) => [post.id, post])).values()];
+	const timed = await listItems.call(this, '/posts', 'posts', { status, from }, maxPages);
+	const newest = await listItems.call(this, '/posts', 'posts', { status }, 2);
+	return [...new Map(([...timed, ...newest] as Post[]).map((post) => [post.id, post])).values()];
 }
 
 export class PressroomTrigger implements INodeType {
