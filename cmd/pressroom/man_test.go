@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/require"
 )
 
 // Each command and resource has a page that groff reads without a warning.
@@ -38,13 +38,7 @@ func TestManPages(t *testing.T) {
 			t.Errorf("%s has no page", c.Name)
 		}
 	}
-	if _, err := exec.LookPath("groff"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("groff is not installed")
-		}
-		t.Skip("groff is not installed")
-	}
-	cmd := exec.CommandContext(t.Context(), "groff", "-man", "-Tascii", "-ww", "-Wbreak", "-z")
+	cmd := exec.CommandContext(t.Context(), require.Program(t, "groff"), "-man", "-Tascii", "-ww", "-Wbreak", "-z")
 	cmd.Stdin = strings.NewReader(all.String())
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("groff: %v %.2000s", err, out)

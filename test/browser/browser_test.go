@@ -20,31 +20,17 @@ import (
 
 	"pressroom.example/pressroom/internal/testkit/must"
 	"pressroom.example/pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/internal/testkit/require"
 )
 
 // requireChromium returns the path of Chromium. If Chromium, Node.js or an npm package is missing, it skips the test, or fails it in CI.
 func requireChromium(t *testing.T) string {
 	t.Helper()
-	end := t.Skip
-	if os.Getenv("CI") == "true" {
-		end = t.Fatal
-	}
 	if testing.Short() {
-		end("browser tests are slow")
+		t.Skip("browser tests are slow")
 	}
-	if _, err := exec.LookPath("node"); err != nil {
-		end("Node.js is missing: run make test-tools")
-	}
-	if _, err := os.Stat("node_modules/playwright-core"); err != nil {
-		end("the packages of test/browser are missing: run make test-tools")
-	}
-	for _, name := range []string{"chromium-headless-shell", "chromium"} { // the headless shell needs half the CPU time
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	end("Chromium is missing: run make test-tools")
-	return ""
+	require.NodePackage(t, ".", "playwright-core")
+	return require.Program(t, "chromium-headless-shell", "chromium") // the headless shell needs half the CPU time
 }
 
 // greeting is the first line of quickstart --json.

@@ -18,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/require"
 )
 
 const actionDir = "../../integrations/github-action"
@@ -33,7 +34,7 @@ type action struct {
 
 func newAction(t *testing.T) *action {
 	t.Helper()
-	needsPackage(t, typescriptDir, "typescript") // and so Node.js
+	require.NodePackage(t, typescriptDir, "typescript") // and so Node.js
 	a := &action{installation: quickstart(t), dir: t.TempDir(), began: time.Now()}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/repos/harbour/posts/actions/runs/77" || r.Header.Get("Authorization") != "Bearer token" {
@@ -197,7 +198,7 @@ func (a *action) checkOldRuns(t *testing.T) {
 // The action's metadata follows GitHub's schema, and the script reads each input and sets each output.
 func TestGitHubActionMetadata(t *testing.T) {
 	t.Parallel()
-	needsPackage(t, "../tools", "@actions/workflow-parser")
+	require.NodePackage(t, "../tools", "@actions/workflow-parser")
 	file := must.Get(filepath.Abs(filepath.Join(actionDir, "action.yml")))(t)
 	cmd := exec.CommandContext(t.Context(), "node", "validate-action.mjs", file)
 	cmd.Dir = "../tools"

@@ -3,6 +3,8 @@ package clients
 import (
 	"os/exec"
 	"testing"
+
+	"pressroom.example/pressroom/internal/testkit/require"
 )
 
 const n8nDir = "../../integrations/n8n-nodes-pressroom"
@@ -10,7 +12,7 @@ const n8nDir = "../../integrations/n8n-nodes-pressroom"
 // The nodes for n8n compile, and n8n runs their operations and the trigger against the program.
 func TestN8N(t *testing.T) {
 	t.Parallel()
-	needsPackage(t, n8nDir, "n8n-core")
+	require.NodePackage(t, n8nDir, "n8n-core")
 	g := quickstart(t)
 	for _, args := range [][]string{
 		{"node_modules/typescript/bin/tsc", "-p", "."}, {"copy-assets.mjs"}, {"--test", "--test-reporter=tap", "test/run.cjs"},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/require"
 )
 
 const pythonDir = "../../clients/python"
@@ -20,10 +21,7 @@ func requirePython(t *testing.T) string {
 			return python
 		}
 	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("Python 3.11 with httpx and mypy is missing: run make test-tools")
-	}
-	t.Skip("Python 3.11 with httpx and mypy is missing: run make test-tools")
+	require.Missing(t, "Python 3.11 with httpx and mypy")
 	return ""
 }
 

@@ -1,35 +1,21 @@
 package clients
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"pressroom.example/pressroom/internal/testkit/require"
 )
 
 const typescriptDir = "../../clients/typescript"
 
-// needsPackage skips the test if Node.js or a package in a folder is missing. In CI the test fails instead.
-func needsPackage(t *testing.T, dir, name string) {
-	t.Helper()
-	lacks := t.Skip
-	if os.Getenv("CI") == "true" {
-		lacks = t.Fatal
-	}
-	if _, err := exec.LookPath("node"); err != nil {
-		lacks("Node.js is missing: run make test-tools")
-	}
-	if _, err := os.Stat(filepath.Join(dir, "node_modules", name)); err != nil {
-		lacks("the packages of " + dir + " are missing: run make test-tools")
-	}
-}
-
 // needsTypeScript skips the test if Node.js or the compiler is missing. In CI the test fails instead.
 func needsTypeScript(t *testing.T) {
 	t.Helper()
-	needsPackage(t, typescriptDir, "typescript")
-	needsPackage(t, filepath.Join(examplesDir, "import-pictures"), "typescript")
+	require.NodePackage(t, typescriptDir, "typescript")
+	require.NodePackage(t, filepath.Join(examplesDir, "import-pictures"), "typescript")
 	if out, err := compiled(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

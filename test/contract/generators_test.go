@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/require"
 )
 
 // run runs a command in a folder and returns its output, standard error included.
@@ -52,12 +53,7 @@ func TestGoGenerators(t *testing.T) {
 // TestTypeScriptGenerators checks the output of openapi-typescript and hey-api with strict types.
 func TestTypeScriptGenerators(t *testing.T) {
 	t.Parallel()
-	if _, err := os.Stat("node_modules/openapi-typescript"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("run make test-tools: %v", err)
-		}
-		t.Skip("run make test-tools")
-	}
+	require.NodePackage(t, ".", "openapi-typescript")
 	here, document, out := absolute(t, "test", "contract"), absolute(t, "api", "openapi.json"), t.TempDir()
 	program := func(path string) string { return filepath.Join(here, "node_modules", filepath.FromSlash(path)) }
 	run(t, out, "node", program("openapi-typescript/bin/cli.js"), document, "-o", "types.ts")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/require"
 )
 
 // proxied is a server behind a proxy. It says what the proxy passes on, and when.
@@ -149,18 +150,8 @@ func caddy(t *testing.T, dir, config string) *exec.Cmd {
 // requireProxy returns the path of a proxy. If it is missing, it skips the test, or fails it in CI.
 func requireProxy(t *testing.T, name string) string {
 	t.Helper()
-	end := t.Skip
-	if os.Getenv("CI") == "true" {
-		end = t.Fatal
-	}
 	if testing.Short() {
-		end("external programs are slow")
+		t.Skip("external programs are slow")
 	}
-	for _, path := range []string{name, "/usr/sbin/" + name} {
-		if found, err := exec.LookPath(path); err == nil {
-			return found
-		}
-	}
-	end(name + " is missing: run make test-tools")
-	return ""
+	return require.Program(t, name, "/usr/sbin/"+name)
 }

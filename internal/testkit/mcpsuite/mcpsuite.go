@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/require"
 )
 
 // Program is the suite in the folder test/tools.
@@ -60,18 +61,12 @@ var notOffered = map[string]string{
 // Require skips the test if Node.js or a program in test/tools is missing, or fails it in CI.
 func Require(t *testing.T, program string) {
 	t.Helper()
-	end := t.Skip
-	if os.Getenv("CI") == "true" {
-		end = t.Fatal
-	}
 	if testing.Short() {
-		end("external programs are slow")
+		t.Skip("external programs are slow")
 	}
-	if _, err := exec.LookPath("node"); err != nil {
-		end("Node.js is missing: run make test-tools")
-	}
+	require.Program(t, "node")
 	if _, err := os.Stat(program); err != nil {
-		end("the packages of test/tools are missing: run make test-tools")
+		require.Missing(t, "the npm packages of test/tools")
 	}
 }
 

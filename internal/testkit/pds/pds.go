@@ -6,12 +6,14 @@
 package pds
 
 import (
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/internal/testkit/require"
 )
 
 // Server is a running server.
@@ -53,44 +55,13 @@ func StartLimited(tb testing.TB) *Server {
 // requireServer skips or fails the test if the server cannot run here.
 func requireServer(tb testing.TB) {
 	tb.Helper()
-	err := checkInstalled()
-	if err == nil {
-		return
-	}
-	if os.Getenv("CI") == "true" {
-		tb.Fatalf("this test needs a real Bluesky server: %v; run: make test-tools", err)
-	}
-	tb.Skipf("this test needs a real Bluesky server: %v; run: make test-tools", err)
-}
-
-func checkInstalled() error {
-	if _, err := exec.LookPath("node"); err != nil {
-		return fmt.Errorf("finding Node.js: %w", err)
-	}
 	dir, err := folder()
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(filepath.Join(dir, "node_modules", "@atproto", "pds")); err != nil {
-		return fmt.Errorf("finding the server's packages: %w", err)
-	}
-	return nil
+	must.NoError(tb, err)
+	require.NodePackage(tb, dir, "@atproto/pds")
 }
 
 // folder returns test/bluesky-server of the test's module.
 func folder() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("finding the working folder: %w", err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, "test", "bluesky-server"), nil
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", fmt.Errorf("finding go.mod above the working folder: %w", os.ErrNotExist)
-		}
-		dir = parent
-	}
+	root, err := program.ModuleRoot()
+	return filepath.Join(root, "test", "bluesky-server"), err
 }

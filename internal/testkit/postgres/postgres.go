@@ -16,6 +16,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver
 
 	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/require"
 )
 
 // Server is the PostgreSQL server of one test. Its methods must not be called concurrently.
@@ -127,10 +128,7 @@ func programs(tb testing.TB) string {
 	if path, err := exec.LookPath("postgres"); err == nil {
 		return filepath.Dir(path)
 	}
-	if os.Getenv("CI") == "true" {
-		tb.Fatal("this test needs PostgreSQL's programs; Debian: apt-get install postgresql")
-	}
-	tb.Skip("this test needs PostgreSQL's programs; Debian: apt-get install postgresql")
+	require.Missing(tb, "PostgreSQL's programs")
 	return ""
 }
 

@@ -5,14 +5,15 @@
 package prism
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/internal/testkit/require"
 )
 
-const program = "node_modules/@stoplight/prism-cli/dist/index.js"
+const cli = "node_modules/@stoplight/prism-cli/dist/index.js"
 
 // Start runs the proxy until the test ends, and returns the URL to use instead of upstreamURL. Without Node.js or Prism, the
 // test is skipped, or fails if CI=true.
@@ -38,38 +39,7 @@ func Start(tb testing.TB, specPath, upstreamURL string) string {
 // requirePrism returns the path of test/contract. Without Prism, the test is skipped, or fails if CI=true.
 func requirePrism(tb testing.TB) string {
 	tb.Helper()
-	dir, err := folder()
-	if err == nil {
-		_, err = exec.LookPath("node")
-	}
-	if err == nil {
-		_, err = os.Stat(filepath.Join(dir, program))
-	}
-	const remedy = "run: npm --prefix test/contract run setup"
-	switch {
-	case err == nil:
-	case os.Getenv("CI") == "true":
-		tb.Fatalf("this test needs Prism: %v; %s", err, remedy)
-	default:
-		tb.Skipf("this test needs Prism: %v; %s", err, remedy)
-	}
+	dir := filepath.Join(must.Get(program.ModuleRoot())(tb), "test", "contract")
+	require.NodePackage(tb, dir, "@stoplight/prism-cli")
 	return dir
-}
-
-// folder returns test/contract of the test's module.
-func folder() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("finding the working folder: %w", err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, "test", "contract"), nil
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", fmt.Errorf("finding go.mod above the working folder: %w", os.ErrNotExist)
-		}
-		dir = parent
-	}
 }

@@ -26,7 +26,7 @@ type process struct {
 
 // launch starts Prism on a free port and waits until it listens.
 func launch(dir, spec, upstream string) (*process, error) {
-	cmd := exec.Command("node", "--require", "./stop-with-input.js", program, "proxy", spec, upstream,
+	cmd := exec.Command("node", "--require", "./stop-with-input.js", cli, "proxy", spec, upstream,
 		"--host", "127.0.0.1", "--port", "0", "--multiprocess=false", "--cors=false")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "FORCE_COLOR=0")
 	stdin, err := cmd.StdinPipe()

@@ -4,11 +4,10 @@ package redis
 import (
 	"crypto/rand"
 	"fmt"
-	"os"
-	"os/exec"
 	"testing"
 
 	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/require"
 )
 
 // Server is the Redis server of one test.
@@ -23,7 +22,7 @@ type Server struct {
 // Start runs a server until the test ends. Without Redis, the test is skipped, or fails if CI=true.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
-	s := &Server{tb: tb, program: program(tb), password: rand.Text()}
+	s := &Server{tb: tb, program: require.Program(tb, "redis-server", "valkey-server"), password: rand.Text()}
 	tb.Cleanup(s.Stop)
 	var err error
 	if s.addr, err = testkit.FreeAddr(); err != nil {
@@ -81,19 +80,4 @@ func (s *Server) Do(command string) string {
 		s.tb.Fatalf("%s: %v", command, err)
 	}
 	return answer
-}
-
-// program returns the path of the server's program. Without it, the test is skipped, or fails if CI=true.
-func program(tb testing.TB) string {
-	tb.Helper()
-	for _, name := range []string{"redis-server", "valkey-server"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	if os.Getenv("CI") == "true" {
-		tb.Fatal("this test needs redis-server or valkey-server; run: make test-tools")
-	}
-	tb.Skip("this test needs redis-server or valkey-server; run: make test-tools")
-	return ""
 }

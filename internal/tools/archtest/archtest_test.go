@@ -78,9 +78,8 @@ var layers = map[string][]string{
 		"internal/domain/post/posttest", "internal/testkit", "internal/testkit/acme",
 		"internal/testkit/authenticator", "internal/testkit/collector",
 		"internal/testkit/fixture", "internal/testkit/mcpsuite", "internal/testkit/must", "internal/testkit/oidcserver",
-		"internal/testkit/pds",
-		"internal/testkit/postgres", "internal/testkit/prism", "internal/testkit/program", "internal/testkit/redis",
-		"internal/testkit/s3",
+		"internal/testkit/pds", "internal/testkit/postgres", "internal/testkit/prism", "internal/testkit/program",
+		"internal/testkit/redis", "internal/testkit/require", "internal/testkit/s3",
 	},
 }
 
