@@ -52,14 +52,15 @@ func (s *Service) Preview(ctx context.Context, team int64, in CreateInput) (Prev
 	return out, err
 }
 
-// connected returns the team's account with a username, or 0.
+// connected returns the team's connected account with a username, or 0.
 func (s *Service) connected(ctx context.Context, team int64, platform, username string) (int64, error) {
 	platforms := []any{platform}
 	if platform == provider.TikTok {
 		platforms = append(platforms, "tiktok_business")
 	}
 	var id int64
-	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND username = ? AND platform IN (`+
+	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts
+		WHERE team_id = ? AND username = ? AND disconnected_at = 0 AND platform IN (`+
 		db.Placeholders(len(platforms))+`) ORDER BY id LIMIT 1`,
 		append([]any{team, username}, platforms...)...).Scan(&id)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
