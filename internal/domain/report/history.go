@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -125,12 +124,12 @@ func (s *Service) followerHistory(ctx context.Context, report string) ([]Size, e
 	}
 	var out []Size
 	for _, k := range kept {
-		var was sample
-		if err := json.Unmarshal([]byte(k.text), &was); err != nil {
+		size, known, err := parseSize(db.Time(k.at), k.text)
+		if err != nil {
 			return nil, fmt.Errorf("reading a sample of report %s: %w", report, err)
 		}
-		if was.Followers != nil {
-			out = append(out, Size{db.Time(k.at), *was.Followers, was.Engagement})
+		if known {
+			out = append(out, size)
 		}
 	}
 	return out, nil

@@ -29,37 +29,38 @@ func (s *Service) Trends(ctx context.Context, team int64, reports []string) (map
 		args = append(args, id)
 	}
 	type row struct {
-		id   string
-		size Size
+		id    string
+		size  Size
+		known bool
 	}
 	found, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
 		var at int64
 		var text string
-		if err := rows.Scan(&r.id, &at, &text); err != nil {
-			return err
+		err := rows.Scan(&r.id, &at, &text)
+		if err == nil {
+			r.size, r.known, err = parseSize(db.Time(at), text)
 		}
-		return r.size.parse(db.Time(at), text)
+		return err
 	}, fmt.Sprintf(trendQuery, db.Placeholders(len(reports))), append(args, db.Micros(s.db.Now().Add(-maxTrend)), team)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the samples of reports: %w", err)
 	}
 	for _, r := range found {
-		if r.size.Followers > 0 {
+		if r.known {
 			out[r.id] = append(out[r.id], r.size)
 		}
 	}
 	return out, nil
 }
 
-// parse reads a stored sample. A profile without a number of followers has none.
-func (s *Size) parse(at time.Time, text string) error {
+// parseSize reads a stored sample. It reports false if the number of followers was not known.
+func parseSize(at time.Time, text string) (size Size, known bool, err error) {
 	var was sample
 	if err := json.Unmarshal([]byte(text), &was); err != nil {
-		return fmt.Errorf("decoding a sample: %w", err)
+		return Size{}, false, fmt.Errorf("decoding a sample: %w", err)
 	}
-	s.At, s.Engagement = at, was.Engagement
-	if was.Followers != nil {
-		s.Followers = *was.Followers
+	if was.Followers == nil {
+		return Size{}, false, nil
 	}
-	return nil
+	return Size{at, *was.Followers, was.Engagement}, true, nil
 }
