@@ -117,7 +117,7 @@ func TestRequestChangesAndUndo(t *testing.T) {
 			fill("comment", "Louder.").press().form("Approve after all")
 		editor.open("/posts/"+id+"/edit").form("Save").fill("caption", "Louder").press().shows(http.StatusOK)
 		again.press().shows(http.StatusUnprocessableEntity, "The post has changed")
-		editor.open("/posts/" + id + "/delete").form("Delete draft").press().shows(http.StatusOK)
+		editor.open("/posts/" + id + "/delete").form("Delete post").press().shows(http.StatusOK)
 		for _, path := range []string{link, "/approval/AAAA"} {
 			h.browser(t).open(path).
 				shows(http.StatusNotFound, "Ask the team that sent it for a new one.")

@@ -203,11 +203,19 @@ func TestLeaveTeam(t *testing.T) {
 		other.as(t, access.Owner).send(http.MethodPost, "/posts/"+id+"/delete", url.Values{}).shows(http.StatusNotFound)
 		owner.send(http.MethodPost, "/posts/none/delete", url.Values{}).shows(http.StatusNotFound)
 
-		editor.open("/posts/"+id+"/delete").shows(http.StatusOK, "Delete this draft?").form("Delete draft").press().
-			shows(http.StatusOK, "The draft was deleted.")
+		editor.open("/posts/"+id+"/delete").shows(http.StatusOK, "Delete this post?").form("Delete post").press().
+			shows(http.StatusOK, "The post was deleted.")
 		if n := h.count(t, "posts WHERE id = ?", id); n != 0 {
 			t.Error("the draft remains")
 		}
+		id = c.draft(t, "Is scheduled", "")
+		c.callTool(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": c.apiTime(48 * time.Hour)})
+		editor.open("/posts/"+id).follow("Delete…").form("Delete post").press().shows(http.StatusOK, "The post was deleted.")
+		id = c.draft(t, "Was sent", "")
+		h.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, id)
+		editor.open("/posts/" + id).lacks("Delete…")
+		editor.send(http.MethodPost, "/posts/"+id+"/delete", url.Values{}).
+			shows(http.StatusUnprocessableEntity, "This post was already sent to a network.")
 
 		owner.open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).shows(http.StatusOK, "You own this team.")
 		owner.send(http.MethodPost, fmt.Sprintf("/account/teams/%d/leave", c.team.ID), url.Values{}).

@@ -36,10 +36,33 @@ func TestMoveSelectedPosts(t *testing.T) {
 			contains(`aria-current="page">Drafts`)
 		b.open("/posts?status=draft").form("Reschedule").fill("post", timed).fill("day", "2001-01-01").press().
 			shows(200, "Not changed: Has a time The time is in the past.")
-		list.form("Reschedule").fill("post", timed).press().shows(200, "Enter either a number of days or a day.")
+		list.form("Reschedule").fill("post", timed).press().shows(200, "Enter a date, a time or a number of days.")
 		list.form("Reschedule").fill("post", timed).fill("days", "0").press().shows(200, "such as 7 or -1")
 		list.form("Reschedule").fill("days", "1").press().shows(200, "Select at least one post.")
-		c.as(t, access.Viewer).open("/posts").shows(200, "Has a time").lacks("Reschedule", "Delete drafts")
+		c.as(t, access.Viewer).open("/posts").shows(200, "Has a time").lacks("Reschedule", "Delete…")
+	})
+}
+
+// Several posts get a time of day, on their own day or on another one.
+func TestSetTimeOfSelectedPosts(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		at := time.Date(h.now().Year()+1, 3, 10, 9, 30, 0, 0, berlin(t))
+		one, idea := c.draft(t, "Has a time", at.Format(time.RFC3339)), c.draft(t, "An idea", "")
+		b.open("/posts").form("Reschedule").fill("post", one, idea).fill("time", "17:45").press().
+			shows(200, "Has a time Moved to", "17:45", "Not changed: An idea It has no date to move from.")
+		want := time.Date(at.Year(), 3, 10, 17, 45, 0, 0, berlin(t))
+		if got := c.scheduledAt(t, one); !got.Equal(want) {
+			t.Errorf("planned for %s, want %s", got, want)
+		}
+		b.open("/posts").form("Reschedule").fill("post", one, idea).fill("day", want.AddDate(0, 0, 3).Format(time.DateOnly)).
+			fill("time", "08:00").press().shows(200, "An idea Moved to")
+		for _, id := range []string{one, idea} {
+			if got, want := c.scheduledAt(t, id), time.Date(at.Year(), 3, 13, 8, 0, 0, 0, berlin(t)); !got.Equal(want) {
+				t.Errorf("planned for %s, want %s", got, want)
+			}
+		}
 	})
 }
 
@@ -111,18 +134,18 @@ func TestUnscheduleAndDeleteSelectedPosts(t *testing.T) {
 		b.open("/posts/"+template).shows(200, "Series").lacks("Series, paused")
 
 		c.callTool(t, "schedule_post", map[string]any{"post_id": one, "scheduled_at": c.apiTime(48 * time.Hour)})
-		asked := b.open("/posts").form("Delete drafts…").fill("post", idea, one).press().
-			shows(200, "Delete 1 draft", "An idea", "1 selected post is not a draft and stays.")
-		asked.form("Delete 1 draft").press().shows(200, "An idea Deleted.")
-		if n := h.count(t, "posts WHERE id IN (?, ?)", idea, one); n != 1 {
-			t.Errorf("%d of 2 posts remain", n)
+		asked := b.open("/posts").form("Delete…").fill("post", idea, one, template).press().
+			shows(200, "Delete 2 posts?", "An idea", "Is scheduled", "1 selected post cannot be deleted and stays.")
+		asked.form("Delete 2 posts").press().shows(200, "An idea Deleted.", "Is scheduled Deleted.")
+		if n := h.count(t, "posts WHERE id IN (?, ?, ?)", idea, one, template); n != 1 {
+			t.Errorf("%d of 3 posts remain", n)
 		}
-		b.open("/posts").form("Delete drafts…").fill("post", one).press().shows(200, "None of the selected posts is a draft.")
+		b.open("/posts").form("Delete…").fill("post", template).press().shows(200, "None of the selected posts can be deleted.")
 
 		// The posts of another team are not found.
 		other := h.crew(t)
 		theirs := other.draft(t, "Of another team", "")
-		form := b.open("/posts").form("Delete drafts…").fill("post", theirs)
+		form := b.open("/posts").form("Delete…").fill("post", theirs)
 		form.values.Set("sure", "yes")
 		form.press().shows(200, "It no longer exists.").lacks("Of another team")
 		if n := h.count(t, "posts WHERE id = ? AND updated_at <= ?", theirs, db.Micros(h.now())); n != 1 {

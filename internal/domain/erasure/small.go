@@ -14,21 +14,22 @@ import (
 
 var (
 	errNotDraft = apierr.BadState("not_a_draft",
-		"Only drafts that were never sent can be deleted. Unschedule the post first.")
-	errSeries = apierr.BadState("recurring_template",
+		"Only drafts and scheduled posts can be deleted. This post was already sent to a network.")
+	errOccurrence = apierr.BadState("recurring", "This post belongs to a series. Skip it first, then delete the draft.")
+	errSeries     = apierr.BadState("recurring_template",
 		"This post is the template of a series. End the series instead.")
 	errAssistantActive = apierr.BadState("works", "Only a disconnected assistant can be deleted. Disconnect it first.")
 	errKeyActive       = apierr.BadState("works", "Only a revoked key can be deleted. Revoke it first.")
 )
 
-// DeleteDraft deletes a draft that was never published, on behalf of a person.
-func (s *Service) DeleteDraft(ctx context.Context, person, team int64, post string) error {
+// DeletePost deletes a draft or a scheduled post that was never sent to a network, on behalf of a person.
+func (s *Service) DeletePost(ctx context.Context, person, team int64, post string) error {
 	return s.DB.InTx(ctx, "leaving.delete_draft", func(ctx context.Context, tx *db.Tx) error {
 		var status string
-		var template, sent int64
+		var template, occurs, sent int64
 		err := tx.QueryRow(ctx,
-			`SELECT status, is_template, (SELECT COUNT(*) FROM deliveries d WHERE d.post_id = posts.id) FROM posts
-		WHERE id = ? AND team_id = ?`+s.DB.ForUpdate(), post, team).Scan(&status, &template, &sent)
+			`SELECT status, is_template, occurs_at, (SELECT COUNT(*) FROM deliveries d WHERE d.post_id = posts.id) FROM posts
+		WHERE id = ? AND team_id = ?`+s.DB.ForUpdate(), post, team).Scan(&status, &template, &occurs, &sent)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return apierr.Missing()
@@ -36,8 +37,10 @@ func (s *Service) DeleteDraft(ctx context.Context, person, team int64, post stri
 			return fmt.Errorf("reading a draft: %w", err)
 		case template > 0:
 			return errSeries
-		case status != "draft" || sent > 0:
+		case status != "draft" && status != "scheduled" || sent > 0:
 			return errNotDraft
+		case status == "scheduled" && occurs > 0:
+			return errOccurrence
 		}
 		if _, err := removePosts(ctx, tx, []string{post}); err != nil {
 			return err

@@ -210,7 +210,7 @@ func (p *Handlers) showItem(w http.ResponseWriter, r *http.Request, page, name s
 	}
 	p.Show(w, r, status, pages[page],
 		map[string]locale.Key{
-			"key": "Delete the key", "assistant": "Delete the assistant", "draft": "Delete the draft",
+			"key": "Delete the key", "assistant": "Delete the assistant", "draft": "Delete the post",
 		}[page], view)
 }
 
@@ -245,12 +245,12 @@ func (p *Handlers) forgetAssistant(w http.ResponseWriter, r *http.Request) {
 func (p *Handlers) deleteDraft(w http.ResponseWriter, r *http.Request) {
 	call, err := p.Call(r, "delete_draft")
 	if err == nil {
-		err = p.leaving.DeleteDraft(r.Context(), call.PersonID, call.TeamID, r.PathValue("id"))
+		err = p.leaving.DeletePost(r.Context(), call.PersonID, call.TeamID, r.PathValue("id"))
 	}
 	if err != nil {
 		p.showItem(w, r, "draft", "id", err)
 		return
 	}
-	p.Flash(r, "The draft was deleted.")
+	p.Flash(r, "The post was deleted.")
 	shell.Redirect(w, r, "/posts")
 }

@@ -1,6 +1,7 @@
 package posts
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -14,13 +15,14 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/postlist"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// Drafts deletes drafts.
+// Drafts deletes drafts and scheduled posts.
 type Drafts interface {
-	DeleteDraft(ctx context.Context, person, team int64, post string) error
+	DeletePost(ctx context.Context, person, team int64, post string) error
 }
 
 // bulkResult is the result for one of the selected posts.
@@ -148,25 +150,30 @@ func (p *Handlers) bulkAction(r *http.Request) (bulkAction, error) {
 // maxMove is how many days posts can be moved at once.
 const maxMove = 3650
 
-// rescheduling returns the action that moves posts by a number of days or to a day. The time of day does not change.
+// rescheduling returns the action that moves posts by a number of days or to a day, and to a time of day. Without a time in
+// the form, the time of day of each post does not change.
 func (p *Handlers) rescheduling(r *http.Request) (bulkAction, error) {
 	zone := shell.VisitorOf(r.Context()).Zone
 	by, to := strings.TrimSpace(r.PostForm.Get("days")), r.PostForm.Get("day")
-	if (by == "") == (to == "") {
-		return nil, apierr.Invalid(apierr.MissingArgument, "days", "Enter either a number of days or a day.")
+	clock := r.PostForm.Get("time")
+	switch {
+	case by != "" && to != "" || by+to+clock == "":
+		return nil, apierr.Invalid(apierr.MissingArgument, "days", "Enter a date, a time or a number of days.")
+	case by+to == "":
+		return p.moving(zone, clock, func(date time.Time) time.Time { return date }), nil
 	}
 	if to != "" {
 		day, err := parseDay("day", "new", to)
 		if err != nil {
 			return nil, err
 		}
-		return p.moving(zone, func(time.Time) time.Time { return day }), nil
+		return p.moving(zone, clock, func(time.Time) time.Time { return day }), nil
 	}
 	days, err := strconv.Atoi(by)
 	if err != nil || days == 0 || days < -maxMove || days > maxMove {
 		return nil, apierr.Invalid(apierr.OutOfRange, "days", "Enter by how many days to move the posts, such as 7 or -1.")
 	}
-	return p.moving(zone, func(date time.Time) time.Time {
+	return p.moving(zone, clock, func(date time.Time) time.Time {
 		if date.IsZero() {
 			return date
 		}
@@ -175,8 +182,9 @@ func (p *Handlers) rescheduling(r *http.Request) (bulkAction, error) {
 }
 
 // moving returns the action that moves posts to the date that becomes returns for their current date. Dates are midnight
-// UTC, and the zero time means no date. A time that clocks skip on the new day is an error.
-func (p *Handlers) moving(zone *time.Location, becomes func(time.Time) time.Time) bulkAction {
+// UTC, and the zero time means no date. The time of day becomes toClock, unless that is empty. A time that clocks skip on
+// the new day is an error.
+func (p *Handlers) moving(zone *time.Location, toClock string, becomes func(time.Time) time.Time) bulkAction {
 	return func(r *http.Request, before post.Record) (string, error) {
 		if before.IsTemplate {
 			return "", apierr.BadState("recurring_template", "The template of a series cannot be moved. Edit the series.")
@@ -202,7 +210,7 @@ func (p *Handlers) moving(zone *time.Location, becomes func(time.Time) time.Time
 		if day.IsZero() {
 			return "", apierr.BadState("no_time", "It has no date to move from.")
 		}
-		c.At, c.Day, err = destination(url.Values{"date": {day.Format(time.DateOnly)}, "time": {clock}}, zone)
+		c.At, c.Day, err = destination(url.Values{"date": {day.Format(time.DateOnly)}, "time": {cmp.Or(toClock, clock)}}, zone)
 		if err != nil {
 			return "", err
 		}
@@ -253,38 +261,56 @@ func (p *Handlers) deleteOne(r *http.Request, one post.Record) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return p.T(r, deletedText), p.drafts.DeleteDraft(r.Context(), call.PersonID, call.TeamID, one.ID)
+	return p.T(r, deletedText), p.drafts.DeletePost(r.Context(), call.PersonID, call.TeamID, one.ID)
 }
 
-// deletion asks for confirmation before drafts are deleted.
+// deletion asks for confirmation before posts are deleted.
 type deletion struct {
-	Drafts []bulkResult
-	Others int // selected posts that are not drafts
+	Posts  []deletablePost
+	Others int // selected posts that cannot be deleted
 	Back   string
 	To     string
 }
 
+// deletablePost is a post that is deleted after the confirmation.
+type deletablePost struct {
+	postlist.Details
+
+	ID, Name string
+	Status   post.Status
+}
+
 func (p *Handlers) confirmDeletion(w http.ResponseWriter, r *http.Request, ids []string, to string) {
-	v := deletion{Back: r.PostForm.Get("back"), To: to}
+	v, team := deletion{Back: r.PostForm.Get("back"), To: to}, shell.VisitorOf(r.Context()).Team.ID
+	details, err := postlist.ListDetails(r.Context(), p.DB, team, ids)
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
 	for _, id := range ids {
-		found, err := p.posts.Load(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
+		found, err := p.posts.Load(r.Context(), team, id)
 		switch {
 		case apierr.Is(err, apierr.NotFound):
 		case err != nil:
 			p.ServerError(w, r, err)
 			return
-		case found.Status == post.Draft && !found.IsTemplate:
-			v.Drafts = append(v.Drafts, bulkResult{ID: id, Name: cut(120, p.nameOf(r, found))})
+		case isDeletable(found):
+			v.Posts = append(v.Posts, deletablePost{details[id], id, cut(120, p.nameOf(r, found)), found.Status})
 		default:
 			v.Others++
 		}
 	}
-	if len(v.Drafts) == 0 {
-		p.Flash(r, "None of the selected posts is a draft. Unschedule posts before you delete them.")
+	if len(v.Posts) == 0 {
+		p.Flash(r, "None of the selected posts can be deleted. Skip posts of a series, and delete published posts at the networks.")
 		shell.Redirect(w, r, to)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["bulkdelete"], "Delete drafts", v)
+	p.Show(w, r, http.StatusOK, pages["bulkdelete"], "Delete posts", v)
+}
+
+// isDeletable reports whether a post can be deleted: it is a draft, or scheduled and in no series.
+func isDeletable(p post.Record) bool {
+	return !p.IsTemplate && (p.Status == post.Draft || p.Status == post.Scheduled && p.OccursAt.IsZero())
 }
 
 // popResults returns the results for the posts selected on the previous page.

@@ -244,8 +244,8 @@ func (p *Handlers) rows(r *http.Request, found []postlist.Entry) ([]listedPost, 
 		out[i] = listedOf(e, v.Zone)
 		out[i].PostSums = sums[e.ID]
 		out[i].Edits = !e.Template && (e.Status == post.Draft || e.Status == post.Scheduled && v.Is(shell.Publishers))
-		out[i].Deletes = !e.Template && e.Status == post.Draft
 		out[i].Unschedules = !e.Template && e.SeriesID == 0 && e.Status == post.Scheduled // others pause their series
+		out[i].Deletes = out[i].Unschedules || !e.Template && e.Status == post.Draft
 		out[i].Retries = (e.Status == post.Failed || e.Status == post.PartiallyPublished) && v.Is(shell.Publishers)
 		if i == 0 || found[i-1].Group != e.Group {
 			out[i].Heading = groupNames[e.Group]
@@ -256,15 +256,19 @@ func (p *Handlers) rows(r *http.Request, found []postlist.Entry) ([]listedPost, 
 
 // Kinds returns which actions for selected posts apply to the post, as the names that their buttons need.
 func (l listedPost) Kinds() string {
-	switch {
-	case l.Deletes:
-		return "open draft"
-	case l.Status == post.Scheduled:
-		return "open scheduled"
-	case l.Status == post.Draft:
-		return "open"
+	kinds := ""
+	switch l.Status {
+	case post.Scheduled:
+		kinds = "open scheduled"
+	case post.Draft:
+		kinds = "open"
+	default:
+		return ""
 	}
-	return ""
+	if l.Deletes {
+		kinds += " deletable"
+	}
+	return kinds
 }
 
 // choices returns the accounts of the filter, and the selected one.

@@ -18,7 +18,7 @@ var tabNames = map[postlist.Tab][2]locale.Key{
 	postlist.Scheduled:     {"Scheduled", "Nothing is scheduled."},
 	postlist.NeedsApproval: {"Waiting for approval", "Nothing is waiting for approval."},
 	postlist.Published:     {"Published", "Nothing has been published yet."},
-	postlist.Failed:        {"Failed", "There are no failed posts. Posts that a network has not confirmed would also appear here."},
+	postlist.Failed:        {"Failed", "Posts that a network rejects or does not confirm appear here."},
 	postlist.Archived:      {"Archived", "Nothing is archived."},
 }
 

@@ -27,6 +27,9 @@ func (v *view) Title() string {
 	return v.lang.Format(at.In(v.zone), locale.DateTime)
 }
 
+// Deletable reports whether the post can be deleted.
+func (v *view) Deletable() bool { return isDeletable(v.Stored) }
+
 // IsPlain reports whether the title and the state say all about a scheduled post.
 func (v *view) IsPlain() bool {
 	return !v.Stored.IsTemplate && v.Fate != nil && !v.Fate.Refused && len(v.Fate.Disconnected) == 0

@@ -53,7 +53,6 @@ type Page struct {
 	TeamName  string
 	Zone      *time.Location
 	By        string    // name of the person who created the link; empty if unknown
-	Client    string    // name that was last entered on the page
 	Message   string    // from the team to the client; may be empty
 	Ends      time.Time // when the link expires
 	Proposals []Proposal
@@ -80,7 +79,7 @@ func (s *Service) Show(ctx context.Context, token string) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	out := Page{Client: l.clientName, Message: l.message, Ends: l.expiresAt}
+	out := Page{Message: l.message, Ends: l.expiresAt}
 	var hiddenErr error
 	for _, linked := range l.posts {
 		p, err := s.proposal(ctx, linked)

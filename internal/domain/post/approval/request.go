@@ -224,8 +224,8 @@ func recordLink(ctx context.Context, tx *db.Tx, p post.Record) (int64, error) {
 // loadLink reads the request and posts of a link.
 func (s *Service) loadLink(ctx context.Context, l *link) error {
 	var expires, revoked int64
-	err := s.DB.QueryRow(ctx, `SELECT person_id, expires_at, revoked_at, client_name, message FROM approval_requests
-		WHERE id = ?`, l.request).Scan(&l.personID, &expires, &revoked, &l.clientName, &l.message)
+	err := s.DB.QueryRow(ctx, `SELECT person_id, expires_at, revoked_at, message FROM approval_requests
+		WHERE id = ?`, l.request).Scan(&l.personID, &expires, &revoked, &l.message)
 	if errors.Is(err, sql.ErrNoRows) {
 		return apierr.Missing()
 	}

@@ -13,12 +13,11 @@ import (
 
 // link is the decoded content of an approval link.
 type link struct {
-	request    string // ID of the request; empty for links of earlier releases
-	posts      []linkedPost
-	personID   int64     // person who created the link; 0 if unknown
-	expiresAt  time.Time // when the link expires
-	clientName string    // name that was last entered on the page
-	message    string
+	request   string // ID of the request; empty for links of earlier releases
+	posts     []linkedPost
+	personID  int64     // person who created the link; 0 if unknown
+	expiresAt time.Time // when the link expires
+	message   string
 }
 
 // linkedPost is a version of a post that a link shows.
