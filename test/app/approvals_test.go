@@ -64,7 +64,11 @@ func TestSeveralPostsInOneLink(t *testing.T) {
 		}
 		f.press().shows(200, "1 approved, 1 with changes, 1 to go", "Not <this> one", "Changes requested", "Approve the other post")
 		f.press().shows(422, "This version has already been decided.", "Comment : The third post. Not <this> one")
-		guest.open(link).form("Approve the other post").press().
+		f = guest.open(link).shows(200, "As Cleo · Change").form("Approve the other post")
+		if got := h.browser(t).open(link).form("Approve the other post").values.Get("name"); got != "" {
+			t.Errorf("another visitor sees the name %q", got)
+		}
+		f.press().
 			shows(200, "2 approved, 1 with changes, 0 to go", "You have decided on all posts.")
 		for id, want := range map[string]string{first: "approved", second: "approved", third: "rejected"} {
 			if h.count(t, "posts WHERE id = ? AND approval = ? AND status = 'draft'", id, want) != 1 {
@@ -219,7 +223,7 @@ func TestApprovalTabs(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b, guest := c.as(t, access.Editor), h.browser(t)
-		b.open("/approvals?show=decided").shows(200, "No link is decided yet.")
+		b.open("/approvals?show=decided").shows(200, "Nothing decided yet")
 		long := strings.Repeat("A long text. ", 20) + "Its end."
 		one, two := c.draft(t, long, ""), c.draft(t, "Another.", "")
 		_, old := b.requestApproval(false, one, two)
@@ -290,7 +294,7 @@ func TestApprovalPersonalData(t *testing.T) {
 			}
 		}
 		for i, id := range []string{one, two} {
-			owner.open("/posts/" + id + "/delete").form("Delete draft").press().shows(200)
+			owner.open("/posts/" + id + "/delete").form("Delete post").press().shows(200)
 			if n := h.count(t, "approval_requests WHERE email <> ''"); n != 1-i {
 				t.Errorf("%d approval requests remain after %d deletions", n, i+1)
 			}

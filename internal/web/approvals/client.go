@@ -210,7 +210,7 @@ func (p *Handlers) clientView(r *http.Request) (*clientView, error) {
 	if v.Page, err = p.approvals.Show(r.Context(), v.Token); err != nil {
 		return v, err
 	}
-	v.Name = v.Client
+	v.Name = p.signer(r)
 	if r.PostForm != nil {
 		v.Name = r.PostForm.Get("name")
 	}

@@ -79,6 +79,8 @@ func (p *Handlers) finishAction(w http.ResponseWriter, r *http.Request, err erro
 	f := &apierr.Error{}
 	if err != nil {
 		f = apierr.FromError(err)
+	} else {
+		p.rememberSigner(w, r)
 	}
 	v, failed := p.clientView(r)
 	switch {

@@ -1,0 +1,39 @@
+package approvals
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"time"
+
+	"pressroom.example/pressroom/internal/domain/post/approval"
+)
+
+const (
+	// signerCookie keeps the name with which a client last decided in a browser. It grants no access.
+	signerCookie = "pressroom-signer"
+	signerLife   = 180 * 24 * time.Hour
+	maxSigner    = 200 // characters of a name
+)
+
+// signer returns the name with which the visitor's browser last decided, or "". Other people with the same link do not see it.
+func (p *Handlers) signer(r *http.Request) string {
+	c, err := r.Cookie(signerCookie)
+	if err != nil {
+		return ""
+	}
+	name, err := base64.RawURLEncoding.DecodeString(c.Value)
+	if err != nil || len(name) > 4*maxSigner {
+		return ""
+	}
+	return strings.ToValidUTF8(string(name), "")
+}
+
+// rememberSigner keeps the name of the form for the next decision in the same browser.
+func (p *Handlers) rememberSigner(w http.ResponseWriter, r *http.Request) {
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure if the service uses HTTPS
+		Name: signerCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(r.PostForm.Get("name"))), Path: approval.Path,
+		MaxAge: int(signerLife / time.Second), HttpOnly: true, Secure: strings.HasPrefix(p.PublicURL, "https:"),
+		SameSite: http.SameSiteLaxMode,
+	})
+}
