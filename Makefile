@@ -67,7 +67,7 @@ sbom: build ## Write the bill of materials of bin/pressroom to build/pressroom.c
 	go run ./test/supply bill bin/pressroom >build/pressroom.cdx.json
 
 site: ## Write the documentation as a static site with search to build/site
-	go -C tools/site test ./... && go -C tools/site run . ../../docs ../../build/site
+	go run ./internal/tools/site build/site
 
 reproduce: ## Build the last commit twice from scratch and compare the bytes
 	scripts/reproduce

@@ -26,9 +26,9 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// english are the folders that are not translated: the page of components is for developers, and the reference is generated
-// from the API description.
-var english = []string{"components", "reference"}
+// english are the folders that are not translated: the page of components is for developers, the reference is generated
+// from the API description, and the guides are in English.
+var english = []string{"components", "guides", "reference"}
 
 // isTranslated reports whether a file below internal/web must be translated.
 func isTranslated(path string) bool {

@@ -38,6 +38,7 @@ import (
 	"pressroom.example/pressroom/internal/web/compose"
 	"pressroom.example/pressroom/internal/web/consent"
 	erasurepages "pressroom.example/pressroom/internal/web/erasure"
+	"pressroom.example/pressroom/internal/web/guides"
 	"pressroom.example/pressroom/internal/web/hashtags"
 	"pressroom.example/pressroom/internal/web/library"
 	"pressroom.example/pressroom/internal/web/live"
@@ -170,6 +171,7 @@ func (a *App) pages() []shell.Route {
 		erasurepages.New(a.Frame, a.Erasure).Routes(),
 		consent.New(a.Frame, a.OAuth).Routes(),
 		a.reference.Routes(),
+		guides.New(a.Frame).Routes(),
 		notifications.New(a.Frame, a.Notifications).Routes(),
 		live.New(a.Frame, a.Feed).Routes(),
 	)

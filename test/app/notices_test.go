@@ -221,7 +221,10 @@ func TestReferencePages(t *testing.T) {
 			b.open("/docs/app?q=approval").shows(200, "Get a client’s approval").lacks("Invite a colleague")
 			b.open("/docs/start").shows(200, h.root+"/api/v1/me")
 			b.open("/docs/assistants").shows(200, h.root+"/mcp")
-			b.open("/docs/nothing").shows(404)
+			b.open("/docs").follow("All guides").shows(200, "Backup and restore", "How pressroom works").follow("Backup and restore").
+				shows(200, "Creating a backup").mustBeSmall()
+			b.open("/docs/app").follow("Guides").shows(200, "How pressroom works")
+			b.open("/docs/nothing").shows(404, "The documentation has no page", "All guides")
 		}
 	})
 }

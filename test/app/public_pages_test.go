@@ -12,11 +12,11 @@ import (
 func TestPublicPages(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		owner, stranger := h.crew(t).as(t, access.Owner), h.browser(t)
-		stranger.open("/").shows(http.StatusOK, "Social posts from first idea to result", "How it works", "Documentation").
+		stranger.open("/").shows(http.StatusOK, "Social posts from first idea to result", "How it works", "API reference", "Guides").
 			contains(`href="/sign-in"`)
 		stranger.open("/approval/unknown").shows(http.StatusNotFound, "This link is no longer active",
-			"Ask the team that sent it for a new one.").lacks(`href="/sign-in"`, "Documentation")
-		stranger.open("/shared/reports/unknown").lacks(`href="/sign-in"`, "Documentation")
+			"Ask the team that sent it for a new one.").lacks(`href="/sign-in"`, "API reference")
+		stranger.open("/shared/reports/unknown").lacks(`href="/sign-in"`, "API reference")
 
 		owner.open("/nowhere").shows(http.StatusNotFound, "Page not found, or you don’t have access.", "Go to the home page").
 			contains(`class="act second" href="/search"`)

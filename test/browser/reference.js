@@ -1,4 +1,4 @@
-// The API reference for visitors: all its pages, and copying a command.
+// The API reference and the guides for visitors, and copying a command.
 'use strict';
 
 const { assert, look, open, run, world } = require('./drive.js');
@@ -9,6 +9,10 @@ run(async (browser) => {
   for (const name of ['start', 'assistants', 'answers', 'api/posts', 'api/reports', 'api/account']) {
     await page.goto(`/docs/${name}`);
     await look(page, `docs-${name.replace('/', '-')}`);
+  }
+  for (const name of ['', '?q=sealing+key', '/app', '/networks', '/adr/0025-pages-are-not-cached']) {
+    await page.goto(`/docs/guides${name}`);
+    await look(page, `guides${name.replace(/[^a-z]+/g, '-')}`);
   }
   await page.goto('/docs');
   await look(page, 'docs');

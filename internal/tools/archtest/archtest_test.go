@@ -10,6 +10,7 @@ var layers = map[string][]string{
 		"internal/platform/plaintext", "internal/platform/mediainfo", "internal/auth/apikey",
 		"internal/platform/loadshed", "internal/domain/provider", "internal/platform/sqlite", "internal/core/plan",
 		"internal/platform/tracing", "internal/domain/media/filename", "internal/platform/retryafter",
+		"internal/docsite",
 	},
 	"pictures": {"internal/platform/thumbnail", "internal/platform/stripmeta"},
 	"pipeline": {"internal/core/pipeline"},
@@ -64,7 +65,7 @@ var layers = map[string][]string{
 	"app": {
 		"internal/web", "internal/web/approvals", "internal/web/account", "internal/web/accounts", "internal/web/components",
 		"internal/web/compose", "internal/web/consent",
-		"internal/web/shell", "internal/web/hashtags", "internal/web/erasure", "internal/web/library", "internal/web/live",
+		"internal/web/shell", "internal/web/hashtags", "internal/web/erasure", "internal/web/guides", "internal/web/library", "internal/web/live",
 		"internal/web/notifications", "internal/web/operator", "internal/web/plot", "internal/web/posts",
 		"internal/web/preview", "internal/web/reference", "internal/web/reports", "internal/web/search",
 		"internal/web/settings", "internal/web/voices",
@@ -72,7 +73,7 @@ var layers = map[string][]string{
 	"apicli": {"internal/apicli", "internal/apicli/profile", "internal/apicli/manpage"},
 	"server": {"internal/server"},
 	"tests": {
-		"internal/tools/archtest", "internal/tools/clientgen", "internal/tools/descriptions",
+		"internal/tools/archtest", "internal/tools/clientgen", "internal/tools/descriptions", "internal/tools/site",
 		"internal/domain/hashtag/syntheticrelated",
 		"internal/network/networktest", "internal/domain/report/synthetic", "internal/domain/report/synthetichashtag",
 		"internal/domain/post/posttest", "internal/testkit", "internal/testkit/acme",

@@ -3,7 +3,9 @@ package shell
 import (
 	"bytes"
 	"crypto/rand"
+	"crypto/sha256"
 	"embed"
+	"encoding/base64"
 	"html/template"
 	"io/fs"
 	"net/http"
@@ -30,6 +32,7 @@ type page struct {
 	Waiting int      // posts that wait for the client
 	Menu    *settingsMenu
 	Body    any
+	Stable  bool // the same for all signed-out visitors until the program changes
 }
 
 // IsForGuests reports whether the page is for people who have a link but no account.
@@ -137,6 +140,14 @@ func (f *Frame) ShowTitled(w http.ResponseWriter, r *http.Request, status int, s
 	f.show(w, r, status, show, page{Title: title, Body: body, Menu: f.settingsMenu(r, VisitorOf(r.Context()))})
 }
 
+// ShowStable is ShowTitled for a page that is the same for all signed-out visitors until the program changes. Their
+// browsers keep it and ask whether it has changed. Signed-in people get a page that is not cached.
+func (f *Frame) ShowStable(w http.ResponseWriter, r *http.Request, show Page, title string, body any) {
+	f.show(w, r, http.StatusOK, show, page{
+		Title: title, Body: body, Menu: f.settingsMenu(r, VisitorOf(r.Context())), Stable: true,
+	})
+}
+
 func (f *Frame) show(w http.ResponseWriter, r *http.Request, status int, show Page, p page) {
 	p.Section, _, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	p.Visitor, p.Once = VisitorOf(r.Context()), f.Once()
@@ -155,7 +166,27 @@ func (f *Frame) show(w http.ResponseWriter, r *http.Request, status int, show Pa
 		http.Error(w, "Something went wrong. Try again in a moment.", http.StatusInternalServerError)
 		return
 	}
+	if p.Stable && p.Visitor == nil && isUnchanged(w, r, out.Bytes()) {
+		return
+	}
 	WriteHTML(w, r, status, addTeamField(out.Bytes(), p.Visitor))
+}
+
+// isUnchanged sets the validator of a page (RFC 9110, section 8.8). If the browser has the page, it answers with 304. The
+// validator is weak, because the page may be compressed.
+func isUnchanged(w http.ResponseWriter, r *http.Request, data []byte) bool {
+	sum := sha256.Sum256(data)
+	tag := `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Set("ETag", tag)
+	for known := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
+		if strings.TrimSpace(known) == tag {
+			w.Header().Add("Vary", "Accept-Language")
+			w.WriteHeader(http.StatusNotModified)
+			return true
+		}
+	}
+	return false
 }
 
 // unread returns the number of the visitor's unread notifications, or 0 if they cannot be counted.

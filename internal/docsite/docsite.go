@@ -1,0 +1,239 @@
+// Package docsite renders the guides in docs/ for the program and for the static site. A page is rendered when it is first
+// requested.
+package docsite
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// Options configure a site.
+type Options struct {
+	Suffix string // of the links between pages: ".html" of files, or none
+	// Outside returns the address of a file of the repository that is not in docs/, or "" for no link.
+	Outside func(file string) string
+}
+
+// Site is all pages of a folder.
+type Site struct {
+	Sections []Section
+
+	pages map[string]*Page
+}
+
+// Section is a group of pages.
+type Section struct {
+	ID, Title string
+	Pages     []*Page // in the order of the navigation
+}
+
+// Page is a guide.
+type Page struct {
+	Name    string // path of the file without .md, such as networks/x
+	Title   string
+	Section string
+	Content func() (*Content, error)
+}
+
+// Content is a rendered page.
+type Content struct {
+	HTML  template.HTML
+	Parts []Part
+	Links []string // relative links, as in the source
+}
+
+// Part is a heading with the text up to the next heading.
+type Part struct {
+	ID, Title string
+	Level     int
+	Text      string
+}
+
+// order has the sections, and the files of each that come first. Files of a folder that are in no list follow in the order
+// of their names.
+var order = []struct {
+	id, title, folder string
+	first             []string
+}{
+	{"use", "Using pressroom", ".", []string{
+		"app", "publishing", "media", "analytics", "reports", "scoring", "hashtags", "voices", "assistants", "tools", "clients",
+		"errors", "idempotency", "limits",
+	}},
+	{"operation", "Operation", "", []string{
+		"deploy", "running", "security", "backup", "upgrading", "scaling", "troubleshooting", "sources", "bridge", "storm", "releases",
+	}},
+	{"networks", "Networks", "networks", []string{"networks"}},
+	{"decisions", "Decisions", "adr", nil},
+}
+
+// New returns the site of the Markdown files of a folder. It reads only their titles.
+func New(files fs.FS, o Options) (*Site, error) {
+	s := &Site{pages: map[string]*Page{}}
+	listed := map[string]bool{}
+	for _, section := range order {
+		for _, name := range section.first {
+			listed[name] = true
+		}
+	}
+	for _, section := range order {
+		names := slices.Clone(section.first)
+		if section.folder != "" {
+			found, err := fs.Glob(files, path.Join(section.folder, "*.md"))
+			if err != nil {
+				return nil, err
+			}
+			for _, file := range found {
+				if name := strings.TrimSuffix(file, ".md"); !listed[name] {
+					names = append(names, name)
+				}
+			}
+		}
+		made := Section{ID: section.id, Title: section.title}
+		for _, name := range names {
+			p, err := newPage(files, name, o)
+			if err != nil {
+				return nil, err
+			}
+			p.Section = section.title
+			made.Pages = append(made.Pages, p)
+			s.pages[name] = p
+		}
+		s.Sections = append(s.Sections, made)
+	}
+	return s, nil
+}
+
+// newPage returns the page of a file.
+func newPage(files fs.FS, name string, o Options) (*Page, error) {
+	source, err := fs.ReadFile(files, name+".md")
+	if err != nil {
+		return nil, err
+	}
+	line, _, _ := bytes.Cut(source, []byte("\n"))
+	title, ok := strings.CutPrefix(string(line), "# ")
+	if !ok {
+		return nil, fmt.Errorf("%s.md: no title", name)
+	}
+	p := &Page{Name: name, Title: strings.TrimSpace(title)}
+	p.Content = sync.OnceValues(func() (*Content, error) {
+		source, err := fs.ReadFile(files, name+".md") // not kept in memory
+		if err != nil {
+			return nil, err
+		}
+		return render(name, source, o)
+	})
+	return p, nil
+}
+
+// Page returns a page by its name, or nil.
+func (s *Site) Page(name string) *Page { return s.pages[name] }
+
+// Result is a part of a page that matches a search.
+type Result struct {
+	Page  *Page
+	Part  Part   // without a title for the whole page
+	Text  string // around the first word
+	score int
+}
+
+const (
+	maxResults = 30
+	maxParts   = 3 // of one page
+)
+
+// Search returns the parts with all words of a query, those with the words in their titles first.
+func (s *Site) Search(query string) ([]Result, error) {
+	words := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return unicode.IsSpace(r) || r == '-' })
+	if len(words) == 0 {
+		return nil, nil
+	}
+	var out []Result
+	for _, section := range s.Sections {
+		for _, p := range section.Pages {
+			content, err := p.Content()
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, p.search(content, words)...)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Result) int { return cmp.Compare(b.score, a.score) })
+	return out[:min(len(out), maxResults)], nil
+}
+
+// search returns the best parts of a page with all words, or the page if the words are in different parts.
+func (p *Page) search(content *Content, words []string) []Result {
+	title := strings.ToLower(p.Title)
+	var out []Result
+	var whole strings.Builder
+	for _, part := range content.Parts {
+		heading, text := strings.ToLower(part.Title), strings.ToLower(part.Text)
+		whole.WriteString(heading + " " + text + " ")
+		if score := rate(words, title, heading, text); score > 0 {
+			out = append(out, Result{p, part, excerpt(part.Text, words[0]), score})
+		}
+	}
+	if len(out) == 0 && rate(words, title, "", whole.String()) > 0 {
+		return []Result{{p, Part{}, excerpt(content.Parts[0].Text, ""), 1}}
+	}
+	slices.SortStableFunc(out, func(a, b Result) int { return cmp.Compare(b.score, a.score) })
+	return out[:min(len(out), maxParts)]
+}
+
+// rate returns how well a part matches, or 0 if it lacks a word. Words in titles weigh more, and so does the whole query.
+func rate(words []string, title, heading, text string) int {
+	score := weigh(strings.Join(words, " "), title, heading, text)
+	for _, word := range words {
+		weight := weigh(word, title, heading, text)
+		if weight == 0 {
+			return 0
+		}
+		score += weight
+	}
+	return score
+}
+
+func weigh(phrase, title, heading, text string) int {
+	weight := min(strings.Count(text, phrase), 5)
+	if strings.Contains(heading, phrase) {
+		weight += 8
+	}
+	if weight > 0 && strings.Contains(title, phrase) {
+		weight += 8
+	}
+	return weight
+}
+
+// excerptLength is in bytes.
+const excerptLength = 160
+
+// excerpt returns the words of a text around a word, or its beginning.
+func excerpt(text, word string) string {
+	at := strings.Index(strings.ToLower(text), word)
+	if at < 0 || at > len(text) {
+		at = 0
+	}
+	if at > 40 {
+		at = strings.LastIndexByte(text[:at-40], ' ') + 1
+	} else {
+		at = 0
+	}
+	text = text[at:]
+	if len(text) > excerptLength {
+		if end := strings.LastIndexByte(text[:excerptLength], ' '); end > 0 {
+			text = text[:end] + " …"
+		}
+	}
+	if at > 0 {
+		text = "… " + text
+	}
+	return text
+}

@@ -1,0 +1,130 @@
+// Package guides serves the guides in docs/ at /docs/guides. They are in English.
+package guides
+
+import (
+	"embed"
+	"html/template"
+	"net/http"
+	"strings"
+	"sync"
+
+	"pressroom.example/pressroom/docs"
+	"pressroom.example/pressroom/internal/docsite"
+	"pressroom.example/pressroom/internal/web/shell"
+)
+
+//go:embed templates/*.html
+var files embed.FS
+
+var pages = shell.Parse(files, nil)
+
+// Path is the path of the list of all guides.
+const Path = "/docs/guides"
+
+// maxQuery is the length of a query in bytes; the rest is ignored.
+const maxQuery = 200
+
+// served are the files outside docs/ that the program serves.
+var served = map[string]string{"api/openapi.json": "/api/v1/openapi.json"}
+
+// site is made on first use.
+var site = sync.OnceValues(newSite)
+
+func newSite() (*docsite.Site, error) {
+	return docsite.New(docs.Files, docsite.Options{Outside: func(file string) string { return served[file] }})
+}
+
+// Handlers serves the guides.
+type Handlers struct{ *shell.Frame }
+
+// New returns the handlers.
+func New(f *shell.Frame) *Handlers { return &Handlers{f} }
+
+// Routes returns the routes of the pages, which are public.
+func (p *Handlers) Routes() []shell.Route {
+	return []shell.Route{
+		{Pattern: "GET " + Path, For: shell.Anyone, Do: p.contents, OneFactor: true},
+		{Pattern: "GET " + Path + "/{name...}", For: shell.Anyone, Do: p.guide, OneFactor: true},
+		{Pattern: "GET /docs/{name...}", For: shell.Anyone, Do: p.elsewhere, OneFactor: true},
+	}
+}
+
+// sheet is a page with the list of all guides beside it.
+type sheet struct {
+	Sections []docsite.Section
+	Page     *docsite.Page // nil on the list and on an unknown page
+	Parts    []docsite.Part
+	Body     template.HTML
+	Query    string
+	Results  []docsite.Result
+	Wanted   string // the unknown page
+}
+
+// Shows reports whether the pages of a section are listed beside the page.
+func (s sheet) Shows(section docsite.Section) bool {
+	return section.ID != "decisions" || s.Page != nil && s.Page.Section == section.Title
+}
+
+// contents shows all guides, or the results of a search.
+func (p *Handlers) contents(w http.ResponseWriter, r *http.Request) {
+	all, err := site()
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	s := sheet{Sections: all.Sections, Query: strings.TrimSpace(r.URL.Query().Get("q"))}
+	if len(s.Query) > maxQuery {
+		s.Query = strings.ToValidUTF8(s.Query[:maxQuery], "")
+	}
+	if s.Results, err = all.Search(s.Query); err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	p.ShowStable(w, r, pages["contents"], "Guides", s)
+}
+
+func (p *Handlers) guide(w http.ResponseWriter, r *http.Request) {
+	all, err := site()
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	page := all.Page(r.PathValue("name"))
+	if page == nil {
+		p.elsewhere(w, r)
+		return
+	}
+	content, err := page.Content()
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	s := sheet{Sections: all.Sections, Page: page, Body: content.HTML}
+	for _, part := range content.Parts {
+		if part.Level == 2 {
+			s.Parts = append(s.Parts, part)
+		}
+	}
+	p.ShowStable(w, r, pages["guide"], page.Title+" · Guides", s)
+}
+
+// elsewhere redirects a name of a file to its guide, and lists all guides for other names.
+func (p *Handlers) elsewhere(w http.ResponseWriter, r *http.Request) {
+	all, err := site()
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	name := strings.Trim(r.PathValue("name"), "/")
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".md"), ".html")
+	switch {
+	case name == "" && strings.HasPrefix(r.URL.Path, Path):
+		http.Redirect(w, r, Path, http.StatusMovedPermanently)
+	case name == "":
+		http.Redirect(w, r, "/docs", http.StatusMovedPermanently)
+	case all.Page(name) != nil:
+		http.Redirect(w, r, Path+"/"+name, http.StatusMovedPermanently)
+	default:
+		p.Show(w, r, http.StatusNotFound, pages["missing"], "Not found", sheet{Sections: all.Sections, Wanted: r.URL.Path})
+	}
+}
