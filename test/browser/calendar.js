@@ -37,7 +37,7 @@ run(async (browser) => {
   // In the week view, the lower half of an hour means half past. A draft is dragged from the list next to the hours.
   await page.getByRole('link', { name: 'Week', exact: true }).click();
   const hour = page.locator(`[data-at^="${world.days[1]}T14"]`);
-  await post(page, 'Latte art').dragTo(hour, { targetPosition: { x: 20, y: 40 } });
+  await post(page, 'Latte art').dragTo(hour, { targetPosition: { x: 20, y: 26 } });
   await page.locator('#moved').getByText(/moved to .*, 14:30\.$/).waitFor();
   await hour.getByText('Latte art').waitFor();
   await look(page, 'calendar-week-moved');

@@ -97,6 +97,7 @@ type (
 		Past   bool
 		Now    int  // current quarter of the hour, from 1; 0 if the hour is not the current one
 		Night  bool // folded
+		Quiet  bool // without posts on all days, so it is shown low
 		Spills bool // its posts reach into the next hour, which has none
 		Events []event
 	}
@@ -172,6 +173,7 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 		if view.Night == "" {
 			view.Rows = foldNights(view.Days, view.Rows)
 		}
+		markQuiet(view.Days, view.Rows)
 	}
 	return nil
 }
@@ -276,6 +278,16 @@ func foldNights(days []calendarDay, rows []hourRow) []hourRow {
 		days[i].Hours = hours[i]
 	}
 	return out
+}
+
+// markQuiet marks the hours in which no day has a post.
+func markQuiet(days []calendarDay, rows []hourRow) {
+	for n, row := range rows {
+		hasPosts := slices.ContainsFunc(days, func(d calendarDay) bool { return len(d.Hours[n].Events) > 0 })
+		for i := range days {
+			days[i].Hours[n].Quiet = !hasPosts && !row.Night
+		}
+	}
 }
 
 // label returns the time at which the hour of a row starts, with the zone's abbreviation if a day has the hour twice,

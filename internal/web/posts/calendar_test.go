@@ -103,3 +103,19 @@ func TestEventCountsAccountsWithoutLogo(t *testing.T) {
 		}
 	}
 }
+
+// Hours without posts on any day are low. The night has its own height.
+func TestMarkQuiet(t *testing.T) {
+	t.Parallel()
+	posts := []event{{}}
+	days := []calendarDay{
+		{Hours: []dayHour{{}, {Events: posts}, {}}},
+		{Hours: []dayHour{{}, {}, {}}},
+	}
+	markQuiet(days, []hourRow{{Night: true}, {}, {}})
+	for i, d := range days {
+		if d.Hours[0].Quiet || d.Hours[1].Quiet || !d.Hours[2].Quiet {
+			t.Errorf("day %d: %+v, want only the last hour quiet", i, d.Hours)
+		}
+	}
+}

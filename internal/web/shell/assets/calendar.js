@@ -104,7 +104,9 @@ async function move(action, body, putBack) {
     const answer = await fetch(action, { method: 'POST', body });
     const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById('calendar');
     if (!fresh) throw new Error(`there is no calendar in the answer ${answer.status}`);
+    const open = rail()?.open;
     calendar().replaceWith(fresh);
+    if (rail()) rail().open = Boolean(open);
     told.textContent = fresh.querySelector('#moved p')?.textContent ?? '';
   } catch (error) {
     putBack?.();
@@ -117,6 +119,26 @@ async function move(action, body, putBack) {
     console.warn(error);
   }
 }
+
+// The list of drafts is folded, except on wide screens. The browser remembers if the person opens or closes it.
+const rail = () => document.querySelector('.drafts > details');
+const railKey = 'calendar-drafts';
+if (rail()) rail().open = (localStorage.getItem(railKey) ?? (matchMedia('(min-width: 90rem)').matches ? 'open' : '')) === 'open';
+document.addEventListener('click', (event) => {
+  const summary = event.target.closest('.drafts > details > summary');
+  if (summary) localStorage.setItem(railKey, summary.parentElement.open ? '' : 'open');
+});
+
+// Hours open at the current time, or at the first post, if that is below the window.
+function showNow() {
+  const hours = document.querySelector('.timegrid');
+  if (!hours || location.hash || scrollY > 0 || matchMedia('(max-width: 48rem)').matches) return;
+  const now = hours.querySelector('.hour.now');
+  const bottoms = [...now ? [now] : hours.querySelectorAll('.hour .event')].map((spot) => spot.getBoundingClientRect().bottom);
+  const first = Math.min(...bottoms);
+  if (bottoms.length > 0 && first > innerHeight) scrollBy({ top: first - innerHeight * 0.7, behavior: 'instant' });
+}
+showNow();
 
 document.addEventListener('submit', async (event) => {
   const form = event.target;
