@@ -34,6 +34,8 @@ type overviewView struct {
 	Since             time.Time // the first day with followers if it is in the period, as midnight UTC; else zero
 	Now, Past         analytics.Week
 	Best              []analytics.TopPost
+	Times             postingTimes
+	Writer            bool
 }
 
 // overview shows the metrics of all accounts.
@@ -50,7 +52,7 @@ func (p *Handlers) overview(w http.ResponseWriter, r *http.Request) {
 func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	out := overviewView{
-		ZoneName: v.Team.Timezone, Manages: v.Is(shell.Managers),
+		ZoneName: v.Team.Timezone, Manages: v.Is(shell.Managers), Writer: v.Is(shell.Writers),
 	}
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
@@ -81,7 +83,10 @@ func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 	for i := range out.Best {
 		out.Best[i].At = out.Best[i].At.In(zone)
 	}
-	return out, nil
+	now := p.DB.Now().In(zone)
+	recent, err := p.insight.ListPostMetrics(ctx, v.Team.ID, ids, now.AddDate(0, 0, -timesDays), now)
+	out.Times = newPostingTimes(recent, now)
+	return out, err
 }
 
 // chooseAccounts keeps the accounts of a network, or all accounts if none is of that network, and sums them up.

@@ -11,6 +11,7 @@ import (
 // Heat is a heat map of the hours of the week, starting on Monday.
 type Heat struct {
 	Label string
+	First int // the first hour shown
 	Cells [7][24]Cell
 }
 
@@ -43,19 +44,20 @@ type heatCell struct {
 // Draw returns the heat map as SVG.
 func (h Heat) Draw(l *locale.Language) template.HTML {
 	view := heatView{Label: h.Label}
+	width := 24 * cellWidth / float64(24-h.First)
 	for day := range h.Cells {
 		name := l.Format(monday.AddDate(0, 0, day), locale.ShortWeekday)
 		view.Days = append(view.Days, tick{heatTop + (float64(day)+0.68)*cellHeight, name})
-		for hour, c := range h.Cells[day] {
+		for i, c := range h.Cells[day][h.First:] {
 			view.Cells = append(view.Cells,
 				heatCell{
-					heatLeft + float64(hour)*cellWidth, heatTop + float64(day)*cellHeight, cellWidth - 2,
+					heatLeft + float64(i)*width, heatTop + float64(day)*cellHeight, width - 2,
 					cellHeight - 2, "h" + strconv.Itoa(c.Level), c.Text,
 				})
 		}
 	}
-	for hour := 0; hour < 24; hour += 3 {
-		view.Hours = append(view.Hours, tick{heatLeft + float64(hour)*cellWidth, l.T("%d:00|time of day", hour)})
+	for hour := h.First; hour < 24; hour += 3 {
+		view.Hours = append(view.Hours, tick{heatLeft + float64(hour-h.First)*width, l.T("%d:00|time of day", hour)})
 	}
 	return draw("heat.svg", view)
 }
