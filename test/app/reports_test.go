@@ -202,6 +202,13 @@ func TestReportPreview(t *testing.T) {
 			"Check it on Instagram", "5 credits 7 credits left afterwards").contains(`href="https://www.instagram.com/harbour_cafe"`)
 		b.open("/reports/new?type=hashtag&subject=latteart").
 			shows(http.StatusOK, "#latteart Hashtag on Instagram.", "2 credits left afterwards")
+		b.open("/reports/new").lacks("Your accounts:")
+		c.addAccountOf(t, "instagram")
+		c.addAccountOf(t, "mastodon")
+		own := b.open("/reports/new").shows(http.StatusOK, "Your accounts:")
+		if n := strings.Count(own.source, `href="/reports/new?platform=instagram&amp;subject=`); n != 1 {
+			t.Errorf("%d accounts are offered, want only the one on a network with reports", n)
+		}
 		for _, subject := range []string{"", "not+a+name!"} {
 			b.open("/reports/new?subject="+subject).shows(http.StatusOK).lacks("left afterwards", "Check it on")
 		}

@@ -38,8 +38,8 @@ type comparison struct {
 	l *locale.Language
 }
 
-// Chart returns the chart, or nothing if there is too little to compare.
-func (c comparison) Chart() template.HTML { return c.Draw(c.l) }
+// Chart returns the chart, for wide and for narrow screens, or nothing if there is too little to compare.
+func (c comparison) Chart() template.HTML { return c.Draw(c.l) + c.Narrow().Draw(c.l) }
 
 // nameOf returns how a report is called in charts.
 func nameOf(l *locale.Language, s report.ReportSummary) string {

@@ -3,6 +3,7 @@ package reports
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +36,11 @@ type entry struct {
 	Summary *report.ReportSummary
 	Trend   []report.Size // measurements, oldest first
 	Ending  bool          // it expires soon
+}
+
+// HasProfile reports whether the list has a profile with key metrics.
+func (v listView) HasProfile() bool {
+	return slices.ContainsFunc(v.Reports, func(e entry) bool { return e.Summary != nil && e.Summary.Profile != nil })
 }
 
 // Line returns the followers at each measurement.
@@ -183,6 +189,16 @@ type newView struct {
 	Type, Platform, Subject string
 	Wrong, Field            string
 	Preview                 *report.Preview // nil without a valid subject
+	Own                     []ownProfile    // accounts of the team
+}
+
+// ownProfile is an account of the team that a report can be about.
+type ownProfile struct{ report.OwnProfile }
+
+// NewPath returns the path of the form with the profile.
+func (o ownProfile) NewPath() string {
+	q := url.Values{"type": {report.Profile}, "platform": {o.Platform}, "subject": {o.Username}}
+	return "/reports/new?" + q.Encode()
 }
 
 // Price returns the price of the report.
@@ -230,6 +246,14 @@ func (p *Handlers) showNew(w http.ResponseWriter, r *http.Request, status int, v
 		view.Type = report.Profile
 	}
 	team := shell.VisitorOf(r.Context()).Team
+	own, err := p.reports.OwnProfiles(r.Context(), team.ID)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	for _, o := range own {
+		view.Own = append(view.Own, ownProfile{o})
+	}
 	known, err := p.reports.Preview(r.Context(), team.ID,
 		report.CreateInput{Type: view.Type, Platform: view.Network(), Subject: view.Subject})
 	switch {

@@ -199,10 +199,10 @@ func (v view) Contents() []part {
 	add(s.Words != nil, "words", "Words")
 	add(s.Score != nil, "score", "Score")
 	add(v.Engagement != nil, "engagement", "Engagement")
-	add(s.Cadence != nil, "cadence", "Posting frequency")
+	add(s.Cadence != nil, "cadence", "Frequency")
 	add(s.Posts != nil, "posts", "All posts")
 	add(true, "method", "Method")
-	add(v.Status == report.Ready && !v.Shared, "keep", "Refresh and tracking")
+	add(v.Status == report.Ready && !v.Shared, "keep", "Tracking")
 	add(!v.Shared, "files", "CSV files")
 	return out
 }

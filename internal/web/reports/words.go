@@ -9,6 +9,7 @@ import (
 
 	"pressroom.example/pressroom/internal/domain/report/result"
 	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/teamtime"
 	"pressroom.example/pressroom/internal/web/plot"
 	"pressroom.example/pressroom/internal/web/shell"
 )
@@ -19,10 +20,11 @@ func words(l *locale.Language) template.FuncMap {
 		"num": func(v any) string { return number(l, v) }, "pct": func(v any) string { return percent(l, v) },
 		"times": func(r *result.FindingRatio) string { return times(l, r) }, "ranges": rangeOf, "share": shareOf,
 		"date": func(at time.Time) template.HTML { return date(l, at) }, "day": func(at time.Time) string { return day(l, at) },
-		"longday": func(at time.Time) string { return l.Format(at, locale.LongDay) },
-		"title":   func(text string) string { return title(l, text) },
-		"hours":   func(from, count int) string { return hours(l, from, count) },
-		"rate":    func(v any) string { return rate(l, v) }, "age": func(days *float64) string { return age(l, days) },
+		"measured": func(m *teamtime.Moment) string { return measuredDay(l, m) },
+		"longday":  func(at time.Time) string { return l.Format(at, locale.LongDay) },
+		"title":    func(text string) string { return title(l, text) },
+		"hours":    func(from, count int) string { return hours(l, from, count) },
+		"rate":     func(v any) string { return rate(l, v) }, "age": func(days *float64) string { return age(l, days) },
 		"component":  func(name string) string { return component(l, name) },
 		"components": func(names []string) string { return componentList(l, names) },
 		"listed":     func(counts []string) string { return strings.Join(counted(l, counts), ", ") },
@@ -49,6 +51,15 @@ var notes = shell.NewNotes(
 	"Based on the newest %s of the profile's %s posts, at most two years old and as far as the provider returns them.",
 	"This report could not be created and was refunded. %s",
 )
+
+// measuredDay returns the day of a moment in the team's time zone.
+func measuredDay(l *locale.Language, m *teamtime.Moment) string {
+	at, err := time.Parse(time.RFC3339, m.Team)
+	if err != nil {
+		return ""
+	}
+	return day(l, at)
+}
 
 // direction returns the class of a change in percent.
 func direction(p float64) string {
