@@ -15,6 +15,22 @@ type Line struct {
 	Points []Point
 	Spread bool // place points at their At, else at equal distances
 	Zero   bool // the scale starts at 0
+
+	narrow bool
+}
+
+// Narrow returns the chart in the size of a phone.
+func (l Line) Narrow() Line {
+	l.narrow = true
+	return l
+}
+
+// size returns the class, the width and height, and how many labels fit below.
+func (l Line) size() (string, float64, float64, int) {
+	if l.narrow {
+		return "narrow", narrowWidth, narrowHeight, narrowNames
+	}
+	return "", lineWidth, lineHeight, mostNames
 }
 
 // Point is one value. A nil Value is a gap.
@@ -34,6 +50,7 @@ const (
 )
 
 type lineView struct {
+	Size          string // class
 	Label, Path   string
 	Bars          []bar // intervals
 	Dots          []dot
@@ -68,17 +85,17 @@ func (l Line) Draw(in *locale.Language) template.HTML {
 		return ""
 	}
 	low, high, step := scale(low, high)
+	size, width, height, names := l.size()
 	view := lineView{
-		Label: l.Label, Right: lineWidth - right, Bottom: lineHeight - bottom, Width: lineWidth,
-		Height: lineHeight,
+		Size: size, Label: l.Label, Right: width - right, Bottom: height - bottom, Width: width, Height: height,
 	}
-	y := func(v float64) float64 { return top + (high-v)/(high-low)*(lineHeight-top-bottom) }
+	y := func(v float64) float64 { return top + (high-v)/(high-low)*(height-top-bottom) }
 	for v := low; v <= high+step/2; v += step {
 		view.Lines = append(view.Lines, tick{y(v), FormatNumber(in, v)})
 	}
 	view.Left = leftOf(view.Lines)
 	x := func(i int) float64 { return l.x(i, view.Left) }
-	every := int(math.Ceil(float64(len(l.Points)) / mostNames))
+	every := int(math.Ceil(float64(len(l.Points)) / float64(names)))
 	for i, p := range l.Points {
 		if i%every == 0 {
 			view.Names = append(view.Names, tick{x(i), p.Name})
@@ -121,7 +138,8 @@ func (l Line) ends() (float64, float64, bool) {
 }
 
 func (l Line) x(i int, left float64) float64 {
-	room := lineWidth - left - right - 2*inset
+	_, width, _, _ := l.size()
+	room := width - left - right - 2*inset
 	if !l.Spread {
 		return left + inset + room*(float64(i)+0.5)/float64(len(l.Points))
 	}

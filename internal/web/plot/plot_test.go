@@ -70,6 +70,10 @@ func TestDrawings(t *testing.T) {
 	if drawn := one.Draw(locale.English); drawn != "" {
 		t.Errorf("line with one point: %s", drawn)
 	}
+	narrow := string(plot.Line{Label: "Followers", Points: []plot.Point{{Name: "2 Mar", Value: new(7.0)}}}.Narrow().Draw(locale.English))
+	if !strings.Contains(narrow, `class="plot narrow" viewBox="0 0 340 220"`) {
+		t.Errorf("a line for narrow screens: %s", narrow)
+	}
 	if drawn := (plot.Line{Label: "Nothing", Points: []plot.Point{{Name: "2 Mar"}}}).Draw(locale.English); drawn != "" {
 		t.Errorf("line without points: %s", drawn)
 	}

@@ -26,7 +26,7 @@ func (h history) Span(from time.Time) string {
 	return h.l.Format(from, locale.ShortDay)
 }
 
-// Line returns a chart of engagement, or nothing for fewer than two spans.
+// Line returns a chart of engagement, for wide and for narrow screens, or nothing for fewer than two spans.
 func (h history) Line() template.HTML {
 	if len(h.Spans) < 2 {
 		return ""
@@ -42,10 +42,10 @@ func (h history) Line() template.HTML {
 		}
 		line.Points = append(line.Points, point)
 	}
-	return line.Draw(h.l)
+	return line.Draw(h.l) + line.Narrow().Draw(h.l)
 }
 
-// Followers returns a chart of followers, or nothing for fewer than two measurements.
+// Followers returns a chart of followers, for wide and for narrow screens, or nothing for fewer than two measurements.
 func (h history) Followers() template.HTML {
 	if len(h.Measured) < 2 {
 		return ""
@@ -56,7 +56,7 @@ func (h history) Followers() template.HTML {
 		line.Points = append(line.Points,
 			plot.Point{Name: h.l.Format(m.At.In(h.zone), locale.ShortDay), At: float64(m.At.Unix()), Value: &count})
 	}
-	return line.Draw(h.l)
+	return line.Draw(h.l) + line.Narrow().Draw(h.l)
 }
 
 // Counts returns the followers at each measurement, oldest first.
