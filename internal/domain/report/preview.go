@@ -75,12 +75,13 @@ type OwnProfile struct{ Platform, Username string }
 // maxOwnProfiles is how many accounts of a team are offered for reports.
 const maxOwnProfiles = 6
 
-// OwnProfiles returns the first accounts of a team on networks with profile reports.
+// OwnProfiles returns the first connected accounts of a team on networks with profile reports.
 func (s *Service) OwnProfiles(ctx context.Context, team int64) ([]OwnProfile, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, p *OwnProfile) error {
 		return rows.Scan(&p.Platform, &p.Username)
 	}, `SELECT DISTINCT CASE platform WHEN 'tiktok_business' THEN 'tiktok' ELSE platform END, username FROM social_accounts
-		WHERE team_id = ? AND platform IN ('instagram', 'tiktok', 'tiktok_business') ORDER BY 1, 2 LIMIT ?`, team, maxOwnProfiles)
+		WHERE team_id = ? AND disconnected_at = 0 AND platform IN ('instagram', 'tiktok', 'tiktok_business')
+		ORDER BY 1, 2 LIMIT ?`, team, maxOwnProfiles)
 	if err != nil {
 		return nil, fmt.Errorf("reading the accounts of a team: %w", err)
 	}

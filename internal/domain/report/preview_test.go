@@ -1,13 +1,14 @@
 package report
 
 import (
+	"slices"
 	"testing"
 
 	"pressroom.example/pressroom/internal/testkit"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// The preview of a report names the team's account only while it is connected.
+// The preview of a report names the team's account only while it is connected. Only connected accounts are offered.
 func TestPreviewAccount(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -38,6 +39,10 @@ func TestPreviewAccount(t *testing.T) {
 			if got := must.Get(s.Preview(t.Context(), 1, in))(t); got.AccountID != c.want {
 				t.Errorf("%s %s: account %d, want %d", c.platform, c.username, got.AccountID, c.want)
 			}
+		}
+		own := must.Get(s.OwnProfiles(t.Context(), 1))(t)
+		if want := []OwnProfile{{"instagram", "harbour"}, {"tiktok", "shop"}}; !slices.Equal(own, want) {
+			t.Errorf("own profiles: %v, want %v", own, want)
 		}
 	})
 }
