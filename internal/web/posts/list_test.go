@@ -11,7 +11,7 @@ import (
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[post.Status]string{
-		post.Draft: "open draft", post.Scheduled: "open scheduled", post.Published: "", post.Failed: "",
+		post.Draft: "open deletable", post.Scheduled: "open scheduled", post.Published: "", post.Failed: "",
 	} {
 		one := listedPost{Entry: postlist.Entry{Status: status}, Deletes: status == post.Draft}
 		if got := one.Kinds(); got != want {
