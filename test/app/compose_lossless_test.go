@@ -179,6 +179,25 @@ func TestAllProblemsShown(t *testing.T) {
 	})
 }
 
+// The script asks whether a new post is published or sent for approval before it is saved, so that canceling leaves no draft.
+func TestAskBeforeSaving(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		form := url.Values{"caption": {"Hello"}, "account": {c.id()}, "once": {"asks"}, "ask": {"yes"}, "do": {"publish"}}
+		b.send("POST", "/posts/new", form).shows(200, "Publish now", "Bluesky:", "Publish to 1 account", "Cancel")
+		form.Set("do", "approval")
+		b.send("POST", "/posts/new", form).shows(200, "Send for approval", "Message to the client", "Schedule when approved", "Create the link")
+		form.Set("caption", strings.Repeat("x", 301))
+		b.send("POST", "/posts/new", form).shows(200, "A network would reject this post")
+		form.Del("account")
+		b.send("POST", "/posts/new", form).shows(422, "Select at least one account.")
+		if n := c.count(t, "posts"); n != 0 {
+			t.Errorf("%d posts were saved before the confirmation", n)
+		}
+	})
+}
+
 // Only the Schedule button starts a series. The other buttons keep the rule in the form.
 func TestSeriesStartsOnSchedule(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {

@@ -47,6 +47,8 @@ run(async (browser) => {
   await page.getByLabel('Text', { exact: true }).fill('ä'.repeat(320));
   await page.locator('#verdict', { hasText: '1 problem to fix before publishing.' }).waitFor();
   assert.match(await page.locator('#told').textContent(), /to fix/);
+  await page.locator('#near-caption', { hasText: 'Too long for Bluesky' }).waitFor(); // and nowhere else
+  assert.equal(await page.locator('li.reason:visible', { hasText: 'Too long for Bluesky' }).count(), 1);
   await look(page, 'compose-too-long');
   await page.getByLabel('Text', { exact: true }).fill('Open from eight on Sunday 👋🏽 with #coffee by @harbour and https://harbour.example/menu');
 
@@ -121,7 +123,8 @@ run(async (browser) => {
   await page.getByLabel('Date', { exact: true }).fill('2020-03-28');
   await page.getByRole('button', { name: 'Schedule', exact: true }).click();
   await page.getByRole('alert').waitFor();
-  assert.match(await page.getByRole('alert').textContent(), /That time has passed/);
+  assert.match(await page.getByRole('alert').textContent(), /See the marked fields/);
+  assert.match(await page.locator('#wrong-date').textContent(), /That time has passed/);
   await page.locator('#date:focus').waitFor(); // The browser focuses it some time after it shows the page.
   await look(page, 'compose-wrong');
   await page.getByLabel('Date', { exact: true }).fill('2031-03-28');

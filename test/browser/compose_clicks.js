@@ -73,17 +73,19 @@ async function hashtags(page) {
   await look(page, 'compose-hashtag-lists');
 }
 
-// publishDialog asks over the composer whether to publish. The post is saved, and canceling leads back to it.
+// publishDialog asks over the composer whether to publish. Canceling leaves the form and no draft.
 async function publishDialog(page) {
   await page.getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('button', { name: 'Publish now…' }).click();
   await page.getByRole('dialog', { name: 'Publish now' }).getByRole('button', { name: 'Publish to 1 account' }).waitFor();
   await look(page, 'compose-publish');
-  const edit = page.waitForEvent('load');
   await page.getByRole('link', { name: 'Cancel' }).click();
-  await edit;
-  assert.match(page.url(), /\/posts\/[0-9a-f-]{36}\/edit$/);
+  await page.getByRole('dialog', { name: 'Publish now' }).waitFor({ state: 'detached' });
+  assert.match(page.url(), /\/posts\/new$/);
   assert.equal(await page.getByLabel('Text', { exact: true }).inputValue(), 'From the tram.');
+  const drafts = await page.evaluate(async () => (await fetch('/posts?status=draft')).text());
+  assert.ok(!drafts.includes('From the tram.'));
+  await page.keyboard.press('Escape');
 }
 
 // writeOnPhone writes on a phone. The time and other buttons are in the bar, and the preview replaces the form.

@@ -33,7 +33,7 @@ var files embed.FS
 var pages = shell.Parse(files,
 	template.FuncMap{
 		"clock": clock, "has": has[int64], "hasText": has[string], "often": often, "hour": hour, "anchor": anchor,
-		"places": preview.Places,
+		"places": preview.Places, "fieldOf": fieldOf,
 	}, func(l *locale.Language) template.FuncMap {
 		return template.FuncMap{
 			"known":        func(text string) string { return shell.Text(l, text) },

@@ -52,6 +52,10 @@ func (p *Handlers) press(w http.ResponseWriter, r *http.Request, s sheet, refuse
 	what, rest, _ := strings.Cut(r.PostForm.Get("do"), ":")
 	switch what {
 	case "save", "schedule", "publish", "approval":
+		if (what == "publish" || what == "approval") && asksFirst(r) {
+			p.confirm(w, r, s, what)
+			return
+		}
 		p.save(w, r, s, what)
 		return
 	case "search":

@@ -117,11 +117,17 @@ addEventListener('online', keepNow);
 // Browsers ask before leaving only if changes could not be stored.
 addEventListener('beforeunload', (event) => { if (!saving && !keepWell) event.preventDefault(); });
 
+// stopKeeping stores nothing more, because the form is being sent.
+function stopKeeping() {
+  [saving, sentAt] = [true, Date.now()];
+  clearTimeout(keepTimer);
+}
+
 // Returning to a form that has created a post leads to that post, so that it is not created twice.
 form.addEventListener('submit', (event) => {
   leave(); // in case the form does not arrive
-  [saving, sentAt] = [true, Date.now()];
-  clearTimeout(keepTimer);
+  if (asksFirst(event.target, event.submitter)) return;
+  stopKeeping();
   const keeps = ['save', 'schedule', 'publish', 'approval'].includes(event.submitter?.value);
   if (keeps && !form.elements.post) history.replaceState(null, '', `/posts/new?sent=${form.elements.once.value}`);
 });

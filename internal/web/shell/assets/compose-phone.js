@@ -9,6 +9,7 @@ const timeField = (field) => field?.closest('#when');
 function showView(name) {
   form.dataset.view = name;
   for (const button of views) button.setAttribute('aria-pressed', String(button.dataset.show === name));
+  placeProblems();
 }
 
 function openTime(field) {

@@ -28,7 +28,7 @@ async function look() {
     }
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     welcome(page.getElementById('fresh'));
-    for (const part of ['twice', 'moment', 'zone']) put(page.getElementById(part));
+    for (const part of ['twice', 'moment', 'zone', 'next']) put(page.getElementById(part));
     put(page.getElementById('creators'));
     put(page.getElementById('tallies'));
     put(page.getElementById('voice-check'));
@@ -36,6 +36,7 @@ async function look() {
     const open = new Set([...looks.querySelectorAll('details[open]')].map(nameOf));
     keepMedia(page);
     looks.replaceChildren(...page.body.childNodes);
+    placeProblems();
     markProblems();
     for (const details of looks.querySelectorAll('details')) details.open = open.has(nameOf(details));
     const verdicts = [document.getElementById('verdict'), document.querySelector('#voice-check .warned')];
@@ -53,6 +54,60 @@ function keepMedia(page) {
   for (const media of page.querySelectorAll('img, video')) {
     const same = shown.get(media.src)?.shift();
     if (same?.alt === media.alt) media.replaceWith(same);
+  }
+}
+
+// placeProblems shows the problems that block publishing at the fields that correct them. A problem whose field is not visible
+// stays in the preview.
+function placeProblems() {
+  for (const list of form.querySelectorAll('.near')) list.replaceChildren();
+  for (const item of looks.querySelectorAll('.look li[data-field]')) {
+    const preview = item.closest('.look');
+    const list = nearField(item.dataset.field, preview.id.replace('look-', ''));
+    const text = item.textContent.trim();
+    item.hidden = Boolean(list);
+    for (const told of document.querySelectorAll(`#wrong-${item.dataset.field} p`)) if (told.textContent.endsWith(text)) told.remove();
+    if (!list || [...list.children].some((other) => other.textContent.trim() === text)) continue;
+    const near = item.cloneNode(true);
+    near.hidden = false;
+    near.removeAttribute('data-field');
+    const logo = preview.querySelector('.net');
+    if (logo) near.prepend(logo.cloneNode(true));
+    list.append(near);
+  }
+  const shown = new Set([...form.querySelectorAll('[id^="wrong-"] p')].map((told) => told.textContent.trim()));
+  for (const reason of looks.querySelectorAll(':scope > .reason')) reason.hidden = shown.has(reason.textContent.trim());
+}
+
+// nearField returns the list of an account's problems next to a field, or null if the field is not visible.
+function nearField(name, account) {
+  const field = name === 'caption' && version === account ? versionText(ownOf(version)) : document.getElementById(name);
+  const into = name === 'media' ? field : field?.parentElement;
+  if (name === 'accounts' || !into?.checkVisibility()) return null;
+  const id = `near-${field.id}`;
+  let list = document.getElementById(id);
+  if (!list) {
+    list = document.createElement('ul');
+    list.id = id;
+    list.className = 'near';
+    into.append(list);
+    field.setAttribute('aria-describedby', `${field.getAttribute('aria-describedby') ?? ''} ${id}`.trim());
+  }
+  return list;
+}
+
+// summarize shortens the list of problems above the form, because each problem is shown at its field.
+function summarize() {
+  const links = [...document.querySelectorAll('#wrong a[href^="#"]')].filter((link) => document.getElementById(link.hash.slice(1)));
+  if (links.length === 0) return;
+  const [first] = links;
+  const list = first.closest('ul');
+  for (const link of links.slice(1)) link.closest('li').remove();
+  first.textContent = translate('See the marked fields.');
+  if (list?.childElementCount === 1) {
+    const line = document.createElement('p');
+    line.append(first);
+    list.replaceWith(line);
   }
 }
 
@@ -98,10 +153,16 @@ function follow() {
   for (const plain of form.querySelectorAll('[data-by-hand]')) plain.hidden = true;
   for (const scripted of form.querySelectorAll('[data-scripted]')) scripted.hidden = false;
   document.getElementById('drop').classList.add('scripted');
+  summarize();
   showVersions();
+  placeProblems();
   limit();
   const often = document.getElementById('often');
   for (const part of form.querySelectorAll('[data-for]')) part.hidden = part.dataset.for === 'rule' ? !often?.value : part.dataset.for !== often?.value;
+  for (const unit of form.querySelectorAll('[data-singular]')) {
+    unit.dataset.plural ??= unit.textContent;
+    unit.textContent = document.getElementById('every').value === '1' ? unit.dataset.singular : unit.dataset.plural;
+  }
   for (const [field, ends] of [['until', 'until'], ['times', 'count']]) {
     const input = document.getElementById(field);
     if (input) input.parentElement.hidden = form.querySelector('input[name=ends]:checked')?.value !== ends;
@@ -121,6 +182,7 @@ for (const card of form.querySelectorAll('.option-card')) {
   card.addEventListener('toggle', () => {
     if (card.open && card.contains(document.activeElement)) card.scrollIntoView({ block: 'nearest' });
   });
+  card.addEventListener('change', () => requestAnimationFrame(() => card.scrollIntoView({ block: 'nearest' })));
 }
 
 function later(event) {

@@ -46,15 +46,76 @@ function editPageOf(address) {
   return `/posts/${encodeURIComponent(post)}/edit`;
 }
 
-// The composer saves the post first. After that, its form is that of a saved post.
+// asksFirst reports whether a dialog asks before the composer saves a new post. Files that are not uploaded are sent with the form.
+function asksFirst(form, button) {
+  const files = [...form.querySelectorAll('input[type=file]')].some((field) => field.files.length > 0);
+  return ['publish', 'approval'].includes(button?.value) && !files && !('whole' in button.dataset) && !form.elements.post;
+}
+
+const bodyOf = (form, button) => {
+  const body = new URLSearchParams();
+  for (const [name, value] of new FormData(form, button)) if (typeof value === 'string') body.append(name, value);
+  return body;
+};
+
+// ask shows the question about a new post in a dialog. The post is saved only after a confirmation.
+async function ask(form, button) {
+  const body = bodyOf(form, button);
+  body.append('ask', 'yes');
+  button.disabled = true;
+  const page = await fetch(form.action, { method: 'POST', body }).then(dialogPageOf).catch(() => null);
+  button.disabled = false;
+  if (!page) {
+    sendPressed(form, button); // the response shows the problems
+    return;
+  }
+  showDialog(page, () => button.focus());
+  document.querySelector('dialog [data-confirms]').addEventListener('submit', (event) => {
+    event.preventDefault();
+    event.submitter.disabled = true;
+    void confirmAsked(form, button, new FormData(event.target));
+  });
+}
+
+function sendPressed(form, button) {
+  button.dataset.whole = '';
+  form.requestSubmit(button);
+}
+
+// confirmAsked saves the post, then sends the form of its page with the answers of the dialog.
+async function confirmAsked(form, button, answers) {
+  stopKeeping();
+  const response = await fetch(form.action, { method: 'POST', body: bodyOf(form, button) }).catch(() => null);
+  const page = response?.redirected ? await dialogPageOf(response).catch(() => null) : null;
+  const next = page?.querySelector('[data-dialog] form');
+  if (!next) {
+    if (response?.redirected) location.assign(response.url);
+    else sendPressed(form, button);
+    return;
+  }
+  for (const field of next.querySelectorAll('[name]:not([type=hidden])')) {
+    if (field.type === 'checkbox') field.checked = answers.has(field.name);
+    else if (answers.has(field.name)) field.value = answers.get(field.name);
+  }
+  history.replaceState(null, '', editPageOf(response.url));
+  next.hidden = true;
+  document.body.append(document.adoptNode(next));
+  HTMLFormElement.prototype.submit.call(next);
+}
+
+// The composer saves a changed post first. After that, its form is that of a saved post.
 document.addEventListener('submit', async (event) => {
   const button = event.submitter;
   if (event.defaultPrevented || event.target.id !== 'compose' || !['publish', 'approval'].includes(button?.value)) return;
+  if (asksFirst(event.target, button)) {
+    event.preventDefault();
+    await ask(event.target, button);
+    return;
+  }
   const files = [...event.target.querySelectorAll('input[type=file]')].some((field) => field.files.length > 0);
   if (files || 'whole' in button.dataset) return;
   event.preventDefault();
-  const body = new URLSearchParams();
-  for (const [name, value] of new FormData(event.target, button)) if (typeof value === 'string') body.append(name, value);
+  const body = bodyOf(event.target, button);
   button.disabled = true;
   const response = await fetch(event.target.action, { method: 'POST', body }).catch(() => null);
   const page = response?.redirected ? await dialogPageOf(response).catch(() => null) : null;
