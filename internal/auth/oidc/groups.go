@@ -40,11 +40,16 @@ func ParseGroupRoles(texts []string) ([]GroupRole, error) {
 	return all, nil
 }
 
-var errManyGroups = apierr.New(apierr.Unauthorized,
-	"You are in more groups than the directory can send. Ask its administrator to send only the groups of this app.")
+var (
+	errManyGroups = apierr.New(apierr.Unauthorized,
+		"You are in more groups than the directory can send. Ask its administrator to send only the groups of this app.")
+	errNoGroups = apierr.New(apierr.Unauthorized,
+		"The directory did not send your groups. Ask its administrator to add you to a group of this app and to send its groups.")
+)
 
 // roles returns the role of a person in each team that has groups, by the claims of the ID token: the highest of the
-// person's groups, or "" if the person is in none of them.
+// person's groups, or "" if the person is in none of them. It returns an error unless the token contains a list of groups,
+// because a wrong setting of the directory must not remove people from their teams.
 func (d *Directory) roles(claims map[string]json.RawMessage) (map[int64]access.Role, error) {
 	if len(d.GroupRoles) == 0 {
 		return nil, nil //nolint:nilnil // no team has groups
@@ -53,12 +58,13 @@ func (d *Directory) roles(claims map[string]json.RawMessage) (map[int64]access.R
 	if err := json.Unmarshal(claims["_claim_names"], &elsewhere); err == nil && elsewhere[d.GroupsClaim] != "" {
 		return nil, errManyGroups
 	}
-	var groups []string
-	if err := json.Unmarshal(claims[d.GroupsClaim], &groups); err != nil { // a missing claim is an empty list
-		var one string
-		if json.Unmarshal(claims[d.GroupsClaim], &one) == nil && one != "" {
-			groups = []string{one}
+	var groups []string // nil if the claim is missing or null
+	if err := json.Unmarshal(claims[d.GroupsClaim], &groups); err != nil || groups == nil {
+		var one string // some directories send one group as a text
+		if err := json.Unmarshal(claims[d.GroupsClaim], &one); err != nil || one == "" {
+			return nil, errNoGroups
 		}
+		groups = []string{one}
 	}
 	out := map[int64]access.Role{}
 	rank := func(r access.Role) int { return slices.Index(access.Roles(), r) } // the highest role has 0, "" has -1

@@ -16,8 +16,6 @@ func TestRoles(t *testing.T) {
 	t.Parallel()
 	mapping := must.Get(ParseGroupRoles([]string{"cn=a,dc=x=1:viewer", "b=1:admin", "c=1:editor", "c=2:client"}))(t)
 	for claims, want := range map[string]map[int64]access.Role{
-		`{}`:                           {1: "", 2: ""},
-		`{"groups":null}`:              {1: "", 2: ""},
 		`{"groups":[]}`:                {1: "", 2: ""},
 		`{"groups":["B","x"]}`:         {1: "", 2: ""},
 		`{"groups":"b"}`:               {1: access.Admin, 2: ""},
@@ -36,6 +34,15 @@ func TestRoles(t *testing.T) {
 	d := &Directory{Options: Options{GroupsClaim: DefaultGroupsClaim, GroupRoles: mapping}}
 	if _, err := d.roles(map[string]json.RawMessage{"_claim_names": json.RawMessage(`{"groups":"src1"}`)}); !errors.Is(err, errManyGroups) {
 		t.Errorf("incomplete groups: %v", err)
+	}
+	for _, claims := range []string{
+		`{}`, `{"groups":null}`, `{"groups":""}`, `{"groups":[{"id":"b"}]}`, `{"groups":[1]}`, `{"groups":{"b":true}}`, `{"groups":7}`,
+	} {
+		var all map[string]json.RawMessage
+		must.NoError(t, json.Unmarshal([]byte(claims), &all))
+		if roles, err := d.roles(all); !errors.Is(err, errNoGroups) {
+			t.Errorf("%s: %v (%v)", claims, roles, err)
+		}
 	}
 	for _, wrong := range []string{"", "a", "a=1", "=1:editor", "a=x:editor", "a=0:editor", "a=1:owner", "a=1:boss"} {
 		if _, err := ParseGroupRoles([]string{wrong}); err == nil {

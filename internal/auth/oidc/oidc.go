@@ -69,8 +69,8 @@ type Directory struct {
 // outage does not prevent a start.
 func New(o Options) (*Directory, error) {
 	if o.Issuer == "" {
-		if o.Only {
-			return nil, errors.New("--oidc-only needs a directory: set PRESSROOM_OIDC_ISSUER (--oidc-issuer)")
+		if o.Only || len(o.GroupRoles) > 0 {
+			return nil, errors.New("--oidc-only and --oidc-group-roles need a directory: set PRESSROOM_OIDC_ISSUER (--oidc-issuer)")
 		}
 		return nil, nil //nolint:nilnil // no directory is not an error
 	}
@@ -241,9 +241,15 @@ func (d *Directory) read(
 		return Person{}, fmt.Errorf("decoding the directory's token: %w", err)
 	}
 	roles, err := d.roles(all)
+	if err != nil {
+		d.Log.WarnContext(ctx, "a sign-in was refused: the directory's token has no readable list of groups. Let the directory send "+
+			"the names of the person's groups, or set PRESSROOM_OIDC_GROUPS_CLAIM (--oidc-groups-claim)",
+			"claim", d.GroupsClaim, "subject", told.Subject, "error", err)
+		return Person{}, err
+	}
 	return Person{
 		told.Issuer, told.Subject, claims.Email, claims.Name, authenticatedAt(float64(claims.AuthTime), d.Now()), roles,
-	}, err
+	}, nil
 }
 
 // authenticatedAt returns the time of auth_time. A time in the future is replaced by now, so that it does not count as

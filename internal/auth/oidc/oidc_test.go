@@ -1,6 +1,7 @@
 package oidc_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/x509"
 	"encoding/json"
@@ -20,6 +21,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/auth/oidc"
+	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/testkit"
 	"pressroom.example/pressroom/internal/testkit/must"
 	"pressroom.example/pressroom/internal/testkit/oidcserver"
@@ -122,6 +124,24 @@ func TestDirectoryIdentity(t *testing.T) {
 		got, err := w.Finish(t.Context(), attempt, w.visit(t, address))
 		if diff := cmp.Diff(c.want, got); diff != "" || (err == nil) != (c.want.Subject != "") {
 			t.Errorf("%s: %+v (%v)", name, got, err)
+		}
+	}
+}
+
+// A sign-in without readable groups is refused, and the log names the setting.
+func TestUnreadableGroups(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	var log bytes.Buffer
+	w.Log, w.GroupRoles = slog.New(slog.NewTextHandler(&log, nil)), []oidc.GroupRole{{Group: "press", Team: 1, Role: access.Editor}}
+	for _, groups := range []any{nil, []any{map[string]any{"id": "press"}}} {
+		log.Reset()
+		w.knows(map[string]any{"email": "ada@example.com", "email_verified": true, "groups": groups})
+		address, attempt, err := w.Begin(t.Context(), "/", false)
+		must.NoError(t, err)
+		person, err := w.Finish(t.Context(), attempt, w.visit(t, address))
+		if !apierr.Is(err, apierr.Unauthorized) || person.Subject != "" || !strings.Contains(log.String(), "PRESSROOM_OIDC_GROUPS_CLAIM") {
+			t.Errorf("%v: %+v (%v) %s", groups, person, err, &log)
 		}
 	}
 }
@@ -252,6 +272,7 @@ func TestSettings(t *testing.T) {
 	}
 	for name, o := range map[string]oidc.Options{
 		"oidc-only without a directory": {Only: true}, "no address": {Issuer: "login", ClientID: "x"},
+		"groups without a directory":     {GroupRoles: []oidc.GroupRole{{Group: "press", Team: 1, Role: access.Editor}}},
 		"a file":                         {Issuer: "file:///etc", ClientID: "x"},
 		"not encrypted":                  {Issuer: "http://login.example", ClientID: "x"},
 		"not encrypted, on this machine": {Issuer: "http://127.0.0.1:5556/dex", ClientID: "x"},
