@@ -48,7 +48,7 @@ const lookupTimeout = 5 * time.Second // timeout for resolving one server
 // warn logs warnings at the start: about an insecure public URL, and about settings that silently prevent publishing.
 func (s *Server) warn(ctx context.Context, report func(error)) {
 	s.warnOfPlainHTTP(ctx)
-	if err := errors.Join(s.announceSetup(ctx), s.warnOfUnserved(ctx), s.warnOfBlocked(ctx)); err != nil && ctx.Err() == nil {
+	if err := errors.Join(s.announceSetup(ctx), s.warnOfGroupRoles(ctx), s.warnOfUnserved(ctx), s.warnOfBlocked(ctx)); err != nil && ctx.Err() == nil {
 		report(err)
 	}
 }
@@ -71,6 +71,21 @@ func (s *Server) announceSetup(ctx context.Context) error {
 	if err == nil && pending && s.cfg.Role != RoleWorker && !s.cfg.Directory.Only {
 		s.cfg.Log.WarnContext(ctx, "nobody has an account yet: open the setup page and enter the setup code",
 			"url", s.cfg.PublicURL+"/setup", "code", s.firstRun.Code())
+	}
+	return err
+}
+
+// warnOfGroupRoles warns of groups of the directory whose teams do not exist.
+func (s *Server) warnOfGroupRoles(ctx context.Context) error {
+	var teams []int64
+	for _, g := range s.cfg.Directory.GroupRoles {
+		teams = append(teams, g.Team)
+	}
+	slices.Sort(teams)
+	unknown, err := s.Teams.UnknownTeams(ctx, slices.Compact(teams))
+	if len(unknown) > 0 {
+		s.cfg.Log.WarnContext(ctx, "groups of the directory have no effect: their teams do not exist or are closed; correct "+
+			"PRESSROOM_OIDC_GROUP_ROLES (--oidc-group-roles). `pressroom admin teams list` shows the IDs", "teams", unknown)
 	}
 	return err
 }

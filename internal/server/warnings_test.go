@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"pressroom.example/pressroom/internal/auth/oidc"
 	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/domain/team"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -58,7 +60,8 @@ func (l *lines) await(t *testing.T, text string) {
 }
 
 // A blocked Bluesky server does not count as a failure of the network. The log names the setting at the start and when
-// the server would be called. At the start it also names unconfigured networks with accounts, and a hold.
+// the server would be called. At the start it also names unconfigured networks with accounts,
+// unknown teams of directory groups, and a hold.
 func TestPublishingWarnings(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.Open(t.TempDir(), sandbox.Options{})
@@ -92,10 +95,14 @@ func TestPublishingWarnings(t *testing.T) {
 
 	var log lines
 	cfg.AnyServer, cfg.Log = false, slog.New(slog.NewTextHandler(&log, nil))
+	cfg.Directory = oidc.Options{Issuer: "https://login.example", ClientID: "x", GroupRoles: []oidc.GroupRole{
+		{Group: "editors", Team: made.ID, Role: access.Editor}, {Group: "editors", Team: 99, Role: access.Editor},
+	}}
 	s := runServer(t, cfg)
 	log.await(t, "PRESSROOM_BLUESKY_SERVERS")
 	log.await(t, "admin resume")
 	log.await(t, "networks=[threads]")
+	log.await(t, "teams=[99]")
 	calls := strings.Count(log.text.String(), "is blocked: ")
 	grant := must.Get(s.Accounts.Grant(t.Context(), account.ID))(t)
 	n := must.Get(s.Accounts.Network("bluesky"))(t)

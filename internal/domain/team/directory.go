@@ -28,6 +28,7 @@ type DirectoryIdentity struct {
 var (
 	errNoDirectoryPerson = apierr.New(apierr.Unauthorized,
 		"Nobody has invited your email address yet. Ask an owner or admin of your team for an invitation.")
+	errNoGroup       = apierr.New(apierr.Unauthorized, "You are in no group of a team. Ask the administrator of your directory.")
 	errOtherIdentity = apierr.New(apierr.Unauthorized,
 		"The account with your email address is linked to another person in the directory. Ask the operator of this "+
 			"service to check and unlink it.")
@@ -54,15 +55,14 @@ type invitationRef struct {
 // FromDirectory returns the person with an identity that the directory authenticated. It finds the person by issuer and
 // subject, or by email address at the first sign-in.
 //
-// A person who is new or has no team accepts the open invitation of the token. If the token does not match and there are
-// open invitations, FromDirectory returns ErrChooseInvitation. It returns unauthorized if there is no invitation, or if
-// the account with the address is linked to another identity.
+// In the teams of identity.Roles, the person first gets that role, or is removed. A person who is then in no team accepts
+// the open invitation of the token, unless it is to one of these teams. If the token does not match and there are open
+// invitations, FromDirectory returns ErrChooseInvitation. It returns unauthorized if there is no invitation, or if the
+// account with the address is linked to another identity.
 //
 // If the address was not confirmed before the first sign-in, someone else may have created the account. In that case,
 // FromDirectory removes all other sign-in methods, and memberships that the account accepted become open invitations
 // again.
-//
-// In the teams of identity.Roles, the person gets that role, or is removed. A role also replaces an invitation.
 func (s *Service) FromDirectory(ctx context.Context, identity DirectoryIdentity, token string) (Person, error) {
 	return s.fromDirectory(ctx, identity, invitationRef{token: token})
 }
@@ -84,13 +84,13 @@ func (s *Service) fromDirectory(ctx context.Context, identity DirectoryIdentity,
 	if err != nil {
 		return p.Person, err
 	}
-	changed, err := s.rolesDiffer(ctx, s.db, p.ID, identity.Roles)
-	if err != nil || p.teams > 0 && !p.Suspended && !changed {
+	changed, err := differingTeams(ctx, s.db, p.ID, identity.Roles)
+	if err != nil || p.teams > 0 && !p.Suspended && len(changed) == 0 {
 		return p.Person, err
 	}
 	entered, err := s.enterFromDirectory(ctx, identity, ref)
 	// A concurrent sign-in may have added the person, so try again.
-	if errors.Is(err, errEmailTaken) || errors.Is(err, errNoDirectoryPerson) {
+	if errors.Is(err, errEmailTaken) || errors.Is(err, errNoDirectoryPerson) || errors.Is(err, errNoGroup) {
 		entered, err = s.enterFromDirectory(ctx, identity, ref)
 	}
 	return entered, err
@@ -105,9 +105,12 @@ func (s *Service) enterFromDirectory(ctx context.Context, identity DirectoryIden
 		if p, err = s.lockPersonFor(ctx, tx, identity); err != nil {
 			return err
 		}
+		isNew := p.ID == 0
 		switch signInErr = nil; {
-		case p.ID == 0:
-			return s.addFromDirectory(ctx, tx, &p, identity, ref)
+		case isNew:
+			if err := s.addFromDirectory(ctx, tx, &p, identity); err != nil {
+				return err
+			}
 		case p.Suspended:
 			return errNoDirectoryPerson
 		case p.subject != "" && !p.matches(identity):
@@ -119,15 +122,9 @@ func (s *Service) enterFromDirectory(ctx context.Context, identity DirectoryIden
 				return err
 			}
 		}
-		if err := s.applyRoles(ctx, tx, &p, identity.Roles); err != nil {
-			return err
-		}
-		if p.teams > 0 {
-			return nil
-		}
-		err = s.joinFromDirectory(ctx, tx, p.Person, ref)
-		if errors.Is(err, ErrChooseInvitation) || errors.Is(err, errNoDirectoryPerson) {
-			signInErr, err = err, nil // Commit the transaction to keep the link.
+		err = s.enterTeam(ctx, tx, p.Person, identity, ref)
+		if !isNew && (apierr.Is(err, apierr.Unauthorized) || apierr.Is(err, apierr.PlanLimitReached)) {
+			signInErr, err = err, nil // Commit the transaction to keep the link and the roles.
 		}
 		return err
 	})
@@ -211,11 +208,7 @@ func (s *Service) link(ctx context.Context, tx *db.Tx, p *directoryPerson, ident
 	if err != nil {
 		return err
 	}
-	if err := s.confirmEmail(ctx, tx, p.ID, "directory"); err != nil {
-		return err
-	}
-	p.teams, err = countTeams(ctx, tx, p.ID)
-	return err
+	return s.confirmEmail(ctx, tx, p.ID, "directory")
 }
 
 // insertIdentity stores the link between a person and an identity. It returns errEmailTaken if a concurrent sign-in
@@ -234,61 +227,59 @@ func insertIdentity(ctx context.Context, tx *db.Tx, person int64, identity Direc
 	return nil
 }
 
-// addFromDirectory creates a person who has a role by a group, or an open invitation.
-func (s *Service) addFromDirectory(
-	ctx context.Context, tx *db.Tx, p *directoryPerson, identity DirectoryIdentity, ref invitationRef,
-) error {
+// addFromDirectory creates a person who is linked to an identity.
+func (s *Service) addFromDirectory(ctx context.Context, tx *db.Tx, p *directoryPerson, identity DirectoryIdentity) error {
 	p.Name, p.Email = identity.Name, identity.Email
-	o, err := s.selectOffer(ctx, tx, p.Email, ref)
-	if err != nil && !identity.hasRole() {
-		return err
-	}
-	invited := err == nil
+	var err error
 	if p.ID, err = insertPerson(ctx, tx, p.Person, ""); err != nil {
 		return err
 	}
-	if err := s.link(ctx, tx, p, identity); err != nil {
-		return err
-	}
-	if invited {
-		if err := s.join(ctx, tx, &o, p.ID); err != nil {
-			return err
-		}
-	}
-	return s.applyRoles(ctx, tx, p, identity.Roles)
+	return s.link(ctx, tx, p, identity)
 }
 
-// joinFromDirectory adds a person without a team to the team of an open invitation.
-func (s *Service) joinFromDirectory(ctx context.Context, tx *db.Tx, p Person, ref invitationRef) error {
-	o, err := s.selectOffer(ctx, tx, p.Email, ref)
+// enterTeam applies the roles of the directory, and adds a person without a team to the team of an invitation. It returns
+// an error if the person is in no team then.
+func (s *Service) enterTeam(ctx context.Context, tx *db.Tx, p Person, identity DirectoryIdentity, ref invitationRef) error {
+	if err := s.applyRoles(ctx, tx, p, identity.Roles); err != nil {
+		return err
+	}
+	if teams, err := countTeams(ctx, tx, p.ID); err != nil || teams > 0 {
+		return err
+	}
+	o, err := s.selectOffer(ctx, tx, identity, p.Email, ref)
 	if err != nil {
 		return err
 	}
 	return s.join(ctx, tx, &o, p.ID)
 }
 
-// selectOffer locks and returns the invitation that the person opened or chose, if it is for this email address.
-// Otherwise it returns ErrChooseInvitation if there are open invitations, and errNoDirectoryPerson if there are none. It
-// never selects an invitation that the person has not seen.
-func (s *Service) selectOffer(ctx context.Context, tx *db.Tx, email string, ref invitationRef) (Offer, error) {
+// selectOffer locks and returns the invitation that the person opened or chose, if it is for this email address and the
+// directory does not decide about its team. Otherwise it returns ErrChooseInvitation if there are such invitations, and
+// errNoDirectoryPerson or errNoGroup if there are none. It never selects an invitation that the person has not seen.
+func (s *Service) selectOffer(
+	ctx context.Context, tx *db.Tx, identity DirectoryIdentity, email string, ref invitationRef,
+) (Offer, error) {
 	if ref.token != "" {
-		if o, err := s.lockOffer(ctx, tx, ref.token); err == nil && o.Email == email {
+		if o, err := s.lockOffer(ctx, tx, ref.token); err == nil && o.Email == email && !identity.decides(o) {
 			return o, nil
 		}
 	}
 	if ref.invitation > 0 {
-		if o, err := s.lockOpenOffer(ctx, tx, email, ref.invitation); !apierr.Is(err, apierr.NotFound) {
+		o, err := s.lockOpenOffer(ctx, tx, email, ref.invitation)
+		if !apierr.Is(err, apierr.NotFound) && !identity.decides(o) {
 			return o, err
 		}
 	}
-	open, err := db.All(ctx, tx, scanOffer, openOffersQuery+` LIMIT 1`, email, db.Micros(tx.Now()))
+	all, err := s.openOffers(ctx, tx, email)
 	switch {
 	case err != nil:
-		return Offer{}, fmt.Errorf("finding an invitation: %w", err)
-	case len(open) == 0:
-		return Offer{}, errNoDirectoryPerson
+		return Offer{}, err
+	case len(identity.acceptable(all)) > 0:
+		return Offer{}, ErrChooseInvitation
+	case len(all) > 0:
+		return Offer{}, errNoGroup
 	}
-	return Offer{}, ErrChooseInvitation
+	return Offer{}, errNoDirectoryPerson
 }
 
 // Unlink removes the link between a person and the directory, for the operator, and ends the person's sessions. The next

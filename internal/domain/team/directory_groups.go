@@ -3,7 +3,6 @@ package team
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,68 +13,107 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// hasRole reports whether the directory gives a person a role in any team.
-func (i DirectoryIdentity) hasRole() bool {
-	return slices.ContainsFunc(slices.Collect(maps.Values(i.Roles)), func(r access.Role) bool { return r != "" })
+// decides reports whether the directory decides who is in the team of an invitation.
+func (i DirectoryIdentity) decides(o Offer) bool {
+	_, ok := i.Roles[o.TeamID]
+	return ok
 }
 
-// rolesDiffer reports whether a person's roles are not those that the directory gives.
-func (s *Service) rolesDiffer(ctx context.Context, q db.Querier, person int64, roles map[int64]access.Role) (bool, error) {
-	for team, role := range roles {
-		current, err := currentRole(ctx, q, team, person)
-		if err != nil {
-			return false, err
-		}
-		if current != role && current != access.Owner {
-			return true, nil
-		}
-	}
-	return false, nil
+// acceptable removes the invitations to teams that the directory decides about.
+func (i DirectoryIdentity) acceptable(all []Offer) []Offer {
+	return slices.DeleteFunc(slices.Clone(all), i.decides)
 }
 
-func currentRole(ctx context.Context, q db.Querier, team, person int64) (access.Role, error) {
-	var role access.Role
-	err := q.QueryRow(ctx, `SELECT role FROM memberships WHERE team_id = ? AND person_id = ?`, team, person).Scan(&role)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("reading a person's role: %w", err)
+// membership is a person's role in a team, or "" if the person is not a member.
+type membership struct {
+	team int64
+	role access.Role
+}
+
+// memberships returns a person's role in each of the teams that exist and are open, ordered by team.
+func memberships(ctx context.Context, q db.Querier, person int64, teams []int64) ([]membership, error) {
+	out, err := db.All(ctx, q, func(rows *sql.Rows, m *membership) error { return rows.Scan(&m.team, &m.role) },
+		`SELECT t.id, COALESCE(m.role, '') FROM teams t LEFT JOIN memberships m ON m.team_id = t.id AND m.person_id = ?
+		WHERE t.closed_at = 0 AND t.id IN (`+db.Placeholders(len(teams))+`) ORDER BY t.id`, db.Args(person, teams)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the teams of a person: %w", err)
 	}
-	return role, nil
+	return out, nil
+}
+
+// differingTeams returns the teams in which a person's role is not the one that the directory gives. The owner of a team
+// does not change.
+func differingTeams(ctx context.Context, q db.Querier, person int64, roles map[int64]access.Role) ([]int64, error) {
+	if len(roles) == 0 {
+		return nil, nil
+	}
+	all, err := memberships(ctx, q, person, slices.Collect(maps.Keys(roles)))
+	var out []int64
+	for _, m := range all {
+		if m.role != roles[m.team] && m.role != access.Owner {
+			out = append(out, m.team)
+		}
+	}
+	return out, err
+}
+
+// UnknownTeams returns those of the teams that do not exist or are closed.
+func (s *Service) UnknownTeams(ctx context.Context, teams []int64) ([]int64, error) {
+	if len(teams) == 0 {
+		return nil, nil
+	}
+	open, err := memberships(ctx, s.db, 0, teams)
+	return slices.DeleteFunc(slices.Clone(teams), func(team int64) bool {
+		return slices.ContainsFunc(open, func(m membership) bool { return m.team == team })
+	}), err
 }
 
 // applyRoles gives a person the roles of the directory in the teams that have groups, and removes the person from those
-// teams without a role. It changes neither the owner of a team nor the last operator who can sign in.
-func (s *Service) applyRoles(ctx context.Context, tx *db.Tx, p *directoryPerson, roles map[int64]access.Role) error {
-	for _, team := range slices.Sorted(maps.Keys(roles)) { // in order, so that concurrent sign-ins lock teams in the same order
-		if err := s.applyRole(ctx, tx, team, p.ID, roles[team]); err != nil {
+// teams without a role. It changes neither the owner of a team nor the last operator who can sign in. It returns
+// plan_limit_reached if a team has no seat for a new member.
+func (s *Service) applyRoles(ctx context.Context, tx *db.Tx, p Person, roles map[int64]access.Role) error {
+	teams, err := differingTeams(ctx, tx, p.ID, roles)
+	if err != nil {
+		return err
+	}
+	for _, team := range teams { // in order, so that concurrent sign-ins lock teams in the same order
+		if err := s.applyRole(ctx, tx, team, p, roles[team]); err != nil {
 			return err
 		}
 	}
-	var err error
-	p.teams, err = countTeams(ctx, tx, p.ID)
-	return err
+	return nil
 }
 
-func (s *Service) applyRole(ctx context.Context, tx *db.Tx, team, person int64, role access.Role) error {
-	var closed int64
-	err := tx.QueryRow(ctx, `SELECT deleted_at FROM teams WHERE id = ?`+s.db.ForUpdate(), team).Scan(&closed)
-	if errors.Is(err, sql.ErrNoRows) || closed > 0 {
-		return nil // the operator's setting names a team that is gone
+func (s *Service) applyRole(ctx context.Context, tx *db.Tx, team int64, p Person, role access.Role) error {
+	if _, err := s.lockOwner(ctx, tx, team); err != nil {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("locking a team: %w", err)
-	}
-	current, err := currentRole(ctx, tx, team, person)
-	if err != nil || current == role || current == access.Owner {
+	current, err := memberships(ctx, tx, p.ID, []int64{team}) // an admin may have changed it before the lock
+	if err != nil || len(current) == 0 || current[0].role == role || current[0].role == access.Owner {
 		return err
 	}
 	detail := map[string]any{"by": "directory"}
-	if role != "" {
-		detail["role"] = role
-		if err := setMember(ctx, tx, team, person, role); err != nil {
+	if role == "" {
+		return s.removeByDirectory(ctx, tx, team, p.ID, detail)
+	}
+	if current[0].role == "" {
+		if err := s.checkSeats(ctx, tx, team, false); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "member.set", formatID(person), detail)
+		// The person's open invitation to the team would take another seat.
+		err := markAccepted(ctx, tx, p.ID, `team_id = ? AND email = ? AND accepted_at = 0 AND revoked_at = 0`, team, p.Email)
+		if err != nil {
+			return err
+		}
 	}
+	detail["role"] = role
+	if err := setMember(ctx, tx, team, p.ID, role); err != nil {
+		return err
+	}
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "member.set", formatID(p.ID), detail)
+}
+
+func (s *Service) removeByDirectory(ctx context.Context, tx *db.Tx, team, person int64, detail map[string]any) error {
 	if err := s.Admin(person, team).checkNotLastOperator(ctx, tx, person); err != nil {
 		if apierr.FromError(err).Code == apierr.Internal {
 			return err

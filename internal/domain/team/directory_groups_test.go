@@ -1,6 +1,7 @@
 package team_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -85,6 +86,68 @@ func TestDirectoryGroupsOfOwner(t *testing.T) {
 		if _, err := w.FromDirectory(t.Context(), who, ""); err != nil ||
 			w.count(t, "memberships WHERE person_id = ?", operator) != 1 {
 			t.Errorf("the last operator was removed (%v)", err)
+		}
+	})
+}
+
+// The directory decides about its teams, so an invitation to one of them does not count. A group replaces the invitation.
+func TestDirectoryGroupsAndInvitations(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		ctx := t.Context()
+		existing := must.Get(w.AddPerson(ctx, "Eve", "eve@example.com", goodPassword))(t)
+		for _, email := range []string{"new@example.com", existing.Email} {
+			invitation, token := w.invite(t, w.owner.ID, email, access.Editor)
+			who := identity(email, email)
+			who.Roles = map[int64]access.Role{w.team.ID: ""}
+			_, byToken := w.FromDirectory(ctx, who, token)
+			_, chosen := w.JoinFromDirectory(ctx, who, invitation.ID)
+			if !apierr.Is(byToken, apierr.Unauthorized) || !apierr.Is(chosen, apierr.Unauthorized) || errors.Is(chosen, team.ErrChooseInvitation) {
+				t.Errorf("%s without a group: %v, %v", email, byToken, chosen)
+			}
+			if offers := must.Get(w.DirectoryOffers(ctx, who))(t); len(offers) != 0 || w.roleOf(t, email) != "" ||
+				w.count(t, "invitations WHERE accepted_at = 0") != 1 {
+				t.Errorf("%s: %v, role %q", email, offers, w.roleOf(t, email))
+			}
+			who.Roles[w.team.ID] = access.Viewer
+			if _, err := w.FromDirectory(ctx, who, token); err != nil || w.roleOf(t, email) != access.Viewer ||
+				w.count(t, "invitations WHERE accepted_at = 0") != 0 {
+				t.Errorf("%s in a group: %q (%v)", email, w.roleOf(t, email), err)
+			}
+		}
+		other, olga := w.addSecondTeam(t)
+		_, token, err := w.Invite(ctx, olga, other.ID, "joe@example.com", access.Editor)
+		must.NoError(t, err)
+		joe := identity("joe", "joe@example.com")
+		joe.Roles = map[int64]access.Role{w.team.ID: ""}
+		if _, err := w.FromDirectory(ctx, joe, ""); !errors.Is(err, team.ErrChooseInvitation) {
+			t.Errorf("an invitation to another team: %v", err)
+		}
+		must.Get(w.FromDirectory(ctx, joe, token))(t)
+	})
+}
+
+// A group adds members only while the team's plan has seats. A closed team does not change.
+func TestDirectoryGroupsLimits(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		ctx := t.Context()
+		other, _ := w.addSecondTeam(t)
+		must.NoError(t, w.SetPlan(ctx, w.team.ID, "creator", time.Time{}))
+		existing := must.Get(w.AddPerson(ctx, "Eve", "eve@example.com", goodPassword))(t)
+		for _, email := range []string{"new@example.com", existing.Email} {
+			who := identity(email, email)
+			who.Roles = map[int64]access.Role{w.team.ID: access.Editor, other.ID: access.Editor}
+			if _, err := w.FromDirectory(ctx, who, ""); !apierr.Is(err, apierr.PlanLimitReached) || w.roleOf(t, email) != "" {
+				t.Errorf("%s: %q (%v)", email, w.roleOf(t, email), err)
+			}
+			w.exec(t, "UPDATE teams SET closed_at = 1 WHERE id = ?", w.team.ID)
+			p := must.Get(w.FromDirectory(ctx, who, ""))(t)
+			if n := w.count(t, "memberships WHERE person_id = ?", p.ID); n != 1 {
+				t.Errorf("%s is in %d teams", email, n)
+			}
+			w.exec(t, "UPDATE teams SET closed_at = 0 WHERE id = ?", w.team.ID)
+		}
+		if n := w.count(t, "people WHERE email = 'new@example.com'"); n != 1 {
+			t.Errorf("%d people", n)
 		}
 	})
 }

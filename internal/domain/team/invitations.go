@@ -43,7 +43,7 @@ var (
 		"The team’s plan has no seat left. Open invitations count as seats: revoke one, remove a member or "+
 			"change the plan.").With("limit", "seats")
 	errNoSeat = apierr.New(apierr.PlanLimitReached,
-		"The team’s plan has no seat left. Ask the person who invited you.").With("limit", "seats")
+		"The team’s plan has no seat left. Ask an owner or admin of the team.").With("limit", "seats")
 	errInvitationAccepted = apierr.BadState("used", "This invitation was already accepted. Sign in to continue.")
 	errInvitationRevoked  = apierr.BadState("revoked", "This invitation was revoked. Ask for a new one.")
 	errInvitationExpired  = apierr.BadState("ended", "This invitation has expired. Ask for a new one.")
@@ -356,10 +356,19 @@ func (s *Service) addMember(ctx context.Context, tx *db.Tx, o Offer, person int6
 			return err
 		}
 	}
-	if _, err := tx.Exec(ctx, `UPDATE invitations SET accepted_at = ?, accepted_by = ? WHERE id = ?`,
-		db.Micros(tx.Now()), person, o.ID); err != nil {
-		return fmt.Errorf("recording an accepted invitation: %w", err)
+	if err := markAccepted(ctx, tx, person, `id = ?`, o.ID); err != nil {
+		return err
 	}
 	return auditlog.Record(ctx, tx, o.TeamID, auditlog.Actor{PersonID: person}, "invitation.accepted", formatID(o.ID),
 		map[string]any{"role": o.Role})
+}
+
+// markAccepted marks the invitations that match an SQL condition as accepted by a person.
+func markAccepted(ctx context.Context, tx *db.Tx, person int64, condition string, args ...any) error {
+	_, err := tx.Exec(ctx, `UPDATE invitations SET accepted_at = ?, accepted_by = ? WHERE `+condition,
+		append([]any{db.Micros(tx.Now()), person}, args...)...)
+	if err != nil {
+		return fmt.Errorf("recording an accepted invitation: %w", err)
+	}
+	return nil
 }

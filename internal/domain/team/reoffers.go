@@ -26,7 +26,17 @@ const openOffersQuery = `SELECT i.id, i.email, i.role, COALESCE(b.name, ''), t.i
 // OpenOffers lists the open invitations to an email address, oldest first. The caller must have verified that the
 // person owns the address.
 func (s *Service) OpenOffers(ctx context.Context, email string) ([]Offer, error) {
-	out, err := db.All(ctx, s.db, scanOffer, openOffersQuery+` ORDER BY i.id`, names.NormalizeEmail(email), db.Micros(s.db.Now()))
+	return s.openOffers(ctx, s.db, names.NormalizeEmail(email))
+}
+
+// DirectoryOffers lists the open invitations that a person whom the directory authenticated can accept, oldest first.
+func (s *Service) DirectoryOffers(ctx context.Context, identity DirectoryIdentity) ([]Offer, error) {
+	all, err := s.OpenOffers(ctx, identity.Email)
+	return identity.acceptable(all), err
+}
+
+func (s *Service) openOffers(ctx context.Context, q db.Querier, email string) ([]Offer, error) {
+	out, err := db.All(ctx, q, scanOffer, openOffersQuery+` ORDER BY i.id`, email, db.Micros(s.db.Now()))
 	if err != nil {
 		return nil, fmt.Errorf("listing invitations to an address: %w", err)
 	}

@@ -31,7 +31,7 @@ var errChoiceExpired = apierr.BadState("ended", "This sign-in has expired. Sign 
 // chooseInvitation shows the open invitations of a person who signed in with the directory without an invitation link. It
 // issues a new session token, so that a token planted by an attacker cannot join a team.
 func (p *Handlers) chooseInvitation(w http.ResponseWriter, r *http.Request, of chooser) {
-	open, err := p.Teams.OpenOffers(r.Context(), of.Who.Email)
+	open, err := p.Teams.DirectoryOffers(r.Context(), of.Who)
 	var raw []byte
 	if err == nil {
 		raw, err = json.Marshal(of)
