@@ -80,13 +80,48 @@ func Last(ctx context.Context, q db.Querier, kind string) (Entry, bool, error) {
 	return e, true, nil
 }
 
+// boundMargin is more than a transaction lasts, and than a clock is usually set back.
+const boundMargin = time.Hour
+
+// bounded returns a filter whose times also limit the IDs, so that its query reads no other events. Times rise with IDs, except within
+// boundMargin.
+func (f Filter) bounded(ctx context.Context, q db.Querier) (Filter, error) {
+	if !f.Since.IsZero() {
+		id, err := firstID(ctx, q, `at < ? ORDER BY at DESC, id DESC`, f.Since.Add(-boundMargin))
+		if err != nil {
+			return f, err
+		}
+		f.AfterID = max(f.AfterID, id)
+	}
+	if !f.Until.IsZero() {
+		id, err := firstID(ctx, q, `at >= ? ORDER BY at, id`, f.Until.Add(boundMargin))
+		if err != nil {
+			return f, err
+		}
+		if id > 0 && (f.UpToID == 0 || id < f.UpToID) {
+			f.UpToID = id
+		}
+	}
+	return f, nil
+}
+
+// firstID returns the ID of the first event that matches a condition about a time, or 0.
+func firstID(ctx context.Context, q db.Querier, condition string, at time.Time) (int64, error) {
+	var id int64
+	err := q.QueryRow(ctx, `SELECT id FROM events WHERE `+condition+` LIMIT 1`, db.Micros(at)).Scan(&id)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("finding the first event of a time: %w", err)
+	}
+	return id, nil
+}
+
 // query returns the statement that selects events, and its arguments.
 func (f Filter) query() (string, []any) {
 	where, order, args := `id > ?`, `id`, []any{f.AfterID}
 	if !f.OldestFirst {
 		order = `id DESC`
 		if f.BeforeID > 0 {
-			where, args = `id < ?`, []any{f.BeforeID}
+			where, args = where+` AND id < ?`, append(args, f.BeforeID)
 		}
 	}
 	for _, c := range f.conditions() {
@@ -98,6 +133,10 @@ func (f Filter) query() (string, []any) {
 
 // Entries returns events for the operator.
 func Entries(ctx context.Context, q db.Querier, filter Filter) ([]Entry, error) {
+	filter, err := filter.bounded(ctx, q)
+	if err != nil {
+		return nil, err
+	}
 	query, args := filter.query()
 	out, err := db.AllSized(ctx, q, filter.Limit, func(rows *sql.Rows, e *Entry) error {
 		var at int64

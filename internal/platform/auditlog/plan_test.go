@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/testkit"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Every filter of the operator's audit log reads events by an index, newest first and oldest first, without sorting them.
+// Every filter of the operator's audit log except its days reads events by an index, newest first and oldest first, without sorting them.
 func TestFiltersUseIndexes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -38,6 +39,54 @@ func TestFiltersUseIndexes(t *testing.T) {
 					t.Errorf("%s, oldest first: %t\n%s", index, oldest, plan)
 				}
 			}
+		}
+	})
+}
+
+// The days of the operator's audit log limit the IDs that the query reads. An event of a transaction that overlapped others is found.
+func TestDaysUseIndex(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		start := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+		must.NoError(t, d.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
+			for n := range 3000 {
+				at := start.Add(time.Duration(n) * time.Minute)
+				if n == 2030 {
+					at = at.Add(-31 * time.Minute)
+				}
+				if _, err := tx.Exec(ctx, `INSERT INTO events (at, team_id, kind, subject) VALUES (?, 0, 'x', 'x')`, db.Micros(at)); err != nil {
+					return err
+				}
+			}
+			_, err := tx.Exec(ctx, `ANALYZE`)
+			return err
+		}))
+		first := must.Get(newestID(t.Context(), d))(t) - 2999
+		filter := Filter{Since: start.Add(1000 * time.Minute), Until: start.Add(2000 * time.Minute), Limit: 5000}
+		bounded := must.Get(filter.bounded(t.Context(), d))(t)
+		if bounded.AfterID-first != 939 || bounded.UpToID-first != 2060 {
+			t.Errorf("IDs above %d up to %d", bounded.AfterID-first, bounded.UpToID-first)
+		}
+		for _, oldest := range []bool{false, true} {
+			filter.OldestFirst = oldest
+			if got := must.Get(Entries(t.Context(), d, filter))(t); len(got) != 1001 {
+				t.Errorf("%d events, oldest first: %t", len(got), oldest)
+			}
+		}
+		for _, condition := range []string{`at < ? ORDER BY at DESC, id DESC`, `at >= ? ORDER BY at, id`} {
+			plan := testkit.Plan(t, d, `SELECT id FROM events WHERE `+condition+` LIMIT 1`, db.Micros(filter.Until))
+			if !strings.Contains(plan, "events_by_time") || strings.Contains(plan, "TEMP B-TREE") {
+				t.Errorf("%s\n%s", condition, plan)
+			}
+		}
+		later := Filter{Since: start.Add(5000 * time.Minute), BeforeID: first + 2900, Limit: 51}
+		if bounded := must.Get(later.bounded(t.Context(), d))(t); bounded.AfterID-first != 2999 {
+			t.Errorf("days without events: IDs above %d", bounded.AfterID-first)
+		}
+		query, args := must.Get(later.bounded(t.Context(), d))(t).query()
+		if !strings.Contains(query, "id > ? AND id < ?") || args[0] != first+2999 {
+			t.Errorf("%s %v", query, args)
 		}
 	})
 }
