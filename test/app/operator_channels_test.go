@@ -2,6 +2,7 @@ package app
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -38,11 +39,15 @@ func TestOperatorChannels(t *testing.T) {
 		if got := h.channels(t)[1]; got.Name != "Desk" || got.Team != c.team.ID || len(got.Kinds) != 0 || got.Host != "desk.example.com" {
 			t.Errorf("%+v", got)
 		}
+		b.send(http.MethodPost, "/operator/channels/1", url.Values{
+			"name": {"On call"}, "scope": {"all"}, "choice": {"all"}, "token": {"filled in by a password manager"},
+		}).shows(http.StatusOK, "The channel was saved.")
+		b.open("/operator/channels/1").shows(http.StatusOK, "hooks.slack.example.com").lacks("Access token (optional)")
 		b.send(http.MethodPost, "/operator/channels/9/test", nil).shows(http.StatusNotFound)
 		b.open("/operator/channels/1").follow("Remove channel…").shows(http.StatusOK, "It gets no more notifications.").
 			form("Remove channel").press().shows(http.StatusOK, "The channel was removed.").lacks("On call")
 		b.open("/operator/events").shows(http.StatusOK, "Notification channel added", "Notification channel changed",
-			"Notification channel removed")
+			"Signing secret of a notification channel shown", "Notification channel removed")
 		log := b.open("/operator/events.jsonl?kind=notice_channel.added").source
 		if strings.Count(log, "\n") != 2 || strings.Contains(log, "s3cret") {
 			t.Error(log)

@@ -52,7 +52,7 @@ type Channel struct {
 	CreatedAt time.Time      `json:"created_at"`
 	SentAt    time.Time      `json:"sent_at,omitzero"`
 	FailedAt  time.Time      `json:"failed_at,omitzero"` // zero unless the last attempt failed
-	Error     string         `json:"error,omitempty"`
+	Error     ChannelFailure `json:"error,omitempty"`
 	// SigningSecret is set only for a new webhook.
 	SigningSecret string `json:"signing_secret,omitempty"`
 }
@@ -207,14 +207,14 @@ var (
 	errNoChannel = apierr.OperatorError("there is no such channel")
 )
 
-// ChangeChannel changes a channel.
+// ChangeChannel changes a channel. Waiting notices of teams that it no longer has are not sent.
 func (s *Service) ChangeChannel(ctx context.Context, id int64, change ChannelChange) error {
 	return s.db.InTx(ctx, "notice_channel.change", func(ctx context.Context, tx *db.Tx) error {
 		var service ChannelService
 		var sealed []byte
-		var teams int64
-		err := tx.QueryRow(ctx, `SELECT service, sealed, (SELECT COUNT(*) FROM teams WHERE id = ?) FROM notice_channels WHERE id = ?`,
-			change.Team, id).Scan(&service, &sealed, &teams)
+		var before, teams int64
+		err := tx.QueryRow(ctx, `SELECT team_id, service, sealed, (SELECT COUNT(*) FROM teams WHERE id = ?) FROM notice_channels
+			WHERE id = ?`+s.db.ForUpdate(), change.Team, id).Scan(&before, &service, &sealed, &teams)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return errNoChannel
@@ -227,34 +227,48 @@ func (s *Service) ChangeChannel(ctx context.Context, id int64, change ChannelCha
 		if err := c.check(strings.TrimSpace(change.Token)); err != nil {
 			return err
 		}
-		if err := s.changeAddress(ctx, tx, id, service, sealed, change); err != nil {
+		readdressed, err := s.changeAddress(ctx, tx, id, service, sealed, change)
+		if err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `UPDATE notice_channels SET team_id = ?, name = ?, kinds = ? WHERE id = ?`, c.Team, c.Name,
 			joinKinds(c.Kinds), id); err != nil {
 			return fmt.Errorf("changing a notice channel: %w", err)
 		}
-		// Notices of other teams must not reach a channel that belongs to one team now.
-		if _, err := tx.Exec(ctx, `DELETE FROM channel_notices WHERE channel_id = ? AND CAST(? AS BIGINT) NOT IN (0, team_id)`, id,
-			c.Team); err != nil {
-			return fmt.Errorf("deleting notices of a channel's former teams: %w", err)
-		}
-		return auditlog.Record(ctx, tx, c.Team, auditlog.Actor{}, "notice_channel.changed", fmt.Sprint(id),
-			map[string]any{"service": string(service)})
+		return recordChannelChange(ctx, tx, id, before, c, readdressed)
 	})
 }
 
-// changeAddress stores a new address or token, if there is one. The channel no longer waits then.
+// recordChannelChange records a change in the audit log of the channel's team, and of its former team if it has another one now.
+func recordChannelChange(ctx context.Context, tx *db.Tx, id, before int64, c Channel, readdressed bool) error {
+	detail := map[string]any{"service": string(c.Service)}
+	if readdressed {
+		detail["address"] = true // has changed
+	}
+	teams := []int64{c.Team}
+	if before != c.Team {
+		detail["moved"] = true // to another team, or to all teams
+		teams = append(teams, before)
+	}
+	for _, team := range teams {
+		if err := auditlog.Record(ctx, tx, team, auditlog.Actor{}, "notice_channel.changed", fmt.Sprint(id), detail); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changeAddress stores a new address or token, if there is one, and reports whether there is. The channel no longer waits then.
 func (s *Service) changeAddress(
 	ctx context.Context, tx *db.Tx, id int64, service ChannelService, sealed []byte, change ChannelChange,
-) error {
+) (bool, error) {
 	target, token := strings.TrimSpace(change.URL), strings.TrimSpace(change.Token)
 	if target == "" && token == "" {
-		return nil
+		return false, nil
 	}
 	address, err := s.open(id, sealed)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if target != "" {
 		address.URL = target
@@ -264,29 +278,37 @@ func (s *Service) changeAddress(
 	}
 	host, err := s.checkAddress(service, address.URL)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if sealed, err = s.seal(id, address); err != nil {
-		return err
+		return false, err
 	}
-	if _, err := tx.Exec(ctx, `UPDATE notice_channels SET host = ?, sealed = ?, next_at = 0, failed_at = 0, error = '' WHERE id = ?`,
-		host, sealed, id); err != nil {
-		return fmt.Errorf("storing the address of a notice channel: %w", err)
+	if _, err := tx.Exec(ctx, `UPDATE notice_channels SET host = ?, sealed = ?, next_at = 0, failures = 0, failed_at = 0, error = ''
+		WHERE id = ?`, host, sealed, id); err != nil {
+		return false, fmt.Errorf("storing the address of a notice channel: %w", err)
 	}
-	return nil
+	return true, nil
 }
 
-// SigningSecret returns the secret that signs the messages of a webhook.
-func (s *Service) SigningSecret(ctx context.Context, id int64) (string, error) {
-	var sealed []byte
-	err := s.db.QueryRow(ctx, `SELECT sealed FROM notice_channels WHERE id = ? AND service = ?`, id, string(Webhook)).Scan(&sealed)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", errNoChannel
-	}
-	if err != nil {
-		return "", fmt.Errorf("reading a notice channel: %w", err)
-	}
-	address, err := s.open(id, sealed)
+// ShowSigningSecret returns the secret that signs the messages of a webhook, and records in the audit log that it was shown.
+func (s *Service) ShowSigningSecret(ctx context.Context, id int64) (string, error) {
+	var address sealedAddress
+	err := s.db.InTx(ctx, "notice_channel.show_secret", func(ctx context.Context, tx *db.Tx) error {
+		var team int64
+		var sealed []byte
+		err := tx.QueryRow(ctx, `SELECT team_id, sealed FROM notice_channels WHERE id = ? AND service = ?`, id, string(Webhook)).
+			Scan(&team, &sealed)
+		if errors.Is(err, sql.ErrNoRows) {
+			return errNoChannel
+		}
+		if err != nil {
+			return fmt.Errorf("reading a notice channel: %w", err)
+		}
+		if address, err = s.open(id, sealed); err != nil {
+			return err
+		}
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "notice_channel.secret_shown", fmt.Sprint(id), map[string]any{})
+	})
 	return address.Secret, err
 }
 

@@ -24,8 +24,10 @@ type chats struct {
 	mu       sync.Mutex
 	requests []chatRequest
 	status   int         // answer to all requests, unless 0
-	slow     string      // path of requests that end only when the client leaves
+	wait     string      // Retry-After of those answers, unless empty
+	slow     string      // path of requests that wait until the client leaves or release is called
 	arrived  chan string // gets the path of each request, unless nil
+	released chan bool   // ends slow requests with status 500 when it is closed
 }
 
 type chatRequest struct {
@@ -49,14 +51,21 @@ func (c *chats) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.arrived <- r.URL.Path
 	}
 	if slow {
-		<-r.Context().Done()
-		return
+		select {
+		case <-r.Context().Done():
+			return
+		case <-c.released:
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.status != 0:
-		w.Header().Set("Retry-After", "1800")
+		if c.wait != "" {
+			w.Header().Set("Retry-After", c.wait)
+		}
 		w.WriteHeader(c.status)
 	case strings.HasPrefix(r.URL.Path, "/api/webhooks/"): // Discord
 		w.WriteHeader(http.StatusNoContent)
@@ -72,6 +81,9 @@ func (c *chats) answer(status int) {
 	c.status = status
 }
 
+// release ends slow requests with status 500.
+func (c *chats) release() { close(c.released) }
+
 // take returns the requests since the last call.
 func (c *chats) take() []chatRequest {
 	c.mu.Lock()
@@ -84,7 +96,7 @@ func (c *chats) take() []chatRequest {
 // withChannels adds the sending to channels to an environment.
 func withChannels(t *testing.T, w *env) (*chats, string) {
 	t.Helper()
-	c := &chats{t: t}
+	c := &chats{t: t, released: make(chan bool)}
 	server := httptest.NewTLSServer(c)
 	t.Cleanup(server.Close)
 	roots := x509.NewCertPool()

@@ -24,7 +24,7 @@ const (
 	channelSenders = 4 // how many channels a node sends to at the same time
 )
 
-// channelDelays are the delays of a channel after failed attempts. The last one repeats until the message is too old.
+// channelDelays are the delays of a channel after failed attempts in a row. The last one repeats.
 var channelDelays = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, time.Hour}
 
 // notifyChannels stores the notice of an event for the channels that want it, in the event's transaction. Only results of a post that
@@ -60,17 +60,19 @@ type channelNotice struct {
 	Notice
 
 	channel int64
+	only    int64 // the channel's team; 0 for all teams
 	service ChannelService
 	sealed  []byte
+	claim   int64  // the end of the claim, which no other claim has
 	raw     string // the details, as JSON
 	tries   int
 }
 
 // attempt is the result of sending a notice to a channel.
 type attempt struct {
-	err   error
-	wait  time.Duration // how long the service asks to wait
-	final bool          // whether it would fail again
+	failure ChannelFailure // empty after a success
+	wait    time.Duration  // how long the service asks to wait
+	final   bool           // whether it would fail again
 }
 
 // SendNext sends the oldest due notice of a channel and reports whether there was one. If that fails, the channel waits.
@@ -79,77 +81,83 @@ func (s *Service) SendNext(ctx context.Context) (bool, error) {
 	if err != nil || !found {
 		return found, err
 	}
-	var result attempt
+	if n.only != 0 && n.only != n.Team { // the channel got notices of more teams before
+		return true, s.endChannelNotice(ctx, n, nil)
+	}
 	if s.db.Now().Sub(n.At) > maxMailAge {
 		s.Log.WarnContext(ctx, "A notification was too old to be sent to a channel", "channel", n.channel, "kind", n.Kind)
 		return true, s.endChannelNotice(ctx, n, nil)
 	}
+	var result attempt
 	if err := json.Unmarshal([]byte(n.raw), &n.detail); err != nil {
-		result = attempt{err: errors.New("a notification is damaged"), final: true}
+		result = attempt{failure: failedDamaged, final: true}
 	} else {
 		result = s.post(ctx, n)
 	}
-	if result.err != nil {
+	if result.failure != "" {
 		s.Log.WarnContext(ctx, "Sending a notification to a channel failed", "channel", n.channel, "kind", n.Kind, "try", n.tries,
-			"error", result.err)
+			"error", result.failure.Text(locale.English))
 	}
 	return true, s.endChannelNotice(ctx, n, &result)
 }
 
+// dueChannels selects channels c that have a due notice, do not wait, and are not claimed. Its placeholders are the time.
+const dueChannels = `SELECT c.id FROM notice_channels c WHERE c.next_at <= ? AND c.claimed_until <= ?
+	AND EXISTS (SELECT 1 FROM channel_notices d WHERE d.channel_id = c.id AND d.send_at <= ?) ORDER BY c.next_at, c.id LIMIT 1`
+
 // claimForChannel claims the channel that waits longest, so that nobody else sends to it, and returns its oldest due notice.
 func (s *Service) claimForChannel(ctx context.Context) (channelNotice, bool, error) {
 	var n channelNotice
-	var found bool
-	err := s.db.InTx(ctx, "notice_channel.claim", func(ctx context.Context, tx *db.Tx) error {
-		n, found = channelNotice{}, false
-		now := db.Micros(tx.Now())
-		err := tx.QueryRow(ctx, `UPDATE notice_channels SET next_at = ? WHERE id = (SELECT c.id FROM notice_channels c
-			WHERE c.next_at <= ? AND EXISTS (SELECT 1 FROM channel_notices d WHERE d.channel_id = c.id AND d.send_at <= ?)
-			ORDER BY c.next_at, c.id LIMIT 1) AND next_at <= ? RETURNING id, service, sealed`,
-			db.Micros(tx.Now().Add(claimTime)), now, now, now).Scan(&n.channel, &n.service, &n.sealed)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("claiming a notice channel: %w", err)
-		}
-		var at int64
-		if err := tx.QueryRow(ctx, `UPDATE channel_notices SET tries = tries + 1
-			WHERE id = (SELECT id FROM channel_notices WHERE channel_id = ? AND send_at <= ? ORDER BY id LIMIT 1)
-			RETURNING id, team_id, kind, subject, detail, created_at, tries,
-			COALESCE((SELECT t.name FROM teams t WHERE t.id = team_id), '')`, n.channel, now).
-			Scan(&n.ID, &n.Team, &n.Kind, &n.Subject, &n.raw, &at, &n.tries, &n.TeamName); err != nil {
-			return fmt.Errorf("finding the next notice of a channel: %w", err)
-		}
-		found, n.At = true, db.Time(at).UTC()
-		return nil
-	})
-	return n, found, err
+	now := db.Micros(s.db.Now())
+	err := s.db.QueryRow(ctx, dueChannels, now, now, now).Scan(&n.channel) // usually there is none, and nothing is locked
+	if err == nil {
+		err = s.db.InTx(ctx, "notice_channel.claim", func(ctx context.Context, tx *db.Tx) error {
+			n = channelNotice{}
+			return s.claimDue(ctx, tx, &n)
+		})
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return n, false, nil
+	}
+	if err != nil {
+		return n, false, fmt.Errorf("claiming a notice channel: %w", err)
+	}
+	return n, true, nil
 }
 
-// endChannelNotice records the result of an attempt, or nil if the notice was too old. After a failure the notice stays, and the
-// channel waits for a while, or longer if the service says so.
+// claimDue returns sql.ErrNoRows if nothing is due that no other sender has claimed.
+func (s *Service) claimDue(ctx context.Context, tx *db.Tx, n *channelNotice) error {
+	now := db.Micros(tx.Now())
+	n.claim = db.Micros(tx.Now().Add(claimTime))
+	err := tx.QueryRow(ctx, `UPDATE notice_channels SET claimed_until = ? WHERE id = (`+dueChannels+s.db.SkipLocked()+`)
+		RETURNING id, team_id, service, sealed`, n.claim, now, now, now).Scan(&n.channel, &n.only, &n.service, &n.sealed)
+	if err != nil {
+		return err
+	}
+	var at int64
+	err = tx.QueryRow(ctx, `UPDATE channel_notices SET tries = tries + 1
+		WHERE id = (SELECT id FROM channel_notices WHERE channel_id = ? AND send_at <= ? ORDER BY id LIMIT 1)
+		RETURNING id, team_id, kind, subject, detail, created_at, tries,
+		COALESCE((SELECT t.name FROM teams t WHERE t.id = team_id), '')`, n.channel, now).
+		Scan(&n.ID, &n.Team, &n.Kind, &n.Subject, &n.raw, &at, &n.tries, &n.TeamName)
+	n.At = db.Time(at).UTC()
+	return err
+}
+
+// endChannelNotice ends a claim and records the result of an attempt, or nil if the notice is not to be sent. After a failure the
+// notice stays, and the channel waits. If another sender has claimed the channel meanwhile, its state stays.
 func (s *Service) endChannelNotice(ctx context.Context, n channelNotice, result *attempt) error {
 	return s.db.InTx(ctx, "notice_channel.end", func(ctx context.Context, tx *db.Tx) error {
-		now, next := tx.Now(), tx.Now()
-		keep := result != nil && result.err != nil && !result.final
-		if keep {
-			delay := channelDelays[min(n.tries, len(channelDelays))-1]
-			next = now.Add(max(delay, min(result.wait, maxRetryAfter)))
+		var failures int
+		err := tx.QueryRow(ctx, `UPDATE notice_channels SET claimed_until = 0 WHERE id = ? AND claimed_until = ? RETURNING failures`,
+			n.channel, n.claim).Scan(&failures)
+		if err == nil && result != nil {
+			err = result.record(ctx, tx, n, failures)
 		}
-		query, args := `UPDATE notice_channels SET next_at = ? WHERE id = ?`, []any{db.Micros(next), n.channel}
-		switch {
-		case result != nil && result.err != nil:
-			query, args = `UPDATE notice_channels SET next_at = ?, failed_at = ?, error = ? WHERE id = ?`,
-				[]any{db.Micros(next), db.Micros(now), result.err.Error(), n.channel}
-		case result != nil:
-			query, args = `UPDATE notice_channels SET next_at = ?, sent_at = ?, failed_at = 0, error = '' WHERE id = ?`,
-				[]any{db.Micros(next), db.Micros(now), n.channel}
-		}
-		if _, err := tx.Exec(ctx, query, args...); err != nil {
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return fmt.Errorf("recording the state of a notice channel: %w", err)
 		}
-		if keep {
+		if result != nil && result.failure != "" && !result.final {
 			return nil
 		}
 		if _, err := tx.Exec(ctx, `DELETE FROM channel_notices WHERE id = ?`, n.ID); err != nil {
@@ -159,7 +167,23 @@ func (s *Service) endChannelNotice(ctx context.Context, n channelNotice, result 
 	})
 }
 
-// TestChannel sends a message to a channel at once, and returns why that failed.
+// record records a result in the state of a channel, unless the channel has another address now. After a failure that is not about the
+// message only, the channel waits, longer after each one in a row, or as long as the service says.
+func (a attempt) record(ctx context.Context, tx *db.Tx, n channelNotice, failures int) error {
+	now := db.Micros(tx.Now())
+	set, args := `next_at = ?, failures = 0, sent_at = ?, failed_at = 0, error = ''`, []any{now, now}
+	if a.failure != "" {
+		set, args = `failed_at = ?, error = ?`, []any{now, string(a.failure)}
+	}
+	if a.failure != "" && !a.final {
+		delay := max(channelDelays[min(failures, len(channelDelays)-1)], min(a.wait, maxRetryAfter))
+		set, args = set+`, next_at = ?, failures = ?`, append(args, db.Micros(tx.Now().Add(delay)), failures+1)
+	}
+	_, err := tx.Exec(ctx, `UPDATE notice_channels SET `+set+` WHERE id = ? AND sealed = ?`, append(args, n.channel, n.sealed)...)
+	return err
+}
+
+// TestChannel sends a message to a channel at once, and returns why that failed. After a success, the waiting messages follow at once.
 func (s *Service) TestChannel(ctx context.Context, id int64) error {
 	n := channelNotice{channel: id, Notice: Notice{At: s.db.Now().UTC(), Kind: testKind, ID: s.db.Now().UnixMicro()}}
 	err := s.db.QueryRow(ctx, `SELECT service, sealed FROM notice_channels WHERE id = ?`, id).Scan(&n.service, &n.sealed)
@@ -169,22 +193,16 @@ func (s *Service) TestChannel(ctx context.Context, id int64) error {
 	if err != nil {
 		return fmt.Errorf("reading a notice channel: %w", err)
 	}
-	failed := s.post(ctx, n).err
-	// After a success, the waiting messages follow at once.
-	query, args := `UPDATE notice_channels SET sent_at = ?, next_at = 0, failed_at = 0, error = '' WHERE id = ?`,
-		[]any{db.Micros(s.db.Now()), id}
-	if failed != nil {
-		query, args = `UPDATE notice_channels SET failed_at = ?, error = ? WHERE id = ?`,
-			[]any{db.Micros(s.db.Now()), failed.Error(), id}
-	}
+	result := s.post(ctx, n)
+	result.final = true // a failed test does not let the messages wait longer
 	if err := s.db.InTx(ctx, "notice_channel.test", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, query, args...)
-		return err
+		return result.record(ctx, tx, n, 0)
 	}); err != nil {
 		return fmt.Errorf("recording a test of a notice channel: %w", err)
 	}
-	if failed != nil {
-		return apierr.OperatorError("the channel did not accept the message: " + failed.Error())
+	if result.failure != "" {
+		text, args := result.failure.text()
+		return apierr.OperatorErrorf(string(text), args...)
 	}
 	return nil
 }
@@ -193,32 +211,29 @@ func (s *Service) TestChannel(ctx context.Context, id int64) error {
 func (s *Service) post(ctx context.Context, n channelNotice) attempt {
 	address, err := s.open(n.channel, n.sealed)
 	if err != nil {
-		return attempt{err: err}
+		s.Log.ErrorContext(ctx, "The address of a notification channel is not readable", "channel", n.channel, "error", err)
+		return attempt{failure: failedUnsealed}
 	}
 	if err := s.Client.Check(address.URL); err != nil {
-		return attempt{err: errors.New("the address is on a private host that --notice-allow does not have")}
+		return attempt{failure: failedPrivateHost}
 	}
 	target, header, body, err := s.message(n).encode(n.service, address)
 	if err != nil {
-		return attempt{err: err, final: true}
+		return attempt{failure: failedDamaged, final: true}
 	}
 	answer, err := s.Client.Post(ctx, target, header, body)
 	if err != nil {
 		s.Log.WarnContext(ctx, "Calling a notification channel failed", "channel", n.channel, "error", err)
 		if errors.Is(err, safehttp.ErrPrivate) {
-			return attempt{err: errors.New("the name of the host leads to a private address; add the name to --notice-allow")}
+			return attempt{failure: failedPrivateName}
 		}
-		return attempt{err: errors.New("the service could not be reached")}
+		return attempt{failure: failedUnreachable}
 	}
 	result := attempt{wait: retryafter.Parse(answer.RetryAfter, s.db.Now())}
-	switch status := answer.Status; {
-	case status >= 200 && status <= 299:
-	case slices.Contains([]int{401, 403, 404, 410}, status):
-		result.err = fmt.Errorf("the service answered with status %d: it does not accept the address; enter a new address", status)
-	default:
-		result.err = fmt.Errorf("the service answered with status %d", status)
+	if answer.Status < 200 || answer.Status > 299 {
+		result.failure = failedStatus(answer.Status)
 		// These are about the message and not about the channel.
-		result.final = slices.Contains([]int{400, 413, 422}, status)
+		result.final = slices.Contains([]int{400, 413, 422}, answer.Status)
 	}
 	return result
 }

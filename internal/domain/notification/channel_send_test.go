@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pressroom.example/pressroom/internal/domain/notification"
+	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
@@ -19,6 +20,7 @@ func TestChannelRetries(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
 		must.Get(w.AddChannel(t.Context(), newChat(notification.Webhook, base+"/secret-path")))(t)
+		c.wait = "1800"
 		c.answer(http.StatusTooManyRequests)
 		w.fail(t, "p1", 1)
 		w.clock.Advance(10 * time.Second)
@@ -28,7 +30,7 @@ func TestChannelRetries(t *testing.T) {
 			t.Errorf("sent again before Retry-After")
 		}
 		state := must.Get(w.Channels(t.Context()))(t)[0]
-		if state.Error != "the service answered with status 429" || state.FailedAt.IsZero() {
+		if state.Error.Text(locale.English) != "The service answered with status 429." || state.FailedAt.IsZero() {
 			t.Errorf("%+v", state)
 		}
 		for range 10 {
@@ -44,6 +46,9 @@ func TestChannelRetries(t *testing.T) {
 		must.NoError(t, w.TestChannel(t.Context(), state.ID))
 		if got := c.take(); len(got) != 1 || got[0].body["type"] != "test" {
 			t.Errorf("%v", got)
+		}
+		if printed := asJSON(t, notification.Channel{Error: "status:429"}); !strings.Contains(printed, `"The service answered with status 429."`) {
+			t.Error(printed)
 		}
 		if state = must.Get(w.Channels(t.Context()))(t)[0]; state.Error != "" || state.SentAt.IsZero() {
 			t.Errorf("%+v", state)
@@ -79,7 +84,7 @@ func TestChannelWaits(t *testing.T) {
 				t.Errorf("%d: the channel did not wait: %s", status, got)
 			}
 			state := must.Get(w.Channels(t.Context()))(t)[0]
-			if advised := strings.Contains(state.Error, "enter a new address"); advised != (status == http.StatusGone) {
+			if advised := strings.Contains(state.Error.Text(locale.English), "Enter a new one."); advised != (status == http.StatusGone) {
 				t.Error(state.Error)
 			}
 			c.answer(0)
@@ -108,6 +113,115 @@ func TestChannelWaits(t *testing.T) {
 		if n := w.sendAll(t); n != 1 {
 			t.Errorf("%d messages after a successful test", n)
 		}
+	})
+}
+
+// A dead channel is called after 1, 5, 30 and 60 minutes, and then every hour, also if messages become too old and others follow.
+// A success, a successful test and a new address start again.
+func TestChannelDelays(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		c, base := withChannels(t, w)
+		channel := must.Get(w.AddChannel(t.Context(), newChat(notification.Slack, base+"/x")))(t)
+		c.answer(http.StatusGone)
+		w.fail(t, "p1", 1)
+		w.clock.Advance(10 * time.Second)
+		waits := func(steps int) []int {
+			var minutes []int
+			for minute, last := 0, 0; len(minutes) < steps; minute++ {
+				w.fail(t, fmt.Sprint("p", w.clock.Now().UnixMicro()), 1)
+				w.sendAll(t)
+				if got := len(c.take()); got > 0 {
+					minutes, last = append(minutes, minute-last), minute
+				}
+				w.clock.Advance(time.Minute)
+			}
+			return minutes
+		}
+		if got := fmt.Sprint(waits(29)); got != "[0 1 5 30 60"+strings.Repeat(" 60", 24)+"]" { // 25 hours
+			t.Error(got)
+		}
+		c.answer(0)
+		for name, reset := range map[string]func() error{
+			"test": func() error { return w.TestChannel(t.Context(), channel.ID) },
+			"address": func() error {
+				return w.ChangeChannel(t.Context(), channel.ID, notification.ChannelChange{Name: "x", URL: base + "/y"})
+			},
+			"success": func() error {
+				w.clock.Advance(time.Hour)
+				for len(c.take()) == 0 { // the oldest messages are too old
+					must.Get(w.SendNext(t.Context()))(t)
+				}
+				return nil
+			},
+		} {
+			must.NoError(t, reset())
+			c.answer(http.StatusInternalServerError)
+			c.take()
+			if got := fmt.Sprint(waits(4)); got != "[0 1 5 30]" {
+				t.Errorf("after a reset by %s: %s", name, got)
+			}
+			c.answer(0)
+		}
+	})
+}
+
+// While a sender waits for a slow answer, a test and a new address do not let another sender send the same message. The result is not
+// recorded for the new address.
+func TestChannelClaim(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		c, base := withChannels(t, w)
+		channel := must.Get(w.AddChannel(t.Context(), newChat(notification.Webhook, base+"/slow")))(t)
+		w.fail(t, "p1", 1)
+		w.clock.Advance(10 * time.Second)
+		c.slow, c.arrived = "/slow", make(chan string, 10)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() {
+			_, err := w.SendNext(ctx)
+			ended <- err
+		}()
+		<-c.arrived
+		must.NoError(t, w.ChangeChannel(t.Context(), channel.ID, notification.ChannelChange{Name: "x", URL: base + "/fast"}))
+		must.NoError(t, w.TestChannel(t.Context(), channel.ID))
+		if n := w.sendAll(t); n != 0 {
+			t.Errorf("%d messages were sent beside the first one", n)
+		}
+		c.release()
+		must.NoError(t, <-ended)
+		cancel()
+		if state := must.Get(w.Channels(t.Context()))(t)[0]; state.Error != "" {
+			t.Errorf("the new address has the failure of the old one: %s", state.Error)
+		}
+		c.answer(0)
+		if n := w.sendAll(t); n != 1 {
+			t.Errorf("%d messages to the new address", n)
+		}
+		got := c.take()
+		if len(got) != 3 || got[2].path != "/fast" || got[2].header.Get("Webhook-Id") != got[0].header.Get("Webhook-Id") {
+			t.Errorf("%d requests", len(got))
+		}
+	})
+}
+
+// Concurrent senders claim different channels, and none gives up although another channel is due.
+func TestChannelSenders(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		_, base := withChannels(t, w)
+		for n := range 2 {
+			must.Get(w.AddChannel(t.Context(), newChat(notification.Slack, base+"/"+fmt.Sprint(n))))(t)
+		}
+		w.fail(t, "p1", 1)
+		w.clock.Advance(10 * time.Second)
+		if !w.db.Postgres() { // has one writer at a time
+			return
+		}
+		must.NoError(t, w.db.InTx(t.Context(), "test.claim", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE notice_channels SET name = 'locked' WHERE id = 1`)
+			if found, sendErr := w.SendNext(t.Context()); !found || sendErr != nil {
+				t.Errorf("the other channel was not claimed (%v)", sendErr)
+			}
+			return err
+		}))
 	})
 }
 

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"pressroom.example/pressroom/internal/auth/tokencrypt"
 	"pressroom.example/pressroom/internal/domain/notification"
 	"pressroom.example/pressroom/internal/domain/team"
@@ -269,21 +271,69 @@ func TestChangeChannel(t *testing.T) {
 	})
 }
 
-// A channel that is limited to a team gets no waiting notice of another one.
+// A channel that is moved to a team gets no waiting notice of another one, and no notice of an event that is being recorded.
 func TestChangeChannelTeam(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
+		second := team.Team{Name: "Other", Timezone: "UTC", Language: "en", Plan: "agency"}
+		other := must.Get(w.teams.AddTeam(t.Context(), second, w.owner.ID))(t)
 		channel := must.Get(w.AddChannel(t.Context(), newChat(notification.Slack, base+"/x")))(t)
-		w.fail(t, "p1", 1)
-		must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, `UPDATE channel_notices SET team_id = team_id + 1`)
+		move := func() error {
+			return w.ChangeChannel(t.Context(), channel.ID, notification.ChannelChange{Name: "x", Team: other.ID})
+		}
+		must.NoError(t, w.db.InTx(t.Context(), "test.event", func(ctx context.Context, tx *db.Tx) error {
+			err := auditlog.Record(ctx, tx, w.team, auditlog.Actor{}, "post.account_failed", "p1", map[string]any{"account": 1})
+			if w.db.Postgres() { // with SQLite, the change waits for the event
+				must.NoError(t, move())
+			}
 			return err
 		}))
-		w.fail(t, "p2", 1)
-		must.NoError(t, w.ChangeChannel(t.Context(), channel.ID, notification.ChannelChange{Name: "x", Team: w.team}))
+		must.NoError(t, move())
 		w.clock.Advance(10 * time.Second)
-		if n := w.sendAll(t); n != 1 || len(c.take()) != 1 {
-			t.Errorf("%d messages", n)
+		w.sendAll(t)
+		if got := c.take(); len(got) != 0 {
+			t.Errorf("%d messages", len(got))
+		}
+		var left int
+		must.NoError(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM channel_notices`).Scan(&left))
+		if left != 0 {
+			t.Errorf("%d notices are left", left)
+		}
+	})
+}
+
+// The audit logs of both teams have a move. They say whether the address changed, and that the secret was shown.
+func TestChannelAuditLog(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		_, base := withChannels(t, w)
+		second := team.Team{Name: "Other", Timezone: "UTC", Language: "en", Plan: "agency"}
+		other := must.Get(w.teams.AddTeam(t.Context(), second, w.owner.ID))(t)
+		n := newChat(notification.Webhook, base+"/x")
+		n.Team = w.team
+		channel := must.Get(w.AddChannel(t.Context(), n))(t)
+		for _, change := range []notification.ChannelChange{
+			{Name: "x", Team: w.team, URL: base + "/y"}, {Name: "x", Team: other.ID},
+		} {
+			must.NoError(t, w.ChangeChannel(t.Context(), channel.ID, change))
+		}
+		if secret := must.Get(w.ShowSigningSecret(t.Context(), channel.ID))(t); secret != channel.SigningSecret {
+			t.Error("another secret")
+		}
+		var got []string
+		for _, e := range must.Get(auditlog.Entries(t.Context(), w.db, auditlog.Filter{
+			Subject: fmt.Sprint(channel.ID), OldestFirst: true, Limit: 100,
+		}))(t) {
+			if kind, ours := strings.CutPrefix(e.Kind, "notice_channel."); ours {
+				got = append(got, fmt.Sprint(e.Team, " ", kind, " ", string(e.Detail)))
+			}
+		}
+		want := []string{
+			fmt.Sprint(w.team, ` added {"service":"webhook"}`), fmt.Sprint(w.team, ` changed {"address":true,"service":"webhook"}`),
+			fmt.Sprint(other.ID, ` changed {"moved":true,"service":"webhook"}`),
+			fmt.Sprint(w.team, ` changed {"moved":true,"service":"webhook"}`), fmt.Sprint(other.ID, ` secret_shown {}`),
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
 		}
 	})
 }

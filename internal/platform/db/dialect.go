@@ -69,6 +69,15 @@ func (d *DB) ForUpdate() string {
 // ForUpdate returns the clause of DB.ForUpdate.
 func (tx *Tx) ForUpdate() string { return tx.db.ForUpdate() }
 
+// SkipLocked returns the clause that locks the rows of a SELECT and skips those that other transactions have locked. It is empty for
+// SQLite, which has one writer.
+func (d *DB) SkipLocked() string {
+	if d.dialect.postgres {
+		return d.ForUpdate() + " SKIP LOCKED"
+	}
+	return ""
+}
+
 // ForKeyShare returns the clause that keeps the rows of a SELECT from being deleted, and skips rows whose deletion it waited for. It is
 // empty for SQLite, which has one writer.
 func (d *DB) ForKeyShare() string {

@@ -107,9 +107,12 @@ func (p *Handlers) showChannel(w http.ResponseWriter, r *http.Request, status in
 }
 
 // channelIn returns the fields of the form that new and existing channels have.
-func (p *Handlers) channelIn(r *http.Request) (notification.ChannelChange, error) {
+func (p *Handlers) channelIn(r *http.Request, service notification.ChannelService) (notification.ChannelChange, error) {
 	f := r.PostForm
-	out := notification.ChannelChange{Name: f.Get("name"), URL: f.Get("url"), Token: f.Get("token")}
+	out := notification.ChannelChange{Name: f.Get("name"), URL: f.Get("url")}
+	if service == notification.Ntfy { // the field is hidden for others, and a password manager may fill it
+		out.Token = f.Get("token")
+	}
 	if f.Get("choice") == "some" {
 		for _, kind := range f["kind"] {
 			out.Kinds = append(out.Kinds, notification.Kind(kind))
@@ -135,12 +138,10 @@ func (p *Handlers) addChannel(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f := r.PostForm
-	given, err := p.channelIn(r)
+	service := notification.ChannelService(f.Get("service"))
+	given, err := p.channelIn(r, service)
 	n := notification.NewChannel{
-		Service: notification.ChannelService(f.Get("service")), Team: given.Team, Name: given.Name, URL: given.URL, Kinds: given.Kinds,
-	}
-	if n.Service == notification.Ntfy { // the field is hidden for others
-		n.Token = given.Token
+		Service: service, Team: given.Team, Name: given.Name, URL: given.URL, Token: given.Token, Kinds: given.Kinds,
 	}
 	var added notification.Channel
 	if err == nil {
@@ -210,7 +211,7 @@ func (p *Handlers) changeChannel(w http.ResponseWriter, r *http.Request, c notif
 	if !p.ReadForm(w, r) {
 		return
 	}
-	change, err := p.channelIn(r)
+	change, err := p.channelIn(r, c.Service)
 	if err == nil {
 		err = p.Notifications.ChangeChannel(r.Context(), c.ID, change)
 	}
@@ -231,7 +232,7 @@ func (p *Handlers) channelSecretPage(w http.ResponseWriter, r *http.Request, c n
 		p.ShowError(w, r, apierr.Missing())
 		return
 	}
-	secret, err := p.Notifications.SigningSecret(r.Context(), c.ID)
+	secret, err := p.Notifications.ShowSigningSecret(r.Context(), c.ID)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -256,19 +257,19 @@ func (p *Handlers) onChannel(do func(context.Context, int64) error, said locale.
 	})
 }
 
-// channelRoutes returns the routes of the pages of channels.
+// channelRoutes returns the routes of the pages of channels. Their forms are not restored after a new sign-in, because they have
+// secrets, which do not belong in a session.
 func (p *Handlers) channelRoutes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /operator/channels", Do: p.channelsPage},
 		{Pattern: "GET /operator/channels/new", Do: p.newChannelPage, Recent: true},
-		{Pattern: "POST /operator/channels", Do: p.addChannel, Recent: true, Page: "/operator/channels/new"},
+		{Pattern: "POST /operator/channels", Do: p.addChannel, Recent: true},
 		{Pattern: "GET /operator/channels/{channel}", Do: p.withChannel(p.channelPage), Recent: true},
-		{Pattern: "POST /operator/channels/{channel}", Do: p.withChannel(p.changeChannel), Recent: true,
-			Page: "/operator/channels/{channel}"},
+		{Pattern: "POST /operator/channels/{channel}", Do: p.withChannel(p.changeChannel), Recent: true},
 		{Pattern: "GET /operator/channels/{channel}/secret", Do: p.withChannel(p.channelSecretPage), Recent: true},
 		{Pattern: "POST /operator/channels/{channel}/test", Do: p.onChannel(p.Notifications.TestChannel, "The test message was sent.")},
 		{Pattern: "GET /operator/channels/{channel}/remove", Do: p.withChannel(p.removeChannelPage)},
-		{Pattern: "POST /operator/channels/{channel}/remove",
+		{Pattern: "POST /operator/channels/{channel}/remove", Recent: true,
 			Do: p.onChannel(p.Notifications.RemoveChannel, "The channel was removed.")},
 	}
 }

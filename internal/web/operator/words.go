@@ -35,7 +35,7 @@ func words(l *locale.Language) template.FuncMap {
 		"plan":           planName,
 		"limit":          func(credits *int64) string { return limitWords(l, credits) },
 		"channelservice": func(c notification.ChannelService) channelService { return channelServices[c] },
-		"channelerror":   func(text string) string { return channelError(l, text) },
+		"channelerror":   func(f notification.ChannelFailure) string { return f.Text(l) },
 		"noticekind":     func(k notification.Kind) string { return l.T(k.Name()) },
 		"paused":         func(a access.PauseAction) string { return l.T(actions[a]) },
 		"scope":          func(s team.Scope) string { return l.T(scopes[s]) },
@@ -63,19 +63,6 @@ func words(l *locale.Language) template.FuncMap {
 func planName(id string) string {
 	first, size := utf8.DecodeRuneInString(id)
 	return string(unicode.ToUpper(first)) + id[size:]
-}
-
-// channelError returns why a channel failed, as a sentence in a language.
-func channelError(l *locale.Language, text string) string {
-	const answered, advised = "the service answered with status %d", "; enter a new address"
-	var status int
-	if n, _ := fmt.Sscanf(text, answered, &status); n != 1 {
-		return sentence(translated(l, text))
-	}
-	if strings.HasSuffix(text, advised) {
-		return l.T("The service answered with status %d: it does not accept the address. Enter a new one.", status)
-	}
-	return l.T("The service answered with status %d.", status)
 }
 
 // shortID returns the end of an ID. IDs begin with the time, so the beginning is the same for items of a minute.

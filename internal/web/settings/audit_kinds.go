@@ -57,6 +57,8 @@ var kinds = []kind{
 	{"access.resumed", "The team", "Pause ended", "ended the pause of {action} of the {scope}"},
 	{"notice_channel.added", "The team", "Notification channel added", "added a notification channel"},
 	{"notice_channel.changed", "The team", "Notification channel changed", "changed a notification channel"},
+	{"notice_channel.secret_shown", "The team", "Signing secret of a notification channel shown",
+		"looked at the signing secret of a notification channel"},
 	{"notice_channel.removed", "The team", "Notification channel removed", "removed a notification channel"},
 	{"member.set", "Members", "Role changed", "made a member {role}"},
 	{"member.removed", "Members", "Member removed", "removed a member from the team"},

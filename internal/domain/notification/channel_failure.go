@@ -1,0 +1,57 @@
+package notification
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pressroom.example/pressroom/internal/locale"
+)
+
+// ChannelFailure is a code for why sending to a channel failed. Some codes have the status of the answer, such as status:500.
+type ChannelFailure string
+
+const (
+	failedDamaged     ChannelFailure = "damaged"
+	failedUnsealed    ChannelFailure = "unsealed"
+	failedPrivateHost ChannelFailure = "private_host"
+	failedPrivateName ChannelFailure = "private_name"
+	failedUnreachable ChannelFailure = "unreachable"
+)
+
+// failedStatus returns the failure of an answer with an HTTP status.
+func failedStatus(status int) ChannelFailure {
+	if slices.Contains([]int{401, 403, 404, 410}, status) {
+		return ChannelFailure(fmt.Sprintf("refused:%d", status))
+	}
+	return ChannelFailure(fmt.Sprintf("status:%d", status))
+}
+
+var failureTexts = map[string]locale.Key{
+	"damaged":      "The notification is damaged.",
+	"unsealed":     "The address cannot be decrypted. Check the sealing key.",
+	"private_host": "The address is on a private host that --notice-allow does not have.",
+	"private_name": "The name of the host leads to a private address. Add the name to --notice-allow.",
+	"unreachable":  "The service could not be reached.",
+	"refused":      "The service answered with status %d: it does not accept the address. Enter a new one.",
+	"status":       "The service answered with status %d.",
+}
+
+// Text returns the failure as a sentence in a language.
+func (f ChannelFailure) Text(l *locale.Language) string {
+	text, args := f.text()
+	return l.T(text, args...)
+}
+
+// text returns the sentence and its values.
+func (f ChannelFailure) text() (locale.Key, []any) {
+	code, status, _ := strings.Cut(string(f), ":")
+	if n, err := strconv.Atoi(status); err == nil {
+		return failureTexts[code], []any{n}
+	}
+	return failureTexts[code], nil
+}
+
+// MarshalText returns the English sentence, for the output of commands.
+func (f ChannelFailure) MarshalText() ([]byte, error) { return []byte(f.Text(locale.English)), nil }
