@@ -323,7 +323,7 @@ func (s *Service) Revoke(ctx context.Context, client, token string) error {
 }
 
 // Connection returns the connection of an access token and the token's expiry. It returns false if the token is
-// currently not valid for a resource of this installation. It does not check whether the connection has ended.
+// currently not valid for the resource. It does not check whether the connection has ended.
 func (s *Service) Connection(ctx context.Context, resource, token string) (int64, time.Time, bool, error) {
 	if !apikey.WellFormed(apikey.Access, token) {
 		return 0, time.Time{}, false, nil

@@ -24,7 +24,7 @@ type AccountWeeks struct {
 	Line       []int64   // followers by day in both periods and on the day before, oldest first
 	Now, Past  Week      // the period and the previous period
 
-	counts []followerCount // of Line, and the newest count before if the first day of Line is later
+	counts []followerCount // of Line, after the newest count before
 }
 
 // Week sums up what an account posted in a period. A sum is nil if the network reported no such metric.

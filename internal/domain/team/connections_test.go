@@ -55,7 +55,7 @@ func (w env) connect(ctx context.Context, n team.NewConnection) (int64, error) {
 	return connection, err
 }
 
-// A token has the granted capabilities that the person's role allows. It is accepted only for tools.
+// A token has the granted capabilities that the person's role allows.
 func TestAuthenticateToken(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		w.watchKeys(t)
