@@ -134,7 +134,10 @@ func TestNotificationSettings(t *testing.T) {
 		owner := c.as(t, access.Owner)
 		f := owner.open("/notices/settings").
 			shows(200, "In the app", "By email", "API keys and assistants", "Somebody changes how you sign in").form("Save")
-		f.fill("mail", "post_failed").press().shows(200, "Your settings were saved.")
+		f.fill("mail", "post_failed").fill("app", "account_lost").press().shows(200, "Your settings were saved.")
+		if got := owner.open("/notices/settings").form("Save").values["app"]; len(got) != 1 || got[0] != "account_lost" {
+			t.Errorf("%q are shown in the app, want lost accounts only", got)
+		}
 		if got := owner.open("/notices/settings").form("Save").values["mail"]; len(got) != 1 || got[0] != "post_failed" {
 			t.Errorf("emails are wanted for %q, want a failed post only", got)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/notification"
 	"pressroom.example/pressroom/internal/domain/team"
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/testkit/must"
@@ -189,6 +190,17 @@ func TestNoticeSettings(t *testing.T) {
 			t.Error("the threshold was not saved")
 		}
 		p.form("Save threshold").fill("credits", "").press().shows(200, "The threshold was saved.")
+
+		// Without a mail server, the form has no choices of emails and leaves them as they are.
+		must.NoError(t, h.Notifications.SetMuted(t.Context(), c.people[access.Owner].ID,
+			notification.Muted{Mail: []notification.Kind{notification.CreditsLow}}))
+		must.NoError(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
+		owner.open("/notices").shows(200, "An account was disconnected.")
+		owner.open("/notices/settings").form("Save").fill("app", "post_failed").press().shows(200, "Your settings were saved.")
+		owner.open("/notices").shows(200, "No notifications yet.").lacks("An account was disconnected.", "unread")
+		if n := h.count(t, "notice_choices WHERE person_id = ?", c.people[access.Owner].ID); n != 1 {
+			t.Errorf("%d kinds are not mailed, want 1", n)
+		}
 	})
 }
 

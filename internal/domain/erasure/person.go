@@ -111,6 +111,7 @@ func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 		`DELETE FROM connect_attempts WHERE person_id = ?`,
 		`DELETE FROM notices WHERE person_id = ?`,
 		`DELETE FROM notice_choices WHERE person_id = ?`,
+		`DELETE FROM notice_mutes WHERE person_id = ?`,
 		`DELETE FROM unsaved_forms WHERE person_id = ?`,
 		`DELETE FROM invitations WHERE accepted_by = ?`,
 		`DELETE FROM invitations WHERE waiting_person = ?`,

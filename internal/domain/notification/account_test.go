@@ -32,11 +32,11 @@ func (w *env) recordAccountEvent(t *testing.T, by int64, kind, subject string, d
 func TestAccountNotices(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		ada := w.owner.ID
-		muted := map[notification.Kind]bool{notification.PasswordChanged: true, notification.NewBrowser: true}
+		muted := []notification.Kind{notification.PasswordChanged, notification.NewBrowser}
 		for _, k := range notification.Kinds {
-			muted[k.Kind] = true
+			muted = append(muted, k.Kind)
 		}
-		must.NoError(t, w.SetMutedKinds(t.Context(), ada, muted))
+		must.NoError(t, w.SetMuted(t.Context(), ada, notification.Muted{App: muted, Mail: muted}))
 		signIns := team.NewSignIns(w.teams)
 		adaID := fmt.Sprint(ada)
 		record := func(by int64, kind, subject string) func() {

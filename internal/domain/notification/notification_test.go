@@ -222,11 +222,11 @@ func TestMailRetries(t *testing.T) {
 
 func TestMailRecipients(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
-		must.NoError(t, w.SetMutedKinds(t.Context(), w.owner.ID,
-			map[notification.Kind]bool{notification.PostFailed: true, "unknown kind": true}))
-		muted := must.Get(w.MutedKinds(t.Context(), w.owner.ID))(t)
-		if len(muted) != 1 || muted[0] != notification.PostFailed {
-			t.Errorf("muted kinds %v", muted)
+		must.NoError(t, w.SetMuted(t.Context(), w.owner.ID,
+			notification.Muted{Mail: []notification.Kind{notification.PostFailed, "unknown kind"}}))
+		muted := must.Get(w.Muted(t.Context(), w.owner.ID))(t)
+		if len(muted.App) != 0 || len(muted.Mail) != 1 || muted.Mail[0] != notification.PostFailed {
+			t.Errorf("muted kinds %+v", muted)
 		}
 		w.recordEvent(t, "post.account_failed", "one", nil)
 		must.NoError(t, w.teams.RemoveMember(t.Context(), w.team, w.editor.ID))
@@ -235,6 +235,29 @@ func TestMailRecipients(t *testing.T) {
 		w.recordEvent(t, "post.account_unconfirmed", "one", nil)
 		w.clock.Advance(25 * time.Hour) // as after a long outage of the mail server
 		w.checkMails(t, 0)
+	})
+}
+
+// A kind that a person muted in the app is neither listed nor counted there, but still mailed. It is listed again once the
+// person wants it.
+func TestMutedInApp(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		must.NoError(t, w.SetMuted(t.Context(), w.owner.ID, notification.Muted{App: []notification.Kind{notification.PostFailed}}))
+		w.recordEvent(t, "post.account_failed", "one", nil)
+		w.recordEvent(t, "post.account_unconfirmed", "two", nil)
+		check := func(person int64, want int) {
+			t.Helper()
+			list := must.Get(w.List(t.Context(), person, 0, 10))(t)
+			if n := must.Get(w.Unread(t.Context(), person))(t); n != want || len(list) != want {
+				t.Errorf("%d unread and %d listed, want %d", n, len(list), want)
+			}
+		}
+		check(w.owner.ID, 1)
+		check(w.editor.ID, 2)
+		w.clock.Advance(2 * time.Minute)
+		w.checkMails(t, 4)
+		must.NoError(t, w.SetMuted(t.Context(), w.owner.ID, notification.Muted{}))
+		check(w.owner.ID, 2)
 	})
 }
 

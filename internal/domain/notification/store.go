@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"pressroom.example/pressroom/internal/apierr"
@@ -17,6 +18,9 @@ import (
 const fromVisibleNotices = ` FROM notices n LEFT JOIN memberships m ON m.team_id = n.team_id AND m.person_id = n.person_id LEFT
 		JOIN teams t ON t.id = n.team_id
 	WHERE n.person_id = ? AND (n.team_id = 0 OR m.person_id IS NOT NULL) AND `
+
+// inApp leaves out the kinds that a person muted in the app.
+const inApp = `NOT EXISTS (SELECT 1 FROM notice_mutes h WHERE h.person_id = n.person_id AND h.kind = n.kind) AND `
 
 const selectColumns = `SELECT n.id, n.team_id, COALESCE(t.name, ''), COALESCE(
 		(SELECT NULLIF(p.timezone, '') FROM people p WHERE p.id = n.person_id), t.timezone,
@@ -43,14 +47,14 @@ func scan(rows *sql.Rows, n *Notice) error {
 	return nil
 }
 
-// List returns at most limit notices of a person from all teams, newest first. If before is not 0, it returns only notices
-// with lower IDs.
+// List returns at most limit notices of a person from all teams, newest first, without muted kinds. If before is not 0, it
+// returns only notices with lower IDs.
 func (s *Service) List(ctx context.Context, person, before int64, limit int) ([]Notice, error) {
 	where, args := `1 = 1`, []any{person}
 	if before > 0 {
 		where, args = `n.id < ?`, append(args, before)
 	}
-	out, err := db.AllSized(ctx, s.db, limit, scan, selectColumns+fromVisibleNotices+where+` ORDER BY n.id DESC LIMIT ?`,
+	out, err := db.AllSized(ctx, s.db, limit, scan, selectColumns+fromVisibleNotices+inApp+where+` ORDER BY n.id DESC LIMIT ?`,
 		append(args, limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the notices of person %d: %w", person, err)
@@ -77,11 +81,11 @@ const MaxUnread = 100
 const resultKey = `CASE WHEN n.kind IN ('post_failed', 'post_unconfirmed')
 	THEN n.kind || ' ' || CAST(n.team_id AS TEXT) || ' ' || n.subject ELSE CAST(n.id AS TEXT) END`
 
-// Unread counts a person's unread notices, up to MaxUnread. Those about the same result of a post count once.
+// Unread counts a person's unread notices without muted kinds, up to MaxUnread. Those about the same result of a post count once.
 func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
 	var n int
-	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT DISTINCT `+resultKey+fromVisibleNotices+`n.read_at = 0 LIMIT ?) u`, person,
-		MaxUnread).Scan(&n); err != nil {
+	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT DISTINCT `+resultKey+fromVisibleNotices+inApp+
+		`n.read_at = 0 LIMIT ?) u`, person, MaxUnread).Scan(&n); err != nil {
 		return 0, fmt.Errorf("counting unread notices: %w", err)
 	}
 	return n, nil
@@ -138,35 +142,51 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// MutedKinds returns the kinds of notices that are not sent to a person by email.
-func (s *Service) MutedKinds(ctx context.Context, person int64) ([]Kind, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, k *Kind) error {
-		return rows.Scan(k)
-	}, `SELECT kind FROM notice_choices WHERE person_id = ?`, person)
+// Muted has the kinds of notices that a person does not want, in the app and by email.
+type Muted struct{ App, Mail []Kind }
+
+// Muted returns the kinds of notices that a person muted.
+func (s *Service) Muted(ctx context.Context, person int64) (Muted, error) {
+	var out Muted
+	kinds := func(table string) ([]Kind, error) {
+		return db.All(ctx, s.db, func(rows *sql.Rows, k *Kind) error { return rows.Scan(k) },
+			`SELECT kind FROM `+table+` WHERE person_id = ?`, person)
+	}
+	var err error
+	if out.App, err = kinds("notice_mutes"); err == nil {
+		out.Mail, err = kinds("notice_choices")
+	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the muted kinds of person %d: %w", person, err)
+		return Muted{}, fmt.Errorf("reading the muted kinds of person %d: %w", person, err)
 	}
 	return out, nil
 }
 
-// SetMutedKinds sets the kinds of notices that are not sent to a person by email. It ignores unknown kinds.
-func (s *Service) SetMutedKinds(ctx context.Context, person int64, muted map[Kind]bool) error {
+// SetMuted sets the kinds of notices that a person does not want. It ignores unknown kinds.
+func (s *Service) SetMuted(ctx context.Context, person int64, muted Muted) error {
 	return s.db.InTx(ctx, "notice.choose", func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, `DELETE FROM notice_choices WHERE person_id = ?`, person); err != nil {
-			return fmt.Errorf("deleting the muted kinds of a person: %w", err)
+		if err := replaceKinds(ctx, tx, "notice_mutes", person, muted.App); err != nil {
+			return err
 		}
-		for _, k := range Kinds {
-			if !muted[k.Kind] {
-				continue
-			}
-			if _, err := tx.Exec(ctx,
-				`INSERT INTO notice_choices (person_id, kind) VALUES (?, ?) ON CONFLICT DO NOTHING`, person,
-				string(k.Kind)); err != nil {
-				return fmt.Errorf("storing the muted kinds of a person: %w", err)
-			}
-		}
-		return nil
+		return replaceKinds(ctx, tx, "notice_choices", person, muted.Mail)
 	})
+}
+
+// replaceKinds replaces the kinds of a person in a table.
+func replaceKinds(ctx context.Context, tx *db.Tx, table string, person int64, kinds []Kind) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE person_id = ?`, person); err != nil {
+		return fmt.Errorf("deleting the muted kinds of a person: %w", err)
+	}
+	for _, k := range Kinds {
+		if !slices.Contains(kinds, k.Kind) {
+			continue
+		}
+		if _, err := tx.Exec(ctx, `INSERT INTO `+table+` (person_id, kind) VALUES (?, ?) ON CONFLICT DO NOTHING`, person,
+			string(k.Kind)); err != nil {
+			return fmt.Errorf("storing the muted kinds of a person: %w", err)
+		}
+	}
+	return nil
 }
 
 // Threshold returns the number of credits below which a team is notified; 0 for never.

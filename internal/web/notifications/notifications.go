@@ -272,8 +272,11 @@ type group struct {
 type choice struct {
 	notification.KindInfo
 
-	Wanted bool
+	InApp, ByMail bool
 }
+
+// Look returns the icon of the kind.
+func (c choice) Look() look { return looks[c.Kind] }
 
 // groupNames are the groups of the kinds of notifications in the settings.
 var groupNames = map[notification.Kind]locale.Key{
@@ -284,7 +287,7 @@ var groupNames = map[notification.Kind]locale.Key{
 }
 
 // groupsOf returns all kinds in groups, and marks the wanted kinds.
-func groupsOf(unwanted []notification.Kind) []group {
+func groupsOf(muted notification.Muted) []group {
 	var out []group
 	for _, k := range notification.Kinds {
 		name := groupNames[k.Kind]
@@ -292,7 +295,9 @@ func groupsOf(unwanted []notification.Kind) []group {
 			out = append(out, group{Name: name})
 		}
 		last := &out[len(out)-1]
-		last.Kinds = append(last.Kinds, choice{k, !slices.Contains(unwanted, k.Kind)})
+		last.Kinds = append(last.Kinds, choice{
+			k, !slices.Contains(muted.App, k.Kind), !slices.Contains(muted.Mail, k.Kind),
+		})
 	}
 	return out
 }
@@ -303,13 +308,13 @@ func (p *Handlers) settingsPage(w http.ResponseWriter, r *http.Request) {
 
 func (p *Handlers) settings(w http.ResponseWriter, r *http.Request, status int, typed *string, wrong string) {
 	v := shell.VisitorOf(r.Context())
-	unwanted, err := p.notices.MutedKinds(r.Context(), v.ID)
+	muted, err := p.notices.Muted(r.Context(), v.ID)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
 	c := choices{
-		Mails: p.notices.Mails(), Groups: groupsOf(unwanted), Owns: v.Team.Role == access.Owner, Wrong: wrong,
+		Mails: p.notices.Mails(), Groups: groupsOf(muted), Owns: v.Team.Role == access.Owner, Wrong: wrong,
 	}
 	credits, err := p.notices.Threshold(r.Context(), v.Team.ID)
 	if err != nil {
@@ -325,25 +330,43 @@ func (p *Handlers) settings(w http.ResponseWriter, r *http.Request, status int, 
 	p.Show(w, r, status, pages["settings"], "Notification settings", c)
 }
 
+// choose saves which kinds a person wants in the app and by email. Without a mail server, the form does not have the
+// choices of emails, and they do not change.
 func (p *Handlers) choose(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	unwanted := map[notification.Kind]bool{}
-	for _, k := range notification.Kinds {
-		unwanted[k.Kind] = r.PostForm.Get("all") != "on"
-	}
-	if !r.PostForm.Has("all") {
-		for _, wanted := range r.PostForm["mail"] {
-			unwanted[notification.Kind(wanted)] = false
+	person := shell.VisitorOf(r.Context()).ID
+	muted, err := p.notices.Muted(r.Context(), person)
+	if err == nil {
+		muted.App = kindsExcept(r.PostForm["app"])
+		switch all := r.PostForm.Get("all"); {
+		case all == "on":
+			muted.Mail = nil
+		case all != "":
+			muted.Mail = kindsExcept(nil)
+		case p.notices.Mails():
+			muted.Mail = kindsExcept(r.PostForm["mail"])
 		}
+		err = p.notices.SetMuted(r.Context(), person, muted)
 	}
-	if err := p.notices.SetMutedKinds(r.Context(), shell.VisitorOf(r.Context()).ID, unwanted); err != nil {
+	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
 	p.Flash(r, "Your settings were saved.")
 	shell.Redirect(w, r, "/notices/settings")
+}
+
+// kindsExcept returns all kinds except the wanted ones.
+func kindsExcept(wanted []string) []notification.Kind {
+	var out []notification.Kind
+	for _, k := range notification.Kinds {
+		if !slices.Contains(wanted, string(k.Kind)) {
+			out = append(out, k.Kind)
+		}
+	}
+	return out
 }
 
 func (p *Handlers) setThreshold(w http.ResponseWriter, r *http.Request) {
