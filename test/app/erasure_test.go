@@ -133,7 +133,7 @@ func TestPersonWithoutTeam(t *testing.T) {
 // archive downloads and checks the export.
 func (c *crew) archive(t *testing.T, b *browser, post string) {
 	t.Helper()
-	b.open("/settings/export").shows(http.StatusOK, "Passwords, API keys and network tokens are not included")
+	b.open("/settings/export").shows(http.StatusOK, "In the file", "Not in the file", "Passwords, API keys and network tokens")
 	file := b.open("/settings/export.zip").shows(http.StatusOK)
 	archive := must.Get(zip.NewReader(bytes.NewReader([]byte(file.source)), int64(len(file.source))))(t)
 	all := map[string]string{}
@@ -220,7 +220,8 @@ func TestLeaveTeam(t *testing.T) {
 		owner.open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).shows(http.StatusOK, "You own this team.")
 		owner.send(http.MethodPost, fmt.Sprintf("/account/teams/%d/leave", c.team.ID), url.Values{}).
 			shows(http.StatusUnprocessableEntity, "You own this team.")
-		owner.open("/account/delete").form("Members").press().shows(http.StatusOK, "Members", c.team.Name)
+		owner.open("/account/delete").shows(http.StatusOK, "You own 1 team.", "4 other members can become the owner.").
+			form("Members").press().shows(http.StatusOK, "Members", c.team.Name)
 		owner.send(http.MethodPost, "/account/delete", url.Values{"email": {c.people[access.Owner].Email}}).
 			shows(http.StatusUnprocessableEntity, "You own a team.")
 		viewer.open(fmt.Sprintf("/account/teams/%d/leave", other.team.ID)).shows(http.StatusNotFound)

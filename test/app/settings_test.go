@@ -51,7 +51,7 @@ func TestSettingsKeys(t *testing.T) {
 		}
 		filled.press().shows(422, "already created").lacks(value)
 		list := owner.open("/settings/keys").
-			shows(200, "Calendar robot", "Active", "Drafts", "25 credits", "last used", "Ada owner").lacks(value)
+			shows(200, "Calendar robot", "Active", "Drafts", "25 credits", "Last used").lacks(value)
 		key := list.follow("Calendar robot").shows(200, "1 Jan 2100, 00:00").lacks(value)
 		if h.count(t, "api_keys WHERE team_id = ?", c.team.ID) != 1 {
 			t.Error("the form created several keys")
@@ -170,13 +170,13 @@ func TestSettingsTeam(t *testing.T) {
 		_, key, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "k", Level: access.Full})
 		must.NoError(t, err)
 		owner, admin, viewer := c.as(t, access.Owner), c.as(t, access.Admin), c.as(t, access.Viewer)
-		off := owner.open("/settings/access").shows(200, "On", "lose access within a second").form("Turn off access").
+		off := owner.open("/settings/access").shows(200, "On", "lose access within a second").form("API keys and assistants").
 			press().shows(200, "access is off")
 		if h.callStatus(t, key) != 403 {
 			t.Error("a key works although API access is off")
 		}
 		owner.open("/settings/keys").shows(200, "API and tool access is off")
-		off.form("Turn on access").press().shows(200, "access is on")
+		off.form("API keys and assistants").press().shows(200, "access is on")
 		if h.callStatus(t, key) != 200 {
 			t.Error("a key does not work although API access is on")
 		}
@@ -195,7 +195,7 @@ func TestSettingsTeam(t *testing.T) {
 			lacks("<b>Hafen", "Save")
 		owner.open("/settings/plan").
 			shows(200, "Agency", "Social accounts", "no limit", "Media library", "1.1 TB", "Free calls today",
-				"100,000", "Tracked reports")
+				"100,000", "Tracked reports", "Analytics are kept for", "730 days")
 	})
 }
 
@@ -244,7 +244,7 @@ func TestSettingsCredits(t *testing.T) {
 		}
 		page := owner.open("/settings/credits").
 			shows(200, "Credits granted", "The operator", "+500", "Report: reserved", "−5", "495", "Key =cmd()", "@",
-				" on Instagram", "Paid work has two lines")
+				" on Instagram", "Paid work is reserved at the start", "of 1,000 used today")
 		page.follow("Report: reserved")
 		if !strings.Contains(page.source, `<a href="/reports/`) {
 			t.Error("the statement has no link to the report")

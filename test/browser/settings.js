@@ -71,10 +71,10 @@ async function checkRefusedCalls(page, value) {
   await look(page, 'settings-keys-revoked');
   await page.goto('/settings/access');
   await look(page, 'settings-access');
-  await page.getByRole('button', { name: 'Turn off access' }).click();
+  await page.getByRole('switch', { name: 'API keys and assistants' }).click();
   await said(page, 'API and tool access is off');
   await look(page, 'settings-access-off');
-  await page.getByRole('button', { name: 'Turn on access' }).click();
+  await page.getByRole('switch', { name: 'API keys and assistants' }).click();
   await said(page, 'API and tool access is on');
 }
 

@@ -99,6 +99,9 @@ type Usage struct {
 	countedKeys int64
 }
 
+// CountedKeys returns what counts today against the limit of keys and assistants.
+func (u Usage) CountedKeys() int64 { return u.countedKeys }
+
 // DailyUsage returns the usage of the actor's team and key on the day of an instant. The day is one of the actor's
 // current time zone, even for reservations made when the team had another zone.
 func (s *Service) DailyUsage(ctx context.Context, q db.Querier, actor *access.Actor, at time.Time) (Usage, error) {

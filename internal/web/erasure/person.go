@@ -58,9 +58,16 @@ func (p *Handlers) leave(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/account")
 }
 
+// ownedTeam is a team that its owner has to hand over or delete first.
+type ownedTeam struct {
+	team.OwnTeam
+
+	Others int64 // members besides the owner
+}
+
 // personView is the page on which people delete their accounts.
 type personView struct {
-	Owned []team.OwnTeam
+	Owned []ownedTeam
 	Email string // as entered
 	Wrong string
 }
@@ -73,7 +80,12 @@ func (p *Handlers) showPerson(w http.ResponseWriter, r *http.Request, status int
 	view := personView{Wrong: wrong, Email: typed}
 	for _, t := range shell.VisitorOf(r.Context()).Teams {
 		if t.Role == access.Owner {
-			view.Owned = append(view.Owned, t)
+			contents, err := p.leaving.CountContents(r.Context(), t.ID)
+			if err != nil {
+				p.ShowError(w, r, err)
+				return
+			}
+			view.Owned = append(view.Owned, ownedTeam{t, contents.Members - 1})
 		}
 	}
 	p.Show(w, r, status, pages["person"], "Delete your account", view)

@@ -30,6 +30,12 @@ type creditsView struct {
 	Month monthView
 }
 
+// Spent returns what counts today against the limit of keys and assistants.
+func (v creditsView) Spent() int64 { return v.Usage.CountedKeys() }
+
+// Share returns how much of the limit of keys and assistants is used in percent, or -1 without a limit.
+func (v creditsView) Share() int64 { return percent(v.Spent(), v.Daily.Holds()) }
+
 // monthView is a page of a month's statement.
 type monthView struct {
 	Name    string // display name

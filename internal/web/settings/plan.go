@@ -99,18 +99,19 @@ func (p *Handlers) allowances(r *http.Request, limits plan.Plan) ([]allowance, e
 	if err != nil {
 		return nil, err
 	}
+	days := func(n any) string { return l.N(n, "%d day", "%d days") }
 	return append(out, calls,
-		allowance{Name: l.T("Analytics retention in days"), Limit: limitOf(l, limits.AnalyticsRetentionDays, l.Count), Percent: -1},
+		allowance{Name: l.T("Analytics are kept for"), Limit: limitOf(l, limits.AnalyticsRetentionDays, days), Percent: -1},
 		allowance{Name: l.T("Reports compared at once"), Limit: limitOf(l, limits.ProfilesComparable, l.Count), Percent: -1},
 		allowance{Name: l.T("Hashtags per list"), Limit: limitOf(l, limits.HashtagsPerList, l.Count), Percent: -1}), nil
 }
 
-// percent returns how much of a limit is used, at most 100, or -1 if there is no limit.
+// percent returns how much of a limit is used, from 1 to 100 if anything is used, or -1 if there is no limit.
 func percent(used, limit int64) int64 {
 	if limit <= 0 {
 		return -1
 	}
-	return min(100, used*100/limit)
+	return min(100, max(used*100/limit, min(used, 1)))
 }
 
 func limitOf(l *locale.Language, n int64, write func(any) string) string {
