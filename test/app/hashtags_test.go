@@ -78,7 +78,7 @@ func TestHashtagLists(t *testing.T) {
 		if !strings.Contains(again.source, `stroke="#2f7dc4"`) {
 			t.Error("the icon does not have the chosen color")
 		}
-		copied := b.open(made.path).form("Copy to a team list").press().
+		copied := b.open(made.path).form("Duplicate").press().
 			shows(200, "This is your copy of the list. Added 3 hashtags.", "Craft")
 		if copied.path == made.path {
 			t.Error("the copy has the path of the original")
@@ -132,7 +132,6 @@ func TestLongAndReadyMadeLists(t *testing.T) {
 		}
 		p := b.open(first).shows(200, "Ready-made", "Subcategory", "Copy the list to have them measured.").mustBeSmall()
 		p.contains(`<ul class="chips"><li><label class="tag pick"><input type="checkbox" name="hashtag" value="`)
-		p.lacks("A dash means")
 		p.lacks("/edit", "Remove", "Add hashtags")
 		for _, action := range []string{"/edit", "/delete", "/remove", "/add"} {
 			b.send(http.MethodPost, first+action,
@@ -262,5 +261,18 @@ func TestHashtagPages(t *testing.T) {
 			}
 		}
 		b.open("/hashtags/search").shows(200, "What a search shows", "#latteart about 12.4M huge")
+	})
+}
+
+// The form of a new list works even if the posts that it suggests hashtags from cannot be read.
+func TestNewListWithoutSuggestions(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		c.draft(t, "On the bar #coffee", "")
+		b.open("/hashtags/new").shows(200, "From your posts", "#coffee")
+		h.change(t, `ALTER TABLE post_media RENAME TO post_media_gone`)
+		b.open("/hashtags/new").shows(200, "New hashtag list").lacks("From your posts").
+			form("Create list").fill("name", "Bar").fill("hashtags", "coffee").press().shows(200, "The list was created.")
 	})
 }

@@ -49,9 +49,8 @@ func (v formView) Custom(name string) string {
 
 func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
 	offered, err := p.suggest(r)
-	if err != nil {
-		p.ShowError(w, r, err)
-		return
+	if err != nil { // the form works without suggestions
+		p.Log.WarnContext(r.Context(), "suggesting hashtags for a new list failed", "error", err)
 	}
 	p.Show(w, r, http.StatusOK, pages["form"], "New hashtag list", formView{Fields: p.SavedForm(r), Suggestions: offered})
 }

@@ -1,11 +1,15 @@
 package hashtags
 
 import (
+	"encoding/json"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"testing"
 
 	"pressroom.example/pressroom/internal/domain/hashtag/list"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // TestLooks checks that the service accepts all offered values and that each has a drawing or color.
@@ -23,6 +27,22 @@ func TestLooks(t *testing.T) {
 			t.Errorf("%+v", one)
 		}
 		seen[one.Value] = true
+	}
+}
+
+// TestReadyMadeIcons checks that every ready-made list has a drawing of its own, not the one for unknown icons.
+func TestReadyMadeIcons(t *testing.T) {
+	t.Parallel()
+	files := must.Get(filepath.Glob("../../domain/hashtag/list/readymade/*.json"))(t)
+	if len(files) < 40 {
+		t.Fatalf("only %d ready-made lists", len(files))
+	}
+	for _, file := range files {
+		var of struct{ Icon string }
+		must.NoError(t, json.Unmarshal(must.Get(os.ReadFile(file))(t), &of))
+		if iconPath(of.Icon) == icons[0].Path {
+			t.Errorf("%s has the icon %s, which has no drawing", file, of.Icon)
+		}
 	}
 }
 

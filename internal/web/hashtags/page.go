@@ -34,6 +34,9 @@ type view struct {
 // Of returns the value of a field.
 func (v *view) Of(name string) string { return v.Fields.Get(name) }
 
+// Adds reports whether the visitor may add hashtags to the list.
+func (v *view) Adds() bool { return v.Writes && !v.ReadyMade }
+
 // IsUnmeasured reports whether the hashtags shown are of a ready-made list, and none of them has a metric.
 func (v *view) IsUnmeasured() bool {
 	return v.ReadyMade && !slices.ContainsFunc(v.Shown, func(h list.ListedHashtag) bool {

@@ -44,8 +44,8 @@ func posts(l *locale.Language, p *hashtaganalysis.TagPosts) template.HTML {
 	case p.Low == nil || p.High == nil:
 		return l.H("about %s", plot.FormatNumber(l, float64(p.Count)))
 	}
-	return l.H(`about %s <span class="range">(%s to %s)</span>`, plot.FormatNumber(l, float64(p.Count)),
-		plot.FormatNumber(l, float64(*p.Low)), plot.FormatNumber(l, float64(*p.High)))
+	between := l.T("%s to %s", plot.FormatNumber(l, float64(*p.Low)), plot.FormatNumber(l, float64(*p.High)))
+	return l.H(`<span title="%s">about %s<span class="sr"> (%s)</span></span>`, between, plot.FormatNumber(l, float64(p.Count)), between)
 }
 
 // tiers are the labels of the sizes of hashtags.
