@@ -105,6 +105,11 @@ async function hashtags(page) {
   await page.getByText('Added 3 hashtags.').waitFor();
   assert.equal(await page.locator('h1 svg path').getAttribute('stroke'), '#b3541e');
   await look(page, 'hashtag-list');
+  const size = page.viewportSize();
+  await page.setViewportSize({ width: 390, height: 844 }); // a phone shows no posts per day, and no link that sorts by them
+  assert.equal(await page.getByRole('link', { name: 'Posts per day' }).isVisible(), false);
+  assert.equal(await page.getByRole('link', { name: 'Score' }).isVisible(), true);
+  await page.setViewportSize(size);
   await page.getByRole('button', { name: 'Remove #espresso' }).click();
   await page.getByText('#espresso was removed.').waitFor();
   await page.goto('/hashtags/2'); // The demo has statistics of this list as soon as the sandbox has provided them.
@@ -170,6 +175,11 @@ async function crop(page) {
   await page.getByRole('link', { name: 'Crop or rotate' }).click();
   const centered = page.getByText('cropped to this shape from the center');
   assert.equal(await centered.isVisible(), false);
+  for (const [name, turn] of [['Rotate right', '1'], ['Rotate left', '0'], ['Rotate left', '3'], ['Rotate right', '0']]) {
+    await page.getByRole('button', { name }).click();
+    assert.equal(await page.locator('.crop-picture').getAttribute('data-turn'), turn);
+    assert.equal(await page.locator('#turn').inputValue(), turn);
+  }
   await page.getByRole('radio', { name: /^4:5/ }).check();
   await page.getByText('The new image has 51 × 64 pixels.').waitFor();
   const frame = page.locator('.crop-frame');

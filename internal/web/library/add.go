@@ -31,6 +31,23 @@ func (v addView) Of(name string) string { return v.Fields.Get(name) }
 // Into returns the folder for new files, 0 for none.
 func (v addView) Into() int64 { return max(0, numberOf(v.Of("folder"))) }
 
+// Way returns the way to add files whose form is shown: the one with the error.
+func (v addView) Way() string {
+	switch v.Wrong.Field {
+	case "url", "filename":
+		return "link"
+	case "platform", "username", "type", "limit":
+		return "profile"
+	}
+	switch {
+	case v.Wrong.Text != "" && v.Fields.Has("username"):
+		return "profile"
+	case v.Wrong.Text != "" && v.Fields.Has("url"):
+		return "link"
+	}
+	return "upload"
+}
+
 // option is a value of a select field with its label.
 type option struct {
 	Value string

@@ -91,6 +91,19 @@ function resize(from, corner, dx, dy) {
 
 const move = (from, dx, dy) => ({ ...from, left: clamp(from.left + dx, 0, whole.width - from.width), top: clamp(from.top + dy, 0, whole.height - from.height) });
 
+// turn shows the image as it is after the rotation, small enough for its place.
+function turn() {
+  const by = Number(form.elements.turn.value) % 4;
+  stage.dataset.turn = by;
+  const [a, b] = [stage.clientWidth, stage.clientHeight];
+  stage.style.scale = by % 2 === 1 ? Math.min(a, b) / Math.max(a, b) : '';
+}
+
+// upright returns a movement on the screen as a movement on the image before its rotation.
+function upright(x, y) {
+  return [[x, y], [y, -x], [-x, -y], [-y, x]][Number(form.elements.turn.value) % 4];
+}
+
 let drag = null;
 frame.addEventListener('pointerdown', (event) => {
   if (event.button !== 0) return;
@@ -101,8 +114,8 @@ frame.addEventListener('pointerdown', (event) => {
 });
 frame.addEventListener('pointermove', (event) => {
   if (!drag) return;
-  const scale = whole.width / stage.clientWidth;
-  const [dx, dy] = [(event.clientX - drag.x) * scale, (event.clientY - drag.y) * scale];
+  const scale = whole.width / stage.clientWidth / (Number(stage.style.scale) || 1);
+  const [dx, dy] = upright((event.clientX - drag.x) * scale, (event.clientY - drag.y) * scale);
   set(drag.corner ? resize(drag.from, drag.corner, dx, dy) : move(drag.from, dx, dy));
 });
 for (const end of ['pointerup', 'pointercancel']) frame.addEventListener(end, () => { drag = null; });
@@ -113,13 +126,27 @@ frame.addEventListener('keydown', (event) => {
   if (!arrow) return;
   event.preventDefault();
   const step = Math.max(1, Math.round(Math.max(whole.width, whole.height) / 100));
-  const [dx, dy] = arrow.map((direction) => direction * step);
+  const [dx, dy] = upright(...arrow.map((direction) => direction * step));
   set(event.shiftKey ? resize(part(), 'se', dx, dy) : move(part(), dx, dy));
 });
 
 form.addEventListener('change', (event) => {
   if (event.target.name === 'shape') set(fit({ left: 0, top: 0, ...whole }, ratio()));
-  if (event.target.name === 'turn') set(fit(part(), ratio()));
+  if (event.target.name === 'turn') {
+    set(fit(part(), ratio()));
+    turn();
+  }
+});
+const turns = form.querySelector('[data-turn]');
+turns.hidden = false;
+form.querySelector('[data-turn-list]').hidden = true;
+turns.addEventListener('click', (event) => {
+  const button = event.target.closest('button');
+  if (!button) return;
+  form.elements.turn.value = (Number(form.elements.turn.value) + Number(button.value)) % 4;
+  form.elements.turn.dispatchEvent(new Event('change', { bubbles: true }));
 });
 form.addEventListener('input', (event) => { if (names.includes(event.target.name)) draw(); });
 draw();
+if (stage.querySelector('img').complete) turn();
+else stage.querySelector('img').addEventListener('load', turn);
