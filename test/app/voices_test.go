@@ -120,7 +120,7 @@ func TestVoiceMaterial(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		at := "/voices/" + strconv.FormatInt(c.createVoice(t, "Plain"), 10)
-		b.open(at).shows(200, "None yet").follow("Material").shows(200, "No source material yet.", "No posts with text yet.")
+		b.open(at).shows(200, "None yet").follow("Material").shows(200, "0 of 100 pieces", "No posts with text yet.")
 		long := strings.Repeat("Ä word and another. ", 2000)
 		b.open(at+"/material").form("Add text").fill("text", long).press().
 			shows(200, "The material was added.", "Ä word and another.").mustBeSmall()
