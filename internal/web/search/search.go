@@ -3,6 +3,7 @@ package search
 
 import (
 	"embed"
+	"html/template"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -24,7 +25,7 @@ import (
 //go:embed templates
 var files embed.FS
 
-var pages = shell.Parse(files, nil)
+var pages = shell.Parse(files, template.FuncMap{"marked": marked})
 
 const (
 	maxQuery  = 200 // characters
@@ -32,6 +33,31 @@ const (
 	pageSize  = 50  // accounts or hashtag lists read at a time
 	maxListed = 500 // accounts or hashtag lists searched
 )
+
+// marked returns a text as HTML with the first occurrence of the query, or else of its words, marked.
+func marked(text, query string) template.HTML {
+	var out strings.Builder
+	escaped := template.HTMLEscapeString
+	for _, part := range append([]string{query}, strings.Fields(query)...) {
+		i := indexFold(text, part)
+		if i < 0 {
+			continue
+		}
+		out.WriteString(escaped(text[:i]) + "<mark>" + escaped(text[i:i+len(part)]) + "</mark>" + escaped(text[i+len(part):]))
+		return template.HTML(out.String()) //nolint:gosec // escaped
+	}
+	return template.HTML(escaped(text)) //nolint:gosec // escaped
+}
+
+// indexFold returns the byte index of the first occurrence of a part in any case, or -1.
+func indexFold(text, part string) int {
+	for i := range text {
+		if end := i + len(part); part != "" && end <= len(text) && strings.EqualFold(text[i:end], part) {
+			return i
+		}
+	}
+	return -1
+}
 
 // Handlers serves the search.
 type Handlers struct{ *shell.Frame }

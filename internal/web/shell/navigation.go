@@ -78,6 +78,14 @@ func (p page) More() []navItem {
 	return out
 }
 
+// Elsewhere returns the entries of the navigation that a page which was not found offers.
+func (p page) Elsewhere() []navItem {
+	if p.Visitor.Team.ID == 0 || p.Visitor.Team.Closed {
+		return []navItem{mainItems[0]}
+	}
+	return slices.Concat(mainItems, moreItems[:2])
+}
+
 // Creates reports whether the visitor may write posts in the selected team.
 func (p page) Creates() bool {
 	return p.Visitor.Team.ID > 0 && !p.Visitor.Team.Closed && p.Visitor.Is(Writers)

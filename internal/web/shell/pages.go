@@ -31,6 +31,7 @@ type page struct {
 	Unread  int      // unread notifications
 	Waiting int      // posts that wait for the client
 	Menu    *settingsMenu
+	Missing bool // the page was not found
 	Body    any
 	Stable  bool // the same for all signed-out visitors until the program changes
 }
@@ -127,7 +128,7 @@ func (f *Frame) ShowMessage(w http.ResponseWriter, r *http.Request, status int, 
 
 // ShowText is ShowMessage for a text in the visitor's language.
 func (f *Frame) ShowText(w http.ResponseWriter, r *http.Request, status int, title locale.Key, text string) {
-	f.show(w, r, status, messagePage, page{Title: f.T(r, title), Body: text})
+	f.show(w, r, status, messagePage, page{Title: f.T(r, title), Body: text, Missing: status == http.StatusNotFound})
 }
 
 // Show answers with a page. It is rendered completely before anything is sent, so that an error can still be shown.
