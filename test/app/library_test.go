@@ -239,6 +239,8 @@ func TestAddFiles(t *testing.T) {
 		if got := again.form("Import").values; got.Get("filename") != "typed" {
 			t.Errorf("the input is lost: %v", got)
 		}
+		again.contains(`name="way" value="link" checked`) // the tab with the error is open
+		b.open("/media/add").contains(`name="way" value="upload" checked`)
 		b.open("/media/add").form("Import").fill("url", "https://files.example.com/x.png").press().
 			shows(200, "Adding files to the library")
 		// The folder is chosen once for all ways to add files.
