@@ -19,6 +19,6 @@ func TestPublicPages(t *testing.T) {
 		stranger.open("/shared/reports/unknown").lacks(`href="/sign-in"`, "API reference")
 
 		owner.open("/nowhere").shows(http.StatusNotFound, "Page not found, or you don’t have access.", "Go to the home page").
-			contains(`class="act second" href="/search"`)
+			contains(`id="elsewhere" name="q"`)
 	})
 }
