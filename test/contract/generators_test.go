@@ -30,6 +30,13 @@ func absolute(t *testing.T, parts ...string) string {
 	return must.Get(filepath.Abs(filepath.Join(append([]string{"..", ".."}, parts...)...)))(t)
 }
 
+// Limits of what the generators make of the document. oapi-codegen makes about 90 types of the operations, and one of each
+// component and enumeration.
+const (
+	maxTypes    = 281
+	maxWarnings = 5
+)
+
 // TestGoGenerators checks the default output of oapi-codegen and ogen.
 func TestGoGenerators(t *testing.T) {
 	t.Parallel()
@@ -46,7 +53,14 @@ func TestGoGenerators(t *testing.T) {
 		"-o", filepath.Join(module, "oapi", "client.go"), document); out != "" {
 		t.Errorf("oapi-codegen warns: %s", out)
 	}
-	run(t, tools, "go", "tool", "ogen", "--target", filepath.Join(module, "ogen"), "--package", "ogen", "--clean", document)
+	client := string(must.Get(os.ReadFile(filepath.Join(module, "oapi", "client.go")))(t))
+	if n := strings.Count("\n"+client, "\ntype "); n > maxTypes {
+		t.Errorf("oapi-codegen makes %d types, want at most %d", n, maxTypes)
+	}
+	out := run(t, tools, "go", "tool", "ogen", "--target", filepath.Join(module, "ogen"), "--package", "ogen", "--clean", document)
+	if n := strings.Count(out, "WARN"); n > maxWarnings {
+		t.Errorf("ogen warns %d times, want at most %d:\n%s", n, maxWarnings, out)
+	}
 	run(t, module, "go", "build", "./...")
 }
 

@@ -56,11 +56,12 @@ func (b *builder) body(op *operation.Operation) *bodyObject {
 	}
 	schema := without(op.Input, op.InPath...)
 	media := mediaType{Schema: schema}
-	if len(schema.Properties) > 0 {
-		name := GoName(op.Tool) + RequestSuffix
-		b.components.Schemas[name] = schema
-		media.Schema = ref(name)
+	name := GoName(op.Tool) + RequestSuffix
+	if len(schema.Properties) == 0 {
+		name = "Empty" + RequestSuffix
 	}
+	b.components.Schemas[name] = schema
+	media.Schema = ref(name)
 	if example := bodyExample(op); len(example) > 0 {
 		media.Example = example
 	}

@@ -1,8 +1,6 @@
 package openapi
 
 import (
-	"maps"
-
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"pressroom.example/pressroom/internal/api/problem"
@@ -18,8 +16,7 @@ func baseComponents() components {
 				Description: "A team API key. The team's owner creates it in the app.",
 			},
 		},
-		Headers:   maps.Clone(headerComponents),
-		Responses: map[string]response{},
+		Responses: map[string]response{errorComponent: errorsOfAll()},
 		Schemas:   map[string]*jsonschema.Schema{"Problem": problemSchema()},
 	}
 }

@@ -94,24 +94,20 @@ type (
 		Content  map[string]mediaType `json:"content"`
 	}
 	mediaType struct {
-		Schema  *jsonschema.Schema `json:"schema"`
-		Example any                `json:"example,omitempty"`
+		Schema   *jsonschema.Schema `json:"schema"`
+		Example  any                `json:"example,omitempty"`
+		Examples map[string]example `json:"examples,omitempty"`
+	}
+	example struct {
+		Value any `json:"value"`
 	}
 	response struct {
 		Ref         string               `json:"$ref,omitempty"`
 		Description string               `json:"description,omitempty"`
-		Headers     map[string]header    `json:"headers,omitempty"`
 		Content     map[string]mediaType `json:"content,omitempty"`
-	}
-	header struct {
-		Ref         string             `json:"$ref,omitempty"`
-		Description string             `json:"description,omitempty"`
-		Required    bool               `json:"required,omitempty"`
-		Schema      *jsonschema.Schema `json:"schema,omitempty"`
 	}
 	components struct {
 		SecuritySchemes map[string]securityScheme     `json:"securitySchemes"`
-		Headers         map[string]header             `json:"headers"`
 		Responses       map[string]response           `json:"responses"`
 		Schemas         map[string]*jsonschema.Schema `json:"schemas"`
 	}

@@ -15,33 +15,33 @@ import (
 
 // errorResponse is the error response of a status.
 type errorResponse struct {
-	component string
-	applies   func(*operation.Operation) bool
-	example   error
+	name    string // of the example
+	applies func(*operation.Operation) bool
+	example error
 }
 
 var errorResponses = []errorResponse{
-	{component: "Unauthorized", applies: always,
+	{name: "Unauthorized", applies: always,
 		example: apierr.New(apierr.Unauthorized,
 			"Send a valid team API key as a bearer token in the Authorization header.")},
-	{component: "PaymentRequired", applies: (*operation.Operation).IsPaid,
+	{name: "PaymentRequired", applies: (*operation.Operation).IsPaid,
 		example: apierr.New(apierr.InsufficientCredits, "The team has too few credits. Nothing was charged.")},
-	{component: "Forbidden", applies: always,
+	{name: "Forbidden", applies: always,
 		example: apierr.New(apierr.WriteNotAllowed, "This key cannot create or change anything.")},
-	{component: "NotFound", applies: hasItemID, example: apierr.Missing()},
-	{component: "Conflict", applies: takesKey,
+	{name: "NotFound", applies: hasItemID, example: apierr.Missing()},
+	{name: "Conflict", applies: takesKey,
 		example: apierr.New(apierr.KeyInProgress, "The first request with this Idempotency-Key is still in progress.").
 			After(time.Second)},
-	{component: "Unprocessable", applies: always,
+	{name: "Unprocessable", applies: always,
 		example: apierr.Invalid(apierr.UnknownArgument, "colour",
 			"Unknown argument. This operation accepts: name, platform.")},
-	{component: "TooManyRequests", applies: always,
+	{name: "TooManyRequests", applies: always,
 		example: apierr.New(apierr.RateLimited, "Too many requests with this key.").With("scope", "credential").
 			After(2 * time.Second)},
-	{component: "Failed", applies: always, example: apierr.FromError(nil)},
-	{component: "Unavailable", applies: always,
+	{name: "Failed", applies: always, example: apierr.FromError(nil)},
+	{name: "Unavailable", applies: always,
 		example: apierr.AtCapacity(time.Second)},
-	{component: "NotConfirmed", applies: reachesProvider,
+	{name: "NotConfirmed", applies: reachesProvider,
 		example: apierr.New(apierr.ProviderUnavailable,
 			"The network did not confirm. Check the post before you publish it again.")},
 }
@@ -66,29 +66,41 @@ func reachesProvider(op *operation.Operation) bool {
 	return slices.Contains(providerOperations, op.Tool)
 }
 
+// errorComponent is the response of every error. Generators make types for each response component, and ogen warns of each, so
+// there is one for all statuses.
+const errorComponent = "Error"
+
 // addErrors adds the errors that an operation can return.
-func (b *builder) addErrors(op *operation.Operation, out map[string]response) {
+func addErrors(op *operation.Operation, out map[string]response) {
 	for _, r := range errorResponses {
-		if !r.applies(op) {
-			continue
-		}
-		shown := problem.FromError(r.example, exampleURL)
-		out[strconv.Itoa(shown.Status)] = response{Ref: "#/components/responses/" + r.component}
-		if _, ok := b.components.Responses[r.component]; !ok {
-			b.components.Responses[r.component] = r.response(shown)
+		if r.applies(op) {
+			status := problem.FromError(r.example, exampleURL).Status
+			out[strconv.Itoa(status)] = response{
+				Ref: "#/components/responses/" + errorComponent, Description: http.StatusText(status) + ".",
+			}
 		}
 	}
 }
 
-func (r errorResponse) response(shown problem.Document) response {
-	return response{Description: describeCodes(shown.Status),
-		Content: map[string]mediaType{"application/problem+json": {Schema: ref("Problem"), Example: shown}}}
+// errorsOfAll returns the response of every error, with the codes and an example of each status.
+func errorsOfAll() response {
+	examples := map[string]example{}
+	about := []string{"An error. Handle its `code` and `status`."}
+	for _, r := range errorResponses {
+		shown := problem.FromError(r.example, exampleURL)
+		examples[r.name] = example{Value: shown}
+		about = append(about, describeCodes(shown.Status))
+	}
+	return response{
+		Description: strings.Join(about, "\n\n"),
+		Content:     map[string]mediaType{"application/problem+json": {Schema: ref("Problem"), Examples: examples}},
+	}
 }
 
 // describeCodes returns the codes of a status with their titles, as CommonMark.
 func describeCodes(status int) string {
 	var out strings.Builder
-	out.WriteString(http.StatusText(status) + ". Codes:\n")
+	fmt.Fprintf(&out, "%d %s. Codes:\n", status, http.StatusText(status))
 	for _, e := range problem.Entries() {
 		if e.Status == status {
 			fmt.Fprintf(&out, "\n- `%s`: %s", e.Code, e.Title)

@@ -89,7 +89,9 @@ Every response has these headers: "X-Request-Id" is the ID of the request in the
 the rate limits after the request: "r" calls are allowed now, and "t" is the number of seconds until all of them are
 allowed again or, after "rate_limited", until the next one is (draft-ietf-httpapi-ratelimit-headers). It is absent if
 the request was rejected before it was counted. "RateLimit-Policy" has the limits: "q" calls within "w" seconds.
-"Cache-Control" is "no-store". Status 401 comes with "WWW-Authenticate", and an error that ends by itself with
+"Cache-Control" is "no-store". "Location" of a response with status 201 or 202 is the URL of the item or of its job,
+"Link" of a page leads to the next one, and "Idempotent-Replayed: true" means that the response repeats
+the first one to the Idempotency-Key. Status 401 comes with "WWW-Authenticate", and an error that ends by itself with
 "Retry-After" in seconds, as in "context.retry_after_seconds".`, `"`, "`")
 
 // builder collects components while it describes operations.

@@ -29,21 +29,17 @@ func (b *builder) responses(op *operation.Operation) (map[string]response, error
 	if err != nil {
 		return nil, err
 	}
-	envelope, err := b.addEnvelope(op, component)
-	if err != nil {
-		return nil, err
-	}
-	media := mediaType{Schema: envelope, Example: exampleEnvelope(op)}
+	media := mediaType{Schema: b.envelope(op, component), Example: exampleEnvelope(op)}
 	out := map[string]response{
 		strconv.Itoa(op.Success): {
-			Description: successDescriptions[op.Success], Headers: responseHeaders(op),
-			Content: map[string]mediaType{"application/json": media},
+			Description: successDescriptions[op.Success],
+			Content:     map[string]mediaType{"application/json": media},
 		},
 	}
 	if out[strconv.Itoa(op.Success)].Description == "" {
 		return nil, fmt.Errorf("no description of success with status %d", op.Success)
 	}
-	b.addErrors(op, out)
+	addErrors(op, out)
 	return out, nil
 }
 
@@ -91,20 +87,24 @@ func equal(a, b *jsonschema.Schema) (bool, error) {
 	return bytes.Equal(left, right), nil
 }
 
-// addEnvelope adds the schema of a response as a component and returns a reference to it.
-func (b *builder) addEnvelope(op *operation.Operation, output string) (*jsonschema.Schema, error) {
-	name, schema := output+EnvelopeSuffix, b.envelope(op, output)
-	switch {
-	case isPaginated(op):
-		name = "Paged" + name
-	case op.IsPaid():
-		name = "Paid" + name
+// EnvelopeComponent is the component with the members that every response has.
+const EnvelopeComponent = "Envelope"
+
+// envelope returns the schema of a response: the common members and those of the operation. Undescribed members can be
+// forbidden only in one object, so the closed document has no composition.
+func (b *builder) envelope(op *operation.Operation, component string) *jsonschema.Schema {
+	whole := b.wholeEnvelope(op, component)
+	if b.closed {
+		return whole
 	}
-	return ref(name), b.addComponent(name, schema)
+	b.components.Schemas[EnvelopeComponent] = without(whole, "data", "page", "billing")
+	s := without(whole, "meta", "untrusted_content", "notes")
+	s.AllOf = []*jsonschema.Schema{ref(EnvelopeComponent)}
+	return s
 }
 
-// envelope returns the schema of a response, from the type that the edge writes.
-func (b *builder) envelope(op *operation.Operation, component string) *jsonschema.Schema {
+// wholeEnvelope returns the schema of a response as one object, from the type that the edge writes.
+func (b *builder) wholeEnvelope(op *operation.Operation, component string) *jsonschema.Schema {
 	var absent []string
 	if !isPaginated(op) {
 		absent = append(absent, "page")

@@ -9,11 +9,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Suffixes of the names of components that only requests and responses refer to.
-const (
-	RequestSuffix  = "Request"  // the JSON object of a write
-	EnvelopeSuffix = "Envelope" // the JSON object of a response
-)
+// RequestSuffix is the end of the name of a component that is the JSON object of a write.
+const RequestSuffix = "Request"
 
 // schemaNamer names the enumerations of a document, so that generated clients have one type for each.
 type schemaNamer struct {

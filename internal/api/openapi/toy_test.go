@@ -43,9 +43,12 @@ func describeToy(t *testing.T, method string, key operation.KeyRule) (describedO
 
 func TestPaidOperation(t *testing.T) {
 	op, doc := describeToy(t, http.MethodPost, operation.KeyRequired)
-	answer := doc.Components.Schemas["PaidtoyInputEnvelope"]
-	if answer.Properties["billing"] == nil || answer.Properties["page"] != nil {
+	answer := op.Responses["200"].Content["application/json"].Schema
+	if answer.Properties["billing"] == nil || answer.Properties["page"] != nil || len(answer.AllOf) != 1 {
 		t.Errorf("a paid answer has the members %v, want billing among them and no page", answer.PropertyOrder)
+	}
+	if common := doc.Components.Schemas["Envelope"]; common.Properties["meta"] == nil || common.Properties["data"] != nil {
+		t.Errorf("every answer has the members %v, want meta among them and no data", common.PropertyOrder)
 	}
 	if got := statuses(op); !strings.Contains(got, "402") {
 		t.Errorf("statuses %s, want 402 among them", got)

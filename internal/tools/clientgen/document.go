@@ -264,7 +264,7 @@ func (d *document) resolveOperation(o operation) error {
 
 // isPartOfOperation reports whether a component is the request or the envelope of operations.
 func isPartOfOperation(name string) bool {
-	return strings.HasSuffix(name, openapi.RequestSuffix) || strings.HasSuffix(name, openapi.EnvelopeSuffix)
+	return name == openapi.EnvelopeComponent || strings.HasSuffix(name, openapi.RequestSuffix)
 }
 
 // resolve replaces references to enumerations in a schema. The title of an enumeration becomes the name of its component.
