@@ -59,7 +59,8 @@ type (
 		Required      []string         `json:"required"`
 		Items         *schema          `json:"items"`
 		OneOf         []*schema        `json:"oneOf"`
-		Variants      []string         `json:"-"` // names of the components of a union with a discriminator
+		AllOf         []*schema        `json:"allOf"` // of a response: the envelope, which the clients handle themselves
+		Variants      []string         `json:"-"`     // names of the components of a union with a discriminator
 		Discriminator struct {
 			Member string `json:"propertyName"`
 		} `json:"discriminator"`
@@ -96,7 +97,7 @@ func (k *kind) UnmarshalJSON(raw []byte) error {
 
 // keywords are the keywords of JSON Schema that the generator uses or may ignore.
 var keywords = names(
-	`$ref additionalProperties default description discriminator enum example format items maxItems maxLength maximum minItems
+	`$ref additionalProperties allOf default description discriminator enum example format items maxItems maxLength maximum minItems
 	minLength minimum oneOf pattern properties required type`)
 
 var kinds = names("string integer number boolean array object")
@@ -132,6 +133,9 @@ func (s *schema) UnmarshalJSON(raw []byte) error {
 	}
 	if slices.ContainsFunc(s.OneOf, func(one *schema) bool { return one.Ref == "" }) {
 		return errors.New("the clients' generator supports only unions of components")
+	}
+	if slices.ContainsFunc(s.AllOf, func(one *schema) bool { return component(one.Ref) != openapi.EnvelopeComponent }) {
+		return errors.New("the clients' generator supports allOf only with the envelope")
 	}
 	if s.Type == "object" && len(s.Properties) == 0 && s.Additional != `{"type":"string"}` && s.Additional != "false" {
 		return fmt.Errorf("the clients' generator does not support objects of %s, only of strings", s.Additional)
