@@ -39,6 +39,7 @@ var unknownIDs = samples{
 	"accounts{id}": "987654", "accounts{account}": "987654", "posts{id}": nobody, "hashtags{id}": "987654",
 	"keys{key}": "987654", "assistants{connection}": "987654",
 	"teams{team}": "987654", "deletions{code}": "NONE", "api{chapter}": "none", "notices{id}": "987654",
+	"guides{name...}": "none", "docs{name...}": "none",
 	"people{person}": "987654", "members{person}": "987654", "channels{channel}": "987654",
 	"invitations{invitation}": "987654", "jobs{id}": "social_post:" + nobody, "reports{id}": nobody,
 	"reports{token}": "AAAA", "links{link}": "987654", "recipients{recipient}": "987654",
@@ -63,6 +64,7 @@ func (h *env) sampleTeam(tb testing.TB) (*crew, samples) {
 	s := samples{
 		"teams{team}": fmt.Sprint(c.team.ID), "callback{platform}": "bluesky", "choose{attempt}": "987654",
 		"files{token}": "AAAA", "files{name}": "none.png", "deletions{code}": "MATRIX", "api{chapter}": "posts",
+		"guides{name...}": "backup", "docs{name...}": "none",
 	}
 	s["accounts{id}"], s["accounts{account}"], s["connected{account}"] = c.id(), c.id(), c.id()
 	s["people{person}"] = fmt.Sprint(c.people[access.Viewer].ID)
@@ -171,7 +173,7 @@ func (c *crew) samplePeople(tb testing.TB, s samples) {
 	s["sessions{session}"] = session
 }
 
-var named = regexp.MustCompile(`\{[a-z]+\}`)
+var named = regexp.MustCompile(`\{[a-z]+(\.\.\.)?\}`)
 
 // path fills in the IDs in a path.
 func (s samples) path(tb testing.TB, pattern string) string {
