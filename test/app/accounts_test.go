@@ -201,7 +201,7 @@ func TestAccountMetrics(t *testing.T) {
 		}
 		b.open("/accounts").shows(http.StatusOK, "Last post").lacks("No posts yet")
 		weeks := b.open("/analytics").shows(http.StatusOK, c.handle()+" on Bluesky 300 +7 7 105 +169%", "+250% 2 before",
-			"+169% 39 before", "Followers gained", "The last seven days", "Best posts", "<b>Fresh</b> 6")
+			"+169% 39 before", "Followers gained", "Compared with the seven days before", "Best posts", "<b>Fresh</b> 6")
 		weeks.contains(`<svg class="spark"`, fmt.Sprintf(`<img src="/accounts/%d/picture"`, c.account))
 		weeks.contains(`aria-label="Followers gained. The table`, `class="line past"`)
 		weeks.lacks("By network")
@@ -212,7 +212,7 @@ func TestAccountMetrics(t *testing.T) {
 			shows(http.StatusOK, "compared with the 28 days before", c.handle()+" on Bluesky 300 +11 9 144", "No earlier figures").
 			lacks("0 before")
 		b.open("/analytics?days=365&show=engagement").shows(http.StatusOK, "Engagement by week of the post")
-		b.open("/analytics?days=3").shows(http.StatusOK, "The last seven days")
+		b.open("/analytics?days=3").shows(http.StatusOK, "Compared with the seven days before")
 		weeks.follow(c.handle()+" on Bluesky").shows(http.StatusOK, "Best post")
 		b.open("/").shows(http.StatusOK, "Accounts this week", "105 interactions, 39 the week before", "300 followers +7 in seven days")
 		must.NoError(t, h.Teams.SetPlan(t.Context(), c.team.ID, "free", time.Time{}))
