@@ -61,6 +61,9 @@ func do[T any](ctx context.Context, c *Client, name string, in any, options []Ca
 	if err != nil {
 		return nil, err
 	}
+	if p.credential, err = c.key(ctx); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Name, err)
+	}
 	var a *Answer[T]
 	err = c.retry.run(ctx, o.Name, p.key, func(ctx context.Context) error {
 		a, err = once[T](ctx, c, p)
@@ -111,7 +114,7 @@ func (c *Client) exchange(ctx context.Context, p *prepared) (*http.Response, []b
 	if err != nil {
 		return nil, nil, fmt.Errorf("creating the request: %w", err)
 	}
-	req.Header.Set("Authorization", "Bearer "+c.key)
+	req.Header.Set("Authorization", "Bearer "+p.credential)
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", c.agent)
 	if p.body != nil {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -15,8 +16,8 @@ const apiPath = "/api/v1"
 
 // Client calls the operations of one team. It is safe for concurrent use.
 type Client struct {
-	base  *url.URL // with apiPath
-	key   string   // API key
+	base  *url.URL                              // with apiPath
+	key   func(context.Context) (string, error) // returns the API key or the access token
 	http  *http.Client
 	agent string
 	plain bool // whether the API key may be sent over plain HTTP to other machines
@@ -52,6 +53,12 @@ func WithUserAgent(name string) Option {
 	return func(c *Client) { c.agent = name }
 }
 
+// WithCredential sets a function that returns the credential of each call, such as an OAuth access token, instead of the
+// API key of [New]. A call with an error from it sends nothing and fails with that error.
+func WithCredential(credential func(context.Context) (string, error)) Option {
+	return func(c *Client) { c.key = credential }
+}
+
 // WithPlainHTTP allows sending the API key over plain HTTP to another machine. Everybody on the network path can read
 // the key.
 func WithPlainHTTP() Option {
@@ -61,15 +68,16 @@ func WithPlainHTTP() Option {
 // New returns a client for the service at an address such as https://press.example.com, with or without /api/v1, and an
 // API key of the team. New sends nothing. Plain HTTP is only allowed to the local machine.
 func New(address, key string, options ...Option) (*Client, error) {
-	c := &Client{key: strings.TrimSpace(key), http: &http.Client{}, agent: "pressroom-go", retry: newRetry()}
+	c := &Client{http: &http.Client{}, agent: "pressroom-go", retry: newRetry()}
 	for _, option := range options {
 		option(c)
 	}
-	if c.key == "" {
-		return nil, errors.New("the API key is empty")
-	}
-	if strings.ContainsFunc(c.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, errors.New("the API key contains invalid characters")
+	if c.key == nil {
+		key = strings.TrimSpace(key)
+		if err := checkKey(key); err != nil {
+			return nil, err
+		}
+		c.key = func(context.Context) (string, error) { return key, nil }
 	}
 	base, err := url.Parse(address)
 	if err != nil {
@@ -87,6 +95,16 @@ func New(address, key string, options ...Option) (*Client, error) {
 	c.base = base
 	c.http = withoutRedirects(c.http)
 	return c, nil
+}
+
+func checkKey(key string) error {
+	if key == "" {
+		return errors.New("the API key is empty")
+	}
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return errors.New("the API key contains invalid characters")
+	}
+	return nil
 }
 
 // checkAddress returns an error if it is not safe to send a secret to a URL.

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -118,6 +119,31 @@ func TestForeignResponses(t *testing.T) {
 				t.Errorf("%v after %d requests", err, len(s.requests))
 			}
 		})
+	}
+}
+
+// Each call gets the current credential. A call without one sends nothing and is not repeated.
+func TestCredential(t *testing.T) {
+	t.Parallel()
+	s, _ := newFakeService(t, ok())
+	calls, ended := 0, errors.New("signed out")
+	c, err := New(s.URL, "", WithCredential(func(context.Context) (string, error) {
+		if calls++; calls == 3 {
+			return "", ended
+		}
+		return fmt.Sprint("token", calls), nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= 2; n++ {
+		if _, err := c.GetIdentity(t.Context()); err != nil || s.requests[n-1].Header.Get("Authorization") != fmt.Sprint("Bearer token", n) {
+			t.Errorf("%v after %v", err, s.requests[n-1].Header)
+		}
+	}
+	_, err = c.GetIdentity(t.Context())
+	if _, unanswered := asType[*UnansweredError](err); !errors.Is(err, ended) || unanswered || calls != 3 || len(s.requests) != 2 {
+		t.Errorf("%v after %d calls and %d requests", err, calls, len(s.requests))
 	}
 }
 

@@ -56,10 +56,11 @@ func find(name string) (Operation, error) {
 
 // prepared is a call that is ready to be sent, several times if necessary.
 type prepared struct {
-	operation Operation
-	target    *url.URL
-	body      []byte // nil for a read
-	key       string // Idempotency-Key
+	operation  Operation
+	target     *url.URL
+	body       []byte // nil for a read
+	key        string // Idempotency-Key
+	credential string // API key or access token
 }
 
 // prepare builds a call from a struct or map with JSON names. It sends nothing.
