@@ -4,61 +4,68 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
+	"pressroom.example/pressroom/client"
 	"pressroom.example/pressroom/internal/apicli/profile"
 )
 
-// access is the address of a service and the credential for it.
-type access struct {
+// connection is the address of a service and the credential for it: an API key, or the source of a profile.
+type connection struct {
 	url, key string
-	http     *http.Client
+	source   *profile.Source
 }
 
-// profileKey stands for the credential of a profile, which can change while a command runs.
-const profileKey = "credential-of-the-profile"
-
-// access returns the address and the credential of a command. The flags --profile and --key-file precede the environment,
-// and a key precedes a profile.
-func (t Terminal) access(ctx context.Context, s settings) (access, error) {
+// connection returns the connection of a command. The flags --profile and --key-file precede the environment, and a key
+// precedes a profile.
+func (t Terminal) connection(s settings) (connection, error) {
 	if s.profile != "" && s.keyFile != "" {
-		return access{}, usagef("--profile and --key-file exclude each other")
+		return connection{}, usagef("--profile and --key-file exclude each other")
 	}
 	name, err := t.selectedProfile(s)
 	if err != nil {
-		return access{}, err
+		return connection{}, err
 	}
 	if name == "" {
 		key, err := t.key(s.keyFile)
-		return access{cmp.Or(s.url, t.Env(urlVariable), defaultURL), key, &http.Client{}}, err
+		return connection{url: cmp.Or(s.url, t.Env(urlVariable), defaultURL), key: key}, err
 	}
 	p, err := t.Profiles.Get(name)
 	if errors.Is(err, profile.ErrNotFound) {
-		return access{}, usagef("no profile %s: sign in with pressroom login --profile %s --url URL", name, name)
+		return connection{}, usagef("no profile %s: sign in with pressroom login --profile %s --url URL", name, name)
 	}
 	if err != nil {
-		return access{}, err
+		return connection{}, err
 	}
 	if other := cmp.Or(s.url, t.Env(urlVariable)); other != "" && baseURL(other) != p.URL {
-		return access{}, usagef("the profile %s is for %s: omit --url and %s, or select another profile", name, p.URL, urlVariable)
+		return connection{}, usagef("the profile %s is for %s: omit --url and %s, or select another profile", name, p.URL, urlVariable)
 	}
-	return t.profileAccess(ctx, p)
+	return connection{url: p.URL, source: profile.NewSource(t.Profiles, p, http.DefaultClient, time.Now)}, nil
 }
 
-// profileAccess returns the access of a profile with a valid credential.
-func (t Terminal) profileAccess(ctx context.Context, p profile.Profile) (access, error) {
-	source := profile.NewSource(t.Profiles, p, &http.Client{Timeout: time.Minute}, time.Now)
-	if _, err := source.Credential(ctx); errors.Is(err, profile.ErrSignedOut) {
-		return access{}, fmt.Errorf("%w: run pressroom login --profile %s", err, p.Name)
-	} else if err != nil {
-		return access{}, err
+// credential returns the API key, or the current credential of the profile.
+func (c connection) credential(ctx context.Context) (string, error) {
+	if c.source == nil {
+		return strings.TrimSpace(c.key), nil
 	}
-	return access{p.URL, profileKey, &http.Client{Transport: profile.Transport{
-		Source: source, Placeholder: profileKey, Base: http.DefaultTransport,
-	}}}, nil
+	return c.source.Credential(ctx) //nolint:wrapcheck // it says what to do
+}
+
+func (c connection) client(s settings) (*client.Client, error) {
+	options := []client.Option{client.WithUserAgent("pressroom-call"), client.WithAttempts(s.attempts)}
+	if c.source != nil {
+		options = append(options, client.WithCredential(c.source.Credential))
+	}
+	if s.plain {
+		options = append(options, client.WithPlainHTTP())
+	}
+	out, err := client.New(c.url, c.key, options...)
+	if err != nil {
+		return nil, usagef("%s", strings.ReplaceAll(err.Error(), "WithPlainHTTP", "--plain-http"))
+	}
+	return out, nil
 }
 
 // selectedProfile returns the name of the profile to use, or "" for an API key.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"pressroom.example/pressroom/client"
@@ -101,7 +100,7 @@ func (t Terminal) operation(ctx context.Context, s settings, o client.Operation,
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	c, err := t.client(ctx, s)
+	c, err := t.client(s)
 	if err != nil {
 		return err
 	}
@@ -163,7 +162,7 @@ func (t Terminal) print(answer any) error {
 
 // client returns a client for the URL and key of the settings and the environment. A key is never an argument, because
 // every process on a machine can read those.
-func (t Terminal) client(ctx context.Context, s settings) (*client.Client, error) {
+func (t Terminal) client(s settings) (*client.Client, error) {
 	switch {
 	case s.timeout <= 0:
 		return nil, usagef("--timeout must be positive, such as 10m")
@@ -173,23 +172,11 @@ func (t Terminal) client(ctx context.Context, s settings) (*client.Client, error
 	if err := s.output.check(); err != nil {
 		return nil, err
 	}
-	a, err := t.access(ctx, s)
+	c, err := t.connection(s)
 	if err != nil {
 		return nil, err
 	}
-	return a.client(s)
-}
-
-func (a access) client(s settings) (*client.Client, error) {
-	options := []client.Option{client.WithUserAgent("pressroom-call"), client.WithAttempts(s.attempts), client.WithHTTPClient(a.http)}
-	if s.plain {
-		options = append(options, client.WithPlainHTTP())
-	}
-	c, err := client.New(a.url, a.key, options...)
-	if err != nil {
-		return nil, usagef("%s", strings.ReplaceAll(err.Error(), "WithPlainHTTP", "--plain-http"))
-	}
-	return c, nil
+	return c.client(s)
 }
 
 func (t Terminal) key(file string) (string, error) {

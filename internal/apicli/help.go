@@ -76,7 +76,7 @@ func printHelp(w io.Writer, o client.Operation) {
 	resource, verb := resourceVerb(o)
 	fmt.Fprintf(w, "%s %s (%s): %s\n\n", resource, verb, o.Name, o.Summary)
 	printWrapped(w, "", o.Description)
-	fmt.Fprintf(w, "\nUsage: pressroom %s %s%s [--ARGUMENT VALUE...]\n", resource, verb, ids(o))
+	fmt.Fprintf(w, "\nUsage: pressroom %s %s%s [--ARGUMENT VALUE...]\n", resource, verb, positionalPlaceholders(o))
 	if len(o.Arguments) > 0 {
 		fmt.Fprint(w, "\nArguments:\n")
 	}
@@ -93,8 +93,8 @@ func printHelp(w io.Writer, o client.Operation) {
 	fmt.Fprint(w, "\nFor the flags of all operations and the exit statuses, run: pressroom call --help\n")
 }
 
-// ids returns the placeholders of an operation's positional arguments.
-func ids(o client.Operation) string {
+// positionalPlaceholders returns the placeholders of an operation's positional arguments.
+func positionalPlaceholders(o client.Operation) string {
 	if o.Name == uploadOperation.Name {
 		return " FILE..."
 	}

@@ -29,13 +29,19 @@ type LoginOptions struct {
 // earlier sign-in.
 func Login(ctx context.Context, t Terminal, o LoginOptions) error {
 	o.Profile = cmp.Or(o.Profile, t.Env(profileVariable), profile.Default)
-	before, err := t.Profiles.Get(o.Profile)
-	if err != nil && !errors.Is(err, profile.ErrNotFound) {
+	p := profile.Profile{Name: o.Profile}
+	err := t.Profiles.Update(ctx, p.Name, func(stored *profile.Profile) (*profile.Profile, error) { // also checks the folder
+		if stored != nil {
+			p.URL = stored.URL
+		}
+		return stored, nil
+	})
+	if err != nil {
 		return err
 	}
-	p := profile.Profile{Name: o.Profile, URL: baseURL(cmp.Or(o.URL, before.URL, t.Env(urlVariable), defaultURL))}
+	p.URL = baseURL(cmp.Or(o.URL, p.URL, t.Env(urlVariable), defaultURL))
 	s := settings{plain: o.PlainHTTP, attempts: 1}
-	if _, err := (access{p.URL, profileKey, &http.Client{}}).client(s); err != nil { // checks the address
+	if _, err := (connection{url: p.URL, key: "any"}).client(s); err != nil { // checks the address
 		return err
 	}
 	if o.WithKey {
@@ -43,17 +49,29 @@ func Login(ctx context.Context, t Terminal, o LoginOptions) error {
 	} else {
 		p.OAuth, err = t.signIn(ctx, p.URL, o)
 	}
-	if err == nil {
-		err = t.describe(ctx, &p, s)
-	}
-	if err == nil {
-		err = t.Profiles.Put(p)
-	}
 	if err != nil {
 		return err
 	}
+	var before *profile.Profile
+	if err = t.describe(ctx, &p, s); err == nil {
+		before, err = t.replaceProfile(ctx, &p)
+	}
+	if err != nil {
+		t.endSignIn(ctx, &p)
+		return err
+	}
 	fmt.Fprintf(t.Out, "Signed in to %s as %s in the team %s. Profile: %s\n", p.URL, p.Person, p.Team, p.Name)
-	return t.revoke(ctx, before)
+	t.endSignIn(ctx, before)
+	return nil
+}
+
+// replaceProfile stores a profile and returns the one that it replaces.
+func (t Terminal) replaceProfile(ctx context.Context, p *profile.Profile) (before *profile.Profile, err error) {
+	err = t.Profiles.Update(ctx, p.Name, func(stored *profile.Profile) (*profile.Profile, error) {
+		before = stored
+		return p, nil
+	})
+	return before, err
 }
 
 func (t Terminal) readKey() (string, error) {
@@ -88,7 +106,7 @@ func (t Terminal) describe(ctx context.Context, p *profile.Profile, s settings) 
 	if p.OAuth != nil {
 		key = p.OAuth.AccessToken
 	}
-	c, err := access{p.URL, key, &http.Client{}}.client(s)
+	c, err := connection{url: p.URL, key: key}.client(s)
 	if err != nil {
 		return err
 	}
@@ -116,29 +134,33 @@ func (t Terminal) describe(ctx context.Context, p *profile.Profile, s settings) 
 	return nil
 }
 
-// revoke ends the sign-in of a profile. If that fails, it prints where people can end it.
-func (t Terminal) revoke(ctx context.Context, p profile.Profile) error {
-	if p.OAuth == nil {
-		return nil
+// endSignIn ends the sign-in of a profile that is no longer stored, even if the command was canceled. If that fails, it
+// prints where people can end it.
+func (t Terminal) endSignIn(ctx context.Context, p *profile.Profile) {
+	if p == nil || p.OAuth == nil {
+		return
 	}
-	if err := profile.Revoke(ctx, &http.Client{Timeout: time.Minute}, *p.OAuth); err != nil {
-		fmt.Fprintf(t.Err, "The earlier sign-in could not be ended (%v). End it at %s in Settings, Assistants.\n", err, p.URL)
+	if err := profile.Revoke(context.WithoutCancel(ctx), &http.Client{Timeout: time.Minute}, *p.OAuth); err != nil {
+		fmt.Fprintf(t.Err, "A sign-in could not be ended (%v). End it at %s in Settings, Assistants.\n", err, p.URL)
 	}
-	return nil
 }
 
 // Logout ends the sign-in of a profile and removes the profile. An API key stays valid.
 func Logout(ctx context.Context, t Terminal, name string) error {
 	name = cmp.Or(name, t.Env(profileVariable), profile.Default)
-	p, err := t.Profiles.Get(name)
+	var removed *profile.Profile
+	err := t.Profiles.Update(ctx, name, func(stored *profile.Profile) (*profile.Profile, error) {
+		if removed = stored; removed == nil {
+			return nil, fmt.Errorf("%s: %w", name, profile.ErrNotFound)
+		}
+		return nil, nil //nolint:nilnil // removes it
+	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if err := t.Profiles.Delete(name); err != nil {
 		return err
 	}
 	fmt.Fprintf(t.Out, "Removed the profile %s.\n", name)
-	return t.revoke(ctx, p)
+	t.endSignIn(ctx, removed)
+	return nil
 }
 
 // ListProfiles prints all profiles without their credentials.

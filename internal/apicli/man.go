@@ -11,13 +11,13 @@ func ManPage(r Resource, version string) *manpage.Page {
 	p := manpage.New("pressroom-"+r.Name, "call the operations of "+r.Name, version)
 	p.Section("SYNOPSIS")
 	for _, v := range r.Verbs {
-		p.Synopsis("pressroom "+r.Name+" "+v.Name, strings.TrimSpace(ids(v.Operation)+" [--ARGUMENT VALUE...]"))
+		p.Synopsis("pressroom "+r.Name+" "+v.Name, strings.TrimSpace(positionalPlaceholders(v.Operation)+" [--ARGUMENT VALUE...]"))
 	}
 	p.Section("DESCRIPTION")
 	p.Text("Each verb is an operation of the API. The flags of all operations, and the exit statuses, are in pressroom-call(1).")
 	p.Section("VERBS")
 	for _, v := range r.Verbs {
-		p.Subsection("pressroom " + r.Name + " " + v.Name + ids(v.Operation))
+		p.Subsection("pressroom " + r.Name + " " + v.Name + positionalPlaceholders(v.Operation))
 		p.Text(v.Operation.Summary + " (" + v.Operation.Name + "). " + v.Operation.Description)
 		for _, a := range v.Operation.Arguments {
 			p.Item("--"+flagName(a), " "+valuePlaceholder(a), strings.TrimSpace(strings.TrimSpace(argumentNote(a))+"\n"+a.Description))

@@ -30,11 +30,11 @@ type MCPOptions struct {
 func ServeMCP(ctx context.Context, t Terminal, o MCPOptions) error {
 	s := settings{url: o.URL, keyFile: o.KeyFile, profile: o.Profile, plain: o.PlainHTTP, attempts: 1, timeout: defaultTimeout,
 		output: output{format: formats[0]}}
-	a, err := t.access(ctx, s)
+	c, err := t.connection(s)
 	if err != nil {
 		return err
 	}
-	if _, err := a.client(s); err != nil { // checks the address and the key
+	if _, err := c.client(s); err != nil { // checks the address and the key
 		return err
 	}
 	query := url.Values{}
@@ -44,20 +44,22 @@ func ServeMCP(ctx context.Context, t Terminal, o MCPOptions) error {
 	if o.ReadOnly {
 		query.Set("read_only", "1")
 	}
-	address := baseURL(a.url) + "/mcp"
+	address := baseURL(c.url) + "/mcp"
 	if len(query) > 0 {
 		address += "?" + query.Encode()
 	}
-	b := &bridge{address: address, key: strings.TrimSpace(a.key), out: t.Out, running: map[string]context.CancelFunc{}, http: a.http}
-	b.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	b := &bridge{address: address, credential: c.credential, out: t.Out, running: map[string]context.CancelFunc{}, http: &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
 	return b.serve(ctx, t.In)
 }
 
 // bridge sends the messages of an assistant to the service and its answers back.
 type bridge struct {
-	address, key string
-	http         *http.Client
-	work         sync.WaitGroup
+	address    string
+	credential func(context.Context) (string, error)
+	http       *http.Client
+	work       sync.WaitGroup
 
 	mu      sync.Mutex // of all below
 	out     io.Writer
@@ -133,11 +135,15 @@ func (b *bridge) cancel(id json.RawMessage) {
 
 // send sends a message and writes the messages of the response.
 func (b *bridge) send(ctx context.Context, m message, raw []byte) error {
+	credential, err := b.credential(ctx)
+	if err != nil {
+		return err
+	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, b.address, bytes.NewReader(raw))
 	if err != nil {
 		return fmt.Errorf("creating a request: %w", err)
 	}
-	r.Header.Set("Authorization", "Bearer "+b.key)
+	r.Header.Set("Authorization", "Bearer "+credential)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	b.mu.Lock()

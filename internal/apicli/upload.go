@@ -37,7 +37,7 @@ func (t Terminal) upload(ctx context.Context, s settings, args []string) error {
 	case s.all || s.wait || s.json != "":
 		return usagef("upload does not accept --all, --wait or --json")
 	}
-	c, err := t.client(ctx, s)
+	c, err := t.client(s)
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func TestCommandLineLogin(t *testing.T) {
 		stored := must.Get(term.Profiles.Get("default"))(t)
 		first := *stored.OAuth
 		stored.OAuth.Expires = time.Now().Add(30 * time.Second)
-		must.NoError(t, term.Profiles.Put(stored))
+		storeProfile(t, term, stored)
 		if status, got := call("me", "get", "--field", "data.key.level"); status != 0 || got != "drafts\n" {
 			t.Errorf("after the token expired: %d %s", status, got)
 		}
@@ -92,12 +92,17 @@ func TestCommandLineLogin(t *testing.T) {
 		must.NoError(t, apicli.Logout(t.Context(), term, ""))
 		stored = renewed
 		stored.OAuth.Expires = time.Time{}
-		must.NoError(t, term.Profiles.Put(stored)) // a copy of the removed file
+		storeProfile(t, term, stored) // a copy of the removed file
 		status, got := call("me", "get")
 		if status != apicli.StatusRefused || !strings.Contains(got, "run pressroom login --profile default") {
 			t.Errorf("after logout: %d %s", status, got)
 		}
 	})
+}
+
+func storeProfile(t *testing.T, term apicli.Terminal, p profile.Profile) {
+	t.Helper()
+	must.NoError(t, term.Profiles.Update(t.Context(), p.Name, func(*profile.Profile) (*profile.Profile, error) { return &p, nil }))
 }
 
 // A profile can have an API key. A denied sign-in and a wrong key leave no profile.

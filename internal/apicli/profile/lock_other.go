@@ -4,6 +4,6 @@ package profile
 
 import "os"
 
-// lockFile does nothing on this system. The service tolerates two exchanges of a refresh token within 30 seconds, so that
+// tryLock does nothing on this system. The service tolerates two exchanges of a refresh token within 30 seconds, so that
 // processes that run at the same time rarely end a sign-in.
-func lockFile(*os.File) error { return nil }
+func tryLock(*os.File) (bool, error) { return true, nil }

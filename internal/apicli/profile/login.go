@@ -66,12 +66,13 @@ func (l Login) Run(ctx context.Context) (OAuth, error) {
 	if err != nil {
 		return OAuth{}, err
 	}
-	got, err := config.Exchange(context.WithValue(ctx, oauth2.HTTPClient, l.HTTP), code, oauth2.VerifierOption(verifier))
+	exchange, cancel := exchangeContext(l.HTTP)
+	defer cancel()
+	got, err := config.Exchange(exchange, code, oauth2.VerifierOption(verifier)) //nolint:contextcheck // see exchangeContext
 	if err != nil {
 		return OAuth{}, tokenError(err)
 	}
-	out.AccessToken, out.RefreshToken, out.Expires = got.AccessToken, got.RefreshToken, got.Expiry
-	return out, nil
+	return *out.with(got), nil
 }
 
 // discover returns the addresses of the service. They must be the service's own, because the person's browser and the

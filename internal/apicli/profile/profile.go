@@ -3,6 +3,7 @@
 package profile
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,29 +93,52 @@ func (s Store) Get(name string) (Profile, error) {
 	return p, nil
 }
 
-// Put stores a profile. The file is replaced at once, so that other processes read either the old or the new one.
-func (s Store) Put(p Profile) error {
-	path, err := s.path(p.Name)
+// Update replaces a profile with the result of change while no other process changes it. change gets nil for a profile
+// that does not exist. It returns its argument to keep the profile, and nil to remove it.
+func (s Store) Update(ctx context.Context, name string, change func(*Profile) (*Profile, error)) error {
+	path, err := s.path(name)
 	if err != nil {
 		return err
 	}
-	raw, err := json.MarshalIndent(p, "", "  ")
-	if err == nil {
-		err = os.MkdirAll(s.folder, 0o700)
+	unlock, err := s.lock(ctx, name)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = replaceFile(path, append(raw, '\n'))
+	defer unlock()
+	var stored *Profile
+	if p, err := s.Get(name); err == nil {
+		stored = &p
+	} else if !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	changed, err := change(stored)
+	switch {
+	case err != nil || changed == stored:
+		return err
+	case changed == nil:
+		err = os.Remove(path)
+	default:
+		err = put(path, changed)
 	}
 	if err != nil {
-		return fmt.Errorf("storing the profile %s: %w", p.Name, err)
+		return fmt.Errorf("storing the profile %s: %w", name, err)
 	}
 	return nil
+}
+
+// put replaces the file at once, so that other processes read either the old or the new profile.
+func put(path string, p *Profile) error {
+	raw, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return err //nolint:wrapcheck // Update wraps it
+	}
+	return replaceFile(path, append(raw, '\n'))
 }
 
 func replaceFile(path string, content []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // with mode 0600
 	if err != nil {
-		return err //nolint:wrapcheck // Put wraps it
+		return err //nolint:wrapcheck // Update wraps it
 	}
 	_, err = f.Write(content)
 	if err == nil {
@@ -125,18 +149,6 @@ func replaceFile(path string, content []byte) error {
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
-}
-
-// Delete removes a profile.
-func (s Store) Delete(name string) error {
-	path, err := s.path(name)
-	if err == nil {
-		err = os.Remove(path)
-	}
-	if err != nil {
-		return fmt.Errorf("removing the profile %s: %w", name, err)
 	}
 	return nil
 }
@@ -165,14 +177,41 @@ func (s Store) List() ([]Profile, error) {
 	return all, nil
 }
 
-// lock locks a profile against other processes and returns a function that unlocks it.
-func (s Store) lock(name string) (func(), error) {
+const (
+	lockTime  = time.Minute           // that an update waits for others, each of which takes at most exchangeTime
+	lockPause = 50 * time.Millisecond // between two attempts
+)
+
+var errLocked = fmt.Errorf("another process has locked it for %s: end that process", lockTime)
+
+// lock locks a profile against other processes and returns a function that unlocks it. It creates the folder.
+func (s Store) lock(ctx context.Context, name string) (func(), error) {
+	if err := os.MkdirAll(s.folder, 0o700); err != nil {
+		return nil, fmt.Errorf("creating the folder of profiles: %w", err)
+	}
 	f, err := os.OpenFile(filepath.Join(s.folder, "."+name+".lock"), os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the name is checked
 	if err == nil {
-		err = lockFile(f)
+		if err = waitForLock(ctx, f); err != nil {
+			err = errors.Join(err, f.Close())
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("locking the profile %s: %w", name, err)
 	}
 	return func() { _ = f.Close() }, nil // which unlocks it
+}
+
+func waitForLock(ctx context.Context, f *os.File) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, lockTime, errLocked)
+	defer cancel()
+	for {
+		if locked, err := tryLock(f); locked || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx) //nolint:wrapcheck // lock wraps it
+		case <-time.After(lockPause):
+		}
+	}
 }

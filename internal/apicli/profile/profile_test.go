@@ -16,6 +16,11 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
+func store(t *testing.T, s Store, p Profile) {
+	t.Helper()
+	must.NoError(t, s.Update(t.Context(), p.Name, func(*Profile) (*Profile, error) { return &p, nil }))
+}
+
 // Processes that run at the same time exchange a refresh token once, and all use the new access token.
 func TestConcurrentRefresh(t *testing.T) {
 	t.Parallel()
@@ -33,9 +38,9 @@ func TestConcurrentRefresh(t *testing.T) {
 	t.Cleanup(service.Close)
 	s := Open(filepath.Join(t.TempDir(), "profiles"))
 	p := Profile{Name: "default", URL: service.URL, OAuth: &OAuth{
-		ClientID: "client", TokenURL: service.URL, AccessToken: "access0", RefreshToken: "refresh0", Expires: time.Now().Add(time.Second),
+		ClientID: "client", TokenURL: service.URL, AccessToken: "access0", RefreshToken: "refresh0", Expires: time.Now().Add(4 * time.Minute),
 	}}
-	must.NoError(t, s.Put(p))
+	store(t, s, p)
 	var all sync.WaitGroup
 	for range 8 { // sources of their own, as in processes of their own
 		all.Go(func() {
@@ -70,7 +75,7 @@ func TestRefreshErrors(t *testing.T) {
 		t.Cleanup(service.Close)
 		s := Open(t.TempDir())
 		p := Profile{Name: "default", OAuth: &OAuth{TokenURL: service.URL, RefreshToken: "refresh"}}
-		must.NoError(t, s.Put(p))
+		store(t, s, p)
 		_, err := NewSource(s, p, service.Client(), time.Now).Credential(t.Context())
 		if err == nil || errors.Is(err, ErrSignedOut) != ended {
 			t.Errorf("%s: %v", answer, err)

@@ -1,20 +1,24 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/oauth2"
 )
 
-// margin is the time before an access token expires in which it is replaced.
-const margin = time.Minute
+const (
+	// margin is the time before an access token expires in which it is replaced. A call with its repeats takes less.
+	margin = 5 * time.Minute
+	// exchangeTime is the time that the service has to issue tokens.
+	exchangeTime = 30 * time.Second
+)
 
 // ErrSignedOut is the error for a sign-in that has ended.
 var ErrSignedOut = errors.New("the sign-in has ended")
@@ -25,65 +29,91 @@ type Source struct {
 	http  *http.Client
 	now   func() time.Time
 
-	mu      sync.Mutex
+	turn    chan struct{} // full while a goroutine uses profile
 	profile Profile
 }
 
 // NewSource returns the source of a stored profile.
 func NewSource(s Store, p Profile, h *http.Client, now func() time.Time) *Source {
-	return &Source{store: s, http: h, now: now, profile: p}
+	return &Source{store: s, http: h, now: now, turn: make(chan struct{}, 1), profile: p}
 }
 
-// Credential returns the API key, or an access token that is valid for at least a minute.
+// Credential returns the API key, or an access token that is valid for at least five minutes.
 func (s *Source) Credential(ctx context.Context) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return "", fmt.Errorf("waiting for an access token: %w", context.Cause(ctx))
+	}
 	if s.profile.OAuth == nil {
 		return s.profile.Key, nil
 	}
-	if s.isFresh() {
-		return s.profile.OAuth.AccessToken, nil
-	}
-	if err := s.refresh(ctx); err != nil {
-		return "", err
+	if !s.isFresh(s.profile) {
+		if err := s.refresh(ctx); err != nil {
+			return "", err
+		}
 	}
 	return s.profile.OAuth.AccessToken, nil
 }
 
-func (s *Source) isFresh() bool { return s.now().Add(margin).Before(s.profile.OAuth.Expires) }
+func (s *Source) isFresh(p Profile) bool { return s.now().Add(margin).Before(p.OAuth.Expires) }
 
-// refresh exchanges the refresh token, unless another process has done so. A refresh token works once, so processes take
-// turns, and the new one is stored before it is used.
+// refresh renews the tokens. A refresh token works once, so processes take turns, and the new one is stored before the
+// access token is used.
 func (s *Source) refresh(ctx context.Context) error {
-	unlock, err := s.store.lock(s.profile.Name)
+	var current Profile
+	err := s.store.Update(ctx, s.profile.Name, func(stored *Profile) (*Profile, error) {
+		renewed, err := s.renew(stored)
+		if err == nil {
+			current = *renewed
+		}
+		return renewed, err
+	})
+	if err == nil {
+		s.profile = current
+	}
+	return err
+}
+
+// renew exchanges the refresh token of the stored profile, unless another process has done so.
+func (s *Source) renew(stored *Profile) (*Profile, error) {
+	switch {
+	case stored == nil:
+		return nil, signedOut(s.profile.Name)
+	case stored.OAuth == nil || stored.URL != s.profile.URL:
+		return nil, fmt.Errorf("the profile %s has changed meanwhile: repeat the command", stored.Name)
+	case s.isFresh(*stored):
+		return stored, nil
+	}
+	ctx, cancel := exchangeContext(s.http)
+	defer cancel()
+	got, err := stored.OAuth.config().TokenSource(ctx, &oauth2.Token{RefreshToken: stored.OAuth.RefreshToken}).Token()
 	if err != nil {
-		return err
+		if err = tokenError(err); errors.Is(err, ErrSignedOut) {
+			err = signedOut(stored.Name)
+		}
+		return nil, err
 	}
-	defer unlock()
-	stored, err := s.store.Get(s.profile.Name)
-	if err != nil {
-		return err
-	}
-	if stored.OAuth == nil || stored.URL != s.profile.URL {
-		return fmt.Errorf("the profile %s has changed meanwhile: repeat the command", stored.Name)
-	}
-	if s.profile = stored; s.isFresh() {
-		return nil
-	}
-	config := stored.OAuth.config()
-	got, err := config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, s.http),
-		&oauth2.Token{RefreshToken: stored.OAuth.RefreshToken}).Token()
-	if err != nil {
-		return tokenError(err)
-	}
-	renewed := *stored.OAuth
-	renewed.AccessToken, renewed.RefreshToken, renewed.Expires = got.AccessToken, got.RefreshToken, got.Expiry
-	stored.OAuth = &renewed
-	if err := s.store.Put(stored); err != nil {
-		return err
-	}
-	s.profile = stored
-	return nil
+	renewed := *stored
+	renewed.OAuth = stored.OAuth.with(got)
+	return &renewed, nil
+}
+
+func signedOut(name string) error {
+	return fmt.Errorf("%w: run pressroom login --profile %s", ErrSignedOut, name)
+}
+
+// exchangeContext returns the context of a token request. It does not end with the command that needs the token: once the
+// service has issued tokens, the earlier ones are spent, and only its response has the new ones.
+func exchangeContext(h *http.Client) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithValue(context.Background(), oauth2.HTTPClient, h), exchangeTime)
+}
+
+// with returns the state with new tokens.
+func (o OAuth) with(t *oauth2.Token) *OAuth {
+	o.AccessToken, o.RefreshToken, o.Expires = t.AccessToken, t.RefreshToken, t.Expiry
+	return &o
 }
 
 func (o OAuth) config() *oauth2.Config {
@@ -93,38 +123,17 @@ func (o OAuth) config() *oauth2.Config {
 
 // tokenError returns an error without the content of the response, which may be secret.
 func tokenError(err error) error {
-	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
-	switch {
-	case !ok:
-		return fmt.Errorf("the service cannot be reached: %w", err)
-	case refused.ErrorCode == "invalid_grant" || refused.ErrorCode == "invalid_target":
-		return ErrSignedOut
-	}
-	return fmt.Errorf("the service issued no token: %s (status %d)", refused.ErrorCode, refused.Response.StatusCode)
-}
-
-// Transport sets the credential of requests that carry the placeholder, and leaves others unchanged, such as uploads with
-// their own secrets.
-type Transport struct {
-	Source      *Source
-	Placeholder string
-	Base        http.RoundTripper
-}
-
-// RoundTrip sends a request.
-func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Header.Get("Authorization") == "Bearer "+t.Placeholder {
-		credential, err := t.Source.Credential(r.Context())
-		if err != nil {
-			if r.Body != nil {
-				_ = r.Body.Close()
-			}
-			return nil, err
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		if refused.ErrorCode == "invalid_grant" || refused.ErrorCode == "invalid_target" {
+			return ErrSignedOut
 		}
-		r = r.Clone(r.Context())
-		r.Header.Set("Authorization", "Bearer "+credential)
+		return fmt.Errorf("the service issued no token: %s (status %d)", cmp.Or(refused.ErrorCode, "no reason"),
+			refused.Response.StatusCode)
 	}
-	return t.Base.RoundTrip(r) //nolint:wrapcheck // a transport returns the errors of its base
+	if _, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("the service cannot be reached: %w", err)
+	}
+	return errors.New("the service's response has no token: check the address")
 }
 
 // Revoke ends the sign-in of a profile at the service.
