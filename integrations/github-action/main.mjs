@@ -8,6 +8,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** An error with a text that says what to do. */
 class Failure extends Error {}
 
+/** A failure that may pass. The next attempt may begin after a pause in milliseconds. */
+class TemporaryFailure extends Failure {
+  constructor(message, pause = 0) {
+    super(message);
+    this.pause = pause;
+  }
+}
+
 const again = "Then re-run the job: nothing is published twice.";
 const attempts = 5;
 const longestPause = 60_000; // ms
@@ -90,30 +98,49 @@ async function checkRerun() {
   if (!(Date.now() - began < repeatable)) throw new Failure(`This is a re-run of a run that began more than 20 hours ago. ${startNew}`);
 }
 
-/** Calls an operation, and repeats the call with the same idempotency key after temporary errors. */
-async function call(request, method, path, body, step) {
+/** Runs an action, and repeats it after temporary failures. */
+async function retry(action) {
+  for (let n = 1; ; n++) {
+    try {
+      return await action();
+    } catch (error) {
+      if (!(error instanceof TemporaryFailure)) throw error;
+      if (n === attempts || error.pause > longestPause) throw new Failure(error.message);
+      await sleep(Math.max(500 * 2 ** n, error.pause));
+    }
+  }
+}
+
+/** Sends a request once, and returns the content of the response. */
+async function send(what, url, options, timeout) {
+  let response, text;
+  try {
+    response = await fetch(url, { ...options, redirect: "manual", signal: AbortSignal.timeout(timeout) });
+    text = await response.text();
+  } catch (error) {
+    const reason = error.cause?.code ?? error.cause?.message ?? error.message;
+    throw new TemporaryFailure(`pressroom did not respond to ${what} (${reason}). Check api_url. ${again}`);
+  }
+  const answer = parse(text);
+  if (response.ok && answer?.data) return { ...answer, replayed: response.headers.has("Idempotent-Replayed") };
+  const message = explain(response, answer, what);
+  if (response.status !== 429 && response.status < 500) throw new Failure(message);
+  throw new TemporaryFailure(message, Number(response.headers.get("Retry-After")) * 1000 || 0); // 0 for a date
+}
+
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // from a proxy
+  }
+}
+
+/** Calls an operation. All attempts have the same idempotency key. */
+function call(request, method, path, body, step) {
   const headers = { Accept: "application/json", Authorization: `Bearer ${request.key}` };
   if (step) Object.assign(headers, { "Content-Type": "application/json", "Idempotency-Key": `${request.idempotencyKey}-${step}` });
-  for (let n = 1; ; n++) {
-    const last = n === attempts;
-    let pause = 500 * 2 ** n;
-    try {
-      const response = await fetch(request.base + path, {
-        method, headers, body: body && JSON.stringify(body), redirect: "manual", signal: AbortSignal.timeout(60_000),
-      });
-      const answer = await response.json().catch(() => undefined);
-      if (response.ok && answer?.data) return { ...answer, replayed: response.headers.has("Idempotent-Replayed") };
-      const wait = Number(response.headers.get("Retry-After")) * 1000;
-      const temporary = response.status === 429 || response.status >= 500;
-      if (!temporary || last || wait > longestPause) throw new Failure(explain(response, answer, path));
-      pause = Math.max(pause, wait);
-    } catch (error) {
-      if (error instanceof Failure) throw error;
-      const reason = error.cause?.code ?? error.cause?.message ?? error.message;
-      if (last) throw new Failure(`pressroom did not respond to ${method} ${path} (${reason}). Check api_url. ${again}`);
-    }
-    await sleep(pause);
-  }
+  return retry(() => send(`${method} ${path}`, request.base + path, { method, headers, body: body && JSON.stringify(body) }, 60_000));
 }
 
 const advice = {
@@ -127,12 +154,12 @@ const advice = {
 };
 
 /** Returns the text for an error response. */
-function explain(response, problem, path) {
-  if (!problem?.code) return `${path}: HTTP ${response.status} without a response of pressroom. Check api_url.`;
+function explain(response, problem, what) {
+  if (!problem?.code) return `${what}: HTTP ${response.status} without a response of pressroom. Check api_url.`;
   const { reason, argument, problems = [] } = problem.context ?? {};
   const where = [problem.code, reason, argument, ...problems].filter(Boolean).join(", ");
   const request = `Request ID: ${response.headers.get("X-Request-Id") ?? "none"}.`;
-  return [problem.detail ?? problem.title, `(${where})`, advice[problem.code], request].filter(Boolean).join(" ");
+  return [`${what}: ${problem.detail ?? problem.title}`, `(${where})`, advice[problem.code], request].filter(Boolean).join(" ");
 }
 
 async function describe(path) {
@@ -150,24 +177,23 @@ async function describe(path) {
 async function upload(request) {
   if (request.media.length === 0) return [];
   const files = await Promise.all(request.media.map(describe));
-  // A new attempt opens a new batch. The library recognizes the files that have arrived.
-  const { data } = await call(request, "POST", "/uploads", { files }, `upload-${process.env.GITHUB_RUN_ATTEMPT ?? 1}`);
-  const ids = [];
-  for (const [i, link] of data.upload.uploads.entries()) ids.push(link.media_id ?? (await put(request.media[i], link)));
-  return ids;
+  // Links expire, so each attempt of each run has its own. The library recognizes the files that have arrived.
+  const { GITHUB_RUN_ID: run = "local", GITHUB_RUN_ATTEMPT: attempt = 1 } = process.env;
+  return retry(async () => {
+    const { data } = await call(request, "POST", "/uploads", { files }, `upload-${run}-${attempt}`); // a repeat renews the links
+    const ids = [];
+    for (const [i, link] of data.upload.uploads.entries()) ids.push(link.media_id ?? (await put(request.media[i], link)));
+    return ids;
+  });
 }
 
+/** Sends a file, in a minute and a second for each megabyte. */
 async function put(path, link) {
   if (!link.url) throw new Failure(`The file "${path}" is not accepted any more (${link.state}). Start a new run.`);
-  let response;
-  try {
-    response = await fetch(link.url, { method: "PUT", headers: link.headers, body: await openAsBlob(path), redirect: "manual" });
-  } catch (error) {
-    throw new Failure(`Uploading "${path}" failed (${error.cause?.code ?? error.message}). Check the network. ${again}`);
-  }
-  const answer = await response.json().catch(() => undefined);
-  if (!response.ok) throw new Failure(`"${path}" was refused: ${explain(response, answer, "the upload")}`);
-  return answer.data.media_id;
+  const body = await openAsBlob(path);
+  const request = { method: "PUT", headers: link.headers, body };
+  const { data } = await send(`the upload of "${path}"`, link.url, request, 60_000 + Math.ceil(body.size / 1000));
+  return data.media_id;
 }
 
 /** Submits the post as the mode says, and returns it. */

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,12 +31,13 @@ type action struct {
 	dir    string // the workspace
 	github string // URL of a server that says when the run began
 	began  time.Time
+	run    string // ID of the run
 }
 
 func newAction(t *testing.T) *action {
 	t.Helper()
 	require.NodePackage(t, typescriptDir, "typescript") // and so Node.js
-	a := &action{installation: quickstart(t), dir: t.TempDir(), began: time.Now()}
+	a := &action{installation: quickstart(t), dir: t.TempDir(), began: time.Now(), run: "77"}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/repos/harbour/posts/actions/runs/77" || r.Header.Get("Authorization") != "Bearer token" {
 			w.WriteHeader(http.StatusForbidden)
@@ -56,7 +58,7 @@ func (a *action) step(t *testing.T, name string, attempt int, inputs map[string]
 	cmd := exec.CommandContext(t.Context(), "node", must.Get(filepath.Abs(filepath.Join(actionDir, "main.mjs")))(t))
 	cmd.Dir = a.dir
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "GITHUB_OUTPUT=" + file, "GITHUB_RUN_ID=77", fmt.Sprintf("GITHUB_RUN_ATTEMPT=%d", attempt),
+		"PATH=" + os.Getenv("PATH"), "GITHUB_OUTPUT=" + file, "GITHUB_RUN_ID=" + a.run, fmt.Sprintf("GITHUB_RUN_ATTEMPT=%d", attempt),
 		"GITHUB_ACTION=" + name, "GITHUB_JOB=publish", "GITHUB_REPOSITORY=harbour/posts", "GITHUB_API_URL=" + a.github,
 		"INPUT_API_URL=" + a.AppURL, "INPUT_API_KEY=" + a.Keys.Full, "INPUT_ACCOUNT_IDS=1", "INPUT_GITHUB_TOKEN=token",
 	}
@@ -195,6 +197,71 @@ func (a *action) checkOldRuns(t *testing.T) {
 	}
 }
 
+// flaky answers like pressroom, but loses the first upload and refuses the first post for a moment.
+type flaky struct {
+	t   *testing.T
+	url string
+
+	mu   sync.Mutex
+	keys []string // of the calls
+	lost bool
+	busy time.Time // when the first post was refused
+}
+
+func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.keys = append(f.keys, r.Header.Get("Idempotency-Key"))
+	switch {
+	case r.URL.Path == "/api/v1/uploads":
+		fmt.Fprintf(w, `{"data":{"upload":{"uploads":[{"url":"%s/put/%d","headers":{}}]}}}`, f.url, len(f.keys))
+	case r.Method == http.MethodPut && !f.lost:
+		f.lost = true
+		panic(http.ErrAbortHandler)
+	case r.Method == http.MethodPut:
+		fmt.Fprint(w, `{"data":{"media_id":5}}`)
+	case r.URL.Path == "/api/v1/posts" && f.busy.IsZero():
+		f.busy = time.Now()
+		w.Header().Set("Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	case r.Method == http.MethodPost && time.Since(f.busy) < 900*time.Millisecond:
+		f.t.Errorf("repeated after %s", time.Since(f.busy))
+	default:
+		fmt.Fprint(w, `{"data":{"id":"p1","status":"draft","accounts":[]},"meta":{"app_url":"https://press.example/p1"}}`)
+	}
+}
+
+// The action repeats a lost upload with a new link, and pauses before it repeats a call. Two runs with one idempotency
+// key have their own links, because links expire.
+func TestGitHubActionRetries(t *testing.T) {
+	t.Parallel()
+	require.NodePackage(t, typescriptDir, "typescript") // and so Node.js
+	a := &action{dir: t.TempDir()}
+	must.NoError(t, os.WriteFile(filepath.Join(a.dir, "a.png"), []byte("a"), 0o600))
+	f := &flaky{t: t}
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	f.url = server.URL
+	for _, a.run = range []string{"77", "78"} {
+		f.keys = nil
+		a.must(t, "step", 1, map[string]string{
+			"api_url": server.URL, "api_key": "key", "caption": "x", "media": "a.png", "idempotency_key": "v1",
+		})
+		f.mu.Lock()
+		keys := strings.Join(f.keys, " ")
+		f.mu.Unlock()
+		upload := "v1-upload-" + a.run + "-1"
+		for _, want := range []string{upload, "v1-draft"} {
+			if !strings.Contains(keys, want) {
+				t.Errorf("run %s: keys %s, want %s", a.run, keys, want)
+			}
+		}
+		if n := strings.Count(keys, upload); a.run == "77" && n != 2 {
+			t.Errorf("%d batches of links after an upload was lost: %s", n, keys)
+		}
+	}
+}
+
 // The action's metadata follows GitHub's schema, and the script reads each input and sets each output.
 func TestGitHubActionMetadata(t *testing.T) {
 	t.Parallel()
@@ -221,8 +288,17 @@ func TestGitHubActionMetadata(t *testing.T) {
 			t.Errorf("the input %s is not read or not documented", name)
 		}
 	}
+	set := map[string]bool{}
+	for _, call := range regexp.MustCompile(`setOutputs\(\{(.*?)\}\)`).FindAllStringSubmatch(script, -1) {
+		for _, member := range regexp.MustCompile(`(\w+):`).FindAllStringSubmatch(call[1], -1) {
+			set[member[1]] = true
+		}
+	}
+	if len(set) != len(metadata.Outputs) {
+		t.Errorf("the script sets %v", set)
+	}
 	for name := range metadata.Outputs {
-		if !strings.Contains(script, name+":") || !strings.Contains(readme, "`"+name+"`") {
+		if !set[name] || !strings.Contains(readme, "`"+name+"`") {
 			t.Errorf("the output %s is not set or not documented", name)
 		}
 	}
