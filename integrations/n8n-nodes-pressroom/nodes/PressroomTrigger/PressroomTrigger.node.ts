@@ -7,9 +7,10 @@ interface Post extends IDataObject {
 	status: string;
 }
 
-/** What the trigger remembers between polls: the status of the posts that it has seen. */
+/** What the trigger remembers between polls. */
 interface State extends IDataObject {
-	seen?: Record<string, string>;
+	events?: string[]; // of the last poll
+	seen?: Record<string, string>; // the status of posts
 }
 
 const maxPages = 20; // of 50 posts
@@ -54,7 +55,7 @@ export class PressroomTrigger implements INodeType {
 		],
 	};
 
-	/** Returns the posts that got one of the statuses since the last poll. The first poll only remembers the posts that exist. */
+	/** Returns the posts that got one of the statuses since the last poll. The first poll of an event only remembers the posts that exist. */
 	async poll(this: IPollFunctions): Promise<INodeExecutionData[][] | null> {
 		const events = this.getNodeParameter('events', []) as string[];
 		const manual = this.getMode() === 'manual';
@@ -66,12 +67,13 @@ export class PressroomTrigger implements INodeType {
 			throw new NodeApiError(this.getNode(), error as JsonObject);
 		}
 		if (manual) return posts.length > 0 ? [this.helpers.returnJsonArray(posts.slice(0, 1))] : null;
-		const { seen = {} } = state;
-		const changed = state.seen ? posts.filter((post) => seen[post.id] !== post.status) : [];
+		const { seen = {}, events: known = [] } = state;
+		const changed = posts.filter((post) => known.includes(post.status) && seen[post.id] !== post.status);
 		for (const post of posts) {
 			delete seen[post.id]; // so that it becomes the last one
 			seen[post.id] = post.status;
 		}
+		state.events = events;
 		state.seen = Object.fromEntries(Object.entries(seen).slice(-maxSeen));
 		return changed.length > 0 ? [this.helpers.returnJsonArray(changed)] : null;
 	}

@@ -8,18 +8,19 @@ function onPost(method: IHttpRequestMethods, path = ''): INodePropertyRouting {
 	return { request: { method, url: `=/posts/{{ encodeURIComponent($parameter.postId) }}${path}` }, output: onlyData };
 }
 
+/** An empty field keeps the media. What is not a list of numbers is sent as it is, so that pressroom refuses it. */
 const mediaIds: INodeProperties = {
 	displayName: 'Media IDs',
 	name: 'mediaIds',
 	type: 'string',
 	default: '',
 	placeholder: '1, 2',
-	description: 'IDs of images or videos of the library, separated by commas',
+	description: 'IDs of images or videos of the library, separated by commas. Leave empty in an update to keep the media.',
 	routing: {
 		send: {
 			type: 'body',
 			property: 'media_ids',
-			value: '={{ String($value).split(",").map((id) => Number(id)).filter((id) => id) }}',
+			value: '={{ String($value).match(/[^\\s,]+/g)?.map((id) => Number(id) || id) }}',
 		},
 	},
 };
