@@ -165,7 +165,7 @@ func overMCP(w *env, s scenario, credential string) answer {
 
 // Details of the error for an invalid credential in REST and in MCP, which also accepts OAuth tokens.
 const (
-	restWants  = "Send a valid API key as a Bearer token in the Authorization header."
+	restWants  = "Send a valid API key or access token as a Bearer token in the Authorization header."
 	toolsWants = "Connect the assistant. If its access has expired or was revoked, connect it again. Or send a valid " +
 		"team API key as a bearer token in the Authorization header."
 )

@@ -83,4 +83,10 @@ func TestWrite(t *testing.T) {
 		context["scope"] != "credential" {
 		t.Errorf("%s", w.Body)
 	}
+	w = httptest.NewRecorder()
+	problem.Write(w, apierr.New(apierr.Unauthorized, "Who?"), "https://press.example")
+	if got := w.Header().Get("WWW-Authenticate"); got !=
+		`Bearer realm="api", resource_metadata="https://press.example/.well-known/oauth-protected-resource/api/v1"` {
+		t.Errorf("WWW-Authenticate: %s", got)
+	}
 }

@@ -20,7 +20,7 @@ import (
 
 // errUnauthorized is returned for all invalid credentials.
 var errUnauthorized = apierr.New(apierr.Unauthorized,
-	"Send a valid API key as a Bearer token in the Authorization header.")
+	"Send a valid API key or access token as a Bearer token in the Authorization header.")
 
 // Authenticator authenticates API keys. It caches them.
 type Authenticator struct {
