@@ -214,6 +214,7 @@ func TestLinkShowsItsVersions(t *testing.T) {
 		guest.open(other).shows(422, "The team has revoked this link.")
 		b.send(http.MethodPost, at+"/revoke", url.Values{}).shows(422, "The link has already been revoked.")
 		b.open("/approvals?show=all").shows(200, "2 posts for the client", "Revoked")
+		b.open("/approvals").shows(200, "Waiting 1", "No open links", "Show in Posts").lacks("Nothing is waiting")
 	})
 }
 
