@@ -48,7 +48,8 @@ const lookupTimeout = 5 * time.Second // timeout for resolving one server
 // warn logs warnings at the start: about an insecure public URL, and about settings that silently prevent publishing.
 func (s *Server) warn(ctx context.Context, report func(error)) {
 	s.warnOfPlainHTTP(ctx)
-	if err := errors.Join(s.announceSetup(ctx), s.warnOfGroupRoles(ctx), s.warnOfUnserved(ctx), s.warnOfBlocked(ctx)); err != nil && ctx.Err() == nil {
+	err := errors.Join(s.announceSetup(ctx), s.warnOfGroupRoles(ctx), s.warnOfUnserved(ctx), s.warnOfBlocked(ctx))
+	if err != nil && ctx.Err() == nil {
 		report(err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/oauth2-proxy/mockoidc"
 
 	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/notification"
 	"pressroom.example/pressroom/internal/domain/team"
 	"pressroom.example/pressroom/internal/testkit/must"
 	"pressroom.example/pressroom/internal/testkit/oidcserver"
@@ -60,6 +61,9 @@ func TestStepUp(t *testing.T) {
 		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE team_id = ?`, c.team.ID).Scan(&key))
 		h.connectAssistant(t, c.people[access.Owner].ID)
 		must.NoError(t, h.Teams.Admin(c.people[access.Owner].ID, c.team.ID).SetAccess(t.Context(), false))
+		channel := fmt.Sprint(must.Get(h.Notifications.AddChannel(t.Context(), notification.NewChannel{
+			Service: notification.Slack, Name: "On call", URL: "https://hooks.slack.example.com/services/x",
+		}))(t).ID)
 		h.advance(stale)
 		var assistant string
 		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE kind = 'assistant'`).Scan(&assistant))
@@ -95,12 +99,15 @@ func TestStepUp(t *testing.T) {
 			{"/operator/teams/" + team + "/reopen", nil},
 			{"/operator/people/" + viewer + "/hold", url.Values{"held": {"yes"}}},
 			{"/operator/api", url.Values{"api": {"off"}}},
+			{"/operator/channels", url.Values{"name": {"x"}, "url": {"https://hooks.slack.example.com/x"}}},
+			{"/operator/channels/" + channel, url.Values{"name": {"x"}, "url": {"https://hooks.slack.example.com/x"}}},
+			{"/operator/channels/" + channel + "/remove", nil},
 		} {
 			if p := b.send(http.MethodPost, form.path, form.values); !strings.Contains(p.text(), "Sign in again") {
 				t.Errorf("POST %s: %d %s", form.path, p.status, p.text())
 			}
 		}
-		for _, path := range []string{"/settings/export.zip", "/account/passkeys/new"} {
+		for _, path := range []string{"/settings/export.zip", "/account/passkeys/new", "/operator/channels/" + channel + "/secret"} {
 			b.open(path).shows(200, "Sign in again")
 		}
 		for _, none := range []string{
@@ -108,6 +115,7 @@ func TestStepUp(t *testing.T) {
 			"invitations", "teams WHERE closed_at > 0 OR deleted_at > 0 OR name = 'Two'",
 			"people WHERE operator = 1 AND id = " + viewer, "recoveries", "people WHERE deleted_at > 0 OR held_at > 0",
 			"api_keys WHERE daily_credits > 0", "teams WHERE daily_credits > 0 OR own_daily_credits > 0 OR access_off_at = 0",
+			"events WHERE kind IN ('notice_channel.changed', 'notice_channel.removed', 'notice_channel.secret_shown')",
 		} {
 			if n := h.count(t, none); n != 0 {
 				t.Errorf("%d %s", n, none)

@@ -47,7 +47,8 @@ func TestChannelRetries(t *testing.T) {
 		if got := c.take(); len(got) != 1 || got[0].body["type"] != "test" {
 			t.Errorf("%v", got)
 		}
-		if printed := asJSON(t, notification.Channel{Error: "status:429"}); !strings.Contains(printed, `"The service answered with status 429."`) {
+		printed := asJSON(t, notification.Channel{Error: "status:429"})
+		if !strings.Contains(printed, `"The service answered with status 429."`) {
 			t.Error(printed)
 		}
 		if state = must.Get(w.Channels(t.Context()))(t)[0]; state.Error != "" || state.SentAt.IsZero() {
