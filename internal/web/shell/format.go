@@ -20,7 +20,9 @@ func funcs(l *locale.Language) template.FuncMap {
 		"when": func(m *teamtime.Moment) template.HTML { return WhenIn(l, m) }, "count": l.Count, "plural": Plural,
 		"state": func(name any) (template.HTML, error) { return stateIn(l, name) }, "bundle": bundle, "lines": lines,
 		"time":   func(at time.Time) template.HTML { return TimeIn(l, at) },
+		"ago":    func(at, now time.Time) template.HTML { return AgoIn(l, at, now) },
 		"moment": func(at time.Time) template.HTML { return TimeIn(l, at) }, "percent": l.Percent, "icon": Icon,
+		"appkind": func(k AppKind) string { return l.T(locale.Key(k)) }, "connectedapp": AppOf,
 		"logo": NetworkLogo, "initials": Initials, "change": func(n *int64) template.HTML { return ChangeIn(l, n) },
 	}
 }
@@ -88,6 +90,30 @@ func WhenIn(l *locale.Language, m *teamtime.Moment) template.HTML {
 func TimeIn(l *locale.Language, at time.Time) template.HTML {
 	text := `<time datetime="` + at.Format(time.RFC3339) + `">` + l.Format(at, locale.DateTime) + `</time>`
 	return template.HTML(text) //nolint:gosec // contains only digits and names of ours
+}
+
+// AgoIn returns a past instant relative to now, such as "2 hours ago", as a time element with the exact time as its title.
+// Instants more than a week ago, and future ones, are shown as dates.
+func AgoIn(l *locale.Language, at, now time.Time) template.HTML {
+	passed, text := now.Sub(at), ""
+	switch {
+	case passed < -time.Minute || passed >= 7*24*time.Hour:
+		text = l.Format(at, locale.Day)
+	case passed < time.Minute:
+		text = l.T("just now")
+	case passed < time.Hour:
+		text = l.N(int(passed.Minutes()), "%d minute ago", "%d minutes ago")
+	case passed < 24*time.Hour:
+		text = l.N(int(passed.Hours()), "%d hour ago", "%d hours ago")
+	default:
+		text = l.N(int(passed.Hours()/24), "%d day ago", "%d days ago")
+	}
+	exact := l.Format(at, locale.DateTime)
+	if at.Location() == time.UTC {
+		exact += " UTC"
+	}
+	//nolint:gosec // contains only digits and names of ours
+	return template.HTML(`<time datetime="` + at.Format(time.RFC3339) + `" title="` + exact + `">` + text + `</time>`)
 }
 
 // When is WhenIn in English.

@@ -1,6 +1,12 @@
 package shell
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom.example/pressroom/internal/locale"
+)
 
 func TestBytes(t *testing.T) {
 	t.Parallel()
@@ -11,5 +17,23 @@ func TestBytes(t *testing.T) {
 		if got := Bytes(n); got != want {
 			t.Errorf("%d is %q, want %q", n, got, want)
 		}
+	}
+}
+
+func TestAgo(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	for passed, want := range map[time.Duration]string{
+		0: "just now", 59 * time.Second: "just now", -30 * time.Second: "just now", time.Minute: "1 minute ago",
+		90 * time.Minute: "1 hour ago", 23 * time.Hour: "23 hours ago", 25 * time.Hour: "1 day ago",
+		6*24*time.Hour + 23*time.Hour: "6 days ago", 8 * 24 * time.Hour: "19 Nov 2026", -48 * time.Hour: "29 Nov 2026",
+	} {
+		if got := string(AgoIn(locale.English, now.Add(-passed), now)); !strings.Contains(got, ">"+want+"<") {
+			t.Errorf("%v: %s, want %s", passed, got, want)
+		}
+	}
+	const want = `<time datetime="2026-11-27T10:00:00Z" title="Fri 27 Nov 2026, 10:00 UTC">2 hours ago</time>`
+	if got := string(AgoIn(locale.English, now.Add(-2*time.Hour), now)); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"time"
 
 	"pressroom.example/pressroom/internal/locale"
 )
@@ -31,7 +32,8 @@ type page struct {
 	Unread  int      // unread notifications
 	Waiting int      // posts that wait for the client
 	Menu    *settingsMenu
-	Missing bool // the page was not found
+	Missing bool      // the page was not found
+	Now     time.Time // for relative times
 	Body    any
 	Stable  bool // the same for all signed-out visitors until the program changes
 }
@@ -151,7 +153,7 @@ func (f *Frame) ShowStable(w http.ResponseWriter, r *http.Request, show Page, ti
 
 func (f *Frame) show(w http.ResponseWriter, r *http.Request, status int, show Page, p page) {
 	p.Section, _, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	p.Visitor, p.Once = VisitorOf(r.Context()), f.Once()
+	p.Visitor, p.Once, p.Now = VisitorOf(r.Context()), f.Once(), f.DB.Now()
 	if p.Visitor != nil {
 		if status < http.StatusBadRequest && !fromScript(r) {
 			p.Said = f.sessions.manager.PopString(r.Context(), flashKey)

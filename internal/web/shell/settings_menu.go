@@ -29,7 +29,7 @@ var settingsGroups = []settingsGroup{
 	}},
 	{"Developers", []settingsItem{
 		{Name: "API keys", Icon: "key-2-line", Path: "/settings/keys", For: Managers},
-		{Name: "Assistants", Icon: "robot-2-line", Path: "/settings/assistants", For: Members},
+		{Name: "Apps and assistants", Icon: "robot-2-line", Path: "/settings/assistants", For: Members},
 		{Name: "API and tool access", Icon: "plug-line", Path: "/settings/access", For: Managers},
 	}},
 	{"Billing and data", []settingsItem{

@@ -1,0 +1,73 @@
+package shell
+
+import (
+	"net"
+	"slices"
+	"strings"
+
+	"pressroom.example/pressroom/internal/locale"
+)
+
+// AppKind is the kind of an OAuth client.
+type AppKind locale.Key
+
+// The kinds. OtherApp is of clients that are not known.
+const (
+	CommandLine AppKind = "Command line"
+	Assistant   AppKind = "Assistant"
+	Automation  AppKind = "Automation"
+	OtherApp    AppKind = "App"
+)
+
+// ConnectedApp is how a page shows an OAuth client.
+type ConnectedApp struct {
+	Name string // the client's own name; of a command line, the computer's name
+	Kind AppKind
+	Logo string // name of an icon; empty if the page shows initials
+}
+
+// IsCommandLine reports whether the client is pressroom login on the person's computer.
+func (a ConnectedApp) IsCommandLine() bool { return a.Kind == CommandLine }
+
+// commandLineName is how pressroom login begins its name.
+const commandLineName = "pressroom command line"
+
+// knownApps are vendors of OAuth clients.
+var knownApps = []struct {
+	logo  string // logo; empty if there is none
+	kind  AppKind
+	names []string // how their names begin, in lower case
+	hosts []string // hosts and URL schemes of their redirect URIs
+}{
+	{"app-claude", Assistant, []string{"claude"}, []string{"claude.ai", "claude.com", "claude"}},
+	{"app-openai", Assistant, []string{"chatgpt", "codex"}, []string{"chatgpt.com", "openai.com"}},
+	{"app-gemini", Assistant, []string{"gemini"}, []string{"gemini.google.com"}},
+	{"app-windsurf", Assistant, []string{"windsurf"}, []string{"windsurf.com", "windsurf"}},
+	{"", Assistant, []string{"cursor"}, []string{"cursor.com", "cursor"}},
+	{"", Assistant, []string{"visual studio code", "vs code"}, []string{"vscode.dev", "vscode", "vscode-insiders"}},
+	{"app-zapier", Automation, []string{"zapier"}, []string{"zapier.com"}},
+	{"app-make", Automation, nil, []string{"make.com"}},
+	{"app-n8n", Automation, []string{"n8n"}, []string{"n8n.io", "n8n.cloud"}},
+}
+
+// AppOf returns how to show an OAuth client with a name that it chose, and the host or scheme of its redirect URI. It
+// returns a vendor's logo only if the redirect URI is the vendor's or on the person's computer, because everybody can
+// register a client with the vendor's name.
+func AppOf(name, host string) ConnectedApp {
+	if at, _, err := net.SplitHostPort(host); err == nil {
+		host = at
+	}
+	local := slices.Contains([]string{"127.0.0.1", "::1", "[::1]", "localhost"}, host)
+	if device, ok := strings.CutPrefix(name, commandLineName); ok && local {
+		return ConnectedApp{Name: strings.TrimPrefix(device, " on "), Kind: CommandLine}
+	}
+	lower := strings.ToLower(name)
+	for _, known := range knownApps {
+		named := slices.ContainsFunc(known.names, func(n string) bool { return strings.HasPrefix(lower, n) })
+		theirs := slices.ContainsFunc(known.hosts, func(h string) bool { return host == h || strings.HasSuffix(host, "."+h) })
+		if theirs || local && named {
+			return ConnectedApp{name, known.kind, known.logo}
+		}
+	}
+	return ConnectedApp{Name: name, Kind: OtherApp}
+}
