@@ -65,8 +65,9 @@ func TestOperatorManagesTeams(t *testing.T) {
 		c := h.crew(t)
 		b := c.asOperator(t, access.Viewer)
 		b.open("/operator/teams").form("Search").fill("q", strings.ToUpper(c.team.Name)).press().
-			shows(http.StatusOK, c.team.Name, "Plan limit")
-		b.open("/operator/teams?q=nobody").shows(http.StatusOK, "No matches.")
+			shows(http.StatusOK, c.team.Name, "5 members 1 account Active ").lacks("daily limit")
+		b.open("/operator/teams?q=nobody").shows(http.StatusOK, "No teams found", "No matches.").follow("Show all teams").
+			shows(http.StatusOK, c.team.Name).follow("Closed").shows(http.StatusOK, "No team is closed.").lacks("5 members")
 		path := fmt.Sprintf("/operator/teams/%d", c.team.ID)
 		p := b.open(path)
 		p.shows(http.StatusOK, "No transactions yet.", "Ada owner")
@@ -92,6 +93,8 @@ func TestOperatorManagesTeams(t *testing.T) {
 
 		p.follow("Close team…").shows(http.StatusOK, "Scheduled posts wait.").form("Close team").press().
 			shows(http.StatusOK, "The team was closed.")
+		b.open("/operator/teams?state=closed").shows(http.StatusOK, c.team.Name, "daily limit: 7 credits").
+			form("Search").fill("q", "nobody").press().shows(http.StatusOK, "No teams found").lacks("daily limit")
 		if found, err := h.Teams.Team(t.Context(), c.team.ID); err != nil || !found.Closed || *found.DailyCredits != 7 {
 			t.Errorf("team = %+v (%v)", found, err)
 		}
@@ -121,15 +124,14 @@ func TestOperatorManagesTeams(t *testing.T) {
 			}
 		}
 		b.open("/operator/events.jsonl?team=Quayside").shows(http.StatusUnprocessableEntity, "The team must be an ID.")
-		b.open("/operator/teams").shows(http.StatusOK, "Members Accounts Last active")
 		lines := b.open(fmt.Sprintf("/operator/events.jsonl?team=%d", c.team.ID)).shows(http.StatusOK).source
 		if n := strings.Count(lines, "\n"); n != h.count(t, "events WHERE team_id = ?", c.team.ID) {
 			t.Errorf("the export has %d lines", n)
 		}
 		b.open(path).shows(http.StatusOK, "30 credits left. This matches the newest entry")
 		b.open("/operator/ledger").form("Audit ledger").press().shows(http.StatusOK, "Everything adds up.")
-		b.open("/operator/ledger").shows(http.StatusOK, "Last audit by an operator", "Everything adds up.",
-			"(UTC) by Ada viewer", "Credits available")
+		b.open("/operator/ledger").shows(http.StatusOK, "Last audit by an operator: just now by Ada viewer", "Everything adds up.",
+			"Credits available 30", "What is checked")
 	})
 }
 
@@ -175,7 +177,7 @@ func TestOperatorFigures(t *testing.T) {
 		b.open("/operator").shows(http.StatusOK, "Posts due today 0 Posts failed today 1 Networks failing 0", "Recent activity Audit log",
 			"Post created")
 		b.open("/operator").follow("Posts failed today: 1").shows(http.StatusOK, "Audit log")
-		b.open("/operator/networks").shows(http.StatusOK, "Last call Calls Failed Over a limit", "Bluesky OK None 0")
+		b.open("/operator/networks").shows(http.StatusOK, "Bluesky OK No calls")
 	})
 }
 
@@ -185,8 +187,12 @@ func TestOperatorManagesPeople(t *testing.T) {
 		c := h.crew(t)
 		b, editor := c.asOperator(t, access.Viewer), c.as(t, access.Editor)
 		p := b.open("/operator/people").form("Search").fill("q", c.people[access.Editor].Email).press().follow("Ada editor")
-		p.shows(http.StatusOK, "Last sign-in", "Two-factor authentication Off", "Browser Signed in Last used")
+		p.shows(http.StatusOK, "Last sign-in just now", "Two-factor authentication Off", "Signed in just now · last used just now")
+		b.open("/operator/people").shows(http.StatusOK, "1 team Signed in just now").follow("Operators").
+			shows(http.StatusOK, "Ada viewer").lacks("Ada editor")
 		p.form("Suspend").press().shows(http.StatusOK, "The account is suspended")
+		b.open("/operator/people?state=suspended").shows(http.StatusOK, "Ada editor Suspended").lacks("Ada owner")
+		b.open("/operator/people?state=other").shows(http.StatusOK, "Ada editor", "Ada viewer")
 		editor.open("/posts").shows(http.StatusOK, "Sign in")
 		b.open(p.path).form("End the suspension").press().shows(http.StatusOK, "The suspension was ended.")
 
@@ -221,7 +227,9 @@ func TestOperatorPauses(t *testing.T) {
 			shows(http.StatusUnprocessableEntity, "Nothing has this name")
 		p = p.form("Pause").fill("scope", "team").fill("target", fmt.Sprint(c.team.ID, " ", c.team.Name)).fill("action", "publish").
 			fill("reason", "odd posts").press()
-		p.shows(http.StatusOK, "It takes effect everywhere within a second.", "odd posts")
+		p.shows(http.StatusOK, "It takes effect everywhere within a second.", "Paused just now · odd posts").
+			contains(`<details class="add-pause">`)
+		b.open(fmt.Sprintf("/operator/teams/%d", c.team.ID)).follow("Add a pause").contains(`<details class="add-pause" open>`)
 		b.open(fmt.Sprintf("/operator/teams/%d", c.team.ID)).shows(http.StatusOK, "Publishing is paused: odd posts")
 		p.form(fmt.Sprintf("End the pause: Publishing of team %d", c.team.ID)).press().
 			shows(http.StatusOK, "The pause was ended.", "Nothing is paused.")

@@ -230,11 +230,11 @@ func TestRetryFailedAccount(t *testing.T) {
 
 		// The operator sees the network's error instead of a progress message.
 		operator := c.asOperator(t, access.Owner)
-		calls := regexp.MustCompile(`Bluesky OK .*, \d\d:\d\d \d+ \d+ \(\d+\.\d%\) 0`)
+		calls := regexp.MustCompile(`Bluesky OK \d+ calls \d+ failed \(\d+\.\d%\) Last call `)
 		if p := operator.open("/operator/networks").text(); !calls.MatchString(p) {
 			t.Errorf("the page of networks does not show the failed calls: %s", p)
 		}
-		operator.open("/operator/networks").shows(200, "rejected").lacks("No failures", "Last refusal")
+		operator.open("/operator/networks").shows(200, "Publishing: post rejected").lacks("No failures", "Refused apps")
 
 		// So does a refusal of the app, with what to do next.
 		h.change(t, `UPDATE delivery_attempts SET result = 'app', network_code = '402' WHERE result = 'rejected'`)

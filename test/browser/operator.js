@@ -41,6 +41,8 @@ async function findTeamAndPerson(page) {
 // pausePublishing pauses publishing for the team, checks the team's page, and ends the pause.
 async function pausePublishing(page) {
   await page.goto('/operator/pauses');
+  assert.equal(await page.getByLabel('The whole service').isVisible(), false);
+  await page.getByText('Add a pause', { exact: true }).click();
   await page.getByLabel('The whole service').check();
   assert.equal(await page.getByRole('main').getByLabel('Team', { exact: true }).isVisible(), false);
   await page.getByText(/^The pause applies to /).waitFor();

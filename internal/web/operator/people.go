@@ -15,20 +15,36 @@ import (
 
 // peopleView is a page of people.
 type peopleView struct {
-	Text   string
-	People []team.Person
-	Pages  pager
+	Text      string
+	People    []team.Person
+	Presences map[int64]teamsearch.Presence
+	Filters   []stateFilter
+	State     teamsearch.State
+	Pages     pager
 }
 
+// peopleStates are the states by which people can be filtered.
+var peopleStates = []teamsearch.State{"", teamsearch.Operators, teamsearch.Suspended, teamsearch.Unconfirmed}
+
 func (p *Handlers) peoplePage(w http.ResponseWriter, r *http.Request) {
-	q := teamsearch.Query{Text: r.URL.Query().Get("q"), After: numberOf(r, "after"), Most: rowsPerPage}
+	q := queryIn(r, peopleStates)
 	found, err := teamsearch.People(r.Context(), p.DB, q)
+	var presences map[int64]teamsearch.Presence
+	if err == nil {
+		ids := make([]int64, len(found.Items))
+		for i, one := range found.Items {
+			ids[i] = one.ID
+		}
+		presences, err = teamsearch.Presences(r.Context(), p.DB, ids)
+	}
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["people"], "People",
-		peopleView{q.Text, found.Items, searchPages("/operator/people", q, found.Next)})
+	const path = "/operator/people"
+	p.Show(w, r, http.StatusOK, pages["people"], "People", peopleView{
+		q.Text, found.Items, presences, stateFilters(path, q, peopleStates), q.State, searchPages(path, q, found.Next),
+	})
 }
 
 // personView is a person's page.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,14 +19,46 @@ import (
 
 // teamsView is a page of teams.
 type teamsView struct {
-	Text  string
-	Teams []team.Team
-	Sizes map[int64]teamsearch.Size
-	Pages pager
+	Text    string
+	Teams   []team.Team
+	Sizes   map[int64]teamsearch.Size
+	Filters []stateFilter
+	State   teamsearch.State
+	Pages   pager
+}
+
+// teamStates are the states by which teams can be filtered.
+var teamStates = []teamsearch.State{"", teamsearch.Closed}
+
+// stateFilter is a link that selects teams or people by their state.
+type stateFilter struct {
+	State   teamsearch.State
+	Path    string
+	Current bool
+}
+
+// stateFilters returns the links for states that keep the text of a search.
+func stateFilters(path string, q teamsearch.Query, states []teamsearch.State) []stateFilter {
+	var out []stateFilter
+	for _, state := range states {
+		to := teamsearch.Query{Text: q.Text, State: state}
+		out = append(out, stateFilter{state, searchPath(path, to), state == q.State})
+	}
+	return out
+}
+
+// queryIn returns the search of a request. An unknown state selects all.
+func queryIn(r *http.Request, states []teamsearch.State) teamsearch.Query {
+	values := r.URL.Query()
+	q := teamsearch.Query{Text: values.Get("q"), After: numberOf(r, "after"), Most: rowsPerPage}
+	if state := teamsearch.State(values.Get("state")); slices.Contains(states, state) {
+		q.State = state
+	}
+	return q
 }
 
 func (p *Handlers) teamsPage(w http.ResponseWriter, r *http.Request) {
-	q := teamsearch.Query{Text: r.URL.Query().Get("q"), After: numberOf(r, "after"), Most: rowsPerPage}
+	q := queryIn(r, teamStates)
 	found, err := teamsearch.Teams(r.Context(), p.DB, q)
 	var sizes map[int64]teamsearch.Size
 	if err == nil {
@@ -39,30 +72,42 @@ func (p *Handlers) teamsPage(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["teams"], "Teams",
-		teamsView{q.Text, found.Items, sizes, searchPages("/operator/teams", q, found.Next)})
+	const path = "/operator/teams"
+	p.Show(w, r, http.StatusOK, pages["teams"], "Teams", teamsView{
+		q.Text, found.Items, sizes, stateFilters(path, q, teamStates), q.State, searchPages(path, q, found.Next),
+	})
 }
 
 // searchPages returns the pager of a search.
 func searchPages(path string, q teamsearch.Query, next int64) pager {
-	to := func(after int64) string {
-		query := url.Values{}
-		if q.Text != "" {
-			query.Set("q", q.Text)
-		}
-		if after > 0 {
-			query.Set("after", strconv.FormatInt(after, 10))
-		}
-		return path + "?" + query.Encode()
-	}
 	var out pager
 	if q.After > 0 {
-		out.First = to(0)
+		q.After = 0
+		out.First = searchPath(path, q)
 	}
 	if next > 0 {
-		out.Next = to(next)
+		q.After = next
+		out.Next = searchPath(path, q)
 	}
 	return out
+}
+
+// searchPath returns the path of a search.
+func searchPath(path string, q teamsearch.Query) string {
+	query := url.Values{}
+	if q.Text != "" {
+		query.Set("q", q.Text)
+	}
+	if q.State != "" {
+		query.Set("state", string(q.State))
+	}
+	if q.After > 0 {
+		query.Set("after", strconv.FormatInt(q.After, 10))
+	}
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
 }
 
 // teamView is a team's page, with the last input.

@@ -18,6 +18,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/delivery"
 	"pressroom.example/pressroom/internal/domain/job"
 	"pressroom.example/pressroom/internal/domain/notification"
+	"pressroom.example/pressroom/internal/domain/provider"
 	"pressroom.example/pressroom/internal/domain/team"
 	"pressroom.example/pressroom/internal/domain/team/teamsearch"
 	"pressroom.example/pressroom/internal/locale"
@@ -32,6 +33,10 @@ func words(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
 		// in UTC, because the pages cover many teams
 		"time":           func(at time.Time) template.HTML { return shell.TimeIn(l, at.UTC()) },
+		"ago":            func(at, now time.Time) template.HTML { return shell.AgoIn(l, at.UTC(), now) },
+		"until":          func(at time.Time) string { return l.Format(at.UTC().Add(-time.Microsecond), locale.Day) },
+		"statefilter":    func(s teamsearch.State) string { return l.T(stateNames[s]) },
+		"profile":        provider.ProfileURL,
 		"plan":           planName,
 		"limit":          func(credits *int64) string { return limitWords(l, credits) },
 		"channelservice": func(c notification.ChannelService) channelService { return channelServices[c] },
@@ -128,6 +133,11 @@ var actions = map[access.PauseAction]locale.Key{
 	access.PausePublishing: "Publishing|action",
 }
 
+var stateNames = map[teamsearch.State]locale.Key{
+	"": "All", teamsearch.Closed: "Closed", teamsearch.Operators: "Operators", teamsearch.Suspended: "Suspended",
+	teamsearch.Unconfirmed: "Address not confirmed",
+}
+
 var scopes = map[team.Scope]locale.Key{
 	team.ForService: "service|of a pause", team.ForTeam: "team|of a pause", team.ForKey: "key|of a pause",
 }
@@ -151,17 +161,20 @@ var jobs = map[job.Type]locale.Key{
 
 // calls are the calls of attempts to publish.
 var calls = map[string]locale.Key{
-	"prepare": "prepare|call", "commit": "commit|call", "resolve": "resolve|call", "rest": "rest|call", "decide": "decide|call",
+	"prepare": "Preparing|call", "commit": "Publishing|call", "resolve": "Checking the outcome|call",
+	"rest": "Waiting|call", "decide": "Decision|call",
 }
 
 // classes are the results of attempts to publish.
 var classes = map[network.Class]locale.Key{
-	network.AuthDead: "auth_dead|class", network.AuthRefresh: "auth_refresh|class", network.Rate: "rate|class",
-	network.Transient: "transient|class", network.Uncertain: "uncertain|class", network.Processing: "processing|class",
-	network.Rejected: "rejected|class", network.RejectedMedia: "rejected_media|class", network.Duplicate: "duplicate|class",
-	network.Quota: "quota|class", network.Unapproved: "app|class", network.HostBlocked: "barred|class",
-	"published": "published|class", "answered": "answered|class", "not_published": "not_published|class",
-	"network_fails": "network_fails|class", "patience_is_over": "patience_is_over|class",
+	network.AuthDead: "access revoked|class", network.AuthRefresh: "access token expired|class",
+	network.Rate: "rate limit reached|class", network.Transient: "temporary error|class",
+	network.Uncertain: "outcome unknown|class", network.Processing: "processing at the network|class",
+	network.Rejected: "post rejected|class", network.RejectedMedia: "media rejected|class",
+	network.Duplicate: "duplicate content|class", network.Quota: "quota used up|class",
+	network.Unapproved: "app not approved|class", network.HostBlocked: "server blocked|class",
+	"published": "published|class", "answered": "other answer|class", "not_published": "not published|class",
+	"network_fails": "network failing|class", "patience_is_over": "gave up waiting|class",
 }
 
 // kinds are the kinds of transactions.

@@ -39,3 +39,38 @@ func SignIns(ctx context.Context, d *db.DB, person int64) ([]SignIn, time.Time, 
 	}
 	return found, db.Time(last), nil
 }
+
+// Presence says in how many teams a person is and when the person last signed in.
+type Presence struct {
+	Teams    int64
+	SignedIn time.Time // zero if unknown
+}
+
+// Presences returns the presences of people by ID.
+func Presences(ctx context.Context, d *db.DB, ids []int64) (map[int64]Presence, error) {
+	out := map[int64]Presence{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	type row struct {
+		Presence
+
+		id int64
+	}
+	found, err := db.All(ctx, d, func(rows *sql.Rows, r *row) error {
+		var signedIn, browserUsed int64
+		err := rows.Scan(&r.id, &r.Teams, &signedIn, &browserUsed)
+		r.SignedIn = db.Time(max(signedIn, browserUsed))
+		return err
+	}, `SELECT p.id, (SELECT COUNT(*) FROM memberships m WHERE m.person_id = p.id),
+		COALESCE((SELECT MAX(s.created_at) FROM sessions s WHERE s.person_id = p.id), 0),
+		COALESCE((SELECT MAX(b.used_at) FROM known_browsers b WHERE b.person_id = p.id), 0)
+		FROM people p WHERE p.id IN (`+db.Placeholders(len(ids))+`)`, db.Args(ids[0], ids[1:])...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the teams and sign-ins of people: %w", err)
+	}
+	for _, r := range found {
+		out[r.id] = r.Presence
+	}
+	return out, nil
+}

@@ -18,12 +18,30 @@ type Query struct {
 	Text  string
 	After int64
 	Most  int // maximum number of results
+	State State
 }
 
 // Results is a page of results. Next is the value of After for the next page, or 0 for the last page.
 type Results[T any] struct {
 	Items []T
 	Next  int64
+}
+
+// State selects teams or people by their state. Other values select all.
+type State string
+
+// The states. Closed is of teams, the others are of people.
+const (
+	Closed      State = "closed"
+	Operators   State = "operators"
+	Suspended   State = "suspended"
+	Unconfirmed State = "unconfirmed"
+)
+
+// stateConditions are the SQL conditions of states.
+var stateConditions = map[State]string{
+	Closed: ` AND closed_at > 0`, Operators: ` AND operator = 1`, Suspended: ` AND held_at > 0`,
+	Unconfirmed: ` AND email_proved_at = 0 AND deleted_at = 0`,
 }
 
 // scanLimit is the maximum number of teams or people that a search reads. No index supports a search for a part of a
@@ -92,14 +110,14 @@ func Teams(ctx context.Context, d *db.DB, q Query) (Results[team.Team], error) {
 	if err != nil {
 		return Results[team.Team]{}, err
 	}
-	exact, err := db.All(ctx, d, team.ScanTeam, `SELECT `+team.Columns+` FROM teams WHERE id = ?`, q.exactID())
+	exact, err := db.All(ctx, d, team.ScanTeam, `SELECT `+team.Columns+` FROM teams WHERE id = ?`+stateConditions[q.State], q.exactID())
 	if err != nil {
 		return Results[team.Team]{}, fmt.Errorf("finding a team by ID: %w", err)
 	}
 	found, err := db.AllSized(ctx, d, q.Most+1, team.ScanTeam,
 		`SELECT `+team.Columns+
-			` FROM teams WHERE id > ? AND id <= ? AND LOWER(name) LIKE ? ESCAPE '\' ORDER BY id LIMIT ?`, q.After, last,
-		q.pattern(), q.Most+1)
+			` FROM teams WHERE id > ? AND id <= ? AND LOWER(name) LIKE ? ESCAPE '\'`+stateConditions[q.State]+
+			` ORDER BY id LIMIT ?`, q.After, last, q.pattern(), q.Most+1)
 	if err != nil {
 		return Results[team.Team]{}, fmt.Errorf("finding teams: %w", err)
 	}
@@ -112,15 +130,15 @@ func People(ctx context.Context, d *db.DB, q Query) (Results[team.Person], error
 	if err != nil {
 		return Results[team.Person]{}, err
 	}
-	exact, err := db.All(ctx, d, team.ScanPerson, `SELECT `+team.PersonColumns+` FROM people WHERE id = ? OR email = ?`,
-		q.exactID(), q.exactEmail())
+	exact, err := db.All(ctx, d, team.ScanPerson, `SELECT `+team.PersonColumns+` FROM people WHERE (id = ? OR email = ?)`+
+		stateConditions[q.State], q.exactID(), q.exactEmail())
 	if err != nil {
 		return Results[team.Person]{}, fmt.Errorf("finding a person by ID or email address: %w", err)
 	}
 	found, err := db.AllSized(ctx, d, q.Most+1, team.ScanPerson,
 		`SELECT `+team.PersonColumns+
-			` FROM people WHERE id > ? AND id <= ? AND (LOWER(name) LIKE ? ESCAPE '\' OR email LIKE ? ESCAPE '\')
-		ORDER BY id LIMIT ?`,
+			` FROM people WHERE id > ? AND id <= ? AND (LOWER(name) LIKE ? ESCAPE '\' OR email LIKE ? ESCAPE '\')`+
+			stateConditions[q.State]+` ORDER BY id LIMIT ?`,
 		q.After, last, q.pattern(), q.pattern(), q.Most+1)
 	if err != nil {
 		return Results[team.Person]{}, fmt.Errorf("finding people: %w", err)
