@@ -203,11 +203,11 @@ func TestNewSignInMethodRequiresRecentSignIn(t *testing.T) {
 		h.advance(15 * time.Minute)
 		b.send(http.MethodPost, "/account/passkeys", url.Values{"name": {"Thief's"}, "passkey": {"{}"}}).shows(200, "Sign in again")
 		p := b.open("/account/passkeys/new").shows(200, "Sign in again", "Confirm that it is you")
-		if email := p.form("Sign in").values.Get("email"); email != c.people[access.Editor].Email {
+		if email := p.form("Confirm").values.Get("email"); email != c.people[access.Editor].Email {
 			t.Errorf("%q", email)
 		}
-		p.form("Sign in").fill("password", "wrong").press().shows(401, "Sign in again", "Incorrect password. Try again.")
-		p.form("Sign in").fill("password", password).press().shows(200, "Add a passkey")
+		p.form("Confirm").fill("password", "wrong").press().shows(401, "Sign in again", "Incorrect password. Try again.")
+		p.form("Confirm").fill("password", password).press().shows(200, "Add a passkey")
 		b.open("/account/passkeys/new").shows(200, "Add a passkey")
 	})
 }

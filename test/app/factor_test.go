@@ -150,7 +150,7 @@ func TestRecoveryCodeWorksOnce(t *testing.T) {
 		h.advance(stale)
 		b.send(http.MethodPost, "/account/authenticator/codes", url.Values{}).shows(200, "Sign in again")
 		b.send(http.MethodPost, "/account/authenticator/remove", url.Values{}).shows(200, "Sign in again")
-		b.open("/sign-in?again=1&next=/account/authenticator").form("Sign in").fill("password", password).press().
+		b.open("/sign-in?again=1&next=/account/authenticator").form("Confirm").fill("password", password).press().
 			form("Sign in").fill("code", a.code(t)).press().shows(200, "Authenticator app")
 		b.open("/account/authenticator").form("Remove the authenticator app").press().shows(200, "The authenticator app was removed.")
 		c.as(t, access.Editor)

@@ -35,8 +35,8 @@ func TestNewKeyRequiresRecentSignIn(t *testing.T) {
 		if n := h.count(t, "api_keys WHERE team_id = ?", c.team.ID); n != 0 {
 			t.Fatalf("%d keys were created without a recent sign-in", n)
 		}
-		asked.form("Sign in").fill("password", "wrong").press().shows(401)
-		page := asked.form("Sign in").fill("password", password).press().shows(200, "New API key", "Nothing has been saved")
+		asked.form("Confirm").fill("password", "wrong").press().shows(401)
+		page := asked.form("Confirm").fill("password", password).press().shows(200, "New API key", "Nothing has been saved")
 		again := page.form("Create key")
 		for name, want := range map[string]string{"name": "Nightly <export>", "level": "full", "daily_credits": "41"} {
 			if got := again.values.Get(name); got != want {
@@ -132,7 +132,7 @@ func TestStepUpRequiresSecondFactor(t *testing.T) {
 		a := h.addApp(t, b)
 		form := b.open("/settings/keys/new").form("Create key").fill("name", "Nightly").fill("level", "full")
 		h.advance(stale)
-		code := form.press().shows(200, "Sign in again").form("Sign in").fill("password", password).press().
+		code := form.press().shows(200, "Sign in again").form("Confirm").fill("password", password).press().
 			shows(200, "Two-factor authentication").form("Sign in")
 		b.open("/account/passkeys/new").shows(200, "Sign in again")
 		code.fill("code", "000000").press().shows(401, "not valid")
@@ -145,7 +145,7 @@ func TestStepUpRequiresSecondFactor(t *testing.T) {
 		editor := c.as(t, access.Editor)
 		device := editor.addPasskey(origin)
 		h.advance(stale)
-		again := editor.open("/account/passkeys/new").shows(200, "Sign in again").form("Sign in").fill("password", password)
+		again := editor.open("/account/passkeys/new").shows(200, "Sign in again").form("Confirm").fill("password", password)
 		again.press().shows(422, "Sign in with your passkey.")
 		editor.open("/account/passkeys/new").shows(200, "Sign in again")
 		editor.signInWithPasskey(device)
@@ -174,7 +174,7 @@ func TestPasswordChangeStepUp(t *testing.T) {
 		if n := h.count(t, "totp_secrets"); n != 1 {
 			t.Errorf("%d authenticator apps remain", n)
 		}
-		asked := form.fill("old", password).fill("password", newPassword).press().shows(200, "Sign in again").form("Sign in").
+		asked := form.fill("old", password).fill("password", newPassword).press().shows(200, "Sign in again").form("Confirm").
 			fill("password", password).press().shows(200, "Two-factor authentication").form("Sign in")
 		again := asked.fill("code", a.code(t)).press().shows(200, "Change your password").lacks(newPassword).form("Change password")
 		if keep, revoke := again.values["keep"], again.values["revoke"]; len(keep) != 1 || keep[0] != team.AppID ||
@@ -211,7 +211,7 @@ func TestStepUpByOtherPerson(t *testing.T) {
 		h.advance(stale)
 		asked := form.press().shows(200, "Sign in again")
 		other := c.people[access.Admin].Email
-		asked.form("Sign in").fill("email", other).fill("password", password).press().shows(422, "different account").lacks("secret plan")
+		asked.form("Confirm").fill("email", other).fill("password", password).press().shows(422, "different account").lacks("secret plan")
 		b.open("/account").shows(200, c.people[access.Owner].Email)
 
 		// A normal sign-in ends the first session. The other person does not see its input.
