@@ -141,7 +141,7 @@ func (t Terminal) endSignIn(ctx context.Context, p *profile.Profile) {
 		return
 	}
 	if err := profile.Revoke(context.WithoutCancel(ctx), &http.Client{Timeout: time.Minute}, *p.OAuth); err != nil {
-		fmt.Fprintf(t.Err, "A sign-in could not be ended (%v). End it at %s in Settings, Assistants.\n", err, p.URL)
+		fmt.Fprintf(t.Err, "A sign-in could not be ended (%v). End it at %s in Settings, Apps and assistants.\n", err, p.URL)
 	}
 }
 

@@ -135,15 +135,15 @@ func TestAssistantsDisabled(t *testing.T) {
 		code := p.code(owner, "full")
 		must.NoError(t, h.Teams.SetAccess(t.Context(), c.team.ID, false))
 		owner.open(p.authorizeURL()).
-			shows(http.StatusOK, "The owner has disabled assistants and API keys.",
+			shows(http.StatusOK, "The owner has turned off API and tool access.",
 				"The assistant cannot act in any of your teams.").lacks(`value="allow"`)
 		must.NoError(t, h.Teams.SetAccess(t.Context(), c.team.ID, true))
 		lesser := must.Get(h.Teams.AddTeam(t.Context(),
 			team.Team{Name: "Small Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "free"}, c.people[access.Owner].ID))(t)
 		answer := owner.open(p.authorizeURL()).
-			shows(http.StatusOK, "This team’s plan does not include assistants.", c.team.Name).form("Allow").
+			shows(http.StatusOK, "This team’s plan does not include apps and assistants.", c.team.Name).form("Allow").
 			fill("team", fmt.Sprint(lesser.ID)).press()
-		answer.shows(http.StatusUnprocessableEntity, "This team’s plan does not include assistants.")
+		answer.shows(http.StatusUnprocessableEntity, "This team’s plan does not include apps and assistants.")
 		p.wantTokens(p.exchange(code))
 	})
 }

@@ -40,7 +40,7 @@ func (b *browser) keepRedirects() *browser {
 // of the redirect.
 func (b *browser) consent(address, level, button string) url.Values {
 	b.t.Helper()
-	p := b.keepRedirects().open(strings.TrimPrefix(address, b.root)).shows(http.StatusOK, "Authorize an assistant?")
+	p := b.keepRedirects().open(strings.TrimPrefix(address, b.root)).shows(http.StatusOK, "It wants to act for you in pressroom.")
 	f := p.form(button)
 	if level != "" {
 		f.fill("level", level)

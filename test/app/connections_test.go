@@ -44,12 +44,11 @@ func TestConnections(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner, editor, viewer := c.as(t, access.Owner), c.as(t, access.Editor), c.as(t, access.Viewer)
-		empty := editor.open("/settings").shows(200).follow("Assistants").shows(200, "No assistants yet", "Copy address")
-		if !strings.Contains(empty.source, `value="`+h.root+`/mcp"`) {
-			t.Error("the page does not show the MCP URL")
-		}
-		empty.follow("More about connecting assistants").shows(200)
-		c.as(t, access.Client).open("/settings/assistants").shows(200, "Clients of this team cannot connect assistants").lacks("/mcp")
+		empty := editor.open("/settings").shows(200).follow("Apps and assistants").
+			shows(200, "No apps or assistants yet", "claude mcp add --transport http pressroom "+h.root+"/mcp", "pressroom login --url "+h.root)
+		empty.contains(">" + h.root + "/mcp</pre>")
+		empty.follow("More about connecting apps and assistants").shows(200)
+		c.as(t, access.Client).open("/settings/assistants").shows(200, "Clients of this team cannot connect apps and assistants").lacks("/mcp")
 		editors, viewers := c.connectAssistant(t, access.Editor, "<Robot>", access.Read, access.Publish), c.connectAssistant(t,
 			access.Viewer, "Reader", access.Read)
 
@@ -73,24 +72,24 @@ func TestConnections(t *testing.T) {
 		owner.open("/settings/assistants").shows(200, "25 credits")
 
 		editor.open("/account").shows(200, "<Robot>", c.team.Name, "assistant.example")
-		editor.open(at).follow("Disconnect this assistant…").
+		editor.open(at).follow("Disconnect this app…").
 			shows(200, "never been used", "No report is tracked because of it", "upload links").
-			form("Disconnect assistant").press().shows(200, "The assistant was disconnected", "Disconnected")
+			form("Disconnect app").press().shows(200, "The app was disconnected", "Disconnected")
 		if h.isActive(t, editors) || !h.isActive(t, viewers) {
 			t.Error("the wrong connection or no connection ended")
 		}
-		editor.open("/account").shows(200, "You have not connected an assistant").lacks("Robot")
+		editor.open("/account").shows(200, "You have not connected an app or assistant").lacks("Robot")
 		editor.send("POST", at+"/end", nil).shows(422, "has already ended")
 		c.as(t, access.Admin).send("POST", at+"/forget", nil).shows(403)
-		owner.open(at).shows(200, "Disconnected").lacks("Save").follow("Delete this assistant…").shows(200).
-			form("Delete assistant").press().shows(200, "The assistant was deleted").lacks("Robot")
+		owner.open(at).shows(200, "Disconnected").lacks("Save").follow("Delete this app…").shows(200).
+			form("Delete app").press().shows(200, "The app was deleted").lacks("Robot")
 		owner.open(at).shows(404)
 		owner.send("POST", fmt.Sprint("/settings/assistants/", viewers, "/forget"), nil).shows(422, "Disconnect it first")
-		owner.open(fmt.Sprint("/settings/assistants/", viewers, "/end")).form("Disconnect assistant").press().
-			shows(200, "The assistant was disconnected.")
+		owner.open(fmt.Sprint("/settings/assistants/", viewers, "/end")).form("Disconnect app").press().
+			shows(200, "The app was disconnected.")
 		owner.open("/settings/audit").
-			shows(200, "connected an assistant, which may read and publish",
-				"set the daily limit of an assistant to 25 credits", "disconnected an assistant", "deleted a disconnected assistant")
+			shows(200, "connected an app, which may read and publish",
+				"set the daily limit of an app to 25 credits", "disconnected an app", "deleted a disconnected app")
 		key, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "A key", Level: access.Full})
 		must.NoError(t, err)
 		for _, neither := range []string{
@@ -118,7 +117,7 @@ func TestConnectionsEndWithMembership(t *testing.T) {
 			t.Error("the wrong connection or no connection ended")
 		}
 		admin.open(fmt.Sprint("/settings/assistants/", editors)).
-			shows(200, "The person who connected it now has a lower role", "can be connected again").lacks("Disconnect this assistant")
+			shows(200, "The person who connected it now has a lower role", "can be connected again").lacks("Disconnect this app")
 		again := c.connectAssistant(t, access.Editor, "Reader", access.Read)
 		admin.open(person+"/remove").shows(200, "Assistants that the person connected").form("Remove from team").press().shows(200)
 		if h.isActive(t, again) {
@@ -154,7 +153,7 @@ func TestDisconnectEndsSelectedTracking(t *testing.T) {
 		}
 		owner := c.as(t, access.Owner)
 		owner.open("/settings/assistants").shows(200, "Paused", "The operator has paused spending")
-		owner.open(at).shows(200, "#coffee on Instagram", "every 3 days").form("Disconnect assistant").press().
+		owner.open(at).shows(200, "#coffee on Instagram", "every 3 days").form("Disconnect app").press().
 			shows(200, "1 tracking was ended and will not be charged again.")
 		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 || h.isActive(t, made) {
 			t.Errorf("%d reports are tracked", n)
@@ -169,14 +168,14 @@ func TestAssistantNotifications(t *testing.T) {
 		c := h.crew(t)
 		h.db.OnEvent(h.Notifications.HandleEvent) // as the server does
 		made := c.connectAssistant(t, access.Editor, "<Robot>", access.Read, access.Write, access.Publish)
-		const said = "An assistant was connected. It can read, create drafts and publish. If nobody on your team " +
+		const said = "An app was connected. It can read, create drafts and publish. If nobody on your team " +
 			"connected it, revoke the connection."
 		for _, role := range []access.Role{access.Owner, access.Admin, access.Editor} {
 			c.as(t, role).open("/notices").shows(200, said, "<Robot>").follow(said).shows(200, "it is not verified")
 		}
 		c.as(t, access.Viewer).open("/notices").lacks("Robot")
 		must.NoError(t, h.Teams.SetKeyLimit(t.Context(), made, 50))
-		c.as(t, access.Owner).open("/notices").shows(200, "An assistant’s daily limit is 50 credits now.")
+		c.as(t, access.Owner).open("/notices").shows(200, "An app’s daily limit is 50 credits now.")
 		if n := h.count(t, "notices WHERE kind = 'assistant_connected' AND team_id = ?", c.team.ID); n != 5 {
 			t.Errorf("%d notices about assistants, want 3 + 2", n)
 		}

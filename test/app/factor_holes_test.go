@@ -194,13 +194,13 @@ func TestConsentRequiresRecentSignIn(t *testing.T) {
 		c := h.crew(t)
 		program := c.register(t)
 		b := c.as(t, access.Owner).keepRedirects()
-		asked := b.open(program.authorizeURL()).shows(200, "Authorize an assistant?").form("Allow").fill("level", "read_only")
+		asked := b.open(program.authorizeURL()).shows(200, "It wants to act for you in pressroom.").form("Allow").fill("level", "read_only")
 		h.advance(stale)
 		again := asked.press().shows(200, "Sign in again")
 		if n := h.count(t, "oauth_grants"); n != 0 {
 			t.Fatalf("%d grants without a recent sign-in", n)
 		}
-		page := again.form("Sign in").fill("password", password).press().shows(200, "Authorize an assistant?")
+		page := again.form("Confirm").fill("password", password).press().shows(200, "It wants to act for you in pressroom.")
 		resumed := page.form("Allow")
 		if got := resumed.values.Get("level"); got != "read_only" {
 			t.Errorf("level = %q after signing in again", got)

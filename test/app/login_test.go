@@ -21,7 +21,8 @@ import (
 // approve lets a person approve the command line in the browser, which then returns to it.
 func (b *browser) approve(level string) func(string) error {
 	return func(address string) error {
-		f := b.keepRedirects().open(strings.TrimPrefix(address, b.root)).shows(http.StatusOK, "Authorize an assistant?").form("Allow")
+		f := b.keepRedirects().open(strings.TrimPrefix(address, b.root)).shows(http.StatusOK, "Command line Authorize the command line",
+			"if you have just run pressroom login yourself", "pressroom logout").lacks("ssistant?").form("Allow")
 		f.fill("level", level)
 		to := f.press().header.Get("Location")
 		go func() {

@@ -103,7 +103,7 @@ async function manageConnections(page, port) {
   const client = await helper.connect(await port.back());
   await page.goto('/settings/assistants');
   await page.getByText('last used').first().waitFor();
-  await page.getByRole('button', { name: 'Copy address' }).waitFor();
+  await page.getByRole('button', { name: 'Copy: Address for Claude', exact: true }).waitFor();
   await look(page, 'settings-assistants');
   await page.goto('/account');
   await look(page, 'account-assistants');
@@ -114,16 +114,16 @@ async function manageConnections(page, port) {
   await page.getByRole('button', { name: 'Save' }).click();
   assert.match(await page.getByRole('alert').textContent(), /^Enter a daily limit/);
   await look(page, 'settings-assistant-wrong');
-  await page.getByRole('link', { name: 'Disconnect this assistant…' }).click();
+  await page.getByRole('link', { name: 'Disconnect this app…' }).click();
   await look(page, 'settings-assistant-end');
-  await page.getByRole('button', { name: 'Disconnect assistant' }).click();
-  await page.getByText('The assistant was disconnected').waitFor();
+  await page.getByRole('button', { name: 'Disconnect app' }).click();
+  await page.getByText('The app was disconnected').waitFor();
   await look(page, 'settings-assistants-ended');
   await page.getByRole('link', { name: 'Quay helper' }).first().click();
-  await page.getByRole('link', { name: 'Delete this assistant…' }).click();
+  await page.getByRole('link', { name: 'Delete this app…' }).click();
   await look(page, 'settings-assistant-forget');
-  await page.getByRole('button', { name: 'Delete assistant' }).click();
-  await page.getByText('The assistant was deleted').waitFor();
+  await page.getByRole('button', { name: 'Delete app' }).click();
+  await page.getByText('The app was deleted').waitFor();
   await assert.rejects(client.callTool({ name: 'get_identity', arguments: {} }));
   assert.deepEqual(page.complaints, []);
 }
@@ -131,7 +131,7 @@ async function manageConnections(page, port) {
 // allowAccess signs in, selects permissions with the keyboard and allows access.
 async function allowAccess(page, port, helper) {
   await signInAt(page, await helper.authorizationURL());
-  await page.getByRole('heading', { name: 'Authorize an assistant?' }).waitFor();
+  await page.getByRole('heading', { name: /^Authorize Quay helper/ }).waitFor();
   await page.getByText('Quay helper').first().waitFor();
   await page.getByText(new URL(port.address).host).waitFor();
   await look(page, 'assistant-consent');
@@ -183,7 +183,7 @@ async function loseSession(page, port) {
   await page.getByLabel('Email').fill(world.owner.email);
   await page.getByLabel('Password').fill(world.owner.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.getByRole('heading', { name: 'Authorize an assistant?' }).waitFor();
+  await page.getByRole('heading', { name: /^Authorize Quay helper/ }).waitFor();
   await page.getByRole('radio', { name: /^Full/ }).check();
   await page.getByRole('button', { name: 'Allow' }).click();
   const client = await other.connect(await port.back());

@@ -66,8 +66,8 @@ var Kinds = []KindInfo{
 	{CreditsLow, "Credits are low", "Credits ran low %d times", managers, false},
 	{TrackingStopped, "Tracking of a report stopped", "Tracking of %d reports stopped", managers, false},
 	{KeyChanged, "An API key was created or changed", "API keys were created or changed %d times", owners, false},
-	{AssistantConnected, "An assistant was connected, or its daily limit changed",
-		"Assistants were connected or changed %d times", managers, true},
+	{AssistantConnected, "An app or assistant was connected, or its daily limit changed",
+		"Apps and assistants were connected or changed %d times", managers, true},
 }
 
 func (k Kind) info() KindInfo {
@@ -248,14 +248,14 @@ var capabilities = map[string]locale.Key{
 
 func assistantText(l *locale.Language, d detail) string {
 	if d.Event != "assistant.connected" {
-		return join(limitText(l, d, "An assistant’s daily limit was %s and is %s now.", "An assistant’s daily limit is %s now."),
+		return join(limitText(l, d, "An app’s daily limit was %s and is %s now.", "An app’s daily limit is %s now."),
 			l.T("If nobody on your team changed it, revoke the connection."))
 	}
 	var may []string
 	for part := range strings.SplitSeq(d.May, ",") {
 		may = append(may, l.T(capabilities[part]))
 	}
-	return join(l.T("An assistant was connected. It can %s.", l.And(may)),
+	return join(l.T("An app was connected. It can %s.", l.And(may)),
 		l.T("If nobody on your team connected it, revoke the connection."))
 }
 

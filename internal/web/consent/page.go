@@ -178,7 +178,7 @@ func (p *Handlers) show(
 		out.Levels = offers(p.Language(r), able, before.level)
 	}
 	w.Header().Set("Content-Security-Policy", policy(to))
-	p.Show(w, r, status, pages["consent"], "Authorize an assistant", out)
+	p.Show(w, r, status, pages["consent"], "Authorize an app", out)
 }
 
 // policy returns a Content-Security-Policy that lets the form's redirect reach the client. Browsers check every
@@ -255,16 +255,15 @@ func (p *Handlers) why(ctx context.Context, t team.OwnTeam, asked []access.Capab
 	case err != nil:
 		return "", fmt.Errorf("reading whether assistants are allowed: %w", err)
 	case t.Role == access.Client:
-		return "Clients of this team cannot authorize assistants.",
-			nil
+		return "Clients of this team cannot connect apps and assistants.", nil
 	case b.NoKeys:
-		return "This team’s plan does not include assistants.", nil
+		return "This team’s plan does not include apps and assistants.", nil
 	case b.Off:
-		return "The owner has disabled assistants and API keys.", nil
+		return "The owner has turned off API and tool access.", nil
 	case b.OwnerSuspended:
 		return "The owner’s account is suspended.", nil
 	case slices.Contains(b.Paused, access.PauseEverything) || slices.Contains(b.Paused, access.PauseAPI):
-		return "The operator has paused assistants.", nil
+		return "The operator has paused apps and assistants.", nil
 	case len(access.Within(asked, t.Role)) == 0:
 		return "Your role in this team has none of the requested permissions.", nil
 	}

@@ -210,7 +210,7 @@ func (p *Handlers) showItem(w http.ResponseWriter, r *http.Request, page, name s
 	}
 	p.Show(w, r, status, pages[page],
 		map[string]locale.Key{
-			"key": "Delete the key", "assistant": "Delete the assistant", "draft": "Delete the post",
+			"key": "Delete the key", "assistant": "Delete the app", "draft": "Delete the post",
 		}[page], view)
 }
 
@@ -238,7 +238,7 @@ func (p *Handlers) forgetAssistant(w http.ResponseWriter, r *http.Request) {
 		p.showItem(w, r, "assistant", "connection", err)
 		return
 	}
-	p.Flash(r, "The assistant was deleted.")
+	p.Flash(r, "The app was deleted.")
 	shell.Redirect(w, r, "/settings/assistants")
 }
 

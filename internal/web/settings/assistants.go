@@ -25,7 +25,16 @@ type assistantsView struct {
 	Gates      authn.KeyGates
 	Pages      *pager
 	Address    string // URL for assistants; empty if the visitor cannot connect any
+	Root       string // public URL, without a trailing slash
 }
+
+// ClaudeCodeCommand returns the command that adds this service to Claude Code.
+func (v assistantsView) ClaudeCodeCommand() string {
+	return "claude mcp add --transport http pressroom " + v.Address
+}
+
+// LoginCommand returns the command that signs in the command line.
+func (v assistantsView) LoginCommand() string { return "pressroom login --url " + v.Root }
 
 // assistantOwner returns whose assistants the visitor sees, 0 for everybody's.
 func assistantOwner(r *http.Request) int64 {
@@ -46,7 +55,7 @@ func (p *Handlers) assistantsPage(w http.ResponseWriter, r *http.Request) {
 	}
 	out := assistantsView{All: whose == 0}
 	if shell.VisitorOf(r.Context()).Team.Role != access.Client {
-		out.Address = p.PublicURL + toolsPath
+		out.Address, out.Root = p.PublicURL+toolsPath, p.PublicURL
 	}
 	if out.Gates, err = p.Teams.KeyGates(r.Context(), here(r)); err != nil {
 		p.ShowError(w, r, err)
@@ -56,7 +65,7 @@ func (p *Handlers) assistantsPage(w http.ResponseWriter, r *http.Request) {
 	for _, k := range lines {
 		out.Assistants = append(out.Assistants, p.viewOf(r, k))
 	}
-	p.Show(w, r, http.StatusOK, pages["assistants"], "Assistants", out)
+	p.Show(w, r, http.StatusOK, pages["assistants"], "Apps and assistants", out)
 }
 
 // connectionIn returns the connection in the path, if the visitor may see it.
@@ -121,7 +130,7 @@ func (p *Handlers) showAssistant(
 			out.Lacks = append(out.Lacks, c)
 		}
 	}
-	p.Show(w, r, status, pages["assistant"], "Assistant", out)
+	p.Show(w, r, status, pages["assistant"], "Connected app", out)
 }
 
 // limitAssistant sets an assistant's daily limit.
@@ -163,13 +172,13 @@ func (p *Handlers) endAssistantPage(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["assistantend"], "Disconnect an assistant", out)
+	p.Show(w, r, http.StatusOK, pages["assistantend"], "Disconnect an app", out)
 }
 
 func (p *Handlers) endAssistant(w http.ResponseWriter, r *http.Request) {
 	p.endLine(w, r,
 		ending{
 			p.connectionIn, team.Admin.EndConnection,
-			"The assistant was disconnected.", "/settings/assistants",
+			"The app was disconnected.", "/settings/assistants",
 		})
 }

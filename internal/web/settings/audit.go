@@ -70,7 +70,7 @@ func (l line) Tone() string {
 }
 
 // operators are the groups in which events without a person of the team are the operator's.
-var operators = []locale.Key{"API keys", "Assistants", "The team", "Members", "Credits"}
+var operators = []locale.Key{"API keys", "Apps and assistants", "The team", "Members", "Credits"}
 
 // clients are the kinds of events by clients, who may have no account.
 var clients = []string{"post.approved", "post.rejected", "post.commented"}

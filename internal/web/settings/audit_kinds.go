@@ -30,14 +30,14 @@ var kinds = []kind{
 	{"key.end_changed", "API keys", "API key expiry changed", "changed the expiry of an API key"},
 	{"key.revoked", "API keys", "API key revoked", "revoked an API key"},
 	{"key.forgotten", "API keys", "API key deleted", "deleted a revoked API key"},
-	{"assistant.connected", "Assistants", "Assistant connected", "connected an assistant, which may {may}"},
-	{"assistant.limit_changed", "Assistants", "Assistant daily limit changed",
-		"set the daily limit of an assistant to {daily_credits}"},
-	{"assistant.end_changed", "Assistants", "Assistant expiry changed", "changed the expiry of an assistant"},
-	{"assistant.revoked", "Assistants", "Assistant disconnected", "disconnected an assistant"},
-	{"assistant.disconnected", "Assistants", "Assistant connection ended",
-		"ended the connection of an assistant that revoked its access or let it expire"},
-	{"assistant.forgotten", "Assistants", "Assistant deleted", "deleted a disconnected assistant"},
+	{"assistant.connected", "Apps and assistants", "App connected", "connected an app, which may {may}"},
+	{"assistant.limit_changed", "Apps and assistants", "App daily limit changed",
+		"set the daily limit of an app to {daily_credits}"},
+	{"assistant.end_changed", "Apps and assistants", "App expiry changed", "changed the expiry of an app"},
+	{"assistant.revoked", "Apps and assistants", "App disconnected", "disconnected an app"},
+	{"assistant.disconnected", "Apps and assistants", "App connection ended",
+		"ended the connection of an app that revoked its access or let it expire"},
+	{"assistant.forgotten", "Apps and assistants", "App deleted", "deleted a disconnected app"},
 	{"team.access", "The team", "API and tool access changed", "turned API and tool access {on}"},
 	{"team.second_factor", "The team", "Two-factor authentication requirement",
 		"turned the two-factor authentication requirement {on}"},
@@ -196,7 +196,7 @@ func EventKinds() []EventKind {
 
 // groupIcons are the icons of kinds of events by group.
 var groupIcons = map[locale.Key]string{
-	"API keys": "key-2-line", "Assistants": "robot-2-line", "The team": "building-4-line", "Members": "team-line",
+	"API keys": "key-2-line", "Apps and assistants": "robot-2-line", "The team": "building-4-line", "Members": "team-line",
 	"Social accounts": "share-line", "Posts": "file-list-2-line", "Reports": "bar-chart-line", "Hashtags": "hashtag",
 	"Brand voices": "quill-pen-line", "Media": "image-line", "Credits": "bank-card-line",
 }
@@ -223,11 +223,11 @@ func EventIcon(name string) string {
 
 // disconnections are the sentences of assistant.disconnected by its reason, which older events lack.
 var disconnections = map[string]locale.Key{
-	"revoked":       "noticed that an assistant ended its own connection",
-	"expired":       "ended the connection of an assistant, because it expired",
-	"reused":        "ended the connection of an assistant, because a code or token of it was used twice",
-	"invalid":       "ended the connection of an assistant, because it was no longer valid",
-	"second_factor": "ended the connection of an assistant that was connected without two-factor authentication",
+	"revoked":       "noticed that an app ended its own connection",
+	"expired":       "ended the connection of an app, because it expired",
+	"reused":        "ended the connection of an app, because a code or token of it was used twice",
+	"invalid":       "ended the connection of an app, because it was no longer valid",
+	"second_factor": "ended the connection of an app that was connected without two-factor authentication",
 }
 
 // sentence returns what happened, to follow the actor's name.

@@ -211,7 +211,7 @@ func byOf(l *locale.Language, i credit.Item) string {
 	case i.Automatic:
 		return l.T("Tracking, turned on by %s", i.Person)
 	case i.Key != "" && i.Assistant:
-		return l.T("Assistant %s", i.Key)
+		return l.T("App %s", i.Key)
 	case i.Key != "":
 		return l.T("Key %s", i.Key)
 	}

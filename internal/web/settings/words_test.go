@@ -36,15 +36,15 @@ func TestSentences(t *testing.T) {
 		"pressroom could not publish a post /posts/p2": {
 			Kind: "post.account_failed", Subject: "p2", Detail: map[string]any{"error_code": "rejected_content"},
 		},
-		"Ada connected an assistant, which may read and spend credits " +
+		"Ada connected an app, which may read and spend credits " +
 			"/settings/assistants/3": {
 			Person: "Ada", Kind: "assistant.connected", Subject: "3", Detail: map[string]any{"may": "read,spend"},
 		},
-		"The operator disconnected an assistant " +
+		"The operator disconnected an app " +
 			"/settings/assistants/3": {Kind: "assistant.revoked", Subject: "3"},
-		"pressroom ended the connection of an assistant that revoked its access or let it expire " +
+		"pressroom ended the connection of an app that revoked its access or let it expire " +
 			"/settings/assistants/3": {Kind: "assistant.disconnected", Subject: "3"},
-		"pressroom noticed that an assistant ended its own connection /settings/assistants/3": {
+		"pressroom noticed that an app ended its own connection /settings/assistants/3": {
 			Kind: "assistant.disconnected", Subject: "3", Detail: map[string]any{"reason": "revoked"},
 		},
 		"Ada removed a member from the team ":  {Person: "Ada", Kind: "member.removed", Subject: "4"},
@@ -90,7 +90,7 @@ func TestStatementWords(t *testing.T) {
 		"Report: reserved by Key robot": {
 			Kind: credit.KindReserve, Operation: "create_report", Person: "Ada", Key: "robot", Amount: 5,
 		},
-		"Report: reserved by Assistant Claude": {
+		"Report: reserved by App Claude": {
 			Kind: credit.KindReserve, Operation: "create_report", Person: "Ada", Key: "Claude", Assistant: true, Amount: 5,
 		},
 		"Hashtag search: charged by Ada": {
