@@ -118,7 +118,7 @@ func TestAssistantsConsent(t *testing.T) {
 			}
 		}
 		c.as(t, access.Client).keepRedirects().open(p.authorizeURL()).
-			shows(http.StatusOK, "Clients of this team cannot authorize assistants").
+			shows(http.StatusOK, "Clients of this team cannot connect apps and assistants").
 			form("Go back").press().redirectParams()
 		foreign := h.crew(t)
 		c.as(t, access.Owner).keepRedirects().open(p.authorizeURL()).
@@ -136,7 +136,7 @@ func TestAssistantsDisabled(t *testing.T) {
 		must.NoError(t, h.Teams.SetAccess(t.Context(), c.team.ID, false))
 		owner.open(p.authorizeURL()).
 			shows(http.StatusOK, "The owner has turned off API and tool access.",
-				"The assistant cannot act in any of your teams.").lacks(`value="allow"`)
+				"It cannot act in any of your teams.").lacks(`value="allow"`)
 		must.NoError(t, h.Teams.SetAccess(t.Context(), c.team.ID, true))
 		lesser := must.Get(h.Teams.AddTeam(t.Context(),
 			team.Team{Name: "Small Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "free"}, c.people[access.Owner].ID))(t)

@@ -228,8 +228,8 @@ func TestOperatorPauses(t *testing.T) {
 		p = p.form("Pause").fill("scope", "team").fill("target", fmt.Sprint(c.team.ID, " ", c.team.Name)).fill("action", "publish").
 			fill("reason", "odd posts").press()
 		p.shows(http.StatusOK, "It takes effect everywhere within a second.", "Paused just now · odd posts").
-			contains(`<details class="add-pause">`)
-		b.open(fmt.Sprintf("/operator/teams/%d", c.team.ID)).follow("Add a pause").contains(`<details class="add-pause" open>`)
+			contains(`<details class="add-pause" id="add">`)
+		b.open(fmt.Sprintf("/operator/teams/%d", c.team.ID)).follow("Add a pause").contains(`<details class="add-pause" id="add" open>`)
 		b.open(fmt.Sprintf("/operator/teams/%d", c.team.ID)).shows(http.StatusOK, "Publishing is paused: odd posts")
 		p.form(fmt.Sprintf("End the pause: Publishing of team %d", c.team.ID)).press().
 			shows(http.StatusOK, "The pause was ended.", "Nothing is paused.")
