@@ -195,9 +195,22 @@ func monthDayWords(l *locale.Language, text string) string {
 	case n == -1:
 		return l.T("last day")
 	case n < 0:
-		return l.T("%d. last day", -n)
+		return l.T("%s-to-last day", ordinalDay(l, -n))
 	}
-	return strconv.Itoa(n) + "."
+	return ordinalDay(l, n)
+}
+
+// ordinalDay returns a day of the month as an ordinal number.
+func ordinalDay(l *locale.Language, n int) string {
+	switch {
+	case n%10 == 1 && n != 11:
+		return l.T("%dst|day of a month", n)
+	case n%10 == 2 && n != 12:
+		return l.T("%dnd|day of a month", n)
+	case n%10 == 3 && n != 13:
+		return l.T("%drd|day of a month", n)
+	}
+	return l.T("%dth|day of a month", n)
 }
 
 func and(l *locale.Language, list string, word func(*locale.Language, string) string) string {

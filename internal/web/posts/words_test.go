@@ -13,7 +13,8 @@ func TestRuleWords(t *testing.T) {
 		"FREQ=DAILY":                              "Every day",
 		"FREQ=WEEKLY;BYDAY=MO,WE,FR":              "Every week on Monday, Wednesday and Friday",
 		"FREQ=WEEKLY;INTERVAL=2;BYDAY=SU;COUNT=1": "Every 2 weeks on Sunday, once",
-		"FREQ=MONTHLY;BYMONTHDAY=1,-1;COUNT=12":   "Every month on the 1. and last day, 12 times",
+		"FREQ=MONTHLY;BYMONTHDAY=1,-1;COUNT=12":   "Every month on the 1st and last day, 12 times",
+		"FREQ=MONTHLY;BYMONTHDAY=2,13,23,-3":      "Every month on the 2nd, 13th, 23rd and 3rd-to-last day",
 		"FREQ=MONTHLY;BYDAY=-1FR,+2TU":            "Every month on the last Friday and the second Tuesday",
 		"FREQ=DAILY;UNTIL=20270301T090000Z":       "Every day, until 1 March 2027",
 		"something else":                          "something else",
@@ -30,6 +31,7 @@ func TestRuleWordsInGerman(t *testing.T) {
 		"FREQ=WEEKLY;BYDAY=MO,WE,FR":              "Jede Woche am Montag, Mittwoch und Freitag",
 		"FREQ=WEEKLY;INTERVAL=2;BYDAY=SU;COUNT=1": "Alle 2 Wochen am Sonntag, einmal",
 		"FREQ=MONTHLY;BYMONTHDAY=1,-1;COUNT=12":   "Jeden Monat am 1. und letzten Tag, 12-mal",
+		"FREQ=MONTHLY;BYMONTHDAY=15,-3":           "Jeden Monat am 15. und 3.-letzten Tag",
 		"FREQ=MONTHLY;BYDAY=-1FR,+2TU":            "Jeden Monat am letzten Freitag und zweiten Dienstag",
 		"FREQ=DAILY;UNTIL=20270301T090000Z":       "Jeden Tag, bis 1. März 2027",
 	} {
