@@ -851,16 +851,16 @@ type CreditsUsedToday struct {
 type DownloadProfileMediaInput struct {
 	// Network of the profile.
 	Platform AnalysisPlatform `json:"platform"`
-	// Which media of the profile. Instagram: profile, avatar, posts, reels, stories, highlights. TikTok: profile,
-	// avatar, posts, playlists.
+	// Which of the profile's media to download. Instagram: profile, avatar, posts, reels, stories, highlights. TikTok:
+	// profile, avatar, posts, playlists.
 	Type MediaDownloadType `json:"type"`
 	// Username, @handle or URL of the profile.
 	Username string `json:"username"`
-	// next_cursor of an earlier finished fetch of the same profile. Only profile, posts and reels have more pages.
+	// The next_cursor of a finished download of the same profile. Only profile, posts and reels are paginated.
 	Cursor *string `json:"cursor,omitzero"`
 	// Maximum number of items; always 1 for avatar.
 	Limit int64 `json:"limit,omitzero"`
-	// Whether to save the files in the library's folder Downloads. If false, they are only listed.
+	// Whether to save the files to the library's Downloads folder. If false, the files are only listed.
 	SaveToLibrary *bool `json:"save_to_library,omitzero"`
 }
 
@@ -2717,11 +2717,11 @@ var operations = []Operation{
 		Description: "Fetches media of a public Instagram or TikTok profile and saves them in the library's folder Downloads, or only lists them. Charged per call, even if nothing is found; refunded if the profile does not exist, is private or cannot be read. Use it only if the person asked for it, and respect the copyright of the media. Poll the job with get_job. If its result has next_cursor, pass it as cursor in another call to get the next page, which is charged again.", TakesKey: true, Paid: true, StartsJob: true,
 		Arguments: []Argument{
 			{Name: "platform", In: "body", Type: "string", Required: true, Description: "Network of the profile.", Values: []string{"instagram", "tiktok"}},
-			{Name: "type", In: "body", Type: "string", Required: true, Description: "Which media of the profile. Instagram: profile, avatar, posts, reels, stories, highlights. TikTok: profile, avatar, posts, playlists.", Values: []string{"profile", "avatar", "posts", "reels", "stories", "highlights", "playlists"}},
+			{Name: "type", In: "body", Type: "string", Required: true, Description: "Which of the profile's media to download. Instagram: profile, avatar, posts, reels, stories, highlights. TikTok: profile, avatar, posts, playlists.", Values: []string{"profile", "avatar", "posts", "reels", "stories", "highlights", "playlists"}},
 			{Name: "username", In: "body", Type: "string", Required: true, Description: "Username, @handle or URL of the profile."},
-			{Name: "cursor", In: "body", Type: "string", Description: "next_cursor of an earlier finished fetch of the same profile. Only profile, posts and reels have more pages."},
+			{Name: "cursor", In: "body", Type: "string", Description: "The next_cursor of a finished download of the same profile. Only profile, posts and reels are paginated."},
 			{Name: "limit", In: "body", Type: "integer", Description: "Maximum number of items; always 1 for avatar.", Default: "12"},
-			{Name: "save_to_library", In: "body", Type: "boolean", Description: "Whether to save the files in the library's folder Downloads. If false, they are only listed.", Default: "true"},
+			{Name: "save_to_library", In: "body", Type: "boolean", Description: "Whether to save the files to the library's Downloads folder. If false, the files are only listed.", Default: "true"},
 		},
 	},
 	{

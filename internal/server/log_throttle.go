@@ -13,20 +13,20 @@ type throttle struct {
 	interval time.Duration
 
 	mu   sync.Mutex
-	last map[string]logged
+	last map[string]logEntry
 }
 
-// logged has the time when a message was last logged, and how often it was suppressed since then.
-type logged struct {
+// logEntry records when a message was last logged and how often it has been suppressed since.
+type logEntry struct {
 	at         time.Time
 	suppressed int
 }
 
 func newThrottle(interval time.Duration) *throttle {
-	return &throttle{interval: interval, last: map[string]logged{}}
+	return &throttle{interval: interval, last: map[string]logEntry{}}
 }
 
-// maxThrottled is the number of messages after which expired ones are forgotten.
+// maxThrottled is the number of messages above which expired ones are removed.
 const maxThrottled = 1000
 
 // allow reports whether a message may be logged now, and returns how often it was suppressed since the last time.
@@ -40,9 +40,9 @@ func (t *throttle) allow(message string) (int, bool) {
 		return 0, false
 	}
 	if len(t.last) >= maxThrottled {
-		maps.DeleteFunc(t.last, func(_ string, l logged) bool { return time.Since(l.at) >= t.interval })
+		maps.DeleteFunc(t.last, func(_ string, l logEntry) bool { return time.Since(l.at) >= t.interval })
 	}
-	t.last[message] = logged{at: time.Now()}
+	t.last[message] = logEntry{at: time.Now()}
 	return last.suppressed, true
 }
 
@@ -50,7 +50,7 @@ func (t *throttle) allow(message string) (int, bool) {
 // Many parts would otherwise log it several times a second.
 const outageInterval = 30 * time.Second
 
-// logError logs an error. During an outage, the same error is throttled.
+// logError logs an error. During an outage, repeated errors are throttled.
 func (s *Server) logError(ctx context.Context, message string, err error) {
 	attrs := []any{"error", err}
 	if isUnavailable(err) {
@@ -65,7 +65,8 @@ func (s *Server) logError(ctx context.Context, message string, err error) {
 	s.cfg.Log.ErrorContext(ctx, message, attrs...)
 }
 
-// quietLogger returns a log for the queue's library: warnings and errors only, throttled unless they are about one job.
+// quietLogger returns a logger for the queue library. It logs only warnings and errors, and throttles those that are
+// not about a single job.
 func quietLogger(log *slog.Logger) *slog.Logger {
 	return slog.New(&quietHandler{log.Handler(), newThrottle(outageInterval)})
 }

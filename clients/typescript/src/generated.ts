@@ -465,17 +465,17 @@ export interface DownloadProfileMediaInput {
   /** Network of the profile. */
   platform: AnalysisPlatform;
   /**
-   * Which media of the profile. Instagram: profile, avatar, posts, reels, stories, highlights. TikTok: profile,
-   * avatar, posts, playlists.
+   * Which of the profile's media to download. Instagram: profile, avatar, posts, reels, stories, highlights. TikTok:
+   * profile, avatar, posts, playlists.
    */
   type: MediaDownloadType;
   /** Username, @handle or URL of the profile. */
   username: string;
-  /** next_cursor of an earlier finished fetch of the same profile. Only profile, posts and reels have more pages. */
+  /** The next_cursor of a finished download of the same profile. Only profile, posts and reels are paginated. */
   cursor?: string;
   /** Maximum number of items; always 1 for avatar. */
   limit?: number;
-  /** Whether to save the files in the library's folder Downloads. If false, they are only listed. */
+  /** Whether to save the files to the library's Downloads folder. If false, the files are only listed. */
   save_to_library?: boolean;
 }
 

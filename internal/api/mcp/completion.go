@@ -26,7 +26,7 @@ type completionTarget struct {
 
 // complete suggests values for an argument of a prompt or a variable of a resource URI. IDs come from the operation
 // that lists the items, newest first; enum values come from the schema.
-func (x *exchange) complete(ctx context.Context, c catalogue, params *sdk.CompleteParams) (*sdk.CompleteResult, error) {
+func (x *exchange) complete(ctx context.Context, c catalog, params *sdk.CompleteParams) (*sdk.CompleteResult, error) {
 	target := c.target(params)
 	if !target.exists {
 		return nil, x.notFound("Unknown prompt, resource or argument: nothing to complete.")
@@ -45,7 +45,7 @@ func (x *exchange) complete(ctx context.Context, c catalogue, params *sdk.Comple
 	return completion(target.matches(items, params.Argument.Value), more), nil
 }
 
-func (c catalogue) target(params *sdk.CompleteParams) completionTarget {
+func (c catalog) target(params *sdk.CompleteParams) completionTarget {
 	given := map[string]string{}
 	if params.Context != nil {
 		given = params.Context.Arguments
@@ -63,7 +63,7 @@ func (c catalogue) target(params *sdk.CompleteParams) completionTarget {
 }
 
 // promptTarget maps an argument of a prompt to the operation's argument that it represents.
-func (c catalogue) promptTarget(name, argument string, given map[string]string) completionTarget {
+func (c catalog) promptTarget(name, argument string, given map[string]string) completionTarget {
 	target := completionTarget{given: map[string]string{}}
 	p := findPrompt(name)
 	if p == nil {
@@ -81,7 +81,7 @@ func (c catalogue) promptTarget(name, argument string, given map[string]string) 
 }
 
 // listOperation returns the operation whose items have the argument's values, or nil.
-func (c catalogue) listOperation(target completionTarget) *operation.Operation {
+func (c catalog) listOperation(target completionTarget) *operation.Operation {
 	if target.read == nil || len(target.read.Input.Properties[target.argument].Enum) > 0 {
 		return nil
 	}

@@ -78,7 +78,7 @@ func newServer(reg *operation.Registry, opts Options) *sdk.Server {
 }
 
 // newUncheckedServer returns the server without its checks of names.
-func newUncheckedServer(reg *operation.Registry, c catalogue, opts Options) *sdk.Server {
+func newUncheckedServer(reg *operation.Registry, c catalog, opts Options) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{
 		Name: "pressroom", Title: "pressroom", Version: opts.Version, WebsiteURL: opts.PublicURL, Icons: icons(),
 	}, &sdk.ServerOptions{
@@ -118,7 +118,7 @@ func progressReporter(ctx context.Context, req *sdk.CallToolRequest) func(operat
 
 // rejectUnknown rejects unknown tools, prompts and resources, because the SDK would repeat the requested name in its
 // error. It also lists what depends on the key: the tools that it may call, and the team's resources.
-func rejectUnknown(reg *operation.Registry, c catalogue) sdk.Middleware {
+func rejectUnknown(reg *operation.Registry, c catalog) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 			x := exchangeFrom(ctx)
@@ -150,7 +150,7 @@ func rejectUnknown(reg *operation.Registry, c catalogue) sdk.Middleware {
 
 // withTeamResources adds the team's newest items to the list of resources.
 func (x *exchange) withTeamResources(
-	ctx context.Context, c catalogue, list func() (sdk.Result, error),
+	ctx context.Context, c catalog, list func() (sdk.Result, error),
 ) (sdk.Result, error) {
 	resources, err := x.newestResources(ctx, c)
 	if err != nil {

@@ -19,22 +19,22 @@ const (
 	scheme               = "pressroom://"
 	mimeJSON             = "application/json"
 	maxListed            = 10     // items of each kind in the list of resources
-	notFoundWithSessions = -32002 // code of an unknown resource in versions with sessions
+	notFoundWithSessions = -32002 // error code for an unknown resource in protocol versions with sessions
 )
 
 // unknownResource is the message for an invalid URI and for a missing item.
 const unknownResource = "Unknown resource. " +
-	"Call resources/list for the newest ones or resources/templates/list for their URIs."
+	"Call resources/list for the newest resources, or resources/templates/list for the URI templates."
 
-// catalogue holds the operations that serve resources and completions.
-type catalogue struct {
+// catalog holds the operations that serve resources and completions.
+type catalog struct {
 	registry *operation.Registry
 	reads    []*operation.Operation // each has a Resource
 	lists    []*operation.Operation // each has a Listing
 }
 
-func newCatalogue(reg *operation.Registry) catalogue {
-	c := catalogue{registry: reg}
+func newCatalogue(reg *operation.Registry) catalog {
+	c := catalog{registry: reg}
 	for _, op := range reg.All() {
 		if op.Resource != nil {
 			c.reads = append(c.reads, op)
@@ -47,7 +47,7 @@ func newCatalogue(reg *operation.Registry) catalogue {
 }
 
 // addTo adds the resource templates to the server.
-func (c catalogue) addTo(server *sdk.Server) {
+func (c catalog) addTo(server *sdk.Server) {
 	for _, op := range c.reads {
 		server.AddResourceTemplate(&sdk.ResourceTemplate{
 			Name: op.Tool, Title: op.Resource.Title, Description: op.FullDescription(), MIMEType: mimeJSON,
@@ -59,7 +59,7 @@ func (c catalogue) addTo(server *sdk.Server) {
 }
 
 // find returns the operation that serves a URI, with the arguments parsed from it, or nil.
-func (c catalogue) find(uri string) (*operation.Operation, operation.Arguments) {
+func (c catalog) find(uri string) (*operation.Operation, operation.Arguments) {
 	path, ours := strings.CutPrefix(uri, scheme)
 	if !ours {
 		return nil, nil
@@ -96,8 +96,8 @@ func parseVariable(part string) (string, bool) {
 	return strings.TrimSuffix(name, "}"), open
 }
 
-// read serves resources/read with the operation of the matching tool: same checks, limits and errors.
-func (x *exchange) read(ctx context.Context, c catalogue, uri string) (*sdk.ReadResourceResult, error) {
+// read serves resources/read by running the operation of the matching tool, with the same checks, limits and errors.
+func (x *exchange) read(ctx context.Context, c catalog, uri string) (*sdk.ReadResourceResult, error) {
 	op, args := c.find(uri)
 	if op == nil {
 		return nil, x.notFound(unknownResource)
@@ -129,7 +129,7 @@ func (x *exchange) read(ctx context.Context, c catalogue, uri string) (*sdk.Read
 }
 
 // newestResources returns the newest items of each kind.
-func (x *exchange) newestResources(ctx context.Context, c catalogue) ([]*sdk.Resource, error) {
+func (x *exchange) newestResources(ctx context.Context, c catalog) ([]*sdk.Resource, error) {
 	out := []*sdk.Resource{}
 	for _, list := range c.lists {
 		read := c.readOperation(list)
@@ -151,7 +151,7 @@ func (x *exchange) newestResources(ctx context.Context, c catalogue) ([]*sdk.Res
 }
 
 // readOperation returns the operation that reads the items of a list as resources, or nil.
-func (c catalogue) readOperation(list *operation.Operation) *operation.Operation {
+func (c catalog) readOperation(list *operation.Operation) *operation.Operation {
 	for _, op := range c.reads {
 		if op.Tool == list.Listing.Item {
 			return op
@@ -160,13 +160,13 @@ func (c catalogue) readOperation(list *operation.Operation) *operation.Operation
 	return nil
 }
 
-// item is an item of a list: the arguments that read it, as strings, and a label for people.
+// item is an item of a list, with a label and the arguments of the operation that reads it, as strings.
 type item struct {
 	arguments map[string]string
 	label     string
 }
 
-// expand returns the path template with the item's arguments.
+// expand fills the item's arguments into a path template.
 func (i item) expand(template string) string {
 	for name, value := range i.arguments {
 		template = strings.ReplaceAll(template, "{"+name+"}", url.PathEscape(value))
@@ -174,7 +174,7 @@ func (i item) expand(template string) string {
 	return template
 }
 
-// items returns the first items of a list, through the pipeline, and reports whether there are more.
+// items runs a list operation through the pipeline. It returns the first items and reports whether there are more.
 func (x *exchange) items(ctx context.Context, list *operation.Operation, limit int) ([]item, bool, error) {
 	args := operation.Arguments{}
 	if list.Input.Properties["limit"] != nil {
@@ -202,10 +202,10 @@ func parseItems(list *operation.Operation, data any) ([]item, error) {
 	var members map[string]json.RawMessage
 	var records []map[string]any
 	if err := json.Unmarshal(body, &members); err != nil {
-		return nil, fmt.Errorf("reading an answer of %s: %w", list.Tool, err)
+		return nil, fmt.Errorf("parsing the response of %s: %w", list.Tool, err)
 	}
 	if err := json.Unmarshal(members[list.Listing.Member], &records); err != nil {
-		return nil, fmt.Errorf("reading the items of %s: %w", list.Tool, err)
+		return nil, fmt.Errorf("parsing the items of %s: %w", list.Tool, err)
 	}
 	out := make([]item, 0, len(records))
 	for _, r := range records {
@@ -219,7 +219,7 @@ func parseItems(list *operation.Operation, data any) ([]item, error) {
 	return out, nil
 }
 
-// formatID returns an ID or a word as it appears in a URI. IDs are below 2^53, so float64 is exact.
+// formatID returns an ID or a string as it appears in a URI. IDs are below 2^53, so float64 is exact.
 func formatID(value any) string {
 	if n, isNumber := value.(float64); isNumber {
 		return fmt.Sprintf("%.0f", n)
@@ -248,8 +248,8 @@ func truncate(text string) string {
 	return text
 }
 
-// protocolError returns a protocol error, for methods with results that cannot contain an error. Its data is the
-// problem document.
+// protocolError returns a JSON-RPC error, for methods whose results cannot contain errors. Its data is the problem
+// document.
 func (x *exchange) protocolError(err error) error {
 	doc := x.recordProblem(err)
 	data, err := json.Marshal(doc)
@@ -281,8 +281,8 @@ func (x *exchange) rpcCode(code apierr.Code) int64 {
 	return errorCode
 }
 
-// notFound counts the request, because no operation counted it, and returns an error. The message must not repeat
-// input.
+// notFound counts the request against the rate limit, because no operation did, and returns an error. The message must
+// not contain user input.
 func (x *exchange) notFound(message string) error {
 	if err := x.admit(); err != nil {
 		return x.protocolError(err)
@@ -294,7 +294,7 @@ func (x *exchange) notFound(message string) error {
 	return x.newError(code, message)
 }
 
-// newError returns an error of the protocol that is sent unchanged.
+// newError returns a JSON-RPC error that is sent unchanged.
 func (x *exchange) newError(code int64, message string) *jsonrpc.Error {
 	x.ownError = true
 	return &jsonrpc.Error{Code: code, Message: message}

@@ -1,5 +1,5 @@
-// Package job runs work in the background. It stores job records, which clients read, and provides the queue that wakes
-// work. The record is authoritative. IDs of the queue are never exposed.
+// Package job runs work in the background. It stores job records, which clients read, and provides the queue that
+// triggers the work. The record is authoritative. Queue IDs are never exposed.
 package job
 
 import (
@@ -33,7 +33,7 @@ const (
 // State is the state of a job.
 type State string
 
-// The states of the contract.
+// The states in the API.
 const (
 	Pending            State = "pending"
 	Running            State = "running"
@@ -64,16 +64,16 @@ func (r Record) IsFinished() bool { return !r.FinishedAt.IsZero() }
 
 // Store stores job records.
 type Store struct {
-	db       *db.DB
-	results  map[Type]Result
-	inFlight int
-	waits    *waiters
+	db          *db.DB
+	results     map[Type]Result
+	maxInFlight int
+	waits       *waiters
 }
 
-// NewStore returns a Store. results has an entry for each type of job with a result. inFlight is the maximum
-// number of a team's unfinished jobs.
-func NewStore(d *db.DB, results map[Type]Result, inFlight int) *Store {
-	return &Store{db: d, results: results, inFlight: inFlight, waits: newWaiters()}
+// NewStore returns a Store. results has an entry for each type of job with a result. maxInFlight is the maximum number
+// of unfinished jobs per team.
+func NewStore(d *db.DB, results map[Type]Result, maxInFlight int) *Store {
+	return &Store{db: d, results: results, maxInFlight: maxInFlight, waits: newWaiters()}
 }
 
 // New describes a job to create.
@@ -102,7 +102,7 @@ func (s *Store) Start(ctx context.Context, tx *db.Tx, n New) (Record, error) {
 		n.TeamID).Scan(&open); err != nil {
 		return Record{}, fmt.Errorf("counting unfinished jobs: %w", err)
 	}
-	if open >= int64(s.inFlight) {
+	if open >= int64(s.maxInFlight) {
 		return Record{}, apierr.New(apierr.RateLimited,
 			"The team has too many unfinished jobs. Wait until one of them has finished.").
 			With("scope", "jobs_in_flight").After(retryAfterFull)
@@ -187,7 +187,7 @@ func Get(ctx context.Context, q db.Querier, team int64, id string) (Record, erro
 	return r, nil
 }
 
-// FindTeam returns the team of a job. It returns not_found unless that is one of teams.
+// FindTeam returns the team of a job. It returns not_found unless the team is one of teams.
 func (s *Store) FindTeam(ctx context.Context, id string, teams []int64) (int64, error) {
 	home, err := db.OwningTeam(ctx, s.db, `jobs WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -196,11 +196,11 @@ func (s *Store) FindTeam(ctx context.Context, id string, teams []int64) (int64, 
 	return home, err
 }
 
-// RecordLifetime is how long a job's record is kept after its end.
+// RecordLifetime is how long a job's record is kept after the job ends.
 const RecordLifetime = 30 * 24 * time.Hour
 
-// Sweep deletes jobs that ended before RecordLifetime, except the last job of each post. It returns the number of deleted
-// jobs.
+// Sweep deletes jobs that ended more than RecordLifetime ago, except the last job of each post. It returns the number
+// of deleted jobs.
 func (s *Store) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "job.sweep", func(ctx context.Context, tx *db.Tx) error {

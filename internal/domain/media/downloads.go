@@ -30,19 +30,17 @@ type DownloadInput struct {
 // Descriptions returns descriptions of the fields for the JSON schema.
 func (DownloadInput) Descriptions() map[string]string {
 	return map[string]string{
-		"type": "Which media of the profile. Instagram: profile, avatar, posts, reels, stories, highlights. " +
+		"type": "Which of the profile's media to download. Instagram: profile, avatar, posts, reels, stories, highlights. " +
 			"TikTok: profile, avatar, posts, playlists.",
-		"cursor": "next_cursor of an earlier finished fetch of the same profile. Only profile, posts and reels " +
-			"have more pages.",
-		"save_to_library": "Whether to save the files in the library's folder Downloads. If false, they are only " +
-			"listed.",
+		"cursor":          "The next_cursor of a finished download of the same profile. Only profile, posts and reels are paginated.",
+		"save_to_library": "Whether to save the files to the library's Downloads folder. If false, the files are only listed.",
 	}
 }
 
 // DownloadsFolder is the folder of downloaded files.
 const DownloadsFolder = "Downloads"
 
-// download is a stored download.
+// download is a row of media_downloads.
 type download struct {
 	job                      string
 	team, person, key        int64
@@ -50,11 +48,11 @@ type download struct {
 	cursor                   string // in the source's format
 	limit                    int
 	save, fetched            bool
-	next                     string // in the source's format
+	next                     string // in the provider's format
 }
 
-// saves reports whether a download needs the capability to write.
-func saves(_ context.Context, _ operation.Call, in DownloadInput) (bool, error) {
+// requiresWrite reports whether a download needs the write capability.
+func requiresWrite(_ context.Context, _ operation.Call, in DownloadInput) (bool, error) {
 	return in.SaveToLibrary, nil
 }
 
@@ -101,7 +99,8 @@ func (s *Service) downloadProfile(
 	return out, nil
 }
 
-// price returns the cost of a download. Invalid input is reported before a lack of credits.
+// price returns the cost of a download. It validates the input first, so that invalid input is reported before
+// insufficient credits.
 func (s *Service) price(ctx context.Context, call operation.Call, in DownloadInput) (int64, error) {
 	_, err := s.newDownload(ctx, call, in)
 	return s.Terms.Prices.ProfileMediaDownload, err
@@ -143,20 +142,20 @@ func (s *Service) checkInput(in DownloadInput) (string, error) {
 	return username, nil
 }
 
-// continuation is the prefix of next_cursor: its version, followed by the ID of the fetch that it continues.
-const continuation = "f1-"
+// cursorPrefix is the version prefix of next_cursor. The ID of the download to continue follows it.
+const cursorPrefix = "f1-"
 
-var errContinuation = apierr.Invalid(apierr.InvalidCursor, "cursor",
-	"The cursor does not belong to a finished fetch of this profile and type. Start again without it.")
+var errInvalidCursor = apierr.Invalid(apierr.InvalidCursor, "cursor",
+	"The cursor is not from a finished download of this profile and type. Start again without a cursor.")
 
-// resumeCursor returns the source's cursor at which an earlier fetch of the same profile ended.
+// resumeCursor returns the provider's cursor for continuing an earlier download of the same profile.
 func resumeCursor(ctx context.Context, q db.Querier, d download, cursor string) (string, error) {
 	if cursor == "" {
 		return "", nil
 	}
-	id, ok := strings.CutPrefix(cursor, continuation)
+	id, ok := strings.CutPrefix(cursor, cursorPrefix)
 	if !ok || !provider.HasPages(d.kind) {
-		return "", errContinuation
+		return "", errInvalidCursor
 	}
 	var next string
 	err := q.QueryRow(ctx, `SELECT d.next_cursor FROM media_downloads d JOIN jobs j ON j.id = d.job_id
@@ -164,17 +163,17 @@ func resumeCursor(ctx context.Context, q db.Querier, d download, cursor string) 
 		AND d.next_cursor <> '' AND j.finished_at > 0`,
 		string(job.ContentFetch)+":"+id, d.team, d.platform, d.kind, d.username).Scan(&next)
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", errContinuation
+		return "", errInvalidCursor
 	}
 	if err != nil {
-		return "", fmt.Errorf("finding the fetch that a cursor continues: %w", err)
+		return "", fmt.Errorf("finding the download for a cursor: %w", err)
 	}
 	return next, nil
 }
 
-// doDownload runs jobs of the type content_fetch. It saves the source's answer once, then adds each file. A retry
-// resumes where an earlier attempt stopped.
-func (s *Service) doDownload(ctx context.Context, h job.LeasedJob) error {
+// runDownload runs content_fetch jobs. It stores the provider's response once, then adds each file. A retry resumes
+// where an earlier attempt stopped.
+func (s *Service) runDownload(ctx context.Context, h job.LeasedJob) error {
 	d, err := readDownload(ctx, s.db, h.ID)
 	if err != nil {
 		return err
@@ -199,7 +198,8 @@ func (s *Service) doDownload(ctx context.Context, h job.LeasedJob) error {
 	return s.completeDownload(ctx, h)
 }
 
-// listProfile queries the source and saves its answer. It returns an error code if the download failed for good.
+// listProfile queries the provider and stores its response. It returns an error code if the download failed
+// permanently.
 func (s *Service) listProfile(ctx context.Context, h job.LeasedJob, d download) (string, error) {
 	if s.Source == nil {
 		return "not_offered", nil
@@ -216,7 +216,7 @@ func (s *Service) listProfile(ctx context.Context, h job.LeasedJob, d download) 
 	case err != nil && ctx.Err() != nil:
 		return "", fmt.Errorf("calling the provider: %w", err)
 	case err != nil:
-		s.Log.WarnContext(ctx, "querying the source of profile media failed", "job", h.ID, "error", err)
+		s.Log.WarnContext(ctx, "querying the provider of profile media failed", "job", h.ID, "error", err)
 		return "source_unavailable", nil
 	}
 	if !provider.HasPages(d.kind) {
@@ -245,7 +245,7 @@ func (s *Service) savePage(ctx context.Context, h job.LeasedJob, page provider.P
 			}
 		}
 		if _, err := tx.Exec(ctx, `UPDATE jobs SET total = ? WHERE id = ?`, len(page.Items), h.ID); err != nil {
-			return fmt.Errorf("counting the items of a profile: %w", err)
+			return fmt.Errorf("storing the number of items of a profile: %w", err)
 		}
 		return nil
 	})
@@ -274,7 +274,7 @@ func (s *Service) saveItem(ctx context.Context, h job.LeasedJob, d download, i p
 		return s.failItem(ctx, h, i, rejectionReason(err))
 	}
 	if err != nil {
-		return fmt.Errorf("receiving a download: %w", err)
+		return fmt.Errorf("staging a downloaded file: %w", err)
 	}
 	defer staged.Discard()
 	if err := s.Source.Fetch(ctx, i.address, staged.max, staged); err != nil {
@@ -321,7 +321,7 @@ func (s *Service) failItem(ctx context.Context, h job.LeasedJob, i profileItem, 
 	})
 }
 
-// finishItem records the outcome of an item and deletes its address, which belongs to the network.
+// finishItem records the outcome of an item and deletes the file's URL on the network.
 func finishItem(ctx context.Context, tx *db.Tx, h job.LeasedJob, i profileItem, mediaID int64, reason string) error {
 	if err := h.Lock(ctx, tx); err != nil {
 		return err
@@ -335,7 +335,7 @@ func finishItem(ctx context.Context, tx *db.Tx, h job.LeasedJob, i profileItem, 
 	return job.Advance(ctx, tx, h.ID, i.position+1)
 }
 
-// completeDownload ends a download that the source has answered. It is charged even if nothing was found.
+// completeDownload ends a download after the provider has responded. The download is charged even if nothing was found.
 func (s *Service) completeDownload(ctx context.Context, h job.LeasedJob) error {
 	items, err := profileItems(ctx, s.db, h.ID, 0, maxItems)
 	if err != nil {
@@ -363,7 +363,7 @@ func (s *Service) endDownload(ctx context.Context, h job.LeasedJob, state job.St
 			return err
 		}
 		if _, err := tx.Exec(ctx, `UPDATE media_download_items SET address = '' WHERE job_id = ?`, h.ID); err != nil {
-			return fmt.Errorf("forgetting the addresses of a download: %w", err)
+			return fmt.Errorf("deleting the URLs of a download: %w", err)
 		}
 		settle := s.Credits.Charge
 		if state == job.Failed {

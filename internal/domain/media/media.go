@@ -169,7 +169,7 @@ func New(o Options) *Service {
 		intake: newIntake(), links: o.Sealer.Signer("public links to media"),
 	}
 	o.Worker.Handle(job.MediaImport, s.doImport)
-	o.Worker.Handle(job.ContentFetch, s.doDownload)
+	o.Worker.Handle(job.ContentFetch, s.runDownload)
 	return s
 }
 

@@ -73,7 +73,7 @@ func (s *Service) downloadOperation() operation.Operation {
 	return operation.Define(operation.Spec{
 		Tool: "download_profile_media", Method: http.MethodPost, Path: "/profile-media-downloads",
 		Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
-		Also: operation.AlsoWhen(access.Write, "save_to_library is true", saves),
+		Also: operation.AlsoWhen(access.Write, "save_to_library is true", requiresWrite),
 		Price: operation.PriceRange(s.Terms.Prices.ProfileMediaDownload, s.Terms.Prices.ProfileMediaDownload,
 			s.price),
 		Summary: "Download media of a public profile",

@@ -138,7 +138,7 @@ func downloadResult(
 		out.Items = append(out.Items, showItem(call, &made.Untrusted, d, i))
 	}
 	if d.next != "" {
-		out.NextCursor = continuation + strings.TrimPrefix(r.ID, string(job.ContentFetch)+":")
+		out.NextCursor = cursorPrefix + strings.TrimPrefix(r.ID, string(job.ContentFetch)+":")
 	}
 	made.Result = out
 	return made, nil

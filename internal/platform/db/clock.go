@@ -16,10 +16,9 @@ const (
 	clockSlack    = 2 * time.Millisecond // tolerated difference, because clocks are slewed and read in microseconds
 )
 
-// serverClock estimates the time of PostgreSQL's clock, which all nodes use. Leases, and the time after which a
-// delivery of unknown outcome counts as failed, must not depend on the offset between the clocks of nodes. The server's
-// time is queried at an interval and advanced by the monotonic clock in between, so setting the machine's clock has no
-// effect.
+// serverClock estimates the time of PostgreSQL's clock, which all nodes use. Leases and the timeout of deliveries with
+// an unknown outcome must not depend on clock skew between nodes. The server's time is queried at regular intervals and
+// advanced by the monotonic clock in between. Setting the machine's clock therefore has no effect.
 type serverClock struct {
 	machine func() time.Time // with a monotonic clock reading
 	last    atomic.Pointer[reading]
@@ -57,8 +56,8 @@ func (c *serverClock) query(ctx context.Context, pool *sql.DB) error {
 	return nil
 }
 
-// queryFirst queries the time before the database is used. It tries again after a timeout, because a busy server may be
-// slow once.
+// queryFirst queries the time before the database is used. It retries after a timeout, because the first response of a
+// busy server may be slow.
 func (c *serverClock) queryFirst(ctx context.Context, pool *sql.DB) error {
 	for try := 1; ; try++ {
 		err := c.query(ctx, pool)
@@ -81,7 +80,7 @@ func (c *serverClock) correct(sent, server, received time.Time) {
 	}
 }
 
-// start queries the time at an interval until close is called.
+// start queries the time at regular intervals until close is called.
 func (c *serverClock) start(pool *sql.DB) {
 	ctx, end := context.WithCancel(context.Background())
 	c.end = end

@@ -20,8 +20,8 @@ var ErrPrivate = errors.New("the host has no public address")
 // clouds.
 var wireServer = netip.MustParsePrefix("168.63.129.16/32")
 
-// newGuard returns a check for dialed addresses. It refuses all special-purpose addresses of IANA's registries (RFC
-// 6890), and IPv6 addresses outside of 2000::/3.
+// newGuard returns a check for dialed addresses. It rejects all addresses in IANA's special-purpose registries (RFC
+// 6890), and IPv6 addresses outside 2000::/3.
 func newGuard(allow hosts, port uint16) *ssrf.Guardian {
 	var v4, v6 []netip.Prefix
 	for _, network := range allow.networks {
@@ -40,7 +40,7 @@ func newGuard(allow hosts, port uint16) *ssrf.Guardian {
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, fmt.Errorf("reading host and port: %w", err)
+		return nil, fmt.Errorf("parsing host and port: %w", err)
 	}
 	var private, public atomic.Bool // atomic: addresses of both families are dialed concurrently
 	dialer := net.Dialer{Timeout: connectTimeout, Resolver: c.opts.Resolver}
@@ -116,5 +116,5 @@ func (c idleConn) Write(p []byte) (int, error) {
 	if err := c.SetWriteDeadline(time.Now().Add(c.timeout)); err != nil {
 		return 0, fmt.Errorf("setting the deadline: %w", err)
 	}
-	return c.Conn.Write(p) //nolint:wrapcheck // as Read
+	return c.Conn.Write(p) //nolint:wrapcheck // as in Read
 }

@@ -1,4 +1,4 @@
-// Package graph has the parts of Meta's Graph API that Instagram, Facebook and Threads share.
+// Package graph simulates the parts of Meta's Graph API that Instagram, Facebook and Threads share.
 package graph
 
 import (
@@ -10,14 +10,14 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/oauth"
 )
 
-// API has the parts that Meta's networks share: responses and errors, tokens that are exchanged for long-lived ones,
-// media that the network fetches, and posts that are prepared in containers. It accepts every app.
+// API implements what Meta's networks share: responses and errors, the exchange of short-lived for long-lived tokens,
+// fetching of media, and publishing through containers. It accepts any client ID and secret.
 type API struct {
 	*oauth.Provider
 
 	client *http.Client // for fetching media
 	grants string       // prefix of the grant types that exchange tokens
-	usage  string       // type of calls in the usage headers
+	usage  string       // value of type in X-Business-Use-Case-Usage
 
 	PublishScopes []string // publishing requires one of them
 }
@@ -67,7 +67,7 @@ func InvalidParameter(message string) *Error {
 
 // Handle returns the handler of a call.
 func (n *API) Handle(call base.Call) http.HandlerFunc {
-	return base.Handle(InvalidParameter("The request cannot be read"), call, n.Write)
+	return base.Handle(InvalidParameter("Invalid request"), call, n.Write)
 }
 
 // Write writes the result of a call.
@@ -85,8 +85,8 @@ func (n *API) Write(w http.ResponseWriter, r *http.Request, answer any, err erro
 	}
 }
 
-// setUsage sets the usage headers. If the calls are limited, the headers ask clients to wait for one minute, which is the
-// smallest unit. Retry-After allows a retry after two seconds.
+// setUsage sets the usage headers. If the request was rate limited, the headers tell clients to wait for one minute,
+// the smallest unit. Retry-After allows a retry after two seconds.
 func (n *API) setUsage(header http.Header, refused *Error) {
 	percent, minutes := "1", "0"
 	if refused == ErrRateLimited {
@@ -99,7 +99,7 @@ func (n *API) setUsage(header http.Header, refused *Error) {
 		`{"`+n.Platform+`":[`+usage+`,"type":"`+n.usage+`","estimated_time_to_regain_access":`+minutes+`}]}`)
 }
 
-// NotFound refuses an unknown path.
+// NotFound returns the error for an unknown path.
 func (n *API) NotFound(*http.Request) (any, error) {
 	return nil, &Error{Status: http.StatusBadRequest, Code: 2500, Message: "Unknown path components"}
 }
@@ -121,5 +121,5 @@ const ShortLifetime = time.Hour
 
 const (
 	longLifetime = 60 * 24 * time.Hour
-	renewAge     = 24 * time.Hour // minimum age of a token for refreshing it
+	renewAge     = 24 * time.Hour // minimum age of a token before it can be refreshed
 )

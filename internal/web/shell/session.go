@@ -24,10 +24,10 @@ import (
 )
 
 const (
-	idleTimeout     = 24 * time.Hour      // an unused session ends
+	idleTimeout     = 24 * time.Hour      // a session ends after this time without use
 	sessionLifetime = 14 * 24 * time.Hour // maximum duration of a session
 	touchInterval   = 10 * time.Minute    // granularity of the recorded last use
-	signInTimeout   = 20 * time.Minute    // maximum duration of a sign-in over several pages
+	signInTimeout   = 20 * time.Minute    // maximum duration of a sign-in across several pages
 )
 
 // Keys of session values.
@@ -39,7 +39,7 @@ const (
 	rightsKey   = "rights" // string, digest of the person's rights
 	teamKey     = "team"   // int64, the selected team
 	flashKey    = "said"   // string, confirmation for the next page
-	valuePrefix = "kept "  // prefix of the names of Put
+	valuePrefix = "kept "  // prefix of the keys of values stored with Put
 )
 
 // sessions holds the session manager and its store.
@@ -62,12 +62,12 @@ func newSessions(o Options, broken func(http.ResponseWriter, *http.Request, erro
 // hostPrefix makes browsers accept a cookie only from this host (RFC 6265bis, section 4.1.3).
 const hostPrefix = "__Host-"
 
-// SweepSessions deletes up to a thousand ended sessions and returns their number.
+// SweepSessions deletes up to 1,000 expired sessions and returns their number.
 func (f *Frame) SweepSessions(ctx context.Context) (int64, error) { return f.sessions.store.sweep(ctx) }
 
 type visitKey struct{}
 
-// visit is the data of a request that the session store needs.
+// visit holds the request data that the session store needs.
 type visit struct {
 	browser string      // User-Agent
 	known   string      // known-browser cookie
@@ -75,15 +75,15 @@ type visit struct {
 	header  http.Header // response header
 }
 
-// maxBrowser is how many bytes of the User-Agent are stored.
-const maxBrowser = 300
+// maxUserAgent is the maximum number of bytes of the User-Agent that are stored.
+const maxUserAgent = 300
 
-// recordVisit adds the data that the session store and the audit log need to requests.
+// recordVisit adds to each request the data that the session store and the audit log need.
 func (f *Frame) recordVisit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		browser := strings.ToValidUTF8(strings.ReplaceAll(r.UserAgent(), "\x00", ""), "")
 		v := &visit{
-			browser: strings.ToValidUTF8(browser[:min(len(browser), maxBrowser)], ""), known: f.KnownBrowser(r),
+			browser: strings.ToValidUTF8(browser[:min(len(browser), maxUserAgent)], ""), known: f.KnownBrowser(r),
 			header: w.Header(),
 		}
 		ctx := auditlog.WithBrowser(r.Context(), browserName(locale.English, v.browser))
@@ -116,7 +116,7 @@ func (f *Frame) signedIn(r *http.Request) (team.Account, error) {
 		}
 		return account, apierr.Missing()
 	}
-	// Subresource requests would lose a new token.
+	// Do not renew the token in a subresource request: the new cookie could be lost.
 	if asks := r.Header.Get("Sec-Fetch-Dest"); asks != "" && asks != "document" {
 		return account, nil
 	}
@@ -161,7 +161,7 @@ func TeamOrFirst(a team.Account, id int64) team.OwnTeam {
 type store struct {
 	db *db.DB
 
-	most, every int64 // maximum of anonymous sessions, and after how many new ones it is enforced
+	most, every int64 // maximum number of anonymous sessions, and the number of new ones between checks
 	begun       atomic.Int64
 }
 
@@ -199,19 +199,19 @@ func (s *store) FindCtx(ctx context.Context, token string) ([]byte, bool, error)
 	// Update only an existing row: a concurrent sign-out must win.
 	return data, true, s.write(ctx, "web.use_session",
 		`UPDATE sessions SET used_at = ?, expires_at = ? WHERE token_hash = ?`, db.Micros(now),
-		db.Micros(end(now, db.Time(created))), hash[:])
+		db.Micros(expiry(now, db.Time(created))), hash[:])
 }
 
-// end returns when a session used now ends.
-func end(now, created time.Time) time.Time {
+// expiry returns the expiry time of a session that is used now.
+func expiry(now, created time.Time) time.Time {
 	if last := created.Add(sessionLifetime); last.Before(now.Add(idleTimeout)) {
 		return last
 	}
 	return now.Add(idleTimeout)
 }
 
-// CommitCtx stores the data of a session. Its end follows from the database clock, not from the argument. A session
-// that existed at the start of the request is updated only if it still exists.
+// CommitCtx stores the data of a session. The expiry time is computed from the database clock; the argument is ignored.
+// A session that existed at the start of the request is updated only if it still exists.
 func (s *store) CommitCtx(ctx context.Context, token string, data []byte, _ time.Time) error {
 	hash := sha256.Sum256([]byte(token))
 	v := visitOf(ctx)
@@ -227,7 +227,7 @@ func (s *store) CommitCtx(ctx context.Context, token string, data []byte, _ time
 	created, ends := now, now.Add(signInTimeout)
 	if since, ok := held[sinceKey].(int64); ok && person != 0 {
 		created = db.Time(since) // new token, same sign-in
-		ends = end(now, created)
+		ends = expiry(now, created)
 	}
 	v.found = token
 	err = s.write(ctx, "web.begin_session",
@@ -277,7 +277,7 @@ type Method string
 // policy.
 const (
 	Password  Method = "password"
-	Code      Method = "code" // a password and a code of an authenticator app, or a recovery code
+	Code      Method = "code" // a password and a code from an authenticator app, or a recovery code
 	Passkey   Method = "passkey"
 	Directory Method = "directory"
 	Link      Method = "link" // an invitation or a recovery link, with a new password
@@ -286,17 +286,17 @@ const (
 // twoFactors reports whether a method proves two factors.
 func (m Method) twoFactors() bool { return m == Code || m == Passkey || m == Directory }
 
-// Proof is an authentication of a person.
+// Proof records how and when a person authenticated.
 type Proof struct {
 	By Method
 	At time.Time // zero if unknown, which step-up never accepts
 }
 
-// ProofNow returns a proof of the current time.
+// ProofNow returns a Proof with the current time.
 func (f *Frame) ProofNow(by Method) Proof { return Proof{by, f.DB.Now()} }
 
-// SignIn signs the visitor in as a person. It issues a new token, because the old one may have been planted in the
-// browser. A person who authenticates again keeps a session with two factors. Values stored for another person are
+// SignIn signs the visitor in as a person. It issues a new token to prevent session fixation. If a person with a
+// two-factor session authenticates again, the session stays a two-factor session. Values stored for another person are
 // deleted.
 func (f *Frame) SignIn(ctx context.Context, person team.Person, proof Proof) error {
 	account, err := f.Teams.Account(ctx, person.ID)
@@ -339,7 +339,7 @@ func (f *Frame) Put(ctx context.Context, name string, value []byte) {
 	f.sessions.manager.Put(ctx, valuePrefix+name, value)
 }
 
-// Pop returns a stored value once, or nil.
+// Pop deletes and returns a stored value, or returns nil.
 func (f *Frame) Pop(ctx context.Context, name string) []byte {
 	return f.sessions.manager.PopBytes(ctx, valuePrefix+name)
 }

@@ -19,7 +19,7 @@ const (
 )
 
 const (
-	// targetQuery selects the posts found under a hashtag, the newest first.
+	// targetQuery selects the posts found under a hashtag, newest first.
 	targetQuery = `SELECT p.id, p.hashtags, p.found_by FROM hashtags h JOIN hashtag_links l ON l.hashtag_id = h.id
 		JOIN hashtag_posts p ON p.id = l.post_id
 		WHERE h.platform = ? AND h.hashtag = ? AND l.found = 1 ORDER BY l.post_id DESC LIMIT ?`
@@ -27,12 +27,12 @@ const (
 	referenceQuery = `SELECT id, hashtags, found_by FROM hashtag_posts WHERE platform = ? ORDER BY dice LIMIT ?`
 )
 
-// RelatedTo returns the hashtags that co-occur with the given ones (the first ten) more often than in other posts,
-// ordered by the lower confidence bound of the lift.
+// RelatedTo returns the hashtags that are more frequent in posts with the given hashtags than in other posts, ordered
+// by the lower confidence bound of the lift. It uses only the first ten of the given hashtags.
 //
-// Posts found under a hashtag are a biased sample: they contain more of what relates to that hashtag. So the target
-// sample is the posts found under a seed hashtag, and a hashtag's reference frequency is counted in posts that were not
-// found under it. See docs/scoring.md.
+// Posts found under a hashtag are a biased sample: hashtags related to it are overrepresented. The target sample
+// therefore contains the posts found under a seed hashtag. The reference frequency of a hashtag is counted only in
+// posts that were not found under that hashtag. See docs/scoring.md.
 func (s *Store) RelatedTo(ctx context.Context, platform string, tags []string, limit int) ([]Related, error) {
 	tags = tags[:min(len(tags), maxSeeds)]
 	here := map[int64]storedPost{}
@@ -70,15 +70,15 @@ func (s *Store) readPosts(ctx context.Context, query string, args ...any) ([]sto
 	return posts, nil
 }
 
-// minSupport is the minimum number of target posts with a hashtag for reporting it as related.
+// minSupport is the minimum number of target posts that must contain a hashtag before it is reported as related.
 const minSupport = 5
 
 // familywiseError is the probability of at least one false positive among the related hashtags of a call.
 const familywiseError = 0.025
 
-// rankRelated tests all hashtags with enough posts against the seeds, with a Bonferroni correction. The number of tests
-// counts target and reference posts together, so it does not depend on which hashtags happen to be frequent in the
-// target.
+// rankRelated tests all hashtags with enough posts against the seeds, with a Bonferroni correction. A hashtag is tested
+// if its target and reference posts together reach minSupport. The number of tests therefore does not depend on which
+// hashtags are frequent in the target.
 func rankRelated(target map[int64]storedPost, sample []storedPost, seeds []string) []Related {
 	with := map[string]int{}
 	for _, p := range target {
@@ -117,7 +117,7 @@ func rankRelated(target map[int64]storedPost, sample []storedPost, seeds []strin
 // referenceCounts counts hashtags in the sampled posts that have no seed hashtag.
 type referenceCounts struct {
 	posts                int
-	carrying, foundUnder map[string]int // posts with a hashtag, and those of them found under it
+	carrying, foundUnder map[string]int // number of posts that contain a hashtag, and how many of them were found under it
 }
 
 func countReference(sample []storedPost, seeds []string) referenceCounts {
@@ -137,7 +137,7 @@ func countReference(sample []storedPost, seeds []string) referenceCounts {
 	return out
 }
 
-// addStatistics adds the known figures of the related hashtags.
+// addStatistics adds the known statistics of the related hashtags.
 func (s *Store) addStatistics(ctx context.Context, platform string, related []Related) error {
 	tags := make([]string, len(related))
 	for i, r := range related {
