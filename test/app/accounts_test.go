@@ -181,8 +181,8 @@ func TestAccountMetrics(t *testing.T) {
 		}
 		for day := range 12 {
 			c.change(t, `INSERT INTO account_days (account_id, day, followers, measured_at) VALUES (?, ?, ?, ?)
-				ON CONFLICT (account_id, day) DO UPDATE SET followers = excluded.followers`, c.account, h.now().
-				AddDate(0, 0, -day).Format(time.DateOnly), 300-day, today.AddDate(0, 0, -day).UnixMicro())
+				ON CONFLICT (account_id, day) DO UPDATE SET followers = excluded.followers`, c.account,
+				today.AddDate(0, 0, -day).Format(time.DateOnly), 300-day, today.AddDate(0, 0, -day).UnixMicro())
 		}
 		p := b.open(path).
 			shows(http.StatusOK, "Engagement", "Best post", "<b>Fresh</b> 8", "Posting days", "Followers", "Formats", "Export",
@@ -209,7 +209,7 @@ func TestAccountMetrics(t *testing.T) {
 		weeks.follow("Export").shows(http.StatusOK, c.handle()+",bluesky,300,7,7,,105,2,,39")
 		b.open("/analytics?network=instagram").shows(http.StatusOK, c.handle()+" on Bluesky")
 		weeks.follow("28 days").
-			shows(http.StatusOK, "compared with the 28 days before", c.handle()+" on Bluesky 300 +11 9 144", "No earlier figures").
+			shows(http.StatusOK, "Compared with the 28 days before", c.handle()+" on Bluesky 300 +11 9 144", "No earlier figures").
 			lacks("0 before")
 		b.open("/analytics?days=365&show=engagement").shows(http.StatusOK, "Engagement by week of the post")
 		b.open("/analytics?days=3").shows(http.StatusOK, "Compared with the seven days before")
