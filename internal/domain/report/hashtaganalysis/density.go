@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 )
 
 // The density of ages in [0, 1] is modeled as exp(b1·P1 + … + b4·P4 - log Z) with shifted Legendre polynomials P, so
@@ -30,15 +31,18 @@ func fitDensityAtZero(ages []float64) (densityAtZero, bool) {
 	b := make([]float64, degrees)
 	for range maxSteps {
 		gradient, curvature := f.derivatives(b)
-		factor, ok := curvature.factorize()
-		if !ok {
+		var solved mat.Cholesky
+		if !solved.Factorize(curvature) {
 			return densityAtZero{}, false
 		}
-		step := factor.solve(gradient)
-		by := f.stepSize(b, step)
-		floats.AddScaled(b, by, step)
-		if by*floats.Norm(step, math.Inf(1)) < convergence {
-			return f.atZero(b, factor), true
+		var step mat.VecDense
+		if err := solved.SolveVecTo(&step, mat.NewVecDense(degrees, gradient)); err != nil {
+			return densityAtZero{}, false
+		}
+		by := f.stepSize(b, step.RawVector().Data)
+		floats.AddScaled(b, by, step.RawVector().Data)
+		if by*floats.Norm(step.RawVector().Data, math.Inf(1)) < convergence {
+			return f.atZero(b, &solved)
 		}
 	}
 	return densityAtZero{}, false
@@ -110,11 +114,11 @@ func (f densityFit) posterior(b []float64) float64 {
 }
 
 // derivatives returns the gradient and the negative Hessian of the log posterior.
-func (f densityFit) derivatives(b []float64) ([]float64, symmetric) {
+func (f densityFit) derivatives(b []float64) ([]float64, *mat.SymDense) {
 	shares, _ := f.grid.share(b)
 	mean := f.mean(shares)
 	gradient := make([]float64, degrees)
-	var curvature symmetric
+	curvature := mat.NewSymDense(degrees, nil)
 	for k, value := range b {
 		gradient[k] = f.sums[k] - f.count*mean[k] - value*priorPrecision(k)
 		for l := range k + 1 {
@@ -122,9 +126,9 @@ func (f densityFit) derivatives(b []float64) ([]float64, symmetric) {
 			for i, share := range shares {
 				both += share * (f.grid.values[i][k] - mean[k]) * (f.grid.values[i][l] - mean[l])
 			}
-			curvature[k][l] = f.count * both
+			curvature.SetSym(k, l, f.count*both)
 		}
-		curvature[k][k] += priorPrecision(k)
+		curvature.SetSym(k, k, curvature.At(k, k)+priorPrecision(k))
 	}
 	return gradient, curvature
 }
@@ -152,10 +156,14 @@ func (f densityFit) stepSize(b, step []float64) float64 {
 }
 
 // atZero returns the density at 0 with the standard error of Laplace's approximation.
-func (f densityFit) atZero(b []float64, factor cholesky) densityAtZero {
+func (f densityFit) atZero(b []float64, solved *mat.Cholesky) (densityAtZero, bool) {
 	shares, logZ := f.grid.share(b)
 	slope := legendre(0)
 	floats.Sub(slope, f.mean(shares))
-	variance := floats.Dot(slope, factor.solve(slope))
-	return densityAtZero{log: floats.Dot(b, legendre(0)) - logZ, err: math.Sqrt(math.Max(0, variance))}
+	var across mat.VecDense
+	if err := solved.SolveVecTo(&across, mat.NewVecDense(degrees, slope)); err != nil {
+		return densityAtZero{}, false
+	}
+	variance := floats.Dot(slope, across.RawVector().Data)
+	return densityAtZero{log: floats.Dot(b, legendre(0)) - logZ, err: math.Sqrt(math.Max(0, variance))}, true
 }
