@@ -19,7 +19,7 @@ func TestScalingGuide(t *testing.T) {
 	guide := must.Get(os.ReadFile("../../../docs/scaling.md"))(t)
 	kinds := map[string]string{} // by table
 	for _, row := range regexp.MustCompile(
-		`(?m)^\| (of a team, with its number|of a team, by what they belong to|of people|of the service) \| ([^|]+)\|`).
+		`(?m)^\| (belong to a team and have its ID|belong to a team through a parent row|of people|of the service) \| ([^|]+)\|`).
 		FindAllStringSubmatch(string(guide), -1) {
 		for _, name := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(row[2], -1) {
 			if kinds[name[1]] != "" {
@@ -42,7 +42,7 @@ func TestScalingGuide(t *testing.T) {
 		}
 		kind := kinds[name]
 		delete(kinds, name)
-		if kind == "" || (kind == "of a team, with its number") != hasTeam {
+		if kind == "" || (kind == "belong to a team and have its ID") != hasTeam {
 			t.Errorf("docs/scaling.md lists %s as %q, but it has a team_id: %v", name, kind, hasTeam)
 		}
 	}
