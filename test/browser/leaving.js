@@ -17,7 +17,7 @@ run(async (browser) => {
 
   // With the keyboard only: find a team, grant credits, and see an error in the form.
   await page.goto('/operator/teams');
-  await page.locator('main table a').first().focus();
+  await page.locator('main .admin-rows a').first().focus();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Credits' }).waitFor();
   await look(page, 'operator-team');
