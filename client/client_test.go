@@ -137,7 +137,8 @@ func TestCredential(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := 1; n <= 2; n++ {
-		if _, err := c.GetIdentity(t.Context()); err != nil || s.requests[n-1].Header.Get("Authorization") != fmt.Sprint("Bearer token", n) {
+		_, err := c.GetIdentity(t.Context())
+		if err != nil || s.requests[n-1].Header.Get("Authorization") != fmt.Sprint("Bearer token", n) {
 			t.Errorf("%v after %v", err, s.requests[n-1].Header)
 		}
 	}

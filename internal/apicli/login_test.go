@@ -148,12 +148,17 @@ func TestRefreshDuringChange(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			term, _, _ := testTerminal(t.TempDir())
-			p := profile.Profile{Name: profile.Default, OAuth: &profile.OAuth{TokenURL: "none:", RevocationURL: "none:", RefreshToken: "refresh0"}}
+			p := profile.Profile{Name: profile.Default, OAuth: &profile.OAuth{
+				TokenURL: "none:", RevocationURL: "none:", RefreshToken: "refresh0",
+			}}
 			storeProfile(t, term.Profiles, p)
 			slow := roundTripper(func(*http.Request) (*http.Response, error) {
 				<-time.After(time.Second)
-				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(
-					strings.NewReader(`{"access_token":"access1","refresh_token":"refresh1","token_type":"Bearer","expires_in":3600}`))}, nil
+				const body = `{"access_token":"access1","refresh_token":"refresh1","token_type":"Bearer","expires_in":3600}`
+				return &http.Response{
+					StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+					Body: io.NopCloser(strings.NewReader(body)),
+				}, nil
 			})
 			go func() {
 				_, _ = profile.NewSource(term.Profiles, p, &http.Client{Transport: slow}, time.Now).Credential(t.Context())

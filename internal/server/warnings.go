@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"pressroom.example/pressroom/internal/domain/team/directoryroles"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/safehttp"
 )
@@ -83,7 +84,7 @@ func (s *Server) warnOfGroupRoles(ctx context.Context) error {
 		teams = append(teams, g.Team)
 	}
 	slices.Sort(teams)
-	unknown, err := s.Teams.UnknownTeams(ctx, slices.Compact(teams))
+	unknown, err := directoryroles.UnknownTeams(ctx, s.db, slices.Compact(teams))
 	if len(unknown) > 0 {
 		s.cfg.Log.WarnContext(ctx, "groups of the directory have no effect: their teams do not exist or are closed; correct "+
 			"PRESSROOM_OIDC_GROUP_ROLES (--oidc-group-roles). `pressroom admin teams list` shows the IDs", "teams", unknown)

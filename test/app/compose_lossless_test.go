@@ -187,7 +187,8 @@ func TestAskBeforeSaving(t *testing.T) {
 		form := url.Values{"caption": {"Hello"}, "account": {c.id()}, "once": {"asks"}, "ask": {"yes"}, "do": {"publish"}}
 		b.send("POST", "/posts/new", form).shows(200, "Publish now", "Bluesky:", "Publish to 1 account", "Cancel")
 		form.Set("do", "approval")
-		b.send("POST", "/posts/new", form).shows(200, "Send for approval", "Message to the client", "Schedule when approved", "Create the link")
+		b.send("POST", "/posts/new", form).shows(200, "Send for approval", "Message to the client",
+			"Schedule when approved", "Create the link")
 		form.Set("caption", strings.Repeat("x", 301))
 		b.send("POST", "/posts/new", form).shows(200, "A network would reject this post")
 		form.Del("account")

@@ -45,10 +45,12 @@ func TestConnections(t *testing.T) {
 		c := h.crew(t)
 		owner, editor, viewer := c.as(t, access.Owner), c.as(t, access.Editor), c.as(t, access.Viewer)
 		empty := editor.open("/settings").shows(200).follow("Apps and assistants").
-			shows(200, "No apps or assistants yet", "claude mcp add --transport http pressroom "+h.root+"/mcp", "pressroom login --url "+h.root)
+			shows(200, "No apps or assistants yet", "claude mcp add --transport http pressroom "+h.root+"/mcp",
+				"pressroom login --url "+h.root)
 		empty.contains(">" + h.root + "/mcp</pre>")
 		empty.follow("More about connecting apps and assistants").shows(200)
-		c.as(t, access.Client).open("/settings/assistants").shows(200, "Clients of this team cannot connect apps and assistants").lacks("/mcp")
+		c.as(t, access.Client).open("/settings/assistants").
+			shows(200, "Clients of this team cannot connect apps and assistants").lacks("/mcp")
 		editors, viewers := c.connectAssistant(t, access.Editor, "<Robot>", access.Read, access.Publish), c.connectAssistant(t,
 			access.Viewer, "Reader", access.Read)
 

@@ -42,7 +42,8 @@ func TestReport(t *testing.T) {
 		b := c.as(t, access.Owner)
 		b.open("/reports").shows(http.StatusOK, "No reports yet.")
 		b.open("/reports/new").form("Create report").fill("subject", "harbour_cafe").press().
-			shows(http.StatusPaymentRequired, "on Instagram or TikTok. 5 credits", "hashtags go with it. 10 credits", "The team has 0 credits left.")
+			shows(http.StatusPaymentRequired, "on Instagram or TikTok. 5 credits", "hashtags go with it. 10 credits",
+				"The team has 0 credits left.")
 		c.grant(t, 100)
 		b.open("/reports").follow("Create a report").shows(http.StatusOK, "The team has 100 credits left.")
 		wrong := b.open("/reports/new").form("Create report").fill("platform", "tiktok").fill("subject", "not a name!").press()
@@ -244,7 +245,8 @@ func TestCompareProfiles(t *testing.T) {
 		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).shows(http.StatusOK, "@harbour_cafe", "@harbour_bar")
 		compared := b.open("/reports/compare?ids="+ids[0]+","+ids[1]).shows(http.StatusOK, "Engagement per follower over time",
 			"@harbour_cafe on Instagram", "Engagement per follower over time, in percent").lacks("Growth of followers")
-		if n := strings.Count(compared.source, `<path class="line s`); n != 6 { // in the charts for wide and narrow screens, and in the legend
+		// In the charts for wide and narrow screens, and in the legend.
+		if n := strings.Count(compared.source, `<path class="line s`); n != 6 {
 			t.Errorf("%d lines are drawn", n)
 		}
 		h.change(t, `INSERT INTO report_samples (report_id, measured_at, sample)

@@ -38,7 +38,8 @@ func TestConcurrentRefresh(t *testing.T) {
 	t.Cleanup(service.Close)
 	s := Open(filepath.Join(t.TempDir(), "profiles"))
 	p := Profile{Name: "default", URL: service.URL, OAuth: &OAuth{
-		ClientID: "client", TokenURL: service.URL, AccessToken: "access0", RefreshToken: "refresh0", Expires: time.Now().Add(4 * time.Minute),
+		ClientID: "client", TokenURL: service.URL, AccessToken: "access0", RefreshToken: "refresh0",
+		Expires: time.Now().Add(4 * time.Minute),
 	}}
 	store(t, s, p)
 	var all sync.WaitGroup

@@ -9,6 +9,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/team/directoryroles"
 	"pressroom.example/pressroom/internal/domain/team/names"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -84,7 +85,7 @@ func (s *Service) fromDirectory(ctx context.Context, identity DirectoryIdentity,
 	if err != nil {
 		return p.Person, err
 	}
-	changed, err := differingTeams(ctx, s.db, p.ID, identity.Roles)
+	changed, err := directoryroles.Differing(ctx, s.db, p.ID, identity.Roles)
 	if err != nil || p.teams > 0 && !p.Suspended && len(changed) == 0 {
 		return p.Person, err
 	}

@@ -101,7 +101,8 @@ func TestDirectoryGroupsAndInvitations(t *testing.T) {
 			who.Roles = map[int64]access.Role{w.team.ID: ""}
 			_, byToken := w.FromDirectory(ctx, who, token)
 			_, chosen := w.JoinFromDirectory(ctx, who, invitation.ID)
-			if !apierr.Is(byToken, apierr.Unauthorized) || !apierr.Is(chosen, apierr.Unauthorized) || errors.Is(chosen, team.ErrChooseInvitation) {
+			if !apierr.Is(byToken, apierr.Unauthorized) || !apierr.Is(chosen, apierr.Unauthorized) ||
+				errors.Is(chosen, team.ErrChooseInvitation) {
 				t.Errorf("%s without a group: %v, %v", email, byToken, chosen)
 			}
 			if offers := must.Get(w.DirectoryOffers(ctx, who))(t); len(offers) != 0 || w.roleOf(t, email) != "" ||

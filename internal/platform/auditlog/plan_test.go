@@ -55,7 +55,8 @@ func TestDaysUseIndex(t *testing.T) {
 				if n == 2030 {
 					at = at.Add(-31 * time.Minute)
 				}
-				if _, err := tx.Exec(ctx, `INSERT INTO events (at, team_id, kind, subject) VALUES (?, 0, 'x', 'x')`, db.Micros(at)); err != nil {
+				_, err := tx.Exec(ctx, `INSERT INTO events (at, team_id, kind, subject) VALUES (?, 0, 'x', 'x')`, db.Micros(at))
+				if err != nil {
 					return err
 				}
 			}

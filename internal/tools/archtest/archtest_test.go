@@ -20,8 +20,8 @@ var layers = map[string][]string{
 		"internal/platform/backup", "internal/platform/blob", "internal/platform/tlscert", "internal/platform/db",
 		"internal/auth/oidc", "internal/auth/passwords", "internal/auth/throttle",
 		"internal/platform/disk", "internal/platform/auditlog", "internal/platform/safehttp",
-		"internal/platform/restoreguard", "internal/auth/tokencrypt", "internal/domain/team/knownbrowser", "internal/domain/team/linkemail",
-		"internal/domain/team/names",
+		"internal/platform/restoreguard", "internal/auth/tokencrypt", "internal/domain/team/directoryroles",
+		"internal/domain/team/knownbrowser", "internal/domain/team/linkemail", "internal/domain/team/names",
 	},
 	"subjects": {
 		"internal/domain/credit", "internal/domain/delivery", "internal/domain/hashtag/stats",
@@ -65,7 +65,8 @@ var layers = map[string][]string{
 	"app": {
 		"internal/web", "internal/web/approvals", "internal/web/account", "internal/web/accounts", "internal/web/components",
 		"internal/web/compose", "internal/web/consent",
-		"internal/web/shell", "internal/web/hashtags", "internal/web/erasure", "internal/web/guides", "internal/web/library", "internal/web/live",
+		"internal/web/shell", "internal/web/hashtags", "internal/web/erasure", "internal/web/guides", "internal/web/library",
+		"internal/web/live",
 		"internal/web/notifications", "internal/web/operator", "internal/web/plot", "internal/web/posts",
 		"internal/web/preview", "internal/web/reference", "internal/web/reports", "internal/web/search",
 		"internal/web/settings", "internal/web/voices",

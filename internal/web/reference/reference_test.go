@@ -80,7 +80,8 @@ func TestPages(t *testing.T) {
 	for len(todo) > 0 {
 		at := todo[0]
 		todo = todo[1:]
-		if pages[at] != nil || !strings.HasPrefix(at, "/docs") || at == "/docs/errors" || at == "/docs/app" || strings.HasPrefix(at, "/docs/guides") {
+		if pages[at] != nil || !strings.HasPrefix(at, "/docs") || at == "/docs/errors" || at == "/docs/app" ||
+			strings.HasPrefix(at, "/docs/guides") {
 			continue
 		}
 		var text string
