@@ -177,10 +177,13 @@ func (m *accessTest) checkAllowed(route string) {
 			}
 		}
 	}
-	if strings.HasPrefix(path, "/notices/") { // the notice is now marked as read
+	if strings.HasPrefix(path, "/notices/") || isSecretPage(path) { // the notice is now marked as read
 		m.recordTables()
 	}
 }
+
+// isSecretPage reports whether a page shows a secret. The audit log records every request for it.
+func isSecretPage(path string) bool { return strings.HasSuffix(path, "/secret") }
 
 // volatileTables matches the tables that background jobs and sign-ins write to.
 var volatileTables = regexp.MustCompile(
