@@ -93,8 +93,11 @@ func sendOverLimit(t *testing.T, w fixture) {
 		fixture{Service: s}.setStorageLimit(allowed) // less than when the links were opened
 	}
 	var others sync.WaitGroup
-	for n := range 8 { // concurrently on the page; one file is also sent by link
+	slots := make(chan struct{}, maxUploads) // More at once are refused.
+	for n := range 8 {                       // concurrently on the page; one file is also sent by link
 		others.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
 			_, err := w.AddToBatch(t.Context(), w.person, page,
 				Incoming{Name: "by hand.mp4", Size: -1, Body: bytes.NewReader(film(uint64(4+n), 10_004))})
 			if err != nil && !apierr.Is(err, apierr.PlanLimitReached) {
