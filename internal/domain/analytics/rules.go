@@ -124,11 +124,20 @@ func medianWithInterval(values []float64) *AccountAnalyticsEngagementPerPost {
 		return nil
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	out := &AccountAnalyticsEngagementPerPost{Median: roundRate((sorted[(n-1)/2] + sorted[n/2]) / 2), Posts: n}
+	out := &AccountAnalyticsEngagementPerPost{Median: roundRate(median(sorted)), Posts: n}
 	if k := rank(n); k > 0 {
 		out.Interval = &AccountAnalyticsEngagementPerPostInterval{roundRate(sorted[k-1]), roundRate(sorted[n-k])}
 	}
 	return out
+}
+
+// median returns the median of sorted values, or 0 for none.
+func median(sorted []float64) float64 {
+	n := len(sorted)
+	if n == 0 {
+		return 0
+	}
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // roundRate rounds a rate to six decimal places.

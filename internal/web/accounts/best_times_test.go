@@ -2,52 +2,22 @@ package accounts
 
 import (
 	"testing"
-	"time"
 
 	"pressroom.example/pressroom/internal/domain/analytics"
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// TestBestTimesCompareWithTheAccount checks that a small account counts as much as a large one, and that new posts and
-// accounts with few posts are left out.
-func TestBestTimesCompareWithTheAccount(t *testing.T) {
+// The heat map needs posts in as many hours as it has colors.
+func TestHeatMapNeedsHours(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, time.November, 27, 10, 30, 0, 0, time.UTC) // a Friday
-	monday := time.Date(2026, time.November, 2, 9, 0, 0, 0, time.UTC)
-	var posts []analytics.PostMetrics
-	add := func(account int64, at time.Time, engagement int64) {
-		posts = append(posts, analytics.PostMetrics{AccountID: account, At: at, Engagement: &engagement})
+	var times analytics.PostingTimes
+	for hour := range heatLevels {
+		if got := heat(locale.English, times); got != "" {
+			t.Errorf("heat map of %d hours: %s", hour, got)
+		}
+		times.Hours[0][9+hour] = analytics.PostingHour{Posts: leastInHour, Median: float64(hour + 1)}
 	}
-	for week := range 3 {
-		at := monday.AddDate(0, 0, 7*week)
-		add(1, at, 1000)
-		add(1, at.AddDate(0, 0, 1), 1000)
-		add(2, at.AddDate(0, 0, 4), 30) // Fridays
-		add(2, at.AddDate(0, 0, 2), 10)
-		add(2, at.AddDate(0, 0, 3), 10)
-	}
-	add(3, monday, 5000)
-	add(1, now.Add(-time.Hour), 9000)
-	posts = append(posts, analytics.PostMetrics{AccountID: 1, At: monday})
-
-	got := newPostingTimes(posts, now)
-	if got.Posts != 15 {
-		t.Errorf("compared %d posts, want 15", got.Posts)
-	}
-	if len(got.Best) != 1 {
-		t.Fatalf("best times: %+v, want one", got.Best)
-	}
-	best := got.Best[0]
-	if best.Day != 4 || best.Hour != 9 || best.Median != 3 || best.Posts != 3 {
-		t.Errorf("best time: %+v, want Fridays at 9 with 3 posts of 3 times the usual engagement", best)
-	}
-	if want := time.Date(2026, time.December, 4, 9, 0, 0, 0, time.UTC); !best.Next.Equal(want) {
-		t.Errorf("next best time: %s, want %s", best.Next, want)
-	}
-	if got.heat(locale.English) == "" {
-		t.Error("no heat map for five hours with posts")
-	}
-	if got := newPostingTimes(posts[:6], now).heat(locale.English); got != "" {
-		t.Errorf("heat map of two hours: %s", got)
+	if heat(locale.English, times) == "" {
+		t.Errorf("no heat map for %d hours", heatLevels)
 	}
 }

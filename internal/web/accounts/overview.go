@@ -34,7 +34,7 @@ type overviewView struct {
 	Since             time.Time // the first day with followers if it is in the period, as midnight UTC; else zero
 	Now, Past         analytics.Week
 	Best              []analytics.TopPost
-	Times             postingTimes
+	Times             analytics.PostingTimes
 	Writer            bool
 }
 
@@ -85,7 +85,7 @@ func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 	}
 	now := p.DB.Now().In(zone)
 	recent, err := p.insight.ListPostMetrics(ctx, v.Team.ID, ids, now.AddDate(0, 0, -timesDays), now)
-	out.Times = newPostingTimes(recent, now)
+	out.Times = analytics.ComparePostingTimes(recent, now)
 	return out, err
 }
 

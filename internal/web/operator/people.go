@@ -15,12 +15,12 @@ import (
 
 // peopleView is a page of people.
 type peopleView struct {
-	Text      string
-	People    []team.Person
-	Presences map[int64]teamsearch.Presence
-	Filters   []stateFilter
-	State     teamsearch.State
-	Pages     pager
+	Text       string
+	People     []team.Person
+	Activities map[int64]teamsearch.Activity
+	Filters    []stateFilter
+	State      teamsearch.State
+	Pages      pager
 }
 
 // peopleStates are the states by which people can be filtered.
@@ -29,13 +29,13 @@ var peopleStates = []teamsearch.State{"", teamsearch.Operators, teamsearch.Suspe
 func (p *Handlers) peoplePage(w http.ResponseWriter, r *http.Request) {
 	q := queryIn(r, peopleStates)
 	found, err := teamsearch.People(r.Context(), p.DB, q)
-	var presences map[int64]teamsearch.Presence
+	var activities map[int64]teamsearch.Activity
 	if err == nil {
 		ids := make([]int64, len(found.Items))
 		for i, one := range found.Items {
 			ids[i] = one.ID
 		}
-		presences, err = teamsearch.Presences(r.Context(), p.DB, ids)
+		activities, err = teamsearch.Activities(r.Context(), p.DB, ids)
 	}
 	if err != nil {
 		p.ShowError(w, r, err)
@@ -43,7 +43,7 @@ func (p *Handlers) peoplePage(w http.ResponseWriter, r *http.Request) {
 	}
 	const path = "/operator/people"
 	p.Show(w, r, http.StatusOK, pages["people"], "People", peopleView{
-		q.Text, found.Items, presences, stateFilters(path, q, peopleStates), q.State, searchPages(path, q, found.Next),
+		q.Text, found.Items, activities, stateFilters(path, q, peopleStates), q.State, searchPages(path, q, found.Next),
 	})
 }
 

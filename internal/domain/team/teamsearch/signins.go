@@ -40,20 +40,20 @@ func SignIns(ctx context.Context, d *db.DB, person int64) ([]SignIn, time.Time, 
 	return found, db.Time(last), nil
 }
 
-// Presence says in how many teams a person is and when the person last signed in.
-type Presence struct {
+// Activity says in how many teams a person is and when the person last signed in.
+type Activity struct {
 	Teams    int64
 	SignedIn time.Time // zero if unknown
 }
 
-// Presences returns the presences of people by ID.
-func Presences(ctx context.Context, d *db.DB, ids []int64) (map[int64]Presence, error) {
-	out := map[int64]Presence{}
+// Activities returns the activities of people by ID.
+func Activities(ctx context.Context, d *db.DB, ids []int64) (map[int64]Activity, error) {
+	out := map[int64]Activity{}
 	if len(ids) == 0 {
 		return out, nil
 	}
 	type row struct {
-		Presence
+		Activity
 
 		id int64
 	}
@@ -70,7 +70,7 @@ func Presences(ctx context.Context, d *db.DB, ids []int64) (map[int64]Presence, 
 		return nil, fmt.Errorf("reading the teams and sign-ins of people: %w", err)
 	}
 	for _, r := range found {
-		out[r.id] = r.Presence
+		out[r.id] = r.Activity
 	}
 	return out, nil
 }

@@ -1,0 +1,86 @@
+package analytics
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+const (
+	gatheringTime  = 48 * time.Hour // newer posts are still gathering engagement
+	leastOfAccount = 3              // posts that an account needs to be compared
+	leastForBest   = 3              // posts that an hour needs to be recommended
+	maxBestTimes   = 4
+)
+
+// PostingTimes compares the hours of the week by the engagement of posts.
+type PostingTimes struct {
+	Posts int
+	Hours [7][24]PostingHour // starting on Monday
+	Best  []BestTime         // the best first
+}
+
+// PostingHour has the posts of an hour of the week. Median is their median engagement relative to the median of the same
+// account, which is 1.
+type PostingHour struct {
+	Posts  int
+	Median float64
+}
+
+// BestTime is an hour of the week in which posts do better than usual.
+type BestTime struct {
+	PostingHour
+
+	Day, Hour int
+	Next      time.Time // the next such hour
+}
+
+// ComparePostingTimes compares posts by hour of the week, in the time zone of now.
+func ComparePostingTimes(posts []PostMetrics, now time.Time) PostingTimes {
+	posts = slices.DeleteFunc(slices.Clone(posts), func(p PostMetrics) bool {
+		return p.Engagement == nil || p.At.After(now.Add(-gatheringTime))
+	})
+	all := map[int64][]float64{}
+	for _, p := range posts {
+		all[p.AccountID] = append(all[p.AccountID], float64(*p.Engagement))
+	}
+	for _, of := range all {
+		slices.Sort(of)
+	}
+	var out PostingTimes
+	var ratios [7][24][]float64
+	for _, p := range posts {
+		typical := median(all[p.AccountID])
+		if len(all[p.AccountID]) < leastOfAccount || typical == 0 {
+			continue
+		}
+		at := p.At.In(now.Location())
+		hour := &ratios[weekdayIndex(at)][at.Hour()]
+		*hour = append(*hour, float64(*p.Engagement)/typical)
+		out.Posts++
+	}
+	for day := range ratios {
+		for hour, of := range ratios[day] {
+			slices.Sort(of)
+			out.Hours[day][hour] = PostingHour{len(of), median(of)}
+			if len(of) >= leastForBest && median(of) > 1 {
+				out.Best = append(out.Best, BestTime{out.Hours[day][hour], day, hour, nextHour(now, day, hour)})
+			}
+		}
+	}
+	slices.SortStableFunc(out.Best, func(a, b BestTime) int { return cmp.Compare(b.Median, a.Median) })
+	out.Best = out.Best[:min(len(out.Best), maxBestTimes)]
+	return out
+}
+
+// weekdayIndex returns the index of a time's weekday, starting on Monday.
+func weekdayIndex(at time.Time) int { return (int(at.Weekday()) + 6) % 7 }
+
+// nextHour returns the next beginning of an hour of the week.
+func nextHour(now time.Time, day, hour int) time.Time {
+	ahead := (day - weekdayIndex(now) + 7) % 7
+	if ahead == 0 && now.Hour() >= hour {
+		ahead = 7
+	}
+	return time.Date(now.Year(), now.Month(), now.Day()+ahead, hour, 0, 0, 0, now.Location())
+}
