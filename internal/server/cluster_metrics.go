@@ -37,7 +37,7 @@ var clusterDescs = map[string]*prometheus.Desc{
 	"accounts_lost": newDesc("accounts_needing_reconnection",
 		"Social accounts that a person must reconnect, by network.", "platform"),
 	"pauses":                  newDesc("pauses", "Active pauses and switches by scope and action.", "scope", "action"),
-	"ledger_audit_complaints": newDesc("ledger_audit_complaints", "Problems found by the last audit of the ledger."),
+	"ledger_audit_mismatches": newDesc("ledger_audit_mismatches", "Problems found by the last audit of the ledger."),
 }
 
 var measuredAge = newDesc("measured_age_seconds",
@@ -62,7 +62,7 @@ func (s *Server) buildClusterStats() {
 	}, func() float64 { return s.db.ClockOffset().Seconds() }))
 	if s.cfg.Role != RoleAPI {
 		s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "pressroom_queue_pulse_age_seconds",
+			Name: "pressroom_queue_last_delivery_age_seconds",
 			Help: "Seconds since the queue last delivered a pulse to this node. One is sent every 5 seconds.",
 		}, func() float64 { return s.db.Now().Sub(s.waker.LastPulse()).Seconds() }))
 	}
@@ -250,7 +250,7 @@ func (s *Server) measureLedger(ctx context.Context) ([]clusterstats.Metric, erro
 		s.cfg.Log.ErrorContext(ctx, "the credit ledger is inconsistent; run pressroom admin audit", "complaints",
 			report.Total)
 	}
-	return []clusterstats.Metric{{Name: "ledger_audit_complaints", Value: float64(report.Total)}}, nil
+	return []clusterstats.Metric{{Name: "ledger_audit_mismatches", Value: float64(report.Total)}}, nil
 }
 
 func yesNo(is bool) string {

@@ -184,10 +184,10 @@ func (c *countingHandler) WithGroup(name string) slog.Handler {
 }
 
 var (
-	runningMetric = newDesc("calls_running", "Slots in use on this node, by calls, pages or uploads.", "room")
-	waitingMetric = newDesc("calls_waiting", "Requests that wait for a slot on this node.", "room")
+	runningMetric = newDesc("calls_running", "Slots in use on this node, by calls, pages or uploads.", "pool")
+	waitingMetric = newDesc("calls_waiting", "Requests that wait for a slot on this node.", "pool")
 	refusedMetric = newDesc("calls_refused_total",
-		"Requests rejected because no slot became free in time.", "room")
+		"Requests rejected because no slot became free in time.", "pool")
 )
 
 // slotCollector reports the node's slots.

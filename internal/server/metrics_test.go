@@ -139,9 +139,9 @@ func TestClusterMetrics(t *testing.T) {
 				t.Errorf("%s} is %v (found: %t), want %v", name, value, found, want)
 			}
 		}
-		if got["pressroom_ledger_audit_complaints"] < 1 || got[`pressroom_log_lines_total{level="error"`] != 1 {
+		if got["pressroom_ledger_audit_mismatches"] < 1 || got[`pressroom_log_lines_total{level="error"`] != 1 {
 			t.Errorf("complaints about a reservation without transfers: %v, errors in the log: %v",
-				got["pressroom_ledger_audit_complaints"], got[`pressroom_log_lines_total{level="error"`])
+				got["pressroom_ledger_audit_mismatches"], got[`pressroom_log_lines_total{level="error"`])
 		}
 	})
 }

@@ -57,7 +57,7 @@ func TestFigures(t *testing.T) {
 	var told map[string]bool
 	o.until("the installation to be measured", func() bool {
 		told = toldBy(t, "http://"+figures+"/metrics")
-		return told["pressroom_posts_due"] && told["pressroom_ledger_audit_complaints"] && told["pressroom_dependency_up"]
+		return told["pressroom_posts_due"] && told["pressroom_ledger_audit_mismatches"] && told["pressroom_dependency_up"]
 	})
 	listed := regexp.MustCompile("(?m)^\\| `(pressroom_[a-z_]+)` \\|").FindAllStringSubmatch(read(t, "docs/running.md"), -1)
 	if len(listed) < 30 {
