@@ -167,7 +167,7 @@ type invitationLink struct {
 // inviteError rewords an error of an invitation for the command line.
 func inviteError(err error) error {
 	if apierr.Is(err, apierr.NotFound) {
-		return errors.New("there is no such team")
+		return errors.New("team not found")
 	}
 	return operatorError(err)
 }

@@ -173,7 +173,7 @@ type mediaItem struct {
 
 func (m mediaItem) image(rules Images) []Problem {
 	if rules.Most == 0 {
-		return []Problem{blocking("media_type", "%s is an image; %s allows none. Remove it.", m.name, m.network)}
+		return []Problem{blocking("media_type", "%s is an image, which %s does not allow. Remove it.", m.name, m.network)}
 	}
 	converted := slices.Contains(rules.Converted, m.Type)
 	if !converted && !slices.Contains(rules.Types, m.Type) {
@@ -218,7 +218,7 @@ func (m mediaItem) single(rules SingleImage, total int) []Problem {
 
 func (m mediaItem) video(rules Videos) []Problem {
 	if rules.Most == 0 {
-		return []Problem{blocking("media_type", "%s is a video; %s allows none. Remove it.", m.name, m.network)}
+		return []Problem{blocking("media_type", "%s is a video, which %s does not allow. Remove it.", m.name, m.network)}
 	}
 	var found []Problem
 	if !slices.Contains(rules.Types, m.Type) {
@@ -248,7 +248,7 @@ func (m mediaItem) video(rules Videos) []Problem {
 }
 
 func (m mediaItem) wrongType(allowed []string) Problem {
-	return blocking("media_type", "%s has a type that %s does not allow. Use %s.", m.name, m.network,
+	return blocking("media_type", "%s has a file type that %s does not support. Use %s.", m.name, m.network,
 		listTypes(allowed))
 }
 

@@ -321,7 +321,7 @@ func PermissionMissing(permission, effect string) *Error {
 func RequireScopes(granted []string, needed ...string) error {
 	for _, scope := range needed {
 		if !slices.Contains(granted, scope) {
-			return PermissionMissing(scope, "The sign-in does not include everything that publishing needs.")
+			return PermissionMissing(scope, "The permissions that you granted are not sufficient for publishing.")
 		}
 	}
 	return nil

@@ -160,7 +160,7 @@ func TestCheckMessages(t *testing.T) {
 		{"instagram", "", withType(jpeg(), gifType),
 			"Image 1 is a GIF; Instagram allows JPEG. It will be converted, and only its first frame is kept."},
 		{"tiktok", "", withType(mp4(), "video/x-msvideo"),
-			"Video 1 has a type that TikTok does not allow. Use MP4, MOV or WebM."},
+			"Video 1 has a file type that TikTok does not support. Use MP4, MOV or WebM."},
 		{"pinterest", "", withDuration(3950 * time.Millisecond),
 			"Video 1 lasts 3.9 seconds; Pinterest requires at least 4. Use a longer video."},
 		{"linkedin", strings.Repeat("a", 3001), jpeg(),

@@ -19,7 +19,7 @@ const maxLinkFiles = 48
 
 // errManyFiles is the error for too many concurrent downloads of one approval link.
 var errManyFiles = apierr.New(apierr.RateLimited,
-	"Too many files of this link are being loaded. Try again in a moment.").With("scope", "approval_link").
+	"Too many files are being loaded through this link. Try again in a moment.").With("scope", "approval_link").
 	After(time.Second)
 
 // approvalPicture serves the thumbnail of a post's image to anyone with the approval link.

@@ -146,7 +146,7 @@ const signedOutReturn = "You are signed out, so no account was connected. Sign i
 func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
 	if v == nil {
-		a.ShowMessage(w, r, http.StatusUnauthorized, "Not done", signedOutReturn)
+		a.ShowMessage(w, r, http.StatusUnauthorized, "Action not completed", signedOutReturn)
 		return
 	}
 	q := r.URL.Query()

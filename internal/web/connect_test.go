@@ -290,7 +290,7 @@ func TestChooseAccounts(t *testing.T) {
 		}
 		w.networks.set("", "first", unreadAccounts)
 		ada.get(ada.get(ada.consent(w.link(t, newInstagram))).Header.Get("Location")).wants(t, 200, "first",
-			"A temporary error at Instagram hid some of your accounts.")
+			"Some of your accounts could not be loaded because of a temporary error at Instagram.")
 	})
 }
 

@@ -39,9 +39,9 @@ func TestAnalyticsRange(t *testing.T) {
 		c.addFigures(t, now, 12)
 		day := func(ago int) string { return now.AddDate(0, 0, -ago).Format(time.DateOnly) }
 		days := url.Values{"from": {day(5)}, "to": {day(3)}}.Encode()
-		overview := b.open("/analytics?"+days).shows(http.StatusOK, "compared with the 3 days before",
-			c.handle()+" on Bluesky 497 +3 3 180", "+3 in 3 days", "180 before", "Post 4.").lacks("Post 2.", "Post 6.")
-		overview.follow("Engagement").shows(http.StatusOK, "Engagement by day of the post", c.handle()+" on Bluesky 497 +3 3 180")
+		overview := b.open("/analytics?"+days).shows(http.StatusOK, "compared with the previous 3 days",
+			c.handle()+" on Bluesky 497 +3 3 180", "+3 in 3 days", "previously 180", "Post 4.").lacks("Post 2.", "Post 6.")
+		overview.follow("Engagement").shows(http.StatusOK, "Engagement by day of publication", c.handle()+" on Bluesky 497 +3 3 180")
 		file := overview.follow("Export").shows(http.StatusOK, c.handle()+",bluesky,497,3,3,,180,3,,180")
 		if name := file.header.Get("Content-Disposition"); !strings.Contains(name, day(5)+"-"+day(3)) {
 			t.Error(name)
@@ -51,10 +51,10 @@ func TestAnalyticsRange(t *testing.T) {
 		page.follow("Export").shows(http.StatusOK, "likes,account,42,,,3", "followers_change,account,3,")
 		page.follow("Likes").shows(http.StatusOK, "Post 5.").follow("Engagement").shows(http.StatusOK, "Post 5.").lacks("Post 6.").
 			follow("30 days").shows(http.StatusOK, "Post 11.")
-		page.form("Show").fill("from", day(1)).fill("to", day(0)).press().shows(http.StatusOK, "Post 0.", "Post 1.").lacks("Post 2.")
+		page.form("Apply").fill("from", day(1)).fill("to", day(0)).press().shows(http.StatusOK, "Post 0.", "Post 1.").lacks("Post 2.")
 		for wrong, says := range map[string]string{
 			url.Values{"from": {day(1)}, "to": {day(2)}}.Encode():   "The last day is before the first.",
-			url.Values{"from": {day(1)}, "to": {day(-1)}}.Encode():  "The last day has not come yet.",
+			url.Values{"from": {day(1)}, "to": {day(-1)}}.Encode():  "The last day is in the future.",
 			url.Values{"from": {day(400)}, "to": {day(1)}}.Encode(): "Choose at most 366 days.",
 			"from=" + day(1): "Choose the first and the last day.", "from=yesterday&to=" + day(0): "Choose the first and the last day.",
 		} {

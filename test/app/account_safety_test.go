@@ -192,8 +192,8 @@ func TestDirectorySignInKeepsInput(t *testing.T) {
 		} {
 			form := b.open(one.page).form(one.button).fill(one.field, "Typed <before>")
 			must.NoError(t, h.Teams.EndSessions(t.Context(), c.people[access.Owner].ID))
-			kept := form.press().shows(200, "is not lost").form("I have signed in: show the form again")
-			if again := kept.press().shows(200, "is not lost"); b.signedIn() {
+			kept := form.press().shows(200, "Your input will be restored").form("I have signed in: show the form again")
+			if again := kept.press().shows(200, "Your input will be restored"); b.signedIn() {
 				t.Errorf("signed in without the directory: %s", again.path)
 			}
 			comes(b)
@@ -213,7 +213,7 @@ func TestDownloadRecoveryCodes(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		b := h.crew(t).as(t, access.Editor)
 		h.addApp(t, b)
-		made := b.open("/account/authenticator").form("Make new recovery codes").press().shows(200, "Save your recovery codes")
+		made := b.open("/account/authenticator").form("Generate new recovery codes").press().shows(200, "Save your recovery codes")
 		found := regexp.MustCompile(
 			`href="data:text/plain;charset=utf-8;base64,([^"]+)" download="pressroom-recovery-codes.txt"`).FindStringSubmatch(made.source)
 		if found == nil {

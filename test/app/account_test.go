@@ -81,7 +81,7 @@ func TestChangeName(t *testing.T) {
 		p := b.open("/account").form("Save").fill("name", "  Grace <Hopper> ").press().
 			shows(200, "Saved.", "Grace <Hopper>")
 		for _, wrong := range []string{" ", "two\nlines", strings.Repeat("x", 201)} {
-			p.form("Save").fill("name", wrong).press().shows(422, "You need a name")
+			p.form("Save").fill("name", wrong).press().shows(422, "Enter your name")
 		}
 		c.as(t, access.Owner).open("/settings/members").shows(200, "Grace <Hopper>")
 		if n := h.count(t, "people WHERE name = 'Grace <Hopper>'"); n != 1 {
@@ -202,7 +202,7 @@ func TestNewSignInMethodRequiresRecentSignIn(t *testing.T) {
 		b := c.as(t, access.Editor)
 		h.advance(15 * time.Minute)
 		b.send(http.MethodPost, "/account/passkeys", url.Values{"name": {"Thief's"}, "passkey": {"{}"}}).shows(200, "Sign in again")
-		p := b.open("/account/passkeys/new").shows(200, "Sign in again", "Confirm that it is you")
+		p := b.open("/account/passkeys/new").shows(200, "Sign in again", "Confirm your identity")
 		if email := p.form("Confirm").values.Get("email"); email != c.people[access.Editor].Email {
 			t.Errorf("%q", email)
 		}
@@ -240,13 +240,13 @@ func TestInvitations(t *testing.T) {
 		join := func() *form { return b.open(path).form("Create account and join") }
 		join().fill("name", "").fill("password", newPassword).press().shows(422, "Enter your name")
 		p := join().fill("name", "Nora & New").fill("password", "aaaaaaaaaaaaaaaa").press().
-			shows(422, "easily guessed").lacks("aaaaaaaaaaaaaaaa")
+			shows(422, "too easy to guess").lacks("aaaaaaaaaaaaaaaa")
 		if got := p.form("Create account and join").values.Get("name"); got != "Nora & New" {
 			t.Errorf("the name input is lost: %q", got)
 		}
 		join().fill("name", "Nora & New").fill("password", newPassword).press().
 			shows(200, "You joined the team.", "Nora & New", "editor")
-		h.browser(t).open(path).shows(422, "already accepted", "Sign in").lacks(c.team.Name, "Go to the home page", "Not done")
+		h.browser(t).open(path).shows(422, "already accepted", "Sign in").lacks(c.team.Name, "Go to the home page", "Action not completed")
 		if !h.signIn(t, "new@harbour.example", newPassword).signedIn() {
 			t.Error("the new person cannot sign in")
 		}
@@ -256,13 +256,13 @@ func TestInvitations(t *testing.T) {
 			other.people[access.Admin].ID)
 		path = c.invite(t, other.people[access.Viewer].Email, access.Viewer)
 		visitor := other.as(t, access.Viewer)
-		visitor.open(path).form("Join the team").press().shows(200, "You joined the team.")
+		visitor.open(path).form("Join team").press().shows(200, "You joined the team.")
 		visitor.open("/account").shows(200, c.team.Name, other.team.Name)
 
 		// Another person sees an error and cannot join.
 		path = c.invite(t, "third@harbour.example", access.Admin)
 		stranger := other.as(t, access.Editor)
-		stranger.open(path).shows(200, "which is another address")
+		stranger.open(path).shows(200, "with a different address")
 		stranger.send(http.MethodPost, path+"/accept", url.Values{}).shows(404)
 		other.as(t, access.Client).open(path).form("Sign out and continue").press().shows(200, "Join "+c.team.Name, "I’m new here")
 		stranger.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).

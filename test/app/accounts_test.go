@@ -29,7 +29,7 @@ func TestAccounts(t *testing.T) {
 			follow("Cancel").shows(http.StatusOK, "Performance")
 		page.form("Disconnect").press().
 			shows(http.StatusOK,
-				"The Bluesky account "+c.handle()+" was disconnected. Bluesky was told that the permission has ended.",
+				"The Bluesky account "+c.handle()+" was disconnected. Bluesky was notified that the permission was revoked.",
 				"No account is connected yet.")
 		b.open(fmt.Sprint("/accounts/", c.account)).shows(http.StatusNotFound)
 		page.form("Disconnect").press().shows(http.StatusNotFound)
@@ -186,13 +186,13 @@ func TestAccountMetrics(t *testing.T) {
 		}
 		p := b.open(path).
 			shows(http.StatusOK, "Engagement", "Best post", "<b>Fresh</b> 8", "Posting days", "Followers", "Formats", "Export",
-				"Mon", "About these figures")
+				"Mon", "About these metrics")
 		p.lacks("<b>Fresh")
 		if !strings.Contains(p.source, `<svg class="plot wide"`) {
 			t.Error("no follower chart")
 		}
 		b.open(path+"?period=7").
-			shows(http.StatusOK, "Based on 7 posts.", "+7 in this period", "+250% 7 per week", "+169% 39 before").
+			shows(http.StatusOK, "Based on 7 posts.", "+7 in this period", "+250% 7 per week", "+169% previously 39").
 			lacks("Fresh&lt;/b&gt; 8")
 		file := b.open(path+"/figures.csv?period=7").
 			shows(http.StatusOK, "figure,of,value,low,high,posts", "likes,account,91,,,7", "posts,image,7")
@@ -200,18 +200,18 @@ func TestAccountMetrics(t *testing.T) {
 			t.Error(file.header)
 		}
 		b.open("/accounts").shows(http.StatusOK, "Last post").lacks("No posts yet")
-		weeks := b.open("/analytics").shows(http.StatusOK, c.handle()+" on Bluesky 300 +7 7 105 +169%", "+250% 2 before",
-			"+169% 39 before", "Followers gained", "Compared with the seven days before", "Best posts", "<b>Fresh</b> 6")
+		weeks := b.open("/analytics").shows(http.StatusOK, c.handle()+" on Bluesky 300 +7 7 105 +169%", "+250% previously 2",
+			"+169% previously 39", "Followers gained", "Compared with the seven days before", "Best posts", "<b>Fresh</b> 6")
 		weeks.contains(`<svg class="spark"`, fmt.Sprintf(`<img src="/accounts/%d/picture"`, c.account))
 		weeks.contains(`aria-label="Followers gained. The table`, `class="line past"`)
 		weeks.lacks("By network")
-		weeks.follow("Engagement").shows(http.StatusOK, "Engagement by day of the post")
+		weeks.follow("Engagement").shows(http.StatusOK, "Engagement by day of publication")
 		weeks.follow("Export").shows(http.StatusOK, c.handle()+",bluesky,300,7,7,,105,2,,39")
 		b.open("/analytics?network=instagram").shows(http.StatusOK, c.handle()+" on Bluesky")
 		weeks.follow("28 days").
-			shows(http.StatusOK, "Compared with the 28 days before", c.handle()+" on Bluesky 300 +11 9 144", "No earlier figures").
-			lacks("0 before")
-		b.open("/analytics?days=365&show=engagement").shows(http.StatusOK, "Engagement by week of the post")
+			shows(http.StatusOK, "Compared with the 28 days before", c.handle()+" on Bluesky 300 +11 9 144", "No earlier data").
+			lacks("previously 0")
+		b.open("/analytics?days=365&show=engagement").shows(http.StatusOK, "Engagement by week of publication")
 		b.open("/analytics?days=3").shows(http.StatusOK, "Compared with the seven days before")
 		weeks.follow(c.handle()+" on Bluesky").shows(http.StatusOK, "Best post")
 		b.open("/").shows(http.StatusOK, "Accounts this week", "105 interactions, 39 the week before", "300 followers +7 in seven days")

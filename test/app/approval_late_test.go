@@ -13,7 +13,7 @@ import (
 // requestApprovalLink requests approval and returns the path of the approval link.
 func (b *browser) requestApprovalLink(id string) string {
 	b.t.Helper()
-	ask := b.open("/posts/" + id).follow("Send for approval…").form("Create the link")
+	ask := b.open("/posts/" + id).follow("Send for approval…").form("Create link")
 	ask.values.Del("schedule")
 	return strings.TrimPrefix(ask.press().shows(http.StatusOK, "The client’s link").field("link"), b.root)
 }
@@ -72,7 +72,7 @@ func TestSendNewVersionForApproval(t *testing.T) {
 			shows(http.StatusUnprocessableEntity, "The post has changed",
 				"Ask the team that sent it for a link to the new version.").lacks("better", "For the client")
 		sent := editor.open(at).shows(http.StatusOK, "The post has changed since it was sent to the client.").
-			follow("Send the new version…").form("Create the link").press().
+			follow("Send the new version…").form("Create link").press().
 			shows(http.StatusOK, "The client’s link", "Create another link…").lacks("Send the new version")
 		second := strings.TrimPrefix(sent.field("link"), h.root)
 		guest.open(second).shows(http.StatusOK, "For the client, better", "Approve")
@@ -81,7 +81,7 @@ func TestSendNewVersionForApproval(t *testing.T) {
 		for _, dead := range []string{first, second} {
 			guest.open(dead).shows(http.StatusUnprocessableEntity, "The team has revoked this link.").lacks("better")
 		}
-		again := editor.open(at).follow("Create another link…").form("Create the link").press().
+		again := editor.open(at).follow("Create another link…").form("Create link").press().
 			shows(http.StatusOK, "The client’s link")
 		guest.open(strings.TrimPrefix(again.field("link"), h.root)).shows(http.StatusOK, "For the client, better")
 		c.as(t, access.Admin).open("/settings/audit").shows(http.StatusOK, "revoked the approval links of a post")
@@ -111,7 +111,7 @@ func TestRequestChangesAndUndo(t *testing.T) {
 		editor.open("/approvals").lacks("Comments to reply to")
 		editor.open("/posts/"+id).shows(http.StatusOK, "Approved", "Not so <loud>.")
 		editor.open("/posts/"+id+"/edit").form("Save").fill("caption", "Quieter").press().shows(http.StatusOK)
-		sent := editor.open("/posts/"+id).follow("Send the new version…").form("Create the link").press().
+		sent := editor.open("/posts/"+id).follow("Send the new version…").form("Create link").press().
 			shows(http.StatusOK, "The client’s link")
 		again := guest.open(strings.TrimPrefix(sent.field("link"), h.root)).form("Request changes").fill("name", "Cleo").
 			fill("comment", "Louder.").press().form("Approve after all")

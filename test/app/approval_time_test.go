@@ -82,7 +82,7 @@ func TestPageShowsClientLink(t *testing.T) {
 			shows(http.StatusOK, "The links were revoked", "were revoked").lacks("The post has changed since")
 		shows(unsent, "Approved")
 		editor.open(at).lacks("Revoke links")
-		sent := editor.open(at).follow("Create another link…").form("Create the link").press().
+		sent := editor.open(at).follow("Create another link…").form("Create link").press().
 			shows(http.StatusOK, "The client’s link", "Revoke links")
 		link := strings.TrimPrefix(sent.field("link"), h.root)
 		shows("Waiting for approval", unsent)
@@ -90,7 +90,7 @@ func TestPageShowsClientLink(t *testing.T) {
 		shows("Approved", "Waiting for approval")
 		editor.open(at+"/edit").form("Save").fill("caption", "Better").press().
 			shows(http.StatusOK, "Saved.", "The client’s earlier links no longer work", unsent).lacks("Revoke links")
-		editor.open(at).follow("Send the new version…").form("Create the link").press().shows(http.StatusOK, "Revoke links").lacks(unsent)
+		editor.open(at).follow("Send the new version…").form("Create link").press().shows(http.StatusOK, "Revoke links").lacks(unsent)
 	})
 }
 
@@ -135,7 +135,7 @@ func TestAltTextChangesVersion(t *testing.T) {
 		if n := h.count(t, "events WHERE kind = 'post.returned' AND subject = ?", id); n != 1 {
 			t.Errorf("%d events", n)
 		}
-		sent := editor.open("/posts/"+id).follow("Send the new version…").form("Create the link").press().
+		sent := editor.open("/posts/"+id).follow("Send the new version…").form("Create link").press().
 			shows(http.StatusOK, "The client’s link")
 		guest.open(strings.TrimPrefix(sent.field("link"), h.root)).form("Approve").fill("name", "Cleo").press().
 			shows(http.StatusOK, "Approved by")
@@ -151,12 +151,12 @@ func TestSendForApprovalWithTimeAndMessage(t *testing.T) {
 		editor := c.as(t, access.Editor)
 		id := c.draft(t, "For the client", "")
 		day, clock, when := c.formTime(t, 50*time.Hour)
-		ask := editor.open("/approvals/new?post="+id).form("Create the link").fill("message", "Have a <look>, please.")
+		ask := editor.open("/approvals/new?post="+id).form("Create link").fill("message", "Have a <look>, please.")
 		ask.fill("date", day).fill("time", "").press().
 			shows(http.StatusUnprocessableEntity, "Enter a date and a time", "Have a <look>, please.")
 		ask.fill("message", strings.Repeat("ä", 2001)).fill("time", clock).press().
 			shows(http.StatusUnprocessableEntity, "A message may have at most 2000 characters.")
-		again := editor.open("/approvals/new?post=" + id).form("Create the link")
+		again := editor.open("/approvals/new?post=" + id).form("Create link")
 		if again.values.Get("date") != "" || again.values.Get("time") != "" {
 			t.Errorf("after an error, the draft has the time %s %s", again.values.Get("date"), again.values.Get("time"))
 		}
@@ -180,7 +180,7 @@ func TestSendForApprovalClearsTime(t *testing.T) {
 		editor := c.as(t, access.Editor)
 		_, _, when := c.formTime(t, 50*time.Hour)
 		id := c.draft(t, "For the client", when.Format(time.RFC3339))
-		sent := editor.open("/approvals/new?post="+id).form("Create the link").fill("date", "").fill("time", "").press().
+		sent := editor.open("/approvals/new?post="+id).form("Create link").fill("date", "").fill("time", "").press().
 			shows(http.StatusOK, "The client’s link")
 		if held := c.storedPost(t, sent.path); !held.ScheduledAt.IsZero() {
 			t.Errorf("the draft has the time %v, want none", held.ScheduledAt)
@@ -199,7 +199,7 @@ func TestSendForApprovalAfterSchedule(t *testing.T) {
 		c := h.crew(t)
 		id := c.draft(t, "For the client", "")
 		day, _, when := c.formTime(t, 50*time.Hour)
-		ask := c.as(t, access.Editor).open("/approvals/new?post=" + id).form("Create the link")
+		ask := c.as(t, access.Editor).open("/approvals/new?post=" + id).form("Create link")
 		c.callTool(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": when.Format(time.RFC3339)})
 		ask.fill("date", day).press().shows(http.StatusUnprocessableEntity, "Enter a date and a time", "The post keeps its time.")
 	})
@@ -213,7 +213,7 @@ func TestSendApprovedDraft(t *testing.T) {
 		id := c.draft(t, "For the client", "")
 		h.browser(t).open(editor.requestApprovalLink(id)).form("Approve").fill("name", "Cleo").press().shows(http.StatusOK, "Approved by")
 		p := editor.open("/posts/"+id+"/edit").form("Send for approval…").press().
-			shows(http.StatusOK, "The client has already approved the post.").lacks("Create the link")
+			shows(http.StatusOK, "The client has already approved the post.").lacks("Create link")
 		if !strings.Contains(p.source, `href="/posts/`+id+`" data-cancel`) {
 			t.Error("the dialog has no link that closes it")
 		}

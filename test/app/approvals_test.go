@@ -17,8 +17,8 @@ import (
 // requestApproval creates one approval link for several posts and returns the paths of the link and of its page.
 func (b *browser) requestApproval(schedule bool, ids ...string) (string, string) {
 	b.t.Helper()
-	ask := b.open("/posts").form("Ask for approval…").fill("post", ids...).press().shows(http.StatusOK, "Send for approval").
-		form("Create the link")
+	ask := b.open("/posts").form("Send for approval…").fill("post", ids...).press().shows(http.StatusOK, "Send for approval").
+		form("Create link")
 	ask.values.Del("schedule")
 	if schedule {
 		ask.fill("schedule", "yes")
@@ -42,8 +42,8 @@ func TestSeveralPostsInOneLink(t *testing.T) {
 		first, second := c.draft(t, "The <first> post. #coffee", h.apiTime(48*time.Hour)), c.draft(t, "The second post.", "")
 		third, out := c.draft(t, "The third post.", ""), c.draft(t, "Is out.", "")
 		h.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, out)
-		b.open("/posts").form("Ask for approval…").press().shows(200, "Select at least one post.")
-		b.open("/posts").form("Ask for approval…").fill("post", first, second, third, out).press().
+		b.open("/posts").form("Send for approval…").press().shows(200, "Select at least one post.")
+		b.open("/posts").form("Send for approval…").fill("post", first, second, third, out).press().
 			shows(200, "The client gets one link to these posts", "Not sent Is out. The post has already been submitted.")
 		link, at := b.requestApproval(false, first, second, third)
 		viewer.open(at).shows(403)
@@ -63,7 +63,7 @@ func TestSeveralPostsInOneLink(t *testing.T) {
 			t.Errorf("the input is lost: %v", f.values)
 		}
 		f.press().shows(200, "1 approved, 1 with changes, 1 to go", "Not <this> one", "Changes requested", "Approve the other post")
-		f.press().shows(422, "This version has already been decided.", "Comment : The third post. Not <this> one")
+		f.press().shows(422, "The client has already decided on this version.", "Comment : The third post. Not <this> one")
 		f = guest.open(link).shows(200, "As Cleo · Change").form("Approve the other post")
 		if got := h.browser(t).open(link).form("Approve the other post").values.Get("name"); got != "" {
 			t.Errorf("another visitor sees the name %q", got)
@@ -103,7 +103,7 @@ func TestApproveAllAndSchedule(t *testing.T) {
 		}
 		const not = "The client has approved it, but it was not scheduled: "
 		for id, why := range map[string]string{
-			undated: "it has no time.", late: "its time had passed.", long: "a network would refuse it.",
+			undated: "it has no time.", late: "its time had passed.", long: "a network would reject it.",
 		} {
 			b.open("/posts/"+id).shows(200, not+why)
 		}
@@ -205,12 +205,12 @@ func TestLinkShowsItsVersions(t *testing.T) {
 		all := p.form("Approve the other post").fill("name", "Cleo") // shows only one post
 		all.press().shows(200, "1 approved, 1 to go")
 
-		b.open(at).form("Revoke the link").press().shows(200, "The link was revoked", "Revoked").lacks("The client’s link")
+		b.open(at).form("Revoke link").press().shows(200, "The link was revoked", "Revoked").lacks("The client’s link")
 		guest.open(link).shows(422, "The team has revoked this link.")
 		guest.open(other).shows(200, "Approved by Cleo")
 		b.open("/posts/"+two).shows(200, "The client’s links were revoked.")
 		b.open("/posts/" + one).lacks("No working link")
-		b.open(otherAt).form("Revoke the link").press().shows(200)
+		b.open(otherAt).form("Revoke link").press().shows(200)
 		guest.open(other).shows(422, "The team has revoked this link.")
 		b.send(http.MethodPost, at+"/revoke", url.Values{}).shows(422, "The link has already been revoked.")
 		b.open("/approvals?show=all").shows(200, "2 posts for the client", "Revoked")
@@ -253,10 +253,10 @@ func TestMailedApprovalLink(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		one, two := c.draft(t, "One.", ""), c.draft(t, "Two.", "")
-		ask := b.open("/approvals/new?post=" + one + "&post=" + two).form("Create the link")
+		ask := b.open("/approvals/new?post=" + one + "&post=" + two).form("Create link")
 		ask.fill("email", "no address").press().shows(422, "Enter an email address")
 		sent := ask.fill("email", "cleo@client.example").press().
-			shows(200, "The link was mailed to cleo@client.example.", "2 posts for cleo@client.example", "Mailed")
+			shows(200, "The link was emailed to cleo@client.example.", "2 posts for cleo@client.example", "Emailed")
 		link := box.link("cleo@client.example")
 		if link == "" || h.root+link != sent.field("link") || !strings.Contains(box.texts["cleo@client.example"],
 			"Ada editor (Harbour") || !strings.Contains(box.texts["cleo@client.example"], "asks you to review 2 posts:") {
@@ -264,14 +264,14 @@ func TestMailedApprovalLink(t *testing.T) {
 		}
 		h.browser(t).open(link).shows(200, "2 posts from")
 		box.refuse(true)
-		sent.form("Mail it again").press().shows(200, "it could not be mailed", "It was not mailed.")
-		b.open("/posts/"+one).follow("Create another link…").form("Create the link").fill("email", "dan@client.example").press().
-			shows(200, "it could not be mailed", "The client’s link")
+		sent.form("Email again").press().shows(200, "it could not be emailed", "It was not emailed.")
+		b.open("/posts/"+one).follow("Create another link…").form("Create link").fill("email", "dan@client.example").press().
+			shows(200, "it could not be emailed", "The client’s link")
 		box.refuse(false)
 		for range 8 {
-			b.open(sent.path).form("Mail it again").press().shows(200, "The link was mailed")
+			b.open(sent.path).form("Email again").press().shows(200, "The link was emailed")
 		}
-		b.open(sent.path).form("Mail it again").press().shows(429, "Too many approval links were mailed within a day.")
+		b.open(sent.path).form("Email again").press().shows(429, "Too many approval links were emailed within a day.")
 	})
 }
 
@@ -281,7 +281,7 @@ func TestApprovalPersonalData(t *testing.T) {
 		c := h.crew(t)
 		owner := c.as(t, access.Owner)
 		one, two := c.draft(t, "One.", ""), c.draft(t, "Two.", "")
-		sent := owner.open("/approvals/new?post="+one+"&post="+two).form("Create the link").fill("email", "cleo@client.example").press()
+		sent := owner.open("/approvals/new?post="+one+"&post="+two).form("Create link").fill("email", "cleo@client.example").press()
 		link := strings.TrimPrefix(sent.field("link"), h.root)
 		h.browser(t).open(link).form("Comment only : One.").fill("name", "Cleo Client").fill("comment-"+one, "Nice <3").press().shows(200)
 		file := owner.open("/settings/export.zip").shows(http.StatusOK)

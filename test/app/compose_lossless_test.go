@@ -188,7 +188,7 @@ func TestAskBeforeSaving(t *testing.T) {
 		b.send("POST", "/posts/new", form).shows(200, "Publish now", "Bluesky:", "Publish to 1 account", "Cancel")
 		form.Set("do", "approval")
 		b.send("POST", "/posts/new", form).shows(200, "Send for approval", "Message to the client",
-			"Schedule when approved", "Create the link")
+			"Schedule when approved", "Create link")
 		form.Set("caption", strings.Repeat("x", 301))
 		b.send("POST", "/posts/new", form).shows(200, "A network would reject this post")
 		form.Del("account")
@@ -214,7 +214,7 @@ func TestSeriesStartsOnSchedule(t *testing.T) {
 		if n := c.count(t, "posts"); n != 0 {
 			t.Errorf("%d posts", n)
 		}
-		f.press().shows(200, "The post repeats by its rule")
+		f.press().shows(200, "The post repeats on schedule")
 	})
 }
 
@@ -321,10 +321,10 @@ func TestFileNamesAfterSignIn(t *testing.T) {
 		for _, size := range []int{100, 3 << 20} {
 			f := b.open("/posts/new?caption=Hello").form("Save draft")
 			c.signOut(t, access.Editor)
-			asked := f.attach("quay.png", make([]byte, size)).shows(200, "What you wrote is not lost")
+			asked := f.attach("quay.png", make([]byte, size)).shows(200, "Your input will be restored")
 			again := asked.form("Sign in").fill("email", c.people[access.Editor].Email).fill("password", password).press()
 			again.shows(200, "You are signed in again.", "Not uploaded: quay.png. Choose these files again.")
-			if got := strings.Contains(again.text(), "check the fields below the files"); got != (size > 2<<20) {
+			if got := strings.Contains(again.text(), "Check the fields below the files"); got != (size > 2<<20) {
 				t.Errorf("a file of %d bytes: %s", size, again.text())
 			}
 			if got := again.form("Save draft").values.Get("caption"); size == 100 && got != "Hello" {

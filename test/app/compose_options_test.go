@@ -139,7 +139,7 @@ func TestComposerCreatorInfo(t *testing.T) {
 			"Turned off: duets, stitches")
 		link, _ = c.callTool(t, "get_connect_link", map[string]any{"platform": "tiktok"})["url"].(string)
 		busy := must.Get(fixture.ConnectByConsent(t.Context(), h.Server, c.people[access.Owner].ID, "tiktok", link, "busy.bistro"))(t)
-		b.open(fmt.Sprint("/posts/new?account=", busy)).shows(http.StatusOK, "TikTok accepts no posts for busy.bistro at the moment",
+		b.open(fmt.Sprint("/posts/new?account=", busy)).shows(http.StatusOK, "TikTok is not accepting posts for busy.bistro at the moment",
 			"spam_risk_too_many_posts")
 		page := b.open(fmt.Sprint("/posts/new?account=", id))
 		for option, disabled := range map[string]bool{

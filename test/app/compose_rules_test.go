@@ -34,7 +34,7 @@ func TestSignInKeepsInput(t *testing.T) {
 		f := b.open("/posts/new").form("Schedule").fill("caption", long).fill("account", c.id()).
 			fill("date", "2031-05-06").fill("time", "10:15")
 		c.signOut(t, access.Editor)
-		asked := f.press().shows(200, "What you wrote is not lost")
+		asked := f.press().shows(200, "Your input will be restored")
 		wrong := asked.form("Sign in").fill("email", c.people[access.Editor].Email).fill("password", "wrong").press().shows(401)
 		again := wrong.form("Sign in").fill("password", password).press().shows(200, "You are signed in again.", "New post")
 		got := again.form("Save draft")
@@ -49,7 +49,7 @@ func TestSignInKeepsInput(t *testing.T) {
 		b.open("/posts/new").shows(200).lacks("ä\nä")
 		edit := b.open(saved.path+"/edit").form("Save").fill("caption", "Changed while away")
 		c.signOut(t, access.Editor)
-		back := edit.press().shows(200, "What you wrote is not lost").form("Sign in").
+		back := edit.press().shows(200, "Your input will be restored").form("Sign in").
 			fill("email", c.people[access.Editor].Email).fill("password", password).press()
 		back.shows(200, "Edit post").form("Save").press().shows(200, "Saved.")
 		if got := c.storedPost(t, saved.path).Caption; got != "Changed while away" {
@@ -140,7 +140,7 @@ func TestApprovalShowsAccountMedia(t *testing.T) {
 		film := fmt.Sprint(c.addVideo(t))
 		f := b.open("/posts/new?caption=Look&account=" + c.id() + "&media=" + picture).form("Send for approval…")
 		f.values.Set("media-"+c.id(), film)
-		link := f.press().shows(200, "Send for approval").form("Create the link").press().shows(200, "The client’s link")
+		link := f.press().shows(200, "Send for approval").form("Create link").press().shows(200, "The client’s link")
 		at := strings.TrimPrefix(link.field("link"), h.root)
 		client := h.browser(t)
 		client.open(at).

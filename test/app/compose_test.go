@@ -209,7 +209,7 @@ func TestAddMediaToPost(t *testing.T) {
 		drafts := c.count(t, "posts")
 		p = b.open("/posts/new?caption=Hi&account="+c.id()+"&media="+harbour).form("Save draft").
 			fill("alt-"+harbour, strings.Repeat("x", 1001)).press()
-		p.shows(422, "The post was saved, but the next step failed. Use at most 1000 characters of alternative text.")
+		p.shows(422, "The post was saved, but the next step failed. Alt text can have at most 1000 characters.")
 		p.form("Save").fill("alt-"+harbour, "Boats.").press().shows(200, "Saved.")
 		if n := c.count(t, "posts"); n != drafts+1 {
 			t.Errorf("%d additional posts", n-drafts)
@@ -298,7 +298,7 @@ func TestRepeatPost(t *testing.T) {
 			shows(200, "It would be published:", "Fri 28 Mar 2031, 10:00", "Mon 7 Apr 2031, 10:00")
 		checked.lacks("Mon 31 Mar 2031")
 		f.fill("every", "0").press().shows(422, "Enter a whole number from 1 to 99.")
-		saved := f.fill("every", "2").press().shows(200, "The post repeats by its rule, next on Fri 28 Mar 2031, 10:00.")
+		saved := f.fill("every", "2").press().shows(200, "The post repeats on schedule. Next post: Fri 28 Mar 2031, 10:00.")
 		held := c.storedPost(t, saved.path)
 		if !held.IsTemplate || held.Series.Rule != "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,FR;COUNT=4" || held.Series.Timezone != "Europe/Berlin" {
 			t.Errorf("%+v", held.Series)
@@ -318,7 +318,7 @@ func TestComposeApprovalAndPublish(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		p := b.open("/posts/new?caption=Hello&account="+c.id()).form("Send for approval…").press().
-			shows(200, "Send for approval", "Hello").form("Create the link").press().shows(200, "Waiting for approval")
+			shows(200, "Send for approval", "Hello").form("Create link").press().shows(200, "Waiting for approval")
 		link := regexp.MustCompile(`value="http://[^/]+(/approval/[^"]+)"`).FindStringSubmatch(p.source)
 		if link == nil {
 			t.Fatal(p.source)

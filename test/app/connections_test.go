@@ -156,7 +156,7 @@ func TestDisconnectEndsSelectedTracking(t *testing.T) {
 		owner := c.as(t, access.Owner)
 		owner.open("/settings/assistants").shows(200, "Paused", "The operator has paused spending")
 		owner.open(at).shows(200, "#coffee on Instagram", "every 3 days").form("Disconnect app").press().
-			shows(200, "1 tracking was ended and will not be charged again.")
+			shows(200, "Tracking of 1 report was turned off and will not be charged again.")
 		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 || h.isActive(t, made) {
 			t.Errorf("%d reports are tracked", n)
 		}

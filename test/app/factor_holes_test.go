@@ -184,7 +184,7 @@ func TestFactorAppliesAcrossTeams(t *testing.T) {
 		if n := h.count(t, "api_keys"); n != 0 {
 			t.Errorf("%d keys", n)
 		}
-		b.open(fmt.Sprintf("/account/teams/%d/leave", strict.team.ID)).shows(200, "Leave the team")
+		b.open(fmt.Sprintf("/account/teams/%d/leave", strict.team.ID)).shows(200, "Leave team")
 	})
 }
 

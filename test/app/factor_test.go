@@ -52,7 +52,7 @@ func (h *env) addApp(tb testing.TB, b *browser) *app {
 	tb.Helper()
 	p := b.open("/account/authenticator/new").shows(200, "Scan this QR code").contains("<svg")
 	a := &app{h: h, secret: p.secret()}
-	done := p.form("Add the app").fill("code", a.code(tb)).press().shows(200, "Save your recovery codes", "signed out everywhere else")
+	done := p.form("Add app").fill("code", a.code(tb)).press().shows(200, "Save your recovery codes", "signed out everywhere else")
 	for _, m := range codeShown.FindAllStringSubmatch(done.source, -1) {
 		a.codes = append(a.codes, m[1])
 	}
@@ -143,7 +143,7 @@ func TestRecoveryCodeWorksOnce(t *testing.T) {
 		if n := h.count(t, "events WHERE kind = 'totp.recovery_code_used'"); n != 1 {
 			t.Errorf("%d events", n)
 		}
-		made := b.open("/account/authenticator").form("Make new recovery codes").press().shows(200, "Save your recovery codes")
+		made := b.open("/account/authenticator").form("Generate new recovery codes").press().shows(200, "Save your recovery codes")
 		asked.form("Sign in with a recovery code").fill("recovery", a.codes[3]).press().shows(401, "used before")
 		asked.form("Sign in with a recovery code").fill("recovery", codeShown.FindStringSubmatch(made.source)[1]).
 			press().shows(200, c.team.Name)
@@ -165,7 +165,7 @@ func TestCodeKeepsInput(t *testing.T) {
 		a := h.addApp(t, b)
 		form := b.open("/settings/keys/new").form("Create key").fill("name", "Kept <name>")
 		must.NoError(t, h.Teams.EndSessions(t.Context(), c.people[access.Owner].ID))
-		asked := form.press().shows(200, "is not lost").form("Sign in").fill("email", c.people[access.Owner].Email).
+		asked := form.press().shows(200, "Your input will be restored").form("Sign in").fill("email", c.people[access.Owner].Email).
 			fill("password", password).press().shows(200, "Two-factor authentication")
 		asked.form("Sign in").fill("code", "123").press().shows(401)
 		page := asked.form("Sign in").fill("code", a.code(t)).press().shows(200, "New API key")
@@ -278,7 +278,7 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 		// Adding one opens the requested page.
 		b := m.signIn(t, access.Viewer)
 		p := b.open("/posts").
-			shows(200, "Set up two-factor authentication", m.team.Name, "API keys keep working meanwhile", "stops within an hour")
+			shows(200, "Set up two-factor authentication", m.team.Name, "API keys keep working in the meantime", "stop working within an hour")
 		p.follow("Add an authenticator app").shows(200, "Scan this QR code")
 		h.addApp(t, b)
 		b.open("/posts").shows(200, "Posts")
@@ -317,7 +317,7 @@ func TestRequirementKeepsInput(t *testing.T) {
 			for _, m := range secretShown.FindAllStringSubmatch(p.source, -1) {
 				a.secret += m[1]
 			}
-			page := p.form("Add the app").fill("code", a.code(t)).press().follow("I have saved them").shows(200, want)
+			page := p.form("Add app").fill("code", a.code(t)).press().follow("I have saved them").shows(200, want)
 			if got := page.form(button).values; got.Get("name")+got.Get("caption") != "Typed before" {
 				t.Errorf("%v", got)
 			}

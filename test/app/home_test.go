@@ -42,7 +42,7 @@ func TestHome(t *testing.T) {
 		viewer.open("/").lacks("Overdue drafts")
 
 		must.NoError(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
-		viewer.open("/").shows(http.StatusOK, "the connection is lost: nothing is published to it")
+		viewer.open("/").shows(http.StatusOK, "is lost. Nothing is published to it")
 		h.crew(t).as(t, access.Owner).open("/").lacks("Wished for Sunday")
 	})
 }
@@ -54,7 +54,7 @@ func TestHomeNewTeam(t *testing.T) {
 		b := c.as(t, access.Owner)
 		b.open("/accounts").follow("Disconnect "+c.handle()).form("Disconnect").press().shows(http.StatusOK, "was disconnected.")
 		b.open("/").shows(http.StatusOK, "Connect an account").lacks("Up next", "Recently published", "Accounts this week")
-		b.open("/analytics").shows(http.StatusOK, "No account is connected yet. Connect one to see its figures here.")
+		b.open("/analytics").shows(http.StatusOK, "No account is connected yet. Connect one to see its analytics here.")
 		b.open("/").shows(http.StatusOK, "Getting started").follow("Connect an account").shows(http.StatusOK, "Connect an account")
 		c.as(t, access.Editor).open("/").shows(http.StatusOK, "An owner or admin of the team connects an account")
 
@@ -70,7 +70,7 @@ func TestHomeChecklist(t *testing.T) {
 		owner, admin := c.as(t, access.Owner), c.as(t, access.Admin)
 		p := owner.open("/").shows(http.StatusOK, "Getting started 2 of 4 done", "Done: Connect an account", "Done: Invite a colleague")
 		p.follow("Write a post").shows(http.StatusOK, "New post")
-		p.follow("Ask for approval").shows(http.StatusOK, "Approvals")
+		p.follow("Send for approval").shows(http.StatusOK, "Approvals")
 		c.as(t, access.Editor).open("/").lacks("Getting started")
 		c.draft(t, "The first one", "")
 		admin.open("/").shows(http.StatusOK, "3 of 4 done", "Done: Write a post").form("Dismiss").press().

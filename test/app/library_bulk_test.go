@@ -133,7 +133,7 @@ func TestDeleteSelectedFilesOfApprovedPost(t *testing.T) {
 		at := c.addImage(t, "quay", 10)
 		id := c.draft(t, "For the client", "")
 		c.callTool(t, "update_post", map[string]any{"id": id, "media_ids": []int64{int64(mustNumber(t, mediaID(at)))}})
-		b.open("/posts/" + id).follow("Send for approval…").form("Create the link").press().shows(200)
+		b.open("/posts/" + id).follow("Send for approval…").form("Create link").press().shows(200)
 		b.open("/media").form("Delete…").fill("media", mediaID(at)).press().
 			form("Delete 1 file").fill("posts", "take_out").press().
 			shows(200, "quay Deleted and removed from 1 post. These posts need approval again: For the client").
@@ -151,7 +151,7 @@ func TestDescribeSelectedFiles(t *testing.T) {
 		chosen := b.open("/media?kind=").form("Alt text").fill("media", quay, boat, film).press().
 			shows(200, "quay", "boat", "1 selected video has no alt text")
 		texts := chosen.form("Save alt text").fill("alt-"+quay, "The quay.").fill("alt-"+boat, strings.Repeat("x", 1001))
-		again := texts.press().shows(422, "1 text was not saved.", "1 text was saved.", "Use at most 1000 characters")
+		again := texts.press().shows(422, "1 text was not saved.", "1 text was saved.", "Alt text can have at most 1000 characters.")
 		if got := again.form("Save alt text").values; got.Get("alt-"+quay) != "The quay." || len(got.Get("alt-"+boat)) != 1001 {
 			t.Errorf("the input is lost: %v", got)
 		}

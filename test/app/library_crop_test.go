@@ -76,15 +76,15 @@ func TestCropProblems(t *testing.T) {
 		page := b.open(at + "/crop")
 		page.form("Save as a new image").press().shows(422, "This is the whole image.")
 		wide := page.form("Save as a new image").fill("left", "20").fill("shape", "4x5").press().
-			shows(422, "The part reaches beyond the image.").form("Save as a new image")
+			shows(422, "The crop area extends beyond the image.").form("Save as a new image")
 		if wide.values.Get("left") != "20" || wide.values.Get("shape") != "4x5" {
 			t.Errorf("the input is lost: %v", wide.values)
 		}
 		page.form("Save as a new image").fill("width", "15").press().shows(422, "at least 16 pixels per side")
-		page.form("Save as a new image").fill("width", "1e9").press().shows(422, "whole numbers of pixels")
+		page.form("Save as a new image").fill("width", "1e9").press().shows(422, "in whole pixels")
 		form := page.form("Save as a new image")
 		form.values.Set("shape", "7x7")
-		form.press().shows(422, "Choose one of the shapes.")
+		form.press().shows(422, "Choose an aspect ratio.")
 		film := fmt.Sprintf("/media/%d", c.addVideo(t))
 		b.open(film).shows(200).lacks("Crop or rotate")
 		b.open(film + "/crop").shows(404)

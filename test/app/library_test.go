@@ -168,7 +168,7 @@ func TestDeleteFileOfApprovedPost(t *testing.T) {
 			c.callTool(t, "update_post",
 				map[string]any{"id": post, "media_ids": []int64{int64(mustNumber(t, strings.TrimPrefix(at, "/media/")))}})
 		}
-		b.open("/posts/"+id).follow("Send for approval…").form("Create the link").press().
+		b.open("/posts/"+id).follow("Send for approval…").form("Create link").press().
 			shows(200, "version 1", "send the new version to the client").lacks("shown from")
 		h.change(t, "UPDATE posts SET approval = 'approved' WHERE id = ?", id)
 		b.open(at+"/delete").shows(200, "need a new approval link").form("Delete file").fill("posts", "take_out").press().
@@ -252,7 +252,7 @@ func TestAddFiles(t *testing.T) {
 			}
 		}
 		b.open("/media/add").shows(200, "This costs 2 credits").form("Download for 2 credits").
-			fill("username", "not a name!").press().shows(422, "Enter a username of this platform")
+			fill("username", "not a name!").press().shows(422, "Enter a username on this platform")
 		b.open("/media/add").form("Download for 2 credits").fill("type", "playlists").fill("username", "harbour_cafe").
 			press().shows(422, "This platform supports only")
 		b.open("/media/add").form("Download for 2 credits").fill("username", "harbour_cafe").press().

@@ -117,7 +117,7 @@ func TestMailedInvitationIsNotShown(t *testing.T) {
 		b.open("/account").shows(200, "Confirmed").lacks("Not confirmed")
 
 		box.refuse(true)
-		p := send("gone@harbour.example").shows(502, "The mail could not be sent").lacks("Open invitations")
+		p := send("gone@harbour.example").shows(502, "The email could not be sent").lacks("Open invitations")
 		if got := p.form("Send invitation").values.Get("email"); got != "gone@harbour.example" {
 			t.Errorf("the input is lost: %q", got)
 		}
@@ -133,7 +133,7 @@ func TestNotificationSettings(t *testing.T) {
 		c := h.crew(t)
 		owner := c.as(t, access.Owner)
 		f := owner.open("/notices/settings").
-			shows(200, "In the app", "By email", "API keys and assistants", "Somebody changes how you sign in").form("Save")
+			shows(200, "In the app", "By email", "API keys and assistants", "Someone changes your sign-in methods").form("Save")
 		f.fill("mail", "post_failed").fill("app", "account_lost").press().shows(200, "Your settings were saved.")
 		if got := owner.open("/notices/settings").form("Save").values["app"]; len(got) != 1 || got[0] != "account_lost" {
 			t.Errorf("%q are shown in the app, want lost accounts only", got)
@@ -162,7 +162,7 @@ func TestConfirmEmailAddress(t *testing.T) {
 		h.browser(t).open(link).shows(200, "Sign in")
 		b.open(link).shows(200, "Confirm your email address", email)
 		b.open("/account").shows(200, "Not confirmed")
-		b.open(link).form("Confirm the address").press().shows(200, "Your email address is confirmed.").lacks("Not confirmed")
+		b.open(link).form("Confirm address").press().shows(200, "Your email address is confirmed.").lacks("Not confirmed")
 		b.open(link).shows(422, "already been used")
 		b.send(http.MethodPost, "/account/email/confirm", url.Values{}).shows(422, "already confirmed")
 	})
@@ -189,7 +189,7 @@ func TestJoinSecondTeamRequiresConfirmation(t *testing.T) {
 		person := other.people[access.Viewer]
 		b := other.as(t, access.Viewer)
 		path := c.invite(t, person.Email, access.Editor)
-		b.open(path).form("Join the team").press().
+		b.open(path).form("Join team").press().
 			shows(200, "Waiting for confirmation", "An owner or admin of "+c.team.Name+" must confirm")
 		b.open("/account").shows(200, other.team.Name).lacks(c.team.Name)
 		b.open(path).shows(422, "must confirm that it is you")

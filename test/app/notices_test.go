@@ -70,9 +70,9 @@ func TestNoticesByEvent(t *testing.T) {
 		keyForm.fill("daily_credits", "50").press().shows(200)
 		owner.open("/notices").
 			shows(200,
-				"An API key was changed: its daily limit was none and is 50 credits now. If nobody on your team changed it, revoke it.")
+				"An API key was changed: its daily limit was none and is now 50 credits. If nobody on your team changed it, revoke it.")
 		keyForm.fill("level", "read_only").fill("daily_credits", "1").press().shows(200)
-		owner.open("/notices").shows(200, "An API key was changed. It can read. Its daily limit was 50 credits and is 1 credit now.")
+		owner.open("/notices").shows(200, "An API key was changed. It can read. Its daily limit was 50 credits and is now 1 credit.")
 		if n := h.count(t, "notices WHERE kind = 'key_changed' AND team_id = ?", c.team.ID); n != 4 {
 			t.Errorf("%d notices of keys, want one for each change", n)
 		}
@@ -229,7 +229,7 @@ func TestReferencePages(t *testing.T) {
 			b.open("/docs").shows(200, "API reference", "POST /posts").follow("Draft a post").
 				shows(200, "Bearer $PRESSROOM_KEY", h.root+"/api/v1/posts", "PostMedia")
 			b.open("/docs").follow("Using the app").
-				shows(200, "How to do the most common jobs.", "Get a client’s approval", "API reference").mustBeSmall()
+				shows(200, "How to do the most common tasks.", "Get a client’s approval", "API reference").mustBeSmall()
 			b.open("/docs/app?q=approval").shows(200, "Get a client’s approval").lacks("Invite a colleague")
 			b.open("/docs/start").shows(200, h.root+"/api/v1/me")
 			b.open("/docs/assistants").shows(200, h.root+"/mcp")

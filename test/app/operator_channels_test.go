@@ -34,7 +34,7 @@ func TestOperatorChannels(t *testing.T) {
 		b.open("/operator/channels/9").shows(http.StatusNotFound)
 		p = b.open("/operator/channels/2").shows(http.StatusOK, "desk.example.com").lacks("s3cret")
 		p.form("Save").fill("name", "Desk").fill("team", "no such team").press().
-			shows(http.StatusUnprocessableEntity, "Nothing has this name")
+			shows(http.StatusUnprocessableEntity, "No matches")
 		p.form("Save").fill("name", "Desk").fill("choice", "all").press().shows(http.StatusOK, "The channel was saved.")
 		if got := h.channels(t)[1]; got.Name != "Desk" || got.Team != c.team.ID || len(got.Kinds) != 0 || got.Host != "desk.example.com" {
 			t.Errorf("%+v", got)
@@ -44,7 +44,7 @@ func TestOperatorChannels(t *testing.T) {
 		}).shows(http.StatusOK, "The channel was saved.")
 		b.open("/operator/channels/1").shows(http.StatusOK, "hooks.slack.example.com").lacks("Access token (optional)")
 		b.send(http.MethodPost, "/operator/channels/9/test", nil).shows(http.StatusNotFound)
-		b.open("/operator/channels/1").follow("Remove channel…").shows(http.StatusOK, "It gets no more notifications.").
+		b.open("/operator/channels/1").follow("Remove channel…").shows(http.StatusOK, "It will not receive any more notifications.").
 			form("Remove channel").press().shows(http.StatusOK, "The channel was removed.").lacks("On call")
 		b.open("/operator/events").shows(http.StatusOK, "Notification channel added", "Notification channel changed",
 			"Signing secret of a notification channel shown", "Notification channel removed")

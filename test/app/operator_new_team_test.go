@@ -23,15 +23,15 @@ func TestOperatorCreatesTeam(t *testing.T) {
 			return err
 		}))
 		form.press().shows(http.StatusOK, "The team was created.", "Quay Bakery", "Europe/Lisbon", "Ada editor")
-		form.press().shows(http.StatusUnprocessableEntity, "This person already owns a team of this name.")
+		form.press().shows(http.StatusUnprocessableEntity, "This person already owns a team with this name.")
 		if n := h.count(t, "teams WHERE name = 'Quay Bakery' AND plan = 'creator'"); n != 1 {
 			t.Errorf("%d teams were created", n)
 		}
 		form.fill("name", "Quay Bakery").fill("owner", "nobody@harbour.example").press().
-			shows(http.StatusUnprocessableEntity, "There is no active person")
+			shows(http.StatusUnprocessableEntity, "No active person")
 		form.fill("owner", editor.Email).fill("name", "Two").fill("timezone", "Berlin").press().
 			shows(http.StatusUnprocessableEntity, "IANA time zone")
-		form.fill("timezone", "UTC").fill("plan", "gold").press().shows(http.StatusUnprocessableEntity, "no plan of this name")
+		form.fill("timezone", "UTC").fill("plan", "gold").press().shows(http.StatusUnprocessableEntity, "no plan with this name")
 		form.fill("plan", "team").fill("language", "English").press().shows(http.StatusUnprocessableEntity, "BCP 47")
 		form.fill("language", "en").fill("owner", c.people[access.Viewer].Email).press(). // the operator's own, not confirmed
 													shows(http.StatusOK, "The team was created.")

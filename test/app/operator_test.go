@@ -79,7 +79,7 @@ func TestOperatorManagesTeams(t *testing.T) {
 
 		grant := p.form("Grant").fill("credits", "50").fill("reference", "invoice 7").fill("note", "thank you")
 		grant.press().shows(http.StatusOK, "50 credits granted. The team has 50 left.", "invoice 7", "thank you")
-		grant.press().shows(http.StatusOK, "This reference was already booked.")
+		grant.press().shows(http.StatusOK, "A transaction with this reference already exists.")
 		wrong := p.form("Withdraw").fill("credits", "80").fill("reference", "back").press()
 		wrong.shows(http.StatusUnprocessableEntity, "has 50 credits available; 80 cannot be withdrawn.")
 		if typed := wrong.form("Withdraw").values.Get("credits"); typed != "80" {
@@ -220,11 +220,11 @@ func TestOperatorPauses(t *testing.T) {
 		b := c.asOperator(t, access.Owner)
 		p := b.open("/operator/pauses").shows(http.StatusOK, "The pause applies to ").lacks("EXTRA")
 		p.form("Pause").fill("scope", "team").fill("target", "x").fill("action", "publish").press().
-			shows(http.StatusUnprocessableEntity, "Nothing has this name; choose one of the list.")
+			shows(http.StatusUnprocessableEntity, "No matches; choose one from the list.")
 		p.form("Pause").fill("scope", "team").fill("target", "987654").fill("action", "publish").press().
-			shows(http.StatusUnprocessableEntity, "There is no such team or key")
+			shows(http.StatusUnprocessableEntity, "Team or key not found")
 		p.form("Pause").fill("scope", "team").fill("target", fmt.Sprint(c.team.ID, " Seven Agency")).fill("action", "publish").press().
-			shows(http.StatusUnprocessableEntity, "Nothing has this name")
+			shows(http.StatusUnprocessableEntity, "No matches")
 		p = p.form("Pause").fill("scope", "team").fill("target", fmt.Sprint(c.team.ID, " ", c.team.Name)).fill("action", "publish").
 			fill("reason", "odd posts").press()
 		p.shows(http.StatusOK, "It takes effect everywhere within a second.", "Paused just now · odd posts").
@@ -252,7 +252,7 @@ func TestOperatorResumesJob(t *testing.T) {
 		c := h.crew(t)
 		b := c.asOperator(t, access.Owner)
 		b.open("/operator/queue").shows(http.StatusOK, "No deliveries in progress.")
-		b.send(http.MethodPost, "/operator/queue/wake", map[string][]string{"delivery": {"none"}}).shows(http.StatusOK, "Nothing was woken")
+		b.send(http.MethodPost, "/operator/queue/wake", map[string][]string{"delivery": {"none"}}).shows(http.StatusOK, "Nothing was started")
 		b.open("/operator/networks").shows(http.StatusOK, "Bluesky OK", "No failures in the last 500 attempts.").
 			lacks("No check failed")
 		b.open("/operator/posts").shows(http.StatusOK, "No unconfirmed posts")

@@ -32,7 +32,7 @@ func TestPausedPublishingDisablesButtons(t *testing.T) {
 		b.open("/posts/"+draft+"/publish").form("Publish to 1 account").press().shows(403, why)
 		b.open("/posts/"+series).shows(200, why, "End the series…").lacks("/series/end\"")
 		b.open("/posts/new").shows(200, why)
-		ask := b.open("/approvals/new?post=" + draft).lacks("Schedule when approved").form("Create the link")
+		ask := b.open("/approvals/new?post=" + draft).lacks("Schedule when approved").form("Create link")
 		ask.press().shows(200, "Waiting for approval")
 		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: access.PauseEverything}))
 		ask.press().shows(403, "Changes are paused.")
@@ -113,7 +113,7 @@ func TestJobPages(t *testing.T) {
 		b.open("/jobs/"+waiting+"/live").shows(200, "Pending").lacks("<html")
 		h.change(t, `UPDATE jobs SET state = 'failed', error_code = 'upload_expired', finished_at = ? WHERE id = ?`,
 			db.Micros(h.now()), waiting)
-		b.open("/jobs/"+waiting).shows(200, "Failed", "Ended", "Not every file arrived before the links expired.").
+		b.open("/jobs/"+waiting).shows(200, "Failed", "Ended", "Not all files were uploaded before the links expired.").
 			lacks("This page updates")
 	})
 }

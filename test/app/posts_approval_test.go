@@ -14,7 +14,7 @@ func TestApprovalRequest(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "For the client", "")
-		asked := b.open("/posts/"+id).follow("Send for approval…").form("Create the link").press().
+		asked := b.open("/posts/"+id).follow("Send for approval…").form("Create link").press().
 			shows(200, "Send the link below to the client", "Waiting for approval",
 				"Draft. Not scheduled yet. It cannot be published until the client approves it.", "The client’s link")
 		link := ""
@@ -32,7 +32,7 @@ func TestApprovalRequest(t *testing.T) {
 		h.browser(t).open(path).form("Request changes").fill("name", "Ms <Client>").
 			fill("comment", "Not the\nsecond <picture>.").press().shows(200, "Changes requested")
 		b.open("/posts/"+id).shows(200, "Changes requested", "By Ms <Client>", "The client wrote:", "Not the second <picture>.")
-		b.open("/posts/"+id).follow("Send for approval…").form("Create the link").press().shows(200, "The client’s link", "version 2")
+		b.open("/posts/"+id).follow("Send for approval…").form("Create link").press().shows(200, "The client’s link", "version 2")
 		record := c.as(t, access.Admin).open("/settings/audit").
 			shows(200, "The client , who entered the name Ms <Client> , requested changes to a post: For the client",
 				"asked a client to approve a post: For the client")
@@ -61,8 +61,8 @@ func TestClientDecisionInApp(t *testing.T) {
 			client.open(path).shows(404)
 		}
 		says := url.Values{"decision": {"approve"}, "round": {"1"}}
-		client.send(http.MethodPost, decision, says).shows(422, "The post does not await approval.")
-		editor.open(at).follow("Send for approval…").form("Create the link").press().shows(200)
+		client.send(http.MethodPost, decision, says).shows(422, "The post is not waiting for approval.")
+		editor.open(at).follow("Send for approval…").form("Create link").press().shows(200)
 		client.open("/notices").shows(200, "A post waits for the client’s approval. Clients in the team can decide on its page.")
 		editor.send(http.MethodPost, decision, says).shows(403)
 		other.as(t, access.Client).send(http.MethodPost, decision, says).shows(404)
@@ -80,7 +80,7 @@ func TestClientDecisionInApp(t *testing.T) {
 		client.open(at).form("Approve").press().shows(200, "Approved. The team has been notified.", "version 2")
 		client.send(http.MethodPost, decision,
 			url.Values{"decision": {"reject"}, "round": {"2"}, "comment": {"Not <this> way."}}).
-			shows(422, "This version has already been decided.", "Ada client approved the post",
+			shows(422, "The client has already decided on this version.", "Ada client approved the post",
 				"Your comment was not sent.", "Not <this> way.")
 		for _, kind := range []string{"post.rejected", "post.approved"} {
 			if n := h.count(t, "events WHERE kind = ? AND subject = ? AND person_id = ?", kind, id, c.people[access.Client].ID); n != 1 {

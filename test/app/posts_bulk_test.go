@@ -23,7 +23,7 @@ func TestMoveSelectedPosts(t *testing.T) {
 		h.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, sent)
 		moved := b.open("/posts").form("Reschedule").fill("post", timed, sent, idea, planned).fill("days", "14").press()
 		moved.shows(200, "Has a time Moved to Sat 3 Apr "+at.Format("2006")+", 09:30.", "Is scheduled Moved to Sat 3 Apr",
-			"Not changed: Is out A submitted post cannot be changed.", "Not changed: An idea It has no date to move from.")
+			"Not changed: Is out A submitted post cannot be changed.", "Not changed: An idea It has no date, so it cannot be moved.")
 		if got := c.scheduledAt(t, planned).In(berlin(t)); !got.Equal(at.AddDate(0, 0, 14)) {
 			t.Errorf("scheduled for %s", got)
 		}
@@ -35,7 +35,7 @@ func TestMoveSelectedPosts(t *testing.T) {
 			shows(200, "Has a time Moved to", "An idea Moved to "+at.AddDate(0, 1, 0).Format("Mon 2 Jan 2006")+".", "Planned for").
 			contains(`aria-current="page">Drafts`)
 		b.open("/posts?status=draft").form("Reschedule").fill("post", timed).fill("day", "2001-01-01").press().
-			shows(200, "Not changed: Has a time The time is in the past.")
+			shows(200, "Not changed: Has a time That time has passed.")
 		list.form("Reschedule").fill("post", timed).press().shows(200, "Enter a date, a time or a number of days.")
 		list.form("Reschedule").fill("post", timed).fill("days", "0").press().shows(200, "such as 7 or -1")
 		list.form("Reschedule").fill("days", "1").press().shows(200, "Select at least one post.")
@@ -51,7 +51,7 @@ func TestSetTimeOfSelectedPosts(t *testing.T) {
 		at := time.Date(h.now().Year()+1, 3, 10, 9, 30, 0, 0, berlin(t))
 		one, idea := c.draft(t, "Has a time", at.Format(time.RFC3339)), c.draft(t, "An idea", "")
 		b.open("/posts").form("Reschedule").fill("post", one, idea).fill("time", "17:45").press().
-			shows(200, "Has a time Moved to", "17:45", "Not changed: An idea It has no date to move from.")
+			shows(200, "Has a time Moved to", "17:45", "Not changed: An idea It has no date, so it cannot be moved.")
 		want := time.Date(at.Year(), 3, 10, 17, 45, 0, 0, berlin(t))
 		if got := c.scheduledAt(t, one); !got.Equal(want) {
 			t.Errorf("planned for %s, want %s", got, want)

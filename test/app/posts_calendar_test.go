@@ -154,7 +154,7 @@ func TestAccountCalendar(t *testing.T) {
 		june := b.open("/calendar?day=2027-06-01").shows(200, "On the first", "On the second", "Upcoming")
 		one := june.form("Apply").fill("account", fmt.Sprint(second)).press().shows(200, "On the second").
 			lacks("on the first", "On the first")
-		one.follow("Next month").shows(200, "July 2027", "No posts match these filters here.").
+		one.follow("Next month").shows(200, "July 2027", "No posts here match these filters.").
 			follow("Previous month").shows(200, "On the second").lacks("On the first")
 		one.follow("Week").shows(200, "31 May – 6 Jun 2027").lacks("On the first")
 		form := one.follow("Write a post for Friday 18 June").shows(200, "New post").form("Check")

@@ -46,7 +46,7 @@ func TestMovePost(t *testing.T) {
 		b.open("/posts/"+id).shows(200, "Scheduled for Wed 16 Jun 2027, 09:30")
 		c.move(t, b, id, url.Values{}).shows(422, "A scheduled post needs a time.").lacks("Undo")
 		for want, to := range map[string]url.Values{
-			"The time is in the past.":              {"date": {"2020-06-18"}, "time": {"12:00"}},
+			"That time has passed.":                 {"date": {"2020-06-18"}, "time": {"12:00"}},
 			"The time is more than ten years ahead": {"date": {"2099-06-18"}, "time": {"12:00"}},
 			"This time does not exist":              {"date": {"2027-03-28"}, "time": {"02:30"}},
 			"Choose the date as well.":              {"time": {"12:00"}},
@@ -69,7 +69,7 @@ func TestMoveChangedPost(t *testing.T) {
 		b, before := c.as(t, access.Editor), c.version(t, id)
 		c.callTool(t, "update_post", map[string]any{"id": id, "scheduled_at": "2027-06-20T10:00:00Z"})
 		p := c.move(t, b, id, url.Values{"seen": {before}, "date": {"2027-06-18"}, "time": {"12:00"}}).
-			shows(422, "Someone else changed this post meanwhile, so it was not moved.").lacks("Undo")
+			shows(422, "Someone else changed this post in the meantime, so it was not moved.").lacks("Undo")
 		_, here, _ := strings.Cut(p.source, `id="d2027-06-20"`)
 		if here, _, _ = strings.Cut(here, "</section>"); !strings.Contains(here, "Winter market") {
 			t.Errorf("the post is not shown on its new day: %s", p.text())
@@ -197,7 +197,7 @@ func TestCalendarFilters(t *testing.T) {
 		}
 		b.open("/calendar?day=2027-06-01").follow("Threads").shows(200, "On Threads").lacks("Plain draft").
 			follow("Clear filters").shows(200, "Plain draft", "On Threads", "June 2027")
-		b.open("/calendar?state=lost").shows(422, "Select one of the states.")
+		b.open("/calendar?state=lost").shows(422, "Select one of the statuses.")
 	})
 }
 
@@ -208,7 +208,7 @@ func TestCalendarHours(t *testing.T) {
 		b := c.as(t, access.Viewer)
 		for day, hours := range map[string]int{"2027-06-15": 24, "2027-03-28": 23, "2027-10-31": 25} {
 			title := must.Get(time.Parse(time.DateOnly, day))(t).Format("Monday 2 January 2006")
-			p := b.open("/calendar?view=day&night=all&day="+day).shows(200, title, "Hide the night")
+			p := b.open("/calendar?view=day&night=all&day="+day).shows(200, title, "Hide night hours")
 			if n := strings.Count(p.source, "data-at="); n != hours {
 				t.Errorf("%s has %d hours, want %d", day, n, hours)
 			}

@@ -43,13 +43,13 @@ func TestEditFailedPost(t *testing.T) {
 			t.Errorf("the copy is for %d accounts", n)
 		}
 		b.open(copied).shows(200, "Copied from News of the harbour", "Draft")
-		b.open("/posts/"+id).shows(200, "Copied to News of the harbour", "An edited copy has taken over this account.").
+		b.open("/posts/"+id).shows(200, "Copied to News of the harbour", "An edited copy replaces this post on this account.").
 			lacks(">Retry</button>")
 
 		form := b.open(sheet.path).form("Save")
 		form.fill("account", fmt.Sprint(c.account), fmt.Sprint(has)).press().shows(422, "nothing is published twice")
 		repeating := b.open(sheet.path).form("Schedule").fill("repeat", "daily").fill("date", "2099-03-29").fill("time", "10:00")
-		repeating.press().shows(422, "An edited copy cannot repeat. Duplicate it first.")
+		repeating.press().shows(422, "An edited copy cannot be turned into a series. Duplicate it first.")
 		text := fmt.Sprintf("text-%d", c.account)
 		form.fill("account", fmt.Sprint(c.account)).fill(text, "Yes").press().shows(200)
 		b.open(copied + "/publish").form("Publish to 1 account").press().shows(200)
@@ -76,7 +76,7 @@ func TestArchivePost(t *testing.T) {
 
 		page := b.open("/posts/" + id)
 		h.change(t, `UPDATE post_targets SET state = 'unconfirmed' WHERE post_id = ? AND state = 'failed'`, id)
-		page.form("Archive").press().shows(422, "look at the network and record the result")
+		page.form("Archive").press().shows(422, "Check the network and record the outcome")
 		b.open("/posts/"+id).shows(200, "Unconfirmed").lacks("Archive")
 	})
 }

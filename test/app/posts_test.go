@@ -101,11 +101,11 @@ func TestPostLists(t *testing.T) {
 
 		day := c.now().Add(50 * time.Hour).In(berlin(t)).Format(time.DateOnly)
 		drafts := first.follow("Drafts 33").shows(200, "Number 31 of the <harbour>", "Newest first.")
-		form := drafts.form("Show").fill("from", day).fill("to", day).fill("account", fmt.Sprint(c.account))
+		form := drafts.form("Apply").fill("from", day).fill("to", day).fill("account", fmt.Sprint(c.account))
 		form.press().shows(200, "Wished for", "Latest first", "Scheduled 0").lacks("Number 31")
-		found := drafts.form("Show").fill("q", "NUMBER 7 of").press().shows(200, "Number 7 of").lacks("Number 17 of")
+		found := drafts.form("Apply").fill("q", "NUMBER 7 of").press().shows(200, "Number 7 of").lacks("Number 17 of")
 		found.follow("All 33").shows(200, "Number 7 of").lacks("Number 17 of")
-		drafts.form("Show").fill("q", "nowhere").press().shows(200, "No posts match these filters.").
+		drafts.form("Apply").fill("q", "nowhere").press().shows(200, "No posts match these filters.").
 			follow("Show all posts").shows(200, "Wished for")
 		first.follow("Failed 0").shows(200, "Nothing has failed").follow("All 33").shows(200, "Wished for")
 		first.lacks("Archived")
@@ -113,14 +113,14 @@ func TestPostLists(t *testing.T) {
 		h.change(t, `UPDATE posts SET status = 'failed', submitted_at = ?, slot_at = ? WHERE id IN (?, ?)`,
 			db.Micros(h.now()), db.Micros(h.now()), tried, missed)
 		b.open("/posts?status=failed").
-			shows(200, "Tried "+h.now().In(berlin(t)).Format("Mon 2 Jan 2006, 15:04"), "Was to go out "+c.now().
+			shows(200, "Tried "+h.now().In(berlin(t)).Format("Mon 2 Jan 2006, 15:04"), "Was scheduled for "+c.now().
 				Add(50*time.Hour).In(berlin(t)).Format("Mon 2 Jan 2006"))
-		first.form("Show").fill("to", "soon").press().shows(422, "Enter the last day as a date").lacks("There are no posts yet")
+		first.form("Apply").fill("to", "soon").press().shows(422, "Enter the last day as a date").lacks("There are no posts yet")
 		b.open("/posts?from=2026-99-01").shows(422)
 		b.open("/posts?account=x").shows(422, "Select one of the accounts.")
 		b.open("/posts?status=lost").shows(422)
 		b.open("/posts?q=" + url.QueryEscape(strings.Repeat("ü", 200))).shows(200)
-		b.open("/posts?q="+url.QueryEscape(strings.Repeat("ü", 201))).shows(422, "Search for a shorter text.")
+		b.open("/posts?q="+url.QueryEscape(strings.Repeat("ü", 201))).shows(422, "Enter a shorter search text.")
 		b.open("/posts?cursor=AQ").shows(422)
 		b.open("/posts").follow("Wished for").shows(200, "planned for", "Edit").lacks("/posts/" + planned + "/cancel")
 	})
@@ -196,7 +196,7 @@ func TestUnschedulePost(t *testing.T) {
 		late.lacks("Schedule for")
 		values := stale.form("Schedule for " + at).values
 		values.Set("once", late.form("Duplicate").values.Get("once"))
-		b.send(http.MethodPost, "/posts/"+id+"/schedule", values).shows(422, "The time is in the past.", "Draft, planned for")
+		b.send(http.MethodPost, "/posts/"+id+"/schedule", values).shows(422, "That time has passed.", "Draft, planned for")
 	})
 }
 
@@ -239,7 +239,7 @@ func TestRetryFailedAccount(t *testing.T) {
 		// So does a refusal of the app, with what to do next.
 		h.change(t, `UPDATE delivery_attempts SET result = 'app', network_code = '402' WHERE result = 'rejected'`)
 		h.change(t, `UPDATE social_accounts SET platform = 'x'`)
-		operator.open("/operator/networks").shows(200, "Networks refused posts because of these apps.", "X", "402", "Next: Buy credit")
+		operator.open("/operator/networks").shows(200, "Networks rejected posts because of these apps.", "X", "402", "Next: Buy credit")
 		h.change(t, `UPDATE social_accounts SET platform = 'bluesky'`)
 		h.change(t, `UPDATE delivery_attempts SET call = 'resolve', result = 'processing' WHERE result = 'app'`)
 		operator.open("/operator/networks").shows(200, "No failures in the last 500 attempts.")
@@ -321,7 +321,7 @@ func TestListsMarkSeriesAndApprovals(t *testing.T) {
 		series := c.draft(t, "Every day anew", c.apiTime(24*time.Hour))
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY", nil))(t)
 		waits := c.draft(t, "For the client", "")
-		b.open("/posts/" + waits).follow("Send for approval…").form("Create the link").press().shows(200)
+		b.open("/posts/" + waits).follow("Send for approval…").form("Create link").press().shows(200)
 		media := strings.TrimPrefix(c.addImage(t, "cup", 3), "/media/")
 		c.callTool(t, "create_post",
 			map[string]any{"caption": "With a picture", "account_ids": []int64{c.account}, "media_ids": []int{mustNumber(t, media)}})

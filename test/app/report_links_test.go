@@ -41,7 +41,7 @@ func TestReportLink(t *testing.T) {
 			t.Error("the link is shown a second time")
 		}
 		out := h.browser(t).open(link)
-		out.shows(http.StatusOK, "@harbour_cafe", "Best posts", "In short", "Method", "Shared by "+c.team.Name).
+		out.shows(http.StatusOK, "@harbour_cafe", "Best posts", "Summary", "Method", "Shared by "+c.team.Name).
 			lacks("Refresh", "Tracking", "credits", "CSV", "Ada ", "harbour.example", "Next page", "All reports")
 		if got := out.header.Get("X-Robots-Tag"); !strings.Contains(got, "noindex") {
 			t.Errorf("X-Robots-Tag = %q", got)
@@ -57,7 +57,7 @@ func TestReportLink(t *testing.T) {
 		second := owner.share(report, "30")
 		owner.open(report+"/share").follow("Revoke link 2").shows(http.StatusOK, "Revoke link 2?")
 		h.browser(t).open(second).shows(http.StatusOK)
-		owner.open(report+"/links/2/revoke").form("Revoke the link").press().shows(http.StatusOK, "The link was revoked.")
+		owner.open(report+"/links/2/revoke").form("Revoke link").press().shows(http.StatusOK, "The link was revoked.")
 		owner.open(report + "/links/2/revoke").shows(http.StatusNotFound)
 		h.browser(t).open(second).shows(http.StatusNotFound, "This link no longer works").lacks("harbour_cafe")
 		h.browser(t).open(link).shows(http.StatusOK)

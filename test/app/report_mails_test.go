@@ -87,7 +87,7 @@ func TestReportMails(t *testing.T) {
 			}
 		}
 		text, header := box.lastMail(client)
-		for _, part := range []string{"Report on @harbour_cafe (Instagram)", "Followers: ", "In short", "<h1", "every week"} {
+		for _, part := range []string{"Report on @harbour_cafe (Instagram)", "Followers: ", "Summary", "<h1", "every week"} {
 			if !strings.Contains(text, part) {
 				t.Errorf("the mail lacks %q:\n%s", part, text)
 			}

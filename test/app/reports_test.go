@@ -42,12 +42,12 @@ func TestReport(t *testing.T) {
 		b := c.as(t, access.Owner)
 		b.open("/reports").shows(http.StatusOK, "No reports yet.")
 		b.open("/reports/new").form("Create report").fill("subject", "harbour_cafe").press().
-			shows(http.StatusPaymentRequired, "on Instagram or TikTok. 5 credits", "hashtags go with it. 10 credits",
+			shows(http.StatusPaymentRequired, "on Instagram or TikTok. 5 credits", "hashtags are used with it. 10 credits",
 				"The team has 0 credits left.")
 		c.grant(t, 100)
 		b.open("/reports").follow("Create a report").shows(http.StatusOK, "The team has 100 credits left.")
 		wrong := b.open("/reports/new").form("Create report").fill("platform", "tiktok").fill("subject", "not a name!").press()
-		wrong.shows(http.StatusUnprocessableEntity, "Give a user name of the platform")
+		wrong.shows(http.StatusUnprocessableEntity, "Enter a username on the platform")
 		if again := wrong.form("Create report"); again.values.Get("subject") != "not a name!" ||
 			again.values.Get("platform") != "tiktok" {
 			t.Errorf("the input is lost: %v", again.values)
@@ -200,9 +200,9 @@ func TestReportPreview(t *testing.T) {
 		c.grant(t, 12)
 		b := c.as(t, access.Owner)
 		b.open("/reports/new?subject=https://www.instagram.com/harbour_cafe/").shows(http.StatusOK, "@harbour_cafe Profile on Instagram.",
-			"Check it on Instagram", "5 credits 7 credits left afterwards").contains(`href="https://www.instagram.com/harbour_cafe"`)
+			"View on Instagram", "5 credits 7 credits left afterward").contains(`href="https://www.instagram.com/harbour_cafe"`)
 		b.open("/reports/new?type=hashtag&subject=latteart").
-			shows(http.StatusOK, "#latteart Hashtag on Instagram.", "2 credits left afterwards")
+			shows(http.StatusOK, "#latteart Hashtag on Instagram.", "2 credits left afterward")
 		b.open("/reports/new").lacks("Your accounts:")
 		c.addAccountOf(t, "instagram")
 		c.addAccountOf(t, "mastodon")
@@ -211,11 +211,11 @@ func TestReportPreview(t *testing.T) {
 			t.Errorf("%d accounts are offered, want only the one on a network with reports", n)
 		}
 		for _, subject := range []string{"", "not+a+name!"} {
-			b.open("/reports/new?subject="+subject).shows(http.StatusOK).lacks("left afterwards", "Check it on")
+			b.open("/reports/new?subject="+subject).shows(http.StatusOK).lacks("left afterward", "View on")
 		}
 		b.createReport(c, "profile", "instagram", "harbour_cafe")
 		b.open("/reports/new?subject=Harbour_Cafe").
-			shows(http.StatusOK, "Free of charge Your team has it, measured").lacks("left afterwards")
+			shows(http.StatusOK, "Free of charge Your team already has this report, measured").lacks("left afterward")
 		b.open("/reports/new?platform=tiktok&subject=harbour_cafe").shows(http.StatusOK, "@harbour_cafe Profile on TikTok.")
 		b.open("/reports/new?type=hashtag&subject=latteart").shows(http.StatusOK, "Your team has too few credits.")
 		if n := h.count(t, "reports WHERE team_id = ?", c.team.ID); n != 1 {
@@ -244,14 +244,14 @@ func TestCompareProfiles(t *testing.T) {
 			shows(http.StatusOK, "@harbour_cafe", "@harbour_bar", "@studio.north", "Score (out of 100)", "Engagement per follower")
 		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).shows(http.StatusOK, "@harbour_cafe", "@harbour_bar")
 		compared := b.open("/reports/compare?ids="+ids[0]+","+ids[1]).shows(http.StatusOK, "Engagement per follower over time",
-			"@harbour_cafe on Instagram", "Engagement per follower over time, in percent").lacks("Growth of followers")
+			"@harbour_cafe on Instagram", "Engagement per follower over time, in percent").lacks("Follower growth")
 		// In the charts for wide and narrow screens, and in the legend.
 		if n := strings.Count(compared.source, `<path class="line s`); n != 6 {
 			t.Errorf("%d lines are drawn", n)
 		}
 		h.change(t, `INSERT INTO report_samples (report_id, measured_at, sample)
 			SELECT report_id, measured_at - 86400000000, '{"followers": 1000}' FROM report_samples WHERE report_id = ?`, ids[0])
-		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).shows(http.StatusOK, "Growth of followers")
+		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).shows(http.StatusOK, "Follower growth")
 		if trend := b.open("/reports").shows(http.StatusOK, "since "); strings.Count(trend.source, `class="spark"`) != 1 ||
 			strings.Count(trend.source, `class="trend up"`) != 1 {
 			t.Error("the list does not show the growth of the profile that was measured twice")
@@ -319,7 +319,7 @@ func TestReportOrder(t *testing.T) {
 		c.grant(t, 100)
 		b := c.as(t, access.Owner)
 		p := b.createReport(c, "profile", "instagram", "harbour_cafe")
-		p.shows(http.StatusOK, "In short", "Method", "Print or save as PDF", "a typical post")
+		p.shows(http.StatusOK, "Summary", "Method", "Print or save as PDF", "a typical post")
 		at := -1
 		for _, part := range []string{
 			`id="best"`, `id="time"`, `id="times"`, `id="formats"`, `id="score"`, `<aside`, `id="brief"`, `id="method"`,

@@ -29,7 +29,7 @@ func TestSearch(t *testing.T) {
 		b.open("/search").shows(200, "Create New post", "Go to Home Calendar", "Settings General Members").
 			contains(`href="/posts/new"`, `href="/settings/delete"`)
 		b.open("/search?q=nothing+like+it").shows(200, "Nothing matches “nothing like it”.")
-		b.open("/search?q="+strings.Repeat("x", 201)).shows(422, "Search for at most 200 characters.")
+		b.open("/search?q="+strings.Repeat("x", 201)).shows(422, "Enter at most 200 characters.")
 
 		viewer := c.as(t, access.Viewer)
 		viewer.open("/search").lacks("New post", "API keys", "Delete the team", "Operator")

@@ -67,7 +67,7 @@ func TestSettingsKeys(t *testing.T) {
 			t.Error("a revoked key works")
 		}
 		owner.open(key.path).shows(200, "Revoked").lacks("Revoke this key")
-		revoke.form("Revoke key").press().shows(422, "has ended")
+		revoke.form("Revoke key").press().shows(422, "was revoked")
 	})
 }
 
@@ -95,7 +95,7 @@ func TestRevokeKeyListsTracking(t *testing.T) {
 		}
 		owner.open("/settings/keys").shows(200, "Paused", "The operator has paused spending")
 		page.form("Revoke key").press().
-			shows(200, "The key was revoked and no longer works. 1 tracking was ended and will not be charged again.")
+			shows(200, "The key was revoked and no longer works. Tracking of 1 report was turned off and will not be charged again.")
 		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 {
 			t.Errorf("%d reports are tracked", n)
 		}
@@ -140,7 +140,7 @@ func TestStopTrackingWhilePaused(t *testing.T) {
 		if n := h.count(t, "reports WHERE tracked = 1"); n != 1 {
 			t.Errorf("%d reports are tracked", n)
 		}
-		owner.open(page).form("Turn off tracking").press().shows(200, "1 tracking was ended and will not be charged again.")
+		owner.open(page).form("Turn off tracking").press().shows(200, "Tracking of 1 report was turned off and will not be charged again.")
 		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 {
 			t.Errorf("%d reports are tracked", n)
 		}
@@ -180,8 +180,8 @@ func TestSettingsTeam(t *testing.T) {
 		if h.callStatus(t, key) != 200 {
 			t.Error("a key does not work although API access is on")
 		}
-		page := admin.open("/settings/team").shows(200, "still go out at the same moment")
-		page.shows(200, "entered in this zone. It is ", "Scheduled posts still go out at the same moment").mustBeSmall()
+		page := admin.open("/settings/team").shows(200, "are still published at the same moment")
+		page.shows(200, "entered in this zone. It is ", "Scheduled posts are still published at the same moment").mustBeSmall()
 		if !strings.Contains(page.source, `<option value="de-AT">`) ||
 			!strings.Contains(page.source, `<option value="Asia/Tokyo">Tokyo (UTC&#43;9)</option>`) {
 			t.Error("no time zones or languages are offered")
@@ -363,7 +363,7 @@ func TestSettingsMenu(t *testing.T) {
 			"This needs permission to manage the team, which the owner and admins have.",
 			"Ada owner", "Ada admin can change your role.").lacks("Billing and data")
 		c.as(t, access.Editor).open("/reports/new").shows(403, "You are an editor", "permission to spend credits")
-		c.as(t, access.Admin).open("/settings/keys/new").shows(403, "permission to manage what is reserved for the owner")
+		c.as(t, access.Admin).open("/settings/keys/new").shows(403, "permission to manage owner-only settings")
 		owner.open("/posts").shows(200).lacks("Billing and data")
 	})
 }

@@ -256,7 +256,7 @@ func TestStepUpByDirectory(t *testing.T) {
 		comes(owner, h.now().Add(-time.Hour)) // signed in at the directory this morning
 		b.open("/sign-in").follow(directoryButton).shows(200, c.team.Name)
 		asked := b.open("/settings/keys/new").form("Create key").fill("name", "Nightly").fill("level", "full").
-			press().shows(200, "Sign in again", "What you entered is kept")
+			press().shows(200, "Sign in again", "Your input will be restored")
 		comes(owner, time.Time{})
 		asked.follow(directoryButton).shows(401, "did not ask you to sign in again", "Sign in again")
 		comes(owner, h.now().Add(-time.Hour))

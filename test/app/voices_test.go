@@ -60,7 +60,7 @@ func TestVoices(t *testing.T) {
 		for field, wrong := range map[string][2]string{
 			"name":             {strings.Repeat("n", 101), "The field “Name” is limited to 100 characters."},
 			"content_language": {"klingonish-", "The field “Language” must be a BCP 47 language tag"},
-			"avoid.words":      {"quay", "The field “Words to avoid” has items that are also to be used."},
+			"avoid.words":      {"quay", "The field “Words to avoid” contains items that are also to be used."},
 		} {
 			f := shown.follow("Edit").form("Save").fill(field, wrong[0]).fill("custom_instructions", "typed just now")
 			again := f.press().shows(422, wrong[1])

@@ -37,7 +37,7 @@ run(async (browser) => {
   await page.getByRole('link', { name: 'Add a passkey' }).click();
   await look(page, 'passkey-new');
   await page.getByLabel('Name').fill('Work laptop');
-  await page.getByRole('button', { name: 'Add the passkey' }).click();
+  await page.getByRole('button', { name: 'Add passkey' }).click();
   await page.getByRole('status').waitFor();
   assert.equal(await page.getByRole('status').textContent(), 'The passkey was added. You can now sign in with it.');
   await look(page, 'account');
@@ -47,7 +47,7 @@ run(async (browser) => {
   await page.getByLabel('Name').fill('Once more');
   await page.keyboard.press('Enter');
   await page.locator('[role=alert]:not([hidden])').waitFor();
-  assert.equal(await alert(page), 'This device has a passkey for this account already.');
+  assert.equal(await alert(page), 'This device already has a passkey for this account.');
 
   await signOut(page);
   await page.goto('/sign-in?next=%2Faccount');

@@ -170,7 +170,7 @@ async function requestApproval(page, browser) {
   await page.goto('/posts/new?caption=For+the+client');
   await page.locator('input[name=account]').first().check();
   await page.getByLabel('Upload files').setInputFiles([path.join(__dirname, '../../internal/platform/mediainfo/testdata/front.mp4')]);
-  await page.getByLabel('Cover: the frame at this second').waitFor();
+  await page.getByLabel('Cover frame (in seconds)').waitFor();
   await page.getByLabel('Date', { exact: true }).fill('2031-10-26'); // On this day, half past two occurs twice.
   await page.getByLabel('Time', { exact: true }).fill('02:30');
   await page.getByText('Which one do you mean?').waitFor();
@@ -184,7 +184,7 @@ async function requestApproval(page, browser) {
   await look(page, 'compose-ask');
   const dialog = page.getByRole('dialog', { name: 'Send for approval' });
   await dialog.getByLabel('Schedule when approved').uncheck();
-  await dialog.getByRole('button', { name: 'Create the link' }).click();
+  await dialog.getByRole('button', { name: 'Create link' }).click();
   const link = await page.getByLabel('The client’s link').inputValue();
   assert.match(link, /\/approval\//);
   await look(page, 'compose-asked');
@@ -294,7 +294,7 @@ async function signOutWhileWriting(page) {
   await page.getByLabel('Text', { exact: true }).fill('Precious words');
   await page.getByText('The preview is not available.').waitFor({ state: 'attached' });
   await page.getByRole('button', { name: 'Save draft' }).click();
-  await page.getByText('What you wrote is not lost').waitFor();
+  await page.getByText('Your input will be restored').waitFor();
   await look(page, 'compose-signed-out');
   await page.getByLabel('Email').fill(world.owner.email);
   await page.getByLabel('Password').fill(world.owner.password);

@@ -157,7 +157,7 @@ run(async (browser) => {
   await page.locator('#tab-shared:focus').waitFor();
 
   // The month marks the days with posts, and fills in the date.
-  await page.getByRole('button', { name: 'Choose from the month' }).click();
+  await page.getByRole('button', { name: 'Choose from calendar' }).click();
   await page.getByRole('button', { name: 'Next month' }).click();
   await page.getByRole('button', { name: 'Next month' }).click();
   await look(page, 'compose-month');

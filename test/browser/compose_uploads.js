@@ -110,7 +110,7 @@ async function checkFocus(page) {
 async function checkRefusals(page) {
   await page.goto('/posts/new?caption=Hello');
   const answers = [
-    [(route) => route.abort(), 'The connection broke.'],
+    [(route) => route.abort(), 'The connection was lost.'],
     [(route) => route.fulfill({ status: 503, contentType: 'text/html', body: '<form id="compose"><div id="wrong-files"><p>red.png: The server is busy.</p></div></form>' }), 'red.png: The server is busy.'],
     [(route) => route.fulfill({ status: 409, contentType: 'text/html', body: '<main><p id="reason">Of another team.</p></main>' }), 'Of another team.'],
   ];

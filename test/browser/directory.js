@@ -26,7 +26,7 @@ run(async (browser) => {
   await page.context().clearCookies();
   await page.getByLabel('Text', { exact: true }).fill('Precious words');
   await page.getByRole('button', { name: 'Save draft' }).click();
-  await page.getByText('What you wrote is not lost').waitFor();
+  await page.getByText('Your input will be restored').waitFor();
   await look(page, 'directory-signed-out');
   const [beside] = await Promise.all([page.waitForEvent('popup'), page.getByRole('link', { name: /directory/ }).click()]);
   await beside.getByRole('button', { name: /^Your account/ }).waitFor();

@@ -38,7 +38,7 @@ async function addApp(page) {
   const secret = await page.locator('code.secret').textContent();
   await look(page, 'authenticator-new-key');
   await page.getByLabel('Code', { exact: true }).fill('000000');
-  await page.getByRole('button', { name: 'Add the app' }).click();
+  await page.getByRole('button', { name: 'Add app' }).click();
   await page.locator('#wrong').waitFor();
   assert.equal(await page.locator('#code').evaluate((field) => document.activeElement === field), true);
   await look(page, 'authenticator-new-wrong');

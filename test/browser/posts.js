@@ -15,7 +15,7 @@ run(async (browser) => {
   await page.getByLabel('From', { exact: true }).fill('2020-01-01');
   await page.getByLabel('To', { exact: true }).fill('2020-01-02');
   await page.getByText('No posts match these filters.').waitFor();
-  assert.ok(await page.getByRole('button', { name: 'Show' }).isHidden());
+  assert.ok(await page.getByRole('button', { name: 'Apply' }).isHidden());
   assert.equal(await page.evaluate(() => document.activeElement.id), 'to');
   await look(page, 'posts-none');
   await searchAgain(page);
@@ -33,7 +33,7 @@ run(async (browser) => {
   const dialog = page.getByRole('dialog', { name: 'Send for approval' });
   await dialog.getByLabel('Message to the client').fill('Have a look, please.');
   await look(page, 'post-ask');
-  await dialog.getByRole('button', { name: 'Create the link' }).click();
+  await dialog.getByRole('button', { name: 'Create link' }).click();
   await page.getByLabel('The client’s link').waitFor();
   await look(page, 'post-client');
   const link = await page.getByLabel('The client’s link').inputValue();

@@ -23,9 +23,9 @@ run(async (browser) => {
 
   // The eye shows the password, which stays a password for the browser when the form is sent.
   const password = page.getByLabel('Password');
-  await page.getByRole('button', { name: 'Show the characters' }).click();
+  await page.getByRole('button', { name: 'Show password' }).click();
   assert.equal(await password.getAttribute('type'), 'text');
-  await page.getByRole('button', { name: 'Show the characters' }).click();
+  await page.getByRole('button', { name: 'Show password' }).click();
   assert.equal(await password.getAttribute('type'), 'password');
 
   // The focus is in the field that must be corrected.

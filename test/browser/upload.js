@@ -37,7 +37,7 @@ async function chosen(page) {
   await page.getByLabel(/Choose files/).focus();
   await page.keyboard.press('Enter');
   await (await dialog).setFiles([world.pictures.red, world.pictures.large]);
-  await page.getByText('2 of 2 arrived.').waitFor();
+  await page.getByText('2 of 2 uploaded.').waitFor();
   const values = await page.evaluate(() => window.seen);
   assert.ok(values.includes(100), `progress reached ${Math.max(...values)}`);
   assert.ok(values.every((v) => v >= 0 && v <= 100));
@@ -48,7 +48,7 @@ async function chosen(page) {
 
 async function refused(page) {
   await page.getByLabel(/Choose files/).setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Not a picture.\n') });
-  await page.getByText('2 of 3 arrived, 1 not taken.').waitFor();
+  await page.getByText('2 of 3 uploaded, 1 rejected.').waitFor();
   assert.match(await uploads(page).getByRole('listitem').filter({ hasText: 'notes.txt' }).textContent(), /image|type/i);
 }
 

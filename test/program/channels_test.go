@@ -35,5 +35,5 @@ func TestNotificationChannels(t *testing.T) {
 	o.mustFail("could not be reached", "channels", "test", "1", "--notice-allow", "127.0.0.1")
 	o.mustFail("--notice-allow", "channels", "test", "1")
 	o.mustRun("channels", "remove", "1")
-	o.mustFail("no such channel", "channels", "remove", "1")
+	o.mustFail("channel not found", "channels", "remove", "1")
 }

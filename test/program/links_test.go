@@ -59,7 +59,7 @@ func TestLinksForPeople(t *testing.T) {
 	o.mustFail("already in the team",
 		append([]string{"teams", "invite", "--team", "1", "--email", "ada@example.com", "--role", "editor"}, at...)...)
 	o.mustFail("role", append([]string{"teams", "invite", "--team", "1", "--email", "x@example.com", "--role", "owner"}, at...)...)
-	o.mustFail("such", append([]string{"teams", "invite", "--team", "9", "--email", "x@example.com", "--role", "editor"}, at...)...)
+	o.mustFail("not found", append([]string{"teams", "invite", "--team", "9", "--email", "x@example.com", "--role", "editor"}, at...)...)
 }
 
 func newJar(t *testing.T) http.CookieJar {

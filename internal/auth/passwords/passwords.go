@@ -45,8 +45,7 @@ func Check(password, name, email string) error {
 	case folded == email, folded == strings.ToLower(name),
 		passwordcheck.Guessable(password, name, email, "pressroom"):
 		return refuse(apierr.NotAllowedValue,
-			"This password is easily guessed. Choose four or more unrelated words, or have a password "+
-				"manager make one.")
+			"This password is too easy to guess. Choose four or more unrelated words, or let a password manager generate one.")
 	}
 	return nil
 }

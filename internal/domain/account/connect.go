@@ -362,12 +362,12 @@ func (c *Connector) connectChosen(ctx context.Context, tx *db.Tx, person int64, 
 
 var (
 	errOtherAccount = apierr.BadState("another_account",
-		"This is not the account to reconnect, so nothing was changed. Sign in at the network with the right account "+
-			"and try again.")
-	errMoreAccounts = apierr.BadState("too_many_accounts", "You have more accounts at the network than can be listed here. "+
+		"This is not the account to reconnect, so nothing was changed. Sign in to the network with the right account and try "+
+			"again.")
+	errMoreAccounts = apierr.BadState("too_many_accounts", "You have more accounts on the network than can be listed here. "+
 		"Connect again, and give access only to the account that you want to connect.")
-	errUnreadAccounts = apierr.BadState("accounts_unread", "A temporary error at the network hid some of your accounts. "+
-		"Connect again in a few minutes.")
+	errUnreadAccounts = apierr.BadState("accounts_unread", "Some of your accounts could not be loaded because the network had a "+
+		"temporary error. Connect again in a few minutes.")
 	errNoAccount = apierr.BadState("no_account", "No account can be connected.")
 )
 

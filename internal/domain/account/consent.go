@@ -209,7 +209,7 @@ var scopeErrors = []string{"invalid_scope", "unauthorized_scope_error"}
 // consentError returns the error for a callback without a code. It does not include texts of the network.
 func consentError(code string) error {
 	if code == "access_denied" || strings.HasPrefix(code, "user_cancelled") {
-		return apierr.BadState("denied", "You did not allow access at the network, so nothing was connected.")
+		return apierr.BadState("denied", "You did not allow access on the network, so nothing was connected.")
 	}
 	if slices.Contains(scopeErrors, code) {
 		return apierr.BadState("failed", "The network has not approved the permissions that this service requests, "+

@@ -123,7 +123,7 @@ func TestMorePostsThanTurnAllows(t *testing.T) {
 		w.collectAfter(0, 1)
 		got := w.analytics(id, 90)
 		if got.Cadence.Posts != 500 || got.Cadence.Days != 22 || !strings.Contains(strings.Join(got.notes, " "),
-			"known since Sat 31 Oct 2026") {
+			"available since Sat 31 Oct 2026") {
 			w.t.Errorf("%+v, %q", got.Cadence, got.notes)
 		}
 	})

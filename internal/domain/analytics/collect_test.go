@@ -50,7 +50,7 @@ func TestTurnAfterPause(t *testing.T) {
 		if got := w.net.calls()[2]; !got.since.Equal(w.clock.Now().Add(-90 * day)) {
 			w.t.Errorf("after 200 days: since %s", got.since)
 		}
-		if notes := strings.Join(w.analytics(1, 365).notes, " "); !strings.Contains(notes, "known since Fri 30 Apr 2027") {
+		if notes := strings.Join(w.analytics(1, 365).notes, " "); !strings.Contains(notes, "available since Fri 30 Apr 2027") {
 			w.t.Errorf("notes %s", notes)
 		}
 	})

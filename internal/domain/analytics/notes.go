@@ -13,12 +13,12 @@ func (s *Service) listNotes(v view) []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if !s.collects(v.account.Platform) {
-		add("This installation collects no figures from %s.", v.account.Platform)
+		add("This installation does not collect metrics from %s.", v.account.Platform)
 		return notes
 	}
 	if !v.account.Active() {
-		add("The account is disconnected, so nothing new is collected. Earlier figures are still shown. To reconnect " +
-			"it, get a link with get_connect_link (GET /connect-link).")
+		add("The account is disconnected, so nothing new is collected. Earlier metrics are still shown. To reconnect it, get a " +
+			"link with get_connect_link (GET /connect-link).")
 	}
 	collected := v.state.collected
 	refused := v.account.Active() && v.state.failedBy == network.Unapproved
@@ -27,10 +27,10 @@ func (s *Service) listNotes(v view) []string {
 		add("The network does not allow reading the account's posts: the operator's app must be approved for it, and " +
 			"the person who connects the account must allow it. This is retried automatically.")
 	case collected.IsZero() && v.state.fails > 0:
-		add("Collecting this account has failed so far. It is retried automatically.")
+		add("Collecting this account’s analytics has failed so far. It will be retried automatically.")
 	case collected.IsZero():
-		add("Nothing has been collected yet. Collection starts within seconds after the account is connected and " +
-			"takes minutes for many posts.")
+		add("Nothing has been collected yet. Collection starts within seconds after the account is connected and can take a few " +
+			"minutes if there are many posts.")
 	case v.account.Active() && late > 2*s.opts.Interval:
 		add("Collection has failed since %s. It is retried automatically.", collected.In(v.call.Zone).Format(stamp))
 	}
@@ -62,15 +62,15 @@ func (v view) gaps() []string {
 	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	since := v.knownSince()
 	if keeps := firstDay(v.call.Now, v.call.Zone, v.kept); keeps.After(v.from) {
-		say("The plan keeps figures for %d days, so earlier ones are missing.", v.kept)
+		say("The plan includes metrics for %d days, so earlier ones are missing.", v.kept)
 	}
 	if since.Sub(v.from) >= 24*time.Hour && since.After(firstDay(v.call.Now, v.call.Zone, v.kept)) {
-		say("The account's posts are known since %s. Earlier posts of the period are missing.",
+		say("The account's posts are available since %s. Earlier posts in the period are missing.",
 			since.In(v.call.Zone).Format(stampDay))
 	}
 	if v.joined.After(v.from) {
-		say("The account has been collected since it was connected on %s. Earlier posts are those that the network "+
-			"listed then.", v.joined.In(v.call.Zone).Format(stamp))
+		say("Analytics have been collected since the account was connected on %s. Earlier posts are the ones that the network "+
+			"listed at that time.", v.joined.In(v.call.Zone).Format(stamp))
 	}
 	if len(v.posts) == 0 {
 		say("There are no posts in this period.")
@@ -79,7 +79,7 @@ func (v view) gaps() []string {
 	if total(v.posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Reach }) == nil {
 		note := "The network does not report the reach of these posts."
 		if slices.Contains(approvalPlatforms, v.account.Platform) {
-			note += " It requires an app approved for insights and an account connected with them."
+			note += " It requires an app that is approved for insights, and an account that was connected with this permission."
 		}
 		say("%s", note)
 	}

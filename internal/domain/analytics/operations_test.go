@@ -131,7 +131,7 @@ func TestAnalyticsRefused(t *testing.T) {
 func TestNotes(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		id := w.connectHarbour()
-		const since = "collected since it was connected on Sat 21 Nov 2026, 13:00"
+		const since = "collected since the account was connected on Sat 21 Nov 2026, 13:00"
 		checkNotes := func(when string, days int, notes ...string) {
 			w.t.Helper()
 			got := w.analytics(id, days)
@@ -155,10 +155,10 @@ func TestNotes(t *testing.T) {
 		checkNotes("no posts", 30, since, "There are no posts")
 		w.setMetrics(5, post("1", w.clock.Now(), 1))
 		w.collectAfter(turnInterval, 2)
-		checkNotes("no reach", 30, since, "requires an app approved for insights")
-		checkNotes("long period", 365, "known since Sun 23 Aug 2026", since, "does not report the reach")
+		checkNotes("no reach", 30, since, "requires an app that is approved for insights")
+		checkNotes("long period", 365, "available since Sun 23 Aug 2026", since, "does not report the reach")
 		w.plan = "free"
-		checkNotes("plan with 30 days", 365, "keeps figures for 30 days", since, "does not report the reach")
+		checkNotes("plan with 30 days", 365, "includes metrics for 30 days", since, "does not report the reach")
 		w.plan = "agency"
 		w.must(w.accounts.MarkLost(w.t.Context(), id, account.AnyGrant))
 		checkNotes("disconnected account", 30, "is disconnected", since, "does not report the reach")
@@ -166,7 +166,7 @@ func TestNotes(t *testing.T) {
 		checkNotes("connected before the period", 30, "is disconnected", "There are no posts")
 		id = w.connect(w.team, "threads", "quiet")
 		w.collectAfter(0, 2)
-		checkNotes("network without metrics", 30, "collects no figures from threads")
+		checkNotes("network without metrics", 30, "does not collect metrics from threads")
 	})
 }
 

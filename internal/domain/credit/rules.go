@@ -59,7 +59,7 @@ func (b booking) validate() error {
 	case b.credits < 1 || b.credits > maxCredits:
 		return invalid("the credits must be a whole number from 1 to %d", int64(maxCredits))
 	case b.reference == "":
-		return invalid("a reference is required; repeats with the same reference are booked once")
+		return invalid("a reference is required; transactions with the same reference are recorded only once")
 	case !fits(b.reference, maxReference):
 		return invalid("the reference must be one line of at most %d characters", maxReference)
 	case !fits(b.note, maxNote):

@@ -79,7 +79,7 @@ func (d Decision) validate() error {
 	switch {
 	case !d.Published:
 		return apierr.Invalid(apierr.NotAllowedValue, "permalink",
-			"A permalink requires a published post. Remove the permalink, or decide that the post is published.")
+			"A permalink requires a published post. Remove the permalink, or mark the post as published.")
 	case len(d.Permalink) > maxPermalink:
 		return apierr.Invalid(apierr.TooLong, "permalink",
 			"The permalink is too long. It may have at most 2000 characters.")
@@ -234,5 +234,5 @@ func undecidableError(ctx context.Context, tx *db.Tx, team int64, postID string,
 	case outcome == "":
 		outcome = string(post.TargetSending)
 	}
-	return apierr.BadState(outcome, "Only an unconfirmed account can be decided.")
+	return apierr.BadState(outcome, "You can record an outcome only for an unconfirmed account.")
 }

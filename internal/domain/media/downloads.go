@@ -133,11 +133,11 @@ func (s *Service) checkInput(in DownloadInput) (string, error) {
 	if err != nil {
 		return "",
 			apierr.Invalid(apierr.Malformed, "username",
-				"Enter a username of this platform, with or without @, or the URL of a profile.").Wrap(err)
+				"Enter a username on this platform, with or without @, or a profile URL.").Wrap(err)
 	}
 	if s.Source == nil {
 		return "", apierr.New(apierr.ProviderUnavailable,
-			"No source of profile media is configured. Ask the operator to add one. Nothing was charged.")
+			"No provider of profile media is configured. Ask the operator to add one. Nothing was charged.")
 	}
 	return username, nil
 }

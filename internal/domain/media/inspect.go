@@ -110,7 +110,7 @@ var errTooManyPixels = apierr.New(apierr.UploadTooLarge,
 const picturesRetryAfter = 5 * time.Second
 
 var errPicturesBusy = apierr.New(apierr.Unavailable,
-	"Too many images of this team are being processed. Nothing was stored. Send the file again after the wait.").
+	"Too many images of this team are being processed. Nothing was stored. Wait, then send the file again.").
 	With("reason", apierr.Busy).After(picturesRetryAfter)
 
 var errPictureSlow = apierr.New(apierr.Unavailable,
@@ -119,7 +119,7 @@ var errPictureSlow = apierr.New(apierr.Unavailable,
 	With("reason", apierr.Busy).After(picturesRetryAfter)
 
 var errVideosBusy = apierr.New(apierr.Unavailable,
-	"Too many videos of this team are being processed. Nothing was changed. Try again after the wait.").
+	"Too many videos of this team are being processed. Nothing was changed. Wait, then try again.").
 	With("reason", apierr.Busy).After(picturesRetryAfter)
 
 // refusedType returns the error for a file that is not accepted, with mediainfo's reason.

@@ -33,8 +33,8 @@ const (
 var (
 	errManyUploads = tooManyUploads("You are already uploading %d files. Wait until one of them has finished, then upload "+
 		"this one.", maxUploads)
-	errManySends = tooManyUploads("The file of this link is already being uploaded. Wait until that upload ends, and " +
-		"repeat it only if it failed.")
+	errManySends = tooManyUploads("A file is already being uploaded with this link. Wait until that upload ends, and repeat it " +
+		"only if it fails.")
 	errManyFiles = tooManyUploads("Too many files are being sent to this team's library. Wait until one of them " +
 		"has finished, then send this one.")
 	errManyBytes = tooManyUploads("The files being sent to this team's library are too large in total. Wait until " +

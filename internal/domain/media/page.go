@@ -276,7 +276,7 @@ func (s *Service) Describe(ctx context.Context, person, id int64, alt string) er
 		return errSecret.With("argument", "alt")
 	}
 	if utf8.RuneCountInString(alt) > maxAlt {
-		return apierr.Invalidf(apierr.TooLong, "alt", "Use at most %d characters of alternative text.",
+		return apierr.Invalidf(apierr.TooLong, "alt", "Alt text can have at most %d characters.",
 			maxAlt)
 	}
 	i, err := s.itemFor(ctx, person, id)

@@ -32,9 +32,9 @@ var accountKinds = []KindInfo{
 	{Kind: RecoveryUsed, Name: "A recovery link for your account", Plural: "%d notifications about recovery links"},
 	{Kind: NewBrowser, Name: "New sign-in to your account", Plural: "%d new sign-ins to your account"},
 	{Kind: PasskeysChanged, Name: "The passkeys of your account changed", Plural: "The passkeys of your account changed %d times"},
-	{Kind: FactorsChanged, Name: "Two-factor sign-in of your account changed",
-		Plural: "Two-factor sign-in of your account changed %d times"},
-	{Kind: AddressChanged, Name: "How you sign in changed", Plural: "How you sign in changed %d times"},
+	{Kind: FactorsChanged, Name: "Two-factor authentication for your account changed",
+		Plural: "Two-factor authentication for your account changed %d times"},
+	{Kind: AddressChanged, Name: "Your sign-in methods changed", Plural: "Your sign-in methods changed %d times"},
 	{Kind: OperatorChanged, Name: "Your operator access changed", Plural: "Your operator access changed %d times"},
 }
 
@@ -90,7 +90,7 @@ var accountEvents = map[string]accountEvent{
 	},
 	"person.directory_refused": {
 		AddressChanged,
-		"Your organization’s directory tried to sign somebody else in with your email address. This was refused.", adviseToAsk,
+		"Your organization’s directory tried to sign someone else in with your email address. The attempt was blocked.", adviseToAsk,
 	},
 	"person.sign_ins_removed": {
 		AddressChanged,

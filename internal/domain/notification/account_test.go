@@ -90,7 +90,7 @@ func TestAccountNotices(t *testing.T) {
 			{"directory linked", record(ada, "person.directory_linked",
 				adaID), "was linked to your organization’s directory"},
 			{"directory unlinked", record(0, "person.directory_unlinked", adaID), "no longer linked"},
-			{"directory refused", record(0, "person.directory_refused", adaID), "This was refused"},
+			{"directory refused", record(0, "person.directory_refused", adaID), "The attempt was blocked"},
 			{"sign-ins removed", record(0, "person.sign_ins_removed", adaID), "were removed"},
 			{"keys revoked", func() {
 				w.recordAccountEvent(t, 0, "person.sign_ins_removed", adaID,

@@ -195,7 +195,7 @@ func checkNewChannel(ctx context.Context, tx *db.Tx, team int64) error {
 	}
 	switch {
 	case channels >= maxChannels:
-		return apierr.OperatorError("there are 100 channels already; remove one first")
+		return apierr.OperatorError("there are already 100 channels; remove one first")
 	case team != 0 && teams == 0:
 		return errNoTeam
 	}
@@ -203,8 +203,8 @@ func checkNewChannel(ctx context.Context, tx *db.Tx, team int64) error {
 }
 
 var (
-	errNoTeam    = apierr.OperatorError("there is no such team")
-	errNoChannel = apierr.OperatorError("there is no such channel")
+	errNoTeam    = apierr.OperatorError("team not found")
+	errNoChannel = apierr.OperatorError("channel not found")
 )
 
 // ChangeChannel changes a channel. Waiting notices of teams that it no longer has are not sent.

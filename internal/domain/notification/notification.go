@@ -228,11 +228,11 @@ func keyText(l *locale.Language, d detail) string {
 	case d.Event == "key.created":
 		return join(l.T("An API key was created."), level, l.T("If nobody on your team created it, revoke it."))
 	case d.SameLevel || d.Event == "key.limit_changed":
-		return join(limitText(l, d, "An API key was changed: its daily limit was %s and is %s now.",
-			"An API key was changed: its daily limit is %s now."), l.T(unless))
+		return join(limitText(l, d, "An API key was changed: its daily limit was %s and is now %s.",
+			"An API key was changed: its daily limit is now %s."), l.T(unless))
 	case d.Limit != nil:
-		return join(l.T("An API key was changed."), level, limitText(l, d, "Its daily limit was %s and is %s now.",
-			"Its daily limit is %s now."), l.T(unless))
+		return join(l.T("An API key was changed."), level, limitText(l, d, "Its daily limit was %s and is now %s.",
+			"Its daily limit is now %s."), l.T(unless))
 	}
 	return join(l.T("An API key was changed."), level, l.T(unless))
 }

@@ -23,8 +23,8 @@ func (p Record) checkArchivable() error {
 		return apierr.BadState(string(p.Status), "Only a post that failed can be archived.")
 	}
 	if slices.ContainsFunc(p.Targets, func(t Target) bool { return t.State == TargetUnconfirmed }) {
-		return apierr.BadState(string(TargetUnconfirmed), "The post may be published on an unconfirmed account. Archive "+
-			"it once that is known: look at the network and record the result on the account's page in the app.")
+		return apierr.BadState(string(TargetUnconfirmed), "The post may have been published on an unconfirmed account. Check the "+
+			"network and record the outcome on the account's page in the app, then archive the post.")
 	}
 	return nil
 }

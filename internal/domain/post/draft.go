@@ -231,7 +231,7 @@ func CheckFutureTime(call operation.Call, at time.Time) error {
 
 var (
 	errPastTime = apierr.Invalid(apierr.InThePast, "scheduled_at",
-		"The time is in the past. Give a future time, or publish now.")
+		"That time has passed. Pick a future time, or publish now.")
 	errTooFar = apierr.Invalid(apierr.OutOfRange, "scheduled_at",
 		"The time is more than ten years ahead. Check the year.")
 	errNeedsTime = apierr.BadState(string(Scheduled),

@@ -74,7 +74,7 @@ func (s *Service) Replace(ctx context.Context, actor *access.Actor, id string) (
 }
 
 var errNothingToReplace = apierr.BadState("accounts_missing",
-	"No account can be sent an edited copy: none that failed is connected.")
+	"You cannot create an edited copy, because none of the failed accounts is connected.")
 
 // findDraftHolding returns a draft that holds one of the accounts. It returns a zero Record if there is none.
 func (s *Service) findDraftHolding(ctx context.Context, q db.Querier, team int64, targets []Target,

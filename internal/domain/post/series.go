@@ -154,7 +154,7 @@ func (s *Service) UpdateAs(ctx context.Context, person int64, postID string, nee
 
 // ErrCopyRepeats is returned for an edited copy that is to become a series. The series could publish to accounts that
 // the original post already uses.
-var ErrCopyRepeats = apierr.BadState("edited_copy", "An edited copy cannot repeat. Duplicate it first.")
+var ErrCopyRepeats = apierr.BadState("edited_copy", "An edited copy cannot be turned into a series. Duplicate it first.")
 
 // checkRepeatable returns an error if a post cannot become a running series.
 func (p Record) checkRepeatable(now time.Time) error {
@@ -166,10 +166,10 @@ func (p Record) checkRepeatable(now time.Time) error {
 	case p.Status != Draft:
 		return apierr.BadState(string(p.Status), "Only a draft or the template of a paused series can be repeated.")
 	case p.ScheduledAt.IsZero():
-		return apierr.Invalid(apierr.MissingArgument, "scheduled_at", "Give the draft a time. The series begins at it.")
+		return apierr.Invalid(apierr.MissingArgument, "scheduled_at", "Set a time for the draft. The series starts then.")
 	case !p.IsTemplate && !p.ScheduledAt.After(now):
 		return apierr.Invalid(apierr.InThePast, "scheduled_at",
-			"The draft's time is in the past. Give it a future time; the series begins at it.")
+			"The draft's time is in the past. Pick a future time; the series starts then.")
 	}
 	return p.checkApproved()
 }

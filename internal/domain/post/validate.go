@@ -151,7 +151,7 @@ func (s *Service) checkAllowance(ctx context.Context, tx *db.Tx, call operation.
 		return err
 	}
 	if left == 0 {
-		return apierr.New(apierr.PlanLimitReached, "The plan's posts for that month are used up.").With("limit",
+		return apierr.New(apierr.PlanLimitReached, "The plan's post limit for that month has been reached.").With("limit",
 			"posts_per_month")
 	}
 	return nil

@@ -58,8 +58,8 @@ func (s *Service) analyzeProfile(ctx context.Context, t task, f provider.Profile
 	found := analysis.Analyze(input)
 	acc := f.Account
 	if analyzed := len(input.Posts); acc.Posts != nil && int64(analyzed) < *acc.Posts {
-		found.Notes = append(found.Notes, fmt.Sprintf("Based on the newest %d of the profile's %d posts, at most two "+
-			"years old and as far as the provider returns them.", analyzed, *acc.Posts))
+		found.Notes = append(found.Notes, fmt.Sprintf("Based on the newest %d of the profile's %d posts. Posts are at most two "+
+			"years old and limited to what the provider returns.", analyzed, *acc.Posts))
 	}
 	return measurement{
 		at: acc.MeasuredAt, account: account{DisplayName: acc.DisplayName, Biography: acc.Biography,

@@ -33,7 +33,7 @@ func (in CreateInput) subject() (string, error) {
 		name, err := provider.ParseUsername(in.Platform, in.Subject)
 		if err != nil {
 			return "", apierr.Invalid(apierr.Malformed, "subject",
-				"Invalid profile. Give a user name of the platform, with or without @, or a link to the profile.").
+				"Invalid profile. Enter a username on the platform, with or without @, or a link to the profile.").
 				Wrap(err)
 		}
 		return name, nil
@@ -47,8 +47,8 @@ func (in CreateInput) subject() (string, error) {
 	case errors.Is(err, provider.ErrHashtagTooLong):
 		return "", apierr.Invalid(apierr.TooLong, "subject", "A hashtag is limited to 100 characters.").Wrap(err)
 	case err != nil:
-		return "", apierr.Invalid(apierr.Malformed, "subject", "Invalid hashtag. Give one hashtag of letters, digits "+
-			"and underscores, not only digits, or its link on Instagram.").Wrap(err)
+		return "", apierr.Invalid(apierr.Malformed, "subject", "Invalid hashtag. Enter one hashtag of letters, digits and "+
+			"underscores (not only digits), or its Instagram link.").Wrap(err)
 	}
 	return tag, nil
 }
@@ -94,7 +94,7 @@ func (s *Service) create(ctx context.Context, call operation.Call,
 		var begun job.Record
 		switch {
 		case r.isAvailable(call.Now):
-			out.Notes = []string{"The team already has this report. Nothing was charged. Refresh it for newer figures."}
+			out.Notes = []string{"The team already has this report. Nothing was charged. Refresh it for newer metrics."}
 			begun, err = s.finishedJob(ctx, tx, r)
 		case r.isBeingCreated():
 			out.Notes = []string{"This report is already being created. Nothing was charged again."}

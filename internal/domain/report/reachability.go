@@ -65,12 +65,12 @@ func (s *Service) checkSource(ctx context.Context, call operation.Call, in Creat
 // sourceUnreachable returns the error for a report whose provider is unreachable.
 func (s *Service) sourceUnreachable(ctx context.Context, err error) error {
 	if errors.Is(err, provider.ErrNotOffered) {
-		return apierr.New(apierr.ProviderUnavailable, "No provider is configured for these figures. Ask the operator "+
-			"to connect one. Nothing was done or charged.").Wrap(err)
+		return apierr.New(apierr.ProviderUnavailable, "No provider is configured for these metrics. Ask the operator to connect "+
+			"one. Nothing was done or charged.").Wrap(err)
 	}
 	s.Log.WarnContext(ctx, "a provider of public metrics is unreachable", "error", err)
-	refusal := apierr.New(apierr.ProviderUnavailable, "The provider of these figures is unreachable. Nothing was done "+
-		"or charged. Try again later.").Wrap(err)
+	refusal := apierr.New(apierr.ProviderUnavailable, "The provider of these metrics is unreachable. Nothing was done or "+
+		"charged. Try again later.").Wrap(err)
 	if u, ok := errors.AsType[*provider.Unavailable](err); ok && u.After > 0 {
 		return refusal.After(u.After)
 	}

@@ -124,7 +124,7 @@ func (s *Service) setLatestUse(k *ListedKey) {
 }
 
 var (
-	errKeyName = apierr.Invalidf(apierr.Malformed, "name", "A key needs a name, one line of at most %d characters.",
+	errKeyName = apierr.Invalidf(apierr.Malformed, "name", "Enter a name for the key: one line of at most %d characters.",
 		names.MaxLength)
 	errKeyLevel          = apierr.Invalid(apierr.NotAllowedValue, "level", "Choose a level for the key.")
 	errKeyLimit          = apierr.Invalid(apierr.OutOfRange, "daily_credits", "Enter a daily limit of 0 or more credits.")
@@ -134,7 +134,7 @@ var (
 			"one.")
 	errConnectionEnded = apierr.BadState("ended", "This connection has already ended.")
 
-	errKeyEnded = apierr.BadState("ended", "This key has ended and cannot be changed.")
+	errKeyEnded = apierr.BadState("ended", "This key has expired or was revoked, so it cannot be changed.")
 	errNoKeys   = apierr.New(apierr.PlanLapsed,
 		"The team’s plan does not include API keys. Change the plan to create keys.")
 	errNoFormID = apierr.Invalid(apierr.Malformed, "once", "This page has expired. Reload it and try again.")

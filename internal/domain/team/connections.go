@@ -38,7 +38,8 @@ type NewConnection struct {
 }
 
 var (
-	errClientName = apierr.Invalidf(apierr.Malformed, "client", "An assistant needs a name, one line of at most %d characters.",
+	errClientName = apierr.Invalidf(apierr.Malformed, "client", "Enter a name for the assistant: one line of at most %d "+
+		"characters.",
 		names.MaxLength)
 	errNoCapability = apierr.Invalid(apierr.NotAllowedValue, "capabilities", "Choose what the assistant may do.")
 	errClientRole   = apierr.Invalid(apierr.NotAllowedValue, "team", "Clients of a team cannot connect assistants.")

@@ -69,7 +69,7 @@ var (
 		"you started.").With("argument", "code")
 	// ErrSetUp is returned if the installation already has people or teams.
 	ErrSetUp    = apierr.BadState("set_up", "This installation is already set up. Sign in.")
-	errTeamName = apierr.Invalidf(apierr.Malformed, "team", "You need a name for the team, one line of at most %d characters.",
+	errTeamName = apierr.Invalidf(apierr.Malformed, "team", "Enter a name for the team: one line of at most %d characters.",
 		names.MaxLength)
 )
 

@@ -70,7 +70,7 @@ func (s *Service) Resume(ctx context.Context, p Pause) error {
 		}
 		switch {
 		case n == 0 && p.Action == access.PauseAPI:
-			return operatorErrorf("the API is on already")
+			return operatorErrorf("the API is already on")
 		case n == 0:
 			return operatorErrorf("this is not paused")
 		}
@@ -102,7 +102,7 @@ func (p Pause) check(ctx context.Context, q db.Querier) (int64, error) {
 		err = sql.ErrNoRows
 	}
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, operatorErrorf("there is no such team or key to pause or resume")
+		return 0, operatorErrorf("team or key not found")
 	}
 	if err != nil {
 		return 0, fmt.Errorf("looking up the target of a pause: %w", err)
@@ -136,7 +136,7 @@ func (s *Service) Close(ctx context.Context, team int64) error {
 func (s *Service) Reopen(ctx context.Context, team int64) error {
 	switch t, err := s.Team(ctx, team); {
 	case apierr.Is(err, apierr.NotFound):
-		return operatorErrorf("there is no such team")
+		return operatorErrorf("team not found")
 	case err != nil:
 		return err
 	case t.Deleted:
@@ -154,7 +154,7 @@ func (s *Service) SetHold(ctx context.Context, person int64, held bool, opts ...
 			return fmt.Errorf("changing a hold: %w", err)
 		}
 		if n == 0 {
-			return operatorErrorf("there is no such person")
+			return operatorErrorf("person not found")
 		}
 		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.hold", formatID(person), map[string]any{"held": held})
 	}))

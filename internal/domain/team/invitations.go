@@ -40,8 +40,8 @@ var (
 	errRole   = apierr.Invalid(apierr.NotAllowedValue, "role",
 		"Choose admin, editor, viewer or client. A team has one owner, who can transfer ownership to a member.")
 	errSeats = apierr.New(apierr.PlanLimitReached,
-		"The team’s plan has no seat left. Open invitations count as seats: revoke one, remove a member or "+
-			"change the plan.").With("limit", "seats")
+		"The team’s plan has no seats left. Open invitations count as seats: revoke one, remove a member or change the plan.").
+		With("limit", "seats")
 	errNoSeat = apierr.New(apierr.PlanLimitReached,
 		"The team’s plan has no seat left. Ask an owner or admin of the team.").With("limit", "seats")
 	errInvitationAccepted = apierr.BadState("used", "This invitation was already accepted. Sign in to continue.")

@@ -49,10 +49,9 @@ func NewLinkMailer(s *Service, publicURL string, send func(context.Context, Link
 func (l *LinkMailer) Enabled() bool { return l != nil && l.send != nil }
 
 var (
-	errNoMail  = apierr.BadState("no_mail", "This service has no mail server, so it cannot mail a link.")
+	errNoMail  = apierr.BadState("no_mail", "This service has no mail server, so it cannot email a link.")
 	errNotSent = apierr.New(apierr.ProviderUnavailable,
-		"The mail could not be sent. Try again in a few minutes. If it keeps failing, contact the operator of "+
-			"this service.")
+		"The email could not be sent. Try again in a few minutes. If it keeps failing, contact the operator of this service.")
 )
 
 // sendMail sends an email and waits until the mail server accepts it.

@@ -88,7 +88,7 @@ func TestMailedInvitations(t *testing.T) {
 	})
 }
 
-// An email is in the language of the person with the address, or of the sender if there is no such person.
+// An email is in the language of the person with the address, or of the sender if person not found.
 func TestLetterLanguage(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		var got team.LinkEmail

@@ -70,7 +70,7 @@ func (s *Service) checkTeamExists(ctx context.Context, team int64) error {
 		return fmt.Errorf("finding a team: %w", err)
 	}
 	if n == 0 {
-		return operatorErrorf("there is no such team")
+		return operatorErrorf("team not found")
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (s *Service) RemoveMember(ctx context.Context, team, person int64, opts ...
 func (s *Service) lockOwner(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	var owner int64
 	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), team).Scan(&owner); err != nil {
-		return 0, operatorErrorf("there is no such team")
+		return 0, operatorErrorf("team not found")
 	}
 	err := tx.QueryRow(ctx,
 		`SELECT person_id FROM memberships WHERE team_id = ? AND role = 'owner' ORDER BY person_id LIMIT 1`,
@@ -138,7 +138,7 @@ func setMember(ctx context.Context, tx *db.Tx, team, person int64, role access.R
 		ON CONFLICT (team_id, person_id) DO UPDATE SET role = excluded.role`, team, person, string(role),
 		db.Micros(tx.Now()))
 	if err != nil {
-		return operatorErrorf("there is no such team or person")
+		return operatorErrorf("team or person not found")
 	}
 	return nil
 }

@@ -53,10 +53,10 @@ func (s *Service) AddTeamForOwner(ctx context.Context, operator int64, t Team, e
 }
 
 var (
-	errNoOwner          = operatorErrorf("there is no active person with this email address")
+	errNoOwner          = operatorErrorf("no active person has this email address")
 	errUnconfirmedOwner = operatorErrorf("the email address of this person is not confirmed, so the account could be somebody " +
 		"else's; have it confirmed first")
-	errSameTeam = operatorErrorf("this person already owns a team of this name")
+	errSameTeam = operatorErrorf("this person already owns a team with this name")
 )
 
 func (s *Service) addTeam(

@@ -91,7 +91,7 @@ func (s *Service) SetProfile(ctx context.Context, person int64, name, zone, lang
 	name, zone = strings.TrimSpace(name), strings.TrimSpace(zone)
 	switch {
 	case !names.IsValid(name):
-		return apierr.Invalidf(apierr.Malformed, "name", "You need a name, one line of at most %d characters.", names.MaxLength)
+		return apierr.Invalidf(apierr.Malformed, "name", "Enter your name: one line of at most %d characters.", names.MaxLength)
 	case names.ContainsURL(name):
 		return names.ErrURL
 	case zone != "" && !teamtime.IsZone(zone):
@@ -164,7 +164,7 @@ func (s *Service) setOperator(ctx context.Context, email string, on, requireConf
 		p.EmailConfirmed = proved > 0
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return operatorErrorf("there is no person with this email address")
+			return operatorErrorf("no person has this email address")
 		case err != nil:
 			return fmt.Errorf("looking up an operator: %w", err)
 		case wasOperator == db.Flag(on):

@@ -44,7 +44,7 @@ func (s *Service) createRecovery(ctx context.Context, email string, mailed bool)
 		err := tx.QueryRow(ctx, `SELECT id, name, email FROM people WHERE email = ?`,
 			names.NormalizeEmail(email)).Scan(&r.Person.ID, &r.Person.Name, &r.Person.Email)
 		if errors.Is(err, sql.ErrNoRows) {
-			return operatorErrorf("there is no person with this email address")
+			return operatorErrorf("no person has this email address")
 		}
 		if err != nil {
 			return fmt.Errorf("looking up the person to recover: %w", err)

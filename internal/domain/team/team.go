@@ -115,7 +115,7 @@ func (s *Service) AddPerson(ctx context.Context, name, email, password string) (
 
 func (s *Service) checkPlan(plan string) error {
 	if _, ok := s.terms.Plan(plan); !ok {
-		return operatorErrorf("there is no plan of this name; the plans are %s", strings.Join(s.terms.PlanIDs(), ", "))
+		return operatorErrorf("there is no plan with this name; the plans are %s", strings.Join(s.terms.PlanIDs(), ", "))
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func (s *Service) setTeam(
 			return fmt.Errorf("changing a team: %w", err)
 		}
 		if n == 0 {
-			return operatorErrorf("there is no such team")
+			return operatorErrorf("team not found")
 		}
 		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, kind, formatID(team), detail)
 	})

@@ -53,7 +53,7 @@ type NewMaterial struct {
 }
 
 var (
-	errOneMaterial  = apierr.Invalid(apierr.ExactlyOneOf, "text", "Give exactly one of text, link and post.")
+	errOneMaterial  = apierr.Invalid(apierr.ExactlyOneOf, "text", "Provide exactly one of text, link and post.")
 	errNoPost       = apierr.Missing().With("argument", "post_id")
 	errManyMaterial = apierr.Invalidf(apierr.OutOfRange, "",
 		"A brand voice can have at most %d pieces of material.", MaxMaterials)

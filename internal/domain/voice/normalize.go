@@ -136,7 +136,7 @@ func (t *normalizer) checkCount(argument string, n, limit int) {
 // checkDisjoint fails if an item is both to be used and to be avoided.
 func (t *normalizer) checkDisjoint(argument string, use, avoid []string) {
 	if slices.ContainsFunc(avoid, func(text string) bool { return slices.Contains(use, text) }) {
-		t.refuse(apierr.Invalidf(apierr.NotAllowedValue, argument, "The argument %s has items that are also to be used.",
+		t.refuse(apierr.Invalidf(apierr.NotAllowedValue, argument, "The argument %s contains items that are also to be used.",
 			argument))
 	}
 }

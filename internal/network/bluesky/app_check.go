@@ -36,7 +36,8 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	if errors.Is(err, errNoVideoService) {
 		return append(found, network.Finding{
 			Subject: subject, Result: network.Unclear,
-			Detail: "The video service does not serve the account. Its videos are processed only after a post is published.",
+			Detail: "Bluesky’s video service does not accept uploads from the account. Its videos are processed only after a " +
+				"post is published.",
 		})
 	}
 	video := network.CallFinding(platform, subject, err)

@@ -36,9 +36,9 @@ func TestAppCheckAnswers(t *testing.T) {
 		"refused for an unknown reason": {limits, networktest.Answer{Body: `{"canUpload":false,"message":"Not today."}`}, network.Fails,
 			[]string{"videos", "Not today.", "sign in to Bluesky"}},
 		"unknown account": {limits, networktest.Answer{Status: 401, Body: `{"error":"AuthMissing"}`}, network.Unclear,
-			[]string{"videos", "does not serve the account"}},
+			[]string{"videos", "does not accept uploads from the account"}},
 		"server without service tokens": {token, networktest.Answer{Status: 501, Body: `{"error":"MethodNotImplemented"}`},
-			network.Unclear, []string{"videos", "does not serve the account"}},
+			network.Unclear, []string{"videos", "does not accept uploads from the account"}},
 		"video service fails": {limits, networktest.Answer{Status: 503}, network.Unclear, []string{"videos", "Run the check again later"}},
 	} {
 		t.Run(name, func(t *testing.T) {

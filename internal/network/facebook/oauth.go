@@ -151,7 +151,8 @@ func noPageError() *network.Error {
 		Class: network.AuthDead, Status: http.StatusOK, Code: scopeShowPages,
 		Err: &network.MissingPermissionError{
 			Permission: scopeShowPages, Effect: "No Page was found.",
-			Cure: "Connect again and select a Page at Facebook’s consent. If none is offered, a Page admin has to give you access.",
+			Cure: "Connect again and select a Page on Facebook’s consent screen. If none is offered, a Page admin has to give " +
+				"you access.",
 		},
 	}
 }

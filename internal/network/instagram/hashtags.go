@@ -59,7 +59,7 @@ func (n *Network) Check(content network.Content) []network.Problem {
 	if have := len(network.Hashtags(content.Text)); most > 0 && have > most && have <= rules.Hashtags.Most {
 		rules.Hashtags.Warn = 0
 		return append(rules.Check(content), network.Problem{Code: "hashtags_too_many", Message: fmt.Sprintf(
-			"The text has %d hashtags; Instagram refused a post with more than %d. Remove %d.", have, most, have-most)})
+			"The text has %d hashtags; Instagram rejected a post with more than %d. Remove %d.", have, most, have-most)})
 	}
 	return rules.Check(content)
 }

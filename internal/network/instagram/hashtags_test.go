@@ -46,7 +46,7 @@ func TestHashtagLimitFollowsResponses(t *testing.T) {
 		t.Errorf("before: %q", got)
 	}
 	networktest.WantClass(t, prepare(t, n, f.Connect("instagram", "studio.north"), f.Library, seven), network.Rejected, "36004/2207010")
-	if got := warning(t, n, seven); got != "The text has 7 hashtags; Instagram refused a post with more than 5. Remove 2." ||
+	if got := warning(t, n, seven); got != "The text has 7 hashtags; Instagram rejected a post with more than 5. Remove 2." ||
 		n.Rules().Hashtags.Warn != 5 {
 		t.Errorf("after a refusal: %q, rules %+v", got, n.Rules().Hashtags)
 	}

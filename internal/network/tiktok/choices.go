@@ -94,11 +94,11 @@ func checkInbox(o network.TikTokOptions, text string, media []network.Media) []n
 		return found
 	}
 	if strings.TrimSpace(text) != "" {
-		add(codeCaptionNotSent, "In inbox mode, TikTok takes no caption with a video. The caption is not sent; write it in the "+
-			"TikTok app.")
+		add(codeCaptionNotSent, "In inbox mode, TikTok does not accept captions for videos. The caption is not sent; write it in "+
+			"the TikTok app.")
 	}
 	if media[0].Cover > 0 {
-		add(codeOptionUnsupported, "In inbox mode, TikTok takes no cover frame. Choose the cover in the TikTok app.")
+		add(codeOptionUnsupported, "In inbox mode, TikTok does not accept a cover frame. Choose the cover in the TikTok app.")
 	}
 	return found
 }

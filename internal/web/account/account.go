@@ -130,7 +130,7 @@ func (p *Handlers) signInMethods() signInMethods {
 func (p *Handlers) local(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !p.signInMethods().Local {
-			p.ShowMessage(w, r, http.StatusForbidden, "Not done",
+			p.ShowMessage(w, r, http.StatusForbidden, "Action not completed",
 				"This service allows sign-in only through the directory.")
 			return
 		}

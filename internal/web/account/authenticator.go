@@ -101,7 +101,7 @@ type recoveryCodesPage struct {
 }
 
 // fileHeading is the first line of the file of recovery codes.
-const fileHeading locale.Key = "pressroom recovery codes. Each one signs you in once."
+const fileHeading locale.Key = "pressroom recovery codes. Each code works once."
 
 // File returns a link to the codes as a text file. The link contains the file, so the codes need not be stored or
 // requested again, and no script is needed.

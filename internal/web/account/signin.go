@@ -28,7 +28,7 @@ func (p *Handlers) readSignIn(w http.ResponseWriter, r *http.Request) bool {
 		}
 	}
 	if rest > shell.MaxForm {
-		p.ShowMessage(w, r, http.StatusBadRequest, "Not done",
+		p.ShowMessage(w, r, http.StatusBadRequest, "Action not completed",
 			"The form could not be read. Reload the page and try again.")
 		return false
 	}

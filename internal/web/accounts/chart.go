@@ -132,7 +132,7 @@ func (c *chart) lines(l *locale.Language, metric string) plot.Lines {
 		Series: []plot.Series{
 			{Name: l.T("This period"), Filled: true, Points: c.points(l, metric, half)},
 		}}
-	before := plot.Series{Name: l.T("Period before"), Past: true, Points: c.points(l, metric, 0)}
+	before := plot.Series{Name: l.T("Previous period"), Past: true, Points: c.points(l, metric, 0)}
 	for _, p := range before.Points {
 		if p.Value != nil && *p.Value != 0 {
 			out.Series = append(out.Series, before)
@@ -162,13 +162,13 @@ func (c *chart) title(l *locale.Language, metric string) string {
 	case metric == "followers":
 		return l.T("Followers gained")
 	case metric == "views" && c.step == 1:
-		return l.T("Views by day of the post")
+		return l.T("Views by day of publication")
 	case metric == "views":
-		return l.T("Views by week of the post")
+		return l.T("Views by week of publication")
 	case c.step == 1:
-		return l.T("Engagement by day of the post")
+		return l.T("Engagement by day of publication")
 	}
-	return l.T("Engagement by week of the post")
+	return l.T("Engagement by week of publication")
 }
 
 // row is a line of the chart's table.

@@ -15,17 +15,18 @@ func revocationText(l *locale.Language, platform string, state account.Revocatio
 	name := shell.NetworkName(platform)
 	switch state {
 	case account.RevocationRevoked:
-		return l.T("%s was told that the permission has ended.", name)
+		return l.T("%s was notified that the permission was revoked.", name)
 	case account.RevocationWaiting:
-		return l.T("%s could not be told yet that the permission has ended. We keep trying for a day, and this page shows "+
+		return l.T("%s could not be notified yet that the permission was revoked. We keep trying for a day, and this page shows "+
 			"the result.", name)
 	case account.RevocationKept:
-		return l.T("The permission at %s remains, because other connected accounts use it. It ends with the last of them.", name)
+		return l.T("The permission on %s remains, because other connected accounts use it. It is revoked when the last of them "+
+			"is disconnected.", name)
 	case account.RevocationFailed:
-		return l.T("%s could not be told that the permission has ended.", name) + " " + revokeWhere(l, platform)
+		return l.T("%s could not be notified that the permission was revoked.", name) + " " + revokeWhere(l, platform)
 	case account.RevocationUnsupported:
 	}
-	return l.T("%s only lets you revoke the permission yourself.", name) + " " + revokeWhere(l, platform)
+	return l.T("On %s, only you can revoke the permission.", name) + " " + revokeWhere(l, platform)
 }
 
 // revokePages names the settings page of each network where people revoke permissions, as of November 2026.

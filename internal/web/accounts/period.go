@@ -47,7 +47,7 @@ func (p *Handlers) periodOf(r *http.Request, zone *time.Location, name string, o
 	case last.Before(first):
 		out.Invalid = l.T("The last day is before the first.")
 	case out.To > out.Today:
-		out.Invalid = l.T("The last day has not come yet.")
+		out.Invalid = l.T("The last day is in the future.")
 	case last.Sub(first) >= maxPeriod*24*time.Hour:
 		out.Invalid = l.T("Choose at most %d days.", maxPeriod)
 	case out.To == out.Today:

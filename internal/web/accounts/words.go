@@ -62,12 +62,13 @@ func words(l *locale.Language) template.FuncMap {
 
 // notes are the notes of analytics that have values.
 var notes = shell.NewNotes(
-	"This installation collects no figures from %s.",
+	"This installation does not collect metrics from %s.",
 	"Collection has failed since %s. It is retried automatically.",
-	"The plan keeps figures for %s days, so earlier ones are missing.",
-	"The account's posts are known since %s. Earlier posts of the period are missing.",
-	"The account has been collected since it was connected on %s. Earlier posts are those that the network listed then.",
-	"%s It requires an app approved for insights and an account connected with them.",
+	"The plan includes metrics for %s days, so earlier ones are missing.",
+	"The account's posts are available since %s. Earlier posts in the period are missing.",
+	"Analytics have been collected since the account was connected on %s. Earlier posts are the ones that the network listed at "+
+		"that time.",
+	"%s It requires an app that is approved for insights, and an account that was connected with this permission.",
 )
 
 // number returns a short number.

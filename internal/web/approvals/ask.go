@@ -199,9 +199,9 @@ func (p *Handlers) flashSent(r *http.Request, sent approval.SentRequest, email s
 	switch {
 	case sent.Mail != nil:
 		p.Log.WarnContext(r.Context(), "mailing an approval link failed", "request", sent.ID, "error", sent.Mail)
-		p.Flash(r, "The link works, but it could not be mailed. Send it to the client yourself, or try again.")
+		p.Flash(r, "The link works, but it could not be emailed. Send it to the client yourself, or try again.")
 	case email != "":
-		p.Flash(r, "The link was mailed to %s.", email)
+		p.Flash(r, "The link was emailed to %s.", email)
 	default:
 		p.Flash(r, "Send the link below to the client.")
 	}

@@ -68,10 +68,10 @@ var scheduleErrors = map[string]locale.Key{
 		"then schedule it.",
 	approval.NotAllowed: "The client has approved it, but it was not scheduled: the person who sent it to the client can no " +
 		"longer schedule posts. Schedule it yourself.",
-	string(apierr.PreflightBlocked): "The client has approved it, but it was not scheduled: a network would refuse it. Open the " +
+	string(apierr.PreflightBlocked): "The client has approved it, but it was not scheduled: a network would reject it. Open the " +
 		"post to see why.",
-	string(apierr.PlanLimitReached): "The client has approved it, but it was not scheduled: the plan’s posts for that month " +
-		"are used up.",
+	string(apierr.PlanLimitReached): "The client has approved it, but it was not scheduled: the plan’s post limit for that month " +
+		"has been reached.",
 }
 
 // ScheduleError explains why a post was not scheduled on approval. It returns "" if the post was scheduled.

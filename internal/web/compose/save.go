@@ -323,7 +323,7 @@ func (p *Handlers) schedule(r *http.Request, s sheet, id string, at time.Time) (
 // recur starts or resumes a series and returns a confirmation with the next time and the drafts that it reschedules.
 func (p *Handlers) recur(r *http.Request, held post.Record, rule string, zone *time.Location) (string, error) {
 	l, taken := p.Language(r), ""
-	said, next := locale.Key("The post repeats by its rule."), locale.Key("The post repeats by its rule, next on %s.")
+	said, next := locale.Key("The post repeats on schedule."), locale.Key("The post repeats on schedule. Next post: %s.")
 	if held.IsTemplate {
 		held.Series.Rule = rule
 		list, err := p.posts.NextOccurrences(r.Context(), held, maxReschedulable)

@@ -64,7 +64,7 @@ func (p *Handlers) keepUnsaved(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, apierr.Invalid(apierr.Malformed, "draft", "Reload the page and try again."))
 		return
 	case len(fields) > maxUnsaved:
-		p.ShowError(w, r, apierr.Invalid(apierr.TooLong, "", "The post is too long to be kept while you write."))
+		p.ShowError(w, r, apierr.Invalid(apierr.TooLong, "", "The post is too long to autosave."))
 		return
 	}
 	var err error
@@ -188,7 +188,7 @@ func (p *Handlers) restoreUnsaved(w http.ResponseWriter, r *http.Request) bool {
 	err := p.DB.QueryRow(r.Context(), `SELECT fields FROM unsaved_forms WHERE `+ofPost+` AND id = ?`,
 		v.ID, v.Team.ID, post, post, id).Scan(&fields)
 	if errors.Is(err, sql.ErrNoRows) {
-		p.Flash(r, "These changes were saved or discarded meanwhile.")
+		p.Flash(r, "These changes were saved or discarded in the meantime.")
 		shell.Redirect(w, r, r.URL.Path)
 		return true
 	}

@@ -29,13 +29,13 @@ var passed = []string{
 // immediately. Client metadata is fetched only for signed-in people.
 func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 	if len(r.URL.RequestURI()) > shell.MaxNext {
-		p.ShowMessage(w, r, http.StatusRequestURITooLong, "Not done",
+		p.ShowMessage(w, r, http.StatusRequestURITooLong, "Action not completed",
 			"The app that sent you here sent a request that is too long. Contact its developer.")
 		return
 	}
 	request, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		p.ShowMessage(w, r, http.StatusBadRequest, "Not done",
+		p.ShowMessage(w, r, http.StatusBadRequest, "Action not completed",
 			"This link is invalid. Start again from the app you came from.")
 		return
 	}
@@ -64,7 +64,7 @@ func (p *Handlers) turn(w http.ResponseWriter, r *http.Request, err error) {
 		http.Redirect(w, r, turned.Back, http.StatusSeeOther)
 		return
 	case turned != nil:
-		p.Show(w, r, http.StatusBadRequest, pages["turned"], "Not done",
+		p.Show(w, r, http.StatusBadRequest, pages["turned"], "Action not completed",
 			invalidRequestPage{
 				turned.Client.Name, turned.RedirectHost(), p.T(r, locale.Key(turned.Why.Text)),
 				template.URL(turned.Back), //nolint:gosec // checkRedirect of package oauth allowed the scheme

@@ -103,9 +103,9 @@ func zone(v *shell.Visitor) *time.Location {
 }
 
 // onlyTeam is the message for people who delete their only team.
-const onlyTeam = "Nothing of it is published any more and its API keys no longer work. Its data is deleted in the " +
-	"background, usually within minutes. You can close this page. It was your only team, so you will be signed " +
-	"out. If you keep your account, you can sign in again once someone invites you to another team."
+const onlyTeam = "The team no longer publishes anything, and its API keys no longer work. Its data is deleted in the background, " +
+	"usually within minutes. You can close this page. It was your only team, so you will be signed out. If you keep your " +
+	"account, you can sign in again once someone invites you to another team."
 
 func (p *Handlers) deleteTeam(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
@@ -210,7 +210,7 @@ func (p *Handlers) showItem(w http.ResponseWriter, r *http.Request, page, name s
 	}
 	p.Show(w, r, status, pages[page],
 		map[string]locale.Key{
-			"key": "Delete the key", "assistant": "Delete the app", "draft": "Delete the post",
+			"key": "Delete API key", "assistant": "Delete the app", "draft": "Delete the post",
 		}[page], view)
 }
 

@@ -38,7 +38,7 @@ func (p *Handlers) leavePage(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["leave"], "Leave the team", view)
+	p.Show(w, r, http.StatusOK, pages["leave"], "Leave team", view)
 }
 
 func (p *Handlers) leave(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +50,7 @@ func (p *Handlers) leave(w http.ResponseWriter, r *http.Request) {
 	if err := p.leaving.Leave(r.Context(), shell.VisitorOf(r.Context()).ID, view.ID); err != nil {
 		if told, ok := p.FormErrorOf(w, r, err, nil); ok {
 			view.Wrong = told.Text
-			p.Show(w, r, shell.StatusOf(err), pages["leave"], "Leave the team", view)
+			p.Show(w, r, shell.StatusOf(err), pages["leave"], "Leave team", view)
 		}
 		return
 	}

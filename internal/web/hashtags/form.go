@@ -100,7 +100,7 @@ func (p *Handlers) editPage(w http.ResponseWriter, a asked) {
 	case err != nil:
 		p.elsewhere(w, a.Request, err, a.list)
 	case l.ReadyMade:
-		p.ShowMessage(w, a.Request, http.StatusUnprocessableEntity, "Not done",
+		p.ShowMessage(w, a.Request, http.StatusUnprocessableEntity, "Action not completed",
 			"Ready-made lists cannot be changed. Copy the list to change it.")
 	default:
 		fields := p.SavedForm(a.Request)
@@ -140,7 +140,7 @@ func (p *Handlers) deletePage(w http.ResponseWriter, a asked) {
 	case err != nil:
 		p.elsewhere(w, a.Request, err, a.list)
 	case l.ReadyMade:
-		p.ShowMessage(w, a.Request, http.StatusUnprocessableEntity, "Not done",
+		p.ShowMessage(w, a.Request, http.StatusUnprocessableEntity, "Action not completed",
 			"Ready-made lists are part of the service and cannot be deleted.")
 	default:
 		p.Show(w, a.Request, http.StatusOK, pages["delete"], "Delete a hashtag list", deleteView{l.ID, l.Name, l.Size})

@@ -62,7 +62,7 @@ func tier(l *locale.Language, name string) string {
 
 // reasons explain why a hashtag was rejected.
 var reasons = map[string]locale.Key{
-	"empty": "nothing remains of it", "too_long": "too long", "bad_characters": "contains invalid characters",
+	"empty": "no valid characters", "too_long": "too long", "bad_characters": "contains invalid characters",
 	"list_full": "the plan’s limit of hashtags per list is reached", "banned": "not allowed by this service",
 }
 

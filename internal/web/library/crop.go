@@ -118,13 +118,13 @@ func (p *Handlers) editOf(a asked) (crop.Edit, error) {
 		}
 	}
 	if !known {
-		return out, apierr.Invalid(apierr.NotAllowedValue, "shape", "Choose one of the shapes.")
+		return out, apierr.Invalid(apierr.NotAllowedValue, "shape", "Choose an aspect ratio.")
 	}
 	var side [4]int
 	for n, name := range []string{"left", "top", "width", "height"} {
 		value, err := strconv.Atoi(a.PostForm.Get(name))
 		if err != nil || value < 0 || value > maxPixels || n >= 2 && value == 0 {
-			return out, apierr.Invalid(apierr.OutOfRange, name, "Enter the part as whole numbers of pixels.")
+			return out, apierr.Invalid(apierr.OutOfRange, name, "Enter the crop area in whole pixels.")
 		}
 		side[n] = value
 	}

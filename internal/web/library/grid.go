@@ -60,7 +60,7 @@ func (f filters) filter() (gallery.Filter, error) {
 		}
 	}
 	if utf8.RuneCountInString(f.Query) > maxQuery {
-		return out, apierr.Invalid(apierr.TooLong, "query", "Search for at most 200 characters.")
+		return out, apierr.Invalid(apierr.TooLong, "query", "Enter at most 200 characters.")
 	}
 	if f.Folder != "" {
 		id, err := strconv.ParseInt(f.Folder, 10, 64)

@@ -143,7 +143,8 @@ func numberOf(text string) int64 {
 
 // fieldNames are the labels of fields by argument names.
 var fieldNames = map[string]string{
-	"name": "Name", "folder_id": "Folder", "url": "Link", "filename": "Name", "platform": "Network", "type": "What",
+	"name": "Name", "folder_id": "Folder", "url": "Link", "filename": "Name", "platform": "Network", "type": "Media type",
 	"username": "Profile", "limit": "How many", "query": "Name", "alt": "Alt text",
-	"left": "From the left", "top": "From the top", "width": "Width", "height": "Height", "part": "Crop area in pixels", "shape": "Shape",
+	"left": "From the left", "top": "From the top", "width": "Width", "height": "Height", "part": "Crop area in pixels",
+	"shape": "Aspect ratio",
 }

@@ -242,7 +242,7 @@ func (p *Handlers) readAll(w http.ResponseWriter, r *http.Request) {
 	}
 	newest, err := strconv.ParseInt(r.PostForm.Get("newest"), 10, 64)
 	if err != nil {
-		p.ShowMessage(w, r, http.StatusBadRequest, "Not done",
+		p.ShowMessage(w, r, http.StatusBadRequest, "Action not completed",
 			"The form could not be read. Reload the page and try again.")
 		return
 	}

@@ -32,7 +32,7 @@ var channelServices = map[notification.ChannelService]channelService{
 		"In Teams: the address of a workflow that posts to a channel when it receives a webhook request."},
 	notification.Ntfy: {"ntfy", "notification-3-line", "The address of the topic, such as https://ntfy.sh/my-topic."},
 	notification.Webhook: {"Signed webhook", "link",
-		"The address of your own program. Messages are JSON and signed by Standard Webhooks."},
+		"The address of your own program. Messages are JSON and signed according to Standard Webhooks."},
 }
 
 // channelsView lists the channels.

@@ -244,7 +244,7 @@ func (p *Handlers) findTeam(r *http.Request, view *eventsView) error {
 	case len(found.Items) == 0:
 		view.Wrong = p.T(r, "No team has this name.")
 	default:
-		view.Wrong = p.T(r, "Several teams match. Choose one of the list.")
+		view.Wrong = p.T(r, "Several teams match. Choose one from the list.")
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) 
 // refuse answers with an error that no form shows.
 func (p *Handlers) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if text, status, ok := p.formError(w, r, err); ok {
-		p.ShowText(w, r, status, "Not done", text)
+		p.ShowText(w, r, status, "Action not completed", text)
 	}
 }
 

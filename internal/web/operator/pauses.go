@@ -144,11 +144,11 @@ func (p *Handlers) target(r *http.Request, scope team.Scope, typed string) (int6
 	}
 	switch len(found) {
 	case 0:
-		return 0, apierr.OperatorError("nothing has this name; choose one of the list")
+		return 0, apierr.OperatorError("no matches; choose one from the list")
 	case 1:
 		return found[0], nil
 	}
-	return 0, apierr.OperatorError("several have this name; choose one of the list")
+	return 0, apierr.OperatorError("several matches; choose one from the list")
 }
 
 func (p *Handlers) pause(w http.ResponseWriter, r *http.Request) {

@@ -45,7 +45,7 @@ func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		err = apierr.Missing()
 	case found != "published" && found != "not_published":
-		err = apierr.OperatorError("choose whether you found the post at the network")
+		err = apierr.OperatorError("choose whether you found the post on the network")
 	default:
 		err = p.Delivery.Decide(r.Context(), 0, 0, r.PostForm.Get("post"), account,
 			delivery.Decision{

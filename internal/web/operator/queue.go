@@ -97,11 +97,11 @@ func (p *Handlers) wake(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case apierr.Is(err, apierr.NotFound):
-		p.finish(w, r, p.T(r, "Nothing was woken. The work has ended, is running, or waits for a set time."),
+		p.finish(w, r, p.T(r, "Nothing was started. The work has ended, is running, or is scheduled for later."),
 			"/operator/queue")
 	case err != nil:
 		p.ShowError(w, r, err)
 	default:
-		p.finish(w, r, p.T(r, "Woken. It starts within a second or two."), "/operator/queue")
+		p.finish(w, r, p.T(r, "Triggered. It starts within a second or two."), "/operator/queue")
 	}
 }

@@ -262,7 +262,7 @@ func dayEnd(day string, now time.Time) (time.Time, error) {
 		return at, apierr.OperatorError("enter the last day as a date, such as 2030-12-31")
 	}
 	if at = at.AddDate(0, 0, 1); !at.After(now) {
-		return at, apierr.OperatorError("the last day is in the past; leave it empty for a plan without an end")
+		return at, apierr.OperatorError("the last day is in the past; leave it empty for a plan that does not expire")
 	}
 	return at, nil
 }
@@ -281,7 +281,7 @@ func (p *Handlers) book(w http.ResponseWriter, r *http.Request) {
 		l := p.Language(r)
 		switch {
 		case booked.Repeated:
-			return l.T("This reference was already booked. Nothing was changed."), err
+			return l.T("A transaction with this reference already exists. Nothing was changed."), err
 		case withdraws:
 			return l.N(credits, "%d credit withdrawn. The team has %s left.", "%d credits withdrawn. The team has %s left.",
 				booked.Balance), err

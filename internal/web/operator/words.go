@@ -143,7 +143,7 @@ var scopes = map[team.Scope]locale.Key{
 }
 
 var phases = map[string]locale.Key{
-	"planned": "Waiting|phase", "prepared": "Prepared at the network", "committing": "Publishing|phase",
+	"planned": "Waiting|phase", "prepared": "Prepared on the network", "committing": "Publishing|phase",
 	"doubtful": "Checking the outcome", "linking": "Published; fetching the link",
 	"finishing": "Published; setting the thumbnail or playlist",
 }

@@ -102,7 +102,7 @@ func (p *Handlers) retryPost(r *http.Request) (string, error) {
 	}
 	again := len(chosen) - len(told.Skipped)
 	if again == 0 {
-		return p.T(r, "Nothing was retried. See the reasons at the accounts."), nil
+		return p.T(r, "Nothing was retried. See the reason for each account."), nil
 	}
 	return p.Language(r).N(again, "Retrying %d account.", "Retrying %d accounts."), nil
 }

@@ -208,7 +208,7 @@ func (p *Handlers) moving(zone *time.Location, toClock string, becomes func(time
 		from, _ := time.Parse(time.DateOnly, date) // zero without a day
 		day := becomes(from)
 		if day.IsZero() {
-			return "", apierr.BadState("no_time", "It has no date to move from.")
+			return "", apierr.BadState("no_time", "It has no date, so it cannot be moved.")
 		}
 		c.At, c.Day, err = destination(url.Values{"date": {day.Format(time.DateOnly)}, "time": {cmp.Or(toClock, clock)}}, zone)
 		if err != nil {

@@ -138,7 +138,7 @@ func (c calendarQuery) filter() (calendar.Filter, error) {
 	account, err := accountOf(c.Account)
 	f := calendar.Filter{Account: account, Network: c.Network, State: calendar.State(c.State)}
 	if err == nil && c.State != "" && !slices.Contains(calendar.States(), f.State) {
-		err = apierr.Invalid(apierr.NotAllowedValue, "state", "Select one of the states.")
+		err = apierr.Invalid(apierr.NotAllowedValue, "state", "Select one of the statuses.")
 	}
 	return f, err
 }

@@ -91,7 +91,7 @@ func (p *Handlers) doMove(r *http.Request) (moved, error) {
 		post.Composition{At: at, Day: day, OnlyTime: true})
 	switch {
 	case err != nil && apierr.FromError(err).Context["state"] == "changed":
-		return moved{}, apierr.BadState("changed", "Someone else changed this post meanwhile, so it was not moved.")
+		return moved{}, apierr.BadState("changed", "Someone else changed this post in the meantime, so it was not moved.")
 	case err != nil:
 		return moved{}, err
 	}

@@ -66,7 +66,7 @@ func (p *Handlers) editAgain(w http.ResponseWriter, r *http.Request) {
 		p.finish(w, r, err, "")
 		return
 	}
-	p.Flash(r, "This is a copy for %s only. The other accounts do not get it again.", places(draft.Targets))
+	p.Flash(r, "This is a copy for %s only. It is not published to the other accounts again.", places(draft.Targets))
 	shell.Redirect(w, r, "/posts/"+draft.ID+"/edit")
 }
 

@@ -72,7 +72,7 @@ func (f filters) filter(zone *time.Location) (postlist.Filter, error) {
 		return out, err
 	}
 	if utf8.RuneCountInString(f.Query) > maxSearch {
-		return out, apierr.Invalid(apierr.TooLong, "q", "Search for a shorter text.")
+		return out, apierr.Invalid(apierr.TooLong, "q", "Enter a shorter search text.")
 	}
 	if first, err = parseDay("from", "Enter the first day as a date, such as 2026-03-29.", f.From); err != nil {
 		return out, err

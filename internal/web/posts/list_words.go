@@ -77,7 +77,7 @@ func listedOf(e postlist.Entry, zone *time.Location) listedPost {
 	case e.Template:
 		out.When, out.At = "From|start", e.ScheduledAt
 	case e.Status == post.Failed && !e.ScheduledAt.IsZero():
-		out.When, out.At = "Was to go out", e.ScheduledAt
+		out.When, out.At = "Was scheduled for", e.ScheduledAt
 	case e.Status == post.Draft && !e.ScheduledAt.IsZero():
 		out.When, out.At = "Planned for", e.ScheduledAt
 	case e.Status == post.Failed:

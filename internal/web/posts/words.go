@@ -48,7 +48,7 @@ func webAddress(text string) string {
 // attemptWords describe delivery attempts by delivery.AttemptLine's call, and their results.
 var (
 	callWords = map[string]locale.Key{
-		"prepare": "Prepared at the network", "commit": "Sent to the network",
+		"prepare": "Prepared on the network", "commit": "Sent to the network",
 		"resolve": "Checked whether the network published it",
 		"rest":    "Waited because the network failed", "decide": "Decided by a person",
 		"thumbnail": "Set the thumbnail", "playlist": "Added to the playlist",
@@ -61,7 +61,7 @@ var (
 		"rate":  "rate limited",
 		"quota": "quota used up", "rejected": "rejected|attempt", "app": "the operator’s app lacks an approval",
 		"rejected_media": "media rejected", "duplicate": "already published there",
-		"barred":       "this service may not connect to the account’s server; the operator must allow it",
+		"barred":       "this service is not allowed to connect to the account’s server; the operator must allow it",
 		"auth_refresh": "sign-in had to be renewed", "auth_dead": "connection lost",
 	}
 )
@@ -112,7 +112,7 @@ var stepWords = map[delivery.Step]step{
 var skipWords = map[string]locale.Key{
 	"no_retries_left":     "No retries left. Duplicate the post to start over.",
 	"retried_moments_ago": "It was retried moments ago.",
-	"replaced":            "An edited copy has taken over this account.",
+	"replaced":            "An edited copy replaces this post on this account.",
 	"account_gone":        "The connection to the account is lost. Reconnect the account, then retry.",
 }
 
@@ -224,7 +224,7 @@ func and(l *locale.Language, list string, word func(*locale.Language, string) st
 // stateNames are the labels of post states.
 var stateNames = map[post.Status]locale.Key{
 	post.Draft: "Draft", post.Scheduled: "Scheduled", post.Processing: "Publishing", post.Published: "Published",
-	post.PartiallyPublished: "Partly published", post.Failed: "Failed",
+	post.PartiallyPublished: "Partially published", post.Failed: "Failed",
 	post.Status(post.TargetUnconfirmed): "Unconfirmed",
 }
 

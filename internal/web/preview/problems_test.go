@@ -21,7 +21,7 @@ func TestProblemText(t *testing.T) {
 			"Ein Beitrag auf YouTube braucht ein Video. Fügen Sie eines hinzu.",
 		},
 		{
-			"Image 2 has a type that X does not allow. Use JPEG, PNG or WebP.",
+			"Image 2 has a file type that X does not support. Use JPEG, PNG or WebP.",
 			"Bild 2 hat einen Typ, den X nicht erlaubt. Verwenden Sie JPEG, PNG oder WebP.",
 		},
 		{

@@ -36,9 +36,9 @@ func (v view) growthText() string {
 	case p.Low != nil && *p.Low > 0:
 		return v.l.T("Followers grow by %s per month.", plot.FormatPercent(v.l, p.Value))
 	case p.High != nil && *p.High < 0:
-		return v.l.T("Followers shrink by %s per month.", plot.FormatPercent(v.l, -p.Value))
+		return v.l.T("Followers decline by %s per month.", plot.FormatPercent(v.l, -p.Value))
 	}
-	return v.l.T("Followers neither grow nor shrink clearly.")
+	return v.l.T("There is no clear trend in followers.")
 }
 
 // formatText names the format with the highest ratio that is clearly above the others.

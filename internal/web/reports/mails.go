@@ -151,7 +151,7 @@ func (p *Handlers) unsubscribePage(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Robots-Tag", "noindex, nofollow, noarchive")
 	found, err := p.mails.Subscriber(r.Context(), r.PathValue("token"))
 	if apierr.Is(err, apierr.NotFound) {
-		p.ShowMessage(w, r, http.StatusNotFound, "Not subscribed", "This address gets no emails of this report.")
+		p.ShowMessage(w, r, http.StatusNotFound, "Not subscribed", "This address does not receive emails about this report.")
 		return
 	}
 	if err != nil {

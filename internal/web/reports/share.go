@@ -163,6 +163,6 @@ func (p *Handlers) revokeLink(w http.ResponseWriter, r *http.Request, _, id stri
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Flash(r, "The link was revoked. It shows nothing any more.")
+	p.Flash(r, "The link was revoked. It no longer shows the report.")
 	shell.Redirect(w, r, "/reports/"+id+"/share")
 }

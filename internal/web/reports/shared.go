@@ -78,7 +78,7 @@ func (p *Handlers) asTeam(ctx context.Context, team int64, kind, id string, zone
 
 // errManyFiles is the error for too many concurrent downloads of one link.
 var errManyFiles = apierr.New(apierr.RateLimited,
-	"Too many files of this link are being loaded. Try again in a moment.").With("scope", "report_link").After(time.Second)
+	"Too many files are being loaded through this link. Try again in a moment.").With("scope", "report_link").After(time.Second)
 
 // sharedPicture serves the thumbnail of one of a shared report's best posts. It counts the download for the link before any
 // lookup.

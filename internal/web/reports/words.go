@@ -44,11 +44,11 @@ func words(l *locale.Language) template.FuncMap {
 var notes = shell.NewNotes(
 	"%s excluded from engagement: younger than two days and still gathering reactions.",
 	"%s excluded from engagement: some reactions that are public for other posts are hidden.",
-	"Only %s can be compared. It takes %s to find what is associated with more engagement.",
-	"Too many posts have no known time (%s) to find what is associated with more engagement.",
+	"Only %s can be compared. At least %s are needed to find what is associated with more engagement.",
+	"Too many posts (%s) have no known time, so it is not possible to find what is associated with more engagement.",
 	"No time of the week is significantly better in %s: the best time is a guess.",
 	"Most posts hide their likes: engagement counts only %s, and the score excludes it.",
-	"Based on the newest %s of the profile's %s posts, at most two years old and as far as the provider returns them.",
+	"Based on the newest %s of the profile's %s posts. Posts are at most two years old and limited to what the provider returns.",
 	"This report could not be created and was refunded. %s",
 )
 

@@ -96,7 +96,7 @@ type result struct {
 func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 	out := view{Query: strings.TrimSpace(r.URL.Query().Get("q"))}
 	if utf8.RuneCountInString(out.Query) > maxQuery {
-		out.Wrong = p.T(r, "Search for at most %d characters.", maxQuery)
+		out.Wrong = p.T(r, "Enter at most %d characters.", maxQuery)
 		p.Show(w, r, http.StatusUnprocessableEntity, pages["search"], "Search", out)
 		return
 	}

@@ -316,8 +316,8 @@ func (p *Handlers) endLine(w http.ResponseWriter, r *http.Request, e ending) {
 		return
 	}
 	if ended > 0 {
-		said = append(said, p.Language(r).N(ended, "%d tracking was ended and will not be charged again.",
-			"%d trackings were ended and will not be charged again."))
+		said = append(said, p.Language(r).N(ended, "Tracking of %d report was turned off and will not be charged again.",
+			"Tracking of %d reports was turned off and will not be charged again."))
 	}
 	p.FlashText(r, strings.Join(said, " "))
 	shell.Redirect(w, r, e.next)

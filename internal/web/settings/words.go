@@ -181,7 +181,7 @@ func whatOf(l *locale.Language, i credit.Item) string {
 	case i.Charged == 0:
 		return l.T("%s: refunded", name)
 	case i.RefundedCredits() > 0:
-		return l.T("%s: partly charged", name)
+		return l.T("%s: partially charged", name)
 	}
 	return l.T("%s: charged", name)
 }

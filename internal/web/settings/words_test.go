@@ -99,7 +99,7 @@ func TestStatementWords(t *testing.T) {
 		"Report: refunded by Ada": {
 			Kind: credit.KindSettle, Operation: "create_report", Person: "Ada", Amount: 5,
 		},
-		"Download of a profile’s media: partly charged by Ada": {
+		"Download of a profile’s media: partially charged by Ada": {
 			Kind: credit.KindSettle, Operation: "download_profile_media", Person: "Ada", Amount: 4, Charged: 2,
 		},
 		"Refresh of a report: reserved by Tracking, turned on by Ada": {

@@ -14,7 +14,7 @@ var forbiddenPage = ownPage("templates/forbidden.html")
 // audiencePermissions are what the audiences may do.
 var audiencePermissions = map[Audience]locale.Key{
 	Writers: "create and change drafts", Publishers: "schedule and publish posts", Spenders: "spend credits",
-	Managers: "manage the team", Owners: "manage what is reserved for the owner", Clients: "decide on posts for the client",
+	Managers: "manage the team", Owners: "manage owner-only settings", Clients: "decide on posts for the client",
 }
 
 // roleSentences say which role somebody has in a team.

@@ -21,7 +21,7 @@ func (f *Frame) ReadForm(w http.ResponseWriter, r *http.Request) bool {
 func (f *Frame) ReadLongForm(w http.ResponseWriter, r *http.Request, limit int64) bool {
 	r.Body = http.MaxBytesReader(w, r.Body, limit)
 	if err := r.ParseForm(); err != nil || SendsFiles(r) {
-		f.ShowMessage(w, r, http.StatusBadRequest, "Not done", formText)
+		f.ShowMessage(w, r, http.StatusBadRequest, "Action not completed", formText)
 		return false
 	}
 	CleanForm(r.PostForm)

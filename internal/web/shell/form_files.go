@@ -85,7 +85,7 @@ func (f *Frame) ReadKeptForm(w http.ResponseWriter, r *http.Request, limit int64
 	}
 	form, err := withoutFiles(r, limit)
 	if err != nil {
-		f.ShowMessage(w, r, http.StatusBadRequest, "Not done", formText)
+		f.ShowMessage(w, r, http.StatusBadRequest, "Action not completed", formText)
 		return false
 	}
 	r.PostForm, r.Form = form, form
@@ -114,7 +114,7 @@ func missingText(l *locale.Language, form url.Values) string {
 		out = append(out, l.T("Not uploaded: %s. Choose these files again.", strings.Join(slices.Compact(names), ", ")))
 	}
 	if form.Has(cutField) {
-		out = append(out, l.T("The form was too long to keep all of it: check the fields below the files."))
+		out = append(out, l.T("The form was too long to restore completely. Check the fields below the files."))
 	}
 	return strings.Join(out, " ")
 }

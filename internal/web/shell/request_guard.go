@@ -68,7 +68,7 @@ func (f *Frame) RejectWrongTeam(w http.ResponseWriter, r *http.Request, form url
 	meant := TeamOrFirst(v.Account, id)
 	switch there := err == nil && meant.ID == id; {
 	case fromScript(r) || !there && page == "":
-		f.ShowMessage(w, r, http.StatusConflict, "Not done",
+		f.ShowMessage(w, r, http.StatusConflict, "Action not completed",
 			"This form belongs to a different team than the one you have selected. Nothing was changed.")
 		return
 	case !there:

@@ -88,7 +88,7 @@ func (f *Frame) WithVisitor(pages http.Handler) http.Handler {
 		_ = p.AddTrustedOrigin(u.Scheme + "://" + u.Host) // an invalid origin matches nothing
 	}
 	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f.ShowMessage(w, r, http.StatusForbidden, "Not done",
+		f.ShowMessage(w, r, http.StatusForbidden, "Action not completed",
 			"This request came from another site. Nothing was changed.")
 	}))
 	return p.Handler(f.recordVisit(f.sessions.manager.LoadAndSave(f.identify(f.requireText(f.followTeamLink(pages))))))
@@ -157,7 +157,7 @@ func (f *Frame) ShowError(w http.ResponseWriter, r *http.Request, err error) {
 	case apierr.Internal, apierr.Unavailable:
 		f.ServerError(w, r, err)
 	default:
-		f.ShowText(w, r, StatusOf(err), "Not done", f.Detail(r, err))
+		f.ShowText(w, r, StatusOf(err), "Action not completed", f.Detail(r, err))
 	}
 }
 

@@ -187,11 +187,11 @@ func (f *Frame) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 		f.Log.WarnContext(r.Context(), "a page is temporarily unavailable", "method", r.Method, "route", r.Pattern,
 			"error",
 			err)
-		text = f.T(r, "The service cannot reach its data. Try again in a moment. If you sent a form, check first whether "+
-			"it took effect.")
+		text = f.T(r, "The service cannot reach its database. Try again in a moment. If you submitted a form, first check "+
+			"whether it took effect.")
 	}
 	SetRetryAfter(w, told)
-	f.ShowText(w, r, http.StatusServiceUnavailable, "Not now", text)
+	f.ShowText(w, r, http.StatusServiceUnavailable, "Service busy", text)
 }
 
 // overloadedText returns the message of an overloaded node. After a successful form, the page it redirects to may be

@@ -29,11 +29,11 @@ const (
 )
 
 var (
-	errNoWords = apierr.Invalid(apierr.Malformed, "query", "The query has no letters or digits. Give a keyword, a "+
-		"phrase or a hashtag.")
-	errLink = apierr.Invalid(apierr.Malformed, "query", "This link is not a hashtag page of the platform. Give "+
-		"the hashtag or its link.")
-	errTooLong  = apierr.Invalid(apierr.TooLong, "query", "The query is too long. Give fewer words.")
+	errNoWords = apierr.Invalid(apierr.Malformed, "query", "The query has no letters or digits. Enter a keyword, a phrase or a "+
+		"hashtag.")
+	errLink = apierr.Invalid(apierr.Malformed, "query", "This link is not a hashtag page on the platform. Enter the hashtag or "+
+		"its link.")
+	errTooLong  = apierr.Invalid(apierr.TooLong, "query", "The query is too long. Use fewer words.")
 	schemeMarks = "://"
 )
 

@@ -67,15 +67,15 @@ const retryAfter = 5 * time.Second // while other images of the team are process
 var (
 	errNoImage  = apierr.BadState("not_image", "Only images can be cropped.")
 	errAnimated = apierr.BadState("animated", "An animated image cannot be cropped.")
-	errOutside  = apierr.Invalid(apierr.OutOfRange, "part", "The part reaches beyond the image.")
+	errOutside  = apierr.Invalid(apierr.OutOfRange, "part", "The crop area extends beyond the image.")
 	errSmall    = apierr.Invalidf(apierr.OutOfRange, "part",
-		"The part is too small. It needs at least %d pixels per side.", MinSide)
+		"The crop area is too small. It needs at least %d pixels per side.", MinSide)
 	errSame = apierr.Invalid(apierr.MissingArgument, "part",
-		"This is the whole image. Choose a shape, a smaller part or a rotation.")
-	errBusy = apierr.New(apierr.Unavailable, "Too many images of this team are being processed. Try again after the wait.").
+		"This is the whole image. Choose an aspect ratio, a smaller crop area or a rotation.")
+	errBusy = apierr.New(apierr.Unavailable, "Too many images of this team are being processed. Wait, then try again.").
 		With("reason", apierr.Busy).After(retryAfter)
 	errTooLarge = apierr.BadState("too_large", "The image has too many pixels to be cropped here. Make it smaller and upload it again.")
-	errDamaged  = apierr.BadState("damaged", "The image is damaged or of a variant that cannot be cropped.")
+	errDamaged  = apierr.BadState("damaged", "The image is damaged, or its format cannot be cropped.")
 )
 
 // Crop adds an edited copy of an image to the library: in the folder and with the alternative text of the original. If

@@ -80,9 +80,9 @@ func (s *Service) decide(ctx context.Context, actor auditlog.Actor, team int64, 
 		}
 		switch {
 		case p.Approval == post.NotNeeded:
-			return apierr.BadState(string(p.Approval), "The post does not await approval.")
+			return apierr.BadState(string(p.Approval), "The post is not waiting for approval.")
 		case p.Approval != post.Waiting && (!d.Approve || !Undoable(p)):
-			return apierr.BadState(string(p.Approval), "This version has already been decided.")
+			return apierr.BadState(string(p.Approval), "The client has already decided on this version.")
 		case p.Round != d.Round:
 			return apierr.BadState("changed",
 				"The post has changed, so your decision was not saved. Review the new version.")

@@ -46,7 +46,7 @@ func (s *Service) checkEmail(email *string) error {
 		return nil
 	}
 	if !s.Mails() {
-		return apierr.BadState("no_mail", "This service has no mail server, so it cannot mail a link.")
+		return apierr.BadState("no_mail", "This service has no mail server, so it cannot email a link.")
 	}
 	found, err := netmail.ParseAddress(*email)
 	if err != nil || found.Address != *email || len(*email) > maxEmail {
@@ -76,7 +76,7 @@ func recordMail(ctx context.Context, tx *db.Tx, call operation.Call, r Request) 
 	if team >= mailsPerDay || team >= mailsOnFirstDay && created > since || teamToAddress >= mailsPerAddressDay ||
 		toAddress >= mailsToAddressDay {
 		return apierr.New(apierr.RateLimited,
-			"Too many approval links were mailed within a day. Try again tomorrow, or send the link yourself.").
+			"Too many approval links were emailed within a day. Try again tomorrow, or send the link yourself.").
 			With("scope", "mail").After(day)
 	}
 	_, err = tx.Exec(ctx, `UPDATE approval_requests SET mails = mails + 1, mailed_at = ? WHERE id = ?`,
@@ -110,7 +110,7 @@ func (s *Service) mail(ctx context.Context, team int64, request string) error {
 	if err == nil {
 		return nil
 	}
-	userErr := apierr.New(apierr.ProviderUnavailable, "The mail could not be sent. Send the link yourself, or try again.")
+	userErr := apierr.New(apierr.ProviderUnavailable, "The email could not be sent. Send the link yourself, or try again.")
 	return errors.Join(userErr, err, s.recordMailFailure(context.WithoutCancel(ctx), request))
 }
 

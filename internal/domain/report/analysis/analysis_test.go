@@ -41,7 +41,7 @@ func TestEmptyProfile(t *testing.T) {
 		`"The profile has no readable public posts.","The number of followers is not public, so there is no ` +
 		`engagement rate by followers.",` +
 		`"Growth needs a second measurement at least half a day after the first.",` +
-		`"There is no score: it needs five posts with figures, or growth."]}`
+		`"There is no score: it needs five posts with metrics, or growth data."]}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}
@@ -128,7 +128,7 @@ func TestTooFewPostsNotCompared(t *testing.T) {
 	if got.BestTime != nil || got.TopHashtags[0].Ratio != nil || *got.TopHashtags[0].Works {
 		t.Errorf("29 posts are too few, but were compared: %+v, %+v", got.BestTime, got.TopHashtags)
 	}
-	if !strings.HasPrefix(got.Notes[0], "Only 29 posts can be compared. It takes 30") {
+	if !strings.HasPrefix(got.Notes[0], "Only 29 posts can be compared. At least 30") {
 		t.Errorf("the expected note is missing: %q", got.Notes)
 	}
 }
@@ -386,7 +386,7 @@ func TestShares(t *testing.T) {
 
 func TestMissingScoreNote(t *testing.T) {
 	t.Parallel()
-	const note = "There is no score: it needs five posts with figures, or growth."
+	const note = "There is no score: it needs five posts with metrics, or growth data."
 	for _, count := range []int{0, 4, 5} {
 		got := analyzePosts(daily(count, func(int, *provider.Post) {}))
 		if missing := slices.Contains(got.Notes, note); missing != (got.Score == nil) || missing != (count < 5) {

@@ -22,11 +22,11 @@ func notes(out result.Result, all *figures, e *effects) []string {
 		countPosts(all.young))
 	add(all.missingReactions > 0, "%s excluded from engagement: some reactions that are public for other posts are "+
 		"hidden.", countPosts(all.missingReactions))
-	add(counted > 0 && counted < minCompared, "Only %s can be compared. It takes %d to find what is associated with "+
+	add(counted > 0 && counted < minCompared, "Only %s can be compared. At least %d are needed to find what is associated with "+
 		"more engagement.", countPosts(counted), minCompared)
 	timeless := counted - len(e.compared)
-	add(counted >= minCompared && len(e.compared) < minCompared, "Too many posts have no known time (%s) to find what "+
-		"is associated with more engagement.", countPosts(timeless))
+	add(counted >= minCompared && len(e.compared) < minCompared, "Too many posts (%s) have no known time, so it is not possible "+
+		"to find what is associated with more engagement.", countPosts(timeless))
 	add(len(e.compared) >= minCompared && e.fit == nil, "Nothing can be compared: the posts have equal engagement, or "+
 		"differ in too many ways.")
 	guess := out.BestTime != nil && !out.BestTime.StandsOut
@@ -41,7 +41,7 @@ func notes(out result.Result, all *figures, e *effects) []string {
 	add(counted > 0 && !likes, "Most posts hide their likes: engagement counts only %s, and the score excludes it.",
 		strings.Join(all.counts, " and "))
 	add(out.Sections.Growth == nil, "Growth needs a second measurement at least half a day after the first.")
-	add(out.Score == nil, "There is no score: it needs five posts with figures, or growth.")
+	add(out.Score == nil, "There is no score: it needs five posts with metrics, or growth data.")
 	return notes
 }
 

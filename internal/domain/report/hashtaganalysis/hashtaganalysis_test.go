@@ -190,7 +190,7 @@ func TestTooLittleDataOmitsFigures(t *testing.T) {
 		"young":   {Input{Metrics: young.Measure(measuredAt)}, noteSizeUnknown},
 		"few":     {Input{Metrics: few.Measure(measuredAt)}, noteSizeUnknown},
 		"top": {Input{Metrics: provider.HashtagMetrics{MeasuredAt: measuredAt, Top: few.Measure(measuredAt).Top}},
-			"that of top posts only"},
+			"based on top posts only"},
 		"untimed": {Input{Metrics: provider.HashtagMetrics{Recent: few.Measure(measuredAt).Recent}},
 			"too few recent posts"},
 	} {

@@ -4,9 +4,8 @@ import "pressroom.example/pressroom/internal/domain/report/result"
 
 // Notes on an estimated or unknown number of posts.
 const (
-	noteSizeUnknown = "The network does not publish the number of posts, and there is too little data to estimate " +
-		"it. " +
-		"That takes 20 dated top posts reaching back at least 30 days, and 5 recent posts."
+	noteSizeUnknown = "The network does not publish the number of posts, and there is too little data to estimate it. An " +
+		"estimate requires 20 dated top posts that reach back at least 30 days, and 5 recent posts."
 	noteSizeByAges = "The number of posts is an estimate. It assumes that top posts are a random sample of all " +
 		"posts; if the network prefers recent ones, the true number is higher."
 	noteSizeSince = "The number of posts is an estimate: the last measured number plus the posts since then at the " +
@@ -38,21 +37,20 @@ func notes(s measuredPosts, found Result, background Background, compared bool, 
 func engagementNote(basis string) string {
 	switch basis {
 	case ofRecent:
-		return "Engagement is that of recent posts, which are still gathering reactions."
+		return "Engagement is based on recent posts, which are still gathering reactions."
 	case ofTop:
-		return "Engagement is that of top posts only, which is higher than that of a typical post."
+		return "Engagement is based on top posts only, so it is higher than that of a typical post."
 	}
-	return "No post has engagement figures."
+	return "No post has engagement metrics."
 }
 
 func bestTimeNotes(best *result.FindingBestTime, compared bool) []string {
 	switch {
 	case best == nil:
-		return []string{"There is no best time yet. It takes 30 top posts, and recent posts from all parts of the " +
-			"week."}
+		return []string{"There is no best time yet. It requires 30 top posts, and recent posts from all parts of the week."}
 	case !compared:
-		return []string{"The best time is a guess. A significant one takes 30 top posts, and recent posts from all " +
-			"parts of the week."}
+		return []string{"The best time is a guess. A significant result requires 30 top posts, and recent posts from all parts " +
+			"of the week."}
 	case !best.StandsOut:
 		return []string{"No time of the week is significantly better for top posts: the best time is a guess."}
 	}

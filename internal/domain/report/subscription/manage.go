@@ -166,7 +166,7 @@ func (s *Service) AddAddress(ctx context.Context, call operation.Call, report, e
 		}
 		if n >= maxAddresses {
 			return 0, "", apierr.BadStatef("addresses",
-				"The team mails reports to %d addresses. Remove one first.", maxAddresses)
+				"The team emails reports to %d addresses. Remove one first.", maxAddresses)
 		}
 		return 0, email, nil
 	})

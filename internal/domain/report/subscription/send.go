@@ -255,9 +255,9 @@ func (s *Service) write(l letter, summary Summary, link string) Mail {
 		Title:    in.T("Report on %s", summary.Subject),
 		Lead:     in.T("%s, measured %s", summary.Network, summary.Measured),
 		TextLead: in.T("Report on %s (%s), measured %s", summary.Subject, summary.Network, summary.Measured),
-		Short:    in.T("In short"), Read: in.T("Read the whole report"), Stop: in.T("Unsubscribe"),
+		Short:    in.T("Summary"), Read: in.T("View full report"), Stop: in.T("Unsubscribe"),
 		Every:    in.T("Anyone with this link can read the report. %s sends it every week.", team),
-		TextStop: in.T("To get no more of these emails, open"),
+		TextStop: in.T("To stop receiving these emails, open"),
 	}
 	if l.plan == Monthly {
 		view.Every = in.T("Anyone with this link can read the report. %s sends it every month.", team)

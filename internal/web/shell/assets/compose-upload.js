@@ -43,7 +43,7 @@ function show(success = '') {
   bar.hidden = !sending;
   choices.hidden = failed.length === 0;
   if (failed.length > 0) state.textContent = translate('Not uploaded: %s. %s Try again, or discard the files to save without them.', names(failed), reason);
-  else if (sending) state.textContent = after ? translate('Uploading %s. “%s” follows.', names(waiting), labelOf(after)) : translate('Uploading %s. You can keep writing.', names(waiting));
+  else if (sending) state.textContent = after ? translate('Uploading %s. “%s” is next.', names(waiting), labelOf(after)) : translate('Uploading %s. You can keep writing.', names(waiting));
   else state.textContent = success;
 }
 
@@ -66,7 +66,7 @@ function send() {
   for (const file of batch) body.append('files', file);
   const request = new XMLHttpRequest();
   request.upload.addEventListener('progress', (event) => { if (event.lengthComputable) bar.value = event.loaded / event.total; });
-  request.addEventListener('error', () => done(batch, { reason: translate('The connection broke.'), files: batch }));
+  request.addEventListener('error', () => done(batch, { reason: translate('The connection was lost.'), files: batch }));
   request.addEventListener('load', () => {
     const answer = new DOMParser().parseFromString(request.responseText, 'text/html');
     const refusal = refusalOf(request, answer, batch);

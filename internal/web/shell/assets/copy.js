@@ -11,7 +11,7 @@ for (const button of document.querySelectorAll('[data-copy]')) {
       await navigator.clipboard.writeText('value' in from ? from.value : from.textContent);
       said.textContent = translate('Copied.');
     } catch {
-      said.textContent = translate('The browser did not allow it. Mark the text and copy it.');
+      said.textContent = translate('The browser did not allow it. Select the text and copy it.');
     }
   });
 }

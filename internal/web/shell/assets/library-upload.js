@@ -97,7 +97,7 @@ async function send(one) {
     to = await (batch ??= open());
   } catch (error) {
     batch = null;
-    one.fail(error instanceof TypeError ? translate('The connection broke off.') : error.message);
+    one.fail(error instanceof TypeError ? translate('The connection was lost.') : error.message);
     return false;
   }
   if (one.file.size > to.max) {
@@ -113,7 +113,7 @@ async function send(one) {
       const percent = event.total ? Math.floor(event.loaded / event.total * 100) : 0;
       one.show(percent, percent < 100 ? `${percent}%` : translate('Processing'));
     };
-    request.onerror = () => fail(translate('The connection broke off.'));
+    request.onerror = () => fail(translate('The connection was lost.'));
     request.onload = () => {
       if (request.status === 200) {
         one.show(100, translate('Uploaded'));

@@ -37,8 +37,8 @@
     said.hidden = !words;
   };
   const failures = {
-    NotAllowedError: translate('No passkey was used: it was called off, took too long, or there is none for this address on this device.'),
-    InvalidStateError: translate('This device has a passkey for this account already.'),
+    NotAllowedError: translate('No passkey was used: the request was canceled or timed out, or this device has no passkey for this site.'),
+    InvalidStateError: translate('This device already has a passkey for this account.'),
   };
 
   const use = async (button) => {

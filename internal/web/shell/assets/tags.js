@@ -25,7 +25,7 @@
         await navigator.clipboard.writeText(tags.join(' '));
         said.textContent = translate('Copied.');
       } catch {
-        said.textContent = translate('The browser did not allow it. Mark the text and copy it.');
+        said.textContent = translate('The browser did not allow it. Select the text and copy it.');
       }
     });
     name();

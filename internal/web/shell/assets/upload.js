@@ -56,7 +56,7 @@ function next() {
 // send reports whether the file was accepted.
 function send({ file, row }) {
   if (file.size > Number(drop.dataset.max)) {
-    row.fail(translate('Larger than what is taken here.'));
+    row.fail(translate('The file is larger than the limit.'));
     return Promise.resolve(false);
   }
   return new Promise((resolve) => {
@@ -66,16 +66,16 @@ function send({ file, row }) {
     request.setRequestHeader('Content-Type', file.type || 'application/octet-stream');
     request.upload.onprogress = (event) => {
       const percent = event.total ? Math.floor(event.loaded / event.total * 100) : 0;
-      row.show(percent, percent < 100 ? percent + '%' : translate('Being looked at'));
+      row.show(percent, percent < 100 ? percent + '%' : translate('Checking…'));
     };
-    request.onerror = () => fail(translate('The connection broke off. Choose the file again.'));
+    request.onerror = () => fail(translate('The connection was lost. Choose the file again.'));
     request.onload = () => {
       const answer = parse(request.responseText);
       if (request.status !== 200) {
-        fail(answer.detail || translate('It was not taken. Try again in a moment.'));
+        fail(answer.detail || translate('The file was not accepted. Try again in a moment.'));
         return;
       }
-      row.show(100, answer.already_in_library ? translate('Was in the library already') : translate('Arrived'));
+      row.show(100, answer.already_in_library ? translate('Already in the library') : translate('Uploaded'));
       resolve(true);
     };
     request.send(file);
@@ -92,8 +92,8 @@ function parse(text) {
 
 function sum() {
   document.getElementById('said').textContent = told.failed
-    ? translate('%s of %s arrived, %s not taken.', told.arrived, told.begun, told.failed)
-    : translate('%s of %s arrived.', told.arrived, told.begun);
+    ? translate('%s of %s uploaded, %s rejected.', told.arrived, told.begun, told.failed)
+    : translate('%s of %s uploaded.', told.arrived, told.begun);
 }
 
 // refresh updates the parts that have changed on the server, except fields that are being edited.
