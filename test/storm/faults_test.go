@@ -31,11 +31,8 @@ func (s *site) faultKinds() []faultKind {
 		{"networks expire access tokens", 0, s.endTokens, func() {}},
 		{"Redis is gone", 3 * time.Second, s.redis.Stop, s.redis.Restart},
 		{"Redis hangs", 2 * time.Second, s.redis.Pause, s.redis.Resume},
-	}
-	if s.disk.isBuilt() {
-		out = append(out,
-			faultKind{"the disk is full", 2 * time.Second, func() { s.setDisk('f') }, func() { s.setDisk('-'); s.restartPostgres() }},
-			faultKind{"the disk is slow", 3 * time.Second, func() { s.setDisk('s') }, func() { s.setDisk('-') }})
+		{"the disk is full", 2 * time.Second, func() { s.setDisk('f') }, func() { s.setDisk('-'); s.restartPostgres() }},
+		{"the disk is slow", 3 * time.Second, func() { s.setDisk('s') }, func() { s.setDisk('-') }},
 	}
 	if s.postgres != nil {
 		out = append(out,

@@ -50,7 +50,6 @@ var doNotApply = map[string]string{
 // The program passes all scenarios for servers that apply to it.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	mcpsuite.Require(t, mcpsuite.Program)
 	mcpsuite.Run(t, ".", withKey(t, quickstart(t)), doNotApply)
 }
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom.example/pressroom/internal/testkit/mcpsuite"
+	"pressroom.example/pressroom/internal/testkit/require"
 )
 
 // The protocol versions that the inspector supports: the previous and the current one.
@@ -29,7 +29,7 @@ type inspector struct {
 // try runs the inspector once. It returns the result, or the error output if the inspector failed.
 func (i *inspector) try(args ...string) (map[string]any, string) {
 	i.t.Helper()
-	all := append([]string{inspectorProgram, "--cli", i.run.MCPURL, "--transport", "http", "--quiet", "--format",
+	all := append([]string{"node_modules/" + inspectorProgram, "--cli", i.run.MCPURL, "--transport", "http", "--quiet", "--format",
 		"json", "--protocol-era", i.era,
 		"--header", "Authorization: Bearer " + i.run.Keys.Full}, args...)
 	cmd := exec.CommandContext(i.t.Context(), "node", all...)
@@ -177,7 +177,7 @@ func (i *inspector) runStep(s step) {
 
 func TestInspector(t *testing.T) {
 	t.Parallel()
-	mcpsuite.Require(t, inspectorProgram)
+	require.NodePackage(t, ".", inspectorProgram)
 	for _, era := range eras {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()

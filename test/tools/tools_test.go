@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/program"
 )
 
-const inspectorProgram = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+const inspectorProgram = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 
 // greeting is the first line of quickstart --json.
 type greeting struct {

@@ -28,7 +28,6 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	folder := must.Get(filepath.Abs("../../../test/tools"))(t)
-	mcpsuite.Require(t, filepath.Join(folder, mcpsuite.Program))
 	mcpsuite.Run(t, folder, newSuiteServer(t), nil)
 }
 

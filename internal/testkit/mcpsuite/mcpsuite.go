@@ -14,8 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/require"
 )
 
-// Program is the suite in the folder test/tools.
-const Program = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+const program = "@modelcontextprotocol/conformance/dist/index.js" // in the npm packages of test/tools
 
 // Reasons why scenarios do not apply to pressroom.
 const (
@@ -58,30 +57,23 @@ var notOffered = map[string]string{
 	"tasks-wire-fields":            noTasks,
 }
 
-// Require skips the test if Node.js or a program in test/tools is missing, or fails it in CI.
-func Require(t *testing.T, program string) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("external programs are slow")
-	}
-	require.Program(t, "node")
-	if _, err := os.Stat(program); err != nil {
-		require.Missing(t, "the npm packages of test/tools")
-	}
-}
-
 // check is the result of a check in the suite's output.
 type check struct {
 	ID, Status, ErrorMessage string
 }
 
 // Run runs all scenarios for servers. All must pass, except those of features that are not offered and the given
-// scenarios, or checks of them, with the reasons why they do not apply. These must fail. Folder is test/tools.
+// scenarios, or checks of them, with the reasons why they do not apply. These must fail. Folder is test/tools. Without the
+// suite, the test is skipped, or fails in CI.
 func Run(t *testing.T, folder, url string, doNotApply map[string]string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("external programs are slow")
+	}
+	require.NodePackage(t, folder, program)
 	results := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "node", "--import", "./older-node.mjs", Program, "server", "--url", url,
-		"--suite", "all", "-o", results)
+	cmd := exec.CommandContext(t.Context(), "node", "--import", "./older-node.mjs", "node_modules/"+program, "server",
+		"--url", url, "--suite", "all", "-o", results)
 	cmd.Dir, cmd.WaitDelay = folder, time.Second
 	out, err := cmd.CombinedOutput() // The suite exits with 1 because some scenarios fail.
 	expected := func(name string) bool { return notOffered[name] != "" || doNotApply[name] != "" }
