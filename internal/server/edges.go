@@ -51,7 +51,7 @@ func (s *Server) buildHandlers() error {
 		DirectoryOnly: directory != nil && directory.Only}
 	s.feed = live.NewFeed(s.db)
 	if s.app, err = web.New(web.Options{
-		Frame: shell.Options{
+		Shell: shell.Options{
 			PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, LinkMailer: s.LinkMailer,
 			Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notifications.Unread,
 			AwaitingApproval: s.countAwaitingApproval, Limiters: s.limiters,

@@ -41,7 +41,7 @@ func (s *Server) buildMedia(sealer *tokencrypt.Sealer, terms plan.Terms) (source
 		return sources{}, err
 	}
 	if !from.empty() {
-		if o.Source, err = from.media(); err != nil {
+		if o.Provider, err = from.media(); err != nil {
 			return from, fmt.Errorf("joining providers: %w", err)
 		}
 	}

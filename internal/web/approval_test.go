@@ -62,7 +62,7 @@ func (w *world) approving(t *testing.T, caption string, media ...int64) *approvi
 	must(err)
 	a.page = strings.TrimPrefix(link, "http://press.example")
 	app, err := web.New(web.Options{
-		Frame: shell.Options{
+		Shell: shell.Options{
 			PublicURL: "http://press.example", Teams: w.teams, DB: w.db, Log: logOf(t),
 		},
 		Library: w.media, Connector: w.connects, Approvals: a.approvals, Posts: a.posts, Media: w.media,

@@ -55,7 +55,7 @@ import (
 
 // Options configure the app.
 type Options struct {
-	Frame         shell.Options
+	Shell         shell.Options
 	Library       Library
 	Connector     *account.Connector
 	Approvals     *approval.Service
@@ -88,7 +88,7 @@ type Options struct {
 
 // App serves all paths except the paths of the API and MCP.
 type App struct {
-	*shell.Frame
+	*shell.Shell
 	Options
 
 	account   *accountpages.Handlers
@@ -100,16 +100,16 @@ type App struct {
 
 // New returns the app. It returns an error if a trusted proxy is not a network.
 func New(opts Options) (*App, error) {
-	made, err := shell.New(opts.Frame)
+	made, err := shell.New(opts.Shell)
 	if err != nil {
 		return nil, err
 	}
-	passkeys, err := passkey.New(opts.Frame.DB, opts.Frame.PublicURL)
+	passkeys, err := passkey.New(opts.Shell.DB, opts.Shell.PublicURL)
 	if err != nil {
 		return nil, err
 	}
 	a := &App{
-		Frame: made, Options: opts, reference: reference.New(made, opts.Describe),
+		Shell: made, Options: opts, reference: reference.New(made, opts.Describe),
 		reports:   reports.New(made, opts.Reports, opts.ReportLinks, opts.ReportMails, opts.Media),
 		account:   accountpages.New(made, opts.SignIns, opts.FirstRun, passkeys, opts.Directory, opts.TOTP),
 		linkFiles: loadshed.NewKeyLimiter(maxLinkFiles),
@@ -140,7 +140,7 @@ func (a *App) Routes() []shell.Route { return append(a.plain(), a.pages()...) }
 
 // plain returns the routes that ignore the visitor.
 func (a *App) plain() []shell.Route {
-	return append(consent.New(a.Frame, a.OAuth).Plain(),
+	return append(consent.New(a.Shell, a.OAuth).Plain(),
 		shell.Route{Pattern: "GET /assets/{name}", For: shell.Anyone, Do: a.Asset, Urgent: true},
 		shell.Route{Pattern: "GET /files/{token}/{name}", For: shell.Anyone, Do: a.publicFile, Urgent: true},
 		shell.Route{Pattern: "/uploads/{link}", For: shell.Anyone, Do: a.receive, Urgent: true},
@@ -151,29 +151,29 @@ func (a *App) plain() []shell.Route {
 func (a *App) pages() []shell.Route {
 	var dev []shell.Route
 	if a.Components {
-		dev = components.New(a.Frame).Routes()
+		dev = components.New(a.Shell).Routes()
 	}
 	return slices.Concat(
 		dev,
 		a.own(),
 		a.account.Routes(),
-		compose.New(a.Frame, a.Posts, a.Approvals, a.Library, a.Operator.Apps, a.Lists).Routes(),
-		posts.New(a.Frame, a.Posts, a.Approvals, a.Delivery, a.Jobs, a.Media, a.Erasure, a.Analytics).Routes(),
-		approvals.New(a.Frame, a.Approvals, a.Posts).Routes(),
+		compose.New(a.Shell, a.Posts, a.Approvals, a.Library, a.Operator.Apps, a.Lists).Routes(),
+		posts.New(a.Shell, a.Posts, a.Approvals, a.Delivery, a.Jobs, a.Media, a.Erasure, a.Analytics).Routes(),
+		approvals.New(a.Shell, a.Approvals, a.Posts).Routes(),
 		a.reports.Routes(),
-		accounts.New(a.Frame, a.Connector, a.Posts, a.Analytics).Routes(),
-		library.New(a.Frame, a.Media, a.Posts).Routes(),
-		hashtags.New(a.Frame, a.Lists, a.Jobs).Routes(),
-		voices.New(a.Frame, a.Voices).Routes(),
-		search.New(a.Frame).Routes(),
-		settings.New(a.Frame, a.Settings).Routes(),
-		operator.New(a.Frame, a.Operator).Routes(),
-		erasurepages.New(a.Frame, a.Erasure).Routes(),
-		consent.New(a.Frame, a.OAuth).Routes(),
+		accounts.New(a.Shell, a.Connector, a.Posts, a.Analytics).Routes(),
+		library.New(a.Shell, a.Media, a.Posts).Routes(),
+		hashtags.New(a.Shell, a.Lists, a.Jobs).Routes(),
+		voices.New(a.Shell, a.Voices).Routes(),
+		search.New(a.Shell).Routes(),
+		settings.New(a.Shell, a.Settings).Routes(),
+		operator.New(a.Shell, a.Operator).Routes(),
+		erasurepages.New(a.Shell, a.Erasure).Routes(),
+		consent.New(a.Shell, a.OAuth).Routes(),
 		a.reference.Routes(),
-		guides.New(a.Frame).Routes(),
-		notifications.New(a.Frame, a.Notifications).Routes(),
-		live.New(a.Frame, a.Feed).Routes(),
+		guides.New(a.Shell).Routes(),
+		notifications.New(a.Shell, a.Notifications).Routes(),
+		live.New(a.Shell, a.Feed).Routes(),
 	)
 }
 

@@ -125,7 +125,7 @@ func (w *world) serve(t *testing.T, publicURL string) {
 	}
 	signIns := team.NewSignIns(w.teams)
 	w.app, err = web.New(web.Options{
-		Frame: shell.Options{
+		Shell: shell.Options{
 			PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Limiters: w.limiters, Teams: w.teams, DB: w.db, Log: logOf(t),
 		}, Library: w.media, Connector: w.connects, Posts: w.posts, OAuth: w.programs(publicURL), Describe: describe, TOTP: w.apps(t),
 		Analytics: analytics.New(w.db, w.connects.Accounts, analytics.Options{Terms: plan.Default()}),
@@ -351,7 +351,7 @@ func TestManyTeams(t *testing.T) {
 func TestSecurityText(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.browser(t).get("/.well-known/security.txt").wants(t, 404, "Page not found")
-		app, err := web.New(web.Options{Frame: shell.Options{
+		app, err := web.New(web.Options{Shell: shell.Options{
 			PublicURL: "https://press.example", Teams: w.teams, DB: w.db, Log: logOf(t),
 		}, Library: w.media, Connector: w.connects,
 			OAuth: w.programs("https://press.example"), Describe: describe, SecurityContact: "mailto:security@example.com"})

@@ -76,8 +76,8 @@ func NewStore(d *db.DB, results map[Type]Result, maxInFlight int) *Store {
 	return &Store{db: d, results: results, maxInFlight: maxInFlight, waits: newWaiters()}
 }
 
-// New describes a job to create.
-type New struct {
+// Params describes a job to create.
+type Params struct {
 	TeamID      int64
 	Type        Type
 	Subject     string // ID of the job's subject
@@ -87,19 +87,19 @@ type New struct {
 
 // Create creates a pending job in the transaction that stores the work. It is for work that no caller requested, so it has
 // no limit.
-func (s *Store) Create(ctx context.Context, tx *db.Tx, n New) (Record, error) {
-	return create(ctx, tx, n, 0)
+func (s *Store) Create(ctx context.Context, tx *db.Tx, p Params) (Record, error) {
+	return create(ctx, tx, p, 0)
 }
 
 // Start is like Create, for work that a caller requested. It returns rate_limited with the scope jobs_in_flight if the team
 // has too many unfinished jobs. It locks the team's row, so that concurrent calls cannot exceed the limit.
-func (s *Store) Start(ctx context.Context, tx *db.Tx, n New) (Record, error) {
+func (s *Store) Start(ctx context.Context, tx *db.Tx, p Params) (Record, error) {
 	var id, open int64
-	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), n.TeamID).Scan(&id); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), p.TeamID).Scan(&id); err != nil {
 		return Record{}, fmt.Errorf("locking the team: %w", err)
 	}
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM jobs WHERE team_id = ? AND has_place = 1 AND finished_at = 0`,
-		n.TeamID).Scan(&open); err != nil {
+		p.TeamID).Scan(&open); err != nil {
 		return Record{}, fmt.Errorf("counting unfinished jobs: %w", err)
 	}
 	if open >= int64(s.maxInFlight) {
@@ -107,20 +107,20 @@ func (s *Store) Start(ctx context.Context, tx *db.Tx, n New) (Record, error) {
 			"The team has too many unfinished jobs. Wait until one of them has finished.").
 			With("scope", "jobs_in_flight").After(retryAfterFull)
 	}
-	return create(ctx, tx, n, 1)
+	return create(ctx, tx, p, 1)
 }
 
 // retryAfterFull is the suggested delay before a caller tries again.
 const retryAfterFull = 5 * time.Second
 
-func create(ctx context.Context, tx *db.Tx, n New, place int) (Record, error) {
-	r := Record{ID: string(n.Type) + ":" + uuid.Must(uuid.NewV7()).String(), TeamID: n.TeamID, Type: n.Type,
-		State: Pending, Subject: n.Subject,
-		Total: int64(n.Total), CreatedAt: tx.Now(), Reservation: n.Reservation}
+func create(ctx context.Context, tx *db.Tx, p Params, counted int) (Record, error) {
+	r := Record{ID: string(p.Type) + ":" + uuid.Must(uuid.NewV7()).String(), TeamID: p.TeamID, Type: p.Type,
+		State: Pending, Subject: p.Subject,
+		Total: int64(p.Total), CreatedAt: tx.Now(), Reservation: p.Reservation}
 	_, err := tx.Exec(ctx, `INSERT INTO jobs (id, team_id, type, state, subject, total, created_at, reservation_id,
 		has_place, trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, r.TeamID, string(r.Type), string(r.State), r.Subject, r.Total, db.Micros(r.CreatedAt), r.Reservation,
-		place, tracing.Link(ctx))
+		counted, tracing.Link(ctx))
 	if err != nil {
 		return r, fmt.Errorf("creating a job: %w", err)
 	}
@@ -189,11 +189,11 @@ func Get(ctx context.Context, q db.Querier, team int64, id string) (Record, erro
 
 // FindTeam returns the team of a job. It returns not_found unless the team is one of teams.
 func (s *Store) FindTeam(ctx context.Context, id string, teams []int64) (int64, error) {
-	home, err := db.OwningTeam(ctx, s.db, `jobs WHERE id = ?`, id, teams)
+	teamID, err := db.OwningTeam(ctx, s.db, `jobs WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.Missing()
 	}
-	return home, err
+	return teamID, err
 }
 
 // RecordLifetime is how long a job's record is kept after the job ends.

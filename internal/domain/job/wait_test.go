@@ -30,7 +30,7 @@ func newWaiting(t *testing.T, url string) *waiting {
 		err := tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at)
 			VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&team)
 		if err == nil {
-			w.job, err = w.Create(ctx, tx, New{TeamID: team, Type: ContentFetch, Total: 3})
+			w.job, err = w.Create(ctx, tx, Params{TeamID: team, Type: ContentFetch, Total: 3})
 		}
 		w.call = operation.Call{Actor: &access.Actor{TeamID: team, Zone: time.UTC}}
 		return err

@@ -34,7 +34,7 @@ func TestExpiredLeaseWritesNothing(t *testing.T) {
 			err := tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at)
 				VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&team)
 			if err == nil {
-				r, err = NewStore(d, nil, 5).Create(ctx, tx, New{TeamID: team, Type: ContentFetch})
+				r, err = NewStore(d, nil, 5).Create(ctx, tx, Params{TeamID: team, Type: ContentFetch})
 			}
 			return err
 		}))

@@ -60,7 +60,7 @@ func (b batch) waiting() (int, int64) {
 // openBatch inserts a batch and its job. A batch without pending files is complete immediately.
 func (s *Service) openBatch(ctx context.Context, tx *db.Tx, call operation.Call, b *batch) (job.Record, error) {
 	record, err := s.Jobs.Create(ctx, tx,
-		job.New{TeamID: b.team, Type: job.MediaImport, Subject: uploadSubject, Total: len(b.files)})
+		job.Params{TeamID: b.team, Type: job.MediaImport, Subject: uploadSubject, Total: len(b.files)})
 	if err != nil {
 		return record, err
 	}

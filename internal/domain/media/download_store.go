@@ -43,7 +43,7 @@ func readDownload(ctx context.Context, q db.Querier, id string) (download, error
 type profileItem struct {
 	position      int
 	item, kind    string
-	address       string
+	url           string
 	takenAt       time.Time
 	caption       string
 	width, height int
@@ -56,7 +56,7 @@ type profileItem struct {
 func profileItems(ctx context.Context, q db.Querier, id string, from, limit int) ([]profileItem, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, i *profileItem) error {
 		var taken, duration, done int64
-		err := rows.Scan(&i.position, &i.item, &i.kind, &i.address, &taken, &i.caption, &i.width, &i.height, &duration,
+		err := rows.Scan(&i.position, &i.item, &i.kind, &i.url, &taken, &i.caption, &i.width, &i.height, &duration,
 			&i.media, &done, &i.reason)
 		i.takenAt, i.duration, i.done = db.Time(taken), time.Duration(duration)*time.Microsecond, done != 0
 		return err

@@ -45,7 +45,7 @@ type download struct {
 	job                      string
 	team, person, key        int64
 	platform, kind, username string
-	cursor                   string // in the source's format
+	cursor                   string // in the provider's format
 	limit                    int
 	save, fetched            bool
 	next                     string // in the provider's format
@@ -76,7 +76,7 @@ func (s *Service) downloadProfile(
 			}
 		}
 		if record, err = s.Jobs.Start(ctx, tx,
-			job.New{
+			job.Params{
 				TeamID: call.TeamID, Type: job.ContentFetch, Subject: d.platform + "/" + d.username, Total: d.limit,
 				Reservation: call.Reservation,
 			}); err != nil {
@@ -125,9 +125,9 @@ func (s *Service) newDownload(ctx context.Context, call operation.Call, in Downl
 
 // checkInput validates what the schema cannot express and returns the profile's username.
 func (s *Service) checkInput(in DownloadInput) (string, error) {
-	if has := provider.MediaTypes(in.Platform); !slices.Contains(has, in.Type) {
+	if supported := provider.MediaTypes(in.Platform); !slices.Contains(supported, in.Type) {
 		return "", apierr.Invalid(apierr.NotAllowedValue, "type",
-			"This platform supports only "+strings.Join(has, ", ")+".")
+			"This platform supports only "+strings.Join(supported, ", ")+".")
 	}
 	username, err := provider.ParseUsername(in.Platform, in.Username)
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *Service) checkInput(in DownloadInput) (string, error) {
 			apierr.Invalid(apierr.Malformed, "username",
 				"Enter a username on this platform, with or without @, or a profile URL.").Wrap(err)
 	}
-	if s.Source == nil {
+	if s.Provider == nil {
 		return "", apierr.New(apierr.ProviderUnavailable,
 			"No provider of profile media is configured. Ask the operator to add one. Nothing was charged.")
 	}
@@ -201,10 +201,10 @@ func (s *Service) runDownload(ctx context.Context, h job.LeasedJob) error {
 // listProfile queries the provider and stores its response. It returns an error code if the download failed
 // permanently.
 func (s *Service) listProfile(ctx context.Context, h job.LeasedJob, d download) (string, error) {
-	if s.Source == nil {
+	if s.Provider == nil {
 		return "not_offered", nil
 	}
-	page, err := s.Source.ProfileMedia(ctx,
+	page, err := s.Provider.ProfileMedia(ctx,
 		provider.Query{Platform: d.platform, Type: d.kind, Username: d.username, Cursor: d.cursor, Limit: d.limit})
 	switch {
 	case errors.Is(err, provider.ErrNotFound):
@@ -226,7 +226,7 @@ func (s *Service) listProfile(ctx context.Context, h job.LeasedJob, d download) 
 }
 
 func (s *Service) savePage(ctx context.Context, h job.LeasedJob, page provider.Page) error {
-	return s.db.InTx(ctx, "media.described", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "media.download_page", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Lock(ctx, tx); err != nil {
 			return err
 		}
@@ -234,12 +234,12 @@ func (s *Service) savePage(ctx context.Context, h job.LeasedJob, page provider.P
 			h.ID); err != nil {
 			return fmt.Errorf("storing a provider's response: %w", err)
 		}
-		for n, i := range page.Items {
+		for i, item := range page.Items {
 			_, err := tx.Exec(ctx,
 				`INSERT INTO media_download_items (job_id, position, item, kind, address, taken_at, caption, width,
 		height, duration) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-				h.ID, n, i.ID, i.Kind, i.URL, db.Micros(i.TakenAt), i.Caption, i.Width, i.Height,
-				i.Duration.Microseconds())
+				h.ID, i, item.ID, item.Kind, item.URL, db.Micros(item.TakenAt), item.Caption, item.Width, item.Height,
+				item.Duration.Microseconds())
 			if err != nil {
 				return fmt.Errorf("storing an item of a profile: %w", err)
 			}
@@ -270,15 +270,15 @@ func (s *Service) saveItems(ctx context.Context, h job.LeasedJob, d download) er
 
 func (s *Service) saveItem(ctx context.Context, h job.LeasedJob, d download, i profileItem) error {
 	staged, err := s.beginForJob(ctx, d.team)
-	if endsJob(err) {
+	if isPermanent(err) {
 		return s.failItem(ctx, h, i, rejectionReason(err))
 	}
 	if err != nil {
 		return fmt.Errorf("staging a downloaded file: %w", err)
 	}
 	defer staged.Discard()
-	if err := s.Source.Fetch(ctx, i.address, staged.max, staged); err != nil {
-		if endsJob(err) {
+	if err := s.Provider.Fetch(ctx, i.url, staged.max, staged); err != nil {
+		if isPermanent(err) {
 			return s.failItem(ctx, h, i, rejectionReason(err))
 		}
 		if errors.Is(err, provider.ErrTooLarge) {
@@ -300,7 +300,7 @@ func (s *Service) saveItem(ctx context.Context, h job.LeasedJob, d download, i p
 			},
 		})
 	}
-	if endsJob(err) {
+	if isPermanent(err) {
 		return s.failItem(ctx, h, i, rejectionReason(err))
 	}
 	return err
@@ -341,14 +341,14 @@ func (s *Service) completeDownload(ctx context.Context, h job.LeasedJob) error {
 	if err != nil {
 		return err
 	}
-	state, code, lost := job.Succeeded, "", 0
+	state, code, failed := job.Succeeded, "", 0
 	for _, i := range items {
 		if i.reason != "" {
-			lost++
+			failed++
 			code = i.reason
 		}
 	}
-	if lost > 0 {
+	if failed > 0 {
 		state = job.PartiallySucceeded
 	}
 	return s.endDownload(ctx, h, state, code)
@@ -358,7 +358,7 @@ const maxItems = 50
 
 // endDownload ends a download and charges its reservation, or refunds it if the profile could not be read.
 func (s *Service) endDownload(ctx context.Context, h job.LeasedJob, state job.State, code string) error {
-	return s.db.InTx(ctx, "media.downloaded", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "media.download_end", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Lock(ctx, tx); err != nil {
 			return err
 		}

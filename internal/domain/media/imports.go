@@ -55,7 +55,7 @@ func (s *Service) importFile(
 			return err
 		}
 		if record, err = s.Jobs.Start(ctx, tx,
-			job.New{TeamID: call.TeamID, Type: job.MediaImport, Subject: importSubject, Total: 1}); err != nil {
+			job.Params{TeamID: call.TeamID, Type: job.MediaImport, Subject: importSubject, Total: 1}); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx,
@@ -127,7 +127,7 @@ func (s *Service) doImport(ctx context.Context, h job.LeasedJob) error {
 // fetchImport downloads a file and adds it to the library. It returns an error code if the import failed for good.
 func (s *Service) fetchImport(ctx context.Context, h job.LeasedJob, address, name string, p placement) (string, error) {
 	staged, err := s.beginForJob(ctx, h.TeamID)
-	if endsJob(err) {
+	if isPermanent(err) {
 		return rejectionReason(err), nil
 	}
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *Service) fetchImport(ctx context.Context, h job.LeasedJob, address, nam
 	}
 	defer staged.Discard()
 	got, err := s.Fetch.Get(ctx, address, staged.max, staged)
-	if endsJob(err) {
+	if isPermanent(err) {
 		return rejectionReason(err), nil
 	}
 	if failed, ok := errors.AsType[*safehttp.Error](err); ok && ctx.Err() == nil {
@@ -156,7 +156,7 @@ func (s *Service) fetchImport(ctx context.Context, h job.LeasedJob, address, nam
 		}
 		_, _, err = s.save(ctx, e, p)
 	}
-	if endsJob(err) {
+	if isPermanent(err) {
 		return rejectionReason(err), nil
 	}
 	return "", err

@@ -222,7 +222,7 @@ func TestDiskReserve(t *testing.T) {
 		}
 		_, err := w.importFile(t.Context(), w.call("import_media"), ImportInput{URL: "https://www.example.com/a.jpg"})
 		wantCode(t, err, apierr.Unavailable)
-		if _, err := w.beginForJob(t.Context(), w.team); !endsJob(err) || rejectionReason(err) != "storage_full" {
+		if _, err := w.beginForJob(t.Context(), w.team); !isPermanent(err) || rejectionReason(err) != "storage_full" {
 			t.Errorf("a job: %v", err)
 		}
 		w.Disk = nil

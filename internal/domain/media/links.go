@@ -248,8 +248,8 @@ func refusesFile(err error) bool {
 	return is && !f.IsServerError() && f.Code != apierr.RateLimited
 }
 
-// endsJob reports whether an error ends a job that fetches a file, with reasonOf as its error code.
-func endsJob(err error) bool { return refusesFile(err) || errors.Is(err, disk.ErrLow) }
+// isPermanent reports whether an error ends the download of a file, with rejectionReason as its error code.
+func isPermanent(err error) bool { return refusesFile(err) || errors.Is(err, disk.ErrLow) }
 
 // rejectionReason returns the reason of a rejected file (contract, job error codes).
 func rejectionReason(cause error) string {

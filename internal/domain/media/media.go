@@ -101,12 +101,12 @@ type AddResult struct {
 	Already bool // the library already had the file
 }
 
-// Source fetches media of public profiles.
-type Source interface {
+// Provider fetches media of public profiles.
+type Provider interface {
 	// ProfileMedia lists media of a profile, newest first. Its errors are those of package provider.
 	ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error)
-	// Fetch writes the bytes at an item's address, at most that many.
-	Fetch(ctx context.Context, address string, most int64, into io.Writer) error
+	// Fetch writes the bytes at an item's URL, at most that many.
+	Fetch(ctx context.Context, url string, most int64, into io.Writer) error
 }
 
 // Options configure the service.
@@ -119,7 +119,7 @@ type Options struct {
 	Credits   Credits
 	Terms     plan.Terms
 	Fetch     *safehttp.Client
-	Source    Source // nil if none is configured
+	Provider  Provider // nil if none is configured
 	Sealer    *tokencrypt.Sealer
 	Disk      *disk.Reserve // reserve of the disk with staged files and the database; nil for none
 	PublicURL string

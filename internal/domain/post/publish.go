@@ -154,7 +154,7 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Record, targets []Ta
 	if actor == (auditlog.Actor{}) {
 		create = s.jobs.Create // the limit on running jobs must not stop a due post
 	}
-	j, err := create(ctx, tx, job.New{TeamID: p.TeamID, Type: job.SocialPost, Subject: p.ID, Total: len(targets)})
+	j, err := create(ctx, tx, job.Params{TeamID: p.TeamID, Type: job.SocialPost, Subject: p.ID, Total: len(targets)})
 	if err != nil {
 		return j, err
 	}

@@ -128,7 +128,7 @@ func lockDue(ctx context.Context, tx *db.Tx, id string) (record, error) {
 }
 
 func (s *Service) startAutomatic(ctx context.Context, tx *db.Tx, r record, reservation int64) error {
-	begun, err := s.Jobs.Create(ctx, tx, job.New{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1,
+	begun, err := s.Jobs.Create(ctx, tx, job.Params{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1,
 		Reservation: reservation})
 	if err != nil {
 		return err

@@ -121,7 +121,7 @@ func (s *Service) jobEntry(ctx context.Context, tx *db.Tx, call operation.Call, 
 // startJob starts a job requested by a caller.
 func (s *Service) startJob(ctx context.Context, tx *db.Tx, r record, p purpose,
 	call operation.Call) (job.Record, error) {
-	begun, err := s.Jobs.Start(ctx, tx, job.New{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1,
+	begun, err := s.Jobs.Start(ctx, tx, job.Params{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1,
 		Reservation: call.Reservation})
 	if err != nil {
 		return begun, err
@@ -158,7 +158,7 @@ func (s *Service) finishedJob(ctx context.Context, tx *db.Tx, r record) (job.Rec
 	if err == nil && made.State == job.Succeeded || err != nil && !apierr.Is(err, apierr.NotFound) {
 		return made, err
 	}
-	made, err = s.Jobs.Create(ctx, tx, job.New{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1})
+	made, err = s.Jobs.Create(ctx, tx, job.Params{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1})
 	if err != nil {
 		return made, err
 	}
@@ -182,7 +182,7 @@ func (s *Service) CreateFree(ctx context.Context, team int64, in CreateInput) er
 		if err != nil || r.isAvailable(tx.Now()) || r.isBeingCreated() {
 			return err
 		}
-		begun, err := s.Jobs.Create(ctx, tx, job.New{TeamID: team, Type: r.jobType(), Subject: r.id, Total: 1})
+		begun, err := s.Jobs.Create(ctx, tx, job.Params{TeamID: team, Type: r.jobType(), Subject: r.id, Total: 1})
 		if err != nil {
 			return err
 		}

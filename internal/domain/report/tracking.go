@@ -194,7 +194,7 @@ func (s *Service) refreshNow(ctx context.Context, tx *db.Tx, r record, call oper
 		_, err := s.Credits.Charge(ctx, tx, call.Reservation)
 		return err
 	}
-	begun, err := s.Jobs.Create(ctx, tx, job.New{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1,
+	begun, err := s.Jobs.Create(ctx, tx, job.Params{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1,
 		Reservation: call.Reservation})
 	if err != nil {
 		return err

@@ -23,14 +23,14 @@ type serverClock struct {
 	machine func() time.Time // with a monotonic clock reading
 	last    atomic.Pointer[reading]
 	end     context.CancelFunc
-	ended   chan struct{}
+	done    chan struct{}
 }
 
 // reading is the same instant on the machine's clock and on the server's clock.
 type reading struct{ machine, server time.Time }
 
 func newServerClock(machine func() time.Time) *serverClock {
-	c := &serverClock{machine: machine, ended: make(chan struct{})}
+	c := &serverClock{machine: machine, done: make(chan struct{})}
 	now := machine()
 	c.last.Store(&reading{now, now.Round(0)})
 	return c
@@ -85,7 +85,7 @@ func (c *serverClock) start(pool *sql.DB) {
 	ctx, end := context.WithCancel(context.Background())
 	c.end = end
 	go func() {
-		defer close(c.ended)
+		defer close(c.done)
 		tick := time.NewTicker(clockInterval)
 		defer tick.Stop()
 		for {
@@ -101,7 +101,7 @@ func (c *serverClock) start(pool *sql.DB) {
 
 func (c *serverClock) close() {
 	c.end()
-	<-c.ended
+	<-c.done
 }
 
 // ClockOffset returns how far the machine's clock is ahead of PostgreSQL's, or a negative duration if it is behind. It

@@ -82,11 +82,11 @@ func (c *Client) Allows(ctx context.Context, host, port string) (bool, error) {
 	if resolver == nil {
 		resolver = net.DefaultResolver
 	}
-	found, err := resolver.LookupNetIP(ctx, "ip", absolute(host))
+	addrs, err := resolver.LookupNetIP(ctx, "ip", absolute(host))
 	if err != nil {
 		return false, fmt.Errorf("resolving the name: %w", err)
 	}
-	for _, addr := range found {
+	for _, addr := range addrs {
 		family := "tcp6"
 		if addr = addr.Unmap(); addr.Is4() {
 			family = "tcp4"

@@ -67,7 +67,7 @@ func (n *Network) Handler() http.Handler {
 		"GET /media/{account}/{cid}":                   n.MediaFile(n.Platform, graph.ErrNoObject),
 		"/":                                            n.NotFound,
 	} {
-		mux.HandleFunc(pattern, n.Handle(do))
+		mux.HandleFunc(pattern, n.HandlerFor(do))
 	}
 	mux.HandleFunc("GET /www/{handle}/posts/{id}", n.ToPage)
 	mux.HandleFunc("GET /www/{handle}/videos/{id}/{$}", n.ToPage)

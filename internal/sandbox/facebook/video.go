@@ -50,7 +50,7 @@ var (
 // uploadVideo handles the three phases of an upload. Clients send files in multipart forms.
 func (n *Network) uploadVideo(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
-		n.Handle(n.videoPhase)(w, r)
+		n.HandlerFor(n.videoPhase)(w, r)
 		return
 	}
 	ctx, cancel := base.WorkContext(r)

@@ -56,22 +56,22 @@ func (*API) AppPermissions(approved ...string) func(*http.Request) (any, error) 
 }
 
 // DebugToken returns the call that describes an access token, or a token of one of the kinds, to its app.
-func (n *API) DebugToken(kinds ...string) func(*http.Request) (any, error) {
+func (api *API) DebugToken(kinds ...string) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		app, err := findApp(r)
 		if err != nil {
 			return nil, err
 		}
-		return n.describeToken(r, app, append(kinds, oauth.KindAccess)...)
+		return api.describeToken(r, app, append(kinds, oauth.KindAccess)...)
 	}
 }
 
 // DebugTokenByTester describes a token to a person with a role in its app.
 //
 // Source: https://developers.facebook.com/documentation/threads/troubleshooting/debug-access-token (June 4, 2025).
-func (n *API) DebugTokenByTester(r *http.Request) (any, error) {
+func (api *API) DebugTokenByTester(r *http.Request) (any, error) {
 	var app string
-	err := n.AsCaller(r, func(_ store.Tx, a store.Account, token store.Token) error {
+	err := api.AsCaller(r, func(_ store.Tx, a store.Account, token store.Token) error {
 		if !slices.Contains(roleHolders, a.Handle) {
 			return InvalidParameter("The access token does not belong to a tester of the app")
 		}
@@ -81,18 +81,18 @@ func (n *API) DebugTokenByTester(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.describeToken(r, app, oauth.KindAccess)
+	return api.describeToken(r, app, oauth.KindAccess)
 }
 
 // describeToken describes the token in the parameter input_token, which must be of one of the kinds, to its app.
-func (n *API) describeToken(r *http.Request, app string, kinds ...string) (any, error) {
+func (api *API) describeToken(r *http.Request, app string, kinds ...string) (any, error) {
 	data := map[string]any{
 		"app_id": app, "is_valid": false,
 		"error": map[string]any{"code": 190, "message": "Error validating access token: Session has expired"},
 	}
-	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+	err := api.Store.InTx(r.Context(), func(t store.Tx) error {
 		for _, kind := range kinds {
-			token, ok, err := n.Find(r.Context(), t, kind, r.Form.Get("input_token"))
+			token, ok, err := api.Find(r.Context(), t, kind, r.Form.Get("input_token"))
 			if err != nil {
 				return err
 			}
@@ -101,7 +101,7 @@ func (n *API) describeToken(r *http.Request, app string, kinds ...string) (any, 
 			}
 			delete(data, "error")
 			data["is_valid"] = true
-			if data["scopes"], err = t.Scopes(r.Context(), n.Platform, token.Session); err != nil {
+			if data["scopes"], err = t.Scopes(r.Context(), api.Platform, token.Session); err != nil {
 				return err
 			}
 		}
@@ -111,17 +111,17 @@ func (n *API) describeToken(r *http.Request, app string, kinds ...string) (any, 
 }
 
 // PublishingLimit returns the call for the caller's number of posts in limitSeconds, of which total are allowed.
-func (n *API) PublishingLimit(total int) func(*http.Request) (any, error) {
+func (api *API) PublishingLimit(total int) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		var posts []store.Post
-		err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
+		err := api.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 			var err error
-			posts, err = t.Posts(r.Context(), `where p.platform = ? and p.account = ?`, n.Platform, a.ID)
+			posts, err = t.Posts(r.Context(), `where p.platform = ? and p.account = ?`, api.Platform, a.ID)
 			return err
 		})
 		used := 0
 		for _, p := range posts {
-			if n.Now().Sub(p.At) < limitSeconds*time.Second {
+			if api.Now().Sub(p.At) < limitSeconds*time.Second {
 				used++
 			}
 		}

@@ -22,8 +22,8 @@ func inDevelopment(client string) bool { return strings.Contains(client, unrevie
 
 // RefuseOthers makes the consent page refuse people without a role in an app in development mode. It shows page instead
 // of redirecting to the app.
-func (n *API) RefuseOthers(page http.HandlerFunc) {
-	n.Refuse = func(_ *http.Request, client string, a store.Account) http.HandlerFunc {
+func (api *API) RefuseOthers(page http.HandlerFunc) {
+	api.Refuse = func(_ *http.Request, client string, a store.Account) http.HandlerFunc {
 		if !inDevelopment(client) || slices.Contains(roleHolders, a.Handle) {
 			return nil
 		}
@@ -65,10 +65,10 @@ reactivated.</p></main></body>
 `))
 
 // Inactive serves the page that Facebook Login shows to people without a role.
-func (n *API) Inactive(w http.ResponseWriter, _ *http.Request) {
+func (api *API) Inactive(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(http.StatusBadRequest)
-	_ = inactivePage.Execute(w, n.DisplayName) // the client may have disconnected
+	_ = inactivePage.Execute(w, api.DisplayName) // the client may have disconnected
 }

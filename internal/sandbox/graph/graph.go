@@ -15,19 +15,19 @@ import (
 type API struct {
 	*oauth.Provider
 
-	client *http.Client // for fetching media
-	grants string       // prefix of the grant types that exchange tokens
-	usage  string       // value of type in X-Business-Use-Case-Usage
+	client      *http.Client // for fetching media
+	grantPrefix string       // prefix of the grant types that exchange tokens
+	usageType   string       // value of type in X-Business-Use-Case-Usage
 
 	PublishScopes []string // publishing requires one of them
 }
 
-// New returns the API of a platform. grants is the prefix of its grant types, and usage the type of calls in the usage
-// headers.
-func New(s *base.Server, platform, title, grants, usage string) *API {
+// New returns the API of a platform. grantPrefix is the prefix of its grant types. usageType is the value of type in its
+// X-Business-Use-Case-Usage header.
+func New(s *base.Server, platform, displayName, grantPrefix, usageType string) *API {
 	return &API{
-		Provider: &oauth.Provider{Server: s, Platform: platform, DisplayName: title},
-		client:   &http.Client{Timeout: base.FetchTimeout}, grants: grants, usage: usage,
+		Provider: &oauth.Provider{Server: s, Platform: platform, DisplayName: displayName},
+		client:   &http.Client{Timeout: base.FetchTimeout}, grantPrefix: grantPrefix, usageType: usageType,
 	}
 }
 
@@ -65,42 +65,42 @@ func InvalidParameter(message string) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: 100, Message: message}
 }
 
-// Handle returns the handler of a call.
-func (n *API) Handle(call base.Call) http.HandlerFunc {
-	return base.Handle(InvalidParameter("Invalid request"), call, n.Write)
+// HandlerFor returns an HTTP handler for a call.
+func (api *API) HandlerFor(call base.Call) http.HandlerFunc {
+	return base.Handle(InvalidParameter("Invalid request"), call, api.Write)
 }
 
 // Write writes the result of a call.
-func (n *API) Write(w http.ResponseWriter, r *http.Request, answer any, err error) {
-	refuse := func(e *Error) {
-		n.setUsage(w.Header(), e)
+func (api *API) Write(w http.ResponseWriter, r *http.Request, result any, err error) {
+	writeError := func(e *Error) {
+		api.setUsage(w.Header(), e)
 		base.WriteJSON(w, e.Status, map[string]any{"error": map[string]any{
 			"message": e.Message, "type": "OAuthException", "code": e.Code, "error_subcode": e.Subcode,
 			"is_transient": e.transient, "fbtrace_id": base.NewID(),
 		}})
 	}
-	if !base.Respond(w, r, n.Platform, answer, err, ErrInternal, refuse) {
-		n.setUsage(w.Header(), nil)
-		base.WriteJSON(w, http.StatusOK, answer)
+	if !base.Respond(w, r, api.Platform, result, err, ErrInternal, writeError) {
+		api.setUsage(w.Header(), nil)
+		base.WriteJSON(w, http.StatusOK, result)
 	}
 }
 
 // setUsage sets the usage headers. If the request was rate limited, the headers tell clients to wait for one minute,
 // the smallest unit. Retry-After allows a retry after two seconds.
-func (n *API) setUsage(header http.Header, refused *Error) {
+func (api *API) setUsage(header http.Header, err *Error) {
 	percent, minutes := "1", "0"
-	if refused == ErrRateLimited {
+	if err == ErrRateLimited {
 		percent, minutes = "100", "1"
 		header.Set("Retry-After", "2")
 	}
 	usage := `{"call_count":` + percent + `,"total_cputime":1,"total_time":1`
 	header.Set("X-App-Usage", usage+"}")
 	header.Set("X-Business-Use-Case-Usage",
-		`{"`+n.Platform+`":[`+usage+`,"type":"`+n.usage+`","estimated_time_to_regain_access":`+minutes+`}]}`)
+		`{"`+api.Platform+`":[`+usage+`,"type":"`+api.usageType+`","estimated_time_to_regain_access":`+minutes+`}]}`)
 }
 
 // NotFound returns the error for an unknown path.
-func (n *API) NotFound(*http.Request) (any, error) {
+func (api *API) NotFound(*http.Request) (any, error) {
 	return nil, &Error{Status: http.StatusBadRequest, Code: 2500, Message: "Unknown path components"}
 }
 
@@ -120,6 +120,6 @@ func PickFields(r *http.Request, all map[string]any) map[string]any {
 const ShortLifetime = time.Hour
 
 const (
-	longLifetime = 60 * 24 * time.Hour
-	renewAge     = 24 * time.Hour // minimum age of a token before it can be refreshed
+	longLifetime  = 60 * 24 * time.Hour
+	minRefreshAge = 24 * time.Hour // minimum age of a token before it can be refreshed
 )

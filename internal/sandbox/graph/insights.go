@@ -36,8 +36,8 @@ func (m Metrics) Answer(r *http.Request, id string, counts insights.Counts) (any
 }
 
 // RequireScope refuses a token unless at least one of the scopes was granted.
-func (n *API) RequireScope(ctx context.Context, t store.Tx, token store.Token, scopes ...string) error {
-	granted, err := t.Scopes(ctx, n.Platform, token.Session)
+func (api *API) RequireScope(ctx context.Context, t store.Tx, token store.Token, scopes ...string) error {
+	granted, err := t.Scopes(ctx, api.Platform, token.Session)
 	if err == nil && !slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(granted, scope) }) {
 		err = errNoPermission
 	}
@@ -45,16 +45,16 @@ func (n *API) RequireScope(ctx context.Context, t store.Tx, token store.Token, s
 }
 
 // Insights returns the call for the metrics of a post of the caller. The token must have one of the scopes.
-func (n *API) Insights(m Metrics, scopes ...string) func(*http.Request) (any, error) {
+func (api *API) Insights(m Metrics, scopes ...string) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		var p store.Post
-		err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
-			if err := n.RequireScope(r.Context(), t, token, scopes...); err != nil {
+		err := api.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
+			if err := api.RequireScope(r.Context(), t, token, scopes...); err != nil {
 				return err
 			}
 			var found bool
 			var err error
-			p, found, err = t.Post(r.Context(), n.Platform, r.PathValue("id"))
+			p, found, err = t.Post(r.Context(), api.Platform, r.PathValue("id"))
 			if err == nil && (!found || p.Account != a.ID) {
 				err = ErrNoObject
 			}
@@ -63,7 +63,7 @@ func (n *API) Insights(m Metrics, scopes ...string) func(*http.Request) (any, er
 		if err != nil {
 			return nil, err
 		}
-		return m.Answer(r, p.ID, insights.Count(p, n.Now()))
+		return m.Answer(r, p.ID, insights.Count(p, api.Now()))
 	}
 }
 
@@ -81,13 +81,13 @@ func ParseOffset(r *http.Request) (int, error) {
 }
 
 // Page returns the response with a page of a list. It contains cursors if data has limit items.
-func (n *API) Page(r *http.Request, data []map[string]any, limit, offset int) map[string]any {
+func (api *API) Page(r *http.Request, data []map[string]any, limit, offset int) map[string]any {
 	if len(data) < limit {
 		return map[string]any{"data": data}
 	}
 	after := strconv.Itoa(offset + len(data))
 	return map[string]any{"data": data, "paging": map[string]any{
 		"cursors": map[string]string{"before": strconv.Itoa(offset), "after": after},
-		"next":    n.BaseURL(r) + "/" + n.Platform + r.URL.Path + "?after=" + after,
+		"next":    api.BaseURL(r) + "/" + api.Platform + r.URL.Path + "?after=" + after,
 	}}
 }

@@ -48,8 +48,8 @@ var (
 )
 
 // FetchImage fetches an image and checks it against the limits.
-func (n *API) FetchImage(ctx context.Context, account, address string, limits ImageLimits) (store.Medium, error) {
-	blob, fetched, err := n.Fetch(ctx, n.client, address, limits.MaxSize)
+func (api *API) FetchImage(ctx context.Context, account, address string, limits ImageLimits) (store.Medium, error) {
+	blob, fetched, err := api.Fetch(ctx, api.client, address, limits.MaxSize)
 	switch {
 	case err != nil:
 		return store.Medium{}, err
@@ -60,7 +60,7 @@ func (n *API) FetchImage(ctx context.Context, account, address string, limits Im
 	case !slices.Contains(limits.Types, blob.MIME):
 		return store.Medium{}, ErrImageType
 	}
-	file, err := os.Open(n.Store.FilePath(blob.CID))
+	file, err := os.Open(api.Store.FilePath(blob.CID))
 	if err != nil {
 		return store.Medium{}, fmt.Errorf("opening an image: %w", err)
 	}
@@ -72,7 +72,7 @@ func (n *API) FetchImage(ctx context.Context, account, address string, limits Im
 	if ratio := float64(config.Width) / float64(config.Height); ratio < limits.MinRatio || ratio > limits.MaxRatio {
 		return store.Medium{}, errAspectRatio
 	}
-	return n.SaveMedium(ctx, n.Platform, account, blob)
+	return api.SaveMedium(ctx, api.Platform, account, blob)
 }
 
 // Failures of a video.
@@ -83,8 +83,8 @@ const (
 
 // FetchVideo fetches a video. If the video is not suitable, it returns the failure that the status of the container
 // reports.
-func (n *API) FetchVideo(ctx context.Context, account, address string, maxSize int64) (store.Medium, string, error) {
-	blob, fetched, err := n.Fetch(ctx, n.client, address, maxSize)
+func (api *API) FetchVideo(ctx context.Context, account, address string, maxSize int64) (store.Medium, string, error) {
+	blob, fetched, err := api.Fetch(ctx, api.client, address, maxSize)
 	switch {
 	case err != nil:
 		return store.Medium{}, "", err
@@ -93,16 +93,16 @@ func (n *API) FetchVideo(ctx context.Context, account, address string, maxSize i
 	case blob.Size > maxSize, blob.MIME != "video/mp4" && blob.MIME != "video/quicktime":
 		return store.Medium{}, VideoUnreadable, nil
 	}
-	m, err := n.SaveMedium(ctx, n.Platform, account, blob)
+	m, err := api.SaveMedium(ctx, api.Platform, account, blob)
 	return m, "", err
 }
 
 // CreateContainer stores a container of the caller after fill has set its content.
-func (n *API) CreateContainer(r *http.Request, fill func(*Container) error) (any, error) {
+func (api *API) CreateContainer(r *http.Request, fill func(*Container) error) (any, error) {
 	c := Container{Item: r.Form.Get("is_carousel_item") == "true"}
-	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
+	err := api.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
 		c.Account = a.ID
-		return n.RequireScope(r.Context(), t, token, n.PublishScopes...)
+		return api.RequireScope(r.Context(), t, token, api.PublishScopes...)
 	})
 	if err == nil {
 		err = fill(&c)
@@ -110,15 +110,15 @@ func (n *API) CreateContainer(r *http.Request, fill func(*Container) error) (any
 	if err != nil {
 		return nil, err
 	}
-	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
-		c.Made = n.Now()
-		return InsertContainer(r.Context(), t, n.Platform, &c)
+	err = api.Store.InTx(r.Context(), func(t store.Tx) error {
+		c.Made = api.Now()
+		return InsertContainer(r.Context(), t, api.Platform, &c)
 	})
 	return map[string]string{"id": c.ID()}, err
 }
 
 // FillCarousel sets the media of a carousel to those of the containers that the parameter children lists.
-func (n *API) FillCarousel(r *http.Request, c *Container, maxParts int) error {
+func (api *API) FillCarousel(r *http.Request, c *Container, maxParts int) error {
 	children := strings.Split(r.Form.Get("children"), ",")
 	if len(children) < 2 || len(children) > maxParts {
 		return &Error{
@@ -126,15 +126,15 @@ func (n *API) FillCarousel(r *http.Request, c *Container, maxParts int) error {
 			Message: fmt.Sprintf("A carousel has 2 to %d parts", maxParts),
 		}
 	}
-	return n.Store.InTx(r.Context(), func(t store.Tx) error {
+	return api.Store.InTx(r.Context(), func(t store.Tx) error {
 		for _, id := range children {
-			child, found, err := FindContainer(r.Context(), t, n.Platform, id)
+			child, found, err := FindContainer(r.Context(), t, api.Platform, id)
 			switch {
 			case err != nil:
 				return err
 			case !found || child.Account != c.Account || !child.Item:
 				return ErrNoObject
-			case child.Status(n.Now(), n.Ready) != "FINISHED":
+			case child.Status(api.Now(), api.Ready) != "FINISHED":
 				return errNotReady
 			}
 			c.Media = append(c.Media, child.Media...)

@@ -18,16 +18,16 @@ const (
 )
 
 // PublishContainer publishes a container. The post is on disk when PublishContainer returns.
-func (n *API) PublishContainer(r *http.Request) (any, error) {
-	id, err := n.Publish(ErrInternal, func(waited bool) (marker.Outcome, error) {
+func (api *API) PublishContainer(r *http.Request) (any, error) {
+	id, err := api.Publish(ErrInternal, func(waited bool) (marker.Outcome, error) {
 		var out marker.Outcome
-		err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
-			if err := n.RequireScope(r.Context(), t, token, n.PublishScopes...); err != nil {
+		err := api.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
+			if err := api.RequireScope(r.Context(), t, token, api.PublishScopes...); err != nil {
 				return err
 			}
-			c, err := n.findPublishable(r, t, a)
+			c, err := api.findPublishable(r, t, a)
 			if err == nil {
-				out, err = n.tryPublish(r.Context(), t, c, token, waited)
+				out, err = api.tryPublish(r.Context(), t, c, token, waited)
 			}
 			return err
 		})
@@ -37,8 +37,8 @@ func (n *API) PublishContainer(r *http.Request) (any, error) {
 }
 
 // findPublishable returns the container of a request to publish. It fails if the container is not ready.
-func (n *API) findPublishable(r *http.Request, t store.Tx, a store.Account) (Container, error) {
-	c, found, err := FindContainer(r.Context(), t, n.Platform, r.Form.Get("creation_id"))
+func (api *API) findPublishable(r *http.Request, t store.Tx, a store.Account) (Container, error) {
+	c, found, err := FindContainer(r.Context(), t, api.Platform, r.Form.Get("creation_id"))
 	if err != nil {
 		return Container{}, err
 	}
@@ -47,7 +47,7 @@ func (n *API) findPublishable(r *http.Request, t store.Tx, a store.Account) (Con
 			Status: http.StatusBadRequest, Code: 24, Subcode: 2207006, Message: "The requested resource does not exist",
 		}
 	}
-	switch c.Status(n.Now(), n.Ready) {
+	switch c.Status(api.Now(), api.Ready) {
 	case "PUBLISHED":
 		return Container{}, InvalidParameter("The container has been published already")
 	case "EXPIRED":
@@ -55,7 +55,7 @@ func (n *API) findPublishable(r *http.Request, t store.Tx, a store.Account) (Con
 			Status: http.StatusBadRequest, Code: 24, Subcode: 2207008, Message: "The container has expired",
 		}
 	case "FINISHED":
-		return c, c.checkVisible(n.Platform, n.Now(), n.Ready+notFoundFor)
+		return c, c.checkVisible(api.Platform, api.Now(), api.Ready+notFoundFor)
 	}
 	return Container{}, errNotReady
 }
@@ -69,11 +69,11 @@ var markerErrors = marker.Refusals{
 	Expired: ErrSessionExpired, RateLimited: ErrRateLimited, Failed: ErrInternal,
 }
 
-func (n *API) tryPublish(
+func (api *API) tryPublish(
 	ctx context.Context, t store.Tx, c Container, token store.Token, waited bool,
 ) (marker.Outcome, error) {
 	attempt := marker.Attempt{
-		Platform: n.Platform, Account: c.Account, Text: c.Text, Session: token.Session, Waited: waited,
+		Platform: api.Platform, Account: c.Account, Text: c.Text, Session: token.Session, Waited: waited,
 	}
 	return attempt.Publish(ctx, t, markerErrors, func() (string, error) {
 		body, err := json.Marshal(map[string]any{"media_type": PostMediaTypes[c.MediaType], "media": c.Media})
@@ -81,7 +81,7 @@ func (n *API) tryPublish(
 			return "", fmt.Errorf("writing a post: %w", err)
 		}
 		err = t.SavePost(ctx, store.Post{
-			Platform: n.Platform, Account: c.Account, ID: c.PostID(), Text: c.Text, Media: c.Media, At: n.Now(),
+			Platform: api.Platform, Account: c.Account, ID: c.PostID(), Text: c.Text, Media: c.Media, At: api.Now(),
 			Version: c.ID(), Body: body, Audience: Audience(token.Client),
 		})
 		if err == nil {
@@ -106,7 +106,7 @@ func MediaType(p store.Post) string {
 }
 
 // List lists the caller's posts since a time, the newest first. view returns a post in the API's format.
-func (n *API) List(r *http.Request, view func(store.Post) (map[string]any, error)) (any, error) {
+func (api *API) List(r *http.Request, view func(store.Post) (map[string]any, error)) (any, error) {
 	since, limit, err := ParsePage(r)
 	if err != nil {
 		return nil, err
@@ -116,12 +116,12 @@ func (n *API) List(r *http.Request, view func(store.Post) (map[string]any, error
 		return nil, err
 	}
 	data := []map[string]any{}
-	err = n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
+	err = api.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		posts, err := t.Posts(r.Context(),
-			`where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, n.Platform,
+			`where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, api.Platform,
 			a.ID, since, limit, offset)
 		if err == nil {
-			err = marker.WithholdAny(posts, n.Now())
+			err = marker.WithholdAny(posts, api.Now())
 		}
 		for _, p := range posts {
 			if err == nil {
@@ -132,7 +132,7 @@ func (n *API) List(r *http.Request, view func(store.Post) (map[string]any, error
 		}
 		return err
 	})
-	return n.Page(r, data, limit, offset), err
+	return api.Page(r, data, limit, offset), err
 }
 
 // ParsePage returns the start in Unix milliseconds and the limit of a list.

@@ -13,27 +13,27 @@ import (
 )
 
 // ExchangeCode exchanges a code for a short-lived token.
-func (n *API) ExchangeCode(r *http.Request) (any, error) {
+func (api *API) ExchangeCode(r *http.Request) (any, error) {
 	if r.Form.Get("client_secret") == "" || r.Form.Get("grant_type") != "authorization_code" {
 		return nil, InvalidParameter("client_secret and grant_type are required")
 	}
-	return n.RedeemCode(r, nil)
+	return api.RedeemCode(r, nil)
 }
 
 // RedeemCode exchanges a code for a short-lived token. If extend is not nil, it can add members to the response.
-func (n *API) RedeemCode(
+func (api *API) RedeemCode(
 	r *http.Request, extend func(t store.Tx, code store.Token, answer map[string]any) error,
 ) (map[string]any, error) {
 	var answer map[string]any
-	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-		code, ok, err := n.Redeem(r.Context(), t, r.Form)
+	err := api.Store.InTx(r.Context(), func(t store.Tx) error {
+		code, ok, err := api.Redeem(r.Context(), t, r.Form)
 		if err != nil {
 			return err
 		}
 		if !ok {
 			return InvalidParameter("The verification code is invalid or has been used, or the redirect_uri differs")
 		}
-		answer, err = n.newToken(r.Context(), t, code, ShortLifetime)
+		answer, err = api.newToken(r.Context(), t, code, ShortLifetime)
 		if err == nil && extend != nil {
 			err = extend(t, code, answer)
 		}
@@ -43,52 +43,52 @@ func (n *API) RedeemCode(
 }
 
 // newToken returns the response with a new access token for the session of a token.
-func (n *API) newToken(
+func (api *API) newToken(
 	ctx context.Context, t store.Tx, token store.Token, lifetime time.Duration,
 ) (map[string]any, error) {
 	token.Kind, token.Redirect, token.Challenge = oauth.KindAccess, "", ""
-	text, err := n.Issue(ctx, t, token, lifetime)
+	text, err := api.Issue(ctx, t, token, lifetime)
 	return map[string]any{"access_token": text, "token_type": "bearer", "expires_in": int64(lifetime / time.Second)}, err
 }
 
 // ExchangeToken exchanges a token for a long-lived one.
-func (n *API) ExchangeToken(r *http.Request) (any, error) {
-	if r.Form.Get("grant_type") != n.grants+"_exchange_token" || r.Form.Get("client_secret") == "" {
+func (api *API) ExchangeToken(r *http.Request) (any, error) {
+	if r.Form.Get("grant_type") != api.grantPrefix+"_exchange_token" || r.Form.Get("client_secret") == "" {
 		return nil, InvalidParameter("client_secret and grant_type are required")
 	}
-	return n.exchange(r, 0)
+	return api.exchange(r, 0)
 }
 
 // RefreshToken exchanges a long-lived token for a new one.
-func (n *API) RefreshToken(r *http.Request) (any, error) {
-	if r.Form.Get("grant_type") != n.grants+"_refresh_token" {
-		return nil, InvalidParameter("grant_type must be " + n.grants + "_refresh_token")
+func (api *API) RefreshToken(r *http.Request) (any, error) {
+	if r.Form.Get("grant_type") != api.grantPrefix+"_refresh_token" {
+		return nil, InvalidParameter("grant_type must be " + api.grantPrefix + "_refresh_token")
 	}
-	return n.exchange(r, renewAge)
+	return api.exchange(r, minRefreshAge)
 }
 
 // GrantToken is the token endpoint of Facebook Login. It exchanges a code, or a token for a long-lived one, or returns an
 // app access token.
-func (n *API) GrantToken(r *http.Request) (any, error) {
+func (api *API) GrantToken(r *http.Request) (any, error) {
 	if r.Form.Get("client_secret") == "" || r.Form.Get("client_id") == "" {
 		return nil, InvalidParameter("client_id and client_secret are required")
 	}
 	switch r.Form.Get("grant_type") {
 	case "client_credentials":
-		return n.AppToken(r)
+		return api.AppToken(r)
 	case "fb_exchange_token":
 	default:
-		return n.RedeemCode(r, nil)
+		return api.RedeemCode(r, nil)
 	}
 	r.Form.Set("access_token", r.Form.Get("fb_exchange_token"))
-	return n.exchange(r, 0)
+	return api.exchange(r, 0)
 }
 
 // Permissions lists the permissions that the caller granted.
-func (n *API) Permissions(r *http.Request) (any, error) {
+func (api *API) Permissions(r *http.Request) (any, error) {
 	data := []map[string]any{}
-	err := n.AsCaller(r, func(t store.Tx, _ store.Account, token store.Token) error {
-		scopes, err := t.Scopes(r.Context(), n.Platform, token.Session)
+	err := api.AsCaller(r, func(t store.Tx, _ store.Account, token store.Token) error {
+		scopes, err := t.Scopes(r.Context(), api.Platform, token.Session)
 		for _, scope := range scopes {
 			data = append(data, map[string]any{"permission": scope, "status": "granted"})
 		}
@@ -98,14 +98,14 @@ func (n *API) Permissions(r *http.Request) (any, error) {
 }
 
 // exchange exchanges the caller's token for a long-lived one. The token must have a minimum age, and stays valid.
-func (n *API) exchange(r *http.Request, minAge time.Duration) (any, error) {
+func (api *API) exchange(r *http.Request, minAge time.Duration) (any, error) {
 	var answer map[string]any
-	err := n.AsCaller(r, func(t store.Tx, _ store.Account, old store.Token) error {
-		if n.Now().Sub(old.Issued) < minAge {
+	err := api.AsCaller(r, func(t store.Tx, _ store.Account, old store.Token) error {
+		if api.Now().Sub(old.Issued) < minAge {
 			return InvalidParameter("The token must be older to be refreshed")
 		}
 		var err error
-		answer, err = n.newToken(r.Context(), t, old, longLifetime)
+		answer, err = api.newToken(r.Context(), t, old, longLifetime)
 		return err
 	})
 	return answer, err
@@ -113,9 +113,9 @@ func (n *API) exchange(r *http.Request, minAge time.Duration) (any, error) {
 
 // AsCaller calls do in a transaction with the account of the request's token. It refuses a path with the ID of another
 // account.
-func (n *API) AsCaller(r *http.Request, do func(store.Tx, store.Account, store.Token) error) error {
-	return n.Store.InTx(r.Context(), func(t store.Tx) error {
-		a, token, err := n.Authenticate(r, t)
+func (api *API) AsCaller(r *http.Request, do func(store.Tx, store.Account, store.Token) error) error {
+	return api.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, token, err := api.Authenticate(r, t)
 		if err != nil {
 			return err
 		}
@@ -127,12 +127,12 @@ func (n *API) AsCaller(r *http.Request, do func(store.Tx, store.Account, store.T
 }
 
 // Authenticate returns the account of the request's token.
-func (n *API) Authenticate(r *http.Request, t store.Tx) (store.Account, store.Token, error) {
+func (api *API) Authenticate(r *http.Request, t store.Tx) (store.Account, store.Token, error) {
 	text := r.Form.Get("access_token")
 	if text == "" {
 		text = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	}
-	token, ok, err := n.Find(r.Context(), t, oauth.KindAccess, text)
+	token, ok, err := api.Find(r.Context(), t, oauth.KindAccess, text)
 	switch {
 	case err != nil:
 		return store.Account{}, token, err
@@ -146,7 +146,7 @@ func (n *API) Authenticate(r *http.Request, t store.Tx) (store.Account, store.To
 	if err := CheckProof(r, token); err != nil {
 		return store.Account{}, token, err
 	}
-	a, found, err := t.Account(r.Context(), n.Platform, token.Account)
+	a, found, err := t.Account(r.Context(), api.Platform, token.Account)
 	if err == nil && !found {
 		err = ErrSessionExpired
 	}
@@ -169,12 +169,12 @@ func CheckProof(r *http.Request, token store.Token) error {
 }
 
 // RevokePermissions revokes all permissions that the caller granted.
-func (n *API) RevokePermissions(r *http.Request) (any, error) {
-	err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
+func (api *API) RevokePermissions(r *http.Request) (any, error) {
+	err := api.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		if person := r.PathValue("person"); person != "me" && person != PersonID(a.Handle) {
 			return ErrNoObject
 		}
-		return t.EndSessions(r.Context(), n.Platform, a.ID)
+		return t.EndSessions(r.Context(), api.Platform, a.ID)
 	})
 	return map[string]any{"success": true}, err
 }

@@ -81,7 +81,7 @@ func (n *Network) Handler() http.Handler {
 	}
 	maps.Copy(calls, n.discoveryCalls())
 	for pattern, do := range calls {
-		mux.HandleFunc(pattern, n.Handle(do))
+		mux.HandleFunc(pattern, n.HandlerFor(do))
 	}
 	mux.HandleFunc("GET /web/p/{id}", n.ToPage)
 	return mux

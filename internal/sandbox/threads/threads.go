@@ -49,7 +49,7 @@ func (n *Network) Handler() http.Handler {
 		"GET /media/{account}/{cid}":                n.MediaFile(n.Platform, graph.ErrNoObject),
 		"/":                                         n.NotFound,
 	} {
-		mux.HandleFunc(pattern, n.Handle(do))
+		mux.HandleFunc(pattern, n.HandlerFor(do))
 	}
 	mux.HandleFunc("GET /web/{handle}/post/{id}", n.ToPage)
 	return mux

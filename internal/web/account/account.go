@@ -33,7 +33,7 @@ var pages = shell.Parse(files, nil, func(l *locale.Language) template.FuncMap {
 
 // Handlers serves the account pages.
 type Handlers struct {
-	*shell.Frame
+	*shell.Shell
 
 	signIns   *team.SignIns
 	firstRun  *team.FirstRun
@@ -44,7 +44,7 @@ type Handlers struct {
 
 // New returns the handlers. The directory may be nil.
 func New(
-	f *shell.Frame, signIns *team.SignIns, firstRun *team.FirstRun, passkeys *passkey.Service, from *oidc.Directory,
+	f *shell.Shell, signIns *team.SignIns, firstRun *team.FirstRun, passkeys *passkey.Service, from *oidc.Directory,
 	apps *totp.Service,
 ) *Handlers {
 	return &Handlers{f, signIns, firstRun, passkeys, from, apps}

@@ -22,7 +22,7 @@ var pages = shell.Parse(files, nil, words)
 
 // Handlers serves the account pages.
 type Handlers struct {
-	*shell.Frame
+	*shell.Shell
 
 	connector *account.Connector
 	posts     *post.Service
@@ -30,7 +30,7 @@ type Handlers struct {
 }
 
 // New returns the handlers.
-func New(f *shell.Frame, connector *account.Connector, posts *post.Service, figures *analytics.Service) *Handlers {
+func New(f *shell.Shell, connector *account.Connector, posts *post.Service, figures *analytics.Service) *Handlers {
 	return &Handlers{f, connector, posts, figures}
 }
 

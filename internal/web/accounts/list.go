@@ -79,7 +79,7 @@ func (p *Handlers) showList(w http.ResponseWriter, r *http.Request, status int, 
 			args[name] = value
 		}
 	}
-	found, outcome, err := shell.Run[account.SocialAccountList](p.Frame, r, "list_social_accounts", args)
+	found, outcome, err := shell.Run[account.SocialAccountList](p.Shell, r, "list_social_accounts", args)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -203,7 +203,7 @@ func (p *Handlers) connect(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	got, _, err := shell.Run[account.ConnectLink](p.Frame, r, "get_connect_link",
+	got, _, err := shell.Run[account.ConnectLink](p.Shell, r, "get_connect_link",
 		operation.Arguments{"platform": r.PostForm.Get("platform")})
 	if err != nil {
 		if wrong, ok := p.formError(w, r, err); ok {

@@ -23,14 +23,14 @@ var pages = shell.Parse(files, nil, func(l *locale.Language) template.FuncMap {
 
 // Handlers serves the pages.
 type Handlers struct {
-	*shell.Frame
+	*shell.Shell
 
 	approvals *approval.Service
 	posts     *post.Service
 }
 
 // New returns the handlers.
-func New(f *shell.Frame, approvals *approval.Service, posts *post.Service) *Handlers {
+func New(f *shell.Shell, approvals *approval.Service, posts *post.Service) *Handlers {
 	return &Handlers{f, approvals, posts}
 }
 

@@ -110,7 +110,7 @@ func (p *Handlers) addDraft(r *http.Request, v *askView) error {
 	if r.Method == http.MethodGet && !one.At.IsZero() {
 		v.Date, v.Time = one.At.Format(time.DateOnly), one.At.Format("15:04")
 	}
-	found, _, err := shell.Run[post.Validation](p.Frame, r, "validate_post", operation.Arguments{"post_id": one.ID})
+	found, _, err := shell.Run[post.Validation](p.Shell, r, "validate_post", operation.Arguments{"post_id": one.ID})
 	v.Blocked = slices.ContainsFunc(found.Problems, func(one post.PostProblem) bool { return one.Blocking })
 	return err
 }

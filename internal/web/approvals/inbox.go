@@ -35,13 +35,13 @@ type pager struct{ First, Next string }
 type request struct {
 	approval.Request
 
-	Posts  []asked
+	Posts  []requestedPost
 	Live   bool
 	Mailed bool
 }
 
-// asked is a post of a link with its thread.
-type asked struct {
+// requestedPost is a post of a link with its thread.
+type requestedPost struct {
 	approval.RequestedPost
 
 	Details postlist.Details
@@ -53,7 +53,7 @@ type asked struct {
 }
 
 // Suffix distinguishes the names of the post's fields on the page.
-func (a asked) Suffix() string { return "-" + a.ID }
+func (a requestedPost) Suffix() string { return "-" + a.ID }
 
 type unanswered struct {
 	approval.Unanswered
@@ -168,7 +168,7 @@ func (p *Handlers) requestIn(one approval.Request, details map[string]postlist.D
 		if !a.At.IsZero() {
 			a.At = a.At.In(zone)
 		}
-		out.Posts = append(out.Posts, asked{RequestedPost: a, Details: details[a.ID], Why: ScheduleError(a.ScheduleError)})
+		out.Posts = append(out.Posts, requestedPost{RequestedPost: a, Details: details[a.ID], Why: ScheduleError(a.ScheduleError)})
 	}
 	return out
 }
@@ -230,7 +230,7 @@ func (p *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status in
 }
 
 // addContent adds the whole text of a post and how the networks show it.
-func (p *Handlers) addContent(r *http.Request, a *asked, zone *time.Location) error {
+func (p *Handlers) addContent(r *http.Request, a *requestedPost, zone *time.Location) error {
 	found, err := p.posts.Load(r.Context(), shell.VisitorOf(r.Context()).Team.ID, a.ID)
 	if err != nil {
 		return err

@@ -28,10 +28,10 @@ var pages = shell.Parse(files, template.FuncMap{
 })
 
 // Handlers serves the page.
-type Handlers struct{ *shell.Frame }
+type Handlers struct{ *shell.Shell }
 
 // New returns the handlers.
-func New(f *shell.Frame) *Handlers { return &Handlers{f} }
+func New(f *shell.Shell) *Handlers { return &Handlers{f} }
 
 // Routes returns the route of the page.
 func (p *Handlers) Routes() []shell.Route {

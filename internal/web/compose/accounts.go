@@ -20,7 +20,7 @@ func (p *Handlers) accounts(r *http.Request) ([]account.SocialAccount, error) {
 	out := []account.SocialAccount{}
 	args := operation.Arguments{"active_only": false, "limit": int64(50)}
 	for len(out) < maxAccounts {
-		page, got, err := shell.Run[account.SocialAccountList](p.Frame, r, "list_social_accounts", args)
+		page, got, err := shell.Run[account.SocialAccountList](p.Shell, r, "list_social_accounts", args)
 		if err != nil {
 			return nil, err
 		}

@@ -60,7 +60,7 @@ type Library interface {
 
 // Handlers serves the editor.
 type Handlers struct {
-	*shell.Frame
+	*shell.Shell
 
 	posts     *post.Service
 	approvals *approval.Service
@@ -78,7 +78,7 @@ type Creators interface {
 
 // New returns the handlers.
 func New(
-	f *shell.Frame, posts *post.Service, approvals *approval.Service, library Library, creators Creators,
+	f *shell.Shell, posts *post.Service, approvals *approval.Service, library Library, creators Creators,
 	readyMade ReadyMadeLists,
 ) *Handlers {
 	return &Handlers{f, posts, approvals, library, creators, readyMade}

@@ -61,14 +61,14 @@ func (p *Handlers) hashtags(w http.ResponseWriter, r *http.Request) {
 
 // hashtagLists returns the team's latest non-empty lists.
 func (p *Handlers) hashtagLists(r *http.Request) ([]hashtagList, error) {
-	found, _, err := shell.Run[list.HashtagLists](p.Frame, r, "list_hashtag_lists",
+	found, _, err := shell.Run[list.HashtagLists](p.Shell, r, "list_hashtag_lists",
 		operation.Arguments{"scope": "own", "limit": int64(offeredLists)})
 	if err != nil {
 		return nil, err
 	}
 	var out []hashtagList
 	for _, e := range found.HashtagLists {
-		full, _, err := shell.Run[list.HashtagList](p.Frame, r, "get_hashtag_list", operation.Arguments{"list_id": e.ID})
+		full, _, err := shell.Run[list.HashtagList](p.Shell, r, "get_hashtag_list", operation.Arguments{"list_id": e.ID})
 		if apierr.Is(err, apierr.NotFound) { // deleted in the meantime
 			continue
 		}

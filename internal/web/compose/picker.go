@@ -62,13 +62,13 @@ func (p picker) arguments() operation.Arguments {
 // pickerPage returns the library page for the picker. A cursor of another search starts it over, and so does a folder that
 // was deleted.
 func (p *Handlers) pickerPage(r *http.Request, s *sheet) (mediaPicker, error) {
-	list, got, err := shell.Run[media.MediaList](p.Frame, r, "list_media", s.Picker.arguments())
+	list, got, err := shell.Run[media.MediaList](p.Shell, r, "list_media", s.Picker.arguments())
 	if err != nil && (s.Picker.Cursor != "" && apierr.Is(err, apierr.ValidationFailed) || apierr.Is(err, apierr.FolderNotFound)) {
 		s.Picker.Cursor = ""
 		if apierr.Is(err, apierr.FolderNotFound) {
 			s.Picker.Folder = ""
 		}
-		list, got, err = shell.Run[media.MediaList](p.Frame, r, "list_media", s.Picker.arguments())
+		list, got, err = shell.Run[media.MediaList](p.Shell, r, "list_media", s.Picker.arguments())
 	}
 	if apierr.Is(err, apierr.ValidationFailed) {
 		return mediaPicker{Wrong: p.Detail(r, err)}, nil

@@ -37,7 +37,7 @@ type useWord struct {
 
 // wordingOf checks the texts of a form against its brand voice.
 func (p *Handlers) wordingOf(r *http.Request, s sheet) (wording, error) {
-	found, _, err := shell.Run[voice.BrandVoiceList](p.Frame, r, "list_brand_voices", operation.Arguments{})
+	found, _, err := shell.Run[voice.BrandVoiceList](p.Shell, r, "list_brand_voices", operation.Arguments{})
 	if err != nil {
 		return wording{}, err
 	}
@@ -47,7 +47,7 @@ func (p *Handlers) wordingOf(r *http.Request, s sheet) (wording, error) {
 	case s.Voice == noVoice:
 		return out, nil
 	case s.Voice > 0 && (v == nil || v.ID != s.Voice):
-		chosen, _, err := shell.Run[voice.BrandVoice](p.Frame, r, "get_brand_voice", operation.Arguments{"id": s.Voice})
+		chosen, _, err := shell.Run[voice.BrandVoice](p.Shell, r, "get_brand_voice", operation.Arguments{"id": s.Voice})
 		if err != nil && !apierr.Is(err, apierr.NotFound) {
 			return out, err
 		}

@@ -29,13 +29,13 @@ const (
 
 // Handlers serves the page and the endpoints.
 type Handlers struct {
-	*shell.Frame
+	*shell.Shell
 
 	server *oauth.Service
 }
 
 // New returns the handlers.
-func New(f *shell.Frame, server *oauth.Service) *Handlers { return &Handlers{f, server} }
+func New(f *shell.Shell, server *oauth.Service) *Handlers { return &Handlers{f, server} }
 
 // Plain returns the routes for clients, which ignore the visitor.
 func (p *Handlers) Plain() []shell.Route {

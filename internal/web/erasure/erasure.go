@@ -23,13 +23,13 @@ var pages = shell.Parse(files, nil)
 
 // Handlers serves the erasure pages.
 type Handlers struct {
-	*shell.Frame
+	*shell.Shell
 
 	leaving *erasure.Service
 }
 
 // New returns the handlers.
-func New(f *shell.Frame, s *erasure.Service) *Handlers { return &Handlers{f, s} }
+func New(f *shell.Shell, s *erasure.Service) *Handlers { return &Handlers{f, s} }
 
 // Routes returns the routes of the pages.
 func (p *Handlers) Routes() []shell.Route {

@@ -35,10 +35,10 @@ func newSite() (*docsite.Site, error) {
 }
 
 // Handlers serves the guides.
-type Handlers struct{ *shell.Frame }
+type Handlers struct{ *shell.Shell }
 
 // New returns the handlers.
-func New(f *shell.Frame) *Handlers { return &Handlers{f} }
+func New(f *shell.Shell) *Handlers { return &Handlers{f} }
 
 // Routes returns the routes of the pages, which are public.
 func (p *Handlers) Routes() []shell.Route {

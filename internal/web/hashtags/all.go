@@ -17,7 +17,7 @@ type allView struct {
 	Own, Ready             []card
 	Foreign                []card // ready-made lists in other languages than the team's
 	Scope, Platform, Query string
-	Writes                 bool
+	CanWrite               bool
 	Pager                  pager
 }
 
@@ -40,7 +40,7 @@ func (p *Handlers) all(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	v := allView{
 		Scope: q.Get("scope"), Platform: q.Get("platform"), Query: strings.TrimSpace(q.Get("q")),
-		Writes: shell.VisitorOf(r.Context()).Is(shell.Writers),
+		CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers),
 	}
 	found, err := p.listsOf(r, &v)
 	if err != nil {

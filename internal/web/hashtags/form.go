@@ -28,7 +28,7 @@ type formView struct {
 }
 
 // Of returns the value of a field.
-func (v formView) Of(name string) string { return v.Fields.Get(name) }
+func (v formView) Value(name string) string { return v.Fields.Get(name) }
 
 // Colors returns the offered colors.
 func (v formView) Colors() []look { return colors }
@@ -94,37 +94,37 @@ func (p *Handlers) again(w http.ResponseWriter, r *http.Request, id int64, err e
 	}
 }
 
-func (p *Handlers) editPage(w http.ResponseWriter, a asked) {
-	l, err := p.fullList(a.Request, a.list)
+func (p *Handlers) editPage(w http.ResponseWriter, req listRequest) {
+	l, err := p.fullList(req.Request, req.list)
 	switch {
 	case err != nil:
-		p.elsewhere(w, a.Request, err, a.list)
+		p.switchTeam(w, req.Request, err, req.list)
 	case l.ReadyMade:
-		p.ShowMessage(w, a.Request, http.StatusUnprocessableEntity, "Action not completed",
+		p.ShowMessage(w, req.Request, http.StatusUnprocessableEntity, "Action not completed",
 			"Ready-made lists cannot be changed. Copy the list to change it.")
 	default:
-		fields := p.SavedForm(a.Request)
+		fields := p.SavedForm(req.Request)
 		if fields == nil {
 			fields = url.Values{"name": {l.Name}, "color": {l.Color}, "icon": {l.Icon}}
 		}
-		p.ShowTitled(w, a.Request, http.StatusOK, pages["form"], p.T(a.Request, "Change %s", l.Name),
-			formView{ID: a.list, Fields: fields})
+		p.ShowTitled(w, req.Request, http.StatusOK, pages["form"], p.T(req.Request, "Change %s", l.Name),
+			formView{ID: req.list, Fields: fields})
 	}
 }
 
-func (p *Handlers) change(w http.ResponseWriter, a asked) {
-	if !p.ReadForm(w, a.Request) {
+func (p *Handlers) change(w http.ResponseWriter, req listRequest) {
+	if !p.ReadForm(w, req.Request) {
 		return
 	}
-	given := func(name string) *string { return new(selectedValue(a.PostForm, name)) }
-	_, err := p.lists.Change(a.Context(), a.call.TeamID, a.by(), a.list,
+	given := func(name string) *string { return new(selectedValue(req.PostForm, name)) }
+	_, err := p.lists.Change(req.Context(), req.call.TeamID, req.by(), req.list,
 		list.Change{Name: given("name"), Color: given("color"), Icon: given("icon")})
 	if err != nil {
-		p.again(w, a.Request, a.list, err)
+		p.again(w, req.Request, req.list, err)
 		return
 	}
-	p.Flash(a.Request, "The list was saved.")
-	shell.Redirect(w, a.Request, pathOf(a.list))
+	p.Flash(req.Request, "The list was saved.")
+	shell.Redirect(w, req.Request, pathOf(req.list))
 }
 
 // deleteView is the page that confirms deleting a list.
@@ -134,24 +134,24 @@ type deleteView struct {
 	Size int64
 }
 
-func (p *Handlers) deletePage(w http.ResponseWriter, a asked) {
-	l, err := p.fullList(a.Request, a.list)
+func (p *Handlers) deletePage(w http.ResponseWriter, req listRequest) {
+	l, err := p.fullList(req.Request, req.list)
 	switch {
 	case err != nil:
-		p.elsewhere(w, a.Request, err, a.list)
+		p.switchTeam(w, req.Request, err, req.list)
 	case l.ReadyMade:
-		p.ShowMessage(w, a.Request, http.StatusUnprocessableEntity, "Action not completed",
+		p.ShowMessage(w, req.Request, http.StatusUnprocessableEntity, "Action not completed",
 			"Ready-made lists are part of the service and cannot be deleted.")
 	default:
-		p.Show(w, a.Request, http.StatusOK, pages["delete"], "Delete a hashtag list", deleteView{l.ID, l.Name, l.Size})
+		p.Show(w, req.Request, http.StatusOK, pages["delete"], "Delete a hashtag list", deleteView{l.ID, l.Name, l.Size})
 	}
 }
 
-func (p *Handlers) delete(w http.ResponseWriter, a asked) {
-	if err := p.lists.Delete(a.Context(), a.call.TeamID, a.by(), a.list); err != nil {
-		p.ShowError(w, a.Request, err)
+func (p *Handlers) delete(w http.ResponseWriter, req listRequest) {
+	if err := p.lists.Delete(req.Context(), req.call.TeamID, req.by(), req.list); err != nil {
+		p.ShowError(w, req.Request, err)
 		return
 	}
-	p.Flash(a.Request, "The hashtag list was deleted.")
-	shell.Redirect(w, a.Request, "/hashtags")
+	p.Flash(req.Request, "The hashtag list was deleted.")
+	shell.Redirect(w, req.Request, "/hashtags")
 }

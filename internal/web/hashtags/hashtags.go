@@ -22,14 +22,14 @@ var pages = shell.Parse(files, nil, words)
 
 // Handlers serves the hashtag pages.
 type Handlers struct {
-	*shell.Frame
+	*shell.Shell
 
 	lists *list.Service
 	jobs  *job.Store
 }
 
 // New returns the handlers.
-func New(f *shell.Frame, lists *list.Service, jobs *job.Store) *Handlers {
+func New(f *shell.Shell, lists *list.Service, jobs *job.Store) *Handlers {
 	return &Handlers{f, lists, jobs}
 }
 
@@ -45,29 +45,29 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /hashtags/{id}", For: shell.Members, Do: p.page},
 		{Pattern: "GET /hashtags/{id}/use", For: shell.Writers, Do: p.use},
 		{Pattern: "GET /hashtags/{id}/text", For: shell.Members, Do: p.text},
-		{Pattern: "POST /hashtags/{id}/add", For: shell.Writers, Do: p.of(
+		{Pattern: "POST /hashtags/{id}/add", For: shell.Writers, Do: p.withList(
 			p.add), RestoresForm: true, Page: "/hashtags/{id}"},
-		{Pattern: "POST /hashtags/{id}/remove", For: shell.Writers, Do: p.of(p.remove)},
-		{Pattern: "POST /hashtags/{id}/copy", For: shell.Writers, Do: p.of(p.copyList)},
-		{Pattern: "GET /hashtags/{id}/edit", For: shell.Writers, Do: p.of(p.editPage)},
-		{Pattern: "POST /hashtags/{id}/edit", For: shell.Writers, Do: p.of(p.change), RestoresForm: true},
-		{Pattern: "GET /hashtags/{id}/delete", For: shell.Writers, Do: p.of(p.deletePage)},
-		{Pattern: "POST /hashtags/{id}/delete", For: shell.Writers, Do: p.of(p.delete)},
+		{Pattern: "POST /hashtags/{id}/remove", For: shell.Writers, Do: p.withList(p.remove)},
+		{Pattern: "POST /hashtags/{id}/copy", For: shell.Writers, Do: p.withList(p.copyList)},
+		{Pattern: "GET /hashtags/{id}/edit", For: shell.Writers, Do: p.withList(p.editPage)},
+		{Pattern: "POST /hashtags/{id}/edit", For: shell.Writers, Do: p.withList(p.change), RestoresForm: true},
+		{Pattern: "GET /hashtags/{id}/delete", For: shell.Writers, Do: p.withList(p.deletePage)},
+		{Pattern: "POST /hashtags/{id}/delete", For: shell.Writers, Do: p.withList(p.delete)},
 	}
 }
 
-// asked is a request about one list by a person who can write.
-type asked struct {
+// listRequest is a request about one list by a person who can write.
+type listRequest struct {
 	*http.Request
 
 	call operation.Call
 	list int64
 }
 
-func (a asked) by() auditlog.Actor { return auditlog.NewActor(a.call) }
+func (req listRequest) by() auditlog.Actor { return auditlog.NewActor(req.call) }
 
-// of returns a handler that reads the list in the path and the caller.
-func (p *Handlers) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {
+// withList returns a handler that reads the list in the path and the caller.
+func (p *Handlers) withList(do func(http.ResponseWriter, listRequest)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := shell.PathID(r, "id")
 		if err != nil {
@@ -82,7 +82,7 @@ func (p *Handlers) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {
 			p.ShowError(w, r, err)
 			return
 		}
-		do(w, asked{r, call, id})
+		do(w, listRequest{r, call, id})
 	}
 }
 
@@ -95,8 +95,8 @@ func (p *Handlers) fullList(r *http.Request, id int64) (list.HashtagList, error)
 	return shell.Result[list.HashtagList](outcome)
 }
 
-// elsewhere shows a list of another of the person's teams and selects that team.
-func (p *Handlers) elsewhere(w http.ResponseWriter, r *http.Request, err error, id int64) {
+// switchTeam selects the team of a list and redirects to the list, if the person belongs to that team.
+func (p *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error, id int64) {
 	p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
 		return p.lists.Home(ctx, id, teams)
 	})

@@ -12,59 +12,59 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// perPage is how many hashtags a page shows.
+// perPage is the number of hashtags per page.
 const perPage = 100
 
 // view is the page of a list or of one of its subcategories.
 type view struct {
 	list.HashtagListEntry
 
-	Shown   []list.ListedHashtag
-	Groups  []string
-	Group   string // selected subcategory; empty for all
-	Matches int    // hashtags in the subcategory
-	Sort    string
-	Page    int // from 1
-	Writes  bool
-	Pager   pager
-	Fields  url.Values
-	Wrong   shell.FormError
+	Shown    []list.ListedHashtag
+	Groups   []string
+	Group    string // selected subcategory; empty for all
+	Matches  int    // hashtags in the subcategory
+	Sort     string
+	Page     int // from 1
+	CanWrite bool
+	Pager    pager
+	Fields   url.Values
+	Wrong    shell.FormError
 }
 
-// Of returns the value of a field.
-func (v *view) Of(name string) string { return v.Fields.Get(name) }
+// Value returns the value of a field.
+func (v *view) Value(name string) string { return v.Fields.Get(name) }
 
 // Adds reports whether the visitor may add hashtags to the list.
-func (v *view) Adds() bool { return v.Writes && !v.ReadyMade }
+func (v *view) Adds() bool { return v.CanWrite && !v.ReadyMade }
 
-// IsUnmeasured reports whether the hashtags shown are of a ready-made list, and none of them has a metric.
+// IsUnmeasured reports whether the list is ready-made and none of the visible hashtags has metrics.
 func (v *view) IsUnmeasured() bool {
 	return v.ReadyMade && !slices.ContainsFunc(v.Shown, func(h list.ListedHashtag) bool {
 		return h.Posts != nil || h.PostsPerDay != nil || h.Score != nil
 	})
 }
 
-// chapter is the hashtags of a subcategory.
-type chapter struct {
+// subcategory holds the hashtags of a subcategory.
+type subcategory struct {
 	Name     string
 	Hashtags []string
 }
 
-// Chapters returns the hashtags shown by subcategory, in the order in which subcategories first appear.
-func (v *view) Chapters() []chapter {
-	var out []chapter
+// BySubcategory returns the visible hashtags, grouped by subcategory in order of first appearance.
+func (v *view) BySubcategory() []subcategory {
+	var out []subcategory
 	for _, h := range v.Shown {
-		i := slices.IndexFunc(out, func(c chapter) bool { return c.Name == h.Subcategory })
+		i := slices.IndexFunc(out, func(c subcategory) bool { return c.Name == h.Subcategory })
 		if i < 0 {
-			i, out = len(out), append(out, chapter{Name: h.Subcategory})
+			i, out = len(out), append(out, subcategory{Name: h.Subcategory})
 		}
 		out[i].Hashtags = append(out[i].Hashtags, h.Hashtag)
 	}
 	return out
 }
 
-// By returns the path of the list in another order.
-func (v *view) By(sort string) string { return v.at(sort, v.Group, 1) }
+// SortPath returns the path of the list in the given sort order.
+func (v *view) SortPath(sort string) string { return v.pathFor(sort, v.Group, 1) }
 
 // AriaSort returns the aria-sort value of a column, or "".
 func (v *view) AriaSort(sort string) string {
@@ -77,7 +77,7 @@ func (v *view) AriaSort(sort string) string {
 	return "descending"
 }
 
-func (v *view) at(sort, group string, page int) string {
+func (v *view) pathFor(sort, group string, page int) string {
 	q := url.Values{}
 	for name, value := range map[string]string{"sort": sort, "group": group} {
 		if value != "" {
@@ -96,22 +96,22 @@ func (v *view) at(sort, group string, page int) string {
 // orders are the numeric sort orders. Unknown values come last.
 var orders = map[string]func(a, b list.ListedHashtag) int{
 	"posts": func(a, b list.ListedHashtag) int {
-		known := func(h list.ListedHashtag) float64 {
+		count := func(h list.ListedHashtag) float64 {
 			if h.Posts == nil {
 				return -1
 			}
 			return float64(h.Posts.Count)
 		}
-		return cmp.Compare(known(b), known(a))
+		return cmp.Compare(count(b), count(a))
 	},
 	"day": func(a, b list.ListedHashtag) int {
-		return cmp.Compare(figureOf(b.PostsPerDay), figureOf(a.PostsPerDay))
+		return cmp.Compare(sortKey(b.PostsPerDay), sortKey(a.PostsPerDay))
 	},
-	"score": func(a, b list.ListedHashtag) int { return cmp.Compare(figureOf(b.Score), figureOf(a.Score)) },
+	"score": func(a, b list.ListedHashtag) int { return cmp.Compare(sortKey(b.Score), sortKey(a.Score)) },
 }
 
-// figureOf returns a sort key. Unknown values sort below all others.
-func figureOf(n *float64) float64 {
+// sortKey returns a sort key. Unknown values sort below all others.
+func sortKey(n *float64) float64 {
 	if n == nil {
 		return -1
 	}
@@ -132,12 +132,12 @@ func (p *Handlers) show(
 ) {
 	q := r.URL.Query()
 	v := &view{
-		Group: q.Get("group"), Sort: q.Get("sort"), Writes: shell.VisitorOf(r.Context()).Is(shell.Writers),
+		Group: q.Get("group"), Sort: q.Get("sort"), CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers),
 		Fields: fields, Wrong: wrong,
 	}
-	v.Page, _ = strconv.Atoi(q.Get("page")) // an invalid number is the first page
+	v.Page, _ = strconv.Atoi(q.Get("page")) // an invalid number selects the first page
 	if err := p.fill(r, id, v); err != nil {
-		p.elsewhere(w, r, err, id)
+		p.switchTeam(w, r, err, id)
 		return
 	}
 	p.ShowTitled(w, r, status, pages["list"], v.Name, v)
@@ -152,33 +152,33 @@ func (p *Handlers) fill(r *http.Request, id int64, v *view) error {
 			return err
 		}
 		slices.SortStableFunc(l.Hashtags, order)
-		l.Hashtags = v.among(l.Hashtags)
+		l.Hashtags = v.pageOf(l.Hashtags)
 	} else {
 		var call operation.Call
 		if call, err = p.Call(r, "hashtag_lists"); err == nil {
-			l, err = p.lists.Select(r.Context(), call.TeamID, id, v.arrange)
+			l, err = p.lists.Select(r.Context(), call.TeamID, id, v.paginate)
 		}
 	}
 	v.HashtagListEntry, v.Shown = l.HashtagListEntry, l.Hashtags
-	v.lead()
+	v.setPager()
 	return err
 }
 
-// among returns the page's hashtags of a sorted list.
-func (v *view) among(all []list.ListedHashtag) []list.ListedHashtag {
+// pageOf returns the current page of a sorted list.
+func (v *view) pageOf(all []list.ListedHashtag) []list.ListedHashtag {
 	items, of := make([]list.Item, len(all)), map[string]list.ListedHashtag{}
 	for i, h := range all {
 		items[i], of[h.Hashtag] = list.Item{Hashtag: h.Hashtag, Subcategory: h.Subcategory}, h
 	}
 	shown := []list.ListedHashtag{}
-	for _, i := range v.arrange(items) {
+	for _, i := range v.paginate(items) {
 		shown = append(shown, of[i.Hashtag])
 	}
 	return shown
 }
 
-// arrange returns the page's hashtags of a list, and sets the subcategories.
-func (v *view) arrange(all []list.Item) []list.Item {
+// paginate sorts and filters a list, returns the current page, and sets Groups, Matches and Page.
+func (v *view) paginate(all []list.Item) []list.Item {
 	groups := map[string]bool{"": true}
 	for _, i := range all {
 		if !groups[i.Subcategory] {
@@ -202,59 +202,59 @@ func (v *view) arrange(all []list.Item) []list.Item {
 // last returns the number of the last page.
 func (v *view) last() int { return max(1, (v.Matches+perPage-1)/perPage) }
 
-// lead sets the paths of the other pages.
-func (v *view) lead() {
+// setPager sets the paths of the other pages.
+func (v *view) setPager() {
 	if v.Page > 1 {
-		v.Pager.First = v.at(v.Sort, v.Group, 1)
+		v.Pager.First = v.pathFor(v.Sort, v.Group, 1)
 	}
 	if v.Page < v.last() {
-		v.Pager.Next = v.at(v.Sort, v.Group, v.Page+1)
+		v.Pager.Next = v.pathFor(v.Sort, v.Group, v.Page+1)
 	}
 }
 
-func (p *Handlers) add(w http.ResponseWriter, a asked) {
-	if !p.ReadLongForm(w, a.Request, maxForm) {
+func (p *Handlers) add(w http.ResponseWriter, req listRequest) {
+	if !p.ReadLongForm(w, req.Request, maxForm) {
 		return
 	}
-	args := operation.Arguments{"list_id": a.list, "hashtags": tagsIn(a.PostForm.Get("hashtags"))}
-	if s := a.PostForm.Get("subcategory"); s != "" {
+	args := operation.Arguments{"list_id": req.list, "hashtags": tagsIn(req.PostForm.Get("hashtags"))}
+	if s := req.PostForm.Get("subcategory"); s != "" {
 		args["subcategory"] = s
 	}
-	c, err := p.changeList(a.Request, "add_hashtags", args)
+	c, err := p.changeList(req.Request, "add_hashtags", args)
 	if err != nil {
-		if wrong, ok := p.FormErrorOf(w, a.Request, err, fieldNames); ok {
-			p.show(w, a.Request, a.list, shell.StatusOf(err), a.PostForm, wrong)
+		if wrong, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			p.show(w, req.Request, req.list, shell.StatusOf(err), req.PostForm, wrong)
 		}
 		return
 	}
-	p.FlashText(a.Request, changeText(p.Language(a.Request), c))
-	shell.Redirect(w, a.Request, pathOf(a.list))
+	p.FlashText(req.Request, changeText(p.Language(req.Request), c))
+	shell.Redirect(w, req.Request, pathOf(req.list))
 }
 
-func (p *Handlers) remove(w http.ResponseWriter, a asked) {
-	if !p.ReadForm(w, a.Request) {
+func (p *Handlers) remove(w http.ResponseWriter, req listRequest) {
+	if !p.ReadForm(w, req.Request) {
 		return
 	}
-	hashtag := a.PostForm.Get("hashtag")
-	if err := p.lists.Remove(a.Context(), a.call.TeamID, a.by(), a.list, hashtag); err != nil {
-		p.ShowError(w, a.Request, err)
+	hashtag := req.PostForm.Get("hashtag")
+	if err := p.lists.Remove(req.Context(), req.call.TeamID, req.by(), req.list, hashtag); err != nil {
+		p.ShowError(w, req.Request, err)
 		return
 	}
-	p.Flash(a.Request, "#%s was removed.", hashtag)
-	shell.Redirect(w, a.Request, shell.LocalPath(a.PostForm.Get("next")))
+	p.Flash(req.Request, "#%s was removed.", hashtag)
+	shell.Redirect(w, req.Request, shell.LocalPath(req.PostForm.Get("next")))
 }
 
-// Here returns the path of the current page.
-func (v *view) Here() string { return v.at(v.Sort, v.Group, v.Page) }
+// Path returns the path of the current page.
+func (v *view) Path() string { return v.pathFor(v.Sort, v.Group, v.Page) }
 
 // copyList copies a list to the team's own lists.
-func (p *Handlers) copyList(w http.ResponseWriter, a asked) {
-	if !p.ReadForm(w, a.Request) {
+func (p *Handlers) copyList(w http.ResponseWriter, req listRequest) {
+	if !p.ReadForm(w, req.Request) {
 		return
 	}
-	l, err := p.fullList(a.Request, a.list)
+	l, err := p.fullList(req.Request, req.list)
 	if err != nil {
-		p.ShowError(w, a.Request, err)
+		p.ShowError(w, req.Request, err)
 		return
 	}
 	args := operation.Arguments{"name": l.Name}
@@ -263,17 +263,17 @@ func (p *Handlers) copyList(w http.ResponseWriter, a asked) {
 			args[name] = value
 		}
 	}
-	made, err := p.changeList(a.Request, "create_hashtag_list", args)
+	copied, err := p.changeList(req.Request, "create_hashtag_list", args)
 	if err == nil {
-		made, err = p.lists.CopyHashtags(a.Context(), a.call, a.list, made.ID)
+		copied, err = p.lists.CopyHashtags(req.Context(), req.call, req.list, copied.ID)
 	}
 	if err != nil {
-		if wrong, ok := p.FormErrorOf(w, a.Request, err, fieldNames); ok {
-			p.show(w, a.Request, a.list, shell.StatusOf(err), nil, wrong)
+		if wrong, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			p.show(w, req.Request, req.list, shell.StatusOf(err), nil, wrong)
 		}
 		return
 	}
-	in := p.Language(a.Request)
-	p.FlashText(a.Request, in.T("This is your copy of the list.")+" "+changeText(in, made))
-	shell.Redirect(w, a.Request, pathOf(made.ID))
+	lang := p.Language(req.Request)
+	p.FlashText(req.Request, lang.T("This is your copy of the list.")+" "+changeText(lang, copied))
+	shell.Redirect(w, req.Request, pathOf(copied.ID))
 }

@@ -30,14 +30,14 @@ type (
 	foundView struct {
 		job.Job
 
-		Asked  search.Query
-		Result search.SearchResult
-		Notes  []string
-		Lists  []list.HashtagListEntry // the team's own lists
-		Writes bool
-		Pager  pager
-		Fields url.Values
-		Wrong  shell.FormError
+		Asked    search.Query
+		Result   search.SearchResult
+		Notes    []string
+		Lists    []list.HashtagListEntry // the team's own lists
+		CanWrite bool
+		Pager    pager
+		Fields   url.Values
+		Wrong    shell.FormError
 	}
 )
 
@@ -62,10 +62,10 @@ func (searchView) Examples() []example {
 }
 
 // Of returns the value of a field.
-func (v searchView) Of(name string) string { return v.Fields.Get(name) }
+func (v searchView) Value(name string) string { return v.Fields.Get(name) }
 
 // Of returns the value of a field.
-func (v foundView) Of(name string) string { return v.Fields.Get(name) }
+func (v foundView) Value(name string) string { return v.Fields.Get(name) }
 
 // Found reports whether there are hashtags to add to a list.
 func (v foundView) Found() bool {
@@ -140,7 +140,7 @@ func (p *Handlers) showFound(
 		})
 		return
 	}
-	if v.Finished && v.Writes {
+	if v.Finished && v.CanWrite {
 		if v.Lists, err = p.own(r); err != nil {
 			p.ShowError(w, r, err)
 			return
@@ -153,7 +153,7 @@ func (p *Handlers) showFound(
 // found returns a search and its results. It returns not_found for other jobs.
 func (p *Handlers) found(r *http.Request, id string) (foundView, error) {
 	args := operation.Arguments{"job_id": id, "limit": int64(50)}
-	v := foundView{Writes: shell.VisitorOf(r.Context()).Is(shell.Writers)}
+	v := foundView{CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers)}
 	if cursor := r.URL.Query().Get("cursor"); cursor != "" {
 		args["cursor"], v.Pager.First = cursor, foundAt(id, "")
 	}

@@ -24,7 +24,7 @@ func (p *Handlers) use(w http.ResponseWriter, r *http.Request) {
 	}
 	l, err := p.fullList(r, id)
 	if err != nil {
-		p.elsewhere(w, r, err, id)
+		p.switchTeam(w, r, err, id)
 		return
 	}
 	selected := map[string]bool{}
@@ -61,7 +61,7 @@ func (p *Handlers) text(w http.ResponseWriter, r *http.Request) {
 	}
 	l, err := p.fullList(r, id)
 	if err != nil {
-		p.elsewhere(w, r, err, id)
+		p.switchTeam(w, r, err, id)
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")

@@ -26,10 +26,10 @@ type addView struct {
 }
 
 // Of returns the value of a field.
-func (v addView) Of(name string) string { return v.Fields.Get(name) }
+func (v addView) Value(name string) string { return v.Fields.Get(name) }
 
 // Into returns the folder for new files, 0 for none.
-func (v addView) Into() int64 { return max(0, numberOf(v.Of("folder"))) }
+func (v addView) Into() int64 { return max(0, numberOf(v.Value("folder"))) }
 
 // Way returns the way to add files whose form is shown: the one with the error.
 func (v addView) Way() string {

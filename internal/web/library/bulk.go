@@ -34,7 +34,7 @@ type resultPost struct {
 const resultsKey = "media results"
 
 // bulkAction changes one file and describes the change.
-type bulkAction func(asked, *result) error
+type bulkAction func(itemRequest, *result) error
 
 // bulk applies an action to all selected files, and shows the library with the results.
 func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
@@ -117,7 +117,7 @@ func (p *Handlers) doAll(r *http.Request, ids []int64, do bulkAction) ([]result,
 		}
 		err := error(apierr.Missing())
 		if at >= 0 {
-			err = do(asked{r, call, id}, &out[n])
+			err = do(itemRequest{r, call, id}, &out[n])
 		}
 		told := apierr.FromError(err)
 		switch {
@@ -137,31 +137,31 @@ func (p *Handlers) doAll(r *http.Request, ids []int64, do bulkAction) ([]result,
 
 // moving returns the action that moves files to a folder, 0 for none.
 func (p *Handlers) moving(into int64) bulkAction {
-	return func(a asked, out *result) error {
-		out.Said = p.T(a.Request, "Moved.")
-		return p.media.Move(a.Context(), a.call, a.id, into)
+	return func(req itemRequest, out *result) error {
+		out.Said = p.T(req.Request, "Moved.")
+		return p.media.Move(req.Context(), req.call, req.id, into)
 	}
 }
 
 // deleteOne deletes a file, after removing it from scheduled posts if requested.
-func (p *Handlers) deleteOne(a asked, out *result) error {
+func (p *Handlers) deleteOne(req itemRequest, out *result) error {
 	var from removal
 	var err error
-	if a.PostForm.Get("posts") == "take_out" {
-		from, err = p.removeFromPosts(a)
+	if req.PostForm.Get("posts") == "take_out" {
+		from, err = p.removeFromPosts(req)
 	}
 	if err == nil {
-		err = p.media.Delete(a.Context(), a.call, a.id)
+		err = p.media.Delete(req.Context(), req.call, req.id)
 	}
 	if err != nil {
 		return err
 	}
-	out.Deleted, out.Said = true, p.T(a.Request, "Deleted.")
+	out.Deleted, out.Said = true, p.T(req.Request, "Deleted.")
 	for _, u := range from.Shown {
 		out.Posts = append(out.Posts, resultPost{u.PostID, u.Excerpt})
 	}
 	if from.Posts > 0 {
-		out.Said = p.Language(a.Request).N(from.Posts, "Deleted and removed from %d post.", "Deleted and removed from %d posts.")
+		out.Said = p.Language(req.Request).N(from.Posts, "Deleted and removed from %d post.", "Deleted and removed from %d posts.")
 	}
 	return nil
 }

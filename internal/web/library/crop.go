@@ -59,61 +59,61 @@ func (cropView) Shapes() any { return shapes }
 // Turns returns the options of the form.
 func (cropView) Turns() any { return turns }
 
-func (p *Handlers) cropPage(w http.ResponseWriter, a asked) {
-	p.showCrop(w, a, http.StatusOK, shell.FormError{})
+func (p *Handlers) cropPage(w http.ResponseWriter, req itemRequest) {
+	p.showCrop(w, req, http.StatusOK, shell.FormError{})
 }
 
-func (p *Handlers) showCrop(w http.ResponseWriter, a asked, status int, wrong shell.FormError) {
+func (p *Handlers) showCrop(w http.ResponseWriter, req itemRequest, status int, wrong shell.FormError) {
 	v := cropView{Turn: "0", Left: "0", Top: "0", Wrong: wrong}
 	var err error
-	if v.ItemView, err = p.media.View(a.Context(), a.call, a.id); err == nil && v.Kind != media.Image {
+	if v.ItemView, err = p.media.View(req.Context(), req.call, req.id); err == nil && v.Kind != media.Image {
 		err = apierr.Missing()
 	}
 	if err != nil {
-		p.elsewhere(w, a.Request, err, a.id)
+		p.switchTeam(w, req.Request, err, req.id)
 		return
 	}
 	v.PartWidth, v.PartHeight = strconv.Itoa(v.Width), strconv.Itoa(v.Height)
-	if form := a.PostForm; form.Has("shape") {
+	if form := req.PostForm; form.Has("shape") {
 		v.Shape, v.Turn = form.Get("shape"), form.Get("turn")
 		v.Left, v.Top, v.PartWidth, v.PartHeight = form.Get("left"), form.Get("top"), form.Get("width"), form.Get("height")
 	}
-	p.ShowTitled(w, a.Request, status, pages["crop"], p.T(a.Request, "Crop %s", v.Name), v)
+	p.ShowTitled(w, req.Request, status, pages["crop"], p.T(req.Request, "Crop %s", v.Name), v)
 }
 
 // crop adds a cropped copy of an image and shows it.
-func (p *Handlers) crop(w http.ResponseWriter, a asked) {
-	if !p.ReadForm(w, a.Request) {
+func (p *Handlers) crop(w http.ResponseWriter, req itemRequest) {
+	if !p.ReadForm(w, req.Request) {
 		return
 	}
-	edit, err := p.editOf(a)
+	edit, err := p.editOf(req)
 	var added media.AddResult
 	if err == nil {
-		added, err = p.crops.Crop(a.Context(), a.call, a.id, edit)
+		added, err = p.crops.Crop(req.Context(), req.call, req.id, edit)
 	}
 	switch {
 	case err != nil && added.MediaID != 0:
-		p.Log.ErrorContext(a.Context(), "copying the details of a cropped image failed", "media", added.MediaID, "error", err)
-		p.Flash(a.Request, "The new image was saved, but its folder or alt text could not be copied. Check both.")
+		p.Log.ErrorContext(req.Context(), "copying the details of a cropped image failed", "media", added.MediaID, "error", err)
+		p.Flash(req.Request, "The new image was saved, but its folder or alt text could not be copied. Check both.")
 	case err != nil:
-		if wrong, ok := p.FormErrorOf(w, a.Request, err, fieldNames); ok {
-			p.showCrop(w, a, shell.StatusOf(err), wrong)
+		if wrong, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			p.showCrop(w, req, shell.StatusOf(err), wrong)
 		}
 		return
 	case added.Already:
-		p.Flash(a.Request, "The library already had this image.")
+		p.Flash(req.Request, "The library already had this image.")
 	default:
-		p.Flash(a.Request, "This is the new image. The original is unchanged.")
+		p.Flash(req.Request, "This is the new image. The original is unchanged.")
 	}
-	shell.Redirect(w, a.Request, pathOf(added.MediaID))
+	shell.Redirect(w, req.Request, pathOf(added.MediaID))
 }
 
 // editOf returns the change in a form.
-func (p *Handlers) editOf(a asked) (crop.Edit, error) {
-	out := crop.Edit{QuarterTurns: int(numberOf(a.PostForm.Get("turn")) % 4)}
+func (p *Handlers) editOf(req itemRequest) (crop.Edit, error) {
+	out := crop.Edit{QuarterTurns: int(numberOf(req.PostForm.Get("turn")) % 4)}
 	known := false
 	for _, s := range shapes {
-		if s.Value == a.PostForm.Get("shape") {
+		if s.Value == req.PostForm.Get("shape") {
 			out.Shape, known = s.ratio, true
 		}
 	}
@@ -122,13 +122,13 @@ func (p *Handlers) editOf(a asked) (crop.Edit, error) {
 	}
 	var side [4]int
 	for n, name := range []string{"left", "top", "width", "height"} {
-		value, err := strconv.Atoi(a.PostForm.Get(name))
+		value, err := strconv.Atoi(req.PostForm.Get(name))
 		if err != nil || value < 0 || value > maxPixels || n >= 2 && value == 0 {
 			return out, apierr.Invalid(apierr.OutOfRange, name, "Enter the crop area in whole pixels.")
 		}
 		side[n] = value
 	}
-	original, err := p.media.View(a.Context(), a.call, a.id)
+	original, err := p.media.View(req.Context(), req.call, req.id)
 	out.Part = image.Rect(side[0], side[1], side[0]+side[2], side[1]+side[3])
 	if out.Part == image.Rect(0, 0, original.Width, original.Height) {
 		out.Part = image.Rectangle{}

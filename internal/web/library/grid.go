@@ -82,7 +82,7 @@ type gridView struct {
 	Folders    []gallery.Folder
 	FolderName string // selected folder; empty for none
 	Storage    media.MediaListStorage
-	Writes     bool
+	CanWrite   bool
 	Results    []result
 	Back       string // the query of the page's address
 	Pager      pager
@@ -161,8 +161,8 @@ func (v gridView) Rest() []gallery.Folder { return v.Tiles()[len(v.First()):] }
 func (p *Handlers) grid(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	v := gridView{
-		filters: filters{q.Get("folder"), q.Get("kind"), q.Get("query"), q.Get("alt"), q.Get("sort")},
-		Writes:  shell.VisitorOf(r.Context()).Is(shell.Writers), Back: r.URL.RawQuery,
+		filters:  filters{q.Get("folder"), q.Get("kind"), q.Get("query"), q.Get("alt"), q.Get("sort")},
+		CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers), Back: r.URL.RawQuery,
 	}
 	after := q.Get("after")
 	if after != "" {

@@ -17,11 +17,11 @@ import (
 type view struct {
 	media.ItemView
 
-	Uses    []media.Use
-	Folders []media.MediaFolder
-	Writes  bool
-	Wrong   shell.FormError
-	Typed   typed
+	Uses     []media.Use
+	Folders  []media.MediaFolder
+	CanWrite bool
+	Wrong    shell.FormError
+	Typed    typed
 }
 
 // typed is what the form of an item shows: the stored values, or what was entered.
@@ -67,106 +67,106 @@ func (v view) usesOf(kind media.UseKind) []media.Use {
 }
 
 func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
-	p.of(func(w http.ResponseWriter, a asked) {
-		a.PostForm = p.SavedForm(r)
-		p.show(w, a, http.StatusOK, "item", shell.FormError{})
+	p.withItem(func(w http.ResponseWriter, req itemRequest) {
+		req.PostForm = p.SavedForm(r)
+		p.show(w, req, http.StatusOK, "item", shell.FormError{})
 	})(w, r)
 }
 
-func (p *Handlers) show(w http.ResponseWriter, a asked, status int, page string, wrong shell.FormError) {
-	v, err := p.load(a)
+func (p *Handlers) show(w http.ResponseWriter, req itemRequest, status int, page string, wrong shell.FormError) {
+	v, err := p.load(req)
 	if err != nil {
-		p.elsewhere(w, a.Request, err, a.id)
+		p.switchTeam(w, req.Request, err, req.id)
 		return
 	}
 	v.Wrong, v.Typed = wrong, typed{v.Name, v.AltText, v.FolderID()}
-	if a.PostForm.Has("name") {
-		v.Typed = typed{a.PostForm.Get("name"), a.PostForm.Get("alt"), numberOf(a.PostForm.Get("folder"))}
+	if req.PostForm.Has("name") {
+		v.Typed = typed{req.PostForm.Get("name"), req.PostForm.Get("alt"), numberOf(req.PostForm.Get("folder"))}
 	}
-	p.ShowTitled(w, a.Request, status, pages[page], v.Name, v)
+	p.ShowTitled(w, req.Request, status, pages[page], v.Name, v)
 }
 
-func (p *Handlers) load(a asked) (view, error) {
-	v := view{Writes: shell.VisitorOf(a.Context()).Is(shell.Writers)}
+func (p *Handlers) load(req itemRequest) (view, error) {
+	v := view{CanWrite: shell.VisitorOf(req.Context()).Is(shell.Writers)}
 	var err error
-	if v.ItemView, err = p.media.View(a.Context(), a.call, a.id); err != nil {
+	if v.ItemView, err = p.media.View(req.Context(), req.call, req.id); err != nil {
 		return v, err
 	}
-	if v.Uses, err = p.media.Uses(a.Context(), a.call, a.id); err != nil {
+	if v.Uses, err = p.media.Uses(req.Context(), req.call, req.id); err != nil {
 		return v, err
 	}
-	v.Folders, err = p.folders(a.Request)
+	v.Folders, err = p.folders(req.Request)
 	return v, err
 }
 
 // save saves the name, the alternative text and the folder of an item. It leaves out what the visitor did not change, because
 // somebody else may have changed it in the meantime.
-func (p *Handlers) save(w http.ResponseWriter, a asked) {
-	if !p.ReadForm(w, a.Request) {
+func (p *Handlers) save(w http.ResponseWriter, req itemRequest) {
+	if !p.ReadForm(w, req.Request) {
 		return
 	}
-	err := p.saveChanges(a)
+	err := p.saveChanges(req)
 	if err != nil {
-		if wrong, ok := p.FormErrorOf(w, a.Request, err, fieldNames); ok {
-			p.show(w, a, shell.StatusOf(err), "item", wrong)
+		if wrong, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			p.show(w, req, shell.StatusOf(err), "item", wrong)
 		}
 		return
 	}
-	p.Flash(a.Request, "Saved.")
-	shell.Redirect(w, a.Request, pathOf(a.id))
+	p.Flash(req.Request, "Saved.")
+	shell.Redirect(w, req.Request, pathOf(req.id))
 }
 
-func (p *Handlers) saveChanges(a asked) error {
-	ctx, form := a.Context(), a.PostForm
+func (p *Handlers) saveChanges(req itemRequest) error {
+	ctx, form := req.Context(), req.PostForm
 	changed := func(name string) bool {
 		return form.Has(name) && strings.TrimSpace(form.Get(name)) != strings.TrimSpace(form.Get("was-"+name))
 	}
 	if changed("name") {
-		if err := p.media.Rename(ctx, a.call, a.id, form.Get("name")); err != nil {
+		if err := p.media.Rename(ctx, req.call, req.id, form.Get("name")); err != nil {
 			return err
 		}
 	}
 	if changed("alt") {
-		if err := p.media.Describe(ctx, a.call.PersonID, a.id, form.Get("alt")); err != nil {
+		if err := p.media.Describe(ctx, req.call.PersonID, req.id, form.Get("alt")); err != nil {
 			return err
 		}
 	}
 	if changed("folder") {
-		return p.media.Move(ctx, a.call, a.id, numberOf(form.Get("folder")))
+		return p.media.Move(ctx, req.call, req.id, numberOf(form.Get("folder")))
 	}
 	return nil
 }
 
-func (p *Handlers) deletePage(w http.ResponseWriter, a asked) {
-	p.show(w, a, http.StatusOK, "delete", shell.FormError{})
+func (p *Handlers) deletePage(w http.ResponseWriter, req itemRequest) {
+	p.show(w, req, http.StatusOK, "delete", shell.FormError{})
 }
 
 // delete deletes the item, after removing it from scheduled posts if requested.
-func (p *Handlers) delete(w http.ResponseWriter, a asked) {
-	if !p.ReadForm(w, a.Request) {
+func (p *Handlers) delete(w http.ResponseWriter, req itemRequest) {
+	if !p.ReadForm(w, req.Request) {
 		return
 	}
 	out, err := removal{}, error(nil)
-	choice := a.PostForm.Get("posts")
+	choice := req.PostForm.Get("posts")
 	if choice == "take_out" {
-		out, err = p.removeFromPosts(a)
+		out, err = p.removeFromPosts(req)
 	}
 	if err == nil {
-		err = p.media.Delete(a.Context(), a.call, a.id)
+		err = p.media.Delete(req.Context(), req.call, req.id)
 	}
 	switch {
 	case err != nil && choice == "" && apierr.FromError(err).Context["state"] == "in_use":
-		p.show(w, a, shell.StatusOf(err), "delete",
-			shell.FormError{Text: p.T(a.Request, "Choose below what happens to the posts."), Field: "posts"})
+		p.show(w, req, shell.StatusOf(err), "delete",
+			shell.FormError{Text: p.T(req.Request, "Choose below what happens to the posts."), Field: "posts"})
 	case err != nil:
-		if wrong, ok := p.FormErrorOf(w, a.Request, err, fieldNames); ok {
-			p.show(w, a, shell.StatusOf(err), "delete", wrong)
+		if wrong, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			p.show(w, req, shell.StatusOf(err), "delete", wrong)
 		}
 	case len(out.Waiting) > 0:
-		p.Show(w, a.Request, http.StatusOK, pages["taken"], "The file was deleted", out)
+		p.Show(w, req.Request, http.StatusOK, pages["taken"], "The file was deleted", out)
 	default:
-		p.FlashText(a.Request, out.text(p.Language(a.Request)))
-		shell.Redirect(w, a.Request, "/media")
+		p.FlashText(req.Request, out.text(p.Language(req.Request)))
+		shell.Redirect(w, req.Request, "/media")
 	}
 }
 
@@ -189,12 +189,12 @@ func (t removal) text(l *locale.Language) string {
 }
 
 // removeFromPosts removes the item from all unpublished posts, unless a post that is being published blocks it.
-func (p *Handlers) removeFromPosts(a asked) (removal, error) {
-	used, err := p.media.Uses(a.Context(), a.call, a.id)
+func (p *Handlers) removeFromPosts(req itemRequest) (removal, error) {
+	used, err := p.media.Uses(req.Context(), req.call, req.id)
 	if err != nil || len(used) > 0 && used[0].Kind == media.UseSending {
 		return removal{}, err // the deletion explains why
 	}
-	taken, err := p.posts.RemoveMedia(a.Context(), a.call, a.id)
+	taken, err := p.posts.RemoveMedia(req.Context(), req.call, req.id)
 	out := removal{RemovedMedia: taken}
 	for _, u := range used {
 		if slices.Contains(taken.Waiting, u.PostID) {

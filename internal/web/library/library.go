@@ -31,7 +31,7 @@ var pages = shell.Parse(files, template.FuncMap{
 
 // Handlers serves the library pages.
 type Handlers struct {
-	*shell.Frame
+	*shell.Shell
 
 	media *media.Service
 	posts *post.Service
@@ -39,7 +39,7 @@ type Handlers struct {
 }
 
 // New returns the handlers.
-func New(f *shell.Frame, m *media.Service, p *post.Service) *Handlers {
+func New(f *shell.Shell, m *media.Service, p *post.Service) *Handlers {
 	return &Handlers{f, m, p, crop.New(m)}
 }
 
@@ -59,11 +59,11 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST /media/folder/rename", For: shell.Writers, Do: p.renameFolder},
 		{Pattern: "POST /media/folder/delete", For: shell.Writers, Do: p.deleteFolder},
 		{Pattern: "GET /media/{id}", For: shell.Members, Do: p.hideFromClients(p.page)},
-		{Pattern: "POST /media/{id}", For: shell.Writers, Do: p.of(p.save), RestoresForm: true, Page: "/media/{id}"},
-		{Pattern: "GET /media/{id}/crop", For: shell.Writers, Do: p.of(p.cropPage)},
-		{Pattern: "POST /media/{id}/crop", For: shell.Writers, Do: p.of(p.crop)},
-		{Pattern: "GET /media/{id}/delete", For: shell.Writers, Do: p.of(p.deletePage)},
-		{Pattern: "POST /media/{id}/delete", For: shell.Writers, Do: p.of(p.delete)},
+		{Pattern: "POST /media/{id}", For: shell.Writers, Do: p.withItem(p.save), RestoresForm: true, Page: "/media/{id}"},
+		{Pattern: "GET /media/{id}/crop", For: shell.Writers, Do: p.withItem(p.cropPage)},
+		{Pattern: "POST /media/{id}/crop", For: shell.Writers, Do: p.withItem(p.crop)},
+		{Pattern: "GET /media/{id}/delete", For: shell.Writers, Do: p.withItem(p.deletePage)},
+		{Pattern: "POST /media/{id}/delete", For: shell.Writers, Do: p.withItem(p.delete)},
 	}
 }
 
@@ -78,16 +78,16 @@ func (p *Handlers) hideFromClients(do http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// asked is a request about one item.
-type asked struct {
+// itemRequest is a request about one item.
+type itemRequest struct {
 	*http.Request
 
 	call operation.Call
 	id   int64
 }
 
-// of returns a handler that reads the item in the path and the caller.
-func (p *Handlers) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {
+// withItem returns a handler that reads the item in the path and the caller.
+func (p *Handlers) withItem(do func(http.ResponseWriter, itemRequest)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := shell.PathID(r, "id")
 		if err != nil {
@@ -99,12 +99,12 @@ func (p *Handlers) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {
 			p.ShowError(w, r, err)
 			return
 		}
-		do(w, asked{r, call, id})
+		do(w, itemRequest{r, call, id})
 	}
 }
 
-// elsewhere shows an item of another of the person's teams and selects that team.
-func (p *Handlers) elsewhere(w http.ResponseWriter, r *http.Request, err error, id int64) {
+// switchTeam selects the team of an item and redirects to the item, if the person belongs to that team.
+func (p *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error, id int64) {
 	p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
 		return p.media.FindTeam(ctx, id, teams)
 	})

@@ -20,13 +20,13 @@ const (
 
 // Handlers serves the streams.
 type Handlers struct {
-	*shell.Frame
+	*shell.Shell
 
 	feed *Feed
 }
 
 // New returns the handlers.
-func New(f *shell.Frame, feed *Feed) *Handlers { return &Handlers{f, feed} }
+func New(f *shell.Shell, feed *Feed) *Handlers { return &Handlers{f, feed} }
 
 // Routes returns the route of the streams. It has its own limit.
 func (p *Handlers) Routes() []shell.Route {

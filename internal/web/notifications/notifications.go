@@ -61,13 +61,13 @@ func sentencesOf(text string) [2]string {
 
 // Handlers serves the notification pages.
 type Handlers struct {
-	*shell.Frame
+	*shell.Shell
 
 	notices *notification.Service
 }
 
 // New returns the handlers.
-func New(f *shell.Frame, notices *notification.Service) *Handlers { return &Handlers{f, notices} }
+func New(f *shell.Shell, notices *notification.Service) *Handlers { return &Handlers{f, notices} }
 
 // Routes returns the routes of the pages. Notifications belong to a person, across all teams.
 func (p *Handlers) Routes() []shell.Route {

@@ -95,7 +95,7 @@ func (p *Handlers) retryPost(r *http.Request) (string, error) {
 	if len(chosen) == 0 {
 		return "", apierr.Invalid(apierr.MissingArgument, "account_ids", "Select at least one account.")
 	}
-	told, _, err := shell.Run[post.PublicationRetry](p.Frame, r, "retry_post",
+	told, _, err := shell.Run[post.PublicationRetry](p.Shell, r, "retry_post",
 		operation.Arguments{"post_id": id, "account_ids": chosen})
 	if err != nil {
 		return "", err

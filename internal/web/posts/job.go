@@ -84,7 +84,7 @@ func (p *Handlers) readJob(r *http.Request) (jobView, error) {
 	if !jobForm.MatchString(id) {
 		return jobView{}, apierr.Missing()
 	}
-	entry, outcome, err := shell.Run[job.Job](p.Frame, r, "get_job",
+	entry, outcome, err := shell.Run[job.Job](p.Shell, r, "get_job",
 		operation.Arguments{"job_id": id, "limit": int64(accountsPage)})
 	if err != nil {
 		return jobView{}, err

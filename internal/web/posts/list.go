@@ -276,7 +276,7 @@ func (p *Handlers) choices(r *http.Request, chosen string) ([]choice, error) {
 	args := operation.Arguments{"active_only": false, "limit": int64(accountsPage)}
 	out, seen := []choice{}, chosen == ""
 	for len(out) < maxAccountFilters {
-		found, outcome, err := shell.Run[account.SocialAccountList](p.Frame, r, "list_social_accounts", args)
+		found, outcome, err := shell.Run[account.SocialAccountList](p.Shell, r, "list_social_accounts", args)
 		if err != nil {
 			return nil, err
 		}

@@ -203,7 +203,7 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	full, outcome, err := shell.Run[post.Post](p.Frame, r, "get_post", operation.Arguments{"id": id})
+	full, outcome, err := shell.Run[post.Post](p.Shell, r, "get_post", operation.Arguments{"id": id})
 	if err != nil {
 		return view{}, err
 	}

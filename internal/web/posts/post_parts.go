@@ -95,7 +95,7 @@ func (p *Handlers) addUpcoming(ctx context.Context, v *view, zone *time.Location
 
 // validate adds the networks' validation errors.
 func (p *Handlers) validate(r *http.Request, v *view) error {
-	found, _, err := shell.Run[post.Validation](p.Frame, r, "validate_post", operation.Arguments{"post_id": v.ID})
+	found, _, err := shell.Run[post.Validation](p.Shell, r, "validate_post", operation.Arguments{"post_id": v.ID})
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func inLanguage(l *locale.Language) template.FuncMap {
 
 // Handlers serves the post pages.
 type Handlers struct {
-	*shell.Frame
+	*shell.Shell
 
 	posts     *post.Service
 	approvals *approval.Service
@@ -61,7 +61,7 @@ type Handlers struct {
 
 // New returns the handlers.
 func New(
-	f *shell.Frame, p *post.Service, approvals *approval.Service, d *delivery.Service, jobs *job.Store,
+	f *shell.Shell, p *post.Service, approvals *approval.Service, d *delivery.Service, jobs *job.Store,
 	library *media.Service, drafts Drafts, figures *analytics.Service,
 ) *Handlers {
 	return &Handlers{f, p, approvals, d, jobs, library, drafts, figures}

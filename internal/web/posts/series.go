@@ -44,7 +44,7 @@ func (p *Handlers) cancel(w http.ResponseWriter, r *http.Request) {
 	held, err := p.postOf(r)
 	if err == nil {
 		var full post.Post
-		full, _, err = shell.Run[post.Post](p.Frame, r, "cancel_post", operation.Arguments{"post_id": held.ID})
+		full, _, err = shell.Run[post.Post](p.Shell, r, "cancel_post", operation.Arguments{"post_id": held.ID})
 		said = p.T(r, "Unscheduled. The post is now a draft.") + p.wasScheduled(r, held)
 		if err == nil && full.Recurrence != nil && full.Recurrence.Paused {
 			said = p.T(r, "The series was paused: nothing is published until someone resumes it. "+

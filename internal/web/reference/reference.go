@@ -20,7 +20,7 @@ var pages = shell.Parse(files, template.FuncMap{"spans": spans, "paragraphs": pa
 
 // Handlers serves the reference.
 type Handlers struct {
-	*shell.Frame
+	*shell.Shell
 
 	book func() (*book, error)
 }
@@ -34,8 +34,8 @@ type book struct {
 
 // New returns the handlers for the OpenAPI document that describe returns. Without a valid document there are no
 // pages.
-func New(f *shell.Frame, describe func() ([]byte, error)) *Handlers {
-	return &Handlers{Frame: f, book: sync.OnceValues(func() (*book, error) {
+func New(f *shell.Shell, describe func() ([]byte, error)) *Handlers {
+	return &Handlers{Shell: f, book: sync.OnceValues(func() (*book, error) {
 		description, err := describe()
 		if err != nil {
 			return nil, err

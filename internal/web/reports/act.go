@@ -18,7 +18,7 @@ func (p *Handlers) refresh(w http.ResponseWriter, r *http.Request, kind, id stri
 	if !p.ReadForm(w, r) {
 		return
 	}
-	_, outcome, err := shell.Run[job.Job](p.Frame, r, "refresh_report", operation.Arguments{"type": kind, "id": id})
+	_, outcome, err := shell.Run[job.Job](p.Shell, r, "refresh_report", operation.Arguments{"type": kind, "id": id})
 	if err != nil {
 		p.showError(w, r, kind, id, "refresh", err)
 		return
@@ -40,7 +40,7 @@ func (p *Handlers) track(w http.ResponseWriter, r *http.Request, kind, id string
 	if days, err := strconv.ParseInt(r.PostForm.Get("frequency"), 10, 64); err == nil {
 		args["frequency_days"] = days
 	}
-	_, outcome, err := shell.Run[report.ReportTracking](p.Frame, r, "set_report_tracking", args)
+	_, outcome, err := shell.Run[report.ReportTracking](p.Shell, r, "set_report_tracking", args)
 	if err != nil {
 		p.showError(w, r, kind, id, "tracking", err)
 		return

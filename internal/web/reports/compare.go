@@ -60,7 +60,7 @@ func (p *Handlers) compare(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, id := range ids {
-		one, _, err := shell.Run[report.ReportSummary](p.Frame, r, "get_report",
+		one, _, err := shell.Run[report.ReportSummary](p.Shell, r, "get_report",
 			operation.Arguments{"type": report.Profile, "id": id})
 		if err != nil {
 			if apierr.Is(err, apierr.ValidationFailed) {

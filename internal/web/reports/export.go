@@ -111,7 +111,7 @@ func (p *Handlers) exportTimes(w http.ResponseWriter, r *http.Request, kind, id 
 func (p *Handlers) everyPage(r *http.Request, kind, id, section string, take func(report.ReportSections)) error {
 	args := operation.Arguments{"type": kind, "id": id, "sections": []any{section}, "limit": int64(50)}
 	for {
-		got, outcome, err := shell.Run[report.ReportSummary](p.Frame, r, "get_report", args)
+		got, outcome, err := shell.Run[report.ReportSummary](p.Shell, r, "get_report", args)
 		if err != nil {
 			return err
 		}

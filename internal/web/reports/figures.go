@@ -34,7 +34,7 @@ func (p *Handlers) asVisitor(r *http.Request, kind, id string) source {
 		if cursor != "" {
 			args["cursor"] = cursor
 		}
-		out, outcome, err := shell.Run[report.ReportSummary](p.Frame, r, "get_report", args)
+		out, outcome, err := shell.Run[report.ReportSummary](p.Shell, r, "get_report", args)
 		more := answer{Notes: outcome.Notes, Untrusted: outcome.Untrusted}
 		if outcome.Page != nil {
 			more.Cursor = outcome.Page.Cursor

@@ -112,7 +112,7 @@ func (p *Handlers) withSummaries(r *http.Request, entries []report.ReportEntry) 
 		if e.Status != report.Ready {
 			continue
 		}
-		one, _, err := shell.Run[report.ReportSummary](p.Frame, r, "get_report",
+		one, _, err := shell.Run[report.ReportSummary](p.Shell, r, "get_report",
 			operation.Arguments{"type": e.Kind, "id": e.ID})
 		if err != nil && !apierr.Is(err, apierr.NotFound) {
 			return nil, err
@@ -143,7 +143,7 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	view.Comparable = plan.ProfilesComparable
-	list, outcome, err := shell.Run[report.ReportList](p.Frame, r, "list_reports", args)
+	list, outcome, err := shell.Run[report.ReportList](p.Shell, r, "list_reports", args)
 	status := http.StatusOK
 	if err != nil {
 		wrong, ok := p.formError(w, r, err)
@@ -279,7 +279,7 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 	if view.Type == report.Hashtag {
 		view.Platform = view.Network()
 	}
-	_, outcome, err := shell.Run[job.Job](p.Frame, r, "create_report",
+	_, outcome, err := shell.Run[job.Job](p.Shell, r, "create_report",
 		operation.Arguments{"type": view.Type, "platform": view.Platform, "subject": view.Subject})
 	if err != nil {
 		wrong, ok := p.formError(w, r, err)

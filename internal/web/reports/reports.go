@@ -24,7 +24,7 @@ var pages = shell.Parse(files, nil, words)
 
 // Handlers serves the report pages.
 type Handlers struct {
-	*shell.Frame
+	*shell.Shell
 
 	reports   *report.Service
 	links     *sharelink.Service
@@ -40,7 +40,7 @@ type Thumbnails interface {
 
 // New returns the handlers.
 func New(
-	f *shell.Frame, reports *report.Service, links *sharelink.Service, mails *subscription.Service,
+	f *shell.Shell, reports *report.Service, links *sharelink.Service, mails *subscription.Service,
 	thumbnails Thumbnails,
 ) *Handlers {
 	return &Handlers{f, reports, links, mails, thumbnails, loadshed.NewKeyLimiter(maxLinkFiles)}
@@ -104,7 +104,7 @@ type budget struct {
 type prices struct{ Profile, Hashtag int64 }
 
 func (p *Handlers) budget(r *http.Request) (budget, error) {
-	credits, _, err := shell.Run[credit.Credits](p.Frame, r, "get_credits", nil)
+	credits, _, err := shell.Run[credit.Credits](p.Shell, r, "get_credits", nil)
 	prices := prices{p.reports.Terms.Prices.ProfileReport, p.reports.Terms.Prices.HashtagReport}
 	return budget{credits.Balance, prices}, err
 }

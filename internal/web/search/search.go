@@ -60,10 +60,10 @@ func indexFold(text, part string) int {
 }
 
 // Handlers serves the search.
-type Handlers struct{ *shell.Frame }
+type Handlers struct{ *shell.Shell }
 
 // New returns the handlers.
-func New(f *shell.Frame) *Handlers { return &Handlers{f} }
+func New(f *shell.Shell) *Handlers { return &Handlers{f} }
 
 // Routes returns the route of the page, which the search field of every page uses as well.
 func (p *Handlers) Routes() []shell.Route {
@@ -201,7 +201,7 @@ func (p *Handlers) accounts(r *http.Request, query string) (group, error) {
 func eachPage[T any](p *Handlers, r *http.Request, tool string, args operation.Arguments, do func(T)) error {
 	args["limit"] = int64(pageSize)
 	for seen := 0; seen < maxListed; seen += pageSize {
-		found, outcome, err := shell.Run[T](p.Frame, r, tool, args)
+		found, outcome, err := shell.Run[T](p.Shell, r, tool, args)
 		if err != nil {
 			return err
 		}
@@ -216,7 +216,7 @@ func eachPage[T any](p *Handlers, r *http.Request, tool string, args operation.A
 
 func (p *Handlers) media(r *http.Request, query string) (group, error) {
 	out := group{Name: "Media"}
-	found, outcome, err := shell.Run[media.MediaList](p.Frame, r, "list_media",
+	found, outcome, err := shell.Run[media.MediaList](p.Shell, r, "list_media",
 		operation.Arguments{"query": query, "limit": int64(perGroup)})
 	for _, m := range found.Media {
 		one := result{Icon: "film-line", Name: m.Name, Detail: m.AltText, Path: pathOf("media", m.ID)}
@@ -233,7 +233,7 @@ func (p *Handlers) media(r *http.Request, query string) (group, error) {
 
 func (p *Handlers) reports(r *http.Request, query string) (group, error) {
 	out := group{Name: "Reports"}
-	found, outcome, err := shell.Run[report.ReportList](p.Frame, r, "list_reports",
+	found, outcome, err := shell.Run[report.ReportList](p.Shell, r, "list_reports",
 		operation.Arguments{"query": strings.TrimLeft(query, "@#"), "limit": int64(perGroup)})
 	for _, one := range found.Reports {
 		mark := "@"
@@ -263,7 +263,7 @@ func (p *Handlers) hashtagLists(r *http.Request, query string) (group, error) {
 
 func (p *Handlers) voices(r *http.Request, query string) (group, error) {
 	out := group{Name: "Brand voices"}
-	found, _, err := shell.Run[voice.BrandVoiceList](p.Frame, r, "list_brand_voices", operation.Arguments{})
+	found, _, err := shell.Run[voice.BrandVoiceList](p.Shell, r, "list_brand_voices", operation.Arguments{})
 	for _, one := range found.BrandVoices {
 		if contains(one.Name, query) {
 			out.Results = append(out.Results, result{Icon: "quill-pen-line", Name: one.Name, Path: pathOf("voices", one.ID)})

@@ -39,12 +39,12 @@ type Services struct {
 
 // Handlers serves the settings pages.
 type Handlers struct {
-	*shell.Frame
+	*shell.Shell
 	Services
 }
 
 // New returns the handlers.
-func New(f *shell.Frame, s Services) *Handlers { return &Handlers{f, s} }
+func New(f *shell.Shell, s Services) *Handlers { return &Handlers{f, s} }
 
 // Routes returns the routes of the pages.
 func (p *Handlers) Routes() []shell.Route {

@@ -18,16 +18,16 @@ import (
 
 // Call returns a call of the visitor in the selected team, for actions without an API operation. It makes the same checks as
 // operations.
-func (f *Frame) Call(r *http.Request, what string) (operation.Call, error) {
+func (s *Shell) Call(r *http.Request, what string) (operation.Call, error) {
 	v := VisitorOf(r.Context())
 	if v == nil {
 		return operation.Call{}, apierr.Missing()
 	}
-	actor, err := f.Teams.InApp(r.Context(), v.ID, v.Team.ID)
+	actor, err := s.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 	if err == nil {
 		err = pipeline.Gates(actor)
 	}
-	return operation.Call{Actor: actor, Operation: what, RequestID: uuid.NewString(), Now: f.DB.Now()}, err
+	return operation.Call{Actor: actor, Operation: what, RequestID: uuid.NewString(), Now: s.DB.Now()}, err
 }
 
 // Result returns the answer of an operation. The answer to a repeated submission is stored as JSON.
@@ -47,8 +47,8 @@ func Result[T any](o pipeline.Outcome) (T, error) {
 }
 
 // Run is like Do and decodes the answer.
-func Run[T any](f *Frame, r *http.Request, tool string, args operation.Arguments) (T, pipeline.Outcome, error) {
-	outcome, err := f.Do(r, tool, args)
+func Run[T any](s *Shell, r *http.Request, tool string, args operation.Arguments) (T, pipeline.Outcome, error) {
+	outcome, err := s.Do(r, tool, args)
 	if err != nil {
 		var none T
 		return none, outcome, err
@@ -69,33 +69,33 @@ func SetRetryAfter(w http.ResponseWriter, err error) {
 
 // FormErrorOf returns the form error for err, with the page's names of the fields. It answers the request and
 // reports false if the form cannot correct the error.
-func (f *Frame) FormErrorOf(w http.ResponseWriter, r *http.Request, err error,
+func (s *Shell) FormErrorOf(w http.ResponseWriter, r *http.Request, err error,
 	names map[string]string) (FormError, bool) {
 	told := apierr.FromError(err)
 	field, _ := told.Context["argument"].(string)
 	if told.IsServerError() || told.Code == apierr.NotFound && field == "" {
-		f.ShowError(w, r, err)
+		s.ShowError(w, r, err)
 		return FormError{}, false
 	}
 	SetRetryAfter(w, err)
-	text := f.Detail(r, err)
+	text := s.Detail(r, err)
 	if told.Code == apierr.NotFound && told.Detail == apierr.Missing().Detail { // its text is about API keys
-		text = f.T(r, "Something that you selected no longer exists. Reload the page and select again.")
+		text = s.T(r, "Something that you selected no longer exists. Reload the page and select again.")
 	}
 	if name := names[field]; name != "" {
 		text = strings.ReplaceAll(text, "The argument "+field, "The field “"+name+"”")
-		text = strings.ReplaceAll(text, "„"+field+"“", "„"+Text(f.Language(r), name)+"“") // as German texts name arguments
+		text = strings.ReplaceAll(text, "„"+field+"“", "„"+Text(s.Language(r), name)+"“") // as German texts name arguments
 	}
 	return FormError{text, field}, true
 }
 
 // SwitchToTeamOf selects another team of the person if that team has the requested item, and redirects to the item. home
 // returns which of the given teams has the item. If none has it, the error is unchanged.
-func (f *Frame) SwitchToTeamOf(
+func (s *Shell) SwitchToTeamOf(
 	w http.ResponseWriter, r *http.Request, err error, home func(context.Context, []int64) (int64, error),
 ) {
 	if !apierr.Is(err, apierr.NotFound) || r.Method != http.MethodGet {
-		f.ShowError(w, r, err)
+		s.ShowError(w, r, err)
 		return
 	}
 	v := VisitorOf(r.Context())
@@ -106,15 +106,15 @@ func (f *Frame) SwitchToTeamOf(
 		}
 	}
 	if len(ids) == 0 {
-		f.NotFound(w, r)
+		s.NotFound(w, r)
 		return
 	}
 	team, err := home(r.Context(), ids)
 	if err != nil {
-		f.ShowError(w, r, err)
+		s.ShowError(w, r, err)
 		return
 	}
-	f.SwitchTeam(w, r, TeamOrFirst(v.Account, team), r.URL.RequestURI())
+	s.SwitchTeam(w, r, TeamOrFirst(v.Account, team), r.URL.RequestURI())
 }
 
 // PathID returns the id of an item in the path.

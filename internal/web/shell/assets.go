@@ -144,10 +144,10 @@ func Icon(name string) (template.HTML, error) {
 }
 
 // Asset serves the stylesheet, script, font or image {name}.
-func (f *Frame) Asset(w http.ResponseWriter, r *http.Request) {
+func (s *Shell) Asset(w http.ResponseWriter, r *http.Request) {
 	file, ok := served[r.PathValue("name")]
 	if !ok {
-		f.NotFound(w, r)
+		s.NotFound(w, r)
 		return
 	}
 	w.Header().Set("Content-Type", file.kind)

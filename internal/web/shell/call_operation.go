@@ -14,8 +14,8 @@ import (
 
 // Do runs an operation for the visitor in the selected team, with the checks, limits and prices of the API. The form
 // field "once" makes repeated submissions idempotent.
-func (f *Frame) Do(r *http.Request, tool string, args operation.Arguments) (pipeline.Outcome, error) {
-	op := f.Registry.Tool(tool)
+func (s *Shell) Do(r *http.Request, tool string, args operation.Arguments) (pipeline.Outcome, error) {
+	op := s.Registry.Tool(tool)
 	if op == nil {
 		return pipeline.Outcome{}, fmt.Errorf("unknown operation %s", tool)
 	}
@@ -23,15 +23,15 @@ func (f *Frame) Do(r *http.Request, tool string, args operation.Arguments) (pipe
 	if v == nil {
 		return pipeline.Outcome{}, apierr.Missing()
 	}
-	actor, err := f.Teams.InApp(r.Context(), v.ID, v.Team.ID)
+	actor, err := s.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}
-	key, err := f.idempotencyKey(r, op)
+	key, err := s.idempotencyKey(r, op)
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}
-	return f.Pipeline.Call(r.Context(), pipeline.Request{
+	return s.Pipeline.Call(r.Context(), pipeline.Request{
 		Operation: op, Person: actor, IdempotencyKey: key, RequestID: uuid.NewString(),
 		Arguments: func() (operation.Arguments, error) { return args, nil },
 	})
@@ -43,7 +43,7 @@ const (
 )
 
 // idempotencyKey returns the Idempotency-Key of a form submission.
-func (f *Frame) idempotencyKey(r *http.Request, op *operation.Operation) (pipeline.Key, error) {
+func (s *Shell) idempotencyKey(r *http.Request, op *operation.Operation) (pipeline.Key, error) {
 	if op.Key == operation.KeyRefused {
 		return pipeline.Key{}, nil
 	}
@@ -52,7 +52,7 @@ func (f *Frame) idempotencyKey(r *http.Request, op *operation.Operation) (pipeli
 		return pipeline.Key{}, errStale
 	}
 	shown, err := time.Parse(onceTime, once[:len(onceTime)])
-	if age := f.DB.Now().Sub(shown); err != nil || age > onceLifetime || age < -time.Minute {
+	if age := s.DB.Now().Sub(shown); err != nil || age > onceLifetime || age < -time.Minute {
 		return pipeline.Key{}, errStale
 	}
 	return pipeline.Key{Given: true, Text: once}, nil

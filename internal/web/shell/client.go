@@ -87,17 +87,17 @@ func (u *untrusted) note(peer string, now time.Time) bool {
 
 // UntrustedProxy returns the address of the last untrusted peer that sent X-Forwarded-For or Forwarded within the
 // last hour, or "".
-func (f *Frame) UntrustedProxy() string {
-	f.untrusted.mu.Lock()
-	defer f.untrusted.mu.Unlock()
-	if f.untrusted.seen.IsZero() || f.DB.Now().Sub(f.untrusted.seen) >= warnEvery {
+func (s *Shell) UntrustedProxy() string {
+	s.untrusted.mu.Lock()
+	defer s.untrusted.mu.Unlock()
+	if s.untrusted.seen.IsZero() || s.DB.Now().Sub(s.untrusted.seen) >= warnEvery {
 		return ""
 	}
-	return f.untrusted.peer
+	return s.untrusted.peer
 }
 
 // NoteForwarded warns the operator about requests forwarded by an untrusted proxy.
-func (f *Frame) NoteForwarded(r *http.Request) {
+func (s *Shell) NoteForwarded(r *http.Request) {
 	if len(r.Header["X-Forwarded-For"]) == 0 && len(r.Header["Forwarded"]) == 0 {
 		return
 	}
@@ -106,11 +106,11 @@ func (f *Frame) NoteForwarded(r *http.Request) {
 		return
 	}
 	addr, err := netip.ParseAddr(host)
-	if err != nil || f.proxies.contain(addr.Unmap().WithZone("")) || !f.untrusted.note(addr.Unmap().String(),
-		f.DB.Now()) {
+	if err != nil || s.proxies.contain(addr.Unmap().WithZone("")) || !s.untrusted.note(addr.Unmap().String(),
+		s.DB.Now()) {
 		return
 	}
-	f.Log.WarnContext(r.Context(),
+	s.Log.WarnContext(r.Context(),
 		"X-Forwarded-For came from an untrusted peer and was ignored. If the peer is your proxy, all clients "+
 			"behind it share one sign-in limit, and an attacker can exhaust it: add the peer's network to "+
 			"PRESSROOM_TRUSTED_PROXIES (--trusted-proxies). If clients connect to this node directly, one of them "+

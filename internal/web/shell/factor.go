@@ -25,8 +25,8 @@ const nextAfterFactorKey = "after factor"
 
 // NeedsFactor reports whether the operator or one of the visitor's teams requires a session with two factors. One
 // team is enough, because some pages reach items of all teams.
-func (f *Frame) NeedsFactor(v *Visitor) bool {
-	return f.SecondFactor == Everyone || f.SecondFactor == OnlyOperators && v.Operator || len(v.RequiredBy()) > 0
+func (s *Shell) NeedsFactor(v *Visitor) bool {
+	return s.SecondFactor == Everyone || s.SecondFactor == OnlyOperators && v.Operator || len(v.RequiredBy()) > 0
 }
 
 // RequiredBy returns the visitor's teams that require a second factor.
@@ -41,53 +41,53 @@ func (v *Visitor) RequiredBy() []team.OwnTeam {
 }
 
 // LacksFactor reports whether the visitor's session lacks a required second factor.
-func (f *Frame) LacksFactor(ctx context.Context) bool {
+func (s *Shell) LacksFactor(ctx context.Context) bool {
 	v := VisitorOf(ctx)
-	return v != nil && f.NeedsFactor(v) && !f.HasTwoFactors(ctx)
+	return v != nil && s.NeedsFactor(v) && !s.HasTwoFactors(ctx)
 }
 
 // lacksFactor reports whether a route is closed until the session has a second factor. The operator's rule for
 // operators covers only the operator pages.
-func (f *Frame) lacksFactor(ctx context.Context, route Route) bool {
-	if route.OneFactor || !f.LacksFactor(ctx) {
+func (s *Shell) lacksFactor(ctx context.Context, route Route) bool {
+	if route.OneFactor || !s.LacksFactor(ctx) {
 		return false
 	}
 	v := VisitorOf(ctx)
-	return f.SecondFactor == Everyone || len(v.RequiredBy()) > 0 || route.For == Operators
+	return s.SecondFactor == Everyone || len(v.RequiredBy()) > 0 || route.For == Operators
 }
 
 // redirectToFactor redirects to the page on which the second factor is set up or used. Afterwards, that page redirects
 // back. A form is saved if its page can restore it.
-func (f *Frame) redirectToFactor(w http.ResponseWriter, r *http.Request, route Route) {
+func (s *Shell) redirectToFactor(w http.ResponseWriter, r *http.Request, route Route) {
 	if fromScript(r) {
-		f.ShowMessage(w, r, http.StatusForbidden, "Two-factor authentication required",
+		s.ShowMessage(w, r, http.StatusForbidden, "Two-factor authentication required",
 			"Nothing was changed. Reload the page and set up two-factor authentication first.")
 		return
 	}
 	next := r.URL.RequestURI()
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		next = f.refererPath(r)
+		next = s.refererPath(r)
 		form := peekForm(r)
 		if SendsFiles(r) {
 			form, _ = withoutFiles(r, maxSavedForm) // nothing is saved of an invalid form
 		}
 		if back := route.back(r); back != "" && form != nil && len(form.Encode()) <= maxSavedForm {
-			f.SaveForm(r.Context(), back, form)
+			s.SaveForm(r.Context(), back, form)
 			next = back
 		}
 	}
-	f.Put(r.Context(), nextAfterFactorKey, []byte(next))
+	s.Put(r.Context(), nextAfterFactorKey, []byte(next))
 	Redirect(w, r, FactorPath)
 }
 
 // RequireUsedFactor returns a handler that asks visitors with a second factor to use it first. A password is not enough
 // to add or remove factors, leave a team that requires one, or delete the account.
-func (f *Frame) RequireUsedFactor(do http.HandlerFunc) http.HandlerFunc {
+func (s *Shell) RequireUsedFactor(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if f.LacksFactor(r.Context()) {
-			has, err := f.Teams.Factors(r.Context(), VisitorOf(r.Context()).ID)
+		if s.LacksFactor(r.Context()) {
+			has, err := s.Teams.Factors(r.Context(), VisitorOf(r.Context()).ID)
 			if err != nil {
-				f.ShowError(w, r, err)
+				s.ShowError(w, r, err)
 				return
 			}
 			if has.Any() {
@@ -101,14 +101,14 @@ func (f *Frame) RequireUsedFactor(do http.HandlerFunc) http.HandlerFunc {
 
 // NextAfterFactor returns the page to open after a second factor was set up or used, once. The default is the account
 // page.
-func (f *Frame) NextAfterFactor(ctx context.Context) string {
-	if next := f.Pop(ctx, nextAfterFactorKey); next != nil {
+func (s *Shell) NextAfterFactor(ctx context.Context) string {
+	if next := s.Pop(ctx, nextAfterFactorKey); next != nil {
 		return LocalPath(string(next))
 	}
 	return "/account"
 }
 
 // MarkTwoFactors records that the visitor has just created a passkey, which gives the session two factors.
-func (f *Frame) MarkTwoFactors(ctx context.Context) {
-	f.sessions.manager.Put(ctx, methodKey, string(Passkey))
+func (s *Shell) MarkTwoFactors(ctx context.Context) {
+	s.sessions.manager.Put(ctx, methodKey, string(Passkey))
 }

@@ -53,17 +53,17 @@ func (v forbiddenView) Names() template.HTML {
 
 // Forbid answers that the person's role does not allow the request, which is for an audience. The page names the
 // missing permission and who can grant it.
-func (f *Frame) Forbid(w http.ResponseWriter, r *http.Request, audience Audience) {
+func (s *Shell) Forbid(w http.ResponseWriter, r *http.Request, audience Audience) {
 	v := VisitorOf(r.Context())
-	managers, err := f.Teams.Managers(r.Context(), v.Team.ID, maxManagers)
+	managers, err := s.Teams.Managers(r.Context(), v.Team.ID, maxManagers)
 	if err != nil {
-		f.ServerError(w, r, err)
+		s.ServerError(w, r, err)
 		return
 	}
 	view := forbiddenView{
-		Role: roleSentences[v.Team.Role], Permission: permissionText(f.Language(r), audience), Managers: managers,
+		Role: roleSentences[v.Team.Role], Permission: permissionText(s.Language(r), audience), Managers: managers,
 	}
-	f.show(w, r, http.StatusForbidden, forbiddenPage, page{Title: f.T(r, "Not allowed"), Body: view})
+	s.show(w, r, http.StatusForbidden, forbiddenPage, page{Title: s.T(r, "Not allowed"), Body: view})
 }
 
 // permissionText says which permission an audience has and who belongs to it.

@@ -12,16 +12,16 @@ import (
 const MaxForm = 16 << 10
 
 // ReadForm parses a form of at most MaxForm bytes and reports whether it is valid. Otherwise it answers the request.
-func (f *Frame) ReadForm(w http.ResponseWriter, r *http.Request) bool {
-	return f.ReadLongForm(w, r, MaxForm)
+func (s *Shell) ReadForm(w http.ResponseWriter, r *http.Request) bool {
+	return s.ReadLongForm(w, r, MaxForm)
 }
 
 // ReadLongForm is ReadForm with a different limit. Use r.PostForm to read fields; it contains only valid text.
 // Forms with files are refused.
-func (f *Frame) ReadLongForm(w http.ResponseWriter, r *http.Request, limit int64) bool {
+func (s *Shell) ReadLongForm(w http.ResponseWriter, r *http.Request, limit int64) bool {
 	r.Body = http.MaxBytesReader(w, r.Body, limit)
 	if err := r.ParseForm(); err != nil || SendsFiles(r) {
-		f.ShowMessage(w, r, http.StatusBadRequest, "Action not completed", formText)
+		s.ShowMessage(w, r, http.StatusBadRequest, "Action not completed", formText)
 		return false
 	}
 	CleanForm(r.PostForm)
@@ -29,12 +29,12 @@ func (f *Frame) ReadLongForm(w http.ResponseWriter, r *http.Request, limit int64
 }
 
 // RequireSignIn sends visitors who are not signed in to the sign-in page and back.
-func (f *Frame) RequireSignIn(next http.HandlerFunc) http.HandlerFunc {
-	return f.requireSignIn(Route{}.back, next)
+func (s *Shell) RequireSignIn(next http.HandlerFunc) http.HandlerFunc {
+	return s.requireSignIn(Route{}.back, next)
 }
 
 // requireSignIn is like RequireSignIn and saves a submitted form if a page can restore it.
-func (f *Frame) requireSignIn(back func(*http.Request) string, next http.HandlerFunc) http.HandlerFunc {
+func (s *Shell) requireSignIn(back func(*http.Request) string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case VisitorOf(r.Context()) != nil:
@@ -45,20 +45,20 @@ func (f *Frame) requireSignIn(back func(*http.Request) string, next http.Handler
 			http.Redirect(w, r, "/sign-in?"+url.Values{"next": {back(r)}, "resume": {"1"}}.Encode(),
 				http.StatusTemporaryRedirect)
 		default:
-			Redirect(w, r, "/sign-in?"+url.Values{"next": {f.refererPath(r)}, "undone": {"1"}}.Encode())
+			Redirect(w, r, "/sign-in?"+url.Values{"next": {s.refererPath(r)}, "undone": {"1"}}.Encode())
 		}
 	}
 }
 
 // refererPath returns the page from which a form was submitted. It returns the home page if that path has no GET route, as
 // for a rejected form that is shown at the path of its action.
-func (f *Frame) refererPath(r *http.Request) string {
+func (s *Shell) refererPath(r *http.Request) string {
 	from, err := url.Parse(r.Referer())
-	own, broken := url.Parse(f.PublicURL)
+	own, broken := url.Parse(s.PublicURL)
 	if err != nil || from.Host != r.Host && (broken != nil || from.Host != own.Host) {
 		return "/"
 	}
-	if _, shows := f.known.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: from.Path}}); shows == "" {
+	if _, shows := s.known.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: from.Path}}); shows == "" {
 		return "/"
 	}
 	return LocalPath(from.RequestURI())
@@ -71,22 +71,22 @@ const maxSavedForm = 512 << 10
 
 // SaveForm saves a form submitted to a path without a session until SavedForm returns it. It selects the team of the
 // form.
-func (f *Frame) SaveForm(ctx context.Context, path string, form url.Values) {
-	f.Put(ctx, savedFormKey, []byte(path+"\n"+form.Encode()))
+func (s *Shell) SaveForm(ctx context.Context, path string, form url.Values) {
+	s.Put(ctx, savedFormKey, []byte(path+"\n"+form.Encode()))
 	if team, err := strconv.ParseInt(form.Get(TeamField), 10, 64); err == nil {
-		f.SetTeam(ctx, team)
+		s.SetTeam(ctx, team)
 	}
 }
 
 // SavedForm returns the form that SaveForm saved for the requested page, once, or nil. The page lists missing input.
-func (f *Frame) SavedForm(r *http.Request) url.Values {
-	kept := f.Pop(r.Context(), savedFormKey)
+func (s *Shell) SavedForm(r *http.Request) url.Values {
+	kept := s.Pop(r.Context(), savedFormKey)
 	path, text, found := strings.Cut(string(kept), "\n")
 	if !found {
 		return nil
 	}
 	if path != r.URL.Path {
-		f.Put(r.Context(), savedFormKey, kept)
+		s.Put(r.Context(), savedFormKey, kept)
 		return nil
 	}
 	form, err := url.ParseQuery(text)
@@ -94,8 +94,8 @@ func (f *Frame) SavedForm(r *http.Request) url.Values {
 		return nil
 	}
 	CleanForm(form)
-	if missing := missingText(f.Language(r), form); missing != "" {
-		f.FlashText(r, strings.TrimSpace(f.sessions.manager.PopString(r.Context(), flashKey)+" "+missing))
+	if missing := missingText(s.Language(r), form); missing != "" {
+		s.FlashText(r, strings.TrimSpace(s.sessions.manager.PopString(r.Context(), flashKey)+" "+missing))
 	}
 	return form
 }

@@ -79,13 +79,13 @@ func SkipFile(part *multipart.Part, fields url.Values) error {
 
 // ReadKeptForm is like ReadLongForm, for a form that is saved until the person has signed in. Files, and fields after
 // longReadAhead bytes, are not saved. SavedForm reports them as missing.
-func (f *Frame) ReadKeptForm(w http.ResponseWriter, r *http.Request, limit int64) bool {
+func (s *Shell) ReadKeptForm(w http.ResponseWriter, r *http.Request, limit int64) bool {
 	if !SendsFiles(r) {
-		return f.ReadLongForm(w, r, limit)
+		return s.ReadLongForm(w, r, limit)
 	}
 	form, err := withoutFiles(r, limit)
 	if err != nil {
-		f.ShowMessage(w, r, http.StatusBadRequest, "Action not completed", formText)
+		s.ShowMessage(w, r, http.StatusBadRequest, "Action not completed", formText)
 		return false
 	}
 	r.PostForm, r.Form = form, form

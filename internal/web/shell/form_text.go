@@ -11,14 +11,14 @@ import (
 func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
 // requireText returns 404 if the path or the query is not valid text. It does not check file names in forms.
-func (f *Frame) requireText(next http.Handler) http.Handler {
+func (s *Shell) requireText(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		query := url.Values{}
 		if r.Method == http.MethodGet || r.Method == http.MethodHead {
 			query, _ = url.ParseQuery(r.URL.RawQuery) // invalid pairs are never read
 		}
 		if !isText(r.URL.Path) || !areTexts(query) {
-			f.NotFound(w, r)
+			s.NotFound(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -15,16 +15,16 @@ import (
 // In a known browser, wrong passwords from other browsers do not delay a person's sign-in; see team.Service.NoteSignIn.
 const knownCookie = "pressroom-known"
 
-func (f *Frame) knownCookieName() string {
-	if strings.HasPrefix(f.PublicURL, "https:") {
+func (s *Shell) knownCookieName() string {
+	if strings.HasPrefix(s.PublicURL, "https:") {
 		return hostPrefix + knownCookie
 	}
 	return knownCookie
 }
 
 // KnownBrowser returns the value of the known-browser cookie, or "".
-func (f *Frame) KnownBrowser(r *http.Request) string {
-	c, err := r.Cookie(f.knownCookieName())
+func (s *Shell) KnownBrowser(r *http.Request) string {
+	c, err := r.Cookie(s.knownCookieName())
 	if err != nil {
 		return ""
 	}
@@ -32,17 +32,17 @@ func (f *Frame) KnownBrowser(r *http.Request) string {
 }
 
 // noteSignIn records a sign-in and marks the browser as known for the person.
-func (f *Frame) noteSignIn(ctx context.Context, person int64, by Method) error {
+func (s *Shell) noteSignIn(ctx context.Context, person int64, by Method) error {
 	v := visitOf(ctx)
-	held, err := f.Teams.NoteSignIn(ctx,
-		team.SignedIn{Person: person, Method: string(by), Browser: v.known, BrowserName: browserName(locale.English, v.browser)})
+	held, err := s.Teams.NoteSignIn(ctx,
+		team.SignedIn{Person: person, Method: string(by), Browser: v.knownBrowser, BrowserName: browserName(locale.English, v.browser)})
 	if err != nil {
 		return err
 	}
-	v.known = held
+	v.knownBrowser = held
 	c := http.Cookie{ //nolint:gosec // Secure if the service uses HTTPS
-		Name: f.knownCookieName(), Value: held, Path: "/", MaxAge: int(knownbrowser.Life / time.Second), HttpOnly: true,
-		Secure: strings.HasPrefix(f.PublicURL, "https:"), SameSite: http.SameSiteLaxMode,
+		Name: s.knownCookieName(), Value: held, Path: "/", MaxAge: int(knownbrowser.Life / time.Second), HttpOnly: true,
+		Secure: strings.HasPrefix(s.PublicURL, "https:"), SameSite: http.SameSiteLaxMode,
 	}
 	v.header.Add("Set-Cookie", c.String())
 	return nil

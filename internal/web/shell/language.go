@@ -8,7 +8,7 @@ import (
 )
 
 // Language returns the language of a request: the visitor's setting, or else what the browser accepts.
-func (f *Frame) Language(r *http.Request) *locale.Language {
+func (s *Shell) Language(r *http.Request) *locale.Language {
 	if v := VisitorOf(r.Context()); v != nil {
 		if l := locale.ByTag(v.Language); l != nil {
 			return l
@@ -18,8 +18,8 @@ func (f *Frame) Language(r *http.Request) *locale.Language {
 }
 
 // T returns a text in the visitor's language.
-func (f *Frame) T(r *http.Request, text locale.Key, args ...any) string {
-	return f.Language(r).T(text, args...)
+func (s *Shell) T(r *http.Request, text locale.Key, args ...any) string {
+	return s.Language(r).T(text, args...)
 }
 
 // Texts returns the notes of an operation in a language. Notes without a translation stay in English.
@@ -40,7 +40,7 @@ func Text(l *locale.Language, text string) string {
 }
 
 // Detail returns the text of an error in the visitor's language, or in English if it has no translation.
-func (f *Frame) Detail(r *http.Request, err error) string { return Detail(f.Language(r), err) }
+func (s *Shell) Detail(r *http.Request, err error) string { return Detail(s.Language(r), err) }
 
 // Detail returns the text of an error in a language, or in English if it has no translation.
 func Detail(l *locale.Language, err error) string {

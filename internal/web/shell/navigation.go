@@ -171,8 +171,8 @@ var newPlaces = []struct {
 }
 
 // Places returns the pages that the visitor may open: those that create something, the navigation, and the settings.
-func (f *Frame) Places(r *http.Request) []Place {
-	v, l := VisitorOf(r.Context()), f.Language(r)
+func (s *Shell) Places(r *http.Request) []Place {
+	v, l := VisitorOf(r.Context()), s.Language(r)
 	var out []Place
 	for _, one := range newPlaces {
 		if v.Is(one.For) && v.Team.ID > 0 && !v.Team.Closed {
@@ -182,7 +182,7 @@ func (f *Frame) Places(r *http.Request) []Place {
 	for _, item := range slices.Concat(mainItems, v.more()) {
 		out = append(out, Place{l.T(item.Name), item.Icon, item.Path(), "Go to"})
 	}
-	for _, group := range f.settingsOf(r, v).Groups {
+	for _, group := range s.settingsOf(r, v).Groups {
 		for _, item := range group.Items {
 			out = append(out, Place{l.T(item.Name), item.Icon, item.Path, "Settings"})
 		}

@@ -124,48 +124,48 @@ var (
 )
 
 // ShowMessage answers with a page of one text.
-func (f *Frame) ShowMessage(w http.ResponseWriter, r *http.Request, status int, title, text locale.Key, args ...any) {
-	f.ShowText(w, r, status, title, f.T(r, text, args...))
+func (s *Shell) ShowMessage(w http.ResponseWriter, r *http.Request, status int, title, text locale.Key, args ...any) {
+	s.ShowText(w, r, status, title, s.T(r, text, args...))
 }
 
 // ShowText is ShowMessage for a text in the visitor's language.
-func (f *Frame) ShowText(w http.ResponseWriter, r *http.Request, status int, title locale.Key, text string) {
-	f.show(w, r, status, messagePage, page{Title: f.T(r, title), Body: text, Missing: status == http.StatusNotFound})
+func (s *Shell) ShowText(w http.ResponseWriter, r *http.Request, status int, title locale.Key, text string) {
+	s.show(w, r, status, messagePage, page{Title: s.T(r, title), Body: text, Missing: status == http.StatusNotFound})
 }
 
 // Show answers with a page. It is rendered completely before anything is sent, so that an error can still be shown.
-func (f *Frame) Show(w http.ResponseWriter, r *http.Request, status int, show Page, title locale.Key, body any) {
-	f.ShowTitled(w, r, status, show, f.T(r, title), body)
+func (s *Shell) Show(w http.ResponseWriter, r *http.Request, status int, show Page, title locale.Key, body any) {
+	s.ShowTitled(w, r, status, show, s.T(r, title), body)
 }
 
 // ShowTitled is Show for a title in the visitor's language.
-func (f *Frame) ShowTitled(w http.ResponseWriter, r *http.Request, status int, show Page, title string, body any) {
-	f.show(w, r, status, show, page{Title: title, Body: body, Menu: f.settingsMenu(r, VisitorOf(r.Context()))})
+func (s *Shell) ShowTitled(w http.ResponseWriter, r *http.Request, status int, show Page, title string, body any) {
+	s.show(w, r, status, show, page{Title: title, Body: body, Menu: s.settingsMenu(r, VisitorOf(r.Context()))})
 }
 
 // ShowStable is ShowTitled for a page that is the same for all signed-out visitors until the program changes. Their
 // browsers keep it and ask whether it has changed. Signed-in people get a page that is not cached.
-func (f *Frame) ShowStable(w http.ResponseWriter, r *http.Request, show Page, title string, body any) {
-	f.show(w, r, http.StatusOK, show, page{
-		Title: title, Body: body, Menu: f.settingsMenu(r, VisitorOf(r.Context())), Stable: true,
+func (s *Shell) ShowStable(w http.ResponseWriter, r *http.Request, show Page, title string, body any) {
+	s.show(w, r, http.StatusOK, show, page{
+		Title: title, Body: body, Menu: s.settingsMenu(r, VisitorOf(r.Context())), Stable: true,
 	})
 }
 
-func (f *Frame) show(w http.ResponseWriter, r *http.Request, status int, show Page, p page) {
+func (s *Shell) show(w http.ResponseWriter, r *http.Request, status int, show Page, p page) {
 	p.Section, _, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	p.Visitor, p.Once, p.Now = VisitorOf(r.Context()), f.Once(), f.DB.Now()
+	p.Visitor, p.Once, p.Now = VisitorOf(r.Context()), s.Once(), s.DB.Now()
 	if p.Visitor != nil {
 		if status < http.StatusBadRequest && !fromScript(r) {
-			p.Said = f.sessions.manager.PopString(r.Context(), flashKey)
+			p.Said = s.sessions.manager.PopString(r.Context(), flashKey)
 		}
-		p.Told, p.Unread = f.Unread != nil, f.unread(r, p.Visitor.ID)
-		p.Waiting = f.awaitingApproval(r, p.Visitor)
+		p.Told, p.Unread = s.Unread != nil, s.unread(r, p.Visitor.ID)
+		p.Waiting = s.awaitingApproval(r, p.Visitor)
 	}
 	var out bytes.Buffer
-	p.Lang = f.Language(r)
+	p.Lang = s.Language(r)
 	t := show(p.Lang)
 	if err := t.Execute(&out, p); err != nil {
-		f.Log.ErrorContext(r.Context(), "rendering a page failed", "page", t.Name(), "route", r.Pattern, "error", err)
+		s.Log.ErrorContext(r.Context(), "rendering a page failed", "page", t.Name(), "route", r.Pattern, "error", err)
 		http.Error(w, "Something went wrong. Try again in a moment.", http.StatusInternalServerError)
 		return
 	}
@@ -193,26 +193,26 @@ func isUnchanged(w http.ResponseWriter, r *http.Request, data []byte) bool {
 }
 
 // unread returns the number of the visitor's unread notifications, or 0 if they cannot be counted.
-func (f *Frame) unread(r *http.Request, person int64) int {
-	if f.Unread == nil {
+func (s *Shell) unread(r *http.Request, person int64) int {
+	if s.Unread == nil {
 		return 0
 	}
-	n, err := f.Unread(r.Context(), person)
+	n, err := s.Unread(r.Context(), person)
 	if err != nil {
-		f.Log.ErrorContext(r.Context(), "counting unread notifications failed", "error", err)
+		s.Log.ErrorContext(r.Context(), "counting unread notifications failed", "error", err)
 	}
 	return n
 }
 
 // awaitingApproval returns the number of posts that wait for the client, for visitors who see approvals, or 0 if they cannot
 // be counted.
-func (f *Frame) awaitingApproval(r *http.Request, v *Visitor) int {
-	if f.AwaitingApproval == nil || v.Team.ID == 0 || v.Team.Closed || !v.Is(Writers) {
+func (s *Shell) awaitingApproval(r *http.Request, v *Visitor) int {
+	if s.AwaitingApproval == nil || v.Team.ID == 0 || v.Team.Closed || !v.Is(Writers) {
 		return 0
 	}
-	n, err := f.AwaitingApproval(r.Context(), v.Team.ID)
+	n, err := s.AwaitingApproval(r.Context(), v.Team.ID)
 	if err != nil {
-		f.Log.ErrorContext(r.Context(), "counting the posts that await approval failed", "error", err)
+		s.Log.ErrorContext(r.Context(), "counting the posts that await approval failed", "error", err)
 	}
 	return n
 }
@@ -226,20 +226,20 @@ func (p page) CountOf(item navItem) int {
 }
 
 // Once returns an identifier of a form submission: the time and a random part.
-func (f *Frame) Once() string {
-	return f.DB.Now().UTC().Format(onceTime) + "-" + rand.Text()
+func (s *Shell) Once() string {
+	return s.DB.Now().UTC().Format(onceTime) + "-" + rand.Text()
 }
 
 // Flash sets the confirmation that the next page shows. Requests of scripts neither set nor take it, because nobody sees
 // their pages: one that arrives between a form and its page, such as that of the composer's autosave, must not lose it.
-func (f *Frame) Flash(r *http.Request, text locale.Key, args ...any) {
-	f.FlashText(r, f.T(r, text, args...))
+func (s *Shell) Flash(r *http.Request, text locale.Key, args ...any) {
+	s.FlashText(r, s.T(r, text, args...))
 }
 
 // FlashText is like Flash, for a text in the visitor's language.
-func (f *Frame) FlashText(r *http.Request, text string) {
+func (s *Shell) FlashText(r *http.Request, text string) {
 	if fromScript(r) {
 		return
 	}
-	f.sessions.manager.Put(r.Context(), flashKey, text)
+	s.sessions.manager.Put(r.Context(), flashKey, text)
 }

@@ -13,8 +13,8 @@ import (
 // Anonymous sessions are limited in total, not per client. A flood of unfinished sign-ins removes the oldest sessions and
 // rejects no visitor.
 const (
-	maxPending     = 50_000
-	pendingChecked = 500
+	maxPending   = 50_000
+	trimInterval = 500
 )
 
 // trimPending removes the oldest anonymous sessions beyond the limit.
@@ -24,7 +24,7 @@ func (s *store) trimPending(ctx context.Context, now time.Time) error {
 		err := tx.QueryRow(ctx,
 			`SELECT expires_at FROM sessions WHERE person_id = 0 AND expires_at <= ? ORDER BY expires_at DESC
 		LIMIT 1 OFFSET ?`,
-			db.Micros(now.Add(signInTimeout)), s.most).Scan(&last)
+			db.Micros(now.Add(signInTimeout)), s.maxPending).Scan(&last)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}

@@ -62,29 +62,29 @@ func WrongTeam(r *http.Request, form url.Values) bool {
 
 // RejectWrongTeam answers a form of another team, which occurs if the person switched teams in another tab. It selects the
 // form's team again, but does not process the form. If page is not empty, it saves the form for SavedForm on that page.
-func (f *Frame) RejectWrongTeam(w http.ResponseWriter, r *http.Request, form url.Values, page string) {
+func (s *Shell) RejectWrongTeam(w http.ResponseWriter, r *http.Request, form url.Values, page string) {
 	v := VisitorOf(r.Context())
 	id, err := strconv.ParseInt(form.Get(TeamField), 10, 64)
 	meant := TeamOrFirst(v.Account, id)
 	switch there := err == nil && meant.ID == id; {
 	case fromScript(r) || !there && page == "":
-		f.ShowMessage(w, r, http.StatusConflict, "Action not completed",
+		s.ShowMessage(w, r, http.StatusConflict, "Action not completed",
 			"This form belongs to a different team than the one you have selected. Nothing was changed.")
 		return
 	case !there:
-		f.Flash(r, "You no longer belong to the team of this form. The selected team is %s. Nothing was saved yet.",
+		s.Flash(r, "You no longer belong to the team of this form. The selected team is %s. Nothing was saved yet.",
 			v.Team.Name)
 	default:
-		f.SetTeam(r.Context(), id)
-		f.Flash(r, "You had switched to the team %s in this browser. This form belongs to %s, so that team is "+
+		s.SetTeam(r.Context(), id)
+		s.Flash(r, "You had switched to the team %s in this browser. This form belongs to %s, so that team is "+
 			"selected again. Nothing was saved yet.", v.Team.Name, meant.Name)
 	}
 	if page != "" {
-		f.Put(r.Context(), savedFormKey, []byte(page+"\n"+form.Encode()))
+		s.Put(r.Context(), savedFormKey, []byte(page+"\n"+form.Encode()))
 		Redirect(w, r, page)
 		return
 	}
-	Redirect(w, r, f.refererPath(r))
+	Redirect(w, r, s.refererPath(r))
 }
 
 // fromScript reports whether a page's script sent the request, so that redirects would not be visible.

@@ -41,7 +41,7 @@ type Route struct {
 	// OneFactor routes are open to visitors who still need a second factor: sign-in, sign-out, the own account, and
 	// routes open to everyone.
 	OneFactor bool
-	// Recent routes require authentication within the last 15 minutes; Frame.StepUp requests it.
+	// Recent routes require authentication within the last 15 minutes; Shell.StepUp requests it.
 	Recent bool
 	// Urgent routes are served on a full node and without a timeout: they are cheap, end something, have their own
 	// limit, or send a file.
@@ -73,45 +73,45 @@ func (route Route) page(r *http.Request) string {
 
 // Mount registers routes. It asks visitors to sign in if required, rejects visitors outside the audience, hides
 // operator routes from others, and rejects forms that belong to another team than the selected one.
-func (f *Frame) Mount(mux *http.ServeMux, routes ...Route) {
+func (s *Shell) Mount(mux *http.ServeMux, routes ...Route) {
 	for _, r := range routes {
-		mux.HandleFunc(r.Pattern, f.guard(r))
-		f.known.HandleFunc(r.Pattern, r.Do)
-		f.routes[r.Pattern] = r
+		mux.HandleFunc(r.Pattern, s.guard(r))
+		s.known.HandleFunc(r.Pattern, r.Do)
+		s.routes[r.Pattern] = r
 	}
 }
 
-func (f *Frame) guard(route Route) http.HandlerFunc {
+func (s *Shell) guard(route Route) http.HandlerFunc {
 	if route.For == Anyone {
 		return func(w http.ResponseWriter, r *http.Request) {
-			if f.lacksFactor(r.Context(), route) {
-				f.redirectToFactor(w, r, route)
+			if s.lacksFactor(r.Context(), route) {
+				s.redirectToFactor(w, r, route)
 				return
 			}
 			route.Do(w, r)
 		}
 	}
-	return f.requireSignIn(route.back, func(w http.ResponseWriter, r *http.Request) {
+	return s.requireSignIn(route.back, func(w http.ResponseWriter, r *http.Request) {
 		v := VisitorOf(r.Context())
-		if f.lacksFactor(r.Context(), route) && (route.For != Operators || v.Operator) {
-			f.redirectToFactor(w, r, route)
+		if s.lacksFactor(r.Context(), route) && (route.For != Operators || v.Operator) {
+			s.redirectToFactor(w, r, route)
 			return
 		}
 		if route.For.inTeam() {
 			if form := peekForm(r); WrongTeam(r, form) {
-				f.RejectWrongTeam(w, r, form, route.back(r))
+				s.RejectWrongTeam(w, r, form, route.back(r))
 				return
 			}
 		}
 		switch {
-		case v.Is(route.For) && route.Recent && !f.RecentlyAuthenticated(r.Context()):
-			f.stepUp(w, r, route)
+		case v.Is(route.For) && route.Recent && !s.RecentlyAuthenticated(r.Context()):
+			s.stepUp(w, r, route)
 		case v.Is(route.For):
 			route.Do(w, r)
 		case route.For == Operators:
-			f.NotFound(w, r)
+			s.NotFound(w, r)
 		default:
-			f.Forbid(w, r, route.For)
+			s.Forbid(w, r, route.For)
 		}
 	})
 }

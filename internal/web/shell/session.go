@@ -38,8 +38,8 @@ const (
 	methodKey   = "method" // string, a Method
 	rightsKey   = "rights" // string, digest of the person's rights
 	teamKey     = "team"   // int64, the selected team
-	flashKey    = "said"   // string, confirmation for the next page
-	valuePrefix = "kept "  // prefix of the keys of values stored with Put
+	flashKey    = "flash"  // string, confirmation for the next page
+	valuePrefix = "value " // prefix of the keys of values stored with Put
 )
 
 // sessions holds the session manager and its store.
@@ -48,10 +48,10 @@ type sessions struct {
 	store   *store
 }
 
-func newSessions(o Options, broken func(http.ResponseWriter, *http.Request, error)) *sessions {
-	s := &sessions{manager: scs.New(), store: &store{db: o.DB, most: maxPending, every: pendingChecked}}
+func newSessions(o Options, onError func(http.ResponseWriter, *http.Request, error)) *sessions {
+	s := &sessions{manager: scs.New(), store: &store{db: o.DB, maxPending: maxPending, trimInterval: trimInterval}}
 	m := s.manager
-	m.Store, m.Lifetime, m.ErrorFunc = s.store, sessionLifetime, broken
+	m.Store, m.Lifetime, m.ErrorFunc = s.store, sessionLifetime, onError
 	m.Cookie.Name, m.Cookie.HttpOnly, m.Cookie.SameSite, m.Cookie.Path = "pressroom", true, http.SameSiteLaxMode, "/"
 	if strings.HasPrefix(o.PublicURL, "https:") {
 		m.Cookie.Name, m.Cookie.Secure = hostPrefix+m.Cookie.Name, true
@@ -63,27 +63,27 @@ func newSessions(o Options, broken func(http.ResponseWriter, *http.Request, erro
 const hostPrefix = "__Host-"
 
 // SweepSessions deletes up to 1,000 expired sessions and returns their number.
-func (f *Frame) SweepSessions(ctx context.Context) (int64, error) { return f.sessions.store.sweep(ctx) }
+func (s *Shell) SweepSessions(ctx context.Context) (int64, error) { return s.sessions.store.sweep(ctx) }
 
 type visitKey struct{}
 
 // visit holds the request data that the session store needs.
 type visit struct {
-	browser string      // User-Agent
-	known   string      // known-browser cookie
-	found   string      // token of an existing session
-	header  http.Header // response header
+	browser      string      // User-Agent
+	knownBrowser string      // known-browser cookie
+	token        string      // token of an existing session
+	header       http.Header // response header
 }
 
 // maxUserAgent is the maximum number of bytes of the User-Agent that are stored.
 const maxUserAgent = 300
 
 // recordVisit adds to each request the data that the session store and the audit log need.
-func (f *Frame) recordVisit(next http.Handler) http.Handler {
+func (s *Shell) recordVisit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		browser := strings.ToValidUTF8(strings.ReplaceAll(r.UserAgent(), "\x00", ""), "")
 		v := &visit{
-			browser: strings.ToValidUTF8(browser[:min(len(browser), maxUserAgent)], ""), known: f.KnownBrowser(r),
+			browser: strings.ToValidUTF8(browser[:min(len(browser), maxUserAgent)], ""), knownBrowser: s.KnownBrowser(r),
 			header: w.Header(),
 		}
 		ctx := auditlog.WithBrowser(r.Context(), browserName(locale.English, v.browser))
@@ -99,14 +99,14 @@ func visitOf(ctx context.Context) *visit {
 	return &visit{header: http.Header{}}
 }
 
-// signedIn returns the account of the session, or not_found.
-func (f *Frame) signedIn(r *http.Request) (team.Account, error) {
-	ctx, m := r.Context(), f.sessions.manager
+// sessionAccount returns the account of the session, or not_found.
+func (s *Shell) sessionAccount(r *http.Request) (team.Account, error) {
+	ctx, m := r.Context(), s.sessions.manager
 	person := m.GetInt64(ctx, personKey)
 	if person == 0 {
 		return team.Account{}, apierr.Missing()
 	}
-	account, err := f.Teams.Account(ctx, person)
+	account, err := s.Teams.Account(ctx, person)
 	if err != nil {
 		return account, err
 	}
@@ -117,15 +117,15 @@ func (f *Frame) signedIn(r *http.Request) (team.Account, error) {
 		return account, apierr.Missing()
 	}
 	// Do not renew the token in a subresource request: the new cookie could be lost.
-	if asks := r.Header.Get("Sec-Fetch-Dest"); asks != "" && asks != "document" {
+	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" && dest != "document" {
 		return account, nil
 	}
-	return account, f.followRights(ctx, account)
+	return account, s.renewIfRightsChanged(ctx, account)
 }
 
-// followRights issues a new session token if the person's rights changed.
-func (f *Frame) followRights(ctx context.Context, a team.Account) error {
-	m, rights := f.sessions.manager, rightsOf(a)
+// renewIfRightsChanged issues a new session token if the person's rights changed.
+func (s *Shell) renewIfRightsChanged(ctx context.Context, a team.Account) error {
+	m, rights := s.sessions.manager, rightsOf(a)
 	if m.GetString(ctx, rightsKey) == rights {
 		return nil
 	}
@@ -161,8 +161,8 @@ func TeamOrFirst(a team.Account, id int64) team.OwnTeam {
 type store struct {
 	db *db.DB
 
-	most, every int64 // maximum number of anonymous sessions, and the number of new ones between checks
-	begun       atomic.Int64
+	maxPending, trimInterval int64 // maximum number of anonymous sessions, and the number of new ones between checks
+	created                  atomic.Int64
 }
 
 // The store's methods without a context are never called, because the manager prefers the methods with a context.
@@ -192,7 +192,7 @@ func (s *store) FindCtx(ctx context.Context, token string) ([]byte, bool, error)
 	if err != nil {
 		return nil, false, fmt.Errorf("reading a session: %w", err)
 	}
-	visitOf(ctx).found = token
+	visitOf(ctx).token = token
 	if person == 0 || now.Sub(db.Time(used)) < touchInterval {
 		return data, true, nil
 	}
@@ -215,26 +215,26 @@ func expiry(now, created time.Time) time.Time {
 func (s *store) CommitCtx(ctx context.Context, token string, data []byte, _ time.Time) error {
 	hash := sha256.Sum256([]byte(token))
 	v := visitOf(ctx)
-	if v.found == token {
+	if v.token == token {
 		return s.write(ctx, "web.keep_session", `UPDATE sessions SET data = ? WHERE token_hash = ?`, data, hash[:])
 	}
-	_, held, err := scs.GobCodec{}.Decode(data)
+	_, values, err := scs.GobCodec{}.Decode(data)
 	if err != nil {
 		return fmt.Errorf("reading a session: %w", err)
 	}
 	now := s.db.Now()
-	person, _ := held[personKey].(int64)
+	person, _ := values[personKey].(int64)
 	created, ends := now, now.Add(signInTimeout)
-	if since, ok := held[sinceKey].(int64); ok && person != 0 {
+	if since, ok := values[sinceKey].(int64); ok && person != 0 {
 		created = db.Time(since) // new token, same sign-in
 		ends = expiry(now, created)
 	}
-	v.found = token
+	v.token = token
 	err = s.write(ctx, "web.begin_session",
 		`INSERT INTO sessions (token_hash, id, person_id, browser, data, created_at, used_at, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		hash[:], rand.Text(), person, v.browser, data, db.Micros(created), db.Micros(now), db.Micros(ends))
-	if err != nil || person != 0 || s.begun.Add(1)%s.every != 0 {
+	if err != nil || person != 0 || s.created.Add(1)%s.trimInterval != 0 {
 		return err
 	}
 	return s.trimPending(ctx, now)
@@ -283,8 +283,8 @@ const (
 	Link      Method = "link" // an invitation or a recovery link, with a new password
 )
 
-// twoFactors reports whether a method proves two factors.
-func (m Method) twoFactors() bool { return m == Code || m == Passkey || m == Directory }
+// hasTwoFactors reports whether a method proves two factors.
+func (m Method) hasTwoFactors() bool { return m == Code || m == Passkey || m == Directory }
 
 // Proof records how and when a person authenticated.
 type Proof struct {
@@ -293,19 +293,19 @@ type Proof struct {
 }
 
 // ProofNow returns a Proof with the current time.
-func (f *Frame) ProofNow(by Method) Proof { return Proof{by, f.DB.Now()} }
+func (s *Shell) ProofNow(by Method) Proof { return Proof{by, s.DB.Now()} }
 
 // SignIn signs the visitor in as a person. It issues a new token to prevent session fixation. If a person with a
 // two-factor session authenticates again, the session stays a two-factor session. Values stored for another person are
 // deleted.
-func (f *Frame) SignIn(ctx context.Context, person team.Person, proof Proof) error {
-	account, err := f.Teams.Account(ctx, person.ID)
+func (s *Shell) SignIn(ctx context.Context, person team.Person, proof Proof) error {
+	account, err := s.Teams.Account(ctx, person.ID)
 	if err != nil {
 		return err
 	}
-	m := f.sessions.manager
-	if v := VisitorOf(ctx); v != nil && v.ID == person.ID && f.HasTwoFactors(ctx) && !proof.By.twoFactors() {
-		proof.By = f.method(ctx)
+	m := s.sessions.manager
+	if v := VisitorOf(ctx); v != nil && v.ID == person.ID && s.HasTwoFactors(ctx) && !proof.By.hasTwoFactors() {
+		proof.By = s.method(ctx)
 	}
 	if before := m.GetInt64(ctx, personKey); before != 0 && before != person.ID {
 		if err := m.Clear(ctx); err != nil {
@@ -315,11 +315,11 @@ func (f *Frame) SignIn(ctx context.Context, person team.Person, proof Proof) err
 	if err := m.RenewToken(ctx); err != nil {
 		return fmt.Errorf("signing in: %w", err)
 	}
-	if err := f.noteSignIn(ctx, person.ID, proof.By); err != nil {
+	if err := s.noteSignIn(ctx, person.ID, proof.By); err != nil {
 		return err
 	}
 	m.Put(ctx, personKey, person.ID)
-	m.Put(ctx, sinceKey, db.Micros(f.DB.Now()))
+	m.Put(ctx, sinceKey, db.Micros(s.DB.Now()))
 	m.Put(ctx, authenticatedKey, db.Micros(proof.At))
 	m.Put(ctx, methodKey, string(proof.By))
 	m.Put(ctx, epochKey, person.Epoch)
@@ -327,44 +327,44 @@ func (f *Frame) SignIn(ctx context.Context, person team.Person, proof Proof) err
 	return nil
 }
 
-func (f *Frame) method(ctx context.Context) Method {
-	return Method(f.sessions.manager.GetString(ctx, methodKey))
+func (s *Shell) method(ctx context.Context) Method {
+	return Method(s.sessions.manager.GetString(ctx, methodKey))
 }
 
 // HasTwoFactors reports whether the session was started with two factors.
-func (f *Frame) HasTwoFactors(ctx context.Context) bool { return f.method(ctx).twoFactors() }
+func (s *Shell) HasTwoFactors(ctx context.Context) bool { return s.method(ctx).hasTwoFactors() }
 
 // Put stores a value in the session until Pop returns it or the session ends.
-func (f *Frame) Put(ctx context.Context, name string, value []byte) {
-	f.sessions.manager.Put(ctx, valuePrefix+name, value)
+func (s *Shell) Put(ctx context.Context, name string, value []byte) {
+	s.sessions.manager.Put(ctx, valuePrefix+name, value)
 }
 
 // Pop deletes and returns a stored value, or returns nil.
-func (f *Frame) Pop(ctx context.Context, name string) []byte {
-	return f.sessions.manager.PopBytes(ctx, valuePrefix+name)
+func (s *Shell) Pop(ctx context.Context, name string) []byte {
+	return s.sessions.manager.PopBytes(ctx, valuePrefix+name)
 }
 
 // Renew issues a new token for the session.
-func (f *Frame) Renew(ctx context.Context) error {
-	if err := f.sessions.manager.RenewToken(ctx); err != nil {
+func (s *Shell) Renew(ctx context.Context) error {
+	if err := s.sessions.manager.RenewToken(ctx); err != nil {
 		return fmt.Errorf("renewing a session: %w", err)
 	}
 	return nil
 }
 
 // SessionHash returns the hash of the session's token, by which it is stored.
-func (f *Frame) SessionHash(ctx context.Context) string {
-	hash := sha256.Sum256([]byte(f.sessions.manager.Token(ctx)))
+func (s *Shell) SessionHash(ctx context.Context) string {
+	hash := sha256.Sum256([]byte(s.sessions.manager.Token(ctx)))
 	return string(hash[:])
 }
 
 // SignOut ends the session.
-func (f *Frame) SignOut(ctx context.Context) error {
-	if err := f.sessions.manager.Destroy(ctx); err != nil {
+func (s *Shell) SignOut(ctx context.Context) error {
+	if err := s.sessions.manager.Destroy(ctx); err != nil {
 		return fmt.Errorf("signing out: %w", err)
 	}
 	return nil
 }
 
 // SetTeam selects a team.
-func (f *Frame) SetTeam(ctx context.Context, team int64) { f.sessions.manager.Put(ctx, teamKey, team) }
+func (s *Shell) SetTeam(ctx context.Context, team int64) { s.sessions.manager.Put(ctx, teamKey, team) }

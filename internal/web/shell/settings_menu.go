@@ -55,21 +55,21 @@ type settingsMenu struct {
 }
 
 // settingsMenu returns the menu of a settings page, or nil for other pages.
-func (f *Frame) settingsMenu(r *http.Request, v *Visitor) *settingsMenu {
+func (s *Shell) settingsMenu(r *http.Request, v *Visitor) *settingsMenu {
 	section, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if v == nil || section != "settings" && section != "account" && r.URL.Path != noticeSettings {
 		return nil
 	}
-	return f.settingsOf(r, v)
+	return s.settingsOf(r, v)
 }
 
 // settingsOf returns the settings that a visitor may open.
-func (f *Frame) settingsOf(r *http.Request, v *Visitor) *settingsMenu {
+func (s *Shell) settingsOf(r *http.Request, v *Visitor) *settingsMenu {
 	out := &settingsMenu{Here: "Settings"}
 	for _, group := range settingsGroups {
 		shown := settingsGroup{Name: group.Name}
 		for _, item := range group.Items {
-			if !v.Is(item.For) || item.For.inTeam() && v.Team.ID == 0 || item.Path == noticeSettings && f.Unread == nil {
+			if !v.Is(item.For) || item.For.inTeam() && v.Team.ID == 0 || item.Path == noticeSettings && s.Unread == nil {
 				continue
 			}
 			if item.Current = ariaCurrent(item.Path, r.URL.Path); item.Current != "" {

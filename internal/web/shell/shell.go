@@ -43,8 +43,8 @@ type Options struct {
 	SecondFactor Requirement
 }
 
-// Frame provides the common parts of all pages.
-type Frame struct {
+// Shell provides the common parts of all pages.
+type Shell struct {
 	Options
 
 	proxies   proxies
@@ -57,8 +57,8 @@ type Frame struct {
 	routes    map[string]Route     // by pattern
 }
 
-// New returns a Frame. It returns an error if a trusted proxy is not a network.
-func New(o Options) (*Frame, error) {
+// New returns a Shell. It returns an error if a trusted proxy is not a network.
+func New(o Options) (*Shell, error) {
 	trusted, err := readProxies(o.TrustedProxies)
 	if err != nil {
 		return nil, err
@@ -72,26 +72,26 @@ func New(o Options) (*Frame, error) {
 	if o.IsReachable == nil {
 		o.IsReachable = func() bool { return false }
 	}
-	f := &Frame{
+	s := &Shell{
 		Options: o, proxies: trusted, long: make(chan struct{}, longForms), longBy: loadshed.NewKeyLimiter(longPerNetwork),
 		uploads: loadshed.NewKeyLimiter(uploadsPerPerson), known: http.NewServeMux(), routes: map[string]Route{},
 	}
-	f.sessions = newSessions(o, f.ServerError)
-	return f, nil
+	s.sessions = newSessions(o, s.ServerError)
+	return s, nil
 }
 
 // WithVisitor adds the visitor to requests and rejects cross-origin requests other than reads.
-func (f *Frame) WithVisitor(pages http.Handler) http.Handler {
+func (s *Shell) WithVisitor(pages http.Handler) http.Handler {
 	p := http.NewCrossOriginProtection()
 	// A proxy may request a different host than the browser.
-	if u, err := url.Parse(f.PublicURL); err == nil && u.Host != "" {
+	if u, err := url.Parse(s.PublicURL); err == nil && u.Host != "" {
 		_ = p.AddTrustedOrigin(u.Scheme + "://" + u.Host) // an invalid origin matches nothing
 	}
 	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f.ShowMessage(w, r, http.StatusForbidden, "Action not completed",
+		s.ShowMessage(w, r, http.StatusForbidden, "Action not completed",
 			"This request came from another site. Nothing was changed.")
 	}))
-	return p.Handler(f.recordVisit(f.sessions.manager.LoadAndSave(f.identify(f.requireText(f.followTeamLink(pages))))))
+	return p.Handler(s.recordVisit(s.sessions.manager.LoadAndSave(s.identify(s.requireText(s.followTeamLink(pages))))))
 }
 
 // Policy allows pages to load resources of this origin only, and nothing inline.
@@ -127,37 +127,37 @@ func SecurityHeaders(next http.Handler) http.Handler {
 }
 
 // Client returns an identifier of the client, based on its address.
-func (f *Frame) Client(r *http.Request) string { return f.proxies.client(r) }
+func (s *Shell) Client(r *http.Request) string { return s.proxies.client(r) }
 
 // NotFound answers requests for paths that do not exist or that the person must not see.
-func (f *Frame) NotFound(w http.ResponseWriter, r *http.Request) {
-	f.ShowMessage(w, r, http.StatusNotFound, "Not found", "Page not found, or you don’t have access.")
+func (s *Shell) NotFound(w http.ResponseWriter, r *http.Request) {
+	s.ShowMessage(w, r, http.StatusNotFound, "Not found", "Page not found, or you don’t have access.")
 }
 
 // ServerError logs an error and shows an error page.
-func (f *Frame) ServerError(w http.ResponseWriter, r *http.Request, err error) {
+func (s *Shell) ServerError(w http.ResponseWriter, r *http.Request, err error) {
 	if ClientGone(r) {
 		return // the client has disconnected
 	}
-	if err := f.AsUnavailable(r, err); apierr.Is(err, apierr.Unavailable) {
-		f.unavailable(w, r, err)
+	if err := s.AsUnavailable(r, err); apierr.Is(err, apierr.Unavailable) {
+		s.unavailable(w, r, err)
 		return
 	}
-	f.Log.ErrorContext(r.Context(), "page failed", "method", r.Method, "route", r.Pattern, "error", err)
-	f.ShowMessage(w, r, http.StatusInternalServerError, "Something went wrong",
+	s.Log.ErrorContext(r.Context(), "page failed", "method", r.Method, "route", r.Pattern, "error", err)
+	s.ShowMessage(w, r, http.StatusInternalServerError, "Something went wrong",
 		"An error occurred on our side. Try again in a moment.")
 }
 
 // ShowError answers with a service's error. Missing and inaccessible items get the same answer.
-func (f *Frame) ShowError(w http.ResponseWriter, r *http.Request, err error) {
+func (s *Shell) ShowError(w http.ResponseWriter, r *http.Request, err error) {
 	told := apierr.FromError(err)
 	switch told.Code {
 	case apierr.NotFound:
-		f.NotFound(w, r)
+		s.NotFound(w, r)
 	case apierr.Internal, apierr.Unavailable:
-		f.ServerError(w, r, err)
+		s.ServerError(w, r, err)
 	default:
-		f.ShowText(w, r, StatusOf(err), "Action not completed", f.Detail(r, err))
+		s.ShowText(w, r, StatusOf(err), "Action not completed", s.Detail(r, err))
 	}
 }
 

@@ -25,10 +25,10 @@ type Session struct {
 }
 
 // Sessions returns the visitor's sessions, this browser first, then the most recently used.
-func (f *Frame) Sessions(r *http.Request) ([]Session, error) {
-	ctx, l := r.Context(), f.Language(r)
-	here := sha256.Sum256([]byte(f.sessions.manager.Token(ctx)))
-	out, err := db.All(ctx, f.DB, func(rows *sql.Rows, s *Session) error {
+func (s *Shell) Sessions(r *http.Request) ([]Session, error) {
+	ctx, l := r.Context(), s.Language(r)
+	here := sha256.Sum256([]byte(s.sessions.manager.Token(ctx)))
+	out, err := db.All(ctx, s.DB, func(rows *sql.Rows, s *Session) error {
 		var hash []byte
 		var since, used int64
 		err := rows.Scan(&hash, &s.ID, &s.Browser, &since, &used)
@@ -37,7 +37,7 @@ func (f *Frame) Sessions(r *http.Request) ([]Session, error) {
 		return err
 	}, `SELECT token_hash, id, browser, created_at, used_at FROM sessions WHERE person_id = ? AND expires_at > ?
 		ORDER BY used_at DESC, id LIMIT 100`,
-		VisitorOf(ctx).ID, db.Micros(f.DB.Now()))
+		VisitorOf(ctx).ID, db.Micros(s.DB.Now()))
 	if err != nil {
 		return nil, fmt.Errorf("reading sessions: %w", err)
 	}
@@ -54,8 +54,8 @@ func (f *Frame) Sessions(r *http.Request) ([]Session, error) {
 }
 
 // EndSession signs the visitor out of one browser. It returns not_found for another person's session.
-func (f *Frame) EndSession(ctx context.Context, id string) error {
-	return f.DB.InTx(ctx, "web.end_one_session", func(ctx context.Context, tx *db.Tx) error {
+func (s *Shell) EndSession(ctx context.Context, id string) error {
+	return s.DB.InTx(ctx, "web.end_one_session", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `DELETE FROM sessions WHERE person_id = ? AND id = ?`, VisitorOf(ctx).ID, id)
 		if err != nil {
 			return fmt.Errorf("ending a session: %w", err)
@@ -68,8 +68,8 @@ func (f *Frame) EndSession(ctx context.Context, id string) error {
 }
 
 // Forget deletes all sessions of a person, after Teams has ended them.
-func (f *Frame) Forget(ctx context.Context, person int64) error {
-	return f.sessions.store.write(ctx, "web.end_sessions", `DELETE FROM sessions WHERE person_id = ?`, person)
+func (s *Shell) Forget(ctx context.Context, person int64) error {
+	return s.sessions.store.write(ctx, "web.end_sessions", `DELETE FROM sessions WHERE person_id = ?`, person)
 }
 
 // browsers and systems map parts of a User-Agent to names. The first match wins, because most agents contain several.

@@ -30,11 +30,11 @@ const (
 
 // LimitConcurrency makes every request occupy a slot of the node until it is answered. Urgent routes need no slot. Forms
 // with files occupy a slot per file, see EnterUploads, and a post's form then occupies a page slot.
-func (f *Frame) LimitConcurrency(next http.Handler) http.Handler {
-	slotted := f.WithSlot(next, f.ServerError)
+func (s *Shell) LimitConcurrency(next http.Handler) http.Handler {
+	slotted := s.WithSlot(next, s.ServerError)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, pattern := f.known.Handler(r)
-		if route := f.routes[pattern]; route.Urgent || route.Files && SendsFiles(r) {
+		_, pattern := s.known.Handler(r)
+		if route := s.routes[pattern]; route.Urgent || route.Files && SendsFiles(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -43,7 +43,7 @@ func (f *Frame) LimitConcurrency(next http.Handler) http.Handler {
 }
 
 // WithSlot makes a handler occupy a page slot for at most pageTimeout. If the node is full, refuse answers the request.
-func (f *Frame) WithSlot(next http.Handler, refuse func(http.ResponseWriter, *http.Request, error)) http.Handler {
+func (s *Shell) WithSlot(next http.Handler, refuse func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	bounded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), pageTimeout)
 		defer cancel()
@@ -54,7 +54,7 @@ func (f *Frame) WithSlot(next http.Handler, refuse func(http.ResponseWriter, *ht
 			var long bool
 			if r.Body, long = readAheadOf(r.Body, formReadAhead); long {
 				// A slow sender must not hold a page slot.
-				leave, ok := f.EnterLongForm(r)
+				leave, ok := s.EnterLongForm(r)
 				if !ok {
 					refuse(w, r, apierr.AtCapacity(loadshed.RetryAfter()))
 					return
@@ -63,25 +63,25 @@ func (f *Frame) WithSlot(next http.Handler, refuse func(http.ResponseWriter, *ht
 				r.Body, _ = readAheadOf(r.Body, longReadAhead)
 			}
 		}
-		f.within(f.Limiters.Pages, bounded, refuse, w, r)
+		s.within(s.Limiters.Pages, bounded, refuse, w, r)
 	})
 }
 
 // EnterLongForm counts a long form in memory until the returned function is called. It reports false if the client's
 // network or the node has too many.
-func (f *Frame) EnterLongForm(r *http.Request) (func(), bool) {
-	network := loadshed.NetworkPrefix(f.Client(r))
-	if !f.longBy.TryAcquire(network) {
+func (s *Shell) EnterLongForm(r *http.Request) (func(), bool) {
+	network := loadshed.NetworkPrefix(s.Client(r))
+	if !s.longBy.TryAcquire(network) {
 		return nil, false
 	}
 	select {
-	case f.long <- struct{}{}:
+	case s.long <- struct{}{}:
 		return func() {
-			<-f.long
-			f.longBy.Release(network)
+			<-s.long
+			s.longBy.Release(network)
 		}, true
 	default:
-		f.longBy.Release(network)
+		s.longBy.Release(network)
 		return nil, false
 	}
 }
@@ -93,18 +93,18 @@ var errManyUploads = apierr.Newf(apierr.RateLimited,
 // EnterUploads counts a request with files of the visitor until the returned function is called. The request itself
 // occupies no slot. Each file occupies a slot, see EnterUpload, until it has arrived or is rejected, so that a form that
 // stalls between files occupies none. The error is rate_limited if the person has too many such requests.
-func (f *Frame) EnterUploads(r *http.Request) (func(), error) {
+func (s *Shell) EnterUploads(r *http.Request) (func(), error) {
 	person := strconv.FormatInt(VisitorOf(r.Context()).ID, 10)
-	if !f.uploads.TryAcquire(person) {
+	if !s.uploads.TryAcquire(person) {
 		return nil, errManyUploads
 	}
-	return func() { f.uploads.Release(person) }, nil
+	return func() { s.uploads.Release(person) }, nil
 }
 
 // EnterUpload takes a slot for a file and returns the function that releases it. The error is service_unavailable if
 // the node is full.
-func (f *Frame) EnterUpload(r *http.Request) (func(), error) {
-	err := f.Enter(r, f.Limiters.Uploads)
+func (s *Shell) EnterUpload(r *http.Request) (func(), error) {
+	err := s.Enter(r, s.Limiters.Uploads)
 	if apierr.Is(err, apierr.Unavailable) {
 		err = apierr.New(apierr.Unavailable,
 			"The server is receiving as many files as it can. Nothing was stored. Send this one again in a moment.").
@@ -113,15 +113,15 @@ func (f *Frame) EnterUpload(r *http.Request) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.Limiters.Uploads.Release, nil
+	return s.Limiters.Uploads.Release, nil
 }
 
 // within runs a handler in a slot of a limiter.
-func (f *Frame) within(
+func (s *Shell) within(
 	limiter *loadshed.Limiter, next http.Handler, refuse func(http.ResponseWriter, *http.Request, error),
 	w http.ResponseWriter, r *http.Request,
 ) {
-	if err := f.Enter(r, limiter); err != nil {
+	if err := s.Enter(r, limiter); err != nil {
 		refuse(w, r, err)
 		return
 	}
@@ -156,7 +156,7 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 func ClientGone(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Canceled) }
 
 // Enter takes a slot of a limiter; the limiter's Release frees it. The error is service_unavailable if no slot is free.
-func (*Frame) Enter(r *http.Request, limiter *loadshed.Limiter) error {
+func (*Shell) Enter(r *http.Request, limiter *loadshed.Limiter) error {
 	err := limiter.Acquire(r.Context())
 	if errors.Is(err, loadshed.ErrFull) {
 		return apierr.AtCapacity(loadshed.RetryAfter())
@@ -169,29 +169,29 @@ func (*Frame) Enter(r *http.Request, limiter *loadshed.Limiter) error {
 
 // AsUnavailable returns service_unavailable if err occurred because a dependency is unreachable. It does not if a page took
 // too long while the database is reachable, because a retry would take as long.
-func (f *Frame) AsUnavailable(r *http.Request, err error) error {
-	if apierr.FromError(err).Code != apierr.Internal || !f.IsUnavailable(err) || errors.Is(r.Context().Err(),
-		context.DeadlineExceeded) && f.IsReachable() {
+func (s *Shell) AsUnavailable(r *http.Request, err error) error {
+	if apierr.FromError(err).Code != apierr.Internal || !s.IsUnavailable(err) || errors.Is(r.Context().Err(),
+		context.DeadlineExceeded) && s.IsReachable() {
 		return err
 	}
 	return apierr.Unreachable(err)
 }
 
 // unavailable asks the person to try again later.
-func (f *Frame) unavailable(w http.ResponseWriter, r *http.Request, err error) {
+func (s *Shell) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 	told := apierr.FromError(err)
-	text := f.T(r, overloadedText(r))
+	text := s.T(r, overloadedText(r))
 	if told.Context["reason"] == apierr.DiskFull {
-		text = f.Detail(r, err)
+		text = s.Detail(r, err)
 	} else if told.Err != nil {
-		f.Log.WarnContext(r.Context(), "a page is temporarily unavailable", "method", r.Method, "route", r.Pattern,
+		s.Log.WarnContext(r.Context(), "a page is temporarily unavailable", "method", r.Method, "route", r.Pattern,
 			"error",
 			err)
-		text = f.T(r, "The service cannot reach its database. Try again in a moment. If you submitted a form, first check "+
+		text = s.T(r, "The service cannot reach its database. Try again in a moment. If you submitted a form, first check "+
 			"whether it took effect.")
 	}
 	SetRetryAfter(w, told)
-	f.ShowText(w, r, http.StatusServiceUnavailable, "Service busy", text)
+	s.ShowText(w, r, http.StatusServiceUnavailable, "Service busy", text)
 }
 
 // overloadedText returns the message of an overloaded node. After a successful form, the page it redirects to may be

@@ -19,10 +19,10 @@ import (
 )
 
 // bare returns a frame without services.
-func bare(t *testing.T) *Frame {
+func bare(t *testing.T) *Shell {
 	t.Helper()
 	away := func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
-	f, err := New(Options{
+	s, err := New(Options{
 		DB: testkit.Open(t, testkit.SQLite(t), nil), Limiters: loadshed.NewLimiters(1), IsUnavailable: away,
 		Log: slog.New(slog.DiscardHandler),
 	})
@@ -30,20 +30,20 @@ func bare(t *testing.T) *Frame {
 		t.Fatal(err)
 	}
 	nothing := func(http.ResponseWriter, *http.Request) {}
-	f.Mount(http.NewServeMux(), Route{Pattern: "GET /page", Do: nothing},
+	s.Mount(http.NewServeMux(), Route{Pattern: "GET /page", Do: nothing},
 		Route{Pattern: "GET /file", Do: nothing, Urgent: true}, Route{Pattern: "POST /files", Do: nothing, Files: true})
-	return f
+	return s
 }
 
 // TestPageTimeout checks that pages time out and file downloads do not.
 func TestPageTimeout(t *testing.T) {
 	t.Parallel()
-	f := bare(t) // created outside the bubble, because its goroutines do not end
+	s := bare(t) // created outside the bubble, because its goroutines do not end
 	synctest.Test(t, func(t *testing.T) {
-		h := f.LimitConcurrency(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := s.LimitConcurrency(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			select {
 			case <-r.Context().Done():
-				f.ServerError(w, r, r.Context().Err())
+				s.ServerError(w, r, r.Context().Err())
 				return
 			case <-time.After(time.Hour):
 			}
@@ -66,7 +66,7 @@ func TestPageTimeout(t *testing.T) {
 				t.Errorf("%s %s: %d after %v", c.method, c.path, out.Code, took)
 			}
 		}
-		if s := f.Limiters.Pages.State(); s.Running != 0 {
+		if s := s.Limiters.Pages.State(); s.Running != 0 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -74,7 +74,7 @@ func TestPageTimeout(t *testing.T) {
 
 func TestClientDisconnects(t *testing.T) {
 	t.Parallel()
-	f := bare(t)
+	s := bare(t)
 	for _, c := range []struct {
 		end    func(context.Context) (context.Context, context.CancelFunc)
 		status int
@@ -88,7 +88,7 @@ func TestClientDisconnects(t *testing.T) {
 	} {
 		ctx, cancel := c.end(t.Context())
 		out := httptest.NewRecorder()
-		f.ServerError(out, httptest.NewRequestWithContext(ctx, http.MethodGet, "/page", nil), ctx.Err())
+		s.ServerError(out, httptest.NewRequestWithContext(ctx, http.MethodGet, "/page", nil), ctx.Err())
 		if out.Code != c.status || (out.Body.Len() > 0) != (c.status == 503) {
 			t.Errorf("%v: %d %s", ctx.Err(), out.Code, out.Body)
 		}
@@ -99,13 +99,13 @@ func TestClientDisconnects(t *testing.T) {
 // TestTimeoutIsNoOutage checks that a timeout is not reported as an outage if the dependencies respond.
 func TestTimeoutIsNoOutage(t *testing.T) {
 	t.Parallel()
-	f := bare(t)
-	f.IsReachable = func() bool { return true }
+	s := bare(t)
+	s.IsReachable = func() bool { return true }
 	late, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
 	for ctx, status := range map[context.Context]int{late: 500, t.Context(): 503} {
 		out := httptest.NewRecorder()
-		f.ServerError(out, httptest.NewRequestWithContext(ctx, http.MethodGet, "/page", nil), context.DeadlineExceeded)
+		s.ServerError(out, httptest.NewRequestWithContext(ctx, http.MethodGet, "/page", nil), context.DeadlineExceeded)
 		if out.Code != status {
 			t.Errorf("%v: %d", ctx.Err(), out.Code)
 		}
@@ -137,10 +137,10 @@ func TestReadAhead(t *testing.T) {
 // network and in total.
 func TestStalledLongForms(t *testing.T) {
 	t.Parallel()
-	f := bare(t)
+	s := bare(t)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, hangUp := context.WithCancel(context.Background())
-		h := f.LimitConcurrency(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+		h := s.LimitConcurrency(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 		stall := func(client string) {
 			body, sender := io.Pipe()
 			context.AfterFunc(ctx, func() { _ = sender.CloseWithError(ctx.Err()) })
@@ -152,7 +152,7 @@ func TestStalledLongForms(t *testing.T) {
 			stall(fmt.Sprintf("2001:db8:1:%x::1", n)) // a /64 each
 		}
 		synctest.Wait()
-		if held := len(f.long); held != 2*longPerNetwork {
+		if held := len(s.long); held != 2*longPerNetwork {
 			t.Errorf("long forms of two IP networks: %d, want %d", held, 2*longPerNetwork)
 		}
 		for _, client := range []string{"192.0.2.99", "2001:db8:1:99::1"} {
@@ -169,8 +169,8 @@ func TestStalledLongForms(t *testing.T) {
 		hangUp()
 		synctest.Wait()
 		checkForms(t, h, "192.0.2.99", map[int]int{formReadAhead + 1: 204})
-		if s := f.Limiters.Pages.State(); s.Running != 0 || len(f.long) != 0 {
-			t.Errorf("at the end: %+v, %d long forms", s, len(f.long))
+		if state := s.Limiters.Pages.State(); state.Running != 0 || len(s.long) != 0 {
+			t.Errorf("at the end: %+v, %d long forms", state, len(s.long))
 		}
 	})
 }

@@ -19,14 +19,14 @@ const authenticatedKey = "proved"
 
 // RecentlyAuthenticated reports whether the visitor authenticated within the last 15 minutes, so that nobody else can
 // use an unattended browser (OWASP ASVS 5.0, section 7.5).
-func (f *Frame) RecentlyAuthenticated(ctx context.Context) bool {
-	proved := f.AuthenticatedAt(ctx)
-	return !proved.IsZero() && f.DB.Now().Sub(proved) < recentWindow
+func (s *Shell) RecentlyAuthenticated(ctx context.Context) bool {
+	proved := s.AuthenticatedAt(ctx)
+	return !proved.IsZero() && s.DB.Now().Sub(proved) < recentWindow
 }
 
 // AuthenticatedAt returns when the visitor last authenticated, or zero if unknown.
-func (f *Frame) AuthenticatedAt(ctx context.Context) time.Time {
-	if proved := f.sessions.manager.GetInt64(ctx, authenticatedKey); proved > 0 {
+func (s *Shell) AuthenticatedAt(ctx context.Context) time.Time {
+	if proved := s.sessions.manager.GetInt64(ctx, authenticatedKey); proved > 0 {
 		return db.Time(proved)
 	}
 	return time.Time{}
@@ -34,11 +34,11 @@ func (f *Frame) AuthenticatedAt(ctx context.Context) time.Time {
 
 // StepUp sends the visitor to sign in again and then to a page. A form that the page restores is saved in the
 // session, which ends if another person signs in.
-func (f *Frame) StepUp(w http.ResponseWriter, r *http.Request, page string, form url.Values) {
+func (s *Shell) StepUp(w http.ResponseWriter, r *http.Request, page string, form url.Values) {
 	query := url.Values{"again": {"1"}, "next": {page}}
 	if form != nil {
 		path, _, _ := strings.Cut(page, "?")
-		f.Put(r.Context(), savedFormKey, []byte(path+"\n"+form.Encode()))
+		s.Put(r.Context(), savedFormKey, []byte(path+"\n"+form.Encode()))
 	} else if r.Method != http.MethodGet {
 		query.Set("undone", "1")
 	}
@@ -46,23 +46,23 @@ func (f *Frame) StepUp(w http.ResponseWriter, r *http.Request, page string, form
 }
 
 // HasSavedForm reports whether a form is saved for a page.
-func (f *Frame) HasSavedForm(ctx context.Context, page string) bool {
-	kept, _, found := strings.Cut(string(f.sessions.manager.GetBytes(ctx, valuePrefix+savedFormKey)), "\n")
+func (s *Shell) HasSavedForm(ctx context.Context, page string) bool {
+	kept, _, found := strings.Cut(string(s.sessions.manager.GetBytes(ctx, valuePrefix+savedFormKey)), "\n")
 	path, _, _ := strings.Cut(page, "?")
 	return found && kept == path
 }
 
 // stepUp is like StepUp, for a route. If no page can restore the form, the visitor returns to the page of the form.
-func (f *Frame) stepUp(w http.ResponseWriter, r *http.Request, route Route) {
+func (s *Shell) stepUp(w http.ResponseWriter, r *http.Request, route Route) {
 	back, form := route.back(r), peekForm(r)
 	switch {
 	case r.Method == http.MethodGet && route.Page != "":
-		f.StepUp(w, r, route.page(r), nil)
+		s.StepUp(w, r, route.page(r), nil)
 	case r.Method == http.MethodGet:
-		f.StepUp(w, r, r.URL.RequestURI(), nil)
+		s.StepUp(w, r, r.URL.RequestURI(), nil)
 	case back != "" && form != nil && len(form.Encode()) <= maxSavedForm:
-		f.StepUp(w, r, back, form)
+		s.StepUp(w, r, back, form)
 	default:
-		f.StepUp(w, r, f.refererPath(r), nil)
+		s.StepUp(w, r, s.refererPath(r), nil)
 	}
 }

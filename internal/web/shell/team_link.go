@@ -12,7 +12,7 @@ import (
 
 // followTeamLink redirects a link that names a team to the page in that team and selects it; answers of the API
 // contain such links. The page does not exist for others. Signed-out visitors are asked to sign in by the page.
-func (f *Frame) followTeamLink(pages http.Handler) http.Handler {
+func (s *Shell) followTeamLink(pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, query := VisitorOf(r.Context()), r.URL.Query()
 		if v == nil || r.Method != http.MethodGet || !query.Has(pipeline.TeamParam) {
@@ -22,7 +22,7 @@ func (f *Frame) followTeamLink(pages http.Handler) http.Handler {
 		id, err := strconv.ParseInt(query.Get(pipeline.TeamParam), 10, 64)
 		at := slices.IndexFunc(v.Teams, func(t team.OwnTeam) bool { return t.ID == id })
 		if err != nil || at < 0 {
-			f.NotFound(w, r)
+			s.NotFound(w, r)
 			return
 		}
 		query.Del(pipeline.TeamParam)
@@ -31,7 +31,7 @@ func (f *Frame) followTeamLink(pages http.Handler) http.Handler {
 			Redirect(w, r, to)
 			return
 		}
-		f.SwitchTeam(w, r, v.Teams[at], to)
+		s.SwitchTeam(w, r, v.Teams[at], to)
 	})
 }
 
@@ -43,12 +43,12 @@ type switchView struct {
 
 // SwitchTeam redirects a person to a page of another of their teams and selects it. A link on another site must not
 // change the selected team, so it leads to a confirmation page (Fetch Metadata Request Headers, W3C).
-func (f *Frame) SwitchTeam(w http.ResponseWriter, r *http.Request, to team.OwnTeam, page string) {
+func (s *Shell) SwitchTeam(w http.ResponseWriter, r *http.Request, to team.OwnTeam, page string) {
 	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
-		f.Show(w, r, http.StatusOK, switchPage, "Switch team", switchView{to, page})
+		s.Show(w, r, http.StatusOK, switchPage, "Switch team", switchView{to, page})
 		return
 	}
-	f.SetTeam(r.Context(), to.ID)
-	f.Flash(r, "You switched to the team %s.", to.Name)
+	s.SetTeam(r.Context(), to.ID)
+	s.Flash(r, "You switched to the team %s.", to.Name)
 	Redirect(w, r, page)
 }

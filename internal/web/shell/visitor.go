@@ -37,17 +37,17 @@ func VisitorOf(ctx context.Context) *Visitor {
 
 // identify looks up the person of a session on every request. The session is ignored while the person is suspended or
 // in no team, and ends once all of the person's sessions were ended.
-func (f *Frame) identify(next http.Handler) http.Handler {
+func (s *Shell) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		account, err := f.signedIn(r)
+		account, err := s.sessionAccount(r)
 		switch {
 		case err != nil && !apierr.Is(err, apierr.NotFound):
-			f.ServerError(w, r, err)
+			s.ServerError(w, r, err)
 			return
 		case err == nil:
-			v, err := visitor(account, TeamOrFirst(account, f.sessions.manager.GetInt64(r.Context(), teamKey)))
+			v, err := visitor(account, TeamOrFirst(account, s.sessions.manager.GetInt64(r.Context(), teamKey)))
 			if err != nil {
-				f.ServerError(w, r, err)
+				s.ServerError(w, r, err)
 				return
 			}
 			r = r.WithContext(context.WithValue(r.Context(), visitorKey{}, v))

@@ -65,7 +65,7 @@ func newForm(id int64, fields url.Values, wrong shell.FormError) formView {
 }
 
 // Of returns the value of a field.
-func (v formView) Of(name string) string { return v.Fields.Get(name) }
+func (v formView) Value(name string) string { return v.Fields.Get(name) }
 
 // fieldsOf returns a draft as form values.
 func fieldsOf(d voice.Draft) url.Values {
@@ -136,30 +136,30 @@ func (p *Handlers) again(w http.ResponseWriter, r *http.Request, id int64, err e
 	}
 }
 
-func (p *Handlers) editPage(w http.ResponseWriter, a asked) {
-	d, err := p.voices.Draft(a.Context(), a.call, a.voice)
+func (p *Handlers) editPage(w http.ResponseWriter, req voiceRequest) {
+	d, err := p.voices.Draft(req.Context(), req.call, req.voice)
 	if err != nil {
-		p.elsewhere(w, a.Request, err, a.voice)
+		p.switchTeam(w, req.Request, err, req.voice)
 		return
 	}
-	fields := p.SavedForm(a.Request)
+	fields := p.SavedForm(req.Request)
 	if fields == nil {
 		fields = fieldsOf(d)
 	}
-	p.ShowTitled(w, a.Request, http.StatusOK, pages["form"], p.T(a.Request, "Edit %s", d.Name),
-		newForm(a.voice, fields, shell.FormError{}))
+	p.ShowTitled(w, req.Request, http.StatusOK, pages["form"], p.T(req.Request, "Edit %s", d.Name),
+		newForm(req.voice, fields, shell.FormError{}))
 }
 
-func (p *Handlers) change(w http.ResponseWriter, a asked) {
-	if !p.ReadLongForm(w, a.Request, maxForm) {
+func (p *Handlers) change(w http.ResponseWriter, req voiceRequest) {
+	if !p.ReadLongForm(w, req.Request, maxForm) {
 		return
 	}
-	if _, err := p.voices.Update(a.Context(), a.call, a.voice, draftOf(a.PostForm)); err != nil {
-		p.again(w, a.Request, a.voice, err)
+	if _, err := p.voices.Update(req.Context(), req.call, req.voice, draftOf(req.PostForm)); err != nil {
+		p.again(w, req.Request, req.voice, err)
 		return
 	}
-	p.Flash(a.Request, "The brand voice was saved.")
-	shell.Redirect(w, a.Request, pathOf(a.voice))
+	p.Flash(req.Request, "The brand voice was saved.")
+	shell.Redirect(w, req.Request, pathOf(req.voice))
 }
 
 // choice is one option of a field.

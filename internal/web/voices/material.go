@@ -52,14 +52,14 @@ type (
 )
 
 // Of returns the value of a field.
-func (v materialView) Of(name string) string { return v.Fields.Get(name) }
+func (v materialView) Value(name string) string { return v.Fields.Get(name) }
 
 // Kind returns the kind of material that the form offers first.
 func (v materialView) Kind() string {
 	switch {
-	case v.Wrong.Field == "link" || v.Of("link") != "":
+	case v.Wrong.Field == "link" || v.Value("link") != "":
 		return "link"
-	case v.Wrong.Field == "post_id" || v.Of("post_id") != "":
+	case v.Wrong.Field == "post_id" || v.Value("post_id") != "":
 		return "posts"
 	}
 	return "text"
@@ -67,7 +67,7 @@ func (v materialView) Kind() string {
 
 // Chosen reports whether a post of the form is selected: the one that was sent, or the first.
 func (v materialView) Chosen(i int, id string) bool {
-	if sent := v.Of("post_id"); sent != "" {
+	if sent := v.Value("post_id"); sent != "" {
 		return sent == id
 	}
 	return i == 0
@@ -117,29 +117,29 @@ func cut(text string, limit int) string {
 	return strings.TrimSpace(string([]rune(text)[:limit-1])) + "…"
 }
 
-func (p *Handlers) materialPage(w http.ResponseWriter, a asked) {
-	p.showMaterial(w, a, http.StatusOK, p.SavedForm(a.Request), shell.FormError{})
+func (p *Handlers) materialPage(w http.ResponseWriter, req voiceRequest) {
+	p.showMaterial(w, req, http.StatusOK, p.SavedForm(req.Request), shell.FormError{})
 }
 
-func (p *Handlers) showMaterial(w http.ResponseWriter, a asked, status int, fields url.Values, wrong shell.FormError) {
-	d, err := p.voices.Draft(a.Context(), a.call, a.voice)
+func (p *Handlers) showMaterial(w http.ResponseWriter, req voiceRequest, status int, fields url.Values, wrong shell.FormError) {
+	d, err := p.voices.Draft(req.Context(), req.call, req.voice)
 	if err != nil {
-		p.elsewhere(w, a.Request, err, a.voice)
+		p.switchTeam(w, req.Request, err, req.voice)
 		return
 	}
-	v := materialView{ID: a.voice, Name: d.Name, Fields: fields, Wrong: wrong}
-	found, err := p.voices.Materials(a.Context(), a.call, a.voice)
+	v := materialView{ID: req.voice, Name: d.Name, Fields: fields, Wrong: wrong}
+	found, err := p.voices.Materials(req.Context(), req.call, req.voice)
 	if err == nil {
-		v.Posts, err = p.ownPosts(a.Request)
+		v.Posts, err = p.ownPosts(req.Request)
 	}
 	if err != nil {
-		p.ShowError(w, a.Request, err)
+		p.ShowError(w, req.Request, err)
 		return
 	}
 	for _, m := range found {
-		v.Pieces = append(v.Pieces, pieceFor(a.call, a.voice, m))
+		v.Pieces = append(v.Pieces, pieceFor(req.call, req.voice, m))
 	}
-	p.ShowTitled(w, a.Request, status, pages["material"], p.T(a.Request, "Material of %s", d.Name), v)
+	p.ShowTitled(w, req.Request, status, pages["material"], p.T(req.Request, "Material of %s", d.Name), v)
 }
 
 // ownPosts returns the team's newest posts with text.
@@ -168,63 +168,63 @@ func (p *Handlers) ownPosts(r *http.Request) ([]postChoice, error) {
 	return out, nil
 }
 
-func (p *Handlers) addMaterial(w http.ResponseWriter, a asked) {
-	if !p.ReadLongForm(w, a.Request, maxForm) {
+func (p *Handlers) addMaterial(w http.ResponseWriter, req voiceRequest) {
+	if !p.ReadLongForm(w, req.Request, maxForm) {
 		return
 	}
-	_, err := p.voices.AddMaterial(a.Context(), a.call, a.voice,
+	_, err := p.voices.AddMaterial(req.Context(), req.call, req.voice,
 		voice.NewMaterial{
-			Text: a.PostForm.Get("text"), Link: a.PostForm.Get("link"), PostID: a.PostForm.Get("post_id"),
+			Text: req.PostForm.Get("text"), Link: req.PostForm.Get("link"), PostID: req.PostForm.Get("post_id"),
 		})
 	if err != nil {
 		if apierr.Is(err, apierr.NotFound) && apierr.FromError(err).Context["argument"] == "post_id" {
 			err = apierr.Invalid(apierr.NotAllowedValue, "post_id", "Post not found in this team.")
 		}
-		if wrong, ok := p.FormErrorOf(w, a.Request, err, fieldNames); ok {
-			p.showMaterial(w, a, shell.StatusOf(err), a.PostForm, wrong)
+		if wrong, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			p.showMaterial(w, req, shell.StatusOf(err), req.PostForm, wrong)
 		}
 		return
 	}
-	p.Flash(a.Request, "The material was added.")
-	shell.Redirect(w, a.Request, pathOf(a.voice)+"/material")
+	p.Flash(req.Request, "The material was added.")
+	shell.Redirect(w, req.Request, pathOf(req.voice)+"/material")
 }
 
 // addPastPosts adds the team's newest published posts.
-func (p *Handlers) addPastPosts(w http.ResponseWriter, a asked) {
-	if !p.ReadForm(w, a.Request) {
+func (p *Handlers) addPastPosts(w http.ResponseWriter, req voiceRequest) {
+	if !p.ReadForm(w, req.Request) {
 		return
 	}
-	added, err := p.voices.AddPastPosts(a.Context(), a.call, a.voice)
+	added, err := p.voices.AddPastPosts(req.Context(), req.call, req.voice)
 	switch {
 	case err != nil:
-		if wrong, ok := p.FormErrorOf(w, a.Request, err, fieldNames); ok {
-			p.showMaterial(w, a, shell.StatusOf(err), nil, wrong)
+		if wrong, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			p.showMaterial(w, req, shell.StatusOf(err), nil, wrong)
 		}
 		return
 	case added == 0:
-		p.Flash(a.Request, "There are no other published posts with text.")
+		p.Flash(req.Request, "There are no other published posts with text.")
 	default:
-		p.FlashText(a.Request, p.Language(a.Request).N(added,
+		p.FlashText(req.Request, p.Language(req.Request).N(added,
 			"%d published post was added. Remove those that do not fit the voice.",
 			"%d published posts were added. Remove those that do not fit the voice."))
 	}
-	shell.Redirect(w, a.Request, pathOf(a.voice)+"/material")
+	shell.Redirect(w, req.Request, pathOf(req.voice)+"/material")
 }
 
 // onePage shows a material, in parts if it is long.
-func (p *Handlers) onePage(w http.ResponseWriter, a asked) {
-	m, err := p.voices.Material(a.Context(), a.call, a.voice, a.piece)
+func (p *Handlers) onePage(w http.ResponseWriter, req voiceRequest) {
+	m, err := p.voices.Material(req.Context(), req.call, req.voice, req.piece)
 	if err != nil {
-		p.elsewhere(w, a.Request, err, a.voice)
+		p.switchTeam(w, req.Request, err, req.voice)
 		return
 	}
-	v := pieceFor(a.call, a.voice, m)
+	v := pieceFor(req.call, req.voice, m)
 	letters := []rune(m.Content)
 	v.Parts = max(1, (len(letters)+partLength-1)/partLength)
-	v.Part = partIn(a.Request, v.Parts)
+	v.Part = partIn(req.Request, v.Parts)
 	from := (v.Part - 1) * partLength
 	v.Excerpt = string(letters[from:min(len(letters), from+partLength)])
-	p.Show(w, a.Request, http.StatusOK, pages["piece"], "Material", v)
+	p.Show(w, req.Request, http.StatusOK, pages["piece"], "Material", v)
 }
 
 // Next returns the number of the next part, or 0.
@@ -235,13 +235,13 @@ func (v piece) Next() int {
 	return 0
 }
 
-func (p *Handlers) removeMaterial(w http.ResponseWriter, a asked) {
-	if err := p.voices.RemoveMaterial(a.Context(), a.call, a.voice, a.piece); err != nil {
-		p.ShowError(w, a.Request, err)
+func (p *Handlers) removeMaterial(w http.ResponseWriter, req voiceRequest) {
+	if err := p.voices.RemoveMaterial(req.Context(), req.call, req.voice, req.piece); err != nil {
+		p.ShowError(w, req.Request, err)
 		return
 	}
-	p.Flash(a.Request, "The material was removed. The voice itself is unchanged.")
-	shell.Redirect(w, a.Request, pathOf(a.voice)+"/material")
+	p.Flash(req.Request, "The material was removed. The voice itself is unchanged.")
+	shell.Redirect(w, req.Request, pathOf(req.voice)+"/material")
 }
 
 // partIn returns the requested part of a long material.

@@ -12,9 +12,9 @@ import (
 
 // listView lists the team's voices.
 type listView struct {
-	Voices []voice.BrandVoice // default first
-	Writes bool
-	Full   bool // the team has the maximum number of voices
+	Voices   []voice.BrandVoice // default first
+	CanWrite bool
+	Full     bool // the team has the maximum number of voices
 }
 
 func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
@@ -36,8 +36,8 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 type view struct {
 	voice.BrandVoice
 
-	Writes bool
-	Pieces int // of source material; only for those who may see it
+	CanWrite bool
+	Pieces   int // of source material; only for those who may see it
 }
 
 // PointOfViewText returns the label of the point of view, or "".
@@ -69,7 +69,7 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 	}
 	outcome, err := p.Do(r, "get_brand_voice", operation.Arguments{"id": id})
 	if err != nil {
-		p.elsewhere(w, r, err, id)
+		p.switchTeam(w, r, err, id)
 		return
 	}
 	found, err := shell.Result[voice.BrandVoice](outcome)
@@ -77,8 +77,8 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 		p.ServerError(w, r, err)
 		return
 	}
-	v := view{BrandVoice: found, Writes: shell.VisitorOf(r.Context()).Is(shell.Writers)}
-	if v.Writes { // other roles must not see the material
+	v := view{BrandVoice: found, CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers)}
+	if v.CanWrite { // other roles must not see the material
 		call, err := p.Call(r, "brand_voices")
 		if err == nil {
 			var material []voice.Material
@@ -93,13 +93,13 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 	p.ShowTitled(w, r, http.StatusOK, pages["voice"], found.Name, v)
 }
 
-func (p *Handlers) makeDefault(w http.ResponseWriter, a asked) {
-	if err := p.voices.MakeDefault(a.Context(), a.call, a.voice); err != nil {
-		p.ShowError(w, a.Request, err)
+func (p *Handlers) makeDefault(w http.ResponseWriter, req voiceRequest) {
+	if err := p.voices.MakeDefault(req.Context(), req.call, req.voice); err != nil {
+		p.ShowError(w, req.Request, err)
 		return
 	}
-	p.Flash(a.Request, "This is now the default voice for new texts.")
-	shell.Redirect(w, a.Request, pathOf(a.voice))
+	p.Flash(req.Request, "This is now the default voice for new texts.")
+	shell.Redirect(w, req.Request, pathOf(req.voice))
 }
 
 // deleteView is the page that confirms deleting a voice.
@@ -109,26 +109,26 @@ type deleteView struct {
 	Material int
 }
 
-func (p *Handlers) deletePage(w http.ResponseWriter, a asked) {
-	d, err := p.voices.Draft(a.Context(), a.call, a.voice)
+func (p *Handlers) deletePage(w http.ResponseWriter, req voiceRequest) {
+	d, err := p.voices.Draft(req.Context(), req.call, req.voice)
 	if err != nil {
-		p.elsewhere(w, a.Request, err, a.voice)
+		p.switchTeam(w, req.Request, err, req.voice)
 		return
 	}
-	material, err := p.voices.Materials(a.Context(), a.call, a.voice)
+	material, err := p.voices.Materials(req.Context(), req.call, req.voice)
 	if err != nil {
-		p.ShowError(w, a.Request, err)
+		p.ShowError(w, req.Request, err)
 		return
 	}
-	p.Show(w, a.Request, http.StatusOK, pages["delete"], "Delete a brand voice",
-		deleteView{a.voice, d.Name, len(material)})
+	p.Show(w, req.Request, http.StatusOK, pages["delete"], "Delete a brand voice",
+		deleteView{req.voice, d.Name, len(material)})
 }
 
-func (p *Handlers) delete(w http.ResponseWriter, a asked) {
-	if err := p.voices.Delete(a.Context(), a.call, a.voice); err != nil {
-		p.ShowError(w, a.Request, err)
+func (p *Handlers) delete(w http.ResponseWriter, req voiceRequest) {
+	if err := p.voices.Delete(req.Context(), req.call, req.voice); err != nil {
+		p.ShowError(w, req.Request, err)
 		return
 	}
-	p.Flash(a.Request, "The brand voice was deleted.")
-	shell.Redirect(w, a.Request, "/voices")
+	p.Flash(req.Request, "The brand voice was deleted.")
+	shell.Redirect(w, req.Request, "/voices")
 }

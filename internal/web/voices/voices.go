@@ -32,13 +32,13 @@ var pages = shell.Parse(files, nil, func(l *locale.Language) template.FuncMap {
 
 // Handlers serves the voice pages.
 type Handlers struct {
-	*shell.Frame
+	*shell.Shell
 
 	voices *voice.Service
 }
 
 // New returns the handlers.
-func New(f *shell.Frame, voices *voice.Service) *Handlers { return &Handlers{f, voices} }
+func New(f *shell.Shell, voices *voice.Service) *Handlers { return &Handlers{f, voices} }
 
 // Routes returns the routes of the pages. The material is visible only to people who may write.
 func (p *Handlers) Routes() []shell.Route {
@@ -47,22 +47,22 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /voices/new", For: shell.Writers, Do: p.newPage},
 		{Pattern: "POST /voices/new", For: shell.Writers, Do: p.create, RestoresForm: true},
 		{Pattern: "GET /voices/{id}", For: shell.Members, Do: p.page},
-		{Pattern: "GET /voices/{id}/edit", For: shell.Writers, Do: p.of(p.editPage)},
-		{Pattern: "POST /voices/{id}/edit", For: shell.Writers, Do: p.of(p.change), RestoresForm: true},
-		{Pattern: "POST /voices/{id}/default", For: shell.Writers, Do: p.of(p.makeDefault)},
-		{Pattern: "GET /voices/{id}/delete", For: shell.Writers, Do: p.of(p.deletePage)},
-		{Pattern: "POST /voices/{id}/delete", For: shell.Writers, Do: p.of(p.delete)},
-		{Pattern: "GET /voices/{id}/material", For: shell.Writers, Do: p.of(p.materialPage)},
-		{Pattern: "POST /voices/{id}/material", For: shell.Writers, Do: p.of(p.addMaterial), RestoresForm: true},
-		{Pattern: "POST /voices/{id}/material/past-posts", For: shell.Writers, Do: p.of(p.addPastPosts)},
-		{Pattern: "GET /voices/{id}/material/{material}", For: shell.Writers, Do: p.of(p.pieceOf(p.onePage))},
-		{Pattern: "POST /voices/{id}/material/{material}/remove", For: shell.Writers, Do: p.of(
-			p.pieceOf(p.removeMaterial))},
+		{Pattern: "GET /voices/{id}/edit", For: shell.Writers, Do: p.withVoice(p.editPage)},
+		{Pattern: "POST /voices/{id}/edit", For: shell.Writers, Do: p.withVoice(p.change), RestoresForm: true},
+		{Pattern: "POST /voices/{id}/default", For: shell.Writers, Do: p.withVoice(p.makeDefault)},
+		{Pattern: "GET /voices/{id}/delete", For: shell.Writers, Do: p.withVoice(p.deletePage)},
+		{Pattern: "POST /voices/{id}/delete", For: shell.Writers, Do: p.withVoice(p.delete)},
+		{Pattern: "GET /voices/{id}/material", For: shell.Writers, Do: p.withVoice(p.materialPage)},
+		{Pattern: "POST /voices/{id}/material", For: shell.Writers, Do: p.withVoice(p.addMaterial), RestoresForm: true},
+		{Pattern: "POST /voices/{id}/material/past-posts", For: shell.Writers, Do: p.withVoice(p.addPastPosts)},
+		{Pattern: "GET /voices/{id}/material/{material}", For: shell.Writers, Do: p.withVoice(p.withMaterial(p.onePage))},
+		{Pattern: "POST /voices/{id}/material/{material}/remove", For: shell.Writers, Do: p.withVoice(
+			p.withMaterial(p.removeMaterial))},
 	}
 }
 
-// asked is a request about one voice.
-type asked struct {
+// voiceRequest is a request about one voice.
+type voiceRequest struct {
 	*http.Request
 
 	call  operation.Call
@@ -70,8 +70,8 @@ type asked struct {
 	piece int64 // material in the path, if any
 }
 
-// of returns a handler that reads the voice in the path and the caller.
-func (p *Handlers) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {
+// withVoice returns a handler that reads the voice in the path and the caller.
+func (p *Handlers) withVoice(do func(http.ResponseWriter, voiceRequest)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := shell.PathID(r, "id")
 		if err != nil {
@@ -83,24 +83,24 @@ func (p *Handlers) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {
 			p.ShowError(w, r, err)
 			return
 		}
-		do(w, asked{Request: r, call: call, voice: id})
+		do(w, voiceRequest{Request: r, call: call, voice: id})
 	}
 }
 
-// pieceOf returns a handler that reads the material in the path.
-func (p *Handlers) pieceOf(do func(http.ResponseWriter, asked)) func(http.ResponseWriter, asked) {
-	return func(w http.ResponseWriter, a asked) {
+// withMaterial returns a handler that reads the material in the path.
+func (p *Handlers) withMaterial(do func(http.ResponseWriter, voiceRequest)) func(http.ResponseWriter, voiceRequest) {
+	return func(w http.ResponseWriter, req voiceRequest) {
 		var err error
-		if a.piece, err = shell.PathID(a.Request, "material"); err != nil {
-			p.ShowError(w, a.Request, err)
+		if req.piece, err = shell.PathID(req.Request, "material"); err != nil {
+			p.ShowError(w, req.Request, err)
 			return
 		}
-		do(w, a)
+		do(w, req)
 	}
 }
 
-// elsewhere shows a voice of another of the person's teams and selects that team.
-func (p *Handlers) elsewhere(w http.ResponseWriter, r *http.Request, err error, id int64) {
+// switchTeam selects the team of a voice and redirects to the voice, if the person belongs to that team.
+func (p *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error, id int64) {
 	p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
 		return p.voices.Home(ctx, id, teams)
 	})

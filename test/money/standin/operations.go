@@ -91,7 +91,7 @@ func (s *Service) search(ctx context.Context, call operation.Call, in Input) (op
 	err := call.InTx(ctx, s.parts.DB, "stand_in.start", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		started, err = s.parts.Jobs.Start(ctx, tx,
-			job.New{TeamID: call.TeamID, Type: searchType, Subject: in.Query, Total: jobSteps, Reservation: call.Reservation})
+			job.Params{TeamID: call.TeamID, Type: searchType, Subject: in.Query, Total: jobSteps, Reservation: call.Reservation})
 		if err != nil {
 			return err
 		}

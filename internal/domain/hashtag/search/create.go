@@ -104,7 +104,7 @@ func (s *Service) startJob(ctx context.Context, tx *db.Tx, call operation.Call, 
 			notes = []string{paidNote}
 		}
 	}
-	begun, err := s.Jobs.Start(ctx, tx, job.New{TeamID: t.team, Type: job.HashtagSearch, Subject: platform,
+	begun, err := s.Jobs.Start(ctx, tx, job.Params{TeamID: t.team, Type: job.HashtagSearch, Subject: platform,
 		Total: max(1, len(k.hashtags())), Reservation: call.Reservation})
 	if err != nil {
 		return begun, nil, err
@@ -129,7 +129,7 @@ func (s *Service) serveStored(ctx context.Context, tx *db.Tx, call operation.Cal
 	if err != nil {
 		return found, err
 	}
-	made, err := s.Jobs.Create(ctx, tx, job.New{TeamID: call.TeamID, Type: job.HashtagSearch, Subject: found.Subject,
+	made, err := s.Jobs.Create(ctx, tx, job.Params{TeamID: call.TeamID, Type: job.HashtagSearch, Subject: found.Subject,
 		Total: 1})
 	if err != nil {
 		return made, err

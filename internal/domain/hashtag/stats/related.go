@@ -35,33 +35,33 @@ const (
 // posts that were not found under that hashtag. See docs/scoring.md.
 func (s *Store) RelatedTo(ctx context.Context, platform string, tags []string, limit int) ([]Related, error) {
 	tags = tags[:min(len(tags), maxSeeds)]
-	here := map[int64]storedPost{}
+	target := map[int64]storedPost{}
 	for _, name := range tags {
 		posts, err := s.readPosts(ctx, targetQuery, platform, name, maxTargetPosts/len(tags))
 		if err != nil {
 			return nil, err
 		}
 		for _, p := range posts {
-			here[p.id] = p
+			target[p.id] = p
 		}
 	}
-	if len(here) == 0 {
+	if len(target) == 0 {
 		return []Related{}, nil
 	}
 	sample, err := s.readPosts(ctx, referenceQuery, platform, maxReferencePosts)
 	if err != nil {
 		return nil, err
 	}
-	related := rankRelated(here, sample, tags)
+	related := rankRelated(target, sample, tags)
 	related = related[:min(len(related), max(0, limit))]
 	return related, s.addStatistics(ctx, platform, related)
 }
 
 func (s *Store) readPosts(ctx context.Context, query string, args ...any) ([]storedPost, error) {
 	posts, err := db.All(ctx, s.db, func(rows *sql.Rows, p *storedPost) error {
-		var carried, found string
-		err := rows.Scan(&p.id, &carried, &found)
-		p.hashtags, p.foundUnder = strings.Fields(carried), strings.Fields(found)
+		var hashtags, foundUnder string
+		err := rows.Scan(&p.id, &hashtags, &foundUnder)
+		p.hashtags, p.foundUnder = strings.Fields(hashtags), strings.Fields(foundUnder)
 		return err
 	}, query, args...)
 	if err != nil {
@@ -86,29 +86,29 @@ func rankRelated(target map[int64]storedPost, sample []storedPost, seeds []strin
 			with[name]++
 		}
 	}
-	elsewhere := countReference(sample, seeds)
+	reference := countReference(sample, seeds)
 	tests := 0
-	for _, name := range union(sortedKeys(with), sortedKeys(elsewhere.carrying)) {
-		if with[name]+elsewhere.carrying[name]-elsewhere.foundUnder[name] >= minSupport && !slices.Contains(seeds,
+	for _, name := range union(sortedKeys(with), sortedKeys(reference.containing)) {
+		if with[name]+reference.containing[name]-reference.foundUnder[name] >= minSupport && !slices.Contains(seeds,
 			name) {
 			tests++
 		}
 	}
 	out := []Related{}
-	least := map[string]float64{}
+	lowerBounds := map[string]float64{}
 	for name, posts := range with {
 		if posts < minSupport || slices.Contains(seeds, name) {
 			continue
 		}
-		l := newLift(posts, len(target), elsewhere.carrying[name]-elsewhere.foundUnder[name],
-			elsewhere.posts-elsewhere.foundUnder[name])
-		if least[name] = l.lowerBound(familywiseError / float64(tests)); least[name] > 1 {
+		l := newLift(posts, len(target), reference.containing[name]-reference.foundUnder[name],
+			reference.posts-reference.foundUnder[name])
+		if lowerBounds[name] = l.lowerBound(familywiseError / float64(tests)); lowerBounds[name] > 1 {
 			out = append(out, Related{Statistics: Statistics{Hashtag: name}, Support: posts,
 				Share: float64(posts) / float64(len(target)), Lift: l.estimate()})
 		}
 	}
 	slices.SortFunc(out, func(a, b Related) int {
-		return cmp.Or(cmp.Compare(least[b.Hashtag], least[a.Hashtag]), b.Support-a.Support, cmp.Compare(a.Hashtag,
+		return cmp.Or(cmp.Compare(lowerBounds[b.Hashtag], lowerBounds[a.Hashtag]), b.Support-a.Support, cmp.Compare(a.Hashtag,
 			b.Hashtag))
 	})
 	return out
@@ -116,19 +116,19 @@ func rankRelated(target map[int64]storedPost, sample []storedPost, seeds []strin
 
 // referenceCounts counts hashtags in the sampled posts that have no seed hashtag.
 type referenceCounts struct {
-	posts                int
-	carrying, foundUnder map[string]int // number of posts that contain a hashtag, and how many of them were found under it
+	posts                  int
+	containing, foundUnder map[string]int // number of posts that contain a hashtag, and how many of them were found under it
 }
 
 func countReference(sample []storedPost, seeds []string) referenceCounts {
-	out := referenceCounts{carrying: map[string]int{}, foundUnder: map[string]int{}}
+	out := referenceCounts{containing: map[string]int{}, foundUnder: map[string]int{}}
 	for _, p := range sample {
 		if slices.ContainsFunc(p.hashtags, func(name string) bool { return slices.Contains(seeds, name) }) {
 			continue
 		}
 		out.posts++
 		for _, name := range p.hashtags {
-			out.carrying[name]++
+			out.containing[name]++
 		}
 		for _, name := range p.foundUnder {
 			out.foundUnder[name]++
