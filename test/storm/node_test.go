@@ -137,7 +137,7 @@ var crashPoints = []string{
 	"after commit call", "before delivery.published", "after delivery.published",
 	"before post.release", "after post.release", "after resolve call", "before delivery.later", "after delivery.later",
 	"before report.measured", "after report.measured", "before search.end", "after search.end",
-	"before media.add", "after media.add", "after media put", "before media.downloaded", "after media.downloaded",
+	"before media.add", "after media.add", "after media put", "before media.download_end", "after media.download_end",
 	"before job.claim", "after job.claim", "before delivery.claim", "after delivery.claim",
 	"before social.refreshed", "after social.refreshed", "before limit.lease_calls", "after limit.lease_calls",
 	"before team.by_hand", "after team.by_hand",
