@@ -264,14 +264,14 @@ func TestHashtagPages(t *testing.T) {
 	})
 }
 
-// The form of a new list works even if the posts that it suggests hashtags from cannot be read.
-func TestNewListWithoutSuggestions(t *testing.T) {
+// The form of a new list suggests the hashtags at the end of long texts. It works even if the posts cannot be read.
+func TestNewListSuggestions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		c.draft(t, "On the bar #coffee", "")
-		b.open("/hashtags/new").shows(200, "From your posts", "#coffee")
-		must.Get(h.db.Writer().ExecContext(t.Context(), `ALTER TABLE post_targets RENAME TO post_targets_gone`))(t)
+		c.draft(t, strings.Repeat("On the bar. ", 11)+"#coffeeshop", "") // the excerpt ends in the hashtag
+		b.open("/hashtags/new").shows(200, "From your posts", "#coffeeshop")
+		must.Get(h.db.Writer().ExecContext(t.Context(), `ALTER TABLE posts RENAME COLUMN caption TO caption_gone`))(t)
 		b.open("/hashtags/new").shows(200, "New hashtag list").lacks("From your posts").
 			form("Create list").fill("name", "Bar").fill("hashtags", "coffee").press().shows(200, "The list was created.")
 	})

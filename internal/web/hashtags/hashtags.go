@@ -11,6 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/hashtag/list"
 	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/web/shell"
 )
@@ -25,12 +26,13 @@ type Handlers struct {
 	*shell.Shell
 
 	lists *list.Service
+	posts *post.Service
 	jobs  *job.Store
 }
 
 // New returns the handlers.
-func New(f *shell.Shell, lists *list.Service, jobs *job.Store) *Handlers {
-	return &Handlers{f, lists, jobs}
+func New(f *shell.Shell, lists *list.Service, posts *post.Service, jobs *job.Store) *Handlers {
+	return &Handlers{f, lists, posts, jobs}
 }
 
 // Routes returns the routes of the pages.

@@ -6,9 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/hashtag/list"
-	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/network"
 )
 
@@ -26,16 +24,15 @@ type suggestion struct {
 // suggest returns the hashtags of the team's newest posts, the most used first, and those of the ready-made list that has
 // the most of them.
 func (p *Handlers) suggest(r *http.Request) ([]suggestion, error) {
-	outcome, err := p.Do(r, "list_posts", operation.Arguments{"limit": int64(readPosts)})
+	call, err := p.Call(r, "hashtag_lists")
 	if err != nil {
 		return nil, err
 	}
-	found, ok := outcome.Data.(post.PostList)
-	call, err := p.Call(r, "hashtag_lists")
-	if err != nil || !ok {
+	texts, err := p.posts.LatestTexts(r.Context(), call.TeamID, readPosts)
+	if err != nil {
 		return nil, err
 	}
-	used := mostUsed(found.Posts)
+	used := mostUsed(texts)
 	var out []suggestion
 	if len(used) > 0 {
 		out = append(out, suggestion{Hashtags: used[:min(len(used), maxSuggested)]})
@@ -47,12 +44,12 @@ func (p *Handlers) suggest(r *http.Request) ([]suggestion, error) {
 	return out, nil
 }
 
-// mostUsed returns the hashtags in the beginnings of posts, the most used first.
-func mostUsed(posts []post.PostEntry) []string {
+// mostUsed returns the hashtags in texts, the most used first.
+func mostUsed(texts []string) []string {
 	uses := map[string]int{}
 	var out []string
-	for _, one := range posts {
-		for _, h := range network.Hashtags(one.Excerpt) {
+	for _, text := range texts {
+		for _, h := range network.Hashtags(text) {
 			h = strings.ToLower(strings.TrimPrefix(h, "#"))
 			if uses[h]++; uses[h] == 1 {
 				out = append(out, h)
