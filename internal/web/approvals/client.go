@@ -1,7 +1,6 @@
 package approvals
 
 import (
-	"cmp"
 	"net/http"
 	"strings"
 	"time"
@@ -77,12 +76,8 @@ var inGrid = map[string]int{"facebook": 4, "linkedin": 4, "x": 4, "bluesky": 4}
 // postContents returns the distinct contents of a post by network, with full texts and the day of its time.
 func postContents(p post.Record, link string, l *locale.Language, zone *time.Location) []look {
 	out := distinctContents(p, link)
-	var when string
-	if at := cmp.Or(p.PublishedAt, p.ScheduledAt); !at.IsZero() {
-		when = l.Format(at.In(zone), locale.Day)
-	}
 	for i := range out {
-		out[i].Lang, out[i].When = l, when
+		out[i].Lang, out[i].When = l, preview.Date(l, p, zone)
 	}
 	return out
 }

@@ -50,12 +50,8 @@ func (v *view) Looks() []preview.Post {
 	if len(out) == 0 {
 		out = append(out, preview.New(preview.Author{}, network.Content{Text: v.Caption, Media: v.Stored.Media}))
 	}
-	var when string
-	if at := cmp.Or(v.Stored.PublishedAt, v.Stored.ScheduledAt); !at.IsZero() {
-		when = v.lang.Format(at.In(v.zone), locale.Day)
-	}
 	for i := range out {
-		out[i].Lang, out[i].When = v.lang, when
+		out[i].Lang, out[i].When = v.lang, preview.Date(v.lang, v.Stored, v.zone)
 		out[i].Play = v.Client // it is all that clients see of the media
 	}
 	return out

@@ -89,6 +89,15 @@ func New(a Author, c network.Content) Post {
 	return p
 }
 
+// Date returns the date of a post for people, or "" for a post without a time.
+func Date(l *locale.Language, p post.Record, zone *time.Location) string {
+	at := cmp.Or(p.PublishedAt, p.ScheduledAt)
+	if at.IsZero() {
+		return ""
+	}
+	return l.Format(at.In(zone), locale.Day)
+}
+
 // HTML returns the post as its network shows it.
 func (p Post) HTML() (template.HTML, error) {
 	name := p.Platform + ".html"

@@ -3,11 +3,14 @@ package preview
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
@@ -54,6 +57,25 @@ func TestFoldKeepsText(t *testing.T) {
 			t.Fatalf("%q became %q", text, all.String())
 		}
 	})
+}
+
+// A post has the date of its publication, or else of its schedule, in the time zone.
+func TestDate(t *testing.T) {
+	t.Parallel()
+	zone := must.Get(time.LoadLocation("Europe/Berlin"))(t)
+	scheduled, published := time.Date(2026, 6, 1, 23, 0, 0, 0, time.UTC), time.Date(2026, 6, 3, 9, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		post post.Record
+		want string
+	}{
+		{post.Record{}, ""},
+		{post.Record{ScheduledAt: scheduled}, "2 Jun 2026"},
+		{post.Record{ScheduledAt: scheduled, PublishedAt: published}, "3 Jun 2026"},
+	} {
+		if got := Date(locale.English, c.post, zone); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
 }
 
 // draw returns the HTML of a post on a network.
