@@ -45,6 +45,15 @@ func (TikTokOptions) Descriptions() map[string]string {
 	}
 }
 
+// TikTokAudience is a privacy level of TikTok with its name for people.
+type TikTokAudience struct{ Level, Name string }
+
+// TikTokAudiences are all audiences of TikTok.
+var TikTokAudiences = []TikTokAudience{
+	{"PUBLIC_TO_EVERYONE", "Everyone"}, {"MUTUAL_FOLLOW_FRIENDS", "Friends"}, {"FOLLOWER_OF_CREATOR", "Followers"},
+	{"SELF_ONLY", "Only me"},
+}
+
 // The modes of a post on TikTok. An empty mode means direct.
 const (
 	TikTokDirect = "direct"

@@ -248,7 +248,7 @@ func TestTikTokDefault(t *testing.T) {
 			t.Errorf("options %v, default %s", shown["options"], diff)
 		}
 		editor := c.as(t, access.Editor)
-		editor.open("/posts/new").shows(http.StatusOK, "Default: Only the account itself")
+		editor.open("/posts/new").shows(http.StatusOK, "Default: Only me")
 
 		own := map[string]any{"tiktok": map[string]any{"privacy_level": "PUBLIC_TO_EVERYONE"}}
 		c.callTool(t, "update_post", map[string]any{"id": made["id"], "options": own})

@@ -2,9 +2,9 @@ package tiktok
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"pressroom.example/pressroom/internal/network"
@@ -72,9 +72,12 @@ func (n *Network) requiredScopes(g network.Grant) []network.RequiredScope {
 
 // describe returns a summary of the account's settings for people.
 func (c creator) describe() string {
-	text := "Audiences: " + network.Clip(strings.Join(c.Privacy, ", "), maxName)
-	if c.Longest > 0 {
-		text += ". Longest video: " + strconv.FormatInt(c.Longest, 10) + " seconds"
+	text := "Audiences: " + audienceList(c.Privacy)
+	switch {
+	case c.Longest >= 120 && c.Longest%60 == 0:
+		text += fmt.Sprintf(". Longest video: %d minutes", c.Longest/60)
+	case c.Longest > 0:
+		text += fmt.Sprintf(". Longest video: %d seconds", c.Longest)
 	}
 	var off []string
 	for _, feature := range []struct {

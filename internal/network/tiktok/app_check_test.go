@@ -14,7 +14,7 @@ func TestAppCheck(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	networktest.WantFinding(t, f.CheckedAccount(f.Connect("", "mira.keller")), network.Works,
-		"creator_info: Audiences: PUBLIC_TO_EVERYONE, MUTUAL_FOLLOW_FRIENDS, SELF_ONLY. Longest video: 600 seconds.",
+		"creator_info: Audiences: Everyone, Friends, Only me. Longest video: 10 minutes.",
 		"Turned off: duets, stitches")
 	g := f.Grant()
 	g.Scopes = []string{scopeInTest}

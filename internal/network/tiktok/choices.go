@@ -1,7 +1,6 @@
 package tiktok
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -168,13 +167,15 @@ func (n *Network) creatorInfo(ctx context.Context, g network.Grant) (creator, er
 	return about, err
 }
 
-// audienceNames are the names of audiences for people.
-var audienceNames = map[string]string{
-	privacyPublic: "Everyone", "MUTUAL_FOLLOW_FRIENDS": "Friends", "FOLLOWER_OF_CREATOR": "Followers", privacySelf: "Only me",
-}
-
 // audienceName returns the name of an audience, or its code if it has none.
-func audienceName(code string) string { return cmp.Or(audienceNames[code], code) }
+func audienceName(code string) string {
+	for _, a := range network.TikTokAudiences {
+		if a.Level == code {
+			return a.Name
+		}
+	}
+	return code
+}
 
 // audienceList returns the names of audiences.
 func audienceList(codes []string) string {
@@ -182,7 +183,7 @@ func audienceList(codes []string) string {
 	for i, code := range codes {
 		names[i] = audienceName(code)
 	}
-	return strings.Join(names, ", ")
+	return network.Clip(strings.Join(names, ", "), maxName)
 }
 
 // checkAllowed returns an error if the account does not allow a choice. It changes no choice.
@@ -200,7 +201,7 @@ func (c creator) checkAllowed(p draft) error {
 	if !slices.Contains(c.Privacy, p.Choices.PrivacyLevel) {
 		return refuse(network.Rejected, codePrivacyMismatch, fmt.Sprintf(
 			"This account does not offer the audience “%s”. Choose from: %s.", audienceName(p.Choices.PrivacyLevel),
-			network.Clip(audienceList(c.Privacy), maxName)))
+			audienceList(c.Privacy)))
 	}
 	var off []string
 	for _, feature := range []struct {

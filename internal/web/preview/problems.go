@@ -2,7 +2,6 @@ package preview
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -44,7 +43,7 @@ var problemForms = []locale.Key{
 	"Audiences: %s. Longest video: %s seconds",
 	"Audiences: %s. Turned off: %s",
 	"Audiences: %s",
-	offerForm,
+	"This account does not offer the audience “%s”. Choose from: %s.",
 }
 
 // valueForms are the values of problems that are words.
@@ -53,36 +52,8 @@ var valueForms = []locale.Key{
 	"%s items", "Image %s", "Video %s", "%s or %s",
 }
 
-// offerForm is the refusal of an audience that a TikTok account does not offer.
-const offerForm locale.Key = "This account does not offer the audience “%s”. Choose from: %s."
-
 // apiField is the name of an API field in a problem.
 var apiField = regexp.MustCompile(` \(options\.[a-z_.]+\)`)
-
-// settingsPrefix begins the summary of the posting settings of a TikTok account.
-const settingsPrefix = "Audiences: "
-
-// wholeMinutes returns the longest video of the summary in minutes, if it is whole and more than one.
-func wholeMinutes(text string) string {
-	return videoSeconds.ReplaceAllStringFunc(text, func(found string) string {
-		n, err := strconv.Atoi(videoSeconds.FindStringSubmatch(found)[1])
-		if err != nil || n < 120 || n%60 != 0 {
-			return found
-		}
-		return "Longest video: " + strconv.Itoa(n/60) + " minutes"
-	})
-}
-
-// videoSeconds is the longest video in this summary.
-var videoSeconds = regexp.MustCompile(`Longest video: (\d+) seconds`)
-
-// audiences are the names of TikTok's audiences in this summary.
-var audiences = []shell.Choice{
-	{Value: "PUBLIC_TO_EVERYONE", Name: "Everyone"},
-	{Value: "MUTUAL_FOLLOW_FRIENDS", Name: "Friends"},
-	{Value: "FOLLOWER_OF_CREATOR", Name: "Followers"},
-	{Value: "SELF_ONLY", Name: "Only me"},
-}
 
 // form is a text with a pattern that finds its values.
 type form struct {
@@ -105,34 +76,25 @@ var forms = sync.OnceValues(func() ([]form, []form) { return formsOf(problemForm
 var fraction = regexp.MustCompile(`^\d+\.\d+(:1)?$`)
 
 // ProblemText returns the text of what a network refuses in a language, or in English if it has no translation. It names
-// the audiences of a TikTok account instead of their codes, and no fields of the API. Its longest video is in minutes.
+// no fields of the API.
 func ProblemText(l *locale.Language, text string) string {
-	if strings.HasPrefix(text, settingsPrefix) {
-		text = wholeMinutes(text)
-	}
-	out := text
 	if l != locale.English {
 		problems, _ := forms()
-		out = translate(l, problems, text)
+		text = translate(l, problems, text)
 	}
-	if strings.HasPrefix(text, settingsPrefix) {
-		for _, a := range audiences {
-			out = strings.ReplaceAll(out, a.Value, l.T(a.Name))
-		}
-	}
-	return apiField.ReplaceAllString(out, "")
+	return apiField.ReplaceAllString(text, "")
 }
 
-// translateValue translates a value of a problem. Names of audiences are a list.
-func translateValue(l *locale.Language, problem locale.Key, values []form, value string) string {
-	if problem != offerForm {
-		return translate(l, values, value)
+// translateValue translates a value of a problem, which may be a list.
+func translateValue(l *locale.Language, values []form, value string) string {
+	if out := translate(l, values, value); out != value {
+		return out
 	}
-	names := strings.Split(value, ", ")
-	for i, name := range names {
-		names[i] = shell.Text(l, name)
+	items := strings.Split(value, ", ")
+	for i, item := range items {
+		items[i] = shell.Text(l, item)
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(items, ", ")
 }
 
 func translate(l *locale.Language, all []form, text string) string {
@@ -147,7 +109,7 @@ func translate(l *locale.Language, all []form, text string) string {
 		}
 		args := make([]any, len(found)-1)
 		for i, value := range found[1:] {
-			args[i] = translateValue(l, f.key, values, value)
+			args[i] = translateValue(l, values, value)
 		}
 		return l.T(f.key, args...)
 	}

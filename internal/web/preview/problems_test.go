@@ -37,6 +37,10 @@ func TestProblemText(t *testing.T) {
 			"Dieses Konto bietet die Zielgruppe „Alle“ nicht an. Zur Wahl stehen: Nur ich, Follower.",
 		},
 		{
+			"Audiences: Everyone, Friends, Followers, Only me. Longest video: 10 minutes. Turned off: duets, stitches",
+			"Zielgruppen: Alle, Freunde, Follower, Nur ich. Längstes Video: 10 Minuten. Ausgeschaltet: Duette, Stitches",
+		},
+		{
 			"Something else.",
 			"Something else.",
 		},
@@ -48,28 +52,6 @@ func TestProblemText(t *testing.T) {
 		if got := ProblemText(locale.English, text); got != text {
 			t.Errorf("%q in English: %q", text, got)
 		}
-	}
-}
-
-// The settings of a TikTok account have names of audiences, no codes.
-func TestProblemTextAudiences(t *testing.T) {
-	t.Parallel()
-	text := "Audiences: PUBLIC_TO_EVERYONE, MUTUAL_FOLLOW_FRIENDS, FOLLOWER_OF_CREATOR, SELF_ONLY. Longest video: 600 seconds"
-	for l, want := range map[*locale.Language]string{
-		locale.English: "Audiences: Everyone, Friends, Followers, Only me. Longest video: 10 minutes",
-		locale.German:  "Zielgruppen: Alle, Freunde, Follower, Nur ich. Längstes Video: 10 Minuten",
-	} {
-		if got := ProblemText(l, text); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-	for _, kept := range []string{"Audiences: Everyone. Longest video: 90 seconds", "Audiences: Everyone. Longest video: 60 seconds"} {
-		if got := ProblemText(locale.English, kept); got != kept {
-			t.Errorf("%q, want %q", got, kept)
-		}
-	}
-	if got := ProblemText(locale.English, "SELF_ONLY.jpg is missing"); got != "SELF_ONLY.jpg is missing" {
-		t.Errorf("a text of something else: %q", got)
 	}
 }
 

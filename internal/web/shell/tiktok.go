@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // Choice is a value of a select field, with words for people.
@@ -13,12 +14,13 @@ type Choice struct {
 }
 
 // TikTokAudiences are the audiences of TikTok.
-var TikTokAudiences = []Choice{
-	{"PUBLIC_TO_EVERYONE", "Everyone"},
-	{"MUTUAL_FOLLOW_FRIENDS", "Friends: followers whom the account follows"},
-	{"FOLLOWER_OF_CREATOR", "Followers"},
-	{"SELF_ONLY", "Only the account itself"},
-}
+var TikTokAudiences = func() []Choice {
+	var out []Choice
+	for _, a := range network.TikTokAudiences {
+		out = append(out, Choice{a.Level, locale.Key(a.Name)})
+	}
+	return out
+}()
 
 // IsOffered reports whether one of the choices has the value.
 func IsOffered(all []Choice, value string) bool {
