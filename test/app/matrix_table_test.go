@@ -271,6 +271,7 @@ var matrix = map[string]entry{
 	"GET /docs/api/{chapter}":                          {who: shell.Anyone},
 	"GET /reports":                                     {who: shell.Members},
 	"GET /reports/new":                                 {who: shell.Spenders},
+	"GET /reports/new/preview":                         {who: shell.Spenders},
 	"POST /reports":                                    {who: shell.Spenders, form: url.Values{"subject": {"quay_cafe"}}},
 	"GET /reports/compare":                             {who: shell.Members, status: 400},
 	"GET /reports/{id}":                                {who: shell.Members},

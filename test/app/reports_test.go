@@ -216,6 +216,10 @@ func TestReportPreview(t *testing.T) {
 		b.createReport(c, "profile", "instagram", "harbour_cafe")
 		b.open("/reports/new?subject=Harbour_Cafe").
 			shows(http.StatusOK, "Free of charge Your team already has this report, measured").lacks("left afterward")
+		part := b.open("/reports/new/preview?subject=Harbour_Cafe").shows(http.StatusOK, "Free of charge").lacks("Create report")
+		if n := len(part.source); n > 2000 {
+			t.Errorf("the preview has %d bytes", n)
+		}
 		b.open("/reports/new?platform=tiktok&subject=harbour_cafe").shows(http.StatusOK, "@harbour_cafe Profile on TikTok.")
 		b.open("/reports/new?type=hashtag&subject=latteart").shows(http.StatusOK, "Your team has too few credits.")
 		if n := h.count(t, "reports WHERE team_id = ?", c.team.ID); n != 1 {

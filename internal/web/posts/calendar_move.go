@@ -230,5 +230,5 @@ func (p *Handlers) quick(w http.ResponseWriter, r *http.Request) {
 		local := held.ScheduledAt.In(zone)
 		view.Date, view.Time = local.Format(time.DateOnly), local.Format("15:04")
 	}
-	p.piece(w, r, "quick", view)
+	p.ShowPart(w, r, pages["quick"], "live", view)
 }

@@ -76,7 +76,7 @@ func (p *Handlers) jobLive(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.piece(w, r, "job", v)
+	p.ShowPart(w, r, pages["job"], "live", v)
 }
 
 func (p *Handlers) readJob(r *http.Request) (jobView, error) {

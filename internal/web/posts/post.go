@@ -1,7 +1,6 @@
 package posts
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -184,17 +183,7 @@ func (p *Handlers) live(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.piece(w, r, "post", &v)
-}
-
-// piece answers with the block "live" of a page.
-func (p *Handlers) piece(w http.ResponseWriter, r *http.Request, page string, body any) {
-	var out bytes.Buffer
-	if err := pages[page](p.Language(r)).ExecuteTemplate(&out, "live", body); err != nil {
-		p.ServerError(w, r, fmt.Errorf("rendering a part of a page: %w", err))
-		return
-	}
-	shell.WriteHTML(w, r, http.StatusOK, out.Bytes())
+	p.ShowPart(w, r, pages["post"], "live", &v)
 }
 
 // liveView returns the part of the page that refreshes.

@@ -236,17 +236,23 @@ func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
 	p.showNew(w, r, http.StatusOK, newView{Type: q.Get("type"), Platform: q.Get("platform"), Subject: q.Get("subject")})
 }
 
-func (p *Handlers) showNew(w http.ResponseWriter, r *http.Request, status int, view newView) {
-	var err error
-	if view.budget, err = p.budget(r); err != nil {
+// newPreview answers with what is known about the subject of a new report. The answer is empty without a valid subject.
+func (p *Handlers) newPreview(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	view := newView{Type: q.Get("type"), Platform: q.Get("platform"), Subject: q.Get("subject")}
+	if err := p.addPreview(r, &view); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	if view.Type != report.Hashtag {
-		view.Type = report.Profile
+	p.ShowPart(w, r, pages["new"], "preview", view)
+}
+
+func (p *Handlers) showNew(w http.ResponseWriter, r *http.Request, status int, view newView) {
+	if err := p.addPreview(r, &view); err != nil {
+		p.ShowError(w, r, err)
+		return
 	}
-	team := shell.VisitorOf(r.Context()).Team
-	own, err := p.reports.OwnProfiles(r.Context(), team.ID)
+	own, err := p.reports.OwnProfiles(r.Context(), shell.VisitorOf(r.Context()).Team.ID)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -254,6 +260,19 @@ func (p *Handlers) showNew(w http.ResponseWriter, r *http.Request, status int, v
 	for _, o := range own {
 		view.Own = append(view.Own, ownProfile{o})
 	}
+	p.Show(w, r, status, pages["new"], "New report", view)
+}
+
+// addPreview adds the prices and, if the subject is valid, what is known about it.
+func (p *Handlers) addPreview(r *http.Request, view *newView) error {
+	var err error
+	if view.budget, err = p.budget(r); err != nil {
+		return err
+	}
+	if view.Type != report.Hashtag {
+		view.Type = report.Profile
+	}
+	team := shell.VisitorOf(r.Context()).Team
 	known, err := p.reports.Preview(r.Context(), team.ID,
 		report.CreateInput{Type: view.Type, Platform: view.Network(), Subject: view.Subject})
 	switch {
@@ -263,10 +282,9 @@ func (p *Handlers) showNew(w http.ResponseWriter, r *http.Request, status int, v
 		}
 		view.Preview = &known
 	case apierr.FromError(err).IsServerError():
-		p.ShowError(w, r, err)
-		return
+		return err
 	}
-	p.Show(w, r, status, pages["new"], "New report", view)
+	return nil
 }
 
 func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"fmt"
 	"html/template"
 	"io/fs"
 	"net/http"
@@ -149,6 +150,16 @@ func (s *Shell) ShowStable(w http.ResponseWriter, r *http.Request, show Page, ti
 	s.show(w, r, http.StatusOK, show, page{
 		Title: title, Body: body, Menu: s.settingsMenu(r, VisitorOf(r.Context())), Stable: true,
 	})
+}
+
+// ShowPart answers with a block of a page.
+func (s *Shell) ShowPart(w http.ResponseWriter, r *http.Request, show Page, block string, body any) {
+	var out bytes.Buffer
+	if err := show(s.Language(r)).ExecuteTemplate(&out, block, body); err != nil {
+		s.ServerError(w, r, fmt.Errorf("rendering a part of a page: %w", err))
+		return
+	}
+	WriteHTML(w, r, http.StatusOK, out.Bytes())
 }
 
 func (s *Shell) show(w http.ResponseWriter, r *http.Request, status int, show Page, p page) {

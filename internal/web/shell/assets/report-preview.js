@@ -19,13 +19,19 @@
       box.replaceChildren();
       return;
     }
+    box.ariaBusy = 'true'; // hides the preview of an earlier subject
+    let parts = [];
     try {
-      const answer = await fetch(`/reports/new?${query}`, { headers: { Accept: 'text/html' }, signal });
-      const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById('preview');
-      if (answer.ok && fresh && !signal.aborted) box.replaceChildren(...fresh.childNodes);
+      const answer = await fetch(`/reports/new/preview?${query}`, { signal });
+      if (answer.ok && !answer.redirected) {
+        parts = new DOMParser().parseFromString(await answer.text(), 'text/html').body.childNodes;
+      }
     } catch {
       // The next change asks again.
     }
+    if (signal.aborted) return;
+    box.replaceChildren(...parts);
+    box.ariaBusy = 'false';
   };
 
   form.addEventListener('input', () => {
