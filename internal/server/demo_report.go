@@ -2,16 +2,12 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
-
-	"github.com/google/uuid"
 
 	"pressroom.example/pressroom/internal/domain/provider/instagramgraph"
 	"pressroom.example/pressroom/internal/domain/provider/tiktokresearch"
 	"pressroom.example/pressroom/internal/domain/report"
-	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/sandbox"
 )
 
@@ -38,48 +34,40 @@ func (q *Quickstart) sandboxSources(ctx context.Context) (SourceSettings, error)
 // demoSubject is the profile of the first sample report: one in the same trade, with a time of the week that stands out.
 const demoSubject = "north.cafe"
 
+// demoReport is a sample report. The engagement of earlier measurements is a multiple of the newest.
+type demoReport struct {
+	report.CreateInput
+
+	earlier float64
+}
+
 // demoReports are the sample reports, the last at the top of the list.
-var demoReports = []report.CreateInput{
-	{Type: report.Profile, Platform: "tiktok", Subject: "quay.roasters"},
-	{Type: report.Profile, Platform: "instagram", Subject: "harbour.bread"},
-	{Type: report.Profile, Platform: "instagram", Subject: demoSubject},
+var demoReports = []demoReport{
+	{report.CreateInput{Type: report.Profile, Platform: "tiktok", Subject: "quay.roasters"}, 1.034},
+	{report.CreateInput{Type: report.Profile, Platform: "instagram", Subject: "harbour.bread"}, 0.962},
+	{report.CreateInput{Type: report.Profile, Platform: "instagram", Subject: demoSubject}, 0.971},
 }
 
 // demoMeasurements is the number of earlier measurements of each sample report, a week apart.
 const demoMeasurements = 6
 
-// addSampleReports creates reports free of charge. They are made once the service runs.
+// addSampleReports creates reports free of charge, with the sizes that the profiles had in earlier weeks, so that they show
+// growth. The reports are made once the service runs.
 func (q *Quickstart) addSampleReports(ctx context.Context, team int64) error {
-	for _, in := range demoReports {
-		if err := q.addMeasurements(ctx, team, in); err != nil {
-			return err
+	for _, d := range demoReports {
+		var sizes []report.Size
+		for week := demoMeasurements; week > 0; week-- {
+			at := q.db.Now().AddDate(0, 0, -7*week)
+			sizes = append(sizes, report.Size{At: at, Followers: sandbox.FollowersAt(d.Platform, d.Subject, at)})
 		}
-		if err := q.Reports.CreateFree(ctx, team, in); err != nil {
+		if err := q.Reports.AddMeasurements(ctx, team, d.CreateInput, sizes); err != nil {
+			return fmt.Errorf("adding measurements to a demo report: %w", err)
+		}
+		if err := q.Reports.CreateFree(ctx, team, d.CreateInput); err != nil {
 			return fmt.Errorf("creating a demo report: %w", err)
 		}
 	}
 	return nil
-}
-
-// addMeasurements stores the sizes that a profile of the sandbox had in earlier weeks, so that its report shows growth.
-func (q *Quickstart) addMeasurements(ctx context.Context, team int64, in report.CreateInput) error {
-	id := uuid.Must(uuid.NewV7()).String()
-	return q.db.InTx(ctx, "quickstart.measurements", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO reports (id, team_id, kind, platform, subject, status, created_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			id, team, in.Type, in.Platform, in.Subject, string(report.Pending), db.Micros(tx.Now()))
-		if err != nil {
-			return fmt.Errorf("inserting a demo report: %w", err)
-		}
-		for week := demoMeasurements; week > 0; week-- {
-			at := tx.Now().AddDate(0, 0, -7*week)
-			if _, err := tx.Exec(ctx, `INSERT INTO report_samples (report_id, measured_at, sample) VALUES (?, ?, ?)`,
-				id, db.Micros(at), fmt.Sprintf(`{"followers": %d}`, sandbox.FollowersAt(in.Platform, in.Subject, at))); err != nil {
-				return fmt.Errorf("inserting a measurement of a demo report: %w", err)
-			}
-		}
-		return nil
-	})
 }
 
 const (
@@ -89,30 +77,25 @@ const (
 
 // addRates gives the earlier measurements of the sample reports an engagement that rises or falls a little to the newest.
 func (q *Quickstart) addRates(ctx context.Context) error {
-	for i, in := range demoReports {
-		var id, newest string
-		err := q.db.QueryRow(ctx, `SELECT r.id, s.sample FROM reports r JOIN report_samples s ON s.report_id = r.id
-			WHERE r.team_id = ? AND r.subject = ? ORDER BY s.measured_at DESC LIMIT 1`,
-			q.Greeting.Team.ID, in.Subject).Scan(&id, &newest)
+	team := q.Greeting.Team.ID
+	for _, d := range demoReports {
+		known, err := q.Reports.Preview(ctx, team, d.CreateInput)
 		if err != nil {
-			return fmt.Errorf("reading the newest measurement of a demo report: %w", err)
+			return fmt.Errorf("reading a demo report: %w", err)
 		}
-		var now struct {
-			Engagement float64 `json:"Engagement"` //nolint:tagliatelle // as stored
+		trends, err := q.Reports.Trends(ctx, team, []string{known.ID})
+		if err != nil {
+			return fmt.Errorf("reading the measurements of a demo report: %w", err)
 		}
-		if err := json.Unmarshal([]byte(newest), &now); err != nil {
-			return fmt.Errorf("decoding the newest measurement of a demo report: %w", err)
-		}
-		if now.Engagement == 0 {
+		sizes := trends[known.ID]
+		newest := len(sizes) - 1
+		if newest < 0 || sizes[newest].Engagement == nil {
 			continue // it was not measured in time
 		}
-		rate := now.Engagement * []float64{1.034, 0.962, 0.971}[i]
-		err = q.db.InTx(ctx, "quickstart.rates", func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, `UPDATE report_samples SET sample = REPLACE(sample, '}', ?) WHERE report_id = ? AND sample <> ?`,
-				fmt.Sprintf(`, "engagement": %.5f}`, rate), id, newest)
-			return err
-		})
-		if err != nil {
+		for i := range sizes[:newest] {
+			sizes[i].Engagement = new(*sizes[newest].Engagement * d.earlier)
+		}
+		if err := q.Reports.AddMeasurements(ctx, team, d.CreateInput, sizes[:newest]); err != nil {
 			return fmt.Errorf("storing the engagement of a demo report: %w", err)
 		}
 	}

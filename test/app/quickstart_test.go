@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/report"
 	"pressroom.example/pressroom/internal/server"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
@@ -67,6 +68,25 @@ func TestQuickstartHistory(t *testing.T) {
 	}
 	if len(weeks) != 4 || len(platforms) != 7 {
 		t.Errorf("posts in the weeks %v on %v, want 4 weeks and 7 networks", weeks, platforms)
+	}
+}
+
+// The demo team's reports show the followers and the engagement of earlier weeks.
+func TestQuickstartReports(t *testing.T) {
+	t.Parallel()
+	h, greeting := openQuickstart(t)
+	for platform, subject := range map[string]string{"tiktok": "quay.roasters", "instagram": "north.cafe"} {
+		known := must.Get(h.Reports.Preview(t.Context(), greeting.Team.ID,
+			report.CreateInput{Type: report.Profile, Platform: platform, Subject: subject}))(t)
+		sizes := must.Get(h.Reports.Trends(t.Context(), greeting.Team.ID, []string{known.ID}))(t)[known.ID]
+		if len(sizes) != 7 {
+			t.Fatalf("%s: %d measurements", subject, len(sizes))
+		}
+		for i, size := range sizes {
+			if size.Followers <= 0 || size.Engagement == nil || (*size.Engagement == *sizes[6].Engagement) != (i == 6) {
+				t.Errorf("%s: measurement %d: %+v", subject, i, size)
+			}
+		}
 	}
 }
 

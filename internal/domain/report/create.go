@@ -189,3 +189,28 @@ func (s *Service) CreateFree(ctx context.Context, team int64, in CreateInput) er
 		return s.submit(ctx, tx, r, begun.ID, purposeCreate)
 	})
 }
+
+// AddMeasurements stores earlier measurements of a profile. If the team has no report of it, CreateFree has to complete the
+// one that AddMeasurements adds. A measurement at the same time is replaced.
+func (s *Service) AddMeasurements(ctx context.Context, team int64, in CreateInput, sizes []Size) error {
+	subject, err := in.subject()
+	if err != nil {
+		return err
+	}
+	return s.db.InTx(ctx, "report.add_measurements", func(ctx context.Context, tx *db.Tx) error {
+		r, err := lockOrCreate(ctx, tx, team, in.Type, in.Platform, subject)
+		if err != nil {
+			return err
+		}
+		for _, size := range sizes {
+			text, err := encode(sample{Followers: &size.Followers, Engagement: size.Engagement})
+			if err != nil {
+				return err
+			}
+			if err := saveSample(ctx, tx, r.id, size.At, text[0]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

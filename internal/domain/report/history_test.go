@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/testkit"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
@@ -103,6 +104,29 @@ func TestHistoryCountsPostsOnce(t *testing.T) {
 		}
 		if inSpans != len(posts) || inHours != len(posts) || got.Posts != len(posts) {
 			t.Fatalf("%d posts: %d in spans, %d in hours, %d in total", len(posts), inSpans, inHours, got.Posts)
+		}
+	})
+}
+
+// Earlier measurements are stored by their time. They add no second report.
+func TestAddMeasurements(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		must.Get(d.Writer().ExecContext(t.Context(), `INSERT INTO teams (name, timezone, content_language, plan, created_at)
+			VALUES ('Harbour', 'UTC', 'en', 'team', 1)`))(t)
+		s := &Service{db: d}
+		in := CreateInput{Type: Profile, Platform: "instagram", Subject: "north.cafe"}
+		now := d.Now().UTC().Truncate(time.Microsecond)
+		want := []Size{{At: now.Add(-2 * day), Followers: 10}, {At: now.Add(-day), Followers: 12}}
+		must.NoError(t, s.AddMeasurements(t.Context(), 1, in, want))
+		want[0].Engagement = new(0.25)
+		must.NoError(t, s.AddMeasurements(t.Context(), 1, in, want[:1]))
+		var id string
+		must.NoError(t, d.QueryRow(t.Context(), `SELECT id FROM reports`).Scan(&id))
+		got := must.Get(s.Trends(t.Context(), 1, []string{id}))(t)[id]
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
 		}
 	})
 }

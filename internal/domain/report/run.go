@@ -255,16 +255,22 @@ func (s *Service) save(ctx context.Context, h job.LeasedJob, t task, m measureme
 		if err := savePosts(ctx, tx, t.id, m); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `INSERT INTO report_samples (report_id, measured_at, sample) VALUES (?, ?, ?)
-			ON CONFLICT (report_id, measured_at) DO UPDATE SET sample = excluded.sample`,
-			t.id, db.Micros(m.at), texts[3]); err != nil {
-			return fmt.Errorf("storing a sample of report %s: %w", t.id, err)
+		if err := saveSample(ctx, tx, t.id, m.at, texts[3]); err != nil {
+			return err
 		}
 		if err := s.settle(ctx, tx, h, s.Credits.Charge); err != nil {
 			return err
 		}
 		return h.Finish(ctx, tx, job.Succeeded, "")
 	})
+}
+
+func saveSample(ctx context.Context, tx *db.Tx, report string, at time.Time, text string) error {
+	if _, err := tx.Exec(ctx, `INSERT INTO report_samples (report_id, measured_at, sample) VALUES (?, ?, ?)
+		ON CONFLICT (report_id, measured_at) DO UPDATE SET sample = excluded.sample`, report, db.Micros(at), text); err != nil {
+		return fmt.Errorf("storing a sample of report %s: %w", report, err)
+	}
+	return nil
 }
 
 func encode(values ...any) ([]string, error) {
