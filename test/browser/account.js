@@ -105,13 +105,13 @@ async function endOtherSession(browser, page) {
 
 async function changePassword(page) {
   await page.goto('/account/password');
-  await page.getByLabel('Current password').fill('not this one');
-  await page.getByLabel('New password').fill(password);
+  await page.getByLabel('Current password', { exact: true }).fill('not this one');
+  await page.getByLabel('New password', { exact: true }).fill(password);
   await page.getByRole('button', { name: 'Change password' }).click();
   assert.equal(await alert(page), 'Your current password is incorrect.');
   await look(page, 'password-wrong');
   await page.keyboard.type(world.owner.password);
-  await page.getByLabel('New password').fill(password);
+  await page.getByLabel('New password', { exact: true }).fill(password);
   await page.keyboard.press('Enter');
   await page.getByText('Your password was changed.').waitFor();
   world.owner.password = password;
@@ -123,7 +123,7 @@ async function acceptInvitations(browser) {
   await page.goto(world.new);
   await look(page, 'invitation');
   await page.getByLabel('Your name').fill('Nora New');
-  await page.getByLabel('Choose a password').fill('aaaaaaaaaaaaaa');
+  await page.getByLabel('Choose a password', { exact: true }).fill('aaaaaaaaaaaaaa');
   await page.getByRole('button', { name: 'Create account and join', exact: true }).click();
   assert.match(await alert(page), /easily guessed/);
   await look(page, 'invitation-wrong');
@@ -156,7 +156,7 @@ async function recoverAccount(browser) {
   const page = await open(browser);
   await page.goto(world.recovery);
   await look(page, 'recovery');
-  await page.getByLabel('New password').fill('quite another sentence');
+  await page.getByLabel('New password', { exact: true }).fill('quite another sentence');
   await page.getByRole('button', { name: 'Set password' }).click();
   await page.getByText('Your new password is set.').waitFor();
   world.owner.password = 'quite another sentence';
@@ -174,7 +174,7 @@ async function withoutScripts(browser) {
   await page.keyboard.press('Tab');
   await page.keyboard.type(world.owner.password);
   await page.keyboard.press('Enter');
-  await page.getByLabel('Current password').focus();
+  await page.getByLabel('Current password', { exact: true }).focus();
   await page.keyboard.type(world.owner.password);
   await page.keyboard.press('Tab');
   await page.keyboard.type('words that are new again');

@@ -178,10 +178,10 @@ async function loseSession(page, port) {
   await page.getByRole('radio', { name: /^Full/ }).check();
   await page.context().clearCookies();
   await page.getByRole('button', { name: 'Allow' }).click();
-  await page.getByLabel('Password').waitFor();
+  await page.getByLabel('Password', { exact: true }).waitFor();
   await look(page, 'assistant-signed-out');
   await page.getByLabel('Email').fill(world.owner.email);
-  await page.getByLabel('Password').fill(world.owner.password);
+  await page.getByLabel('Password', { exact: true }).fill(world.owner.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('heading', { name: /^Authorize Quay helper/ }).waitFor();
   await page.getByRole('radio', { name: /^Full/ }).check();

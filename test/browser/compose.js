@@ -297,7 +297,7 @@ async function signOutWhileWriting(page) {
   await page.getByText('Your input will be restored').waitFor();
   await look(page, 'compose-signed-out');
   await page.getByLabel('Email').fill(world.owner.email);
-  await page.getByLabel('Password').fill(world.owner.password);
+  await page.getByLabel('Password', { exact: true }).fill(world.owner.password);
   await page.keyboard.press('Enter');
   await page.getByText('You are signed in again.').waitFor();
   assert.equal(await page.getByLabel('Text', { exact: true }).inputValue(), 'Precious words');

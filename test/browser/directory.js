@@ -8,7 +8,7 @@ run(async (browser) => {
   const page = await open(browser, { alsoTo: [world.directory], ignoreHTTPSErrors: true });
   await page.goto('/posts');
   await look(page, 'directory');
-  assert.equal(await page.getByLabel('Password').count(), 0);
+  assert.equal(await page.getByLabel('Password', { exact: true }).count(), 0);
   await page.getByRole('link', { name: 'Sign in with your organization’s directory' }).click();
   await page.getByRole('alert').waitFor();
   await look(page, 'directory-unknown');

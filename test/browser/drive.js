@@ -51,7 +51,7 @@ async function open(browser, { alsoTo = [], ...options } = {}) {
 async function signIn(page, address = '/sign-in') {
   await page.goto(address);
   await page.getByLabel('Email').fill(world.owner.email);
-  await page.getByLabel('Password').fill(world.owner.password);
+  await page.getByLabel('Password', { exact: true }).fill(world.owner.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('button', { name: /^Your account/ }).waitFor();
 }

@@ -68,7 +68,7 @@ async function signInWithCodes(page, secret, codes) {
     await page.context().clearCookies();
     await page.goto('/sign-in');
     await page.getByLabel('Email').fill(world.owner.email);
-    await page.getByLabel('Password').fill(world.owner.password);
+    await page.getByLabel('Password', { exact: true }).fill(world.owner.password);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('heading', { name: 'Two-factor authentication' }).waitFor();
   };
@@ -104,7 +104,7 @@ async function requireFactor(browser, page) {
   const member = await open(browser);
   await member.goto(world.new);
   await member.getByLabel('Your name').fill('Nora New');
-  await member.getByLabel('Choose a password').fill('four plain words here');
+  await member.getByLabel('Choose a password', { exact: true }).fill('four plain words here');
   await member.getByRole('button', { name: 'Create account and join', exact: true }).click();
   await member.getByRole('heading', { name: 'Set up two-factor authentication' }).waitFor();
   await look(member, 'second-factor');

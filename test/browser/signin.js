@@ -14,15 +14,15 @@ run(async (browser) => {
   await page.goto('/sign-in?next=%2Fdocs%2Ferrors');
   await look(page, 'sign-in');
   await page.getByLabel('Email').fill(world.owner.email);
-  await page.getByLabel('Password').fill('not this one');
+  await page.getByLabel('Password', { exact: true }).fill('not this one');
   await page.getByRole('button', { name: 'Sign in' }).click();
   assert.equal(await page.getByRole('alert').textContent(), 'Incorrect email or password.');
   assert.equal(await page.getByLabel('Email').inputValue(), world.owner.email);
-  assert.equal(await page.getByLabel('Password').inputValue(), '');
+  assert.equal(await page.getByLabel('Password', { exact: true }).inputValue(), '');
   await look(page, 'sign-in-wrong');
 
   // The eye shows the password, which stays a password for the browser when the form is sent.
-  const password = page.getByLabel('Password');
+  const password = page.getByLabel('Password', { exact: true });
   await page.getByRole('button', { name: 'Show password' }).click();
   assert.equal(await password.getAttribute('type'), 'text');
   await page.getByRole('button', { name: 'Show password' }).click();
