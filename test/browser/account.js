@@ -125,7 +125,7 @@ async function acceptInvitations(browser) {
   await page.getByLabel('Your name').fill('Nora New');
   await page.getByLabel('Choose a password', { exact: true }).fill('aaaaaaaaaaaaaa');
   await page.getByRole('button', { name: 'Create account and join', exact: true }).click();
-  assert.match(await alert(page), /easily guessed/);
+  assert.match(await alert(page), /too easy to guess/);
   await look(page, 'invitation-wrong');
   await page.keyboard.type(password);
   await page.keyboard.press('Enter');

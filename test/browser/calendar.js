@@ -24,7 +24,7 @@ run(async (browser) => {
     headers: { Authorization: `Bearer ${world.keys.full}` }, data: { caption: 'Summer market' },
   });
   await post(page, 'Winter market').dragTo(page.locator(day(world.days[1])));
-  await page.getByRole('alert').getByText('Someone else changed this post meanwhile').waitFor();
+  await page.getByRole('alert').getByText('Someone else changed this post in the meantime').waitFor();
   await page.locator(day(world.days[0])).getByText('Summer market').waitFor();
 
   // If a move cannot be sent, the post returns to its place.

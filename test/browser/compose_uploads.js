@@ -74,7 +74,7 @@ async function pressDuringUpload(page) {
   await page.getByLabel('Upload files').setInputFiles([world.pictures.blue]);
   await page.getByText('Uploading blue.png. You can keep writing.').waitFor();
   await page.getByRole('button', { name: 'Remove red' }).click();
-  await page.getByText('Uploading blue.png. “Remove red” follows.').waitFor();
+  await page.getByText('Uploading blue.png. “Remove red” is next.').waitFor();
   await release();
   await page.getByRole('button', { name: 'Remove blue' }).waitFor();
   await page.getByRole('button', { name: 'Remove red' }).waitFor({ state: 'detached' });

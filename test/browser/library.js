@@ -173,7 +173,7 @@ async function media(page) {
 async function crop(page) {
   const original = page.url();
   await page.getByRole('link', { name: 'Crop or rotate' }).click();
-  const centered = page.getByText('cropped to this shape from the center');
+  const centered = page.getByText('cropped to this aspect ratio from the center');
   assert.equal(await centered.isVisible(), false);
   for (const [name, turn] of [['Rotate right', '1'], ['Rotate left', '0'], ['Rotate left', '3'], ['Rotate right', '0']]) {
     await page.getByRole('button', { name }).click();
