@@ -243,7 +243,7 @@ func TestArguments(t *testing.T) {
 			ID string  `json:"id"`
 			At *string `json:"scheduled_at"`
 		}{ID: "p"}, "/posts/p", `{}`},
-		{"publish_post", PublishPostInput{PostID: "p"}, "/posts/p/publish", `{}`},
+		{"publish_post", PublishPostInput{PostID: "p"}, "/posts/p/publish", ""},
 		{"create_post", CreatePostInput{Caption: "<&>"}, "/posts", `{"caption":"\u003c\u0026\u003e"}`},
 		{"create_post", json.RawMessage(
 			`{"caption":"x","account_ids":[9007199254740993]}`), "/posts", `{"account_ids":[9007199254740993],"caption":"x"}`},

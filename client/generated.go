@@ -380,15 +380,6 @@ const (
 	ReportPostListRecent ReportPostList = "recent"
 )
 
-// ReportPostOrder is one of the constants of this type. Further values may be added.
-type ReportPostOrder string
-
-// Values of ReportPostOrder.
-const (
-	ReportPostOrderRecent ReportPostOrder = "recent"
-	ReportPostOrderTop    ReportPostOrder = "top"
-)
-
 // ReportStatus is one of the constants of this type. Further values may be added.
 type ReportStatus string
 
@@ -976,7 +967,7 @@ type FindingComponentCause struct {
 type FindingEngagement struct {
 	Basis string `json:"basis"`
 	// Hashtag: recent posts still gather reactions.
-	Of ReportPostOrder `json:"of,omitzero"`
+	Of ReportPostList `json:"of,omitzero"`
 	// Posts. Profile: two days old or more, with all figures of counts.
 	PostsAnalysed int64 `json:"posts_analysed"`
 	// Profile: parts of engagement.

@@ -58,7 +58,7 @@ func find(name string) (Operation, error) {
 type prepared struct {
 	operation  Operation
 	target     *url.URL
-	body       []byte // nil for a read
+	body       []byte // nil for a read or without arguments
 	key        string // Idempotency-Key
 	credential string // API key or access token
 }
@@ -89,10 +89,18 @@ func (c *Client) prepare(o Operation, in any, options []CallOption) (*prepared, 
 		p.target.RawQuery = query.Encode()
 		return p, nil
 	}
+	if len(given) == 0 && !o.takesBody() {
+		return p, nil
+	}
 	if p.body, err = json.Marshal(given); err != nil {
 		return nil, fmt.Errorf("%s: writing the arguments: %w", o.Name, err)
 	}
 	return p, nil
+}
+
+// takesBody reports whether arguments are sent in the body.
+func (o Operation) takesBody() bool {
+	return slices.ContainsFunc(o.Arguments, func(a Argument) bool { return a.In == "body" })
 }
 
 // pathAndQuery returns the path and the query, and removes their arguments from given. For a read, the query has all

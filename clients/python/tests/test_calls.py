@@ -133,7 +133,10 @@ class CallsTest(unittest.TestCase):
         self.assertEqual(server.paths, ["/api/v1/posts?from=2026-03-29&limit=5", "/api/v1/posts/a%2Fb%20c"])
         server.client.update_post(id="p", caption="")
         server.client.update_post(id="p", scheduled_at=None)
-        self.assertEqual([json.loads(body) for body in server.bodies[2:]], [{"caption": ""}, {"scheduled_at": None}])
+        server.client.update_post(id="p")
+        self.assertEqual([json.loads(body) for body in server.bodies[2:]], [{"caption": ""}, {"scheduled_at": None}, {}])
+        server.client.publish_post(post_id="p")
+        self.assertEqual(server.bodies[5], b"", "an operation without a body sends one")
         with self.assertRaises(ValueError):
             server.client.get_post(id="..")
 

@@ -109,8 +109,6 @@ export type ReportKind = "profile" | "hashtag";
 
 export type ReportPostList = "top" | "recent";
 
-export type ReportPostOrder = "recent" | "top";
-
 export type ReportStatus = "pending" | "ready" | "error";
 
 export type ScoreComponent = "engagement" | "reach" | "growth" | "activity" | "consistency" | "reactions" | "competition";
@@ -586,7 +584,7 @@ export interface FindingComponentCause {
 export interface FindingEngagement {
   basis: "measured";
   /** Hashtag: recent posts still gather reactions. */
-  of?: ReportPostOrder | Other;
+  of?: ReportPostList | Other;
   /** Posts. Profile: two days old or more, with all figures of counts. */
   posts_analysed: number;
   /** Profile: parts of engagement. */

@@ -155,7 +155,8 @@ export abstract class Runtime {
       path = path.replace(`{${argument}}`, encodeURIComponent(value));
     }
     const url = this.#base + path + (query.size > 0 ? `?${query.toString()}` : "");
-    return operation.method === "GET" ? { url } : { url, body: JSON.stringify(body) };
+    const takesBody = operation.method !== "GET" && (Object.keys(body).length > 0 || Object.values(operation.arguments).includes("body"));
+    return takesBody ? { url, body: JSON.stringify(body) } : { url };
   }
 }
 

@@ -34,13 +34,15 @@ interface Asked {
   url: string;
   key: string | undefined;
   authorization: string | undefined;
+  length: string | undefined; // of the body
 }
 
 async function serving(t: TestContext, answers: Answering[], options: Partial<Options> = {}): Promise<{ client: Pressroom; asked: Asked[]; waits: number[]; url: string }> {
   const asked: Asked[] = [];
   const waits: number[] = [];
   const server = createServer((request, response) => {
-    asked.push({ url: request.url ?? "", key: request.headers["idempotency-key"] as string | undefined, authorization: request.headers.authorization });
+    const { authorization, "idempotency-key": key, "content-length": length } = request.headers;
+    asked.push({ url: request.url ?? "", key: key as string | undefined, authorization, length });
     request.resume();
     answers[Math.min(asked.length, answers.length) - 1]?.(response, request);
   });
@@ -94,6 +96,13 @@ test("each call has a key of its own, a read has none, and one of the caller's i
   await client.getPost({ id: "p" }, { idempotencyKey: "mine" });
   assert.notEqual(asked[0]?.key, asked[1]?.key);
   assert.deepEqual([asked[2]?.key, asked[3]?.key], ["mine", undefined]);
+});
+
+test("an operation whose arguments are all in the path has no body", async (t) => {
+  const { client, asked } = await serving(t, [ok]);
+  await client.publishPost({ post_id: "p" });
+  await client.updatePost({ id: "p" });
+  assert.deepEqual(asked.map((a) => a.length), ["0", "2"]);
 });
 
 test("a date is counted from the clock of the answer that names it", () => {

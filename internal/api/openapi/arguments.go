@@ -49,19 +49,15 @@ func idempotencyKey(rule operation.KeyRule) parameter {
 	return p
 }
 
-// body returns the JSON object of a write. Without arguments beyond the path, it may be {} or absent.
+// body returns the JSON object of a write, or nil if it has no arguments beyond the path. The API also accepts {} then.
 func (b *builder) body(op *operation.Operation) *bodyObject {
-	if op.Reads() {
+	schema := without(op.Input, op.InPath...)
+	if op.Reads() || len(schema.Properties) == 0 {
 		return nil
 	}
-	schema := without(op.Input, op.InPath...)
-	media := mediaType{Schema: schema}
 	name := GoName(op.Tool) + RequestSuffix
-	if len(schema.Properties) == 0 {
-		name = "Empty" + RequestSuffix
-	}
 	b.components.Schemas[name] = schema
-	media.Schema = ref(name)
+	media := mediaType{Schema: ref(name)}
 	if example := bodyExample(op); len(example) > 0 {
 		media.Example = example
 	}

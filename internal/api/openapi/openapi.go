@@ -45,6 +45,9 @@ func Build(reg *operation.Registry, info Info) ([]byte, error) {
 			b.addVariants(op)
 		}
 	}
+	if err := inlineParts(b.components.Schemas, paths); err != nil {
+		return nil, err
+	}
 	if err := nameSchemas(b.components.Schemas, paths); err != nil {
 		return nil, err
 	}
@@ -69,8 +72,8 @@ func Build(reg *operation.Registry, info Info) ([]byte, error) {
 
 var about = strings.ReplaceAll(`A REST API for one team: the team in which the API key was created.
 
-GET requests take arguments in the query string; all other methods take one JSON object. Unknown arguments are
-rejected. Times are ISO 8601; a time without an offset is in the team's time zone.
+GET requests take arguments in the query string; all other methods take one JSON object, or no body if all arguments
+are in the path. Unknown arguments are rejected. Times are ISO 8601; a time without an offset is in the team's time zone.
 
 A successful response is one JSON object: "data" holds the result, and empty members are omitted. An error is a
 problem document (RFC 9457); handle its "code" and "status".

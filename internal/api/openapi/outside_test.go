@@ -113,7 +113,7 @@ func exampleRequest(t *testing.T, base string, op *operation.Operation) *http.Re
 	if err != nil {
 		t.Fatalf("writing the body: %v", err)
 	}
-	if op.Reads() {
+	if !op.TakesBody() || op.Reads() {
 		text = nil
 	}
 	req, err := http.NewRequest(op.Method, address, bytes.NewReader(text))

@@ -75,6 +75,10 @@ func (n *schemaNamer) schema(owner, member string, s *jsonschema.Schema) (*jsons
 		return s, err
 	case len(s.Properties) > 0:
 		return s, n.properties(owner+GoName(member), s)
+	case len(s.Enum) == 1 && s.Title != "":
+		one := only(s.Title, s.Enum[0])
+		one.Description = s.Description
+		return one, nil
 	case len(s.Enum) > 1 && s.Type == "string":
 		return n.enumeration(cmp.Or(s.Title, owner+GoName(member)), s)
 	}
@@ -94,6 +98,12 @@ func (n *schemaNamer) enumeration(name string, s *jsonschema.Schema) (*jsonschem
 	named := ref(n.names[key])
 	named.Description, named.Default = s.Description, s.Default
 	return named, nil
+}
+
+// only returns the schema of one value of an enumeration. oapi-codegen uses the type of the enumeration for it. Keywords beside
+// $ref would do the same, but kin-openapi merges them into the component.
+func only(enumeration string, value any) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", AllOf: []*jsonschema.Schema{ref(enumeration)}, Enum: []any{value}}
 }
 
 // newEnumeration returns the schema of an enumeration of strings. The names for its values keep generated constants apart from

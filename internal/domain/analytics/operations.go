@@ -60,7 +60,7 @@ type AccountAnalyticsPeriod struct {
 // AccountAnalyticsReach is the sum of a metric over posts.
 type AccountAnalyticsReach struct {
 	Value int64  `json:"value" min:"0"`
-	Basis string `json:"basis" enum:"measured" jsonschema:"Always measured, never estimated."`
+	Basis string `json:"basis" enum:"measured" title:"EstimateBasis" jsonschema:"Always measured, never estimated."`
 	Posts int    `json:"posts" min:"1" jsonschema:"Posts for which the network provides the metric."`
 }
 

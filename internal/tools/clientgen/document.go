@@ -59,7 +59,7 @@ type (
 		Required      []string         `json:"required"`
 		Items         *schema          `json:"items"`
 		OneOf         []*schema        `json:"oneOf"`
-		AllOf         []*schema        `json:"allOf"` // of a response: the envelope, which the clients handle themselves
+		AllOf         []*schema        `json:"allOf"` // the envelope, which the clients handle, or the enumeration of one value
 		Variants      []string         `json:"-"`     // names of the components of a union with a discriminator
 		Discriminator struct {
 			Member string `json:"propertyName"`
@@ -134,8 +134,9 @@ func (s *schema) UnmarshalJSON(raw []byte) error {
 	if slices.ContainsFunc(s.OneOf, func(one *schema) bool { return one.Ref == "" }) {
 		return errors.New("the clients' generator supports only unions of components")
 	}
-	if slices.ContainsFunc(s.AllOf, func(one *schema) bool { return component(one.Ref) != openapi.EnvelopeComponent }) {
-		return errors.New("the clients' generator supports allOf only with the envelope")
+	other := func(one *schema) bool { return component(one.Ref) != openapi.EnvelopeComponent }
+	if len(s.Enum) != 1 && slices.ContainsFunc(s.AllOf, other) {
+		return errors.New("the clients' generator supports allOf only with the envelope and with one value of an enumeration")
 	}
 	if s.Type == "object" && len(s.Properties) == 0 && s.Additional != `{"type":"string"}` && s.Additional != "false" {
 		return fmt.Errorf("the clients' generator does not support objects of %s, only of strings", s.Additional)

@@ -39,7 +39,6 @@ __all__ = [
     "ReportFormat",
     "ReportKind",
     "ReportPostList",
-    "ReportPostOrder",
     "ReportStatus",
     "ScoreComponent",
     "ScoreMetric",
@@ -437,11 +436,6 @@ ReportKind = Literal[
 ReportPostList = Literal[
     "top",
     "recent",
-]
-
-ReportPostOrder = Literal[
-    "recent",
-    "top",
 ]
 
 ReportStatus = Literal[
@@ -935,7 +929,7 @@ class FindingEngagement(TypedDict):
 
     basis: Literal["measured"]
     # Hashtag: recent posts still gather reactions.
-    of: NotRequired[ReportPostOrder]
+    of: NotRequired[ReportPostList]
     # Posts. Profile: two days old or more, with all figures of counts.
     posts_analysed: int
     # Profile: parts of engagement.

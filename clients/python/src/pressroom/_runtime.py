@@ -186,7 +186,7 @@ def _place(name: str, operation: Operation, arguments: Mapping[str, object]) -> 
             query[argument] = _plain(value)
         else:
             body[argument] = value
-    return _Request(path, query, None if operation.method == "GET" else json.dumps(body).encode())
+    return _Request(path, query, json.dumps(body).encode() if "body" in operation.arguments.values() else None)
 
 
 def _plain(value: object) -> str:

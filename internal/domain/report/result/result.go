@@ -31,8 +31,8 @@ type Result struct {
 // FindingEngagement summarizes reactions to a profile's posts, or to recent posts of a hashtag (top posts if the
 // provider has no recent ones). Rates are shares: 0.034 is 3.4%.
 type FindingEngagement struct {
-	Basis           string         `json:"basis" enum:"measured"`
-	Of              string         `json:"of,omitempty" enum:"recent|top" title:"ReportPostOrder"`
+	Basis           string         `json:"basis" enum:"measured" title:"EstimateBasis"`
+	Of              string         `json:"of,omitempty" enum:"top|recent" title:"ReportPostList"`
 	PostsAnalysed   int            `json:"posts_analysed" jsonschema:"Posts. Profile: two days old or more, with all figures of counts."`
 	Counts          []string       `json:"counts,omitzero" enum:"likes|comments|shares" title:"EngagementCount"`
 	RateByFollowers *FindingMedian `json:"rate_by_followers,omitempty" jsonschema:"Profile: engagement per follower, as a share."`
