@@ -60,8 +60,8 @@ func (b *bench) measureOverload(ctx context.Context, st *stage, s storage, posts
 	accepted := against(name+"/accepted_p99_ms", less, median(crowd.p99), median(full.p99), acceptedTarget)
 	served := against(name+"/accepted_a_second", more, median(crowd.perSecond), median(full.perSecond), servedTarget)
 	accepted.noise, served.noise = spread(full.p99), spread(full.perSecond)
-	b.report.add(accepted, served, absolute(name+"/refused_share", median(crowd.refused), 0),
-		absolute(name+"/refused_p99_ms", median(crowd.refusedP99), 0), absolute(name+"/peak_mib", peak, peakTarget))
+	b.report.add(accepted, served, absolute(name+"/refused_share", median(crowd.rejected), 0),
+		absolute(name+"/refused_p99_ms", median(crowd.rejectedP99), 0), absolute(name+"/peak_mib", peak, peakTarget))
 	return nil
 }
 
@@ -72,7 +72,7 @@ type rush struct {
 	makers []maker
 
 	// One value per round.
-	perSecond, p99, refused, refusedP99 []float64
+	perSecond, p99, rejected, rejectedP99 []float64
 }
 
 func newRush(target *process, c call) (*rush, error) {
@@ -95,7 +95,7 @@ func (r *rush) close() {
 }
 
 // answers holds the response times of a round.
-type answers struct{ accepted, refused []time.Duration }
+type answers struct{ accepted, rejected []time.Duration }
 
 // round sends requests at a fixed rate. Requests that are due during the warm-up do not count.
 func (r *rush) round(ctx context.Context, rate float64, length, warmUp time.Duration) error {
@@ -142,20 +142,20 @@ func (r *rush) ask(i int, due time.Time, counts bool, to *answers) error {
 	case status == http.StatusOK:
 		to.accepted = append(to.accepted, took)
 	default:
-		to.refused = append(to.refused, took)
+		to.rejected = append(to.rejected, took)
 	}
 	return nil
 }
 
 func (r *rush) record(of []answers, length time.Duration) {
-	var accepted, refused []time.Duration
+	var accepted, rejected []time.Duration
 	for _, a := range of {
-		accepted, refused = append(accepted, a.accepted...), append(refused, a.refused...)
+		accepted, rejected = append(accepted, a.accepted...), append(rejected, a.rejected...)
 	}
 	slices.Sort(accepted)
-	slices.Sort(refused)
+	slices.Sort(rejected)
 	r.perSecond = append(r.perSecond, float64(len(accepted))/length.Seconds())
 	r.p99 = append(r.p99, milliseconds(percentile(accepted, 0.99)))
-	r.refused = append(r.refused, ratio(float64(len(refused)), float64(len(accepted)+len(refused))))
-	r.refusedP99 = append(r.refusedP99, milliseconds(percentile(refused, 0.99)))
+	r.rejected = append(r.rejected, ratio(float64(len(rejected)), float64(len(accepted)+len(rejected))))
+	r.rejectedP99 = append(r.rejectedP99, milliseconds(percentile(rejected, 0.99)))
 }

@@ -27,12 +27,12 @@ type Error struct {
 type Context struct {
 	Argument string   `json:"argument"` // the invalid argument
 	Item     *int64   `json:"item"`     // for a list, index of the invalid item
-	Reason   string   `json:"reason"`   // why the argument is invalid, or the call was refused
+	Reason   string   `json:"reason"`   // why the argument is invalid, or the call was rejected
 	Scope    string   `json:"scope"`    // the limit that was reached
 	Limit    string   `json:"limit"`    // the plan limit
 	Paused   string   `json:"paused"`   // the kind of action that is paused
 	State    string   `json:"state"`    // the item's current state
-	Problems []string `json:"problems"` // what the networks would refuse
+	Problems []string `json:"problems"` // what the networks would reject
 }
 
 func (e *Error) Error() string {

@@ -8,7 +8,7 @@ import (
 	"iter"
 )
 
-// Codes of refusals. Further ones may be added: act on the status then.
+// Codes of rejections. Further ones may be added: act on the status then.
 const (
 	CodeUnauthorized               = "unauthorized"
 	CodeRestDisabled               = "rest_disabled"
@@ -1986,7 +1986,7 @@ type SocialAccount struct {
 	// Whether posts can be sent to the account.
 	Active          bool                         `json:"active"`
 	ConnectionState SocialAccountConnectionState `json:"connection_state"`
-	// refused if the network refused the grant.
+	// refused if the network rejected the grant.
 	ConnectionProbe string `json:"connection_probe,omitzero"`
 	// needs_reauth if a person must reconnect the account in the app.
 	AccountStatus string `json:"account_status,omitzero"`
@@ -2208,8 +2208,8 @@ type YouTubeOptions struct {
 }
 
 // AddHashtags: Add hashtags to a list. Adds hashtags to one of the team's lists. Existing hashtags do not change, so
-// the call can be repeated. Refused hashtags are listed with the reason. Metrics of new hashtags are measured in the
-// background. Free of charge. The response contains the added, existing and refused hashtags; list_full means that
+// the call can be repeated. Rejected hashtags are listed with the reason. Metrics of new hashtags are measured in the
+// background. Free of charge. The response contains the added, existing and rejected hashtags; list_full means that
 // the plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
 //
 // POST /hashtag-lists/{list_id}/hashtags
@@ -2228,7 +2228,7 @@ func (c *Client) ArchivePost(ctx context.Context, in ArchivePostInput, options .
 
 // CancelPost: Cancel a scheduled post. Turns a scheduled post into a draft without a time; its content stays. For the
 // template or an occurrence, the whole series is paused, which notes say; a person can resume it, or skip a single
-// occurrence, in the app. A draft stays as it is. A submitted post is refused. Call schedule_post to schedule it
+// occurrence, in the app. A draft stays as it is. A submitted post is rejected. Call schedule_post to schedule it
 // again. wrong_state: the post was already submitted and cannot be recalled.
 //
 // POST /posts/{post_id}/cancel
@@ -2236,7 +2236,7 @@ func (c *Client) CancelPost(ctx context.Context, in CancelPostInput, options ...
 	return do[Post](ctx, c, "cancel_post", in, options)
 }
 
-// CreateHashtagList: Create a hashtag list. Creates a list, empty or with hashtags. Refused hashtags are listed with
+// CreateHashtagList: Create a hashtag list. Creates a list, empty or with hashtags. Rejected hashtags are listed with
 // the reason; the others are added. Metrics of new hashtags are measured in the background. Without an
 // Idempotency-Key, each call creates another list. Free of charge. The plan limits the number and size of lists.
 // add_hashtags adds more. plan_limit_reached: the team has reached the list limit of its plan.
@@ -2312,7 +2312,7 @@ func (c *Client) GetBrandVoice(ctx context.Context, in GetBrandVoiceInput, optio
 
 // GetConnectLink: Get a link to connect an account. Returns a link to connect a new account or reconnect a lost one.
 // Give exactly one of platform and account_id. Nothing is connected until a person confirms it in the browser. A
-// working account is refused. Give the link to the user and wait; list_social_accounts shows when the account is
+// working account is rejected. Give the link to the user and wait; list_social_accounts shows when the account is
 // connected. If slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the account is already
 // connected.
 //
@@ -2383,10 +2383,10 @@ func (c *Client) GetLimits(ctx context.Context, options ...CallOption) (*Answer[
 // GetPost: Get a post. Returns the full text, the media and every targeted account with its result. Use it before
 // update_post, and to see why an account failed: state, error_code, explanation and retries_left. For a template,
 // notes list skipped occurrences. A network's own message is in untrusted_content. Call retry_post for failed
-// accounts after the cause is fixed, if it is outside the post (connection, quota, network). Refused content or media
-// (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a submitted post:
-// create another post for these accounts with create_post. unconfirmed: the network may have the post, so it is not
-// sent again until this is known.
+// accounts after the cause is fixed, if it is outside the post (connection, quota, network). Rejected content or
+// media (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a submitted
+// post: create another post for these accounts with create_post. unconfirmed: the network may have the post, so it is
+// not sent again until this is known.
 //
 // GET /posts/{id}
 func (c *Client) GetPost(ctx context.Context, in GetPostInput, options ...CallOption) (*Answer[Post], error) {
@@ -2574,8 +2574,8 @@ func (c *Client) RetryPost(ctx context.Context, in RetryPostInput, options ...Ca
 }
 
 // SchedulePost: Schedule a draft. The post is published at that time without further confirmation, so call it only if
-// the user asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. Refused
-// if the post needs approval, breaks a network's rule, or the month's posts are used up. Call cancel_post to
+// the user asked for that time. A time without an offset is in the team's time zone; at most ten years ahead.
+// Rejected if the post needs approval, breaks a network's rule, or the month's posts are used up. Call cancel_post to
 // unschedule it. preflight_blocked: validate_post lists what to fix. awaiting_client_approval: the client must
 // approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: already scheduled or sent;
 // update_post changes the time of a scheduled post.
@@ -2620,7 +2620,7 @@ func (c *Client) UpdatePost(ctx context.Context, in UpdatePostInput, options ...
 	return do[PostChange](ctx, c, "update_post", in, options)
 }
 
-// ValidatePost: Validate a post. Returns what the networks would refuse, whether the post needs the client's
+// ValidatePost: Validate a post. Returns what the networks would reject, whether the post needs the client's
 // approval, and how many posts are left this month. Call it before schedule_post and publish_post. Changes and sends
 // nothing. Fix blocking problems with update_post, or for a submitted post with another post for the failed accounts.
 // Other problems are hints. waits_for_approval: only the client can approve, in the app.
@@ -2635,7 +2635,7 @@ var operations = []Operation{
 	{
 		Name: "add_hashtags", Method: "POST", Path: "/hashtag-lists/{list_id}/hashtags",
 		Summary:     "Add hashtags to a list",
-		Description: "Adds hashtags to one of the team's lists. Existing hashtags do not change, so the call can be repeated. Refused hashtags are listed with the reason. Metrics of new hashtags are measured in the background. Free of charge. The response contains the added, existing and refused hashtags; list_full means that the plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.", TakesKey: true,
+		Description: "Adds hashtags to one of the team's lists. Existing hashtags do not change, so the call can be repeated. Rejected hashtags are listed with the reason. Metrics of new hashtags are measured in the background. Free of charge. The response contains the added, existing and rejected hashtags; list_full means that the plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "list_id", In: "path", Type: "integer", Required: true, Description: "ID of a team's list."},
 			{Name: "hashtags", In: "body", Type: "strings", Required: true, Description: "With or without #."},
@@ -2654,7 +2654,7 @@ var operations = []Operation{
 	{
 		Name: "cancel_post", Method: "POST", Path: "/posts/{post_id}/cancel",
 		Summary:     "Cancel a scheduled post",
-		Description: "Turns a scheduled post into a draft without a time; its content stays. For the template or an occurrence, the whole series is paused, which notes say; a person can resume it, or skip a single occurrence, in the app. A draft stays as it is. A submitted post is refused. Call schedule_post to schedule it again. wrong_state: the post was already submitted and cannot be recalled.", TakesKey: true,
+		Description: "Turns a scheduled post into a draft without a time; its content stays. For the template or an occurrence, the whole series is paused, which notes say; a person can resume it, or skip a single occurrence, in the app. A draft stays as it is. A submitted post is rejected. Call schedule_post to schedule it again. wrong_state: the post was already submitted and cannot be recalled.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
 		},
@@ -2662,7 +2662,7 @@ var operations = []Operation{
 	{
 		Name: "create_hashtag_list", Method: "POST", Path: "/hashtag-lists",
 		Summary:     "Create a hashtag list",
-		Description: "Creates a list, empty or with hashtags. Refused hashtags are listed with the reason; the others are added. Metrics of new hashtags are measured in the background. Without an Idempotency-Key, each call creates another list. Free of charge. The plan limits the number and size of lists. add_hashtags adds more. plan_limit_reached: the team has reached the list limit of its plan.", TakesKey: true,
+		Description: "Creates a list, empty or with hashtags. Rejected hashtags are listed with the reason; the others are added. Metrics of new hashtags are measured in the background. Without an Idempotency-Key, each call creates another list. Free of charge. The plan limits the number and size of lists. add_hashtags adds more. plan_limit_reached: the team has reached the list limit of its plan.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "name", In: "body", Type: "string", Required: true, Description: "Display name."},
 			{Name: "platform", In: "body", Type: "string", Description: "Network of the list. Omit for all networks.", Values: []string{"instagram", "tiktok"}},
@@ -2735,7 +2735,7 @@ var operations = []Operation{
 	{
 		Name: "get_connect_link", Method: "GET", Path: "/connect-link",
 		Summary:     "Get a link to connect an account",
-		Description: "Returns a link to connect a new account or reconnect a lost one. Give exactly one of platform and account_id. Nothing is connected until a person confirms it in the browser. A working account is refused. Give the link to the user and wait; list_social_accounts shows when the account is connected. If slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the account is already connected.",
+		Description: "Returns a link to connect a new account or reconnect a lost one. Give exactly one of platform and account_id. Nothing is connected until a person confirms it in the browser. A working account is rejected. Give the link to the user and wait; list_social_accounts shows when the account is connected. If slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the account is already connected.",
 		Arguments: []Argument{
 			{Name: "platform", In: "query", Type: "string", Description: "Network of a new account; not together with account_id.", Values: []string{"instagram", "facebook", "tiktok", "tiktok_business", "youtube", "linkedin", "x", "threads", "pinterest", "bluesky"}},
 			{Name: "account_id", In: "query", Type: "integer", Description: "Lost account to reconnect; not together with platform."},
@@ -2778,7 +2778,7 @@ var operations = []Operation{
 	{
 		Name: "get_post", Method: "GET", Path: "/posts/{id}",
 		Summary:     "Get a post",
-		Description: "Returns the full text, the media and every targeted account with its result. Use it before update_post, and to see why an account failed: state, error_code, explanation and retries_left. For a template, notes list skipped occurrences. A network's own message is in untrusted_content. Call retry_post for failed accounts after the cause is fixed, if it is outside the post (connection, quota, network). Refused content or media (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a submitted post: create another post for these accounts with create_post. unconfirmed: the network may have the post, so it is not sent again until this is known.",
+		Description: "Returns the full text, the media and every targeted account with its result. Use it before update_post, and to see why an account failed: state, error_code, explanation and retries_left. For a template, notes list skipped occurrences. A network's own message is in untrusted_content. Call retry_post for failed accounts after the cause is fixed, if it is outside the post (connection, quota, network). Rejected content or media (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a submitted post: create another post for these accounts with create_post. unconfirmed: the network may have the post, so it is not sent again until this is known.",
 		Arguments: []Argument{
 			{Name: "id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
 		},
@@ -2900,7 +2900,7 @@ var operations = []Operation{
 	{
 		Name: "schedule_post", Method: "POST", Path: "/posts/{post_id}/schedule",
 		Summary:     "Schedule a draft",
-		Description: "The post is published at that time without further confirmation, so call it only if the user asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. Refused if the post needs approval, breaks a network's rule, or the month's posts are used up. Call cancel_post to unschedule it. preflight_blocked: validate_post lists what to fix. awaiting_client_approval: the client must approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: already scheduled or sent; update_post changes the time of a scheduled post.", TakesKey: true,
+		Description: "The post is published at that time without further confirmation, so call it only if the user asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. Rejected if the post needs approval, breaks a network's rule, or the month's posts are used up. Call cancel_post to unschedule it. preflight_blocked: validate_post lists what to fix. awaiting_client_approval: the client must approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: already scheduled or sent; update_post changes the time of a scheduled post.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
 			{Name: "scheduled_at", In: "body", Type: "string", Required: true, Description: "Publication time, ISO 8601 with a time of day; without an offset in the team's time zone."},
@@ -2942,7 +2942,7 @@ var operations = []Operation{
 	{
 		Name: "validate_post", Method: "GET", Path: "/posts/{post_id}/validation",
 		Summary:     "Validate a post",
-		Description: "Returns what the networks would refuse, whether the post needs the client's approval, and how many posts are left this month. Call it before schedule_post and publish_post. Changes and sends nothing. Fix blocking problems with update_post, or for a submitted post with another post for the failed accounts. Other problems are hints. waits_for_approval: only the client can approve, in the app.",
+		Description: "Returns what the networks would reject, whether the post needs the client's approval, and how many posts are left this month. Call it before schedule_post and publish_post. Changes and sends nothing. Fix blocking problems with update_post, or for a submitted post with another post for the failed accounts. Other problems are hints. waits_for_approval: only the client can approve, in the app.",
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
 			{Name: "account_id", In: "query", Type: "integer", Description: "Check only this account of the post. not_found if the post does not target it."},

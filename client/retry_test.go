@@ -35,7 +35,7 @@ func TestRetries(t *testing.T) {
 			[]http.HandlerFunc{problem(429, CodeRateLimited, "Retry-After", "1")}, 5, CodeRateLimited, time.Second,
 		},
 		"a key that was used":       {[]http.HandlerFunc{problem(422, CodeIdempotencyKeyReused), ok()}, 1, CodeIdempotencyKeyReused, 0},
-		"a network's refusal":       {[]http.HandlerFunc{problem(502, CodeProviderUnavailable), ok()}, 1, CodeProviderUnavailable, 0},
+		"a network's rejection":     {[]http.HandlerFunc{problem(502, CodeProviderUnavailable), ok()}, 1, CodeProviderUnavailable, 0},
 		"no credits":                {[]http.HandlerFunc{problem(402, CodeInsufficientCredits), ok()}, 1, CodeInsufficientCredits, 0},
 		"a code of a later version": {[]http.HandlerFunc{problem(422, "brand_new"), ok()}, 1, "brand_new", 0},
 	} {

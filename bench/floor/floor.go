@@ -107,12 +107,12 @@ func (f *Floor) call(do func(*request) error) http.HandlerFunc {
 			err = do(x)
 		}
 		if err != nil {
-			refuse(w, err)
+			reject(w, err)
 		}
 	}
 }
 
-func refuse(w http.ResponseWriter, err error) {
+func reject(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
 	switch {
 	case errors.Is(err, errUnauthorized):

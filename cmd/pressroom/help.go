@@ -14,7 +14,7 @@ PRESSROOM_OIDC_CLIENT_SECRET, PRESSROOM_BRIDGE_TOKEN, and PRESSROOM_THREADS_CLIE
 
 --role api serves requests only. --role worker does background work and serves requests sent to it.
 
---disk-reserve auto is 1 GiB or 5% of the volume, whichever is less. Below it, uploads are refused.
+--disk-reserve auto is 1 GiB or 5% of the volume, whichever is less. Below it, uploads are rejected.
 
 --trust-replica skips the hold after a PostgreSQL failover. Only use it if replication is synchronous.`
 }

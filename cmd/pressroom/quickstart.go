@@ -120,7 +120,7 @@ Try:
 
   export PRESSROOM_KEY=$KEY PRESSROOM_URL={{.Greeting.AppURL}}
   pressroom posts list -o table
-  pressroom posts create --caption "The network will refuse this [sandbox:reject]" --account-ids 1 -o table
+  pressroom posts create --caption "The network will reject this [sandbox:reject]" --account-ids 1 -o table
 
 Press Ctrl-C to stop. The data directory keeps everything.
 `))

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { extname, join } from "node:path";
-import { Pressroom, Refused, upload, type Source, type Uploaded } from "pressroom-client";
+import { Pressroom, APIError, upload, type Source, type Uploaded } from "pressroom-client";
 import { fileAt } from "pressroom-client/node";
 
 const kinds = new Set([".jpg", ".jpeg", ".png", ".webp", ".gif", ".mp4", ".mov"]);
@@ -32,7 +32,7 @@ async function main([folder, ...accounts]: string[]): Promise<number> {
       await createDraft(client, folder, source, files[i], account_ids, imported);
     } catch (error) {
       failed++;
-      console.error(`${source.name}: ${error instanceof Refused ? `${error.code} ${error.context.reason ?? ""}` : String(error)}`);
+      console.error(`${source.name}: ${error instanceof APIError ? `${error.code} ${error.context.reason ?? ""}` : String(error)}`);
     }
   }
   console.log(`${sources.length - failed} imported, ${failed} failed`);

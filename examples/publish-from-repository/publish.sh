@@ -43,7 +43,7 @@ check_previous() { # name, hash
   local old step detail
   while IFS=$'\t' read -r old step detail; do
     case $step in
-      refused | asked | replaced) continue ;; # a post is published only after the step drafted
+      rejected | asked | replaced) continue ;; # a post is published only after the step drafted
       drafted) is_unpublished "$detail" && add_step "$old" replaced "$detail" "$1" && continue ;;
     esac
     report "$1" "changed after a previous content was published or may have been published as post $detail. Revert the change, or put the new text in another file"
@@ -68,14 +68,14 @@ create_draft() { # name, hash, further flags
   pressroom call create_post --json "@$1" --idempotency-key "repository-$2-$times" --field data.id "${@:3}"
 }
 
-# Requests a draft for the first time. If the service refuses the first attempt, no draft exists, and a later run can try again.
+# Requests a draft for the first time. If the service rejects the first attempt, no draft exists, and a later run can try again.
 request_draft() { # name, hash
   local status=0
   add_step "$2" asked "$key" "$1" || return
   create_draft "$1" "$2" --attempts 1 || status=$?
   case $status in
     0) return ;;
-    [2-6]) add_step "$2" refused - "$1"; return 1 ;;
+    [2-6]) add_step "$2" rejected - "$1"; return 1 ;;
   esac
   create_draft "$1" "$2"
 }
@@ -99,7 +99,7 @@ process_file() { # name
     drafted) ;;
     asked)
       check_repeatable "$1" "$hash" "$detail" "$at" && detail=$(create_draft "$1" "$hash") && add_step "$hash" drafted "$detail" "$1" || return ;;
-    none | refused | replaced)
+    none | rejected | replaced)
       check_previous "$1" "$hash" && detail=$(request_draft "$1" "$hash") && add_step "$hash" drafted "$detail" "$1" || return ;;
     *)
       report "$1" "the record has an unknown step for $hash"

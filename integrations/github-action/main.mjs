@@ -78,7 +78,7 @@ function idempotencyKey() {
   return `github-${run}-${hash.slice(0, 32)}`;
 }
 
-/** Refuses a re-run of an old run, because pressroom no longer knows the keys of its first attempt. */
+/** Rejects a re-run of an old run, because pressroom no longer knows the keys of its first attempt. */
 async function checkRerun() {
   if (!(Number(process.env.GITHUB_RUN_ATTEMPT) > 1)) return;
   const startNew = "Nothing was sent. Look in pressroom whether the post exists. If it does not, start a new run instead of a re-run.";

@@ -42,7 +42,7 @@ Exit status:
   2    Usage error; nothing was sent
   3    The key is wrong or not allowed to do this
   4    Not found
-  5    Refused because of the arguments or the item's state
+  5    Rejected because of the arguments or the item's state
   6    A limit or the credits are used up
   7    The job failed, at least in part
   8    No response, or the service failed; a write may have been done

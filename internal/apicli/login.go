@@ -112,8 +112,8 @@ func (t Terminal) describe(ctx context.Context, p *profile.Profile, s settings) 
 	}
 	a, err := c.Call(ctx, "get_identity", nil)
 	if err != nil {
-		if refused, ok := errors.AsType[*client.Error](err); ok {
-			return fmt.Errorf("the service refuses the credential: %s (%s)", refused.Detail, refused.Code)
+		if rejected, ok := errors.AsType[*client.Error](err); ok {
+			return fmt.Errorf("the service rejects the credential: %s (%s)", rejected.Detail, rejected.Code)
 		}
 		return fmt.Errorf("checking the credential: %w", err)
 	}

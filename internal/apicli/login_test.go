@@ -32,7 +32,7 @@ func storeProfile(t *testing.T, s profile.Store, p profile.Profile) {
 	must.NoError(t, s.Update(t.Context(), p.Name, func(*profile.Profile) (*profile.Profile, error) { return &p, nil }))
 }
 
-// authority issues tokens and refuses them at the API.
+// authority issues tokens and rejects them at the API.
 type authority struct {
 	*httptest.Server
 
@@ -117,7 +117,7 @@ func TestSignedOut(t *testing.T) {
 	storeProfile(t, term.Profiles, profile.Profile{Name: profile.Default, URL: a.URL,
 		OAuth: &profile.OAuth{TokenURL: a.URL + "/token", RefreshToken: "spent"}})
 	const hint = "the sign-in has ended: run pressroom login --profile default"
-	if status := Run(t.Context(), term, []string{"posts", "create", "--caption", "x", "--account-ids", "1"}); status != StatusRefused ||
+	if status := Run(t.Context(), term, []string{"posts", "create", "--caption", "x", "--account-ids", "1"}); status != StatusRejected ||
 		!strings.Contains(problems.String(), hint) || strings.Contains(problems.String(), "idempotency-key") || a.count("/token") != 1 {
 		t.Errorf("%d %s, requests %v", status, problems, a.requests)
 	}

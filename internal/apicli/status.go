@@ -16,9 +16,9 @@ const (
 	StatusDone        = 0
 	StatusFailed      = 1   // local error
 	StatusUsage       = 2   // wrong command line; nothing was sent
-	StatusRefused     = 3   // the key is wrong or not allowed to do this (401, 403)
+	StatusRejected    = 3   // the key is wrong or not allowed to do this (401, 403)
 	StatusNotFound    = 4   // 404
-	StatusInvalid     = 5   // refused because of the arguments or the item's state (409, 422 and the like)
+	StatusInvalid     = 5   // rejected because of the arguments or the item's state (409, 422 and the like)
 	StatusLimited     = 6   // a limit or the credits are used up (402, 429)
 	StatusJob         = 7   // the job failed, at least in part
 	StatusUnavailable = 8   // no response, or the service failed (5xx); a write may have been done
@@ -34,7 +34,7 @@ func status(ctx context.Context, err error) int {
 		return StatusUsage
 	}
 	if errors.Is(err, profile.ErrSignedOut) {
-		return StatusRefused
+		return StatusRejected
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return StatusInterrupted
@@ -48,8 +48,8 @@ func status(ctx context.Context, err error) int {
 	if _, ok := errors.AsType[*client.UnansweredError](err); ok || errors.Is(err, context.DeadlineExceeded) {
 		return StatusUnavailable
 	}
-	if refused, ok := errors.AsType[*client.Error](err); ok {
-		return exitStatus(refused.Status)
+	if rejected, ok := errors.AsType[*client.Error](err); ok {
+		return exitStatus(rejected.Status)
 	}
 	return StatusFailed
 }
@@ -57,7 +57,7 @@ func status(ctx context.Context, err error) int {
 func exitStatus(code int) int {
 	switch code {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return StatusRefused
+		return StatusRejected
 	case http.StatusNotFound:
 		return StatusNotFound
 	case http.StatusPaymentRequired, http.StatusTooManyRequests:
@@ -78,37 +78,37 @@ const invalidKey = "The API key is missing or invalid. Check " + keyVariable + "
 
 // printError prints an error for people.
 func (t Terminal) printError(err error) {
-	refused, ok := errors.AsType[*client.Error](err)
+	rejected, ok := errors.AsType[*client.Error](err)
 	if !ok {
 		fmt.Fprintln(t.Err, ErrorLine(t.ErrColor, err.Error()))
 		t.printRepeatHint(err)
 		return
 	}
-	detail := refused.Detail
-	if refused.Code == client.CodeUnauthorized {
+	detail := rejected.Detail
+	if rejected.Code == client.CodeUnauthorized {
 		detail = invalidKey
 	}
-	fmt.Fprintln(t.Err, ErrorLine(t.ErrColor, refused.Operation+" failed: "+detail))
+	fmt.Fprintln(t.Err, ErrorLine(t.ErrColor, rejected.Operation+" failed: "+detail))
 	wait, item := "", ""
-	if refused.Context.Item != nil {
-		item = fmt.Sprint(*refused.Context.Item)
+	if rejected.Context.Item != nil {
+		item = fmt.Sprint(*rejected.Context.Item)
 	}
-	if refused.RetryAfter > 0 {
-		wait = refused.RetryAfter.String()
+	if rejected.RetryAfter > 0 {
+		wait = rejected.RetryAfter.String()
 	}
 	for _, line := range [][2]string{
-		{"status", fmt.Sprint(refused.Status)},
-		{"code", refused.Code},
-		{"argument", refused.Context.Argument},
+		{"status", fmt.Sprint(rejected.Status)},
+		{"code", rejected.Code},
+		{"argument", rejected.Context.Argument},
 		{"item", item},
-		{"reason", refused.Context.Reason},
-		{"scope", refused.Context.Scope},
-		{"limit", refused.Context.Limit},
-		{"paused", refused.Context.Paused},
-		{"state", refused.Context.State},
-		{"problems", strings.Join(refused.Context.Problems, ", ")},
+		{"reason", rejected.Context.Reason},
+		{"scope", rejected.Context.Scope},
+		{"limit", rejected.Context.Limit},
+		{"paused", rejected.Context.Paused},
+		{"state", rejected.Context.State},
+		{"problems", strings.Join(rejected.Context.Problems, ", ")},
 		{"wait", wait},
-		{"request", refused.RequestID},
+		{"request", rejected.RequestID},
 	} {
 		if line[1] != "" {
 			fmt.Fprintf(t.Err, "  %s %s\n", paint(t.ErrColor, dim, fmt.Sprintf("%-9s", line[0])), line[1])
@@ -135,16 +135,16 @@ func (t Terminal) printRepeatHint(err error) {
 		fmt.Fprintf(t.Err, "The write may have been done. Repeating the command with --idempotency-key %s is safe.\n",
 			lost.IdempotencyKey)
 	}
-	if refused, ok := errors.AsType[*client.Error](err); ok && refused.IdempotencyKey != "" &&
-		exitStatus(refused.Status) == StatusUnavailable {
-		if refused.Code == client.CodeProviderUnavailable { // a report was not created, and its key can be used again
-			if strings.HasSuffix(refused.Operation, "_post") {
+	if rejected, ok := errors.AsType[*client.Error](err); ok && rejected.IdempotencyKey != "" &&
+		exitStatus(rejected.Status) == StatusUnavailable {
+		if rejected.Code == client.CodeProviderUnavailable { // a report was not created, and its key can be used again
+			if strings.HasSuffix(rejected.Operation, "_post") {
 				fmt.Fprintln(t.Err, "The post may have been published. Check it before you repeat the command.")
 			}
 			return
 		}
 		fmt.Fprintf(t.Err,
 			"Part of the write may have been done. Repeating the command with --idempotency-key %s is safe.\n",
-			refused.IdempotencyKey)
+			rejected.IdempotencyKey)
 	}
 }

@@ -36,7 +36,7 @@ type Finding struct {
 	Result   Result
 	Detail   string // for people; may quote the network
 	NextStep string // what the operator has to do; empty if nothing
-	Expired  bool   // the access token was refused; a renewed one may work
+	Expired  bool   // the access token was rejected; a renewed one may work
 
 	Creator *Creator // of CreatorInfo
 }
@@ -74,25 +74,25 @@ func CallFinding(platform, subject string, err error) Finding {
 		return Finding{Subject: subject, Result: Works}
 	}
 	found := Finding{Subject: subject, Result: Fails, Detail: err.Error()}
-	refused, ok := errors.AsType[*Error](err)
+	rejected, ok := errors.AsType[*Error](err)
 	if !ok {
 		found.Result, found.NextStep = Unclear, retryLater
 		return found
 	}
-	found.Detail = cmp.Or(refused.Message, refused.Code, "The network did not answer.")
-	if refused.Message != "" && refused.Code != "" {
-		found.Detail = refused.Code + ": " + refused.Message
+	found.Detail = cmp.Or(rejected.Message, rejected.Code, "The network did not answer.")
+	if rejected.Message != "" && rejected.Code != "" {
+		found.Detail = rejected.Code + ": " + rejected.Message
 	}
-	switch refused.Class {
+	switch rejected.Class {
 	case AuthDead, AuthRefresh:
-		found.NextStep, found.Expired = reconnect, refused.Class == AuthRefresh
-		if step := nextSteps[platform][refused.Code]; refused.Code != "" && step != "" {
+		found.NextStep, found.Expired = reconnect, rejected.Class == AuthRefresh
+		if step := nextSteps[platform][rejected.Code]; rejected.Code != "" && step != "" {
 			found.NextStep = step
 		}
 	case Quota:
-		found.NextStep = cmp.Or(nextSteps[platform][refused.Code], "Wait until the limit ends.")
+		found.NextStep = cmp.Or(nextSteps[platform][rejected.Code], "Wait until the limit ends.")
 	case Unapproved:
-		found.NextStep = NextStep(platform, refused.Code)
+		found.NextStep = NextStep(platform, rejected.Code)
 	case Rate, Transient, Uncertain, Processing, HostBlocked:
 		found.Result, found.NextStep = Unclear, retryLater
 	case Rejected, RejectedMedia, Duplicate:
@@ -105,13 +105,13 @@ func CallFinding(platform, subject string, err error) Finding {
 // network rejects the token only after it has accepted the app's credentials.
 func CredentialsFinding(platform, app string, err error) Finding {
 	found := CallFinding(platform, strings.TrimSpace(app+" client ID and secret"), err)
-	refused, ok := errors.AsType[*Error](err)
+	rejected, ok := errors.AsType[*Error](err)
 	switch {
 	case !ok:
 	// RFC 6749, section 5.2
-	case refused.Status == http.StatusUnauthorized, refused.Code == "invalid_client", refused.Code == "unauthorized_client":
+	case rejected.Status == http.StatusUnauthorized, rejected.Code == "invalid_client", rejected.Code == "unauthorized_client":
 		found.Result, found.NextStep = Fails, compareApp
-	case refused.Class == AuthDead:
+	case rejected.Class == AuthDead:
 		return Finding{Subject: found.Subject, Result: Works}
 	}
 	return found

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Check returns what the network would refuse, or accept only with a loss. It numbers images and videos by their
+// Check returns what the network would reject, or accept only with a loss. It numbers images and videos by their
 // position in the post. Sizes and durations of 0 are unknown and not checked.
 func (r Rules) Check(c Content) []Problem {
 	return slices.Concat(r.checkText(c), r.checkCounts(c.Text), r.checkNumbers(c.Media), r.checkMedia(c.Media))

@@ -132,14 +132,14 @@ func (c *Client) Do(ctx context.Context, call Call) (Response, error) {
 }
 
 // Read makes the call and decodes the response into out. If the response's status is not one of statuses, it returns
-// the error that refusal makes from the response.
-func (c *Client) Read(ctx context.Context, call Call, out any, refusal func(Response) *Error, statuses ...int) error {
+// the error that rejection makes from the response.
+func (c *Client) Read(ctx context.Context, call Call, out any, rejection func(Response) *Error, statuses ...int) error {
 	response, err := c.Do(ctx, call)
 	if err != nil {
 		return err
 	}
 	if !slices.Contains(statuses, response.Status) {
-		return refusal(response)
+		return rejection(response)
 	}
 	return response.Decode(out)
 }
@@ -238,10 +238,10 @@ func (r Response) Decode(out any) error {
 	return nil
 }
 
-// Refusal returns an error of the class with the network's code and text. It changes two classes. A Committing call that
+// Rejection returns an error of the class with the network's code and text. It changes two classes. A Committing call that
 // failed temporarily or inside the network (status 500 and above, with any code) may have published: the class becomes
 // Uncertain. Rejected becomes AuthDead for an Authorizing call.
-func (r Response) Refusal(class Class, code, text string) *Error {
+func (r Response) Rejection(class Class, code, text string) *Error {
 	switch {
 	case r.Call.Purpose == Committing && (class == Transient || r.Status >= http.StatusInternalServerError):
 		class = Uncertain

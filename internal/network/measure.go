@@ -10,7 +10,7 @@ type Measure struct {
 	SoftLimit int // the network ignores units beyond this number; 0 means no limit
 }
 
-// ExceedsLimit reports whether Count exceeds Limit, so that the network would refuse the post.
+// ExceedsLimit reports whether Count exceeds Limit, so that the network would reject the post.
 func (m Measure) ExceedsLimit() bool { return m.Limit > 0 && m.Count > m.Limit }
 
 // Excess returns by how much Count exceeds Limit, or 0.

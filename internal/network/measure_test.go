@@ -39,7 +39,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// Measure reports an excess if and only if Check refuses the text.
+// Measure reports an excess if and only if Check rejects the text.
 func TestMeasureAgreesWithCheck(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -51,11 +51,11 @@ func TestMeasureAgreesWithCheck(t *testing.T) {
 				Draw(t, "text"), rapid.IntRange(1, 2300).Draw(t, "times")), Media: []Media{jpeg()},
 		}
 		over := slices.ContainsFunc(rules.Measure(c), Measure.ExceedsLimit)
-		refused := slices.ContainsFunc(rules.Check(c), func(p Problem) bool {
+		rejected := slices.ContainsFunc(rules.Check(c), func(p Problem) bool {
 			return p.Blocking && (p.Code == "caption_too_long" || strings.HasSuffix(p.Code, "s_too_many"))
 		})
-		if over != refused {
-			t.Fatalf("over %v, refused %v: %v", over, refused, rules.Measure(c))
+		if over != rejected {
+			t.Fatalf("over %v, rejected %v: %v", over, rejected, rules.Measure(c))
 		}
 	})
 }

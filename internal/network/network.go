@@ -47,7 +47,7 @@ const (
 )
 
 // FileLimits are a network's limits on one file. An image that exceeds them is converted or made smaller. A video is
-// never converted, so Check refuses it.
+// never converted, so Check rejects it.
 type FileLimits struct {
 	Types    []string // MIME; empty allows every type
 	MaxBytes int64    // 0 means no limit
@@ -72,10 +72,10 @@ type Files interface {
 	Open(ctx context.Context, id int64, fit FileLimits) (File, error)
 }
 
-// Problem is something that a network would refuse, or accept only with a loss. It is found without a request.
+// Problem is something that a network would reject, or accept only with a loss. It is found without a request.
 type Problem struct {
 	Code     string // a validation code of the API, such as caption_too_long
-	Blocking bool   // the network would refuse the post
+	Blocking bool   // the network would reject the post
 	Message  string // for people: the limit and what to do
 }
 
@@ -211,7 +211,7 @@ func (t CommitHistory) BelongsToOther(id, permalink string) bool {
 type Network interface {
 	// Platform returns the network's name in the API, such as "bluesky".
 	Platform() string
-	// Check returns what the network would refuse, or accept only with a loss. It sends no request.
+	// Check returns what the network would reject, or accept only with a loss. It sends no request.
 	Check(Content) []Problem
 	// Plan fixes the parameters that a repeat must not change, such as record key and creation time. It sends no
 	// request and is deterministic. The same Seed and First yield the same key at the network, so two submissions of
@@ -228,7 +228,7 @@ type Network interface {
 	// Resolve reports whether an earlier Commit of this Draft took effect. It changes nothing. Unknown always comes
 	// with an error, of class Processing if the network has not decided. After Absent without an error an earlier
 	// request may still arrive, so continue with a Commit of the same Draft, never with a new Plan. Absent with an
-	// error means that the network has refused the publication for that reason.
+	// error means that the network has rejected the publication for that reason.
 	Resolve(ctx context.Context, g Grant, d Draft, t CommitHistory) (Verdict, Receipt, error)
 	// Permalink returns the URL of a publication if Commit or Resolve did not; it is empty if the network does not
 	// know it yet. It changes nothing, and callers may ignore its error.
@@ -260,7 +260,7 @@ const (
 	HostBlocked Class = "barred"
 )
 
-// Error is a network's refusal, or the lack of a usable response.
+// Error is a network's rejection, or the lack of a usable response.
 type Error struct {
 	Class   Class
 	Status  int       // HTTP status; 0 if there was no response

@@ -31,7 +31,7 @@ type Text struct {
 	Longest    int  `json:"longest"`     // in units
 	WithImages int  `json:"with_images"` // in units; replaces Longest for posts with images, unless it is 0
 	MaxBytes   int  `json:"max_bytes"`   // in UTF-8
-	// Forbidden lists characters that the network refuses.
+	// Forbidden lists characters that the network rejects.
 	Forbidden string `json:"forbidden"`
 }
 
@@ -43,7 +43,7 @@ type Count struct {
 
 // Amount limits a post's images and videos together.
 type Amount struct {
-	Needed bool `json:"needed"` // the network refuses posts without media
+	Needed bool `json:"needed"` // the network rejects posts without media
 	Most   int  `json:"most"`
 	Mixed  bool `json:"mixed"` // one post may have images and videos
 }

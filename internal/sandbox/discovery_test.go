@@ -156,7 +156,7 @@ func TestDiscoveryFields(t *testing.T) {
 	}
 }
 
-func TestDiscoveryRefusals(t *testing.T) {
+func TestDiscoveryRejections(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b, o := startWithOperator(t, &now)
@@ -299,7 +299,7 @@ func TestHashtagMedia(t *testing.T) {
 	}
 }
 
-func TestHashtagRefusals(t *testing.T) {
+func TestHashtagRejections(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b, o := startWithOperator(t, &now)

@@ -172,7 +172,7 @@ func TestFacebookErrors(t *testing.T) {
 	}
 }
 
-// Facebook refuses a chunk that is too large.
+// Facebook rejects a chunk that is too large.
 func TestFacebookLargeChunk(t *testing.T) {
 	b := start(t, Options{})
 	_, token, page := b.facebookTokens(t)

@@ -31,11 +31,11 @@ func TestTikTokAppRestrictions(t *testing.T) {
 		body := strings.Replace(tiktokInit("film", 9, 9, 1), "PUBLIC_TO_EVERYONE", privacy, 1)
 		return b.tiktok(t, "post/publish/video/init/", b.tiktokAppToken(t, client, person), body).tiktok(t).Error.Code
 	}
-	const refused = "unaudited_client_can_only_post_to_private_accounts"
+	const rejected = "unaudited_client_can_only_post_to_private_accounts"
 	for _, c := range []struct{ client, person, privacy, want string }{
-		{"app-unaudited", "mira.keller", "PUBLIC_TO_EVERYONE", refused},
-		{"app-unaudited", "mira.keller", "SELF_ONLY", refused}, // a public account
-		{"app-unaudited", "atelier.blau", "FOLLOWER_OF_CREATOR", refused},
+		{"app-unaudited", "mira.keller", "PUBLIC_TO_EVERYONE", rejected},
+		{"app-unaudited", "mira.keller", "SELF_ONLY", rejected}, // a public account
+		{"app-unaudited", "atelier.blau", "FOLLOWER_OF_CREATOR", rejected},
 		{"app-unaudited", "atelier.blau", "PUBLIC_TO_EVERYONE", "privacy_level_option_mismatch"},
 		{"app-unaudited", "atelier.blau", "SELF_ONLY", "ok"},
 		{"app", "atelier.blau", "FOLLOWER_OF_CREATOR", "ok"},

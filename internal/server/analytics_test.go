@@ -26,8 +26,8 @@ func TestPictureFetcher(t *testing.T) {
 	}
 	fetch := s.pictureFetcher()
 	for _, c := range []struct {
-		platform, url, want, refusal string
-		most                         int64
+		platform, url, want, rejection string
+		most                           int64
 	}{
 		{"instagram", box.URL + "/picture", "12345", "", 5},
 		{"instagram", box.URL + "/picture", "", "too large", 4},
@@ -38,8 +38,8 @@ func TestPictureFetcher(t *testing.T) {
 	} {
 		var got bytes.Buffer
 		err := fetch(t.Context(), c.platform, c.url, c.most, &got)
-		if c.refusal == "" && (err != nil || got.String() != c.want) ||
-			c.refusal != "" && (err == nil || !strings.Contains(err.Error(), c.refusal)) {
+		if c.rejection == "" && (err != nil || got.String() != c.want) ||
+			c.rejection != "" && (err == nil || !strings.Contains(err.Error(), c.rejection)) {
 			t.Errorf("%s %s: %q, %v", c.platform, c.url, got.String(), err)
 		}
 	}

@@ -69,8 +69,8 @@ func (m *metrics) observeRequest(tool string, status int, took time.Duration) {
 	m.requests.WithLabelValues(tool, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
-func (m *metrics) observeTool(tool string, refused bool, took time.Duration) {
-	m.tools.WithLabelValues(tool, strconv.FormatBool(refused)).Observe(took.Seconds())
+func (m *metrics) observeTool(tool string, rejected bool, took time.Duration) {
+	m.tools.WithLabelValues(tool, strconv.FormatBool(rejected)).Observe(took.Seconds())
 }
 
 func (m *metrics) countNetworkCall(platform, call, result string) {
@@ -184,9 +184,9 @@ func (c *countingHandler) WithGroup(name string) slog.Handler {
 }
 
 var (
-	runningMetric = newDesc("calls_running", "Slots in use on this node, by calls, pages or uploads.", "pool")
-	waitingMetric = newDesc("calls_waiting", "Requests that wait for a slot on this node.", "pool")
-	refusedMetric = newDesc("calls_refused_total",
+	runningMetric  = newDesc("calls_running", "Slots in use on this node, by calls, pages or uploads.", "pool")
+	waitingMetric  = newDesc("calls_waiting", "Requests that wait for a slot on this node.", "pool")
+	rejectedMetric = newDesc("calls_refused_total",
 		"Requests rejected because no slot became free in time.", "pool")
 )
 
@@ -197,7 +197,7 @@ type slotCollector struct{ loadshed.Limiters }
 func (*slotCollector) Describe(out chan<- *prometheus.Desc) {
 	out <- runningMetric
 	out <- waitingMetric
-	out <- refusedMetric
+	out <- rejectedMetric
 }
 
 // Collect sends the state of all slots.
@@ -206,7 +206,7 @@ func (r *slotCollector) Collect(out chan<- prometheus.Metric) {
 		now := limiter.State()
 		out <- prometheus.MustNewConstMetric(runningMetric, prometheus.GaugeValue, float64(now.Running), pool)
 		out <- prometheus.MustNewConstMetric(waitingMetric, prometheus.GaugeValue, float64(now.Waiting), pool)
-		out <- prometheus.MustNewConstMetric(refusedMetric, prometheus.CounterValue, float64(now.Refused), pool)
+		out <- prometheus.MustNewConstMetric(rejectedMetric, prometheus.CounterValue, float64(now.Rejected), pool)
 	}
 }
 

@@ -84,10 +84,10 @@ func TestApprovalLinkLimits(t *testing.T) {
 			}
 		}
 		w.browser(t).get(full).wants(t, 429, "approval_link") // shared limit
-		refused := w.browser(t).get(shot)
-		refused.wants(t, 429, "rate_limited", "approval_link")
-		if refused.Header.Get("Retry-After") == "" {
-			t.Errorf("%v", refused.Header)
+		rejected := w.browser(t).get(shot)
+		rejected.wants(t, 429, "rate_limited", "approval_link")
+		if rejected.Header.Get("Retry-After") == "" {
+			t.Errorf("%v", rejected.Header)
 		}
 		w.browser(t).get(a.page+"x/media/1").wants(t, 404)
 		close(store.gate)

@@ -104,7 +104,7 @@ func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, 
 		Identifier: strings.TrimSpace(r.PostForm.Get("identifier")), Password: r.PostForm.Get("password"),
 	}
 	account, err := a.Connector.SignIn(r.Context(), person, token, given)
-	a.noteRefusal(r, platform, err)
+	a.noteRejection(r, platform, err)
 	switch f := apierr.FromError(err); {
 	case err == nil:
 		shell.Redirect(w, r, connectedPath(account))
@@ -116,9 +116,9 @@ func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, 
 	}
 }
 
-// noteRefusal logs a network's error without its message, which may contain secrets. If the network does not accept the
+// noteRejection logs a network's error without its message, which may contain secrets. If the network does not accept the
 // app, it also logs what the operator has to do.
-func (a *App) noteRefusal(r *http.Request, platform string, err error) {
+func (a *App) noteRejection(r *http.Request, platform string, err error) {
 	failed, ok := errors.AsType[*network.Error](err)
 	if !ok {
 		return
@@ -155,7 +155,7 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 		account.Callback{
 			Platform: platform, State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error"),
 		})
-	a.noteRefusal(r, platform, err)
+	a.noteRejection(r, platform, err)
 	switch f := apierr.FromError(err); {
 	case err != nil && (out.Retry == "" || f.IsServerError() || f.Code == apierr.NotFound):
 		a.ShowError(w, r, err)

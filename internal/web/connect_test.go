@@ -243,10 +243,10 @@ func TestDenied(t *testing.T) {
 		ada.get(ada.consent(page)).wants(t, 422, "No account can be connected")
 		w.networks.set("", "harbour")
 		forged := regexp.MustCompile(`code=[^&]*`).ReplaceAllString(ada.consent(page), "code=guessed")
-		refused := ada.get(forged)
-		refused.wants(t, 422, "did not accept this sign-in")
-		if strings.Contains(refused.text, "guessed") || strings.Contains(refused.text, "own words") {
-			t.Errorf("the page contains the secret: %s", refused.text)
+		rejected := ada.get(forged)
+		rejected.wants(t, 422, "did not accept this sign-in")
+		if strings.Contains(rejected.text, "guessed") || strings.Contains(rejected.text, "own words") {
+			t.Errorf("the page contains the secret: %s", rejected.text)
 		}
 		w.wantAccounts(t, "0  ")
 		ada.get(ada.consent(page)).wants(t, 303)

@@ -174,10 +174,10 @@ func TestStalledFormsHoldNoSlot(t *testing.T) {
 			path, sent string
 			held       int // a post's further forms are read for their texts, as far as long forms are
 		}{
-			"before the first file":        {page + "/files", "--x\r\n", 6},
-			"in a file that was refused":   {page + "/files", formFile + strings.Repeat("x", 200<<10), 6},
-			"in a field of a post":         {"/posts/new", formField + "Open fr", 10},
-			"in a post's file, as refused": {"/posts/new", formFile + strings.Repeat("x", 200<<10), 10},
+			"before the first file":         {page + "/files", "--x\r\n", 6},
+			"in a file that was rejected":   {page + "/files", formFile + strings.Repeat("x", 200<<10), 6},
+			"in a field of a post":          {"/posts/new", formField + "Open fr", 10},
+			"in a post's file, as rejected": {"/posts/new", formFile + strings.Repeat("x", 200<<10), 10},
 		} {
 			release := make(chan struct{})
 			var all sync.WaitGroup

@@ -117,7 +117,7 @@ func (a *App) upload(w http.ResponseWriter, r *http.Request) {
 	}
 	arrived, err := a.uploadFile(r, body)
 	if err != nil {
-		a.refuseFile(w, r, body, a.translated(r, err)) // discards the rest without holding a place
+		a.rejectFile(w, r, body, a.translated(r, err)) // discards the rest without holding a place
 		return
 	}
 	writeJSON(w, http.StatusOK, answer{arrived.MediaID, arrived.Name, arrived.Already})
@@ -168,15 +168,15 @@ func (a *App) uploadForm(w http.ResponseWriter, r *http.Request, body *shell.Upl
 		err = a.checkForm(r)
 	}
 	if err != nil {
-		body.Refuse(w, r, func() { a.ShowError(w, r, err) })
+		body.Reject(w, r, func() { a.ShowError(w, r, err) })
 		return
 	}
 	problems, err := a.addParts(r)
 	switch {
 	case err != nil:
-		body.Refuse(w, r, func() { a.ShowError(w, r, err) })
+		body.Reject(w, r, func() { a.ShowError(w, r, err) })
 	case len(problems) > 0:
-		body.Refuse(w, r, func() { a.showBatch(w, r, http.StatusUnprocessableEntity, problems) })
+		body.Reject(w, r, func() { a.showBatch(w, r, http.StatusUnprocessableEntity, problems) })
 	default:
 		shell.Redirect(w, r, "/upload/"+r.PathValue("batch"))
 	}
@@ -223,12 +223,12 @@ func (a *App) addParts(r *http.Request) ([]string, error) {
 // errBrokenOff is the error if the client ended the upload or sent nothing for a while. The client rarely sees it.
 var errBrokenOff = apierr.Invalid(apierr.Malformed, "", "The upload was interrupted. Send the file again.")
 
-// refuseFile answers for a rejected file.
-func (a *App) refuseFile(w http.ResponseWriter, r *http.Request, body *shell.Upload, err error) {
+// rejectFile answers for a rejected file.
+func (a *App) rejectFile(w http.ResponseWriter, r *http.Request, body *shell.Upload, err error) {
 	if body.Err() != nil {
 		err = errBrokenOff
 	}
-	body.Refuse(w, r, func() { a.writeProblem(w, r, err) })
+	body.Reject(w, r, func() { a.writeProblem(w, r, err) })
 }
 
 func (a *App) uploadDone(w http.ResponseWriter, r *http.Request) {
@@ -292,7 +292,7 @@ func (a *App) receive(w http.ResponseWriter, r *http.Request) {
 	body := shell.NewUpload(w, r)
 	arrived, err := a.receiveLink(r, body)
 	if err != nil {
-		a.refuseFile(w, r, body, err) // discards the rest without holding a place
+		a.rejectFile(w, r, body, err) // discards the rest without holding a place
 		return
 	}
 	writeJSON(w, http.StatusCreated, received{receivedData{arrived.MediaID}})

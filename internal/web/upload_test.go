@@ -207,8 +207,8 @@ func TestInterruptedUploads(t *testing.T) {
 	})
 }
 
-// TestRefusedBeforeBody checks that a client that waits for 100 Continue gets the error instead.
-func TestRefusedBeforeBody(t *testing.T) {
+// TestRejectedBeforeBody checks that a client that waits for 100 Continue gets the error instead.
+func TestRejectedBeforeBody(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		at := w.batch(t, picture(t, 1)).links[0]
 		conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
@@ -226,8 +226,8 @@ func TestRefusedBeforeBody(t *testing.T) {
 	})
 }
 
-// TestRefusalReachesSender checks that a client that keeps sending receives the error.
-func TestRefusalReachesSender(t *testing.T) {
+// TestRejectionReachesSender checks that a client that keeps sending receives the error.
+func TestRejectionReachesSender(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.browser(t).in("ada@example.com")
 		page := w.batch(t).page

@@ -321,7 +321,7 @@ func TestRecovery(t *testing.T) {
 	})
 }
 
-// Cross-site requests are refused.
+// Cross-site requests are rejected.
 func TestCrossSiteRequests(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -91,7 +91,7 @@ func TestDisconnectedAccount(t *testing.T) {
 	})
 }
 
-// The page of a YouTube account whose connection was refused says that Google ends connections of test projects.
+// The page of a YouTube account whose connection was rejected says that Google ends connections of test projects.
 func TestConnectionOfTestProject(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

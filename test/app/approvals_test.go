@@ -263,11 +263,11 @@ func TestMailedApprovalLink(t *testing.T) {
 			t.Errorf("unexpected mail %q", box.texts["cleo@client.example"])
 		}
 		h.browser(t).open(link).shows(200, "2 posts from")
-		box.refuse(true)
+		box.reject(true)
 		sent.form("Email again").press().shows(200, "it could not be emailed", "It was not emailed.")
 		b.open("/posts/"+one).follow("Create another link…").form("Create link").fill("email", "dan@client.example").press().
 			shows(200, "it could not be emailed", "The client’s link")
-		box.refuse(false)
+		box.reject(false)
 		for range 8 {
 			b.open(sent.path).form("Email again").press().shows(200, "The link was emailed")
 		}

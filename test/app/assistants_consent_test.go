@@ -177,7 +177,7 @@ func TestAssistantsRegistration(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		p := &oauthClient{crew: c, t: t}
-		for name, refused := range map[string][2]string{
+		for name, rejected := range map[string][2]string{
 			"no JSON":           {`client_name=x`, "invalid_client_metadata"},
 			"no address":        {`{"client_name":"x"}`, "invalid_redirect_uri"},
 			"plain http":        {`{"redirect_uris":["http://app.example/"]}`, "invalid_redirect_uri"},
@@ -192,8 +192,8 @@ func TestAssistantsRegistration(t *testing.T) {
 				`{"redirect_uris":["https://app.example/"],"client_name":"` + strings.Repeat("x", 20_000) + `"}`, "invalid_client_metadata",
 			},
 		} {
-			status, got := p.post("/oauth/register", "application/json", refused[0])
-			p.wantError(name, status, got, refused[1])
+			status, got := p.post("/oauth/register", "application/json", rejected[0])
+			p.wantError(name, status, got, rejected[1])
 		}
 		status, got := p.post("/oauth/register", "application/json",
 			`{"redirect_uris":["`+redirectURI+`"],"client_name":"<b>Bank\u202e\u0000\n `+strings.Repeat("x",

@@ -265,8 +265,8 @@ func TestAssistantsResources(t *testing.T) {
 				t.Errorf("%s: the tools return %d", resource, status)
 			}
 			other := map[bool]string{true: tools, false: api}[accepts.api || both]
-			status, refused := p.refresh(tokens.refresh, "resource", other)
-			p.wantError(resource, status, refused, "invalid_target")
+			status, rejected := p.refresh(tokens.refresh, "resource", other)
+			p.wantError(resource, status, rejected, "invalid_target")
 		}
 	})
 }

@@ -77,13 +77,13 @@ func TestUnselectedAccountKeepsContent(t *testing.T) {
 			t.Errorf("the option “no media” = %q", got)
 		}
 
-		refused := kept.form("Save draft").press().shows(422, "Not saved.", "There is text for Bluesky (",
+		rejected := kept.form("Save draft").press().shows(422, "Not saved.", "There is text for Bluesky (",
 			"), which is not selected. Select the account or clear its text.")
-		refused.contains(`id="wrong-text-`+c.id(), `<textarea id="text-`+c.id())
-		refused = refused.form("Save draft").fill("text-"+c.id(), "").press().
+		rejected.contains(`id="wrong-text-`+c.id(), `<textarea id="text-`+c.id())
+		rejected = rejected.form("Save draft").fill("text-"+c.id(), "").press().
 			shows(422, "There are images or videos for Bluesky (")
-		refused = refused.form("Remove own").press().shows(200).form("Save draft").press().shows(422)
-		refused.form("Remove film").press().shows(200).form("Save draft").press().shows(200, "Saved.")
+		rejected = rejected.form("Remove own").press().shows(200).form("Save draft").press().shows(422)
+		rejected.form("Remove film").press().shows(200).form("Save draft").press().shows(200, "Saved.")
 	})
 }
 

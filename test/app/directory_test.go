@@ -49,9 +49,9 @@ func TestDirectorySignIn(t *testing.T) {
 
 		for email, verified := range map[string]bool{"unknown@harbour.example": true, c.people[access.Owner].Email: false} {
 			comes(email, verified)
-			refused := h.browser(t)
-			refused.open("/sign-in").follow(directoryButton).shows(401, "directory").lacks(c.team.Name)
-			if refused.signedIn() {
+			rejected := h.browser(t)
+			rejected.open("/sign-in").follow(directoryButton).shows(401, "directory").lacks(c.team.Name)
+			if rejected.signedIn() {
 				t.Errorf("%s can sign in", email)
 			}
 		}

@@ -43,7 +43,7 @@ var linkedCalls = map[string]linkedCall{
 	"schedule_post":  {args: map[string]any{"post_id": "planned", "scheduled_at": "later"}, says: marker + " plans"},
 	"publish_post":   {args: map[string]any{"post_id": "fresh"}, says: marker + " tells"},
 	"cancel_post":    {args: map[string]any{"post_id": "scheduled"}, says: marker + " waits"},
-	"archive_post":   {args: map[string]any{"post_id": "refused"}, says: marker + " is refused"},
+	"archive_post":   {args: map[string]any{"post_id": "refused"}, says: marker + " is rejected"},
 	"retry_post":     {args: map[string]any{"post_id": "failed"}, says: marker + " fails"},
 	"get_job":        {args: map[string]any{"job_id": "jobs{id}"}, says: marker + " is sent"},
 	"list_media":     {says: "Media"},
@@ -144,7 +144,7 @@ func (c *crew) moreSamples(t *testing.T, s samples) {
 	s["scheduled"] = c.draft(t, marker+" waits.", "")
 	c.callTool(t, "schedule_post", map[string]any{"post_id": s["scheduled"], "scheduled_at": s["later"]})
 	s["failed"] = c.draft(t, marker+" fails. [sandbox:reject]", "")
-	s["refused"] = c.draft(t, marker+" is refused. [sandbox:reject]", "")
+	s["refused"] = c.draft(t, marker+" is rejected. [sandbox:reject]", "")
 	for _, id := range []string{s["failed"], s["refused"]} {
 		c.callTool(t, "publish_post", map[string]any{"post_id": id})
 		c.as(t, access.Owner).waitUntilPublished(id)

@@ -62,7 +62,7 @@ func TestCommandLineLogin(t *testing.T) {
 			strconv.FormatInt(c.account, 10), "--field", "data.status"); status != 0 || got != "draft\n" {
 			t.Fatalf("%d %s", status, got)
 		}
-		if status, got := call("hashtags", "search", "--query", "buns"); status != apicli.StatusRefused ||
+		if status, got := call("hashtags", "search", "--query", "buns"); status != apicli.StatusRejected ||
 			!strings.Contains(got, "spend_not_allowed") {
 			t.Errorf("a paid operation: %d %s", status, got)
 		}
@@ -95,7 +95,7 @@ func TestCommandLineLogin(t *testing.T) {
 		stored.OAuth.Expires = time.Time{}
 		storeProfile(t, term, stored) // a copy of the removed file
 		status, got := call("me", "get")
-		if status != apicli.StatusRefused || !strings.Contains(got, "run pressroom login --profile default") {
+		if status != apicli.StatusRejected || !strings.Contains(got, "run pressroom login --profile default") {
 			t.Errorf("after logout: %d %s", status, got)
 		}
 	})

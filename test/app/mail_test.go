@@ -29,7 +29,7 @@ type postbox struct {
 	texts   map[string]string      // the last mail to each address
 	headers map[string]mail.Header // the header of the last mail to each address
 	counts  map[string]int         // the number of mails to each address
-	refuses bool
+	rejects bool
 }
 
 func (p *postbox) NewSession(*smtp.Conn) (smtp.Session, error) { return &delivery{box: p}, nil }
@@ -54,7 +54,7 @@ func (d *delivery) Data(r io.Reader) error {
 	}
 	d.box.mu.Lock()
 	defer d.box.mu.Unlock()
-	if d.box.refuses {
+	if d.box.rejects {
 		return &smtp.SMTPError{Code: 554, Message: "no"}
 	}
 	d.box.texts[d.to], d.box.headers[d.to] = string(text), m.Header
@@ -62,11 +62,11 @@ func (d *delivery) Data(r io.Reader) error {
 	return nil
 }
 
-// refuse sets whether mails are rejected.
-func (p *postbox) refuse(on bool) {
+// reject sets whether mails are rejected.
+func (p *postbox) reject(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.refuses = on
+	p.rejects = on
 }
 
 // link returns the path of the link in the last mail to an address, or "".
@@ -116,7 +116,7 @@ func TestMailedInvitationIsNotShown(t *testing.T) {
 			shows(200, "You joined the team.")
 		b.open("/account").shows(200, "Confirmed").lacks("Not confirmed")
 
-		box.refuse(true)
+		box.reject(true)
 		p := send("gone@harbour.example").shows(502, "The email could not be sent").lacks("Open invitations")
 		if got := p.form("Send invitation").values.Get("email"); got != "gone@harbour.example" {
 			t.Errorf("the input is lost: %q", got)

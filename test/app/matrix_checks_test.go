@@ -19,8 +19,8 @@ import (
 // shownOnce matches the parts in which otherwise equal pages differ: form IDs and messages about earlier actions.
 var shownOnce = regexp.MustCompile(`value="\d{8}T\d{6}-[^"]+"|<p class="note" role="status">[^\n]*</p>|\n`)
 
-// checkRefusals checks that a route rejects all people without permission.
-func (m *accessTest) checkRefusals(route string) {
+// checkRejections checks that a route rejects all people without permission.
+func (m *accessTest) checkRejections(route string) {
 	m.t.Helper()
 	e := matrix[route]
 	method, path := m.methodAndPath(route, m.samples)
@@ -46,7 +46,7 @@ func (m *accessTest) checkRefusals(route string) {
 		if a.role == "" { // members may learn which items exist
 			m.checkSame(a, route, got, a.request(method, nowhere, m.form(route, m.unknown), nil))
 		}
-		m.wantRefusal(a, route, method, got)
+		m.wantRejection(a, route, method, got)
 	}
 	if method != http.MethodGet { // also detects effects of GET requests
 		m.checkUnchanged(route, "who is not meant", !hasItem && ofTeam(e.who))
@@ -105,8 +105,8 @@ func (m *accessTest) checkSame(a *visitor, route string, got, none answer) {
 		is[at:], none.status, isNone[at:])
 }
 
-// wantRefusal checks the answer to a visitor without permission.
-func (m *accessTest) wantRefusal(a *visitor, route, method string, got answer) {
+// wantRejection checks the answer to a visitor without permission.
+func (m *accessTest) wantRejection(a *visitor, route, method string, got answer) {
 	m.t.Helper()
 	e := matrix[route]
 	switch {

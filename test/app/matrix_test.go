@@ -58,7 +58,7 @@ func TestRoutePermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		m := newAccessTest(t, h)
 		for _, route := range m.routes {
-			m.checkRefusals(route)
+			m.checkRejections(route)
 		}
 		for _, route := range m.routes {
 			m.checkCrossSite(route)

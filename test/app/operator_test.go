@@ -140,7 +140,7 @@ func TestOperatorFiltersEvents(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.asOperator(t, access.Owner)
-		id := c.draft(t, "Refused", "")
+		id := c.draft(t, "Rejected", "")
 		record := func(kind, subject string, detail map[string]any) {
 			must.NoError(t, h.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				return auditlog.Record(ctx, tx, c.team.ID, auditlog.Actor{}, kind, subject, detail)

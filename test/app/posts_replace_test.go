@@ -11,9 +11,9 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// publishRefused publishes a post on two accounts, one of which rejects it. It returns the post's ID and the account that
+// publishRejected publishes a post on two accounts, one of which rejects it. It returns the post's ID and the account that
 // published it.
-func (c *crew) publishRefused(t *testing.T, b *browser, caption string) (string, int64) {
+func (c *crew) publishRejected(t *testing.T, b *browser, caption string) (string, int64) {
 	t.Helper()
 	handle := fmt.Sprintf("pier%d.test", c.team.ID)
 	has := must.Get(c.box.ConnectBluesky(context.WithoutCancel(t.Context()), c.Server, c.team.ID, handle))(t)
@@ -31,7 +31,7 @@ func TestEditFailedPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		id, has := c.publishRefused(t, b, "News of the harbour")
+		id, has := c.publishRejected(t, b, "News of the harbour")
 		c.as(t, access.Viewer).open("/posts/"+id).shows(200, "rejected the content").lacks("Edit and try again", "Archive")
 		again := b.open("/posts/" + id).form("Edit and try again")
 		sheet := again.press().shows(200, "Edit post", "This is a copy for Bluesky (harbour", "News of the harbour", "No [sandbox:reject]")
@@ -66,7 +66,7 @@ func TestArchivePost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		id, _ := c.publishRefused(t, b, "News of the harbour")
+		id, _ := c.publishRejected(t, b, "News of the harbour")
 		b.open("/").shows(200, "Needs attention", "News of the harbour")
 		archived := b.open("/posts/"+id).form("Archive").press().shows(200, "Archived.", "It is not retried.")
 		archived.lacks(">Retry</button>", "Edit and try again")

@@ -234,9 +234,9 @@ func TestRetryFailedAccount(t *testing.T) {
 		if p := operator.open("/operator/networks").text(); !calls.MatchString(p) {
 			t.Errorf("the page of networks does not show the failed calls: %s", p)
 		}
-		operator.open("/operator/networks").shows(200, "Publishing: post rejected").lacks("No failures", "Refused apps")
+		operator.open("/operator/networks").shows(200, "Publishing: post rejected").lacks("No failures", "Rejected apps")
 
-		// So does a refusal of the app, with what to do next.
+		// So does a rejection of the app, with what to do next.
 		h.change(t, `UPDATE delivery_attempts SET result = 'app', network_code = '402' WHERE result = 'rejected'`)
 		h.change(t, `UPDATE social_accounts SET platform = 'x'`)
 		operator.open("/operator/networks").shows(200, "Networks rejected posts because of these apps.", "X", "402", "Next: Buy credit")

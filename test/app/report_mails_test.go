@@ -131,9 +131,9 @@ func TestReportMailFailures(t *testing.T) {
 		c := h.crew(t)
 		client, member := fmt.Sprintf("client%d@quay.example", c.team.ID), c.people[access.Viewer].Email
 		report := c.scheduleReport(t, client)
-		box.refuse(true)
+		box.reject(true)
 		c.nextMail(t)
-		box.refuse(false)
+		box.reject(false)
 		c.sendDue(t)
 		if box.mailsTo(client) != 0 {
 			t.Fatal("a rejected mail was repeated immediately")

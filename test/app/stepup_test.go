@@ -260,14 +260,14 @@ func TestStepUpByDirectory(t *testing.T) {
 		comes(owner, time.Time{})
 		asked.follow(directoryButton).shows(401, "did not ask you to sign in again", "Sign in again")
 		comes(owner, h.now().Add(-time.Hour))
-		refused := asked.follow(directoryButton).shows(401, "did not ask you to sign in again")
+		rejected := asked.follow(directoryButton).shows(401, "did not ask you to sign in again")
 		comes(c.people[access.Admin].Email, h.now())
-		refused.follow(directoryButton).shows(422, "different account")
+		rejected.follow(directoryButton).shows(422, "different account")
 		if n := h.count(t, "api_keys WHERE team_id = ?", c.team.ID); n != 0 {
 			t.Errorf("%d keys", n)
 		}
 		comes(owner, h.now())
-		page := refused.follow(directoryButton).shows(200, "New API key", "still in the form")
+		page := rejected.follow(directoryButton).shows(200, "New API key", "still in the form")
 		page.form("Create key").press().shows(200, "Nightly")
 	})
 }

@@ -130,9 +130,9 @@ func TestVoiceMaterial(t *testing.T) {
 			follow("First part").shows(200, "part 1 of 3")
 		b.open(at+"/material").form("Add link").fill("link", "https://harbour.example.com/about").press().
 			shows(200, "https://harbour.example.com/about")
-		refused := b.open(at+"/material").form("Add link").fill("link", "http://10.0.0.1/x").press().
+		rejected := b.open(at+"/material").form("Add link").fill("link", "http://10.0.0.1/x").press().
 			shows(422, "The address must begin with https://.")
-		if got := refused.form("Add link").values.Get("link"); got != "http://10.0.0.1/x" {
+		if got := rejected.form("Add link").values.Get("link"); got != "http://10.0.0.1/x" {
 			t.Errorf("field = %q", got)
 		}
 		b.send(http.MethodPost, at+"/material", url.Values{}).shows(422, "exactly one of")

@@ -167,12 +167,12 @@ func TestTwoKeys(t *testing.T) {
 }
 
 // A backup is restored only to an empty destination, and only with its sealing key.
-func TestRefused(t *testing.T) {
+func TestRejected(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newEnv(t)
 		cfg, folder := w.newSmallBackup(url, testkit.Blobs(t))
-		refused := func(name string, target server.Config, says string) {
+		rejected := func(name string, target server.Config, says string) {
 			t.Helper()
 			if _, err := server.Restore(t.Context(), target, folder); err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("%s: %v", name, err)
@@ -181,19 +181,19 @@ func TestRefused(t *testing.T) {
 		target := w.config(empty(t, url), testkit.Blobs(t))
 		other := target
 		other.SealingKey = must.Get(tokencrypt.NewKey())(t)
-		refused("another key", other, "is missing: the backup uses")
+		rejected("another key", other, "is missing: the backup uses")
 		over := target
 		over.Database = url
-		refused("a database that is there", over, "Restore to an empty database")
+		rejected("a database that is there", over, "Restore to an empty database")
 		full := target
 		full.Blobs = cfg.Blobs
 		store := must.Get(blob.Open(t.Context(), cfg.Blobs, blob.Options{}))(t)
 		staged := must.Get(store.Stage(t.Context()))(t)
 		must.Get(staged.Write([]byte("a stranger")))(t)
 		must.NoError(t, store.Put(t.Context(), "stranger", staged))
-		refused("a store that is not empty", full, "not empty")
+		rejected("a store that is not empty", full, "not empty")
 		must.Get(server.Restore(t.Context(), target, folder))(t)
-		refused("a second time", target, "Restore to an empty database")
+		rejected("a second time", target, "Restore to an empty database")
 		if _, err := server.Backup(t.Context(), cfg, filepath.Dir(folder), backup.Options{}); err == nil ||
 			!strings.Contains(err.Error(), "not part of a backup") {
 			t.Errorf("a backup to a folder with other files: %v", err)

@@ -106,8 +106,8 @@ async function checkFocus(page) {
   await page.unrouteAll();
 }
 
-// checkRefusals are explained.
-async function checkRefusals(page) {
+// checkRejections are explained.
+async function checkRejections(page) {
   await page.goto('/posts/new?caption=Hello');
   const answers = [
     [(route) => route.abort(), 'The connection was lost.'],
@@ -121,7 +121,7 @@ async function checkRefusals(page) {
     await look(page, 'compose-not-uploaded');
     await page.locator('#compose').getByRole('button', { name: 'Discard' }).click();
   }
-  // Only the refused file of two is named.
+  // Only the rejected file of two is named.
   const busy = '<form id="compose"><div id="wrong-files"><p>blue.png: The server is busy.</p><p>Wait a moment.</p></div></form>';
   await page.route('**/posts/new', (route) => route.fulfill({ status: 503, contentType: 'text/html', body: busy }), { times: 1 });
   await page.getByLabel('Upload files').setInputFiles([world.pictures.red, world.pictures.blue]);
@@ -180,7 +180,7 @@ run(async (browser) => {
   await checkFocus(page);
   await deselectAccount(page);
   await loadNextPage(page);
-  await checkRefusals(page);
+  await checkRejections(page);
 }).catch((error) => {
   console.error(error);
   process.exitCode = 1;

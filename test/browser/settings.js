@@ -10,7 +10,7 @@ run(async (browser) => {
   await signIn(page, '/settings');
   await look(page, 'settings');
   const value = await createKey(page);
-  await checkRefusedCalls(page, value);
+  await checkRejectedCalls(page, value);
   await team(page);
   await members(page);
   await checkPlanAndCredits(page);
@@ -49,8 +49,8 @@ async function createKey(page) {
   return value;
 }
 
-// checkRefusedCalls changes and revokes the key, and checks the refused calls.
-async function checkRefusedCalls(page, value) {
+// checkRejectedCalls changes and revokes the key, and checks the rejected calls.
+async function checkRejectedCalls(page, value) {
   const me = () => page.request.get('/api/v1/me', { headers: { Authorization: `Bearer ${value}` } }).then((answer) => answer.status());
   assert.equal(await me(), 200);
   await page.goto('/settings/keys');

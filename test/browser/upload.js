@@ -1,4 +1,4 @@
-// The upload page: selecting and dropping files, refused files, descriptions, and ending the upload.
+// The upload page: selecting and dropping files, rejected files, descriptions, and ending the upload.
 'use strict';
 
 const { assert, look, open, run, signIn, world } = require('./drive.js');
@@ -10,7 +10,7 @@ run(async (browser) => {
   await page.goto(world.upload_page_url);
   await look(page, 'upload-empty');
   await chosen(page);
-  await refused(page);
+  await rejected(page);
   await dropped(page);
   await described(page);
   await look(page, 'upload-full');
@@ -46,7 +46,7 @@ async function chosen(page) {
   await page.waitForFunction(() => [...document.querySelectorAll('.thumb img')].every((i) => { i.loading = 'eager'; return i.complete && i.naturalWidth > 0; }));
 }
 
-async function refused(page) {
+async function rejected(page) {
   await page.getByLabel(/Choose files/).setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Not a picture.\n') });
   await page.getByText('2 of 3 uploaded, 1 rejected.').waitFor();
   assert.match(await uploads(page).getByRole('listitem').filter({ hasText: 'notes.txt' }).textContent(), /image|type/i);

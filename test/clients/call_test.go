@@ -163,11 +163,11 @@ func TestStatuses(t *testing.T) {
 		{nil, []string{"upload", "/no/such/file"}, apicli.StatusUsage, []string{"no such file"}},
 		{nil, []string{"--url", "http://press.example.com", "get_identity"}, apicli.StatusUsage, []string{"--plain-http"}},
 		{[]string{"PRESSROOM_KEY="}, []string{"get_identity"}, apicli.StatusUsage, []string{"PRESSROOM_KEY"}},
-		{[]string{"PRESSROOM_KEY=prk_wrong"}, []string{"get_identity"}, apicli.StatusRefused,
+		{[]string{"PRESSROOM_KEY=prk_wrong"}, []string{"get_identity"}, apicli.StatusRejected,
 			[]string{"unauthorized", "401", "Check PRESSROOM_KEY"}},
 		{[]string{"PRESSROOM_KEY=" + g.Keys.ReadOnly}, []string{
 			"create_post", "--caption", "x", "--account-ids", "1",
-		}, apicli.StatusRefused, []string{"write_not_allowed"}},
+		}, apicli.StatusRejected, []string{"write_not_allowed"}},
 		{nil, []string{"get_post", "01a204d0-a906-77ca-b29e-bac35cd41dbd"}, apicli.StatusNotFound, []string{"not_found", "request"}},
 		{nil, []string{"list_posts", "--limit", "99"}, apicli.StatusInvalid, []string{"validation_failed", "limit", "out_of_range"}},
 		{nil, []string{"publish_post", rejected, "--wait"}, apicli.StatusJob, []string{"rejected_content"}},

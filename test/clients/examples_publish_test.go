@@ -262,7 +262,7 @@ func TestPublishErrors(t *testing.T) {
 	if out, err := p.script(t, "--begin"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	p.write(t, "bad.json", "") // refused, so it can be requested again
+	p.write(t, "bad.json", "") // rejected, so it can be requested again
 	for range 2 {
 		if out, err := p.run(t, filepath.Join(p.dir, "posts"), []string{"PRESSROOM_RECORD=" + p.record},
 			"../publish.sh"); err == nil || !strings.Contains(out, "caption") {

@@ -197,7 +197,7 @@ func (a *action) checkOldRuns(t *testing.T) {
 	}
 }
 
-// flaky answers like pressroom, but loses the first upload and refuses the first post for a moment.
+// flaky answers like pressroom, but loses the first upload and rejects the first post for a moment.
 type flaky struct {
 	t   *testing.T
 	url string
@@ -205,7 +205,7 @@ type flaky struct {
 	mu   sync.Mutex
 	keys []string // of the calls
 	lost bool
-	busy time.Time // when the first post was refused
+	busy time.Time // when the first post was rejected
 }
 
 func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -148,7 +148,7 @@ func TestErrorNamesFile(t *testing.T) {
 	} {
 		in := client.CreateUploadsInput{Files: []client.UploadFile{{SHA256: good.SHA256, SizeBytes: good.Size}, bad}}
 		_, err := c.CreateUploads(t.Context(), in)
-		if refused, is := errors.AsType[*client.Error](err); !is || refused.Context.Item == nil || *refused.Context.Item != 1 {
+		if rejected, is := errors.AsType[*client.Error](err); !is || rejected.Context.Item == nil || *rejected.Context.Item != 1 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -33,9 +33,9 @@ func TestMCPCommand(t *testing.T) {
 	if n := strings.Count(g.call(t, "list_posts", "--status", "draft").out, "By standard input."); n != 1 {
 		t.Errorf("%d drafts", n)
 	}
-	if refused := must.Get(session.CallTool(t.Context(), &sdk.CallToolParams{Name: "get_post", Arguments: map[string]any{
-		"id": "00000000-0000-7000-8000-000000000000"}}))(t); !refused.IsError {
-		t.Errorf("an unknown post: %+v", refused)
+	if rejected := must.Get(session.CallTool(t.Context(), &sdk.CallToolParams{Name: "get_post", Arguments: map[string]any{
+		"id": "00000000-0000-7000-8000-000000000000"}}))(t); !rejected.IsError {
+		t.Errorf("an unknown post: %+v", rejected)
 	}
 	resources := must.Get(session.ListResourceTemplates(t.Context(), nil))(t)
 	if len(resources.ResourceTemplates) == 0 {

@@ -23,7 +23,7 @@ func TestAddresses(t *testing.T) {
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		id := w.draft("a draft")
 		first := w.raw(http.MethodGet, w.base+"/nowhere", nil, nil)
-		first.mustRefuse(t, http.StatusNotFound, "endpoint_not_found", "")
+		first.mustReject(t, http.StatusNotFound, "endpoint_not_found", "")
 		for _, path := range []string{
 			"", "/", "//", "/nowhere", "/me/", "//me", "/ME", "/me/me", "/posts/", "/posts/" + id + "/",
 			"/posts/" + id + "/nowhere", "/posts/" + id + "/cancel/now",
@@ -95,7 +95,7 @@ func (w *env) mustNotAllow(method, path string, has []string) {
 				w.t.Errorf("HEAD %s has a body", path)
 			}
 		} else {
-			got.mustRefuse(w.t, http.StatusMethodNotAllowed, "method_not_allowed", "")
+			got.mustReject(w.t, http.StatusMethodNotAllowed, "method_not_allowed", "")
 		}
 		if first.header != nil && comparableText(got) != comparableText(first) {
 			w.t.Errorf("%s %s with %s:\n%s\n\notherwise\n\n%s", method, path, name, comparableText(got), comparableText(first))

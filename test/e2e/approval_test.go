@@ -49,7 +49,7 @@ func TestClientApproves(t *testing.T) {
 			t.Errorf("%d %s", picture.status, picture.kind)
 		}
 		when := map[string]any{"post_id": id, "scheduled_at": ahead(48 * time.Hour)}
-		w.rest(full(w), "schedule_post", when, "").mustRefuse(t, http.StatusForbidden, "awaiting_client_approval", "")
+		w.rest(full(w), "schedule_post", when, "").mustReject(t, http.StatusForbidden, "awaiting_client_approval", "")
 		w.loadPage(client.PostForm(link, url.Values{"decision": {"approve"}, "round": {"1"}, "name": {"Cleo"}})).mustShow("Approved by")
 		w.post(id).mustHave(t, map[string]any{"data.approval": "approved"})
 		w.full("schedule_post", when)

@@ -165,11 +165,11 @@ func TestIDsBelowZero(t *testing.T) {
 				args := map[string]any{}
 				maps.Copy(args, op.Example.Arguments)
 				args[name] = -1
-				w.rest(full(w), op.Tool, args, "").mustRefuse(t, http.StatusNotFound, "endpoint_not_found", "")
-				w.tool(full(w), op.Tool, args, "").mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "out_of_range")
+				w.rest(full(w), op.Tool, args, "").mustReject(t, http.StatusNotFound, "endpoint_not_found", "")
+				w.tool(full(w), op.Tool, args, "").mustReject(t, http.StatusUnprocessableEntity, "validation_failed", "out_of_range")
 				args[name] = 0
-				w.rest(full(w), op.Tool, args, "").mustRefuse(t, http.StatusNotFound, "not_found", "")
-				w.tool(full(w), op.Tool, args, "").mustRefuse(t, http.StatusNotFound, "not_found", "")
+				w.rest(full(w), op.Tool, args, "").mustReject(t, http.StatusNotFound, "not_found", "")
+				w.tool(full(w), op.Tool, args, "").mustReject(t, http.StatusNotFound, "not_found", "")
 			}
 		}
 		if slices.Sort(checked); len(checked) < 4 {

@@ -36,7 +36,7 @@ func TestAuthenticationErrors(t *testing.T) {
 		_, expiredKey := w.newKey(w.team, access.Full, time.Now().Add(-time.Hour))
 		key := full(w)
 		first := w.raw(http.MethodGet, w.base+"/me", nil, nil)
-		first.mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+		first.mustReject(t, http.StatusUnauthorized, "unauthorized", "")
 		if got := first.header.Get("WWW-Authenticate"); !strings.HasPrefix(got, `Bearer realm="api", resource_metadata="http`) ||
 			!strings.HasSuffix(got, `/.well-known/oauth-protected-resource/api/v1"`) {
 			t.Errorf("WWW-Authenticate: %s", got)
@@ -85,34 +85,34 @@ func TestRepeatedWrongKey(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		for _, wrong := range []string{apikey.New(apikey.APIKey), "no key at all"} {
-			refusals := map[int]int{}
+			rejections := map[int]int{}
 			var slowed answer
 			for range 30 {
 				got := w.rest(wrong, "get_identity", nil, "")
-				refusals[got.status]++
+				rejections[got.status]++
 				if got.status == http.StatusTooManyRequests {
 					slowed = got
 				}
 			}
-			if refusals[401] < 10 || refusals[429] == 0 || len(refusals) != 2 {
-				t.Fatalf("30 wrong keys: %v", refusals)
+			if rejections[401] < 10 || rejections[429] == 0 || len(rejections) != 2 {
+				t.Fatalf("30 wrong keys: %v", rejections)
 			}
-			slowed.mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
+			slowed.mustReject(t, http.StatusTooManyRequests, "rate_limited", "")
 			wait, err := strconv.Atoi(slowed.header.Get("Retry-After"))
 			if err != nil || wait < 1 || wait > 60 || slowed.number("context.retry_after_seconds") != int64(wait) ||
 				slowed.text("context.scope") != "failed_authentication" {
 				t.Errorf("Retry-After %q: %s", slowed.header.Get("Retry-After"), slowed.raw)
 			}
-			w.tool(wrong, "get_identity", nil, "").mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
+			w.tool(wrong, "get_identity", nil, "").mustReject(t, http.StatusTooManyRequests, "rate_limited", "")
 			// The response does not reveal other errors of the request.
 			w.raw(http.MethodPost, w.base+"/posts", bearer(wrong), []byte("{")).
-				mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
-			w.raw(http.MethodGet, w.base+"/nowhere", bearer(wrong), nil).mustRefuse(t, http.StatusNotFound, "endpoint_not_found", "")
+				mustReject(t, http.StatusTooManyRequests, "rate_limited", "")
+			w.raw(http.MethodGet, w.base+"/nowhere", bearer(wrong), nil).mustReject(t, http.StatusNotFound, "endpoint_not_found", "")
 		}
-		w.rest(apikey.New(apikey.APIKey), "get_identity", nil, "").mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+		w.rest(apikey.New(apikey.APIKey), "get_identity", nil, "").mustReject(t, http.StatusUnauthorized, "unauthorized", "")
 		w.full("get_identity", nil)
 		for range 30 {
-			w.rest("", "get_identity", nil, "").mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+			w.rest("", "get_identity", nil, "").mustReject(t, http.StatusUnauthorized, "unauthorized", "")
 		}
 	})
 }

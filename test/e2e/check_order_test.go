@@ -32,7 +32,7 @@ type callAttempt struct {
 // flaw changes an attempt so that it fails one check.
 type flaw struct {
 	check        string // name of the check in the server
-	change, paid string // expected refusal of the two kinds of attempt; "" if the kind cannot fail the check
+	change, paid string // expected rejection of the two kinds of attempt; "" if the kind cannot fail the check
 	spoil        func(*callAttempt)
 }
 
@@ -134,19 +134,19 @@ func tryInPairs(t *testing.T, answerTo func(flaw) string, try func(...flaw) answ
 	}
 	for i, first := range known {
 		want := answerTo(first)
-		if got := try(first); got.refusalText() != want {
-			t.Errorf("%s: got %s, want %s", first.check, got.refusalText(), want)
+		if got := try(first); got.rejectionText() != want {
+			t.Errorf("%s: got %s, want %s", first.check, got.rejectionText(), want)
 		}
 		for _, later := range known[i+1:] {
-			if got := try(first, later); got.refusalText() != want {
-				t.Errorf("%s and %s: got %s, want %s", first.check, later.check, got.refusalText(), want)
+			if got := try(first, later); got.rejectionText() != want {
+				t.Errorf("%s and %s: got %s, want %s", first.check, later.check, got.rejectionText(), want)
 			}
 		}
 	}
 }
 
-// refusalText returns the error code with its scope or reason.
-func (a answer) refusalText() string {
+// rejectionText returns the error code with its scope or reason.
+func (a answer) rejectionText() string {
 	return strings.TrimSpace(a.code() + " " + a.text("context.scope") + a.text("context.reason"))
 }
 

@@ -207,7 +207,7 @@ func (w *env) toolVerbatim(credential, tool, arguments string) answer {
 }
 
 // toolAnswer extracts the answer from a tool result. A success contains the answer as an object and as text blocks: a
-// sentence, the answer without untrusted texts, and a block with the untrusted texts. A refusal is a sentence and a text.
+// sentence, the answer without untrusted texts, and a block with the untrusted texts. A rejection is a sentence and a text.
 func (w *env) toolAnswer(tool string, got answer) answer {
 	w.t.Helper()
 	if got.status != http.StatusOK {
@@ -355,7 +355,7 @@ var testStart = time.Now().UTC().Truncate(time.Minute)
 // ahead returns a future time in the format of the API.
 func ahead(d time.Duration) string { return testStart.Add(d).Format(time.RFC3339) }
 
-func (a answer) mustRefuse(t *testing.T, status int, code, reason string) {
+func (a answer) mustReject(t *testing.T, status int, code, reason string) {
 	t.Helper()
 	recordReason(code, reason)
 	if a.status != status || a.code() != code || a.text("context.reason") != reason {

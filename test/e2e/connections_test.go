@@ -70,23 +70,23 @@ func (w *env) callOperation(c connection, op *operation.Operation) answer {
 	return w.tool(c.token, op.Tool, w.sample(op), idem)
 }
 
-// mustRefuseAll checks that every operation and MCP method is refused with the code and has no effect.
-func (w *env) mustRefuseAll(c connection, code string) {
+// mustRejectAll checks that every operation and MCP method is rejected with the code and has no effect.
+func (w *env) mustRejectAll(c connection, code string) {
 	w.t.Helper()
 	before := w.footprint()
 	for _, op := range w.Registry().All() {
-		w.callOperation(c, op).mustRefuse(w.t, http.StatusForbidden, code, "")
+		w.callOperation(c, op).mustReject(w.t, http.StatusForbidden, code, "")
 	}
 	for _, method := range []string{"tools/list", "initialize", "ping"} {
-		w.message(c.token, method, "{}").mustRefuse(w.t, http.StatusForbidden, code, "")
+		w.message(c.token, method, "{}").mustReject(w.t, http.StatusForbidden, code, "")
 	}
 	if effects := w.footprint().changesSince(before); effects != (rows{}) {
 		w.t.Errorf("%s: changed %+v", code, effects)
 	}
 }
 
-// For every set of capabilities that can be granted, operations within the set are allowed and others are refused. A
-// connection that is not permitted to read is refused for every operation.
+// For every set of capabilities that can be granted, operations within the set are allowed and others are rejected. A
+// connection that is not permitted to read is rejected for every operation.
 func TestConnectionCapabilities(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: paidTestOperation}
@@ -104,13 +104,13 @@ func TestConnectionCapabilities(t *testing.T) {
 			c := w.connectAssistant(access.Owner, may...)
 			for _, op := range w.Registry().All() {
 				status, code := allowedResult(op)
-				refusal := notAllowed(op, may)
-				if refusal == "" && slices.Contains([]string{"create_report", "download_profile_media"},
+				rejection := notAllowed(op, may)
+				if rejection == "" && slices.Contains([]string{"create_report", "download_profile_media"},
 					op.Tool) && !slices.Contains(may, access.Write) {
-					refusal = "write_not_allowed" // writes are checked first
+					rejection = "write_not_allowed" // writes are checked first
 				}
-				if refusal != "" {
-					status, code = http.StatusForbidden, refusal
+				if rejection != "" {
+					status, code = http.StatusForbidden, rejection
 					recordReason(code, "")
 				}
 				if got := w.callOperation(c, op); got.status != status || got.code() != code {
@@ -133,7 +133,7 @@ func TestGatesBlockConnections(t *testing.T) {
 			w.keyIDs = map[access.Level]int64{access.Full: c.id} // the gate pauses the connection
 			must.NoError(t, g.closes(w))
 			if g.code != "" {
-				w.mustRefuseAll(c, g.code)
+				w.mustRejectAll(c, g.code)
 			} else {
 				for _, op := range w.Registry().All() {
 					status, code := allowedResult(op)
@@ -179,12 +179,12 @@ func TestConnectionEndsWithMembership(t *testing.T) {
 				w.tool(lost.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK)
 				must.NoError(t, c.loses(w, lost))
 				w.until(c.code, func() bool { return w.tool(lost.token, "list_posts", map[string]any{}, "").status != http.StatusOK })
-				w.mustRefuseAll(lost, c.code)
+				w.mustRejectAll(lost, c.code)
 				w.tool(other.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK)
 				must.NoError(t, w.Teams.SetMember(t.Context(), w.team, lost.person, access.Admin))
-				w.tool(lost.token, "list_posts", map[string]any{}, "").mustRefuse(t, http.StatusForbidden, c.code, "")
+				w.tool(lost.token, "list_posts", map[string]any{}, "").mustReject(t, http.StatusForbidden, c.code, "")
 				must.NoError(t, w.Teams.RevokeKey(t.Context(), lost.id))
-				w.tool(lost.token, "list_posts", map[string]any{}, "").mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+				w.tool(lost.token, "list_posts", map[string]any{}, "").mustReject(t, http.StatusUnauthorized, "unauthorized", "")
 			})
 		}
 	})
@@ -210,13 +210,13 @@ func TestConnectionsContinueAfterOwnershipTransfer(t *testing.T) {
 	withEnv(t, options{accounts: 1, extend: paidTestOperation}, func(t *testing.T, w *env) {
 		c := w.connectAssistant(access.Owner, access.Capabilities()...)
 		must.NoError(t, w.transferOwnership())
-		w.tool(full(w), "get_identity", map[string]any{}, "").mustRefuse(t, http.StatusForbidden, "ownership_lost", "")
+		w.tool(full(w), "get_identity", map[string]any{}, "").mustReject(t, http.StatusForbidden, "ownership_lost", "")
 		w.tool(c.token, "get_identity", map[string]any{}, "").
 			mustHave(t, map[string]any{"data.role": "admin", "data.capabilities": "[read write publish spend]"})
 		must.NoError(t, w.Teams.SetMember(t.Context(), w.team, c.person, access.Editor))
 		w.tool(c.token, "get_identity", map[string]any{}, "").
 			mustHave(t, map[string]any{"data.role": "editor", "data.key.level": "full", "data.capabilities": "[read write publish]"})
-		w.callOperation(c, w.Registry().Tool("refresh_standin")).mustRefuse(t, http.StatusForbidden, "spend_not_allowed", "")
+		w.callOperation(c, w.Registry().Tool("refresh_standin")).mustReject(t, http.StatusForbidden, "spend_not_allowed", "")
 	})
 }
 
@@ -258,7 +258,7 @@ func TestTokensWorkOnlyForMCP(t *testing.T) {
 				idem = "a key"
 			}
 			wrong := w.rest(fmt.Sprint("wrong", i), op.Tool, w.sample(op), idem)
-			wrong.mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+			wrong.mustReject(t, http.StatusUnauthorized, "unauthorized", "")
 			if i > 8 {
 				break // repeated tokens are throttled like wrong keys
 			}
@@ -269,7 +269,7 @@ func TestTokensWorkOnlyForMCP(t *testing.T) {
 		pixel := aPNG("pixel.png")
 		_, to := w.openUpload(pixel)
 		to.authorization = "Bearer " + c.token
-		w.put(to, pixel).mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+		w.put(to, pixel).mustReject(t, http.StatusUnauthorized, "unauthorized", "")
 		w.until("the token to be slowed", func() bool { return w.rest(c.token, "list_posts", nil, "").code() == "rate_limited" })
 		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK) // still valid for MCP
 	})
@@ -331,7 +331,7 @@ func TestOneLimitForBothEdges(t *testing.T) {
 		w.tool(value, "refresh_standin", paid, "two").mustBe(t, http.StatusOK)
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			got := call(value, "refresh_standin", paid, "three")
-			got.mustRefuse(t, http.StatusTooManyRequests, "daily_credit_limit_reached", "")
+			got.mustReject(t, http.StatusTooManyRequests, "daily_credit_limit_reached", "")
 			got.mustHave(t, map[string]any{"context.scope": "connection"})
 		}
 		w.tool(c.token, "refresh_standin", paid, "one").
@@ -358,7 +358,7 @@ func TestOneLimitForBothEdges(t *testing.T) {
 		}
 		first := w.rest(value, "create_uploads", uploadArgs(nil, aPNG("one.png")), "").text("data.job_id")
 		replacing := uploadArgs(map[string]any{"replaces_batch": first}, aPNG("two.png"))
-		w.tool(c.token, "create_uploads", replacing, "").mustRefuse(t, http.StatusNotFound, "not_found", "")
+		w.tool(c.token, "create_uploads", replacing, "").mustReject(t, http.StatusNotFound, "not_found", "")
 		w.tool(value, "create_uploads", replacing, "").mustBe(t, http.StatusCreated)
 		w.full("get_job", map[string]any{"job_id": first}).mustHave(t, map[string]any{"data.result.files.0.state": "replaced"})
 

@@ -41,8 +41,8 @@ var invalidCredentials = map[string]func(w *env) string{
 	},
 }
 
-// Every operation refuses an invalid key or token like a missing one, over REST and MCP, and has no effect.
-func TestEndedCredentialsRefused(t *testing.T) {
+// Every operation rejects an invalid key or token like a missing one, over REST and MCP, and has no effect.
+func TestEndedCredentialsRejected(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: paidTestOperation}
 	withInstance(t, o, func(t *testing.T, h *instance) {

@@ -44,17 +44,17 @@ func (w *env) mustLeave(n int64, what string) {
 	}
 }
 
-// mustExceedDailyCalls checks the refusal of a call above the daily limit and its Retry-After.
+// mustExceedDailyCalls checks the rejection of a call above the daily limit and its Retry-After.
 func (a answer) mustExceedDailyCalls(t *testing.T, wait time.Duration) {
 	t.Helper()
-	a.mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+	a.mustReject(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
 	a.mustHave(t, map[string]any{"context.retry_after_seconds": int64(wait / time.Second)})
 	if after := a.header.Get("Retry-After"); after != fmt.Sprint(int64(wait/time.Second)) && !a.isTool() {
 		t.Errorf("Retry-After: %q, want %v", after, wait)
 	}
 }
 
-// If the plan has three free calls per day, the fourth call is refused until the team's midnight, for every key, over REST
+// If the plan has three free calls per day, the fourth call is rejected until the team's midnight, for every key, over REST
 // and MCP.
 func TestDailyCalls(t *testing.T) {
 	t.Parallel()
@@ -74,7 +74,7 @@ func TestDailyCalls(t *testing.T) {
 			call(full(w), "publish_post", map[string]any{"post_id": noSuchID}, "").mustExceedDailyCalls(t, 30*time.Minute)
 			call(drafts(w), "create_post", toFirst(nil)(w), "a key").mustBe(t, http.StatusCreated) // a repeat
 		}
-		w.mustLeave(0, "refusals")
+		w.mustLeave(0, "rejections")
 		clock.Advance(30*time.Minute - time.Microsecond)
 		w.rest(full(w), "list_posts", nil, "").mustExceedDailyCalls(t, time.Second)
 		clock.Advance(time.Microsecond)
@@ -89,7 +89,7 @@ func TestDailyCalls(t *testing.T) {
 	})
 }
 
-// Reading the key and its limits, refused calls, repeats and paid calls do not count as free calls.
+// Reading the key and its limits, rejected calls, repeats and paid calls do not count as free calls.
 func TestCountedCalls(t *testing.T) {
 	t.Parallel()
 	withLimits(t, dailyPlans, func(t *testing.T, w *env, clock *testkit.Clock) {
@@ -136,7 +136,7 @@ func TestCountedCalls(t *testing.T) {
 		w.mustLeave(0, "a paid call that costs nothing")
 		w.rest(full(w), "refresh_standin", reportArg(newReport)(w), "k").mustBe(t, http.StatusOK)
 		w.mustLeave(0, "its repeat")
-		w.rest(full(w), "refresh_standin", reportArg(newReport)(w), "k2").mustRefuse(t, http.StatusTooManyRequests,
+		w.rest(full(w), "refresh_standin", reportArg(newReport)(w), "k2").mustReject(t, http.StatusTooManyRequests,
 			"daily_call_limit_reached", "")
 		w.rest(full(w), "refresh_standin", reportArg(aReport)(w), "k2").mustBe(t, http.StatusOK)
 		w.rest(full(w), "refresh_standin", reportArg(unchangedReport)(w), "k2").mustBe(t, http.StatusOK)
@@ -173,8 +173,8 @@ func TestDailyCallsOfPlans(t *testing.T) {
 		w.mustLeave(-1, "calls without a limit")
 		w.setPlan(dryPlan)
 		w.mustLeave(0, "a plan without free calls")
-		w.rest(full(w), "list_posts", nil, "").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
-		w.tool(full(w), "create_post", toFirst(nil)(w), "").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+		w.rest(full(w), "list_posts", nil, "").mustReject(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+		w.tool(full(w), "create_post", toFirst(nil)(w), "").mustReject(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
 		w.full("get_identity", nil)
 		w.full("get_credits", nil)
 		w.setPlan("few")
@@ -196,7 +196,7 @@ func TestDailyCallsPerTeam(t *testing.T) {
 		for range 3 {
 			one.full("list_posts", nil)
 		}
-		one.rest(full(one), "list_posts", nil, "").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+		one.rest(full(one), "list_posts", nil, "").mustReject(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
 		other.mustLeave(3, "another team's calls")
 		other.full("list_posts", nil)
 		other.mustLeave(2, "its own call")
@@ -223,7 +223,7 @@ func TestConcurrentDailyCalls(t *testing.T) {
 				passed++
 				continue
 			}
-			got.mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+			got.mustReject(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
 		}
 		if passed != 10 {
 			t.Errorf("%d calls succeeded, want 10", passed)

@@ -128,7 +128,7 @@ func TestKilledDatabaseUnderCallers(t *testing.T) {
 	}
 }
 
-// A node whose SQLite file cannot grow refuses writes and still serves reads. It writes again when there is space.
+// A node whose SQLite file cannot grow rejects writes and still serves reads. It writes again when there is space.
 func TestFullDiskUnderSQLite(t *testing.T) {
 	t.Parallel()
 	var inside *db.DB
@@ -147,14 +147,14 @@ func TestFullDiskUnderSQLite(t *testing.T) {
 	w.draft("there before")
 	grow("PRAGMA max_page_count = 1") // SQLite raises the limit to the current size
 	long := map[string]any{"caption": strings.Repeat("many words ", 100), "account_ids": w.accounts}
-	var refused answer
+	var rejected answer
 	key := 0
 	w.until("the disk to be full", func() bool {
 		key++
-		refused = w.rest(full(w), "create_post", long, fmt.Sprint(key))
-		return refused.status != http.StatusCreated
+		rejected = w.rest(full(w), "create_post", long, fmt.Sprint(key))
+		return rejected.status != http.StatusCreated
 	})
-	refused.mustBeOverloaded(t, "cut_off")
+	rejected.mustBeOverloaded(t, "cut_off")
 	w.tool(full(w), "create_post", long, fmt.Sprint(key)).mustBeOverloaded(t, "cut_off")
 	w.full("list_posts", nil)
 	grow("PRAGMA max_page_count = 1073741823")
@@ -164,7 +164,7 @@ func TestFullDiskUnderSQLite(t *testing.T) {
 	}
 }
 
-// Without its blob store a node refuses only the calls that need it. Links work again after the outage.
+// Without its blob store a node rejects only the calls that need it. Links work again after the outage.
 func TestBlobStoreUnreachable(t *testing.T) { // not parallel, because credentials come from the environment
 	s := s3.Start(t)
 	t.Setenv("AWS_ACCESS_KEY_ID", s.ID)

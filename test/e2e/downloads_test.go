@@ -104,7 +104,7 @@ func TestCursorsAcrossDownloads(t *testing.T) {
 		} {
 			for n, call := range []edgeCall{c.by.rest, c.by.tool} {
 				got := call(full(c.by), "download_profile_media", profileArgs(c.more)(w), fmt.Sprint(name, n))
-				got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor")
+				got.mustReject(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor")
 				got.mustHave(t, map[string]any{"context.argument": "cursor"})
 			}
 		}
@@ -185,7 +185,7 @@ func TestDownloadPages(t *testing.T) {
 			map[string]any{"data.result.items.0.caption.untrusted": "u1", "untrusted_content.0.id": "u1", "untrusted_content.2": nil})
 		second := w.download(nil)
 		got := w.rest(full(w), "get_job", map[string]any{"job_id": second.text("data.job_id"), "cursor": page.text("page.cursor")}, "")
-		got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor")
+		got.mustReject(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor")
 	})
 }
 
@@ -205,7 +205,7 @@ func TestRefundedDownloadsCount(t *testing.T) {
 	})
 }
 
-// Without a provider, downloads are refused without a charge, and the idempotency key stays unused.
+// Without a provider, downloads are rejected without a charge, and the idempotency key stays unused.
 func TestDownloadWithoutProvider(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, unjoined: true}, func(t *testing.T, w *env) {
@@ -213,11 +213,11 @@ func TestDownloadWithoutProvider(t *testing.T) {
 		before := w.footprint()
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			call(full(w), "download_profile_media", profileArgs(nil)(w), paidKey).
-				mustRefuse(t, http.StatusBadGateway, "provider_unavailable", "")
+				mustReject(t, http.StatusBadGateway, "provider_unavailable", "")
 			call(full(w), "download_profile_media", profileArgs(map[string]any{"type": "playlists"})(w), paidKey).
-				mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "not_allowed_value")
+				mustReject(t, http.StatusUnprocessableEntity, "validation_failed", "not_allowed_value")
 			call(drafts(w), "download_profile_media", profileArgs(nil)(w), paidKey).
-				mustRefuse(t, http.StatusForbidden, "spend_not_allowed", "")
+				mustReject(t, http.StatusForbidden, "spend_not_allowed", "")
 		}
 		if effects := w.footprint().changesSince(before); effects != (rows{}) {
 			t.Errorf("changed %+v", effects)

@@ -118,7 +118,7 @@ func (w *env) sample(op *operation.Operation) map[string]any {
 func (w *env) mustNotEcho(what string, got answer) {
 	w.t.Helper()
 	if got.status < 400 || got.status >= 500 {
-		w.t.Errorf("%s: not refused: %d %s", what, got.status, got.raw)
+		w.t.Errorf("%s: not rejected: %d %s", what, got.status, got.raw)
 	}
 	if bytes.Contains(bytes.ToLower(got.raw), []byte(canary)) || strings.Contains(strings.ToLower(fmt.Sprint(got.header)), canary) {
 		w.t.Errorf("%s: the response contains the input: %s\n%v", what, got.raw, got.header)
@@ -153,7 +153,7 @@ func TestHeadersNotEchoed(t *testing.T) {
 	})
 }
 
-// A secret in an argument is refused. The response does not contain it, and it is not stored.
+// A secret in an argument is rejected. The response does not contain it, and it is not stored.
 func TestSecretsNotStored(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -173,7 +173,7 @@ func TestSecretsNotStored(t *testing.T) {
 			"create_uploads":      {"files": []any{map[string]any{"sha256": strings.Repeat("0", 64), "size_bytes": 1, "file_name": key}}},
 		} {
 			for _, got := range []answer{w.rest(full(w), name, args, ""), w.tool(full(w), name, args, "")} {
-				got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "secret_in_argument")
+				got.mustReject(t, http.StatusUnprocessableEntity, "validation_failed", "secret_in_argument")
 				if bytes.Contains(got.raw, []byte(key)) {
 					t.Errorf("%s: the response contains the key: %s", name, got.raw)
 				}

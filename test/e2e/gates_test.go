@@ -130,9 +130,9 @@ var levelCapabilities = map[access.Level][]access.Capability{
 	access.ReadOnly: {"read"}, access.Drafts: {"read", "write"}, access.Full: {"read", "write", "publish", "spend"},
 }
 
-// refusalFor returns the expected error code of a call under a gate, or "" if the call is allowed. The gate's code comes
+// rejectionFor returns the expected error code of a call under a gate, or "" if the call is allowed. The gate's code comes
 // first, then the code for an insufficient level, then the code for a paused capability.
-func (g gate) refusalFor(op *operation.Operation, level access.Level) string {
+func (g gate) rejectionFor(op *operation.Operation, level access.Level) string {
 	beyond := notAllowed(op, levelCapabilities[level])
 	switch {
 	case g.code != "":
@@ -188,7 +188,7 @@ func (w *env) mustBlock(g gate) {
 	must.NoError(w.t, g.closes(w))
 	before, counted := w.footprint(), w.texts(freeCalls, w.team)
 	w.eachCell(func(op *operation.Operation, level access.Level) {
-		if want := g.refusalFor(op, level); want != "" {
+		if want := g.rejectionFor(op, level); want != "" {
 			recordReason(want, "")
 			w.mustAnswer(g, op, level, http.StatusForbidden, want)
 		}
@@ -198,7 +198,7 @@ func (w *env) mustBlock(g gate) {
 		w.t.Errorf("%s: free calls were counted: %v, before %v", g.name, now, counted)
 	}
 	w.eachCell(func(op *operation.Operation, level access.Level) {
-		if g.refusalFor(op, level) == "" {
+		if g.rejectionFor(op, level) == "" {
 			status, code := allowedResult(op)
 			w.mustAnswer(g, op, level, status, code)
 		}
@@ -264,9 +264,9 @@ func (w *env) mustBlockOtherMethods(g gate) {
 		return
 	}
 	for _, method := range []string{"tools/list", "initialize", "ping"} {
-		w.message(full(w), method, "{}").mustRefuse(w.t, http.StatusForbidden, g.code, "")
+		w.message(full(w), method, "{}").mustReject(w.t, http.StatusForbidden, g.code, "")
 	}
-	w.message(full(w), "ping", fmt.Sprintf("{%q:1}", words(1<<20))).mustRefuse(w.t, http.StatusForbidden, g.code, "")
+	w.message(full(w), "ping", fmt.Sprintf("{%q:1}", words(1<<20))).mustReject(w.t, http.StatusForbidden, g.code, "")
 	got := w.toolVerbatim(full(w), "no_such_tool", "{}")
 	if got.code() != g.code {
 		w.t.Errorf("%s: an unknown tool: %s", g.name, got.raw)

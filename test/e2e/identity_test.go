@@ -51,7 +51,7 @@ func (w *env) mustShowAllCapabilities(g gate) {
 	for _, level := range access.Levels() {
 		for _, got := range []answer{w.rest(w.keys[level], "get_identity", nil, ""), w.tool(w.keys[level], "get_identity", nil, "")} {
 			if g.code != "" {
-				got.mustRefuse(w.t, http.StatusForbidden, g.code, "")
+				got.mustReject(w.t, http.StatusForbidden, g.code, "")
 				continue
 			}
 			left := slices.DeleteFunc(slices.Clone(levelCapabilities[level]), func(c access.Capability) bool { return c == g.stops })
@@ -73,7 +73,7 @@ func (w *env) mustStayInvalid(g gate) {
 		mustHave(w.t, map[string]any{"data.person.id": w.owner, "data.capabilities": "[read write publish spend]"})
 	for _, level := range access.Levels() {
 		must.NoError(w.t, w.Teams.RevokeKey(w.t.Context(), w.keyIDs[level]))
-		w.rest(w.keys[level], "get_identity", nil, "").mustRefuse(w.t, http.StatusUnauthorized, "unauthorized", "")
+		w.rest(w.keys[level], "get_identity", nil, "").mustReject(w.t, http.StatusUnauthorized, "unauthorized", "")
 	}
 }
 
@@ -117,10 +117,10 @@ func TestPlanExpires(t *testing.T) {
 		clock.Advance(500*time.Millisecond - time.Microsecond)
 		w.full("get_limits", nil).mustHave(t, map[string]any{"data.plan.id": "team"})
 		clock.Advance(time.Microsecond)
-		w.rest(full(w), "get_limits", nil, "").mustRefuse(t, http.StatusForbidden, "plan_lapsed", "")
-		w.tool(full(w), "get_identity", nil, "").mustRefuse(t, http.StatusForbidden, "plan_lapsed", "")
+		w.rest(full(w), "get_limits", nil, "").mustReject(t, http.StatusForbidden, "plan_lapsed", "")
+		w.tool(full(w), "get_identity", nil, "").mustReject(t, http.StatusForbidden, "plan_lapsed", "")
 		clock.Advance(1000 * time.Hour)
-		w.rest(full(w), "get_limits", nil, "").mustRefuse(t, http.StatusForbidden, "plan_lapsed", "")
+		w.rest(full(w), "get_limits", nil, "").mustReject(t, http.StatusForbidden, "plan_lapsed", "")
 		must.NoError(t, w.Teams.SetPlan(t.Context(), w.team, "creator", time.Time{}))
 		w.full("get_limits", nil).mustHave(t, map[string]any{"data.plan.id": "creator"})
 		w.full("get_identity", nil).mustHave(t, map[string]any{"data.capabilities": "[read write publish spend]"})
@@ -160,7 +160,7 @@ func TestScheduledPostWhilePaused(t *testing.T) {
 				} {
 					for _, call := range []edgeCall{w.rest, w.tool} {
 						got := call(w.keys[level], "update_post", map[string]any{"id": id, "caption": "changed"}, "")
-						got.mustRefuse(t, http.StatusForbidden, code, "")
+						got.mustReject(t, http.StatusForbidden, code, "")
 						call(w.keys[level], "update_post", map[string]any{"id": draft, "caption": "changed"}, "").mustBe(t, http.StatusOK)
 					}
 				}
@@ -174,7 +174,7 @@ func TestScheduledPostWhilePaused(t *testing.T) {
 // edgeCall is env.rest or env.tool.
 type edgeCall func(credential, tool string, args map[string]any, idem string) answer
 
-// An operation that the person's role does not allow is refused for every key level.
+// An operation that the person's role does not allow is rejected for every key level.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: paidTestOperation}
@@ -192,8 +192,8 @@ func TestRoles(t *testing.T) {
 				w.role(role)
 				w.eachCell(func(op *operation.Operation, level access.Level) {
 					status, code := allowedResult(op)
-					if refusal := cmp.Or(notAllowed(op, may[role]), notAllowed(op, levelCapabilities[level])); refusal != "" {
-						status, code = http.StatusForbidden, refusal
+					if rejection := cmp.Or(notAllowed(op, may[role]), notAllowed(op, levelCapabilities[level])); rejection != "" {
+						status, code = http.StatusForbidden, rejection
 					}
 					w.mustAnswer(noGate, op, level, status, code)
 				})

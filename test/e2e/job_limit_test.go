@@ -27,7 +27,7 @@ func (w *env) gatedDrafts(n int) []string {
 	return ids
 }
 
-// If the limit is two running jobs, a third publish is refused until a job has finished, for every key, over REST and MCP.
+// If the limit is two running jobs, a third publish is rejected until a job has finished, for every key, over REST and MCP.
 // The post is unchanged.
 func TestJobsInFlight(t *testing.T) {
 	t.Parallel()
@@ -48,7 +48,7 @@ func TestJobsInFlight(t *testing.T) {
 		w.post(ids[2]).mustHave(t, map[string]any{"data.status": "draft"})
 		w.post(failed).mustHave(t, map[string]any{"data.status": "failed", "data.accounts.0.retries_left": 3})
 		if n := w.count("idempotency_records WHERE key_id IN (SELECT id FROM api_keys WHERE team_id = ?)", w.team); n != 0 {
-			t.Errorf("the refused call used the Idempotency-Key")
+			t.Errorf("the rejected call used the Idempotency-Key")
 		}
 		// Running jobs, other teams and calls without a job are not affected.
 		again := w.full("publish_post", map[string]any{"post_id": ids[0]})

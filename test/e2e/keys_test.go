@@ -103,7 +103,7 @@ func TestKeyExpires(t *testing.T) {
 		clock.Advance(10 * time.Second)
 		for i := range 2 {
 			got := w.rest(value, "get_identity", nil, "")
-			if got.mustRefuse(t, http.StatusUnauthorized, "unauthorized", ""); t.Failed() {
+			if got.mustReject(t, http.StatusUnauthorized, "unauthorized", ""); t.Failed() {
 				t.Fatal(fmt.Sprint("call ", i))
 			}
 		}

@@ -99,7 +99,7 @@ func TestUploadLinks(t *testing.T) {
 				f := aPNG("the file.png")
 				job, to := w.openUpload(f)
 				got := a.send(w, to, f)
-				got.mustRefuse(t, a.status, a.code, a.reason)
+				got.mustReject(t, a.status, a.code, a.reason)
 				w.mustBeEmpty(job)
 				w.mustAcceptOnce(job, to, f)
 			})
@@ -123,8 +123,8 @@ func (w *env) mustAcceptOnce(job string, to link, f file) {
 		w.t.Errorf("no media_id: %s", got.raw)
 	}
 	w.awaitJob(job).mustHave(w.t, map[string]any{"data.state": "succeeded", "data.result.files.0.media_id": got.at("data.media_id")})
-	w.put(to, f).mustRefuse(w.t, http.StatusConflict, "upload_link_used", "")
-	w.put(link{to.url, ""}, f).mustRefuse(w.t, http.StatusUnauthorized, "unauthorized", "")
+	w.put(to, f).mustReject(w.t, http.StatusConflict, "upload_link_used", "")
+	w.put(link{to.url, ""}, f).mustReject(w.t, http.StatusUnauthorized, "unauthorized", "")
 	w.full("list_media", nil).
 		mustHave(w.t,
 			map[string]any{"data.media.0.id": got.at("data.media_id"), "data.media.1": nil, "data.storage.used_bytes": len(f.bytes)})
@@ -181,7 +181,7 @@ func TestLinkMethods(t *testing.T) {
 					t.Errorf("%s: Allow %q", method, got.header.Get("Allow"))
 				}
 				if got.mustBe(t, http.StatusMethodNotAllowed); method != http.MethodHead {
-					got.mustRefuse(t, http.StatusMethodNotAllowed, "method_not_allowed", "")
+					got.mustReject(t, http.StatusMethodNotAllowed, "method_not_allowed", "")
 				}
 			}
 		}
@@ -224,7 +224,7 @@ func (c cancelingReader) Read([]byte) (int, error) {
 }
 
 // A file that has the announced hash but is not a valid image ends its link, because no other file can have the hash.
-func TestRefusedFiles(t *testing.T) {
+func TestRejectedFiles(t *testing.T) {
 	t.Parallel()
 	small := ampleTerms()
 	small.Limits.MaxImageBytes = 200
@@ -247,10 +247,10 @@ func TestRefusedFiles(t *testing.T) {
 				t.Parallel()
 				w := h.newEnv(t, options{accounts: 1})
 				job, to := w.openUpload(c.f)
-				w.put(to, c.f).mustRefuse(t, c.status, c.code, c.reason)
+				w.put(to, c.f).mustReject(t, c.status, c.code, c.reason)
 				w.awaitJob(job).mustHave(t, map[string]any{"data.state": "failed", "data.error.code": c.kept, "data.progress.done": 1})
 				w.mustHaveFileStates(job, "refused "+c.kept)
-				w.put(to, c.f).mustRefuse(t, http.StatusConflict, "upload_link_used", "")
+				w.put(to, c.f).mustReject(t, http.StatusConflict, "upload_link_used", "")
 				w.full("list_media", nil).mustHave(t, map[string]any{"data.media": "[]", "data.storage.used_bytes": 0})
 				w.mustBeSound()
 			})
@@ -258,7 +258,7 @@ func TestRefusedFiles(t *testing.T) {
 	})
 }
 
-// A link works as long as its key may write. Only requests with the link's secret get the reason of a refusal.
+// A link works as long as its key may write. Only requests with the link's secret get the reason of a rejection.
 func TestLinksEndWithTheirKey(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -288,7 +288,7 @@ func TestLinksEndWithTheirKey(t *testing.T) {
 				w := h.newEnv(t, options{accounts: 1})
 				_, to := w.openUpload(aPNG("a.png"))
 				c.ends(w, w.keyIDs[access.Full])
-				w.put(to, aPNG("a.png")).mustRefuse(t, c.status, c.code, "")
+				w.put(to, aPNG("a.png")).mustReject(t, c.status, c.code, "")
 			})
 		}
 	})
@@ -307,9 +307,9 @@ func (w *env) mustStopLinks(g gate) {
 	_, to := w.openUpload(f)
 	before := w.count("media WHERE team_id = ?", w.team)
 	must.NoError(w.t, g.closes(w))
-	w.put(link{to.url, ""}, f).mustRefuse(w.t, http.StatusUnauthorized, "unauthorized", "")
+	w.put(link{to.url, ""}, f).mustReject(w.t, http.StatusUnauthorized, "unauthorized", "")
 	if g.code != "" {
-		w.put(to, f).mustRefuse(w.t, http.StatusForbidden, g.code, "")
+		w.put(to, f).mustReject(w.t, http.StatusForbidden, g.code, "")
 		if n := w.count("media WHERE team_id = ?", w.team); n != before {
 			w.t.Errorf("%s: the file was stored", g.name)
 		}
@@ -333,9 +333,9 @@ func TestConcurrentUploadsToOneLink(t *testing.T) {
 			case http.StatusCreated:
 				taken++
 			case http.StatusTooManyRequests: // too many concurrent uploads to the link
-				got.mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
+				got.mustReject(t, http.StatusTooManyRequests, "rate_limited", "")
 			default:
-				got.mustRefuse(t, http.StatusConflict, "upload_link_used", "")
+				got.mustReject(t, http.StatusConflict, "upload_link_used", "")
 			}
 		}
 		if taken != 1 {

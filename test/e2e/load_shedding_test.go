@@ -62,7 +62,7 @@ func withSlotBlocker(t *testing.T, o options, run func(t *testing.T, h *instance
 // mustBeOverloaded checks the response of a node without a free slot.
 func (a answer) mustBeOverloaded(t *testing.T, reason string) {
 	t.Helper()
-	a.mustRefuse(t, http.StatusServiceUnavailable, "service_unavailable", reason)
+	a.mustReject(t, http.StatusServiceUnavailable, "service_unavailable", reason)
 	wait := a.number("context.retry_after_seconds")
 	if told := a.header.Get("Retry-After"); wait < 1 || told != "" && told != strconv.FormatInt(wait, 10) {
 		t.Errorf("Retry-After %q: %s", told, a.raw)
@@ -87,7 +87,7 @@ func TestOverloadedNode(t *testing.T) {
 			call(full(w), "create_post", post, "rush").mustBeOverloaded(t, "busy")
 			call(full(w), "create_report", report, "a report").mustBeOverloaded(t, "busy")
 			call(full(w), "create_post", map[string]any{"colour": "red"}, "").
-				mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "unknown_argument")
+				mustReject(t, http.StatusUnprocessableEntity, "validation_failed", "unknown_argument")
 			call("no key", "list_posts", map[string]any{}, "").mustBe(t, http.StatusUnauthorized)
 		}
 		for _, path := range []string{"/livez", "/readyz", "/sign-in"} {

@@ -121,7 +121,7 @@ func TestMediaCursors(t *testing.T) {
 				"of another team":   call(full(other), "list_media", map[string]any{"cursor": cursor}, ""),
 				"changed":           call(full(w), "list_media", with(map[string]any{"cursor": swapCharacters(cursor)}), ""),
 			} {
-				if got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor"); t.Failed() {
+				if got.mustReject(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor"); t.Failed() {
 					t.Fatalf("cursor %s", name)
 				}
 			}

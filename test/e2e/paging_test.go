@@ -177,13 +177,13 @@ func TestCursors(t *testing.T) {
 				},
 			} {
 				got := call()
-				got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor")
+				got.mustReject(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor")
 				if t.Failed() {
 					t.Fatalf("cursor %s", name)
 				}
 			}
 			edge(full(w), "list_posts", map[string]any{"cursor": strings.Repeat("a", 1001)}, "").
-				mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "too_long")
+				mustReject(t, http.StatusUnprocessableEntity, "validation_failed", "too_long")
 		}
 	})
 }

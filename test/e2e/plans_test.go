@@ -61,7 +61,7 @@ func TestLimitsAndCreditsOfPlans(t *testing.T) {
 		t.Run("free", func(t *testing.T) {
 			t.Parallel()
 			w := h.newEnv(t, options{plan: "free", accounts: 1})
-			w.rest(full(w), "get_limits", nil, "").mustRefuse(t, http.StatusForbidden, "plan_lapsed", "")
+			w.rest(full(w), "get_limits", nil, "").mustReject(t, http.StatusForbidden, "plan_lapsed", "")
 		})
 	})
 }
@@ -133,13 +133,13 @@ func TestDailyCreditsReset(t *testing.T) {
 			pay(fmt.Sprint("first of day ", day)).mustHave(t, map[string]any{"billing.credits_charged": refreshPrice})
 			for _, call := range []edgeCall{w.rest, w.tool} {
 				got := call(full(w), "refresh_standin", reportArg(aReport)(w), "second")
-				got.mustRefuse(t, http.StatusTooManyRequests, "daily_credit_limit_reached", "")
+				got.mustReject(t, http.StatusTooManyRequests, "daily_credit_limit_reached", "")
 				got.mustHave(t, map[string]any{"context.scope": "connection", "context.retry_after_seconds": wait})
 			}
 			w.full("get_credits", nil).
 				mustHave(t, map[string]any{"data.used_today.team": refreshPrice, "data.balance": 100 - refreshPrice*(day+1)})
 			clock.Advance(time.Duration(wait)*time.Second - time.Microsecond)
-			pay("second").mustRefuse(t, http.StatusTooManyRequests, "daily_credit_limit_reached", "")
+			pay("second").mustReject(t, http.StatusTooManyRequests, "daily_credit_limit_reached", "")
 			clock.Advance(time.Microsecond)
 			w.full("get_credits", nil).mustHave(t, map[string]any{"data.used_today.team": 0, "data.used_today.keys_and_tools": 0})
 		}

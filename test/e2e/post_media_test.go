@@ -96,6 +96,6 @@ func TestScheduledMedia(t *testing.T) {
 			t.Errorf("held: %v", got)
 		}
 		got := w.rest(full(w), "update_post", mergeArgs(w.mediaIDs("1"), map[string]any{"id": id}), "")
-		got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
+		got.mustReject(t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
 	})
 }

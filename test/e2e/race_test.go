@@ -79,7 +79,7 @@ func TestConcurrentCancelAndPublish(t *testing.T) {
 // mustBeTooLate checks the error of a call that came after the post was submitted.
 func (w *env) mustBeTooLate(got answer) {
 	w.t.Helper()
-	got.mustRefuse(w.t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
+	got.mustReject(w.t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
 	if state := got.text("context.state"); state != "processing" && state != "published" {
 		w.t.Errorf("state %q: %s", state, got.raw)
 	}
@@ -115,7 +115,7 @@ func (w *env) manyScheduled(text string, n int) []string {
 	return ids
 }
 
-// A post that is cancelled at its due time stays a draft and is not published. If the cancellation is refused, the post is
+// A post that is cancelled at its due time stays a draft and is not published. If the cancellation is rejected, the post is
 // published once.
 func TestCancelAtDueTime(t *testing.T) {
 	t.Parallel()
@@ -244,7 +244,7 @@ func TestConcurrentLastPostOfMonth(t *testing.T) {
 				won++
 				continue
 			}
-			got.mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
+			got.mustReject(t, http.StatusForbidden, "plan_limit_reached", "")
 		}
 		if won != 1 {
 			t.Errorf("%d posts were scheduled, want 1", won)

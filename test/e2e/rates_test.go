@@ -47,7 +47,7 @@ func (a answer) mustHaveRateLimit(t *testing.T, policy, limit string) {
 // mustBeRateLimited checks the error of a call above a rate limit.
 func (a answer) mustBeRateLimited(t *testing.T, scope string, seconds int) {
 	t.Helper()
-	a.mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
+	a.mustReject(t, http.StatusTooManyRequests, "rate_limited", "")
 	a.mustHave(t, map[string]any{"context.scope": scope, "context.retry_after_seconds": seconds})
 	if after := a.header.Get("Retry-After"); after != fmt.Sprint(seconds) && !a.isTool() {
 		t.Errorf("Retry-After: %q, want %d", after, seconds)
@@ -155,7 +155,7 @@ func limitActions(t *plan.Terms) {
 	t.Limits.Networks = plan.Rate{PerMinute: 2, Burst: 1}
 }
 
-// A key's successful writes over REST and MCP are counted together. Reads, repeats and refused calls do not count.
+// A key's successful writes over REST and MCP are counted together. Reads, repeats and rejected calls do not count.
 func TestConnectionWriteRate(t *testing.T) {
 	t.Parallel()
 	withLimits(t, limitActions, func(t *testing.T, w *env, clock *testkit.Clock) {
@@ -174,8 +174,8 @@ func TestConnectionWriteRate(t *testing.T) {
 		}
 		w.rest(full(w), "create_post", map[string]any{"caption": 5}, "").mustBe(t, http.StatusUnprocessableEntity)
 		w.rest(full(w), "create_post", mergeArgs(draft, map[string]any{"caption": "other"}), "a key").
-			mustRefuse(t, http.StatusUnprocessableEntity, "idempotency_key_reused", "")
-		w.rest(readOnly(w), "create_post", draft, "").mustRefuse(t, http.StatusForbidden, "write_not_allowed", "")
+			mustReject(t, http.StatusUnprocessableEntity, "idempotency_key_reused", "")
+		w.rest(readOnly(w), "create_post", draft, "").mustReject(t, http.StatusForbidden, "write_not_allowed", "")
 		w.rest(full(w), "list_posts", nil, "").mustBe(t, http.StatusOK)
 		stands(w.tool(full(w), "cancel_post", map[string]any{"post_id": noSuchID}, ""), "r=1;t=20")
 		stands(w.tool(full(w), "create_post", draft, ""), "r=0;t=30")
@@ -208,21 +208,21 @@ func TestNetworkCallRate(t *testing.T) {
 	withLimits(t, limitActions, func(t *testing.T, w *env, clock *testkit.Clock) {
 		nowhere := map[string]any{"post_id": noSuchID}
 		got := w.rest(full(w), "publish_post", nowhere, "")
-		got.mustRefuse(t, http.StatusNotFound, "not_found", "")
+		got.mustReject(t, http.StatusNotFound, "not_found", "")
 		got.mustHaveRateLimit(t, `"credential";q=100;w=100, "connection";q=3;w=30, "provider";q=1;w=30`,
 			`"credential";r=99;t=1, "connection";r=2;t=10, "provider";r=0;t=30`)
 		w.tool(full(w), "retry_post", nowhere, "").mustBeRateLimited(t, "provider", 30)
 		w.rest(full(w), "refresh_standin", reportArg(aReport)(w), "k").mustBeRateLimited(t, "provider", 30)
 		w.rest(full(w), "publish_post", nowhere, "").mustBeRateLimited(t, "connection", 10)
 		_, other := w.newKey(w.team, access.Full, time.Time{})
-		w.rest(other, "retry_post", nowhere, "").mustRefuse(t, http.StatusNotFound, "not_found", "")
+		w.rest(other, "retry_post", nowhere, "").mustReject(t, http.StatusNotFound, "not_found", "")
 		clock.Advance(30 * time.Second)
 		w.grant(refreshPrice)
 		w.rest(full(w), "refresh_standin", reportArg(aReport)(w), "k").mustBe(t, http.StatusOK)
 		w.rest(full(w), "refresh_standin", reportArg(aReport)(w), "k").mustBe(t, http.StatusOK) // a repeat does not reach a network
 		w.rest(full(w), "publish_post", nowhere, "").mustBeRateLimited(t, "provider", 30)
 		w.rest(full(w), "schedule_post", mergeArgs(nowhere, map[string]any{"scheduled_at": ahead(48 * time.Hour)}), "").
-			mustRefuse(t, http.StatusNotFound, "not_found", "")
+			mustReject(t, http.StatusNotFound, "not_found", "")
 	})
 }
 
@@ -245,7 +245,7 @@ func TestTrackingCallsNetworks(t *testing.T) {
 		clock.Advance(30 * time.Second)
 		track(true, 7, "on again").mustBe(t, http.StatusOK)
 		w.rest(full(w), "set_report_tracking", notedReport("hashtag", map[string]any{"id": noSuchID, "enabled": true})(w),
-			"nothing").mustRefuse(t, http.StatusNotFound, "not_found", "")
+			"nothing").mustReject(t, http.StatusNotFound, "not_found", "")
 	})
 }
 

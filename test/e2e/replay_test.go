@@ -49,7 +49,7 @@ func (w *env) mustBeOneDraft(answers []answer) {
 				first++
 			}
 		case http.StatusConflict:
-			got.mustRefuse(w.t, http.StatusConflict, "idempotency_key_in_progress", "")
+			got.mustReject(w.t, http.StatusConflict, "idempotency_key_in_progress", "")
 		default:
 			w.t.Errorf("got %d %s", got.status, got.raw)
 		}
@@ -95,7 +95,7 @@ func TestConcurrentRepeatsOfPublish(t *testing.T) {
 				jobs[got.text("data.job_id")] = true
 				got.mustHave(t, map[string]any{"data.already_submitted": false})
 			} else {
-				got.mustRefuse(t, http.StatusConflict, "idempotency_key_in_progress", "")
+				got.mustReject(t, http.StatusConflict, "idempotency_key_in_progress", "")
 			}
 		}
 		if len(jobs) != 1 {
@@ -139,7 +139,7 @@ func TestIdempotencyKeyRemembered(t *testing.T) {
 		clock.Advance(24*time.Hour - time.Minute)
 		same("a minute before the day is over", w.restAt(other, full(w), "create_post", args, "a key"))
 		w.rest(full(w), "create_post", map[string]any{"caption": "other", "account_ids": w.accounts}, "a key").
-			mustRefuse(t, 422, "idempotency_key_reused", "")
+			mustReject(t, 422, "idempotency_key_reused", "")
 		w.rest(w.keys[access.Drafts], "create_post", args, "a key").mustBe(t, http.StatusCreated)
 		clock.Advance(2 * time.Minute)
 		again := w.rest(full(w), "create_post", args, "a key")
@@ -243,13 +243,13 @@ func TestRepeatWithTheSameInstant(t *testing.T) {
 				}
 			}
 			later := args(at.Add(time.Second).Format(time.RFC3339))
-			w.rest(full(w), tool, later, tool).mustRefuse(t, 422, "idempotency_key_reused", "")
-			w.tool(full(w), tool, later, tool).mustRefuse(t, 422, "idempotency_key_reused", "")
+			w.rest(full(w), tool, later, tool).mustReject(t, 422, "idempotency_key_reused", "")
+			w.tool(full(w), tool, later, tool).mustReject(t, 422, "idempotency_key_reused", "")
 
 			// A record from before the upgrade matches only its exact text.
 			w.exec("UPDATE idempotency_records SET instant_hash = NULL WHERE key_id = ? AND key = ?", w.keyIDs[access.Full], tool)
 			w.rest(full(w), tool, args(forms[0]), tool).mustBe(t, http.StatusOK)
-			w.rest(full(w), tool, args(forms[1]), tool).mustRefuse(t, 422, "idempotency_key_reused", "")
+			w.rest(full(w), tool, args(forms[1]), tool).mustReject(t, 422, "idempotency_key_reused", "")
 		}
 	})
 }
@@ -316,7 +316,7 @@ func TestRepeatDuringFirstCall(t *testing.T) {
 		VALUES (?, 'a key', 'create_post', ?, ?, ?)`,
 				w.keyIDs[access.Full], []byte("x"), time.Now().UnixMicro(), time.Now().Add(time.Hour).UnixMicro()))(t)
 			got := w.rest(full(w), "create_post", args, "a key")
-			got.mustRefuse(t, http.StatusConflict, "idempotency_key_in_progress", "")
+			got.mustReject(t, http.StatusConflict, "idempotency_key_in_progress", "")
 			if after := got.header.Get("Retry-After"); after != "1" || got.number("context.retry_after_seconds") != 1 {
 				t.Errorf("Retry-After %q: %s", after, got.raw)
 			}

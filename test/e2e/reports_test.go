@@ -261,7 +261,7 @@ func TestProviderUnavailable(t *testing.T) {
 		before := w.footprint()
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			call(full(w), "create_report", reportArgs(map[string]any{"subject": "harbour_bar"})(w), "k").
-				mustRefuse(t, http.StatusBadGateway, "provider_unavailable", "")
+				mustReject(t, http.StatusBadGateway, "provider_unavailable", "")
 			call(full(w), "create_report", reportArgs(nil)(w), "has it").
 				mustHave(t, map[string]any{"data.result.report.id": w.notes["report"], "billing.credits_charged": 0})
 		}
@@ -274,7 +274,7 @@ func TestProviderUnavailable(t *testing.T) {
 	})
 	withEnv(t, options{accounts: 1, unjoined: true}, func(t *testing.T, w *env) {
 		grantThousand(w)
-		w.rest(full(w), "create_report", reportArgs(nil)(w), "k").mustRefuse(t, http.StatusBadGateway, "provider_unavailable", "")
+		w.rest(full(w), "create_report", reportArgs(nil)(w), "k").mustReject(t, http.StatusBadGateway, "provider_unavailable", "")
 	})
 }
 

@@ -121,7 +121,7 @@ func TestSlowNetwork(t *testing.T) {
 			"schedule_post": {"post_id": id, "scheduled_at": ahead(time.Hour)},
 		} {
 			got := w.rest(full(w), tool, args, "")
-			got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
+			got.mustReject(t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
 			got.mustHave(t, map[string]any{"context.state": "processing"})
 		}
 		w.full("publish_post", map[string]any{"post_id": id}).
@@ -155,9 +155,9 @@ func TestReconnect(t *testing.T) {
 		w.full("validate_post", map[string]any{"post_id": next}).
 			mustHave(t, map[string]any{"data.problems.0.code": "account_inactive", "data.problems.0.blocking": true})
 		w.rest(full(w), "publish_post", map[string]any{"post_id": next}, "").
-			mustRefuse(t, http.StatusUnprocessableEntity, "preflight_blocked", "")
+			mustReject(t, http.StatusUnprocessableEntity, "preflight_blocked", "")
 		w.rest(full(w), "schedule_post", map[string]any{"post_id": next, "scheduled_at": ahead(time.Hour)}, "").
-			mustRefuse(t, http.StatusUnprocessableEntity, "preflight_blocked", "")
+			mustReject(t, http.StatusUnprocessableEntity, "preflight_blocked", "")
 		if again := w.connect(w.team, "harbour.test"); again != w.accounts[0] {
 			t.Fatalf("reconnected as a different account, %d", again)
 		}

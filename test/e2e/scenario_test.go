@@ -42,25 +42,25 @@ var (
 	full     = func(w *env) string { return w.keys[access.Full] }
 )
 
-// invalid returns the refusal of an invalid argument.
+// invalid returns the rejection of an invalid argument.
 func invalid(reason, argument string) want {
 	return want{status: http.StatusUnprocessableEntity, code: "validation_failed", reason: reason, argument: argument}
 }
 
-// wrongState returns the refusal of an operation that the item's state does not allow.
+// wrongState returns the rejection of an operation that the item's state does not allow.
 func wrongState(state string) want {
 	w := invalid("wrong_state", "")
 	w.state = state
 	return w
 }
 
-func refusal(status int, code string) want { return want{status: status, code: code} }
+func rejection(status int, code string) want { return want{status: status, code: code} }
 
 var (
-	notFound         = refusal(http.StatusNotFound, "not_found")
-	awaitingApproval = refusal(http.StatusForbidden, "awaiting_client_approval")
-	preflightBlocked = refusal(http.StatusUnprocessableEntity, "preflight_blocked")
-	planLimit        = refusal(http.StatusForbidden, "plan_limit_reached")
+	notFound         = rejection(http.StatusNotFound, "not_found")
+	awaitingApproval = rejection(http.StatusForbidden, "awaiting_client_approval")
+	preflightBlocked = rejection(http.StatusUnprocessableEntity, "preflight_blocked")
+	planLimit        = rejection(http.StatusForbidden, "plan_limit_reached")
 )
 
 // missing returns the error for a nonexistent item, or an item of another team, in the given argument.
@@ -175,9 +175,9 @@ const (
 func (w *env) withRESTWording(a answer) answer {
 	w.t.Helper()
 	const argument, header = "idempotency_key", "Idempotency-Key"
-	detail, refused := a.body["detail"].(string)
+	detail, rejected := a.body["detail"].(string)
 	switch {
-	case !refused:
+	case !rejected:
 		return a
 	case detail == toolsWants:
 		a.body["detail"] = restWants

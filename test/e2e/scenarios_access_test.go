@@ -13,7 +13,7 @@ import (
 // accessScenarios returns the scenarios of keys and their access.
 func accessScenarios() []scenario {
 	unauthorized := func(name string, as func(*env) string) scenario {
-		return scenario{name: "key: " + name, tool: "create_post", as: as, args: toFirst(nil), want: refusal(401, "unauthorized")}
+		return scenario{name: "key: " + name, tool: "create_post", as: as, args: toFirst(nil), want: rejection(401, "unauthorized")}
 	}
 	role := func(role access.Role, tool string, args func(*env) map[string]any, expected want, effects rows) scenario {
 		return scenario{name: "role: " + string(role) + " and " + tool, tool: tool, prepare: inOrder(aDraft, func(w *env) {
@@ -38,12 +38,12 @@ func accessScenarios() []scenario {
 			_, key := w.newKey(w.team, access.Drafts, time.Now().Add(time.Hour))
 			return key
 		}},
-		role(access.Viewer, "create_post", toFirst(nil), refusal(403, "write_not_allowed"), rows{}),
+		role(access.Viewer, "create_post", toFirst(nil), rejection(403, "write_not_allowed"), rows{}),
 		role(access.Viewer, "get_post", byID(nil), want{}, rows{}),
-		role(access.Client, "publish_post", post(nil), refusal(403, "publish_not_allowed"), rows{}),
+		role(access.Client, "publish_post", post(nil), rejection(403, "publish_not_allowed"), rows{}),
 		role(access.Editor, "publish_post", post(nil), want{}, oneSent),
 		role(access.Admin, "publish_post", post(nil), want{}, oneSent),
-		{name: "the service fails", tool: "get_identity", args: noArgs, want: refusal(500, "internal_error"), prepare: func(w *env) {
+		{name: "the service fails", tool: "get_identity", args: noArgs, want: rejection(500, "internal_error"), prepare: func(w *env) {
 			w.exec("UPDATE teams SET timezone = 'Nowhere/Land' WHERE id = ?", w.team)
 		}},
 	}
@@ -96,11 +96,11 @@ func replayScenarios() []scenario {
 			}, idem: key, check: same},
 		{name: "replay: other arguments", tool: "create_post", prepare: first, args: toFirst(map[string]any{
 			"caption": "other",
-		}), idem: key, want: refusal(422, "idempotency_key_reused")},
+		}), idem: key, want: rejection(422, "idempotency_key_reused")},
 		{name: "replay: another operation", tool: "cancel_post", prepare: first, args: post(
-			nil), idem: key, want: refusal(422, "idempotency_key_reused")},
+			nil), idem: key, want: rejection(422, "idempotency_key_reused")},
 		{name: "replay: another item", tool: "cancel_post", idem: key, args: post(nil),
-			want: refusal(422, "idempotency_key_reused"), prepare: func(w *env) {
+			want: rejection(422, "idempotency_key_reused"), prepare: func(w *env) {
 				w.rest(full(w), "cancel_post", map[string]any{"post_id": w.draft("one")}, key)
 				aDraft(w)
 			}},
@@ -109,12 +109,12 @@ func replayScenarios() []scenario {
 			args: toFirst(map[string]any{"caption": "other"}), idem: key,
 			effects: rows{posts: 1, targets: 1, events: 1, keys: 1},
 		},
-		{name: "replay: after a refusal, the idempotency key can be used again", tool: "create_post", args: toFirst(nil), idem: key,
+		{name: "replay: after a rejection, the idempotency key can be used again", tool: "create_post", args: toFirst(nil), idem: key,
 			effects: rows{posts: 1, targets: 1, events: 1, keys: 1}, prepare: func(w *env) {
 				w.rest(full(w), "create_post", toFirst(map[string]any{"account_ids": []int64{999999999}})(w), key).
-					mustRefuse(w.t, 404, "not_found", "")
+					mustReject(w.t, 404, "not_found", "")
 				aDraft(w)
-				w.rest(full(w), "retry_post", post(nil)(w), key).mustRefuse(w.t, 422, "validation_failed", "wrong_state")
+				w.rest(full(w), "retry_post", post(nil)(w), key).mustReject(w.t, 422, "validation_failed", "wrong_state")
 				if n := w.count("idempotency_records WHERE key_id = ?", w.keyIDs[access.Full]); n != 0 {
 					w.t.Errorf("an error was stored and replayed")
 				}

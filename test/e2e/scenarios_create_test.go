@@ -88,7 +88,7 @@ func createScenarios() []scenario {
 		{name: "create: media that are not in the library", tool: "create_post", args: toFirst(map[string]any{
 			"media_ids": []int64{1},
 		}), want: missing("media_ids")},
-		{name: "create: with a read-only API key", tool: "create_post", as: readOnly, args: toFirst(nil), want: refusal(
+		{name: "create: with a read-only API key", tool: "create_post", as: readOnly, args: toFirst(nil), want: rejection(
 			403, "write_not_allowed")},
 	}
 }

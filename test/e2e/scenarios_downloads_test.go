@@ -150,7 +150,7 @@ func paidDownloadScenarios() []scenario {
 		w.setNote("job", got.text("data.job_id"))
 		w.awaitJob(w.note("job"))
 	}
-	refused := func(name string, as func(*env) string, prepare func(*env), more map[string]any, expected want) scenario {
+	rejected := func(name string, as func(*env) string, prepare func(*env), more map[string]any, expected want) scenario {
 		return scenario{
 			name: "download: " + name, tool: "download_profile_media", as: as, prepare: prepare, args: profileArgs(more),
 			idem: paidKey, want: expected,
@@ -165,18 +165,18 @@ func paidDownloadScenarios() []scenario {
 		must.NoError(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, &allowance))
 		w.exec("INSERT INTO storage (team_id, used_bytes) VALUES (?, ?)", w.team, 1<<30)
 	}
-	storageFull := refused("into a full library", full, fullLibrary, map[string]any{"save_to_library": true}, planLimit)
+	storageFull := rejected("into a full library", full, fullLibrary, map[string]any{"save_to_library": true}, planLimit)
 	storageFull.plan = smallPlan
 	return []scenario{
 		storageFull,
-		refused("with an API key of level drafts", drafts, grantThousand, nil, refusal(403, "spend_not_allowed")),
-		refused("with an API key that can only read", readOnly, grantThousand, nil, refusal(403, "spend_not_allowed")),
-		refused("for an editor", full, inOrder(grantThousand, func(w *env) { w.role(access.Editor) }), nil, refusal(403,
+		rejected("with an API key of level drafts", drafts, grantThousand, nil, rejection(403, "spend_not_allowed")),
+		rejected("with an API key that can only read", readOnly, grantThousand, nil, rejection(403, "spend_not_allowed")),
+		rejected("for an editor", full, inOrder(grantThousand, func(w *env) { w.role(access.Editor) }), nil, rejection(403,
 			"spend_not_allowed")),
-		refused("without credits", full, func(*env) {}, nil, refusal(402, "insufficient_credits")),
-		refused("with a credit too few", full, func(w *env) { w.grant(downloadPrice - 1) }, nil, refusal(402, "insufficient_credits")),
-		refused("over the API key's daily credit limit", full, inOrder(grantThousand, limitKey(downloadPrice-1)), nil,
-			refusal(429, "daily_credit_limit_reached")),
+		rejected("without credits", full, func(*env) {}, nil, rejection(402, "insufficient_credits")),
+		rejected("with a credit too few", full, func(w *env) { w.grant(downloadPrice - 1) }, nil, rejection(402, "insufficient_credits")),
+		rejected("over the API key's daily credit limit", full, inOrder(grantThousand, limitKey(downloadPrice-1)), nil,
+			rejection(429, "daily_credit_limit_reached")),
 		{name: "download: without an idempotency key", tool: "download_profile_media", prepare: grantThousand, args: profileArgs(
 			nil), want: invalid("idempotency_key_required", "")},
 		{

@@ -91,7 +91,7 @@ func badAddScenarios() []scenario {
 		}, args: notedList(one), want: notFound},
 		{
 			name: "bad addition: with a read-only API key", tool: "add_hashtags", as: readOnly, prepare: has,
-			args: notedList(one), want: refusal(403, "write_not_allowed"),
+			args: notedList(one), want: rejection(403, "write_not_allowed"),
 		},
 	}
 }

@@ -103,7 +103,7 @@ func listsScenarios() []scenario {
 				}
 			}}
 	}
-	refuses := func(name string, args map[string]any, reason, argument string) scenario {
+	rejects := func(name string, args map[string]any, reason, argument string) scenario {
 		return scenario{
 			name: "hashtag lists: " + name, tool: "list_hashtag_lists", prepare: three, args: fixedArgs(args),
 			want: invalid(reason, argument),
@@ -122,12 +122,12 @@ func listsScenarios() []scenario {
 		}, args: fixedArgs(map[string]any{"scope": "own"}), check: func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{"data.hashtag_lists": "[]", "page": nil, "billing": nil})
 		}},
-		refuses("another scope", map[string]any{"scope": "mine"}, "not_allowed_value", "scope"),
-		refuses("another platform", map[string]any{"platform": "facebook"}, "not_allowed_value", "platform"),
-		refuses("no item", map[string]any{"limit": 0}, "out_of_range", "limit"),
-		refuses("51 items", map[string]any{"limit": 51}, "out_of_range", "limit"),
-		refuses("a malformed cursor", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
-		refuses("an unknown argument", map[string]any{"name": "Harbour"}, "unknown_argument", "name"),
+		rejects("another scope", map[string]any{"scope": "mine"}, "not_allowed_value", "scope"),
+		rejects("another platform", map[string]any{"platform": "facebook"}, "not_allowed_value", "platform"),
+		rejects("no item", map[string]any{"limit": 0}, "out_of_range", "limit"),
+		rejects("51 items", map[string]any{"limit": 51}, "out_of_range", "limit"),
+		rejects("a malformed cursor", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
+		rejects("an unknown argument", map[string]any{"name": "Harbour"}, "unknown_argument", "name"),
 		{name: "hashtag lists: with an idempotency key", tool: "list_hashtag_lists", args: noArgs, idem: "k", want: invalid(
 			"idempotency_key_not_accepted", "")},
 	}
@@ -254,7 +254,7 @@ func createListScenarios() []scenario {
 			prepare: inOrder(addList(nil), addList(nil), addList(nil)), args: notedList(map[string]any{"hashtags": []any{"harbour"}}),
 			effects: rows{lists: 1, tags: 1, events: 1}},
 		{name: "new list: with a read-only API key", tool: "create_hashtag_list", as: readOnly, args: listArgs(
-			nil), want: refusal(403, "write_not_allowed")},
+			nil), want: rejection(403, "write_not_allowed")},
 	}
 }
 
@@ -313,8 +313,8 @@ func repeatedListScenarios() []scenario {
 	return []scenario{
 		again("with its key", map[string]any{"hashtags": []any{"harbour"}}, want{}),
 		again("with its key and another name", map[string]any{"name": "Quay", "hashtags": []any{"harbour"}},
-			refusal(422, "idempotency_key_reused")),
-		again("with its key and other hashtags", nil, refusal(422, "idempotency_key_reused")),
+			rejection(422, "idempotency_key_reused")),
+		again("with its key and other hashtags", nil, rejection(422, "idempotency_key_reused")),
 		{name: "list again: an idempotency key of 128 characters", tool: "create_hashtag_list", args: listArgs(
 			nil), idem: strings.Repeat("k", 128), effects: rows{lists: 1, events: 1, keys: 1}},
 		{name: "list again: an idempotency key of 129 characters", tool: "create_hashtag_list", args: listArgs(
@@ -328,7 +328,7 @@ func repeatedListScenarios() []scenario {
 			}},
 		{name: "list again: another addition with the same idempotency key", tool: "add_hashtags",
 			args: notedList(map[string]any{"hashtags": []any{"other"}}), idem: "a key",
-			want: refusal(422, "idempotency_key_reused"), prepare: func(w *env) {
+			want: rejection(422, "idempotency_key_reused"), prepare: func(w *env) {
 				addList(nil)(w)
 				w.rest(full(w), "add_hashtags", notedList(map[string]any{"hashtags": []any{"kept"}})(w), "a key").mustBe(w.t, 200)
 			}},

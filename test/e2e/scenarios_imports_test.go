@@ -151,7 +151,7 @@ func importPlaceScenarios() []scenario {
 				got.mustHave(w.t, map[string]any{"data.job_id": w.note("job"), "data.finished": false}) // the first answer
 			}},
 		{name: "import: another URL with the same idempotency key", tool: "import_media", prepare: keyed, args: importArgs("/files/b.png",
-			nil), idem: "k", want: refusal(422, "idempotency_key_reused")},
+			nil), idem: "k", want: rejection(422, "idempotency_key_reused")},
 		{name: "import: no storage left", tool: "import_media", plan: smallPlan, prepare: nearlyFull(0),
 			args: importArgs("/files/a.png", nil), want: planLimit, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"context.limit": "storage_bytes"})
@@ -200,8 +200,8 @@ func badImportScenarios() []scenario {
 	nothing := func(*env) {}
 	all := []scenario{
 		{name: "import: no URL", tool: "import_media", args: noArgs, want: invalid("missing_argument", "url")},
-		bad("with a read-only API key", readOnly, nothing, nil, refusal(403, "write_not_allowed")),
-		bad("for a viewer", full, func(w *env) { w.role(access.Viewer) }, nil, refusal(403, "write_not_allowed")),
+		bad("with a read-only API key", readOnly, nothing, nil, rejection(403, "write_not_allowed")),
+		bad("for a viewer", full, func(w *env) { w.role(access.Viewer) }, nil, rejection(403, "write_not_allowed")),
 		bad("an empty address", full, nothing, map[string]any{"url": ""}, invalid("too_short", "url")),
 		bad("too long an address", full, nothing,
 			map[string]any{"url": "https://files.harbour.example.org/" + strings.Repeat("a", 2048)}, invalid("too_long", "url")),

@@ -72,14 +72,14 @@ func priceScenarios() []scenario {
 			map[string]any{"billing.credits_charged": 3, "billing.credits_refunded": 3, "billing.balance": 1000}),
 		seenBy(access.Owner, 997), seenBy(access.Admin, 997),
 		not("a report that does not exist", full, nothing, reportArg("nowhere"), notFound),
-		not("what fails once it is paid for", full, nothing, reportArg(brokenReport), refusal(500, "internal_error")),
+		not("what fails once it is paid for", full, nothing, reportArg(brokenReport), rejection(500, "internal_error")),
 		not("an unknown argument", full, nothing, fixedArgs(map[string]any{"id": aReport, "colour": "red"}),
 			invalid("unknown_argument", "colour")),
-		not("with an API key of level drafts", drafts, nothing, reportArg(aReport), refusal(403, "spend_not_allowed")),
-		not("with a read-only API key", readOnly, nothing, reportArg(aReport), refusal(403, "spend_not_allowed")),
-		not("what costs nothing, with an API key of level drafts", drafts, nothing, reportArg(newReport), refusal(403,
+		not("with an API key of level drafts", drafts, nothing, reportArg(aReport), rejection(403, "spend_not_allowed")),
+		not("with a read-only API key", readOnly, nothing, reportArg(aReport), rejection(403, "spend_not_allowed")),
+		not("what costs nothing, with an API key of level drafts", drafts, nothing, reportArg(newReport), rejection(403,
 			"spend_not_allowed")),
-		not("for an editor", full, func(w *env) { w.role(access.Editor) }, reportArg(aReport), refusal(403, "spend_not_allowed")),
+		not("for an editor", full, func(w *env) { w.role(access.Editor) }, reportArg(aReport), rejection(403, "spend_not_allowed")),
 		{name: "price: reads return no billing", tool: "list_posts", prepare: grantThousand, args: noArgs,
 			check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"billing": nil})
@@ -121,11 +121,11 @@ func paidKeyScenarios() []scenario {
 			})},
 		{name: "paid call: repeated after the level of the API key was lowered", tool: "refresh_standin",
 			args: reportArg(aReport), idem: paidKey,
-			want: refusal(403, "spend_not_allowed"), prepare: inOrder(makePaidCall, func(w *env) {
+			want: rejection(403, "spend_not_allowed"), prepare: inOrder(makePaidCall, func(w *env) {
 				must.NoError(w.t, w.Teams.SetKeyLevel(w.t.Context(), w.keyIDs[access.Full], access.Drafts))
 			})},
 		{name: "paid call: repeated while spending is paused", tool: "refresh_standin", args: reportArg(aReport),
-			idem: paidKey, want: refusal(403, "connection_suspended"), prepare: inOrder(makePaidCall, func(w *env) {
+			idem: paidKey, want: rejection(403, "connection_suspended"), prepare: inOrder(makePaidCall, func(w *env) {
 				must.NoError(w.t, pausesOf("team")[1].closes(w))
 			})},
 		{name: "paid call: another request with the same idempotency key is charged", tool: "refresh_standin",
@@ -140,14 +140,14 @@ func paidKeyScenarios() []scenario {
 			expired), args: reportArg(aReport), idem: paidKey, want: spent},
 		{name: "paid call: another request with an expired idempotency key", tool: "refresh_standin", prepare: inOrder(makePaidCall,
 			forgotten), args: fixedArgs(map[string]any{"id": aReport, "note": "again"}), idem: paidKey, effects: onePaid},
-		{name: "paid call: after a refusal, the idempotency key can be used again", tool: "refresh_standin",
+		{name: "paid call: after a rejection, the idempotency key can be used again", tool: "refresh_standin",
 			args: reportArg(aReport), idem: paidKey,
 			effects: onePaid, prepare: func(w *env) {
-				w.rest(full(w), "refresh_standin", reportArg(aReport)(w), paidKey).mustRefuse(w.t, 402, "insufficient_credits", "")
+				w.rest(full(w), "refresh_standin", reportArg(aReport)(w), paidKey).mustReject(w.t, 402, "insufficient_credits", "")
 				grantThousand(w)
 			}},
 		{name: "paid call: its idempotency key used for a free write", tool: "create_post", prepare: makePaidCall, args: toFirst(
-			nil), idem: paidKey, want: refusal(422, "idempotency_key_reused")},
+			nil), idem: paidKey, want: rejection(422, "idempotency_key_reused")},
 		{name: "paid call: with the idempotency key of a free write", tool: "refresh_standin", args: reportArg(aReport), idem: paidKey,
 			effects: onePaid, prepare: func(w *env) {
 				grantThousand(w)
@@ -165,7 +165,7 @@ func paidKeyScenarios() []scenario {
 func creditLimitScenarios() []scenario {
 	limited := func(name string, prepare func(*env), scope string) scenario {
 		return scenario{name: "credits: " + name, tool: "refresh_standin", args: reportArg(aReport), idem: "k",
-			prepare: inOrder(grantThousand, prepare), want: refusal(429, "daily_credit_limit_reached"), check: func(w *env, got answer) {
+			prepare: inOrder(grantThousand, prepare), want: rejection(429, "daily_credit_limit_reached"), check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"context.scope": scope})
 				w.mustWaitForMidnight(got)
 			}}
@@ -201,11 +201,11 @@ func creditLimitScenarios() []scenario {
 		goes("a key that may spend any number", inOrder(keyTo(-1), teamTo(-1))),
 		goes("a key whose other calls were refunded", inOrder(keyTo(3), refunded)),
 		goes("a key beside another that has spent", inOrder(keyTo(3), otherPays)),
-		{name: "credits: no balance", tool: "refresh_standin", args: reportArg(aReport), idem: "k", want: refusal(402,
+		{name: "credits: no balance", tool: "refresh_standin", args: reportArg(aReport), idem: "k", want: rejection(402,
 			"insufficient_credits")},
 		{name: "credits: a balance that is too low", tool: "refresh_standin", args: reportArg(aReport), idem: "k", prepare: func(w *env) {
 			w.grant(2)
-		}, want: refusal(402, "insufficient_credits")},
+		}, want: rejection(402, "insufficient_credits")},
 		{name: "credits: a balance that is just sufficient", tool: "refresh_standin", args: reportArg(aReport), idem: "k",
 			prepare: func(w *env) {
 				w.grant(3)
@@ -213,7 +213,7 @@ func creditLimitScenarios() []scenario {
 		{name: "credits: a free call needs no balance", tool: "refresh_standin", args: reportArg(
 			newReport), idem: "k", prepare: keyTo(0), effects: oneFree},
 		{name: "credits: an error does not advertise credits", tool: "refresh_standin", args: reportArg(aReport), idem: "k",
-			want: refusal(402, "insufficient_credits"), check: func(w *env, got answer) {
+			want: rejection(402, "insufficient_credits"), check: func(w *env, got answer) {
 				for _, word := range []string{"buy", "top up", "purchase", "upgrade"} {
 					if strings.Contains(strings.ToLower(string(got.raw)), word) {
 						w.t.Errorf("it says %q: %s", word, got.raw)
@@ -274,7 +274,7 @@ func TestConcurrentPaidCalls(t *testing.T) {
 				paid++
 				continue
 			}
-			got.mustRefuse(t, http.StatusPaymentRequired, "insufficient_credits", "")
+			got.mustReject(t, http.StatusPaymentRequired, "insufficient_credits", "")
 		}
 		if paid != 3 {
 			t.Errorf("%d calls were charged, want 3", paid)

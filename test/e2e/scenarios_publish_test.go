@@ -59,10 +59,10 @@ func publishScenarios() []scenario {
 		{name: "publish: a post that does not exist", tool: "publish_post",
 			args: fixedArgs(map[string]any{"post_id": noSuchID}), want: notFound},
 		{name: "publish: with an API key of level drafts", tool: "publish_post", as: drafts, prepare: aDraft, args: post(
-			nil), want: refusal(403, "publish_not_allowed")},
+			nil), want: rejection(403, "publish_not_allowed")},
 		{
 			name: "publish: a published post with an API key of level drafts", tool: "publish_post", as: drafts, prepare: aPublished,
-			args: post(nil), want: refusal(403, "publish_not_allowed"),
+			args: post(nil), want: rejection(403, "publish_not_allowed"),
 		},
 		{name: "publish: accepts no arguments", tool: "publish_post", prepare: aDraft, args: post(map[string]any{
 			"now": true,
@@ -169,7 +169,7 @@ func retryScenarios() []scenario {
 		{name: "retry: a post that does not exist", tool: "retry_post",
 			args: fixedArgs(map[string]any{"post_id": noSuchID}), want: notFound},
 		{name: "retry: with an API key of level drafts", tool: "retry_post", as: drafts, prepare: aFailedPost, args: post(
-			nil), want: refusal(403, "publish_not_allowed")},
+			nil), want: rejection(403, "publish_not_allowed")},
 	}
 }
 

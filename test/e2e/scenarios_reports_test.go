@@ -174,9 +174,9 @@ func badReportScenarios() []scenario {
 		bad("two hashtags", map[string]any{"type": "hashtag", "subject": "#one #two"}, invalid("malformed", "subject")),
 		bad("an unknown argument", map[string]any{"limit": 5}, invalid("unknown_argument", "limit")),
 		bad("a list", map[string]any{"subject": []any{"harbour_cafe"}}, invalid("not_a_single_value", "subject")),
-		by("with an API key of level drafts", drafts, refusal(403, "spend_not_allowed")),
-		by("with a read-only API key", readOnly, refusal(403, "spend_not_allowed")),
-		{name: "bad report: without credits", tool: "create_report", args: reportArgs(nil), idem: paidKey, want: refusal(402,
+		by("with an API key of level drafts", drafts, rejection(403, "spend_not_allowed")),
+		by("with a read-only API key", readOnly, rejection(403, "spend_not_allowed")),
+		{name: "bad report: without credits", tool: "create_report", args: reportArgs(nil), idem: paidKey, want: rejection(402,
 			"insufficient_credits")},
 		{name: "bad report: without an Idempotency-Key", tool: "create_report", prepare: grantThousand, args: reportArgs(
 			nil), want: invalid("idempotency_key_required", "")},
@@ -187,7 +187,7 @@ func readReportScenarios() []scenario {
 	reads := func(name, kind string, prepare func(*env), more map[string]any, check func(*env, answer)) scenario {
 		return scenario{name: "read report: " + name, tool: "get_report", prepare: prepare, args: notedReport(kind, more), check: check}
 	}
-	refuses := func(name, kind string, more map[string]any, expected want) scenario {
+	rejects := func(name, kind string, more map[string]any, expected want) scenario {
 		return scenario{name: "read report: " + name, tool: "get_report", prepare: addReport(nil),
 			args: notedReport(kind, more), want: expected}
 	}
@@ -229,11 +229,11 @@ func readReportScenarios() []scenario {
 				w.t.Errorf("no reason: %s", got.raw)
 			}
 		}),
-		refuses("of the other kind", "hashtag", nil, notFound),
-		refuses("an unknown section", "profile", map[string]any{"sections": []any{"gossip"}}, invalid("not_allowed_value", "sections")),
-		refuses("an invalid cursor", "profile", map[string]any{"sections": []any{"posts"}, "cursor": "x"},
+		rejects("of the other kind", "hashtag", nil, notFound),
+		rejects("an unknown section", "profile", map[string]any{"sections": []any{"gossip"}}, invalid("not_allowed_value", "sections")),
+		rejects("an invalid cursor", "profile", map[string]any{"sections": []any{"posts"}, "cursor": "x"},
 			invalid("invalid_cursor", "cursor")),
-		refuses("an unknown argument", "profile", map[string]any{"fields": "score"}, invalid("unknown_argument", "fields")),
+		rejects("an unknown argument", "profile", map[string]any{"fields": "score"}, invalid("unknown_argument", "fields")),
 		{name: "read report: of another team", tool: "get_report", args: notedReport("profile", nil), want: notFound,
 			prepare: func(w *env) {
 				other := w.stranger()
@@ -269,12 +269,12 @@ func refreshScenarios() []scenario {
 							"data.state": "succeeded", "data.result.report.id": w.notes["report"], "data.result.credits_charged": price,
 						})
 				again := w.rest(full(w), "refresh_report", notedReport(kind, nil)(w), "at once")
-				again.mustRefuse(w.t, http.StatusTooManyRequests, "rate_limited", "")
+				again.mustReject(w.t, http.StatusTooManyRequests, "rate_limited", "")
 				again.mustHave(w.t, map[string]any{"context.scope": "connection"})
 				w.mustBeSound()
 			}}
 	}
-	refuses := func(name string, prepare func(*env), more map[string]any, expected want) scenario {
+	rejects := func(name string, prepare func(*env), more map[string]any, expected want) scenario {
 		return scenario{
 			name: "refresh: " + name, tool: "refresh_report", prepare: prepare, args: notedReport("profile", more),
 			idem: paidKey, want: expected,
@@ -300,14 +300,14 @@ func refreshScenarios() []scenario {
 				w.full("get_report", notedReport("profile", nil)(w)).mustHave(w.t, map[string]any{"data.status": "ready"})
 				w.rest(full(w), "refresh_report", notedReport("profile", nil)(w), "at once").mustBe(w.t, http.StatusAccepted)
 			}},
-		refuses("one that does not exist", grantThousand, map[string]any{"id": noSuchID}, notFound),
-		refuses("with members", addReport(nil), map[string]any{"force": true}, invalid("unknown_argument", "force")),
-		refuses("one that failed", func(w *env) {
+		rejects("one that does not exist", grantThousand, map[string]any{"id": noSuchID}, notFound),
+		rejects("with members", addReport(nil), map[string]any{"force": true}, invalid("unknown_argument", "force")),
+		rejects("one that failed", func(w *env) {
 			addReport(nil)(w)
 			w.exec("UPDATE reports SET status = 'error' WHERE id = ?", w.notes["report"])
 		}, nil, wrongState("error")),
 		{name: "refresh: with an API key of level drafts", tool: "refresh_report", as: drafts, prepare: addReport(nil), args: notedReport(
-			"profile", nil), idem: paidKey, want: refusal(403, "spend_not_allowed")},
+			"profile", nil), idem: paidKey, want: rejection(403, "spend_not_allowed")},
 	}
 }
 
@@ -327,7 +327,7 @@ func trackingScenarios() []scenario {
 				"on").mustBe(w.t, http.StatusOK)
 		}
 	}
-	refuses := func(name string, prepare func(*env), more map[string]any, expected want) scenario {
+	rejects := func(name string, prepare func(*env), more map[string]any, expected want) scenario {
 		return scenario{
 			name: "tracking: " + name, tool: "set_report_tracking", prepare: prepare, args: notedReport("profile", more),
 			idem: paidKey, want: expected,
@@ -371,25 +371,25 @@ func trackingScenarios() []scenario {
 				"data.balance": 1000 - hashtagPrice - hashtagRefreshPrice, "data.reserved_today.key": 0,
 				"data.used_today.team": hashtagPrice + hashtagRefreshPrice,
 			}),
-		refuses("without saying which", addReport(nil), nil, invalid("missing_argument", "enabled")),
-		refuses("a word", addReport(nil), map[string]any{"enabled": "yes"}, invalid("not_a_boolean", "enabled")),
-		refuses("every other day", addReport(nil), map[string]any{"enabled": true, "frequency_days": 2},
+		rejects("without saying which", addReport(nil), nil, invalid("missing_argument", "enabled")),
+		rejects("a word", addReport(nil), map[string]any{"enabled": "yes"}, invalid("not_a_boolean", "enabled")),
+		rejects("every other day", addReport(nil), map[string]any{"enabled": true, "frequency_days": 2},
 			invalid("not_allowed_value", "frequency_days")),
-		refuses("of one that does not exist", grantThousand, map[string]any{"id": noSuchID, "enabled": true}, notFound),
-		refuses("of one that failed", func(w *env) {
+		rejects("of one that does not exist", grantThousand, map[string]any{"id": noSuchID, "enabled": true}, notFound),
+		rejects("of one that failed", func(w *env) {
 			addReport(nil)(w)
 			w.exec("UPDATE reports SET status = 'error' WHERE id = ?", w.notes["report"])
 		}, on, wrongState("error")),
-		refuses("past the key's credits of the day", func(w *env) {
+		rejects("past the key's credits of the day", func(w *env) {
 			addReport(nil)(w)
 			must.NoError(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], profilePrice+1))
-		}, on, refusal(429, "daily_credit_limit_reached")),
+		}, on, rejection(429, "daily_credit_limit_reached")),
 		{name: "tracking: on a plan without tracking", tool: "set_report_tracking", plan: smallPlan,
 			args: notedReport("profile", on), idem: paidKey, want: planLimit, prepare: func(w *env) {
 				must.NoError(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, new(int64(-1))))
 				addReport(nil)(w)
 			}},
 		{name: "tracking: with an API key of level drafts", tool: "set_report_tracking", as: drafts, prepare: addReport(
-			nil), args: notedReport("profile", on), idem: paidKey, want: refusal(403, "spend_not_allowed")},
+			nil), args: notedReport("profile", on), idem: paidKey, want: rejection(403, "spend_not_allowed")},
 	}
 }

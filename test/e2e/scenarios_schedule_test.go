@@ -51,11 +51,11 @@ func scheduleScenarios() []scenario {
 		}), want: notFound},
 		{
 			name: "schedule: with an API key of level drafts", tool: "schedule_post", as: drafts, prepare: aDraft, args: inTwoDays,
-			want: refusal(403, "publish_not_allowed"),
+			want: rejection(403, "publish_not_allowed"),
 		},
 		{
 			name: "schedule: with a read-only API key", tool: "schedule_post", as: readOnly, prepare: aDraft, args: inTwoDays,
-			want: refusal(403, "publish_not_allowed"),
+			want: rejection(403, "publish_not_allowed"),
 		},
 		{name: "schedule: which problems block", tool: "schedule_post", prepare: inOrder(aBlockedDraft, lost), args: inTwoDays,
 			want: preflightBlocked, check: func(w *env, got answer) {
@@ -218,7 +218,7 @@ func cancelScenarios() []scenario {
 		{name: "cancel: a post that does not exist", tool: "cancel_post",
 			args: fixedArgs(map[string]any{"post_id": noSuchID}), want: notFound},
 		{name: "cancel: with a read-only API key", tool: "cancel_post", as: readOnly, prepare: aScheduledPost, args: post(
-			nil), want: refusal(403, "write_not_allowed")},
+			nil), want: rejection(403, "write_not_allowed")},
 		{name: "cancel: accepts no arguments", tool: "cancel_post", prepare: aScheduledPost, args: post(map[string]any{
 			"why": "rain",
 		}), want: invalid("unknown_argument", "why")},

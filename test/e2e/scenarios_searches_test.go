@@ -21,7 +21,7 @@ func TestSearchScenarios(t *testing.T) {
 }
 
 func searchScenarios() []scenario {
-	return slices.Concat(newSearchScenarios(), searchAgainScenarios(), freeSearchScenarios(), refusedSearchScenarios(),
+	return slices.Concat(newSearchScenarios(), searchAgainScenarios(), freeSearchScenarios(), rejectedSearchScenarios(),
 		badSearchScenarios())
 }
 
@@ -243,10 +243,10 @@ func freeSearchScenarios() []scenario {
 	}
 }
 
-func refusedSearchScenarios() []scenario {
+func rejectedSearchScenarios() []scenario {
 	not := func(name string, as func(*env) string, prepare func(*env), expected want) scenario {
 		return scenario{
-			name: "refused search: " + name, tool: "search_hashtags", as: as, prepare: prepare, args: searchArgs(nil),
+			name: "rejected search: " + name, tool: "search_hashtags", as: as, prepare: prepare, args: searchArgs(nil),
 			idem: "another", want: expected,
 		}
 	}
@@ -258,28 +258,28 @@ func refusedSearchScenarios() []scenario {
 	}
 	replayed := not("with an API key of level drafts, with the key that has paid", full, inOrder(makePaidSearch(nil), func(w *env) {
 		must.NoError(w.t, w.Teams.SetKeyLevel(w.t.Context(), w.keyIDs[access.Full], access.Drafts))
-	}), refusal(403, "spend_not_allowed"))
+	}), rejection(403, "spend_not_allowed"))
 	replayed.idem = paidKey
 	return []scenario{
 		replayed,
-		not("with an API key of level drafts", drafts, grantThousand, refusal(403, "spend_not_allowed")),
-		not("with a read-only API key", readOnly, grantThousand, refusal(403, "spend_not_allowed")),
-		not("with an API key of level drafts, of what is paid for", drafts, makePaidSearch(nil), refusal(403, "spend_not_allowed")),
-		not("for an editor", full, inOrder(grantThousand, func(w *env) { w.role(access.Editor) }), refusal(403, "spend_not_allowed")),
+		not("with an API key of level drafts", drafts, grantThousand, rejection(403, "spend_not_allowed")),
+		not("with a read-only API key", readOnly, grantThousand, rejection(403, "spend_not_allowed")),
+		not("with an API key of level drafts, of what is paid for", drafts, makePaidSearch(nil), rejection(403, "spend_not_allowed")),
+		not("for an editor", full, inOrder(grantThousand, func(w *env) { w.role(access.Editor) }), rejection(403, "spend_not_allowed")),
 		not("while spending is paused", full, inOrder(makePaidSearch(nil), func(w *env) {
 			must.NoError(w.t, pausesOf("team")[1].closes(w))
-		}), refusal(403, "connection_suspended")),
-		not("without credits", full, func(*env) {}, refusal(402, "insufficient_credits")),
-		not("with a credit too few", full, func(w *env) { w.grant(searchPrice - 1) }, refusal(402, "insufficient_credits")),
-		not("beyond the key's day", full, inOrder(grantThousand, keyTo(searchPrice-1)), refusal(429, "daily_credit_limit_reached")),
-		not("beyond the team's day", full, inOrder(grantThousand, teamTo(searchPrice-1)), refusal(429, "daily_credit_limit_reached")),
-		{name: "refused search: without an idempotency key", tool: "search_hashtags", prepare: grantThousand, args: searchArgs(
+		}), rejection(403, "connection_suspended")),
+		not("without credits", full, func(*env) {}, rejection(402, "insufficient_credits")),
+		not("with a credit too few", full, func(w *env) { w.grant(searchPrice - 1) }, rejection(402, "insufficient_credits")),
+		not("beyond the key's day", full, inOrder(grantThousand, keyTo(searchPrice-1)), rejection(429, "daily_credit_limit_reached")),
+		not("beyond the team's day", full, inOrder(grantThousand, teamTo(searchPrice-1)), rejection(429, "daily_credit_limit_reached")),
+		{name: "rejected search: without an idempotency key", tool: "search_hashtags", prepare: grantThousand, args: searchArgs(
 			nil), want: invalid("idempotency_key_required", "")},
-		{name: "refused search: a paid keyword without an idempotency key", tool: "search_hashtags", prepare: makePaidSearch(
+		{name: "rejected search: a paid keyword without an idempotency key", tool: "search_hashtags", prepare: makePaidSearch(
 			nil), args: searchArgs(nil), want: invalid("idempotency_key_required", "")},
-		{name: "refused search: an idempotency key of 256 characters", tool: "search_hashtags", prepare: grantThousand, args: searchArgs(
+		{name: "rejected search: an idempotency key of 256 characters", tool: "search_hashtags", prepare: grantThousand, args: searchArgs(
 			nil), idem: strings.Repeat("k", 256), want: invalid("idempotency_key_too_long", "")},
-		{name: "refused search: an idempotency key of 255 characters", tool: "search_hashtags", prepare: grantThousand, args: searchArgs(
+		{name: "rejected search: an idempotency key of 255 characters", tool: "search_hashtags", prepare: grantThousand, args: searchArgs(
 			nil), idem: strings.Repeat("k", 255), effects: chargedSearch},
 	}
 }

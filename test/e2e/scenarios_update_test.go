@@ -75,14 +75,14 @@ func updateScenarios() []scenario {
 			map[string]any{"caption": "new"}), effects: oneChange},
 		{
 			name: "change: a scheduled post with an API key of level drafts", tool: "update_post", as: drafts, prepare: aScheduledPost,
-			args: byID(map[string]any{"caption": "new"}), want: refusal(403, "publish_not_allowed"),
+			args: byID(map[string]any{"caption": "new"}), want: rejection(403, "publish_not_allowed"),
 		},
 		{
 			name: "change: a scheduled post without changes with an API key of level drafts", tool: "update_post", as: drafts,
-			prepare: aScheduledPost, args: byID(nil), want: refusal(403, "publish_not_allowed"),
+			prepare: aScheduledPost, args: byID(nil), want: rejection(403, "publish_not_allowed"),
 		},
 		{name: "change: with a read-only API key", tool: "update_post", as: readOnly, prepare: aDraft, args: byID(
-			map[string]any{"caption": "new"}), want: refusal(403, "write_not_allowed")},
+			map[string]any{"caption": "new"}), want: rejection(403, "write_not_allowed")},
 		{name: "change: another team's post", tool: "update_post", prepare: aForeignPost, args: byID(map[string]any{
 			"caption": "new",
 		}), want: notFound},

@@ -51,7 +51,7 @@ func (w *env) mustBeBatch(got answer) {
 	})
 }
 
-// mustHaveFileStates checks the states of the files of a batch's job: "stored", or "refused type_refused".
+// mustHaveFileStates checks the states of the files of a batch's job: "stored", or "rejected type_refused".
 func (w *env) mustHaveFileStates(job string, states ...string) {
 	w.t.Helper()
 	got := w.full("get_job", map[string]any{"job_id": job})
@@ -164,8 +164,8 @@ func badUploadScenarios() []scenario {
 	storageFullForPage.plan = smallPlan
 	return []scenario{
 		storageFull, storageFullForPage,
-		bad("with a read-only API key", readOnly, nothing, uploadOf(nil, one), refusal(403, "write_not_allowed")),
-		bad("for a viewer", full, func(w *env) { w.role(access.Viewer) }, uploadOf(nil, one), refusal(403, "write_not_allowed")),
+		bad("with a read-only API key", readOnly, nothing, uploadOf(nil, one), rejection(403, "write_not_allowed")),
+		bad("for a viewer", full, func(w *env) { w.role(access.Viewer) }, uploadOf(nil, one), rejection(403, "write_not_allowed")),
 		bad("into a folder that does not exist", full, nothing, uploadOf(map[string]any{"folder_id": 999999999}, one), folderNotFound),
 		bad("into a folder of another team", full, aStrangersFolder, func(w *env) map[string]any {
 			return uploadArgs(inFolder(nil)(w), one)
@@ -288,7 +288,7 @@ func replacingScenarios() []scenario {
 		{name: "replaces: a new batch for which the old links are closed", tool: "create_uploads",
 			prepare: opened(full, one, aPNG("three.png")),
 			args:    args, effects: both, check: func(w *env, _ answer) {
-				w.put(link{w.note("url"), w.note("authorization")}, one).mustRefuse(w.t, 410, "upload_link_closed", "")
+				w.put(link{w.note("url"), w.note("authorization")}, one).mustReject(w.t, 410, "upload_link_closed", "")
 			}},
 	}
 }

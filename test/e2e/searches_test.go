@@ -78,7 +78,7 @@ func TestConcurrentLists(t *testing.T) {
 				made++
 				continue
 			}
-			got.mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
+			got.mustReject(t, http.StatusForbidden, "plan_limit_reached", "")
 		}
 		if n := w.count("hashtag_lists WHERE team_id = ?", w.team); made != 2 || n != 3 {
 			t.Errorf("%d lists were created and %d stored, want 3", made, n)
@@ -111,7 +111,7 @@ func TestConcurrentAdd(t *testing.T) {
 		opened := w.full("get_hashtag_list", notedList(nil)(w))
 		if n := len(opened.list("data.hashtags")); n != 500 || opened.number("data.size") != 500 || len(added) != 10 ||
 			added["same"] != 1 || full500 != 21 {
-			t.Errorf("%d hashtags, %d said to be added, %d refused, one of them %d times", n, len(added), full500, added["same"])
+			t.Errorf("%d hashtags, %d said to be added, %d rejected, one of them %d times", n, len(added), full500, added["same"])
 		}
 	})
 }
@@ -150,7 +150,7 @@ func TestHashtagListPages(t *testing.T) {
 			"without its scope": {}, "of another scope": {"scope": "system"}, "with a platform": {"scope": "own", "platform": "tiktok"},
 		} {
 			got := w.rest(full(w), "list_hashtag_lists", mergeArgs(args, map[string]any{"cursor": cursor}), "")
-			if got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor"); t.Failed() {
+			if got.mustReject(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor"); t.Failed() {
 				t.Fatalf("a cursor %s", name)
 			}
 		}
@@ -212,7 +212,7 @@ func TestSearchPages(t *testing.T) {
 			})
 		for _, limit := range []int{0, 51} {
 			w.rest(full(w), "get_job", mergeArgs(job, map[string]any{"limit": limit}), "").
-				mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "out_of_range")
+				mustReject(t, http.StatusUnprocessableEntity, "validation_failed", "out_of_range")
 		}
 		again := w.rest(full(w), "search_hashtags", map[string]any{"query": "travel beach summer"}, "another")
 		if n := len(again.list("data.result.hashtags")); n != len(whole) || again.at("page") != nil {
@@ -251,20 +251,20 @@ func TestListGetsMetrics(t *testing.T) {
 	})
 }
 
-// Hashtags banned by the operator are refused in lists of their network and in lists without one.
+// Hashtags banned by the operator are rejected in lists of their network and in lists without one.
 func TestBannedHashtags(t *testing.T) {
 	t.Parallel()
 	banning := ampleTerms()
 	banning.BannedHashtags = map[string][]string{"instagram": {"#Beware"}, "tiktok": {}}
 	withEnv(t, options{accounts: 1, terms: banning}, func(t *testing.T, w *env) {
-		for platform, refused := range map[any]bool{"instagram": true, "tiktok": false, nil: true} {
+		for platform, rejected := range map[any]bool{"instagram": true, "tiktok": false, nil: true} {
 			args := map[string]any{"name": "Harbour", "hashtags": []any{"#BEWARE", "harbour"}}
 			if platform != nil {
 				args["platform"] = platform
 			}
 			for _, call := range []edgeCall{w.rest, w.tool} {
 				got := call(full(w), "create_hashtag_list", args, "")
-				if want := map[bool]string{true: "banned", false: ""}[refused]; got.text("data.refused.0.reason") != want {
+				if want := map[bool]string{true: "banned", false: ""}[rejected]; got.text("data.refused.0.reason") != want {
 					t.Errorf("%v: %s", platform, got.raw)
 				}
 			}
@@ -295,7 +295,7 @@ func TestFreeSearchesCounted(t *testing.T) {
 		w.awaitJob(search("missingharbour", "3").text("data.job_id"))
 		w.mustLeave(1, "one that is refunded")
 		w.awaitJob(search("summer  beach", "4").text("data.job_id"))
-		search("SUMMER beach", "5").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+		search("SUMMER beach", "5").mustReject(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
 		w.awaitJob(search("winter beach", "6").text("data.job_id")).mustHave(t,
 			map[string]any{"data.result.credits_charged": searchPrice})
 	})
@@ -358,7 +358,7 @@ func TestSearchWithPartialMetrics(t *testing.T) {
 		w.setPlan(dryPlan) // a search without results is free, and requires a free call
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			call(full(w), "search_hashtags", searchArgs(nil)(w), "k").
-				mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+				mustReject(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
 		}
 		w.setPlan("few")
 		got := w.rest(full(w), "search_hashtags", searchArgs(nil)(w), "k")

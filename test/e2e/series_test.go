@@ -180,7 +180,7 @@ func TestSeriesPublished(t *testing.T) {
 			t.Errorf("a past occurrence is scheduled again")
 		}
 		w.rest(full(w), "update_post", map[string]any{"id": w.note("template"), "caption": "x"}, "").
-			mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
+			mustReject(t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
 		if held := w.accountsWith("every day"); len(held) != 2 {
 			t.Errorf("held %v", held)
 		}

@@ -161,7 +161,7 @@ func TestMalformedRequests(t *testing.T) {
 				continue
 			}
 			raw := must.Get(io.ReadAll(resp.Body))(t)
-			newAnswer(resp, raw).mustRefuse(t, tt.status, tt.code, "")
+			newAnswer(resp, raw).mustReject(t, tt.status, tt.code, "")
 		}
 	})
 }
@@ -279,7 +279,7 @@ func TestCompressedBodies(t *testing.T) {
 			for _, how := range []string{"gzip", "x-gzip", "deflate", "br", "gzip, gzip"} {
 				header := http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {how}}
 				w.sendBytes(http.MethodPost, w.base+"/posts", header, packed.String(), false).
-					mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "body_not_a_json_object")
+					mustReject(t, http.StatusUnprocessableEntity, "validation_failed", "body_not_a_json_object")
 			}
 		}
 		if n := w.count("posts WHERE team_id = ?", w.team); n != 0 {

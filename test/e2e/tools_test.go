@@ -277,9 +277,9 @@ func TestWaitForJob(t *testing.T) {
 			call(full(w), "get_job", map[string]any{"job_id": job, "wait_seconds": 1}, "").
 				mustHave(t, map[string]any{"data.finished": false})
 			call(full(w), "get_job", map[string]any{"job_id": job, "wait_seconds": 26}, "").
-				mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "out_of_range")
+				mustReject(t, http.StatusUnprocessableEntity, "validation_failed", "out_of_range")
 			call(full(w), "get_job", map[string]any{"job_id": "social_post:" + noSuchID, "wait_seconds": 25}, "").
-				mustRefuse(t, http.StatusNotFound, "not_found", "")
+				mustReject(t, http.StatusNotFound, "not_found", "")
 		}
 		byREST := make(chan answer, 1)
 		go func() {
@@ -317,7 +317,7 @@ func TestRevokedDuringWait(t *testing.T) {
 			!strings.Contains(told, `unauthorized`) {
 			t.Errorf("a revoked connection received: %s", told)
 		}
-		(<-byREST).mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+		(<-byREST).mustReject(t, http.StatusUnauthorized, "unauthorized", "")
 	})
 }
 

@@ -19,7 +19,7 @@ func TestConcurrentRepeatedUploads(t *testing.T) {
 			return w.tryRest(w.base, full(w), "create_uploads", uploadArgs(nil, f), "order 7")
 		}) {
 			if got.status != http.StatusCreated {
-				got.mustRefuse(t, http.StatusConflict, "idempotency_key_in_progress", "")
+				got.mustReject(t, http.StatusConflict, "idempotency_key_in_progress", "")
 				continue
 			}
 			links[got.linkOf(0)], jobs[got.text("data.job_id")] = true, true
@@ -29,7 +29,7 @@ func TestConcurrentRepeatedUploads(t *testing.T) {
 			if got := w.put(to, f); got.status == http.StatusCreated {
 				taken++
 			} else {
-				got.mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+				got.mustReject(t, http.StatusUnauthorized, "unauthorized", "")
 			}
 		}
 		if taken != 1 || len(jobs) != 1 {
@@ -120,7 +120,7 @@ func TestLibraryFreeCalls(t *testing.T) {
 		w.full("list_media", nil)
 		w.mustLeave(before-3, "a list")
 		w.rest(full(w), "import_media", map[string]any{"url": "https://localhost/a.png"}, "").
-			mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "not_allowed_value")
-		w.mustLeave(before-3, "a refusal")
+			mustReject(t, http.StatusUnprocessableEntity, "validation_failed", "not_allowed_value")
+		w.mustLeave(before-3, "a rejection")
 	})
 }

@@ -28,7 +28,7 @@ func TestRepeatedUploads(t *testing.T) {
 				first := asked()
 				again := asked()
 				mustRenew(t, first, again)
-				w.put(first.linkOf(0), one).mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+				w.put(first.linkOf(0), one).mustReject(t, http.StatusUnauthorized, "unauthorized", "")
 				w.put(again.linkOf(0), one).mustBe(t, http.StatusCreated)
 				third := asked()
 				third.mustHave(t,
@@ -39,7 +39,7 @@ func TestRepeatedUploads(t *testing.T) {
 				if third.number("data.upload.uploads.0.media_id") < 1 {
 					t.Errorf("no media_id: %s", third.raw)
 				}
-				w.put(again.linkOf(1), two).mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+				w.put(again.linkOf(1), two).mustReject(t, http.StatusUnauthorized, "unauthorized", "")
 				w.put(third.linkOf(1), two).mustBe(t, http.StatusCreated)
 				asked().
 					mustHave(t,
@@ -48,7 +48,7 @@ func TestRepeatedUploads(t *testing.T) {
 							"data.upload.uploads.1.url": nil,
 						})
 				call(full(w), "create_uploads", uploadArgs(nil, two, one), "order 7").
-					mustRefuse(t, http.StatusUnprocessableEntity, "idempotency_key_reused", "")
+					mustReject(t, http.StatusUnprocessableEntity, "idempotency_key_reused", "")
 				call(drafts(w), "create_uploads", uploadArgs(nil, one), "order 7").
 					mustHave(t, map[string]any{"data.upload.uploads.0.state": "stored"})
 				if n := w.count("upload_batches WHERE team_id = ?", w.team); n != 2 {
@@ -98,7 +98,7 @@ func TestUploadsExpire(t *testing.T) {
 		clock.Advance(time.Hour - time.Microsecond)
 		w.put(partly.linkOf(0), one).mustBe(t, http.StatusCreated)
 		clock.Advance(time.Microsecond)
-		w.put(partly.linkOf(1), two).mustRefuse(t, http.StatusGone, "upload_link_closed", "")
+		w.put(partly.linkOf(1), two).mustReject(t, http.StatusGone, "upload_link_closed", "")
 		w.awaitJob(partly.text("data.job_id")).
 			mustHave(t, map[string]any{"data.state": "partially_succeeded", "data.error.code": "upload_expired"})
 		w.mustHaveFileStates(partly.text("data.job_id"), "stored", "expired")
@@ -106,7 +106,7 @@ func TestUploadsExpire(t *testing.T) {
 		w.mustHaveFileStates(wholly.text("data.job_id"), "expired")
 		w.awaitJob(page.text("data.job_id")).mustHave(t, map[string]any{"data.state": "failed", "data.error.code": "upload_expired"})
 		for _, to := range []link{partly.linkOf(1), {partly.linkOf(1).url, ""}} {
-			w.put(to, two).mustRefuse(t, http.StatusGone, "upload_link_closed", "")
+			w.put(to, two).mustReject(t, http.StatusGone, "upload_link_closed", "")
 		}
 		again := asked()
 		again.mustHave(t,
@@ -188,7 +188,7 @@ func TestReplaceEmptyUploadPages(t *testing.T) {
 
 			// Batches with files and pages of other keys are never replaced.
 			call(full(w), "create_uploads", uploadArgs(nil, aPNG(fmt.Sprint("waits ", pages[0]))), "")
-			call(full(w), "create_uploads", map[string]any{}, "").mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
+			call(full(w), "create_uploads", map[string]any{}, "").mustReject(t, http.StatusTooManyRequests, "rate_limited", "")
 		}
 		if n := w.count("events WHERE team_id = ? AND kind = 'uploads.replaced'", w.team); n != 10 {
 			t.Errorf("%d events of a replaced page", n)
@@ -196,7 +196,7 @@ func TestReplaceEmptyUploadPages(t *testing.T) {
 	})
 }
 
-// Open links reserve storage. Of two batches that together exceed the plan's storage, the second is refused.
+// Open links reserve storage. Of two batches that together exceed the plan's storage, the second is rejected.
 func TestOpenLinksReserveStorage(t *testing.T) {
 	t.Parallel()
 	one, two := aPNG("one.png"), aPNG("two.png")
@@ -209,10 +209,10 @@ func TestOpenLinksReserveStorage(t *testing.T) {
 		mustBeFull := func(call edgeCall) {
 			t.Helper()
 			got := call(full(w), "create_uploads", uploadArgs(nil, two), "a key")
-			got.mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
+			got.mustReject(t, http.StatusForbidden, "plan_limit_reached", "")
 			got.mustHave(t, map[string]any{"context.limit": "storage_bytes"})
 		}
-		w.rest(full(w), "create_uploads", uploadArgs(nil, one, two), "").mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
+		w.rest(full(w), "create_uploads", uploadArgs(nil, one, two), "").mustReject(t, http.StatusForbidden, "plan_limit_reached", "")
 		first := w.full("create_uploads", uploadArgs(nil, one))
 		mustBeFull(w.rest)
 		mustBeFull(w.tool)
@@ -229,7 +229,7 @@ func TestOpenLinksReserveStorage(t *testing.T) {
 	})
 }
 
-// After a downgrade, open links stay valid, but a file that exceeds the new plan's storage is refused.
+// After a downgrade, open links stay valid, but a file that exceeds the new plan's storage is rejected.
 func TestOpenLinksAfterDowngrade(t *testing.T) {
 	t.Parallel()
 	f := aPNG("a.png")
@@ -241,7 +241,7 @@ func TestOpenLinksAfterDowngrade(t *testing.T) {
 	withClock(t, options{accounts: 1, plan: ""}, tight, func(t *testing.T, w *env, _ *testkit.Clock) {
 		job, to := w.openUpload(f)
 		w.setPlan("tight")
-		w.put(to, f).mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
+		w.put(to, f).mustReject(t, http.StatusForbidden, "plan_limit_reached", "")
 		w.mustBeEmpty(job)
 		w.setPlan("agency")
 		w.mustAcceptOnce(job, to, f)
@@ -300,7 +300,7 @@ func (w *env) dumpTables() string {
 	return out.String()
 }
 
-// Files are refused while the free disk space is below the reserve. The link accepts the file when there is space again.
+// Files are rejected while the free disk space is below the reserve. The link accepts the file when there is space again.
 func TestUploadsBelowDiskReserve(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1, reserve: 1 << 60}, func(t *testing.T, h *instance) {

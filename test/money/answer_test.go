@@ -176,8 +176,8 @@ func successStatus(tool string) int {
 
 func (a answer) isSuccess() bool { return a.status < 300 }
 
-// refusal returns the status, error code and reason of a failed call, or "" for a success.
-func (a answer) refusal() string {
+// rejection returns the status, error code and reason of a failed call, or "" for a success.
+func (a answer) rejection() string {
 	if a.isSuccess() {
 		return ""
 	}

@@ -89,11 +89,11 @@ func (c *cluster) callConcurrently(n int, nextCall func(i int) (*modelKey, apiCa
 	return out
 }
 
-// tally counts answers by refusal. The key "" counts the successes.
+// tally counts answers by rejection. The key "" counts the successes.
 func tally(answers []answer) map[string]int {
 	out := map[string]int{}
 	for _, a := range answers {
-		out[a.refusal()]++
+		out[a.rejection()]++
 	}
 	return out
 }
@@ -163,7 +163,7 @@ func onlyFresh(t *testing.T, answers []answer) answer {
 	}
 	for _, a := range answers {
 		switch {
-		case a.refusal() == keyInProgress:
+		case a.rejection() == keyInProgress:
 			if a.retryAfter != "1" || a.Context.Wait != 1 {
 				t.Errorf("Retry-After %q: %s", a.retryAfter, a.raw)
 			}
@@ -195,7 +195,7 @@ func TestRepeatDuringFirstCall(t *testing.T) {
 				`INSERT INTO paid_requests (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
 				m.keys[0].id, o.key, o.tool, o.hash(), db.Micros(tx.Now()), db.Micros(tx.Now())+1))(t)
 			for _, a := range c.callConcurrently(3, func(int) (*modelKey, apiCall) { return m.keys[0], o }) {
-				if a.refusal() != keyInProgress || a.retryAfter != "1" || a.Context.Wait != 1 {
+				if a.rejection() != keyInProgress || a.retryAfter != "1" || a.Context.Wait != 1 {
 					t.Errorf("Retry-After %q: %s", a.retryAfter, a.raw)
 				}
 			}
@@ -218,7 +218,7 @@ func TestConcurrentCallsStopAtLimit(t *testing.T) {
 		const price, enough = 3, 37
 		for name, s := range map[string]struct {
 			grant, teamLimit, keyLimit int64
-			refusal                    string
+			rejection                  string
 		}{
 			"the wallet":          {price*enough + 2, -1, -1, "402 insufficient_credits"},
 			"the key's limit":     {1000, -1, price*enough + 2, "429 daily_credit_limit_reached connection"},
@@ -239,7 +239,7 @@ func TestConcurrentCallsStopAtLimit(t *testing.T) {
 				return keys[i%len(keys)], o
 			})
 			got := tally(answers)
-			if got[""] != enough || s.refusal != "" && got[s.refusal] != 100-enough {
+			if got[""] != enough || s.rejection != "" && got[s.rejection] != 100-enough {
 				t.Errorf("%s: %v", name, got)
 			}
 			jobs := 0

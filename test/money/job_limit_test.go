@@ -23,7 +23,7 @@ func TestJobLimitRollsBackCharge(t *testing.T) {
 		late := apiCall{tool: standin.Search, query: "7 part", key: "c"}
 		for range 2 {
 			got, err := in.nodes[0].call(t.Context(), m.keys[0], late, false)
-			if err != nil || got.refusal() != "429 rate_limited jobs_in_flight" || got.retryAfter == "" {
+			if err != nil || got.rejection() != "429 rate_limited jobs_in_flight" || got.retryAfter == "" {
 				t.Fatalf("%v: %s", err, got.raw)
 			}
 			in.mustMatch(t, m)

@@ -43,8 +43,8 @@ func TestPaidCallAndWriteShareKey(t *testing.T) {
 		} {
 			in.clock.Advance(begin.Add(step.at).Sub(in.clock.Now()))
 			got, err := in.nodes[0].call(t.Context(), m.keys[0], step.order, false)
-			if err != nil || got.refusal() != step.want {
-				t.Errorf("after %v, %+v: refusal %q, want %q (%v)", step.at, step.order, got.refusal(), step.want, err)
+			if err != nil || got.rejection() != step.want {
+				t.Errorf("after %v, %+v: rejection %q, want %q (%v)", step.at, step.order, got.rejection(), step.want, err)
 			}
 		}
 		if n := in.queryInt(t, `SELECT available FROM wallets WHERE team_id = ?`, m.id); n != 8 {

@@ -200,7 +200,7 @@ func (s *retryingClient) makeCalls(ctx context.Context) (bool, error) {
 			return false, nil //nolint:nilerr // the process was killed: retry later
 		}
 		s.lastResponse = string(a.raw)
-		if a.refusal() == "500 internal_error" && o.tool == standin.Faulty {
+		if a.rejection() == "500 internal_error" && o.tool == standin.Faulty {
 			continue
 		}
 		if !a.isSuccess() || !s.replayIsPlausible(a) {

@@ -96,8 +96,8 @@ func (l *ledger) eachState(look func(s ledgerState, next *transfer) error) error
 	return look(s, nil)
 }
 
-// refusalFor returns the refusal that a price gets in state s on a day, or "" if it is affordable.
-func (l *ledger) refusalFor(s ledgerState, key *modelKey, day string, price int64) string {
+// rejectionFor returns the rejection that a price gets in state s on a day, or "" if it is affordable.
+func (l *ledger) rejectionFor(s ledgerState, key *modelKey, day string, price int64) string {
 	switch {
 	case key.limit >= 0 && s.keyUsage[fmt.Sprint(key.id, day)]+price > key.limit:
 		return "429 daily_credit_limit_reached connection"
@@ -122,17 +122,17 @@ func (l *ledger) checkCharges() error {
 		if next == nil || next.kind != "reserve" {
 			return nil
 		}
-		if why := l.refusalFor(s, keys[next.reservation.key], l.team.day(next.reservation.created), next.reservation.amount); why != "" {
-			return fmt.Errorf("reservation %d of %d credits was accepted, want refusal %s", next.reservation.id,
+		if why := l.rejectionFor(s, keys[next.reservation.key], l.team.day(next.reservation.created), next.reservation.amount); why != "" {
+			return fmt.Errorf("reservation %d of %d credits was accepted, want rejection %s", next.reservation.id,
 				next.reservation.amount, why)
 		}
 		return nil
 	})
 }
 
-// checkRefusal returns an error if none of the states that the call may have read explains its refusal. Those are the
+// checkRejection returns an error if none of the states that the call may have read explains its rejection. Those are the
 // states between the transfers a.before and a.after, inclusive.
-func (l *ledger) checkRefusal(r *request, a attempt) error {
+func (l *ledger) checkRejection(r *request, a attempt) error {
 	found := false
 	var last int64
 	err := l.eachState(func(s ledgerState, next *transfer) error {
@@ -140,7 +140,7 @@ func (l *ledger) checkRefusal(r *request, a attempt) error {
 		seen := next == nil || next.id > a.before
 		if seen && last <= a.after {
 			for _, at := range []time.Time{a.sent, a.done} {
-				found = found || l.refusalFor(s, r.key, l.team.day(at), r.order.scenario().Price) == a.answer.refusal()
+				found = found || l.rejectionFor(s, r.key, l.team.day(at), r.order.scenario().Price) == a.answer.rejection()
 			}
 		}
 		if next != nil {
@@ -149,7 +149,7 @@ func (l *ledger) checkRefusal(r *request, a attempt) error {
 		return nil
 	})
 	if err == nil && !found {
-		return fmt.Errorf("%+v: no state between transfers %d and %d explains the refusal: %s", r.order, a.before, a.after, a.answer.raw)
+		return fmt.Errorf("%+v: no state between transfers %d and %d explains the rejection: %s", r.order, a.before, a.after, a.answer.raw)
 	}
 	return err
 }

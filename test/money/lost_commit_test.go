@@ -34,7 +34,7 @@ func TestLostCommitResponse(t *testing.T) {
 			{tool: standin.Tracking, report: "r", query: "7 part", key: "a"},
 		} {
 			got, err := in.nodes[0].call(proxy.loseCommitAfter(t.Context(), workPoints[o.tool]), key, o, false)
-			if err != nil || got.refusal() != "503 service_unavailable cut_off" {
+			if err != nil || got.rejection() != "503 service_unavailable cut_off" {
 				t.Fatalf("%+v: %v %s", o, err, got.raw)
 			}
 			first := in.mustAnswer(t.Context(), t, m, o)

@@ -80,8 +80,8 @@ func (f *fault) inject(o apiCall) (context.Context, func()) {
 	}), cancel
 }
 
-// refusalOf returns the refusal that a fault causes at a point, or "" if the call passes the point.
-func (m *machine) refusalOf(f fault, o apiCall, at string) string {
+// rejectionOf returns the rejection that a fault causes at a point, or "" if the call passes the point.
+func (m *machine) rejectionOf(f fault, o apiCall, at string) string {
 	if f.point == "" || f.kind == "conflict" {
 		return ""
 	}

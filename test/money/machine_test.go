@@ -167,8 +167,8 @@ func (m *machine) callAndCheck(t *rapid.T, team *modelTeam, key *modelKey, o api
 	first, want := m.expected(team, key, o, f, free)
 	switch known := first != nil || strings.HasPrefix(want, "422"); {
 	case f.disconnected && !got.isSuccess(): // the caller has disconnected
-		want = got.refusal()
-	case free == unsure && !m.isCharged(o) && !known && got.refusal() == noFreeCalls:
+		want = got.rejection()
+	case free == unsure && !m.isCharged(o) && !known && got.rejection() == noFreeCalls:
 		want = noFreeCalls
 	}
 	must.NoError(t, team.compare(now, o, got, want))
@@ -185,7 +185,7 @@ func (m *machine) callAndCheck(t *rapid.T, team *modelTeam, key *modelKey, o api
 
 func (m *machine) isCharged(o apiCall) bool { return o.isPaid() && o.scenario().Price > 0 }
 
-// expected returns the expected result of a call: the record that it replays, a refusal, or neither for a success.
+// expected returns the expected result of a call: the record that it replays, a rejection, or neither for a success.
 func (m *machine) expected(team *modelTeam, key *modelKey, o apiCall, f fault, free freeLeft) (*record, string) {
 	now := m.clock.Now()
 	if f.disconnected {
@@ -196,7 +196,7 @@ func (m *machine) expected(team *modelTeam, key *modelKey, o apiCall, f fault, f
 		return first, want
 	}
 	if o.isPaid() {
-		if want := m.refusalOf(f, o, pricePoint); want != "" {
+		if want := m.rejectionOf(f, o, pricePoint); want != "" {
 			return nil, want
 		}
 	}
@@ -204,11 +204,11 @@ func (m *machine) expected(team *modelTeam, key *modelKey, o apiCall, f fault, f
 		return nil, noFreeCalls
 	}
 	if m.isCharged(o) {
-		if want := team.refusalFor(now, key, o.scenario().Price); want != "" {
+		if want := team.rejectionFor(now, key, o.scenario().Price); want != "" {
 			return nil, want
 		}
 	}
-	return nil, m.refusalOf(f, o, workPoints[o.tool])
+	return nil, m.rejectionOf(f, o, workPoints[o.tool])
 }
 
 const noFreeCalls = "429 daily_call_limit_reached"

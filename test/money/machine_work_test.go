@@ -35,7 +35,7 @@ func (m *machine) runJob(t *rapid.T) {
 	case c.order.scenario().End == standin.Later && !c.tried:
 		c.tried = true
 		m.mustEndWith(t, c, err, true)
-	case m.refusalOf(f, apiCall{key: "x"}, "stand_in.settled") != "":
+	case m.rejectionOf(f, apiCall{key: "x"}, "stand_in.settled") != "":
 		m.mustEndWith(t, c, err, true)
 	default:
 		m.mustEndWith(t, c, err, false)

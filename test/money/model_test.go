@@ -125,8 +125,8 @@ func (m *modelTeam) counts(now time.Time, key *modelKey) creditCounts {
 	return f
 }
 
-// refusalFor returns the refusal that a price gets, or "" if it is affordable.
-func (m *modelTeam) refusalFor(now time.Time, key *modelKey, price int64) string {
+// rejectionFor returns the rejection that a price gets, or "" if it is affordable.
+func (m *modelTeam) rejectionFor(now time.Time, key *modelKey, price int64) string {
 	ofKey, ofTeam := m.usage(now, key)
 	switch {
 	case key.limit >= 0 && ofKey+price > key.limit:
@@ -183,7 +183,7 @@ func (m *modelTeam) billing(o apiCall) *billing {
 
 func (o apiCall) claim() string { return o.key + " " + o.withoutKey() }
 
-// lookUp returns the effect of the Idempotency-Key: the record that the call replays, a refusal, or neither if the key is
+// lookUp returns the effect of the Idempotency-Key: the record that the call replays, a rejection, or neither if the key is
 // unused.
 func (k *modelKey) lookUp(now time.Time, o apiCall) (*record, string) {
 	if !o.isPaid() {
@@ -233,11 +233,11 @@ func (m *modelTeam) secondsToMidnight(now time.Time) int64 {
 	return int64((midnight.Sub(now) + time.Second - 1) / time.Second)
 }
 
-// compare returns an error if an answer differs from the expected refusal.
+// compare returns an error if an answer differs from the expected rejection.
 func (m *modelTeam) compare(now time.Time, o apiCall, got answer, want string) error {
 	switch {
-	case got.refusal() != want:
-		return fmt.Errorf("%+v: refusal %q, want %q: %s", o, got.refusal(), want, got.raw)
+	case got.rejection() != want:
+		return fmt.Errorf("%+v: rejection %q, want %q: %s", o, got.rejection(), want, got.raw)
 	case got.status == http.StatusTooManyRequests && got.Context.Wait != m.secondsToMidnight(now):
 		return fmt.Errorf("%+v: retry after %d s, want %d s: %s", o, got.Context.Wait, m.secondsToMidnight(now), got.raw)
 	case got.isSuccess() && got.Billing != nil && !o.isPaid():

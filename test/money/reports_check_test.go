@@ -128,7 +128,7 @@ func (m *reportMachine) checkRandomReport() {
 	got := m.anyNode().get(m.t, d.keys[0], "/reports/"+kind+"/"+id)
 	p := d.findReport(reportCall{kind: kind, id: id})
 	if p == nil {
-		if got.refusal() != "404 not_found" {
+		if got.rejection() != "404 not_found" {
 			m.t.Fatalf("want 404 for an unknown or expired report: %s", got.raw)
 		}
 		return

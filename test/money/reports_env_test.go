@@ -192,22 +192,22 @@ func (g *gate) answerProbe(w http.ResponseWriter, r *http.Request, source http.H
 
 // answer writes the response that docs/bridge.md defines for the ending.
 func (e ending) answer(w http.ResponseWriter, r *http.Request, source http.Handler) {
-	refuse := func(status int, code string) {
+	reject := func(status int, code string) {
 		w.WriteHeader(status)
 		_, _ = fmt.Fprintf(w, `{"error":%q}`, code)
 	}
 	switch {
 	case e == missing && strings.Contains(r.URL.Path, "/hashtags/"):
-		refuse(http.StatusNotFound, "hashtag_not_found")
+		reject(http.StatusNotFound, "hashtag_not_found")
 	case e == missing:
-		refuse(http.StatusNotFound, "profile_not_found")
+		reject(http.StatusNotFound, "profile_not_found")
 	case e == private:
-		refuse(http.StatusForbidden, "profile_private")
+		reject(http.StatusForbidden, "profile_private")
 	case e == failing:
 		w.Header().Set("Retry-After", "3600")
-		refuse(http.StatusServiceUnavailable, "internal")
+		reject(http.StatusServiceUnavailable, "internal")
 	case e == resting:
-		refuse(http.StatusInternalServerError, "internal")
+		reject(http.StatusInternalServerError, "internal")
 	default:
 		source.ServeHTTP(w, r)
 	}

@@ -11,28 +11,28 @@ import (
 
 // expectation is the expected result of a call.
 type expectation struct {
-	first   *storedAnswer // the answer that the call replays
-	refusal string
-	wait    int64                                       // Retry-After of the refusal in seconds
-	price   int64                                       // credits
-	isLate  bool                                        // the refusal comes after the check of limits and balance
-	job     *reportJob                                  // the existing job that is returned; nil for a new job or no job
-	apply   func(a answer, c *modelCharge) *reportState // applies a success to the model
+	first     *storedAnswer // the answer that the call replays
+	rejection string
+	wait      int64                                       // Retry-After of the rejection in seconds
+	price     int64                                       // credits
+	isLate    bool                                        // the rejection comes after the check of limits and balance
+	job       *reportJob                                  // the existing job that is returned; nil for a new job or no job
+	apply     func(a answer, c *modelCharge) *reportState // applies a success to the model
 }
 
-func refuseWith(refusal string) expectation { return expectation{refusal: refusal} }
+func rejectWith(rejection string) expectation { return expectation{rejection: rejection} }
 
 // expected returns the expected result of a call at a time.
 func (d *teamState) expected(now time.Time, key *teamKey, w reportCall) expectation {
 	d.removeExpired(now)
 	if d.paused {
-		return refuseWith("403 connection_suspended")
+		return rejectWith("403 connection_suspended")
 	}
 	if first := key.answers[w.claim()]; first.isValid(now) {
 		return expectation{first: first}
 	}
 	if key.spent[w.claim()] {
-		return refuseWith("422 idempotency_key_reused charge_key_spent")
+		return rejectWith("422 idempotency_key_reused charge_key_spent")
 	}
 	var v expectation
 	switch w.verb {
@@ -45,19 +45,19 @@ func (d *teamState) expected(now time.Time, key *teamKey, w reportCall) expectat
 	default:
 		v = d.expectedTrack(now, key, w)
 	}
-	if v.refusal != "" && !v.isLate || v.price == 0 {
+	if v.rejection != "" && !v.isLate || v.price == 0 {
 		return v
 	}
 	switch exceeded := d.exceededLimit(now, key, v.price); {
 	case exceeded != "":
-		return expectation{refusal: exceeded, wait: d.secondsToMidnight(now)}
+		return expectation{rejection: exceeded, wait: d.secondsToMidnight(now)}
 	case v.price > d.balance:
-		return refuseWith("402 insufficient_credits")
+		return rejectWith("402 insufficient_credits")
 	}
 	return v
 }
 
-// limitJobs changes the verdict to a refusal if the team has no slot left for another job.
+// limitJobs changes the verdict to a rejection if the team has no slot left for another job.
 func (d *teamState) limitJobs(v expectation) expectation {
 	taken := 0
 	for _, e := range d.openJobs(nil) {
@@ -66,7 +66,7 @@ func (d *teamState) limitJobs(v expectation) expectation {
 		}
 	}
 	if taken >= maxJobs {
-		v.refusal, v.wait, v.isLate = "429 rate_limited jobs_in_flight", 5, true
+		v.rejection, v.wait, v.isLate = "429 rate_limited jobs_in_flight", 5, true
 	}
 	return v
 }
@@ -86,7 +86,7 @@ func (d *teamState) expectedCreate(now time.Time, w reportCall) expectation {
 		return expectation{job: p.job, apply: func(answer, *modelCharge) *reportState { return p }}
 	}
 	if d.outage {
-		return refuseWith("502 provider_unavailable")
+		return rejectWith("502 provider_unavailable")
 	}
 	if p == nil {
 		p = &reportState{kind: w.kind, platform: w.platform, subject: w.subject, days: 3}
@@ -106,11 +106,11 @@ func (d *teamState) expectedRefresh(now time.Time, w reportCall) expectation {
 	p := d.findReport(w)
 	switch {
 	case p == nil:
-		return refuseWith("404 not_found")
+		return rejectWith("404 not_found")
 	case p.status == "error":
-		return refuseWith("422 validation_failed wrong_state")
+		return rejectWith("422 validation_failed wrong_state")
 	case !p.refreshRequested.IsZero() && now.Before(p.refreshRequested.Add(refreshInterval)):
-		return expectation{refusal: "429 rate_limited connection", wait: seconds(p.refreshRequested.Add(refreshInterval).Sub(now))}
+		return expectation{rejection: "429 rate_limited connection", wait: seconds(p.refreshRequested.Add(refreshInterval).Sub(now))}
 	case p.job.isRunning():
 		return expectation{job: p.job, apply: func(answer, *modelCharge) *reportState { return p }}
 	}
@@ -124,7 +124,7 @@ func (d *teamState) expectedRefresh(now time.Time, w reportCall) expectation {
 func (d *teamState) expectedTrack(now time.Time, key *teamKey, w reportCall) expectation {
 	p := d.findReport(w)
 	if p == nil {
-		return refuseWith("404 not_found")
+		return rejectWith("404 not_found")
 	}
 	same := func(change func()) expectation {
 		return expectation{apply: func(answer, *modelCharge) *reportState {
@@ -148,9 +148,9 @@ func (d *teamState) expectedTrack(now time.Time, key *teamKey, w reportCall) exp
 			}
 		})
 	case p.status != "ready":
-		return refuseWith("422 validation_failed wrong_state")
+		return rejectWith("422 validation_failed wrong_state")
 	case d.countTracked() >= maxTracked[d.plan]:
-		return refuseWith("403 plan_limit_reached")
+		return rejectWith("403 plan_limit_reached")
 	}
 	return d.expectedTrackOn(now, key, p, w.days)
 }
@@ -161,7 +161,7 @@ func (d *teamState) expectedTrackOn(now time.Time, key *teamKey, p *reportState,
 	enable := func() { p.tracked, p.days, p.nextRefresh = true, days, now.AddDate(0, 0, days) }
 	if p.kind == "profile" {
 		if exceeded := d.exceededLimit(now, key, p.refreshPrice()); exceeded != "" {
-			return expectation{refusal: exceeded, wait: d.secondsToMidnight(now)}
+			return expectation{rejection: exceeded, wait: d.secondsToMidnight(now)}
 		}
 		return expectation{apply: func(answer, *modelCharge) *reportState {
 			enable()
@@ -190,14 +190,14 @@ func (v expectation) check(d *teamState, w reportCall, got answer) error {
 	switch {
 	case v.first != nil:
 		if !got.isSuccess() {
-			return fmt.Errorf("a repeat was refused: %s", got.raw)
+			return fmt.Errorf("a repeat was rejected: %s", got.raw)
 		}
 		return checkReplay(v.first.answer, got)
-	case got.refusal() != v.refusal:
-		return fmt.Errorf("refusal %q, want %q: %s", got.refusal(), v.refusal, got.raw)
-	case v.refusal != "" && got.Context.Wait != v.wait:
+	case got.rejection() != v.rejection:
+		return fmt.Errorf("rejection %q, want %q: %s", got.rejection(), v.rejection, got.raw)
+	case v.rejection != "" && got.Context.Wait != v.wait:
 		return fmt.Errorf("retry after %d s, want %d s: %s", got.Context.Wait, v.wait, got.raw)
-	case v.refusal != "":
+	case v.rejection != "":
 		return nil
 	}
 	return v.checkSuccess(d, w, got)

@@ -47,9 +47,9 @@ func (r *killedReports) checkCharge(o *answeredCall) error {
 		WHERE key_id = ? AND idempotency_key = ?`, o.key.id, o.call.idem).Scan(&n, &amount, &charged))
 	price := int64(0)
 	switch {
-	case o.answer.refusal() == "422 validation_failed wrong_state" && o.call.verb == "refresh": // the report could not be created
+	case o.answer.rejection() == "422 validation_failed wrong_state" && o.call.verb == "refresh": // the report could not be created
 	case !o.answer.isSuccess():
-		return fmt.Errorf("the call was refused")
+		return fmt.Errorf("the call was rejected")
 	default:
 		price = o.answer.Billing.Charged
 	}

@@ -268,7 +268,7 @@ func (r *killedReports) callUntilAnswered(ctx context.Context, w reportCall) ans
 			return false
 		}
 		o.answer, err = parseREST(status, header, raw)
-		return err == nil && o.answer.refusal() != keyInProgress && o.answer.status < 500
+		return err == nil && o.answer.rejection() != keyInProgress && o.answer.status < 500
 	})
 	if !answered {
 		r.t.Errorf("no final answer to %+v: %s", w, o.answer.raw)

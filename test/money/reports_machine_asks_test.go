@@ -126,12 +126,12 @@ func (m *reportMachine) handleAnswer(d *teamState, key *teamKey, w reportCall, g
 	d.calls = append(d.calls, sentCall{key, w})
 	now := m.clock.Now()
 	v := d.expected(now, key, w)
-	m.t.Logf("%v: %+v by key %d: %d %s", now, w, key.id, got.status, got.refusal())
+	m.t.Logf("%v: %+v by key %d: %d %s", now, w, key.id, got.status, got.rejection())
 	if err := v.check(d, w, got); err != nil {
 		m.t.Fatalf("%+v by key %d: %v", w, key.id, err)
 	}
 	m.count(w, v, got)
-	if v.first != nil || v.refusal != "" {
+	if v.first != nil || v.rejection != "" {
 		return
 	}
 	p := d.accept(now, key, w, v, got)
@@ -149,8 +149,8 @@ func (m *reportMachine) count(w reportCall, v expectation, got answer) {
 	switch {
 	case v.first != nil:
 		what += " again"
-	case v.refusal != "":
-		what = got.refusal()
+	case v.rejection != "":
+		what = got.rejection()
 	case v.price > 0:
 		what += " paid"
 	}
@@ -189,7 +189,7 @@ func (m *reportMachine) callTwice() {
 		return d.expected(m.clock.Now(), keys[i], w).check(d, w, got[i]) == nil
 	}
 	first := 0
-	// If either call could have been refused, the refused call comes second, because it changed nothing.
+	// If either call could have been rejected, the rejected call comes second, because it changed nothing.
 	if !fits(0, one) || !got[1].isSuccess() && fits(1, other) {
 		first = 1
 	}
@@ -212,7 +212,7 @@ func callBoth(t fatal, nodes []reportNode, keys []*teamKey, calls []reportCall) 
 		all[i] = make(chan response, 1)
 		go func() {
 			a, err := nodes[i].call(keys[i], calls[i])
-			for err == nil && a.refusal() == keyInProgress {
+			for err == nil && a.rejection() == keyInProgress {
 				a, err = nodes[i].call(keys[i], calls[i])
 			}
 			all[i] <- response{a, err}

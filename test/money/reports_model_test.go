@@ -218,7 +218,7 @@ func (d *teamState) usage(now time.Time, key *teamKey) (int64, int64) {
 	return ofKey, ofTeam
 }
 
-// exceededLimit returns the refusal of the daily limit that an amount exceeds, or "".
+// exceededLimit returns the rejection of the daily limit that an amount exceeds, or "".
 func (d *teamState) exceededLimit(now time.Time, key *teamKey, amount int64) string {
 	ofKey, ofTeam := d.usage(now, key)
 	switch {

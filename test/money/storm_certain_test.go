@@ -60,14 +60,14 @@ func (s *storm) predict(m *modelTeam, key *modelKey, idem string) {
 	now := s.now()
 	want := ""
 	if price := r.order.scenario().Price; price > 0 {
-		want = m.refusalFor(now, r.key, price)
+		want = m.rejectionFor(now, r.key, price)
 	}
 	got := s.attempt(s.t.Context(), r)
 	if got == nil {
 		s.t.Fatalf("no answer to %+v", r.order)
 	}
-	if got.refusal() != want || got.isReplay {
-		s.t.Fatalf("%+v: refusal %q, want %q: %+v", r.order, got.refusal(), want, got)
+	if got.rejection() != want || got.isReplay {
+		s.t.Fatalf("%+v: rejection %q, want %q: %+v", r.order, got.rejection(), want, got)
 	}
 	if want != "" {
 		return
@@ -94,7 +94,7 @@ func (s *storm) checkExpiredKeys() {
 	for range 12 {
 		r := bought[rand.IntN(len(bought))]
 		got := s.attempt(s.t.Context(), r)
-		if got == nil || got.refusal() != "422 idempotency_key_reused charge_key_spent" {
+		if got == nil || got.rejection() != "422 idempotency_key_reused charge_key_spent" {
 			s.t.Errorf("%+v: %+v", r.order, got)
 		}
 		s.predict(r.team, r.key, r.order.key)

@@ -67,7 +67,7 @@ func (s *storm) checkRequest(l *ledger, r *request, p *reservation) error {
 	case seen.first != nil && p == nil:
 		return fmt.Errorf("%+v was accepted but not charged: %s", r.order, seen.first.raw)
 	case seen.first == nil && p != nil && !seen.unanswered:
-		return fmt.Errorf("%+v was charged although every answer refused it", r.order)
+		return fmt.Errorf("%+v was charged although every answer rejected it", r.order)
 	case seen.fresh > 1 || seen.fresh == 0 && seen.first != nil && !seen.unanswered && !seen.asTool:
 		return fmt.Errorf("%+v has %d answers that are not replays", r.order, seen.fresh)
 	case p == nil:
@@ -98,7 +98,7 @@ func (v *answerSummary) add(l *ledger, r *request, a attempt, p *reservation) er
 	if got.isSuccess() {
 		return v.checkSuccess(r, a, p)
 	}
-	switch got.refusal() {
+	switch got.rejection() {
 	case keyInProgress:
 		return nil
 	case "500 internal_error", "502 provider_unavailable":
@@ -113,9 +113,9 @@ func (v *answerSummary) add(l *ledger, r *request, a attempt, p *reservation) er
 		return nil
 	case "402 insufficient_credits", "429 daily_credit_limit_reached connection", "429 daily_credit_limit_reached team":
 		if p != nil && p.transfer <= a.before {
-			return fmt.Errorf("%+v was refused after it was charged: %s", r.order, got.raw)
+			return fmt.Errorf("%+v was rejected after it was charged: %s", r.order, got.raw)
 		}
-		return l.checkRefusal(r, a)
+		return l.checkRejection(r, a)
 	}
 	return fmt.Errorf("%+v: %s", r.order, got.raw)
 }

@@ -128,7 +128,7 @@ func (s *storm) logStatistics(began time.Time) {
 			case a.answer.isReplay:
 				outcomes["replayed"]++
 			default:
-				outcomes[a.answer.refusal()]++
+				outcomes[a.answer.rejection()]++
 			}
 		}
 	}
@@ -294,7 +294,7 @@ func anOrder() apiCall {
 	case standin.Tracking:
 		o.report = "r"
 	case standin.Faulty:
-		kinds = []standin.Outcome{standin.Refusal, standin.Failure, standin.Panic}
+		kinds = []standin.Outcome{standin.Rejection, standin.Failure, standin.Panic}
 	}
 	if rand.IntN(10) > 0 {
 		o.query = fmt.Sprint(1+rand.IntN(10), " ", kinds[rand.IntN(len(kinds))])
@@ -306,7 +306,7 @@ func anOrder() apiCall {
 func (s *storm) attemptUntilAnswered(ctx context.Context, r *request) {
 	poll(ctx, func() bool {
 		a := s.attempt(ctx, r)
-		return a != nil && a.refusal() != keyInProgress && a.status < 500
+		return a != nil && a.rejection() != keyInProgress && a.status < 500
 	})
 }
 

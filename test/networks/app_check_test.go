@@ -33,19 +33,19 @@ func TestAppCheck(t *testing.T) {
 	})
 }
 
-// TestCheckRefusedCreator checks an account for which TikTok accepts no posts today.
-func TestCheckRefusedCreator(t *testing.T) {
+// TestCheckRejectedCreator checks an account for which TikTok accepts no posts today.
+func TestCheckRejectedCreator(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
 		t.Parallel()
 		w := newEnv(t, database)
 		w.connect("tiktok", "busy.bistro", url.Values{"platform": {"tiktok"}})
 		found := must.Get(w.node.Apps.Check(t.Context()))(t)
-		refused := slices.ContainsFunc(found, func(f appcheck.Finding) bool {
+		rejected := slices.ContainsFunc(found, func(f appcheck.Finding) bool {
 			return f.Subject == network.CreatorInfo && f.Account == "busy.bistro" && f.Result == network.Fails &&
 				strings.Contains(f.Detail, "spam_risk_too_many_posts")
 		})
-		if !refused {
+		if !rejected {
 			t.Errorf("%+v", found)
 		}
 	})

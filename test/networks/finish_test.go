@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// TestYouTubeThumbnailAndPlaylist publishes videos with a thumbnail and a playlist. What YouTube refuses is a warning of
+// TestYouTubeThumbnailAndPlaylist publishes videos with a thumbnail and a playlist. What YouTube rejects is a warning of
 // a published post, and no video is uploaded twice.
 func TestYouTubeThumbnailAndPlaylist(t *testing.T) {
 	t.Parallel()

@@ -41,7 +41,7 @@ var tries = []try{
 	{name: "a video", media: film, want: once},
 	{name: "text of 9,000 characters", text: strings.Repeat("abcdefgh ",
 		999), want: "not sent: `caption_too_long`", but: map[string]string{"facebook": once}},
-	{name: "the network refuses the content", text: "[sandbox:reject]", want: "fails: `rejected_content`"},
+	{name: "the network rejects the content", text: "[sandbox:reject]", want: "fails: `rejected_content`"},
 	{name: "the network fails for a moment", text: "[sandbox:error]", want: once},
 	{name: "the network does not find the post's media for a moment", text: "[sandbox:media-not-found]", want: once},
 	{name: "the network has not approved the app", text: "[sandbox:unapproved]", want: once, but: map[string]string{
@@ -134,8 +134,8 @@ func (w *env) reconnect(table *table) {
 	var posts []sent
 	for _, platform := range w.networks {
 		s := w.publish(w.draft(platform, expendable, w.caption(name, platform, ""), w.least(platform)))
-		if s.refused != "account_inactive" {
-			w.t.Errorf("a post to a lost account of %s: %q", platform, s.refused)
+		if s.rejected != "account_inactive" {
+			w.t.Errorf("a post to a lost account of %s: %q", platform, s.rejected)
 		}
 		account := w.accounts[platform][expendable]
 		if again := w.connect(platform, expendable, url.Values{"account_id": {fmt.Sprint(account)}}); again != account {
@@ -150,7 +150,7 @@ func (w *env) reconnect(table *table) {
 
 // again returns a copy of the post without an outcome.
 func (s sent) again() sent {
-	s.refused = ""
+	s.rejected = ""
 	return s
 }
 
@@ -158,7 +158,7 @@ func (s sent) again() sent {
 func (w *env) twice(table *table) {
 	w.t.Helper()
 	const name = "the same text a second time"
-	refuse := map[string]string{
+	reject := map[string]string{
 		"x": "fails: `duplicate_content`", "linkedin": "fails: `duplicate_content`", "facebook": "fails: `duplicate_content`",
 	}
 	again := func() []sent {
@@ -175,8 +175,8 @@ func (w *env) twice(table *table) {
 	}
 	for _, second := range again() {
 		w.awaitJob(second)
-		want, refused := refuse[second.platform]
-		if !refused {
+		want, rejected := reject[second.platform]
+		if !rejected {
 			want = once
 		}
 		w.expect(table, name, second.platform, w.accountState(second, 2), want)

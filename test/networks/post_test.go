@@ -23,7 +23,7 @@ type sent struct {
 	media    int
 	id       string
 	job      string // path of the job
-	refused  string // why the post could not be submitted; "" if it was
+	rejected string // why the post could not be submitted; "" if it was
 }
 
 // draft creates a draft for one account.
@@ -50,7 +50,7 @@ func (w *env) publish(s sent) sent {
 		id, _ := begun.Data()["job_id"].(string)
 		s.job = "/jobs/" + id
 	case "preflight_blocked":
-		s.refused = w.problems(s.id)
+		s.rejected = w.problems(s.id)
 	default:
 		w.t.Fatalf("publishing on %s: %d %s", s.platform, begun.Status, begun.Code())
 	}
@@ -98,9 +98,9 @@ func (w *env) idle() bool {
 // outcome waits for the final result of a post, compares it with the network and describes it.
 func (w *env) outcome(s sent) string {
 	w.t.Helper()
-	if s.refused != "" {
+	if s.rejected != "" {
 		w.holds(s, 0, 0)
-		return "not sent: `" + s.refused + "`"
+		return "not sent: `" + s.rejected + "`"
 	}
 	w.awaitJob(s)
 	return w.accountState(s, 1)

@@ -151,11 +151,11 @@ func TestAppWithoutCredit(t *testing.T) {
 		w.node = fixture.Serve(t, w.cfg)
 		link, _ := w.get("/connect-link?platform=x")["url"].(string)
 		_, err := fixture.ConnectByConsent(t.Context(), w.node.Server, w.owner, "x", link, "studio.north")
-		refused, ok := errors.AsType[*network.Error](err)
-		if !ok || refused.Class != network.Unapproved || refused.Status != http.StatusPaymentRequired {
+		rejected, ok := errors.AsType[*network.Error](err)
+		if !ok || rejected.Class != network.Unapproved || rejected.Status != http.StatusPaymentRequired {
 			t.Fatalf("connecting: %v", err)
 		}
-		if step := network.NextStep("x", refused.Code); !strings.Contains(step, "Buy credit") {
+		if step := network.NextStep("x", rejected.Code); !strings.Contains(step, "Buy credit") {
 			t.Error(step)
 		}
 	})
@@ -243,8 +243,8 @@ func (w *env) readFigures(platform, person, reason string) {
 		found, err = n.Collect(w.t.Context(), g.Grant, w.clock.Now().Add(-24*time.Hour), 50)
 	}
 	if reason != "" {
-		refused, _ := errors.AsType[*network.Error](err)
-		lacksScope := refused != nil && refused.Class == network.Unapproved && strings.Contains(reason, refused.Code)
+		rejected, _ := errors.AsType[*network.Error](err)
+		lacksScope := rejected != nil && rejected.Class == network.Unapproved && strings.Contains(reason, rejected.Code)
 		if err != nil && !lacksScope || len(found.Posts) > 0 || found.Followers == nil && platform != "linkedin" {
 			w.t.Errorf("metrics of %s: %d posts, %v, although %s", platform, len(found.Posts), err, reason)
 		}

@@ -257,7 +257,7 @@ func useRecovery(t *testing.T, printed string) {
 }
 
 // Only one process can use a directory. A database can be opened only with its sealing key.
-func TestSecondProcessRefused(t *testing.T) {
+func TestSecondProcessRejected(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	p := start(t, nil, "quickstart", "--data", data, "--addr", "127.0.0.1:0", "--json")

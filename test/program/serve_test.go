@@ -93,7 +93,7 @@ func TestHealthAcceptsOnlyNodes(t *testing.T) {
 }
 
 // A failed restore leaves no files. A finished restore and an existing lock are kept.
-func TestRefusedRestoreRollsBack(t *testing.T) {
+func TestRejectedRestoreRollsBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	database, backup := "sqlite:"+filepath.Join(dir, "press.db"), filepath.Join(dir, "backup")
@@ -127,14 +127,14 @@ func TestResealTooEarly(t *testing.T) {
 	if status := answers(t, "http://"+addr+"/readyz"); status != http.StatusOK {
 		t.Fatalf("status %d: %s", status, p.log)
 	}
-	refused := func() (string, error) {
+	rejected := func() (string, error) {
 		cmd := exec.CommandContext(t.Context(), binary(t), "admin", "reseal", "--database", database)
 		cmd.Env, cmd.Dir = append(os.Environ(), both...), dir
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
 	for began := time.Now(); ; <-time.After(100 * time.Millisecond) { // until it has stored its keys
-		said, err := refused()
+		said, err := rejected()
 		if err != nil && strings.Contains(said, "lack the first key") {
 			break
 		}
@@ -146,7 +146,7 @@ func TestResealTooEarly(t *testing.T) {
 	if status := p.end(); status != 0 {
 		t.Errorf("ended with %d: %s", status, p.log)
 	}
-	if said, err := refused(); err != nil {
+	if said, err := rejected(); err != nil {
 		t.Errorf("after the node has stopped: %s", said)
 	}
 }

@@ -35,10 +35,10 @@ func TestSetUpInTheBrowser(t *testing.T) {
 		"code": {"AAAA-AAAA-AAAA-AAAA"}, "name": {"Ada Okafor"}, "email": {"ada@example.com"},
 		"password": {"four plain words here"}, "team": {"Harbour Coffee"}, "timezone": {"Europe/Berlin"},
 	}
-	refused := sendForm(t, visitor, root+"/setup", form)
+	rejected := sendForm(t, visitor, root+"/setup", form)
 	for _, want := range []string{"Incorrect setup code.", `value="Harbour Coffee"`, `value="Europe/Berlin"`} {
-		if !strings.Contains(refused, want) {
-			t.Errorf("no %q: %s", want, refused)
+		if !strings.Contains(rejected, want) {
+			t.Errorf("no %q: %s", want, rejected)
 		}
 	}
 	form.Set("code", strings.ToLower(code))

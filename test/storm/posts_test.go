@@ -142,7 +142,7 @@ func (c *client) publish(p *posted) {
 	case a.isTemporary():
 		c.setState(p, unclear)
 	default:
-		c.refusedPost(p, "publishing", a)
+		c.rejectedPost(p, "publishing", a)
 	}
 }
 
@@ -163,8 +163,8 @@ func (c *client) setState(p *posted, state postState) {
 	c.book.change(func() { p.state = state })
 }
 
-// refusedPost checks why a post was refused: a disconnected account, or a text that the network refuses.
-func (c *client) refusedPost(p *posted, what string, a answer) {
+// rejectedPost checks why a post was rejected: a disconnected account, or a text that the network rejects.
+func (c *client) rejectedPost(p *posted, what string, a answer) {
 	if a.Code != "preflight_blocked" {
 		c.book.complainf("refused", "%s %s: %s", what, p.mark, a.raw)
 	}
@@ -182,7 +182,7 @@ func (c *client) schedule(p *posted) {
 		c.setState(p, unclear)
 	case a.Context.Reason == "in_the_past": // The call took too long.
 	default:
-		c.refusedPost(p, "scheduling", a)
+		c.rejectedPost(p, "scheduling", a)
 	}
 }
 

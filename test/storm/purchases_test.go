@@ -79,7 +79,7 @@ func (c *client) report() string {
 }
 
 // paidErrors are error codes that a paid call may get.
-var refusals = []string{
+var rejections = []string{
 	"insufficient_credits", "daily_credit_limit_reached", "daily_call_limit_reached", "provider_unavailable",
 	"rate_limited", "validation_failed", "plan_limit_reached",
 }
@@ -106,7 +106,7 @@ func (c *client) buy(tool, method, path string, body map[string]any, subject str
 			c.book.write(kind, a.job())
 		}
 	case a.isTemporary():
-	case !slices.Contains(refusals, a.Code) || a.Code == "validation_failed" && a.Context.Reason != "wrong_state":
+	case !slices.Contains(rejections, a.Code) || a.Code == "validation_failed" && a.Context.Reason != "wrong_state":
 		c.book.complainf("refused", "%s: %s", tool, a.raw)
 	case a.Code == "insufficient_credits" && c.team.granted > 1000, a.Code == "daily_credit_limit_reached" && c.team.limit < 0:
 		c.book.complainf("refused", "%s of a team that has enough: %s", tool, a.raw)

@@ -44,7 +44,7 @@ type posted struct {
 	id      string           // empty while unknown
 	certain bool             // whether the client got a response
 	state   postState
-	bad     bool // whether networks always refuse its text
+	bad     bool // whether networks always reject its text
 	busy    bool // whether networks always rate limit its text
 	retried int
 }

@@ -158,7 +158,7 @@ func (r *verifier) post(p *posted, now shown, copies map[string]map[string][]fix
 		case a.State == "failed" && !p.mayFail(a.ErrorCode):
 			r.complainf("wrong", "%s failed on %s with %s", p.mark, a.Platform, a.ErrorCode)
 		case a.State == "published" && p.bad:
-			r.complainf("wrong", "%s was refused by %s and is said to be published", p.mark, a.Platform)
+			r.complainf("wrong", "%s was rejected by %s and is said to be published", p.mark, a.Platform)
 		}
 		r.book.recordAnswer("outcome "+a.Platform, strings.TrimSpace(a.State+" "+a.ErrorCode), 0, 0)
 	}
@@ -270,7 +270,7 @@ func (r *verifier) lists(ctx context.Context) error {
 		case n == 0 && l.told:
 			r.complainf("lost", "%s is not there", l.name)
 		case n == 1 && !l.told && l.once:
-			r.complainf("untold", "%s is there and was refused", l.name)
+			r.complainf("untold", "%s is there and was rejected", l.name)
 		}
 	}
 	return nil

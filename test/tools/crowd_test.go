@@ -68,7 +68,7 @@ func (m *member) send(ctx context.Context, method, params string) ([]byte, error
 	}
 }
 
-// mustWait reports whether the program refused a request, and so did nothing, because of too many requests.
+// mustWait reports whether the program rejected a request, and so did nothing, because of too many requests.
 func mustWait(status int, body []byte) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable ||
 		bytes.Contains(body, []byte(`\"code\":\"rate_limited\"`)) ||

@@ -301,7 +301,7 @@ func points(t *testing.T, trace string) []string {
 	}
 	for _, needed := range []string{
 		"after media.expect#1", "before media put#1", "after media put#1", "before media.add#1", "after media.add#1",
-		"after media.refuse#1", "after media.doom#1", "before media.forget#1", "after replay.once#1",
+		"after media.reject#1", "after media.doom#1", "before media.forget#1", "after replay.once#1",
 	} {
 		if !slices.Contains(out, needed) {
 			t.Errorf("failpoint %q is missing in %v", needed, out)

@@ -97,7 +97,7 @@ class CallsTest(unittest.TestCase):
             ("incomplete response", [cut, OK], 2, "", 0),
             ("always busy", [problem(429, "rate_limited", Retry_After="1")], 5, "rate_limited", 1),
             ("reused key", [problem(422, "idempotency_key_reused"), OK], 1, "idempotency_key_reused", 0),
-            ("network refused", [problem(502, "provider_unavailable"), OK], 1, "provider_unavailable", 0),
+            ("network rejected", [problem(502, "provider_unavailable"), OK], 1, "provider_unavailable", 0),
             ("no credits", [problem(402, "insufficient_credits"), OK], 1, "insufficient_credits", 0),
             ("code of a later version", [problem(422, "brand_new"), OK], 1, "brand_new", 0),
         ]

@@ -91,8 +91,8 @@ class ProgramTest(unittest.TestCase):
         with self.assertRaises(JobFailedError) as failed:
             wait(self.plain, published.data["job_id"])
         self.assertEqual(failed.exception.job["error"]["code"], "rejected_content")
-        refused = self.plain.get_post(id=post.data["id"])
-        self.assertTrue(refused.text(refused.data["accounts"][0].get("network_message")))
+        rejected = self.plain.get_post(id=post.data["id"])
+        self.assertTrue(rejected.text(rejected.data["accounts"][0].get("network_message")))
 
         (outcome,) = upload(self.plain, [File("notes.txt", b"no picture")])
         assert isinstance(outcome.error, APIError)

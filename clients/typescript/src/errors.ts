@@ -16,7 +16,7 @@ export interface Context {
 }
 
 /** A call that failed. */
-export abstract class CallFailed extends Error {
+export abstract class CallError extends Error {
   constructor(
     message: string,
     readonly operation: string,
@@ -31,7 +31,7 @@ export abstract class CallFailed extends Error {
 }
 
 /** The content of an error response. */
-export interface Refusal {
+export interface ErrorResponse {
   status: number;
   /** Empty if the response is not a problem document. */
   code: Code | "";
@@ -44,7 +44,7 @@ export interface Refusal {
 }
 
 /** A call that got an error response. Programs should check code, or status if they do not know the code. The texts are for people. */
-export class Refused extends CallFailed implements Refusal {
+export class APIError extends CallError implements ErrorResponse {
   readonly status: number;
   readonly code: Code | "";
   readonly title: string;
@@ -53,7 +53,7 @@ export class Refused extends CallFailed implements Refusal {
   readonly requestId: string | undefined;
   readonly retryAfter: number;
 
-  constructor(operation: string, key: string | undefined, attempts: number, r: Refusal) {
+  constructor(operation: string, key: string | undefined, attempts: number, r: ErrorResponse) {
     const { argument, item, reason, scope, limit, state, problems } = r.context;
     const place = item === undefined ? argument : `${argument ?? ""} (item ${item})`;
     const about = [r.code, place, reason, scope, limit, state, ...(problems ?? [])].filter(Boolean).join(" ");
@@ -69,17 +69,17 @@ export class Refused extends CallFailed implements Refusal {
 }
 
 /** A call without a response. A write may have taken effect. cause is the reason. */
-export class Unanswered extends CallFailed {
+export class NoResponseError extends CallError {
   constructor(operation: string, key: string | undefined, attempts: number, cause: unknown) {
     super(`${operation}: no response in ${attempts === 1 ? "1 attempt" : `${attempts} attempts`}: ${reason(cause)}`, operation, key, attempts, { cause });
   }
 }
 
 /** A job that failed completely or partially. The job's result says what succeeded. */
-export class JobFailed extends Error {
+export class JobFailedError extends Error {
   constructor(readonly job: Job) {
     super(`job ${job.job_id} ${job.state.replaceAll("_", " ")}: ${job.error?.code ?? ""}: ${job.error?.message ?? ""}`);
-    this.name = "JobFailed";
+    this.name = "JobFailedError";
   }
 }
 

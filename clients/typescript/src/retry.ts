@@ -1,4 +1,4 @@
-import { Refused, Unanswered, type Refusal } from "./errors.js";
+import { APIError, NoResponseError, type ErrorResponse } from "./errors.js";
 
 /** How calls are retried. Times are in milliseconds. */
 export interface Policy {
@@ -15,9 +15,9 @@ export interface Policy {
 export const defaultPolicy: Policy = { attempts: 5, first: 500, longest: 60_000, sleep };
 
 /** Thrown by an attempt that got an error response. */
-export class RefusedAttempt extends Error {
-  constructor(readonly refusal: Refusal) {
-    super(refusal.detail);
+export class FailedAttempt extends Error {
+  constructor(readonly response: ErrorResponse) {
+    super(response.detail);
   }
 }
 
@@ -40,7 +40,7 @@ export async function withRetries<T>(
     } catch (error) {
       failure = error;
     }
-    const failed = failure instanceof RefusedAttempt ? new Refused(operation, key, n, failure.refusal) : new Unanswered(operation, key, n, failure);
+    const failed = failure instanceof FailedAttempt ? new APIError(operation, key, n, failure.response) : new NoResponseError(operation, key, n, failure);
     const wait = delayBeforeRetry(policy, n, failure);
     if (wait === undefined || n >= policy.attempts || signal?.aborted) throw failed;
     try {
@@ -54,10 +54,10 @@ export async function withRetries<T>(
 /** How long to wait before the next attempt; undefined if another attempt cannot help. */
 function delayBeforeRetry(policy: Policy, n: number, failure: unknown): number | undefined {
   if (isPermanent(failure)) return undefined;
-  if (!(failure instanceof RefusedAttempt)) return backoff(policy, n);
-  const { refusal } = failure;
-  if (!isTemporary(refusal) || refusal.retryAfter > policy.longest) return undefined;
-  return refusal.retryAfter > 0 ? refusal.retryAfter + Math.random() * policy.first : backoff(policy, n);
+  if (!(failure instanceof FailedAttempt)) return backoff(policy, n);
+  const { response } = failure;
+  if (!isTemporary(response) || response.retryAfter > policy.longest) return undefined;
+  return response.retryAfter > 0 ? response.retryAfter + Math.random() * policy.first : backoff(policy, n);
 }
 
 /** Error codes of Node.js for failures that a retry does not fix: unknown host, untrusted certificate. Browsers report no codes. */
@@ -78,7 +78,7 @@ function backoff(policy: Policy, n: number): number {
  * Whether the same call may succeed later. A call that failed with provider_unavailable (502) is not retried: a post may have been published,
  * so the caller must check first.
  */
-function isTemporary(r: Refusal): boolean {
+function isTemporary(r: ErrorResponse): boolean {
   switch (r.code) {
     case "idempotency_key_in_progress":
     case "rate_limited":

@@ -1,6 +1,6 @@
-import type { Refusal } from "./errors.js";
+import type { ErrorResponse } from "./errors.js";
 import type { Billing, Meta, Page, Pointer, Untrusted } from "./generated.js";
-import { defaultPolicy, RefusedAttempt, retryAfter, withRetries, type Policy } from "./retry.js";
+import { defaultPolicy, FailedAttempt, retryAfter, withRetries, type Policy } from "./retry.js";
 
 /**
  * A success response. Texts written by other people are in untrusted_content, and data refers to them with a Pointer. Such texts may contain
@@ -51,7 +51,7 @@ export interface Options {
 export interface CallOptions {
   /**
    * Your own idempotency key for a write, 1 to 128 characters. By default, each call gets a random key. Use a new key for each new call. The
-   * same key with other arguments is refused; a paid operation is charged again.
+   * same key with other arguments is rejected; a paid operation is charged again.
    */
   idempotencyKey?: string;
   signal?: AbortSignal;
@@ -169,25 +169,25 @@ function queryValue(value: unknown): string {
 type Envelope<T> = Omit<Answer<T>, "http">;
 
 async function envelope<T>(response: Response): Promise<Envelope<T>> {
-  if (!response.ok) throw new RefusedAttempt(await refusal(response));
+  if (!response.ok) throw new FailedAttempt(await readErrorResponse(response));
   if (mediaType(response) !== "application/json") {
     await response.body?.cancel();
-    throw new RefusedAttempt(responseWithoutCode(response, "the response is not JSON, so it is not from the API: check the address"));
+    throw new FailedAttempt(responseWithoutCode(response, "the response is not JSON, so it is not from the API: check the address"));
   }
   const read = (await response.json()) as Partial<Envelope<T>> | null;
-  if (!read?.meta?.request_id) throw new RefusedAttempt(responseWithoutCode(response, "the response has no meta.request_id, so it is not from the API: check the address"));
+  if (!read?.meta?.request_id) throw new FailedAttempt(responseWithoutCode(response, "the response has no meta.request_id, so it is not from the API: check the address"));
   return read as Envelope<T>;
 }
 
-/** Reads a problem document. Other error responses, such as a proxy's, become a Refusal without a code. */
-export async function refusal(response: Response): Promise<Refusal> {
+/** Reads a problem document. Other error responses, such as a proxy's, become an ErrorResponse without a code. */
+export async function readErrorResponse(response: Response): Promise<ErrorResponse> {
   if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
     return responseWithoutCode(response, "a redirect, which is not followed: the key is only sent to the given address");
   }
   const raw = await response.text();
   if (mediaType(response) === "application/problem+json") {
     try {
-      const problem = JSON.parse(raw) as Partial<Refusal>;
+      const problem = JSON.parse(raw) as Partial<ErrorResponse>;
       if (problem.code) {
         return {
           ...responseWithoutCode(response, problem.detail ?? ""),
@@ -203,7 +203,7 @@ export async function refusal(response: Response): Promise<Refusal> {
   return responseWithoutCode(response, `not a response of pressroom (${response.statusText}), perhaps from a proxy`);
 }
 
-function responseWithoutCode(response: Response, detail: string): Refusal {
+function responseWithoutCode(response: Response, detail: string): ErrorResponse {
   return {
     status: response.status,
     code: "",

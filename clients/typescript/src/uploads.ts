@@ -1,7 +1,7 @@
-import { CallFailed, Refused } from "./errors.js";
+import { CallError, APIError } from "./errors.js";
 import type { Pressroom, UploadLink } from "./generated.js";
-import { RefusedAttempt, withRetries } from "./retry.js";
-import { newKey, refusal, type CallOptions } from "./runtime.js";
+import { FailedAttempt, withRetries } from "./retry.js";
+import { newKey, readErrorResponse, type CallOptions } from "./runtime.js";
 
 const maxBatchFiles = 50; // of one call to create_uploads
 
@@ -52,19 +52,19 @@ export async function upload(client: Pressroom, files: readonly Source[], option
  * the caller needs it to repeat the upload.
  */
 function withUploadKey(thrown: unknown, batchKey: string, key: string): Error {
-  if (thrown instanceof CallFailed && thrown.idempotencyKey === batchKey) return Object.assign(thrown, { idempotencyKey: key });
+  if (thrown instanceof CallError && thrown.idempotencyKey === batchKey) return Object.assign(thrown, { idempotencyKey: key });
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-/** Uploads the files of a batch that are not empty. The library refuses a whole batch if one of its files is empty. */
+/** Uploads the files of a batch that are not empty. The library rejects a whole batch if one of its files is empty. */
 async function uploadNonEmpty(client: Pressroom, files: readonly Source[], before: number, options: UploadOptions & { idempotencyKey: string }): Promise<Uploaded[]> {
   const nonEmpty = files.filter((file) => file.content.size > 0);
   let sent: Uploaded[] = [];
   try {
     if (nonEmpty.length > 0) sent = await uploadBatch(client, nonEmpty, options);
   } catch (error) {
-    const invalid = error instanceof Refused ? nonEmpty[error.context.item ?? nonEmpty.length] : undefined;
-    if (error instanceof Refused && invalid) {
+    const invalid = error instanceof APIError ? nonEmpty[error.context.item ?? nonEmpty.length] : undefined;
+    if (error instanceof APIError && invalid) {
       const item = before + files.indexOf(invalid); // index among the caller's files
       error.message = `${invalid.name}: ${error.message.replace(`(item ${error.context.item})`, `(item ${item})`)}`;
       error.context.item = item;
@@ -103,7 +103,7 @@ async function uploadOne(client: Pressroom, file: Source, link: UploadLink, inde
     const url = client.checkUrl(link.url);
     return { name, mediaId: await withRetries(client.policy, `upload ${name}`, undefined, signal, () => put(client, file, url, link, signal)) };
   } catch (error) {
-    if (error instanceof Refused && error.code === "upload_link_used") return resultFromJob(client, name, index, job, signal);
+    if (error instanceof APIError && error.code === "upload_link_used") return resultFromJob(client, name, index, job, signal);
     return { name, error: error instanceof Error ? error : new Error(String(error)) };
   }
 }
@@ -112,7 +112,7 @@ async function put(client: Pressroom, file: Source, url: string, link: UploadLin
   const headers = { ...link.headers, "Content-Type": "application/octet-stream" }; // the service detects the type
   const body = file.content.type ? file.content.slice(0, file.content.size, "") : file.content;
   const response = await client.fetch(url, { method: "PUT", headers, body, ...(signal ? { signal } : {}) });
-  if (response.status !== 201) throw new RefusedAttempt(await refusal(response));
+  if (response.status !== 201) throw new FailedAttempt(await readErrorResponse(response));
   const answer = (await response.json()) as { data?: { media_id?: number } };
   if (!answer.data?.media_id) throw new Error("the response has no media_id");
   return answer.data.media_id;
@@ -127,7 +127,7 @@ async function resultFromJob(client: Pressroom, name: string, index: number, job
     if (file?.state === "stored" && file.media_id) return { name, mediaId: file.media_id };
     return { name, error: new Error(`${name} is ${file?.state ?? "unknown"}: ${file?.reason ?? ""}`) };
   } catch (error) {
-    if (error instanceof CallFailed) return { name, error };
+    if (error instanceof CallError) return { name, error };
     throw error;
   }
 }

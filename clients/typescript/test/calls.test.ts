@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
-import { Pressroom, Refused, Unanswered, upload, wait, type Code, type Options } from "../src/index.js";
+import { Pressroom, APIError, NoResponseError, upload, wait, type Code, type Options } from "../src/index.js";
 import { retryAfter } from "../src/retry.js";
 
 type Answering = (response: ServerResponse, request: IncomingMessage) => void;
@@ -79,7 +79,7 @@ const cases: { name: string; answers: Answering[]; asked: number; code?: Code; w
 for (const c of cases) {
   test(`repeats: ${c.name}`, async (t) => {
     const { client, asked, waits } = await serving(t, c.answers);
-    if (c.code) await assert.rejects(client.createPost(draft), (e) => e instanceof Refused && e.code === c.code && e.attempts === c.asked);
+    if (c.code) await assert.rejects(client.createPost(draft), (e) => e instanceof APIError && e.code === c.code && e.attempts === c.asked);
     else assert.equal((await client.createPost(draft)).http.idempotencyKey, asked[0]?.key);
     assert.equal(asked.length, c.asked);
     if (c.wait !== undefined) assert.ok(waits[0] !== undefined && waits[0] >= c.wait && waits[0] < c.wait + 1000, `it paused ${waits.join()}`);
@@ -124,7 +124,7 @@ test("a redirect is not followed", async (t) => {
   const other = await serving(t, [ok]);
   for (const status of [301, 302, 307, 308]) {
     const { client, asked } = await serving(t, [answer(status, "text/plain", "", { Location: `${other.url}/api/v1/me` })]);
-    await assert.rejects(client.getIdentity(), (e) => e instanceof Refused && e.detail.includes("redirect"));
+    await assert.rejects(client.getIdentity(), (e) => e instanceof APIError && e.detail.includes("redirect"));
     assert.equal(asked.length, 1);
   }
   assert.equal(other.asked.length, 0);
@@ -139,7 +139,7 @@ test("what is no answer of the API's is told as what it is", async (t) => {
   ];
   for (const [answering, status, says] of cases) {
     const { client } = await serving(t, [answering]);
-    await assert.rejects(client.getIdentity(), (e) => e instanceof Refused && e.status === status && e.code === "" && e.detail.includes(says));
+    await assert.rejects(client.getIdentity(), (e) => e instanceof APIError && e.status === status && e.code === "" && e.detail.includes(says));
   }
 });
 
@@ -147,7 +147,7 @@ test("a call that is aborted tells its key", async (t) => {
   const abort = new AbortController();
   const { client } = await serving(t, [(): void => { abort.abort(new Error("enough")); }]);
   await assert.rejects(client.createPost(draft, { signal: abort.signal, idempotencyKey: "k" }), (e) => {
-    return e instanceof Unanswered && e.idempotencyKey === "k" && e.message.includes("in 1 attempt:");
+    return e instanceof NoResponseError && e.idempotencyKey === "k" && e.message.includes("in 1 attempt:");
   });
 });
 
@@ -207,10 +207,10 @@ test("an upload that fails at a later batch tells the key of the whole", async (
   }]);
   const results = await upload(client, files(101), { idempotencyKey: "k" });
   assert.deepEqual([results.length, results[49]?.mediaId, results[100]?.name], [101, 7, "100.png"]);
-  for (const { error } of results.slice(50)) assert.ok(error instanceof Refused && error.idempotencyKey === "k");
+  for (const { error } of results.slice(50)) assert.ok(error instanceof APIError && error.idempotencyKey === "k");
   assert.equal(asked.at(-1)?.key, "k-2");
   const { client: none } = await serving(t, [problem(422, "validation_failed")]);
-  await assert.rejects(upload(none, files(1), { idempotencyKey: "k" }), (e) => e instanceof Refused && e.idempotencyKey === "k");
+  await assert.rejects(upload(none, files(1), { idempotencyKey: "k" }), (e) => e instanceof APIError && e.idempotencyKey === "k");
 });
 
 test("an empty file fails alone, and the file to blame is counted among all", async (t) => {
@@ -225,10 +225,10 @@ test("an empty file fails alone, and the file to blame is counted among all", as
   assert.equal(asked.length, 0, "a batch without files would be one for the page");
   const body = { code: "validation_failed", detail: "D.", context: { argument: "files.size_bytes", reason: "out_of_range", item: 1 } };
   const { client: strict } = await serving(t, [answer(422, "application/problem+json", JSON.stringify(body))]);
-  await assert.rejects(upload(strict, some), (e) => e instanceof Refused && e.context.item === 2 && /^1.png: .*files.size_bytes \(item 2\)/.test(e.message));
+  await assert.rejects(upload(strict, some), (e) => e instanceof APIError && e.context.item === 2 && /^1.png: .*files.size_bytes \(item 2\)/.test(e.message));
 });
 
-test("a refusal says all that it knows", async (t) => {
+test("an APIError says all that it knows", async (t) => {
   const body = { code: "plan_limit_reached", detail: "D.", context: { limit: "storage_bytes", state: "published", problems: ["caption_too_long"] } };
   const { client } = await serving(t, [answer(403, "application/problem+json", JSON.stringify(body))]);
   await assert.rejects(client.createPost(draft), /plan_limit_reached storage_bytes published caption_too_long/);
@@ -241,7 +241,7 @@ test("a wait that is given up is one kind of error, whenever that is", async (t)
     const stop = (): void => { abort.abort(new Error("enough")); };
     const sleep: NonNullable<Options["sleep"]> = () => (stop(), Promise.reject(new Error("given up")));
     const { client } = await serving(t, [between ? running : stop], { sleep });
-    await assert.rejects(wait(client, "j", { signal: abort.signal }), (e) => e instanceof Unanswered && e.message.includes("enough"));
+    await assert.rejects(wait(client, "j", { signal: abort.signal }), (e) => e instanceof NoResponseError && e.message.includes("enough"));
   }
 });
 

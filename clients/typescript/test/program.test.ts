@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { deflateSync, crc32 } from "node:zlib";
-import { JobFailed, Pressroom, Refused, text, upload, wait } from "../src/index.js";
+import { JobFailedError, Pressroom, APIError, text, upload, wait } from "../src/index.js";
 import { fileAt } from "../src/node.js";
 
 const url = process.env["PRESSROOM_URL"] ?? "";
@@ -74,13 +74,13 @@ test("where the first answer to everything is lost, everything is done once", op
 test("reasons are told", options, async () => {
   const client = new Pressroom({ url, key });
   await assert.rejects(client.createPost({ caption: "to nobody", account_ids: [] }), (e) => {
-    return e instanceof Refused && e.status === 422 && e.code === "validation_failed" && e.context.argument === "account_ids" && e.requestId !== undefined;
+    return e instanceof APIError && e.status === 422 && e.code === "validation_failed" && e.context.argument === "account_ids" && e.requestId !== undefined;
   });
   const post = await client.createPost({ caption: "no [sandbox:reject@bluesky]", account_ids: [1] });
   const published = await client.publishPost({ post_id: post.data.id });
-  await assert.rejects(wait(client, published.data.job_id), (e) => e instanceof JobFailed && e.job.error?.code === "rejected_content");
-  const refused = await client.getPost({ id: post.data.id });
-  assert.ok(text(refused, refused.data.accounts[0]?.network_message));
+  await assert.rejects(wait(client, published.data.job_id), (e) => e instanceof JobFailedError && e.job.error?.code === "rejected_content");
+  const failed = await client.getPost({ id: post.data.id });
+  assert.ok(text(failed, failed.data.accounts[0]?.network_message));
   const [file] = await upload(client, [{ name: "notes.txt", content: new Blob(["no picture"]) }]);
-  assert.ok(file?.error instanceof Refused && file.error.context.reason === "type_refused");
+  assert.ok(file?.error instanceof APIError && file.error.context.reason === "type_refused");
 });

@@ -88,7 +88,7 @@ func fixtureTools() *operation.Registry {
 	define := func(tool string, handle func(operation.Call) (answer, error)) operation.Operation {
 		return operation.Define(operation.Spec{
 			Tool: tool, Method: http.MethodGet, Path: "/fixtures/" + tool, Summary: "Fixture of the suite",
-			Description: "What it does.", Needs: access.Read, Key: operation.KeyRefused, Success: http.StatusOK,
+			Description: "What it does.", Needs: access.Read, Key: operation.KeyRejected, Success: http.StatusOK,
 			Waits: strings.Contains(tool, "progress") || strings.Contains(tool, "streaming"),
 		}, func(_ context.Context, call operation.Call, _ struct{}) (answer, error) { return handle(call) })
 	}

@@ -105,15 +105,15 @@ func (e *env) registry() *operation.Registry {
 	change.Also = operation.AlsoWhen(access.Publish, "the note is public", func(context.Context, operation.Call, noteInput) (bool, error) {
 		return false, nil
 	})
-	list := spec("list_notes", "GET", "/notes", access.Read, operation.KeyRefused, 200)
-	get := spec("get_note", "GET", "/notes/{id}", access.Read, operation.KeyRefused, 200)
-	watch := spec("watch_note", "GET", "/notes/{id}/watch", access.Read, operation.KeyRefused, 200)
+	list := spec("list_notes", "GET", "/notes", access.Read, operation.KeyRejected, 200)
+	get := spec("get_note", "GET", "/notes/{id}", access.Read, operation.KeyRejected, 200)
+	watch := spec("watch_note", "GET", "/notes/{id}/watch", access.Read, operation.KeyRejected, 200)
 	list.Listing = &operation.Listing{
 		Member: "notes", Item: "get_note", Arguments: map[string]string{"id": "id"}, Label: []string{"text", "kind"},
 	}
 	get.Resource, get.Next = &operation.Resource{Address: "notes/{id}", Title: "Note"}, "What comes next."
 	watch.Waits = true
-	page := spec("get_page", "GET", "/notes/{kind}/pages/{id}", access.Spend, operation.KeyRefused, 200)
+	page := spec("get_page", "GET", "/notes/{kind}/pages/{id}", access.Spend, operation.KeyRejected, 200)
 	page.Needs, page.Resource = access.Publish, &operation.Resource{Address: "pages/{kind}/{id}", Title: "Page"}
 	change.Destructive, change.Idempotent = true, true
 	return operation.NewRegistry([]operation.Operation{
@@ -121,7 +121,7 @@ func (e *env) registry() *operation.Registry {
 		operation.Define(get, e.get),
 		operation.Define(watch, e.watch),
 		operation.Define(page, e.page),
-		operation.Define(spec("get_nothing", "GET", "/nothing", access.Read, operation.KeyRefused, 200), e.nothing),
+		operation.Define(spec("get_nothing", "GET", "/nothing", access.Read, operation.KeyRejected, 200), e.nothing),
 		operation.Define(spec("create_note", "POST", "/notes", access.Write, operation.KeyOptional, 201), e.create),
 		operation.Define(change, e.get),
 		operation.Define(spec("buy_note", "POST", "/notes/buy", access.Spend, operation.KeyRequired, 202), e.create),

@@ -21,10 +21,10 @@ type promptInfo struct {
 
 func (e *env) prompts(t *testing.T) []promptInfo {
 	t.Helper()
-	result, refused := e.rpc(t, "read_only", "prompts/list", `{}`)
+	result, rejected := e.rpc(t, "read_only", "prompts/list", `{}`)
 	var got struct{ Prompts []promptInfo }
-	if err := json.Unmarshal(result, &got); err != nil || refused != "" || len(got.Prompts) == 0 {
-		t.Fatalf("%s %s (%v)", result, refused, err)
+	if err := json.Unmarshal(result, &got); err != nil || rejected != "" || len(got.Prompts) == 0 {
+		t.Fatalf("%s %s (%v)", result, rejected, err)
 	}
 	return got.Prompts
 }
@@ -32,18 +32,18 @@ func (e *env) prompts(t *testing.T) []promptInfo {
 func (e *env) prompt(t *testing.T, name string, arguments map[string]string) (string, string) {
 	t.Helper()
 	params := must.Get(json.Marshal(map[string]any{"name": name, "arguments": arguments}))(t)
-	result, refused := e.rpc(t, "read_only", "prompts/get", string(params))
+	result, rejected := e.rpc(t, "read_only", "prompts/get", string(params))
 	var got struct {
 		Messages []struct {
 			Role    string
 			Content struct{ Text string }
 		}
 	}
-	if refused == "" && (json.Unmarshal(result, &got) != nil || len(got.Messages) != 1 || got.Messages[0].Role != "user") {
+	if rejected == "" && (json.Unmarshal(result, &got) != nil || len(got.Messages) != 1 || got.Messages[0].Role != "user") {
 		t.Fatalf("%s: %s", name, result)
 	}
-	if refused != "" {
-		return "", refused
+	if rejected != "" {
+		return "", rejected
 	}
 	return got.Messages[0].Content.Text, ""
 }
@@ -65,9 +65,9 @@ func TestPromptsContainTheirArguments(t *testing.T) {
 			}
 		}
 		for _, given := range []map[string]string{least, all} {
-			text, refused := e.prompt(t, p.Name, given)
-			if refused != "" || strings.Contains(text, "<no value>") || strings.Contains(text, "{{") {
-				t.Errorf("%s with %v: %s %s", p.Name, given, refused, text)
+			text, rejected := e.prompt(t, p.Name, given)
+			if rejected != "" || strings.Contains(text, "<no value>") || strings.Contains(text, "{{") {
+				t.Errorf("%s with %v: %s %s", p.Name, given, rejected, text)
 			}
 			for name, value := range given {
 				if !strings.Contains(text, value) {
@@ -86,8 +86,8 @@ func TestPromptsRejectInvalidArguments(t *testing.T) {
 		"a secret":         {"topic": "see " + apikey.New(apikey.APIKey)},
 		"another argument": {"topic": "x", "no_such": "y"},
 	} {
-		if text, refused := e.prompt(t, "write_post", given); refused != "-32602" {
-			t.Errorf("%s: %q %s", name, refused, text)
+		if text, rejected := e.prompt(t, "write_post", given); rejected != "-32602" {
+			t.Errorf("%s: %q %s", name, rejected, text)
 		}
 	}
 	for _, c := range []struct{ prompt, argument, value string }{
@@ -106,7 +106,7 @@ func TestPromptsRejectInvalidArguments(t *testing.T) {
 			t.Errorf("%s with %s %q: %s", c.prompt, c.argument, c.value, got.body)
 		}
 	}
-	if _, refused := e.prompt(t, "write_post", map[string]string{"topic": strings.Repeat("é", 2000)}); refused != "" {
-		t.Errorf("the longest argument: %s", refused)
+	if _, rejected := e.prompt(t, "write_post", map[string]string{"topic": strings.Repeat("é", 2000)}); rejected != "" {
+		t.Errorf("the longest argument: %s", rejected)
 	}
 }

@@ -48,8 +48,8 @@ func TestResourceErrors(t *testing.T) {
 		"pressroom://pages/wide/n1": "-32002",
 		"pressroom://pages/long/n1": "-32000 publish_not_allowed",
 	} {
-		if _, refused := e.rpc(t, "read_only", "resources/read", fmt.Sprintf(`{"uri":%q}`, uri)); refused != want {
-			t.Errorf("%q: %s, want %s", uri, refused, want)
+		if _, rejected := e.rpc(t, "read_only", "resources/read", fmt.Sprintf(`{"uri":%q}`, uri)); rejected != want {
+			t.Errorf("%q: %s, want %s", uri, rejected, want)
 		}
 	}
 	key := apikey.New(apikey.APIKey)
@@ -64,12 +64,12 @@ func TestResourceErrors(t *testing.T) {
 func TestResourcesMatchTheirTools(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	result, refused := e.rpc(t, "full", "resources/read", `{"uri":"pressroom://notes/n%31"}`)
+	result, rejected := e.rpc(t, "full", "resources/read", `{"uri":"pressroom://notes/n%31"}`)
 	var got struct {
 		Contents []struct{ URI, MimeType, Text string }
 	}
-	if err := json.Unmarshal(result, &got); err != nil || refused != "" || len(got.Contents) != 2 {
-		t.Fatalf("%s %s (%v)", result, refused, err)
+	if err := json.Unmarshal(result, &got); err != nil || rejected != "" || len(got.Contents) != 2 {
+		t.Fatalf("%s %s (%v)", result, rejected, err)
 	}
 	tool, _ := e.call(t, "full", "get_note", `{"id":"n1"}`)
 	if diff := cmp.Diff(anyUUID.ReplaceAllString(tool.Content[1].Text, ""),

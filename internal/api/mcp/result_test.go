@@ -97,8 +97,8 @@ func TestSummaries(t *testing.T) {
 			"buy_note", `{"text":"b","idempotency_key":"k"}`,
 			"About buy_note: n2. Credits charged: 3. Balance: 97. In the app: " + publicURL + "/notes/n2?team_id=7",
 		},
-		"nothing":   {"get_nothing", ``, "About get_nothing. In the app: " + publicURL + "?team_id=7"},
-		"a refusal": {"get_note", `{"id":"n9"}`, "Error not_found: Item not found, or you don't have access to it."},
+		"nothing":     {"get_nothing", ``, "About get_nothing. In the app: " + publicURL + "?team_id=7"},
+		"a rejection": {"get_note", `{"id":"n9"}`, "Error not_found: Item not found, or you don't have access to it."},
 	} {
 		got, _ := e.call(t, "full", c.tool, c.arguments)
 		if diff := cmp.Diff(c.want, got.Content[0].Text); diff != "" {

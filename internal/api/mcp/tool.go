@@ -65,7 +65,7 @@ func price(op *operation.Operation) string {
 func inputSchema(op *operation.Operation) *jsonschema.Schema {
 	s := op.Input.CloneSchemas()
 	splitTypes(s)
-	if op.Key == operation.KeyRefused {
+	if op.Key == operation.KeyRejected {
 		return s
 	}
 	if s.Properties == nil {

@@ -21,7 +21,7 @@ func parameters(op *operation.Operation) []parameter {
 			}
 		}
 	}
-	if op.Key != operation.KeyRefused {
+	if op.Key != operation.KeyRejected {
 		out = append(out, idempotencyKey(op.Key))
 	}
 	return out

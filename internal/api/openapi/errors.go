@@ -48,7 +48,7 @@ var errorResponses = []errorResponse{
 
 func always(*operation.Operation) bool { return true }
 
-func takesKey(op *operation.Operation) bool { return op.Key != operation.KeyRefused }
+func takesKey(op *operation.Operation) bool { return op.Key != operation.KeyRejected }
 
 // hasItemID reports whether an argument is the ID of an item, which may not exist.
 func hasItemID(op *operation.Operation) bool {

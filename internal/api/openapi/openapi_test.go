@@ -135,7 +135,7 @@ func TestBuildIsDeterministic(t *testing.T) {
 }
 
 func TestBuildHasEveryPath(t *testing.T) {
-	_, err := openapi.Build(operation.NewRegistry([]operation.Operation{toy("GET", "/elsewhere", operation.KeyRefused)}), openapi.Info{})
+	_, err := openapi.Build(operation.NewRegistry([]operation.Operation{toy("GET", "/elsewhere", operation.KeyRejected)}), openapi.Info{})
 	if err == nil || !strings.Contains(err.Error(), "/elsewhere") {
 		t.Errorf("Build with a path under no heading = %v, want an error that names it", err)
 	}

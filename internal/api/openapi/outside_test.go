@@ -121,7 +121,7 @@ func exampleRequest(t *testing.T, base string, op *operation.Operation) *http.Re
 		t.Fatalf("making the request: %v", err)
 	}
 	req.Header.Set("Authorization", "Bearer prk_example")
-	if op.Key != operation.KeyRefused {
+	if op.Key != operation.KeyRejected {
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Idempotency-Key", "calendar-2026-03-29")
 	}

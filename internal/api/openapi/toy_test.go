@@ -63,7 +63,7 @@ func TestPaidOperation(t *testing.T) {
 }
 
 func TestListInAQuery(t *testing.T) {
-	op, _ := describeToy(t, http.MethodGet, operation.KeyRefused)
+	op, _ := describeToy(t, http.MethodGet, operation.KeyRejected)
 	names, n := op.Parameters[0], op.Parameters[1]
 	if names.Style != "form" || names.Explode == nil || *names.Explode || !names.Required {
 		t.Errorf("the list's parameter is %+v, want a required one, comma-separated", names)

@@ -17,7 +17,7 @@ const (
 
 // SetRateLimits sets both fields, with one member for each rate in order; without rates it sets none. The policy has
 // the quota (q) and the window in seconds (w) in which it is restored. The limit has the remaining calls (r) and the
-// seconds (t) until the whole quota is restored or, if the call was refused, until the next call is allowed, as in
+// seconds (t) until the whole quota is restored or, if the call was rejected, until the next call is allowed, as in
 // Retry-After. Seconds are rounded up.
 func SetRateLimits(h http.Header, rates []pipeline.Rate) {
 	if len(rates) == 0 {

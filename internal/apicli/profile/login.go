@@ -155,8 +155,8 @@ func (l Login) waitForCode(ctx context.Context, listener net.Listener, address, 
 	case <-ctx.Done():
 		return "", fmt.Errorf("nobody approved the sign-in: %w", ctx.Err())
 	case answer := <-answers:
-		if refused := answer.Get("error"); refused != "" {
-			return "", fmt.Errorf("the sign-in was refused (%s)", refused)
+		if rejected := answer.Get("error"); rejected != "" {
+			return "", fmt.Errorf("the sign-in was rejected (%s)", rejected)
 		}
 		return answer.Get("code"), nil
 	}

@@ -64,7 +64,7 @@ func TestConcurrentRefresh(t *testing.T) {
 	}
 }
 
-// A refused refresh token means that the sign-in has ended. Other failures do not.
+// A rejected refresh token means that the sign-in has ended. Other failures do not.
 func TestRefreshErrors(t *testing.T) {
 	t.Parallel()
 	for answer, ended := range map[string]bool{`{"error":"invalid_grant"}`: true, `{"error":"temporarily_unavailable"}`: false} {

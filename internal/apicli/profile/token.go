@@ -123,12 +123,12 @@ func (o OAuth) config() *oauth2.Config {
 
 // tokenError returns an error without the content of the response, which may be secret.
 func tokenError(err error) error {
-	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		if refused.ErrorCode == "invalid_grant" || refused.ErrorCode == "invalid_target" {
+	if rejected, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		if rejected.ErrorCode == "invalid_grant" || rejected.ErrorCode == "invalid_target" {
 			return ErrSignedOut
 		}
-		return fmt.Errorf("the service issued no token: %s (status %d)", cmp.Or(refused.ErrorCode, "no reason"),
-			refused.Response.StatusCode)
+		return fmt.Errorf("the service issued no token: %s (status %d)", cmp.Or(rejected.ErrorCode, "no reason"),
+			rejected.Response.StatusCode)
 	}
 	if _, ok := errors.AsType[*url.Error](err); ok {
 		return fmt.Errorf("the service cannot be reached: %w", err)

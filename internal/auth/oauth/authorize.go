@@ -104,9 +104,9 @@ func (s *Service) read(a *AuthorizationRequest, request url.Values) *Error {
 			return newError(InvalidRequest, "A parameter was sent more than once.")
 		}
 	}
-	named, refusal := s.resourcesOf(request)
-	if refusal != nil {
-		return refusal
+	named, rejection := s.resourcesOf(request)
+	if rejection != nil {
+		return rejection
 	}
 	a.resource = cmp.Or(named, s.ToolsResource())
 	if kind := request.Get("response_type"); kind != "code" {

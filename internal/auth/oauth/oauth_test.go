@@ -262,10 +262,10 @@ func TestSweep(t *testing.T) {
 			w.count(t, "api_keys WHERE kind = 'assistant' AND revoked_at = 0") != 0 {
 			t.Errorf("%d ended grants and %d tokens are left", grants, tokens)
 		}
-		var refused *oauth.Error
+		var rejected *oauth.Error
 		if _, err := w.Exchange(ctx, used.ID,
-			url.Values{"grant_type": {"refresh_token"}, "refresh_token": {next.Refresh}}); !errors.As(err, &refused) ||
-			refused.Code != oauth.InvalidGrant {
+			url.Values{"grant_type": {"refresh_token"}, "refresh_token": {next.Refresh}}); !errors.As(err, &rejected) ||
+			rejected.Code != oauth.InvalidGrant {
 			t.Errorf("a deleted client: %v", err)
 		}
 		w.clock.Advance(366 * 24 * time.Hour)

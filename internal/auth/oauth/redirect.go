@@ -15,7 +15,7 @@ const maxAddress = 2000
 var appSchemes = []string{"claude", "cursor", "jetbrains", "vscode", "vscode-insiders", "windsurf"}
 
 // checkRedirect returns an error if a redirect URI is not allowed: it must be https, http
-// on a loopback address, or a custom scheme. Ambiguous URIs are refused.
+// on a loopback address, or a custom scheme. Ambiguous URIs are rejected.
 func checkRedirect(address string) error {
 	u, err := url.Parse(address)
 	switch {

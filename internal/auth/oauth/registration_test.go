@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// A client that causes too many fetches or registrations is refused for a while; known clients still work.
+// A client that causes too many fetches or registrations is rejected for a while; known clients still work.
 func TestRegistrationRateLimit(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		known := w.register(t)
@@ -51,9 +51,9 @@ func TestRegistrationLimits(t *testing.T) {
 			return oauth.Registration{Redirects: []string{half, half}}
 		}
 		must.Get(w.Register(ctx, "here", long(2000)))(t)
-		var refused *oauth.Error
-		if _, err := w.Register(ctx, "here", long(2002)); !errors.As(err, &refused) ||
-			refused.Code != oauth.InvalidRedirect {
+		var rejected *oauth.Error
+		if _, err := w.Register(ctx, "here", long(2002)); !errors.As(err, &rejected) ||
+			rejected.Code != oauth.InvalidRedirect {
 			t.Errorf("2,002 bytes of redirect URIs: %v", err)
 		}
 		used := w.register(t)

@@ -81,33 +81,33 @@ func (s *Service) exists(ctx context.Context, query string, hash []byte) (bool, 
 // may have been stolen, which ends its connection.
 func (s *Service) redeem(ctx context.Context, client string, request url.Values) (Tokens, error) {
 	var out Tokens
-	var refusal *Error
+	var rejection *Error
 	hash := apikey.Hash(request.Get("code"))
 	if known, err := s.exists(ctx, `SELECT COUNT(*) FROM oauth_grants WHERE code_hash = ?`, hash[:]); err != nil ||
 		!known {
 		return result(out, errCode, err)
 	}
 	err := s.db.InTx(ctx, "oauth.redeem", func(ctx context.Context, tx *db.Tx) error {
-		out, refusal = Tokens{}, nil
+		out, rejection = Tokens{}, nil
 		g, err := s.lockGrant(ctx, tx, `WHERE g.code_hash = ?`, []any{hash[:]})
 		if err != nil {
-			refusal, err = asRefusal(err, errCode)
+			rejection, err = asRejection(err, errCode)
 			return err
 		}
 		if !g.redeemed.IsZero() {
-			refusal = errCode
+			rejection = errCode
 			return s.end(ctx, tx, g, endReused)
 		}
-		if refusal = s.checkRequest(g, client, request, tx.Now()); refusal != nil {
+		if rejection = s.checkRequest(g, client, request, tx.Now()); rejection != nil {
 			return nil //nolint:nilerr // the transaction commits first
 		}
-		if refusal, err = s.checkFactor(ctx, tx, g); refusal != nil || err != nil {
+		if rejection, err = s.checkFactor(ctx, tx, g); rejection != nil || err != nil {
 			return err
 		}
-		out, refusal, err = s.connect(ctx, tx, g)
+		out, rejection, err = s.connect(ctx, tx, g)
 		return err
 	})
-	return result(out, refusal, err)
+	return result(out, rejection, err)
 }
 
 // checkRequest returns the error for a token request with the code of a grant, or nil.
@@ -154,7 +154,7 @@ func (s *Service) connect(ctx context.Context, tx *db.Tx, g grant) (Tokens, *Err
 			Capabilities: g.capabilities,
 		})
 	if err != nil {
-		if apierr.FromError(err).Code != apierr.Internal { // refused before any write
+		if apierr.FromError(err).Code != apierr.Internal { // rejected before any write
 			return Tokens{}, errNotPermitted, s.end(ctx, tx, g, endInvalid)
 		}
 		return Tokens{}, nil, fmt.Errorf("creating a connection: %w", err)
@@ -185,31 +185,31 @@ func issue(ctx context.Context, tx *db.Tx, g grant) (Tokens, error) {
 // used, may have been stolen, which ends the connection.
 func (s *Service) refresh(ctx context.Context, client string, request url.Values) (Tokens, error) {
 	var out Tokens
-	var refusal *Error
+	var rejection *Error
 	hash := apikey.Hash(request.Get("refresh_token"))
 	if known, err := s.exists(ctx, byHash, hash[:]); err != nil || !known {
 		return result(out, errRefresh, err)
 	}
 	err := s.db.InTx(ctx, "oauth.renew", func(ctx context.Context, tx *db.Tx) error {
-		out, refusal = Tokens{}, nil
+		out, rejection = Tokens{}, nil
 		var ends, spent int64
 		g, err := s.lockGrant(ctx, tx, `JOIN oauth_tokens t ON t.grant_id = g.id WHERE t.hash = ? AND t.kind = 'refresh'`,
 			[]any{hash[:]}, &ends, &spent)
 		if err != nil {
-			refusal, err = asRefusal(err, errRefresh)
+			rejection, err = asRejection(err, errRefresh)
 			return err
 		}
 		if g.client != client || !g.ended.IsZero() || !s.isCurrent(g.resource) || !tx.Now().Before(db.Time(ends)) {
-			refusal = errRefresh
+			rejection = errRefresh
 			return nil
 		}
-		if refusal = s.checkResources(g, request); refusal != nil {
+		if rejection = s.checkResources(g, request); rejection != nil {
 			return nil //nolint:nilerr // as above
 		}
-		if refusal = g.checkScope(request.Get("scope")); refusal != nil {
+		if rejection = g.checkScope(request.Get("scope")); rejection != nil {
 			return nil //nolint:nilerr // as above
 		}
-		if refusal, err = s.checkActive(ctx, tx, g, db.Time(spent)); refusal != nil || err != nil {
+		if rejection, err = s.checkActive(ctx, tx, g, db.Time(spent)); rejection != nil || err != nil {
 			return err
 		}
 		if spent == 0 { // a repeat does not change spent tokens
@@ -220,7 +220,7 @@ func (s *Service) refresh(ctx context.Context, client string, request url.Values
 		out, err = issue(ctx, tx, g)
 		return err
 	})
-	return result(out, refusal, err)
+	return result(out, rejection, err)
 }
 
 // markSpent records the first use of a refresh token. It invalidates all other refresh tokens of the grant: the
@@ -234,10 +234,10 @@ func markSpent(ctx context.Context, tx *db.Tx, g grant, hash []byte) error {
 	return change(ctx, tx, `UPDATE oauth_tokens SET spent_at = ? WHERE hash = ?`, db.Micros(tx.Now()), hash)
 }
 
-// asRefusal returns refusal if err is a not_found error, and any other error unchanged.
-func asRefusal(err error, refusal *Error) (*Error, error) {
+// asRejection returns rejection if err is a not_found error, and any other error unchanged.
+func asRejection(err error, rejection *Error) (*Error, error) {
 	if apierr.Is(err, apierr.NotFound) {
-		return refusal, nil
+		return rejection, nil
 	}
 	return nil, err
 }
@@ -261,7 +261,7 @@ func (s *Service) checkActive(ctx context.Context, tx *db.Tx, g grant, spent tim
 // which clients request authorization again.
 func (s *Service) checkFactor(ctx context.Context, tx *db.Tx, g grant) (*Error, error) {
 	if !g.oneFactor {
-		return nil, nil //nolint:nilnil // no refusal and no error
+		return nil, nil //nolint:nilnil // no rejection and no error
 	}
 	required, err := s.Connections.RequiresFactor(ctx, tx, g.team)
 	if err != nil || !required {
@@ -270,7 +270,7 @@ func (s *Service) checkFactor(ctx context.Context, tx *db.Tx, g grant) (*Error, 
 	return errFactor, s.end(ctx, tx, g, endFactor)
 }
 
-// checkScope returns an error for a scope other than the granted scope. A narrower scope is refused, because every
+// checkScope returns an error for a scope other than the granted scope. A narrower scope is rejected, because every
 // token has all permissions of its connection (RFC 6749, section 6).
 func (g grant) checkScope(scope string) *Error {
 	if scope == "" {
@@ -288,13 +288,13 @@ func (g grant) checkScope(scope string) *Error {
 	return nil
 }
 
-// result returns the result of a transaction, which is committed even if it ends with a refusal.
-func result(out Tokens, refusal *Error, err error) (Tokens, error) {
+// result returns the result of a transaction, which is committed even if it ends with a rejection.
+func result(out Tokens, rejection *Error, err error) (Tokens, error) {
 	switch {
 	case err != nil:
 		return Tokens{}, err
-	case refusal != nil:
-		return Tokens{}, refusal
+	case rejection != nil:
+		return Tokens{}, rejection
 	}
 	return out, nil
 }

@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// refresh exchanges a refresh token, and returns the error code of a refusal.
+// refresh exchanges a refresh token, and returns the error code of a rejection.
 func (w *env) refresh(t *testing.T, client, token string, more ...string) (oauth.Tokens, string) {
 	t.Helper()
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}}
@@ -19,8 +19,8 @@ func (w *env) refresh(t *testing.T, client, token string, more ...string) (oauth
 		form.Set(pair[0], pair[1])
 	}
 	got, err := w.Exchange(t.Context(), client, form)
-	if refused, is := errors.AsType[*oauth.Error](err); is {
-		return got, refused.Code
+	if rejected, is := errors.AsType[*oauth.Error](err); is {
+		return got, rejected.Code
 	}
 	must.NoError(t, err)
 	return got, ""
@@ -40,20 +40,20 @@ func TestRefreshTokenReuse(t *testing.T) {
 				lost, _ := w.refresh(t, client, first.Refresh)
 				w.clock.Advance(20 * time.Second)
 				kept, _ := w.refresh(t, client, first.Refresh)
-				next, refused := w.refresh(t, client, kept.Refresh)
-				if refused != "" {
-					t.Fatalf("after one lost response: %s", refused)
+				next, rejected := w.refresh(t, client, kept.Refresh)
+				if rejected != "" {
+					t.Fatalf("after one lost response: %s", rejected)
 				}
-				if again, refused := w.refresh(t, client, kept.Refresh); refused != "" ||
+				if again, rejected := w.refresh(t, client, kept.Refresh); rejected != "" ||
 					again.Refresh == next.Refresh {
-					t.Fatalf("after two lost responses: %s", refused)
+					t.Fatalf("after two lost responses: %s", rejected)
 				}
-				if got, refused := w.refresh(t, client,
-					uses(lost.Refresh, first.Refresh)); refused != oauth.InvalidGrant || got.Refresh != "" {
-					t.Errorf("exchanged: %s", refused)
+				if got, rejected := w.refresh(t, client,
+					uses(lost.Refresh, first.Refresh)); rejected != oauth.InvalidGrant || got.Refresh != "" {
+					t.Errorf("exchanged: %s", rejected)
 				}
-				if _, refused := w.refresh(t, client, next.Refresh); refused != oauth.InvalidGrant {
-					t.Errorf("the connection is still active: %q", refused)
+				if _, rejected := w.refresh(t, client, next.Refresh); rejected != oauth.InvalidGrant {
+					t.Errorf("the connection is still active: %q", rejected)
 				}
 				if _, _, found, err := w.Connection(t.Context(), w.ToolsResource(), next.Access); found || err != nil {
 					t.Errorf("the access token is still valid: %v", err)
@@ -72,9 +72,9 @@ func TestLostResponses(t *testing.T) {
 			for range i % 3 {
 				w.refresh(t, client, now.Refresh)
 			}
-			var refused string
-			if now, refused = w.refresh(t, client, now.Refresh); refused != "" {
-				t.Fatalf("turn %d: %s", i, refused)
+			var rejected string
+			if now, rejected = w.refresh(t, client, now.Refresh); rejected != "" {
+				t.Fatalf("turn %d: %s", i, rejected)
 			}
 			w.clock.Advance(time.Duration(i%2) * 10 * 24 * time.Hour)
 		}
@@ -93,14 +93,14 @@ func TestScopeOfRefreshedTokens(t *testing.T) {
 			"read": oauth.InvalidScope, "write offline_access": oauth.InvalidScope,
 			"read write publish": oauth.InvalidScope, "email": oauth.InvalidScope,
 		} {
-			if _, refused := w.refresh(t, client, now.Refresh, "scope", scope); refused != want {
-				t.Errorf("%s: %q", scope, refused)
+			if _, rejected := w.refresh(t, client, now.Refresh, "scope", scope); rejected != want {
+				t.Errorf("%s: %q", scope, rejected)
 			}
 		}
 		for _, scope := range []string{"write read", "read write offline_access", ""} {
-			got, refused := w.refresh(t, client, now.Refresh, "scope", scope)
-			if refused != "" || got.Scope != "read write" {
-				t.Errorf("%s: %q, %q", scope, refused, got.Scope)
+			got, rejected := w.refresh(t, client, now.Refresh, "scope", scope)
+			if rejected != "" || got.Scope != "read write" {
+				t.Errorf("%s: %q, %q", scope, rejected, got.Scope)
 			}
 			now = got
 		}

@@ -115,7 +115,7 @@ var (
 	errSilent  = apierr.New(apierr.ProviderUnavailable, "The directory is not responding. Try again in a moment.")
 	errForeign = apierr.BadState("ended",
 		"This sign-in was started in another browser or took too long. Start again.")
-	errRefused      = apierr.New(apierr.Unauthorized, "The directory denied the sign-in.")
+	errRejected     = apierr.New(apierr.Unauthorized, "The directory denied the sign-in.")
 	errSilentSignIn = apierr.New(apierr.Unauthorized,
 		"Your directory did not ask you to sign in again. Sign out there, or ask its administrator to honor max_age "+
 			"and to send auth_time. Then try again.")
@@ -150,7 +150,7 @@ func (d *Directory) Finish(ctx context.Context, a Attempt, answer url.Values) (P
 	}
 	if answer.Get("code") == "" {
 		d.Log.WarnContext(ctx, "the directory denied a sign-in", "error", answer.Get("error"))
-		return Person{}, errRefused
+		return Person{}, errRejected
 	}
 	c, provider, err := d.settings(ctx)
 	if err != nil {
@@ -174,7 +174,7 @@ func (d *Directory) signInError(ctx context.Context, err error) error {
 	d.Log.WarnContext(ctx, "the directory returned no token", "error", plain(err))
 	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok && said.Response != nil &&
 		said.Response.StatusCode < http.StatusInternalServerError {
-		return errRefused
+		return errRejected
 	}
 	return errSilent
 }
@@ -215,7 +215,7 @@ func (d *Directory) read(
 	told, err := provider.Verifier(&oidc.Config{ClientID: d.ClientID, Now: d.Now}).Verify(d.withClient(ctx), raw)
 	if err != nil {
 		d.Log.WarnContext(ctx, "the directory's token is invalid", "error", err)
-		return Person{}, errRefused
+		return Person{}, errRejected
 	}
 	if subtle.ConstantTimeCompare([]byte(told.Nonce), []byte(nonce)) == 0 {
 		return Person{}, errForeign
@@ -231,7 +231,7 @@ func (d *Directory) read(
 	}
 	if told.Subject == "" {
 		d.Log.WarnContext(ctx, "the directory's token has no subject")
-		return Person{}, errRefused
+		return Person{}, errRejected
 	}
 	if claims.Email == "" || !claims.Verified {
 		return Person{}, errNoEmail
@@ -242,7 +242,7 @@ func (d *Directory) read(
 	}
 	roles, err := d.roles(all)
 	if err != nil {
-		d.Log.WarnContext(ctx, "a sign-in was refused: the directory's token has no readable list of groups. Let the directory send "+
+		d.Log.WarnContext(ctx, "a sign-in was rejected: the directory's token has no readable list of groups. Let the directory send "+
 			"the names of the person's groups, or set PRESSROOM_OIDC_GROUPS_CLAIM (--oidc-groups-claim)",
 			"claim", d.GroupsClaim, "subject", told.Subject, "error", err)
 		return Person{}, err

@@ -128,7 +128,7 @@ func TestDirectoryIdentity(t *testing.T) {
 	}
 }
 
-// A sign-in without readable groups is refused, and the log names the setting.
+// A sign-in without readable groups is rejected, and the log names the setting.
 func TestUnreadableGroups(t *testing.T) {
 	t.Parallel()
 	w := open(t)

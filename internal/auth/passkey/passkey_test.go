@@ -141,7 +141,7 @@ func TestClonedPasskey(t *testing.T) {
 	})
 }
 
-func TestRefusedPasskeys(t *testing.T) {
+func TestRejectedPasskeys(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ada := w.person(t, "x")
 		d := w.device(t, ada)

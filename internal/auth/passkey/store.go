@@ -68,12 +68,12 @@ func (s *Service) credentials(ctx context.Context, person int64) ([]webauthn.Cre
 	return out, nil
 }
 
-// noteUse records the use of a passkey, and refuses a cloned one. It locks the row, so that only one of two concurrent
+// noteUse records the use of a passkey, and rejects a cloned one. It locks the row, so that only one of two concurrent
 // uses with the same count succeeds.
 func (s *Service) noteUse(ctx context.Context, o owner, used *webauthn.Credential) error {
-	var refusal error
+	var rejection error
 	err := s.db.InTx(ctx, "passkey.use", func(ctx context.Context, tx *db.Tx) error {
-		refusal = nil
+		rejection = nil
 		var id, copied int64
 		var raw string
 		err := tx.QueryRow(ctx,
@@ -90,12 +90,12 @@ func (s *Service) noteUse(ctx context.Context, o owner, used *webauthn.Credentia
 			return fmt.Errorf("reading a passkey: %w", err)
 		}
 		if copied > 0 {
-			refusal = errCopied
+			rejection = errCopied
 			return nil
 		}
 		if now.Authenticator.UpdateCounter(used.Authenticator.SignCount); now.Authenticator.CloneWarning ||
 			used.Authenticator.CloneWarning {
-			refusal = errCopied
+			rejection = errCopied
 			return noteCopy(ctx, tx, o.person, id)
 		}
 		used.Authenticator.CloneWarning = false
@@ -112,7 +112,7 @@ func (s *Service) noteUse(ctx context.Context, o owner, used *webauthn.Credentia
 	if err != nil {
 		return err
 	}
-	return refusal
+	return rejection
 }
 
 func noteCopy(ctx context.Context, tx *db.Tx, person, passkey int64) error {

@@ -1,4 +1,4 @@
-// Package passwords hashes passwords (argon2id) and refuses guessable ones.
+// Package passwords hashes passwords (argon2id) and rejects guessable ones.
 package passwords
 
 import (
@@ -29,22 +29,22 @@ const (
 	maxLength = 200 // characters; more are not useful
 )
 
-// Check refuses a guessable password. Name and email are the owner's, or empty.
+// Check rejects a guessable password. Name and email are the owner's, or empty.
 func Check(password, name, email string) error {
-	refuse := func(reason, format string, args ...any) error {
+	reject := func(reason, format string, args ...any) error {
 		return apierr.Invalidf(reason, "password", format, args...)
 	}
 	length, folded := utf8.RuneCountInString(password), strings.ToLower(password)
 	switch {
 	case !utf8.ValidString(password):
-		return refuse(apierr.Malformed, "The password contains invalid characters.")
+		return reject(apierr.Malformed, "The password contains invalid characters.")
 	case length < minLength:
-		return refuse(apierr.TooShort, "The password needs at least %d characters. A few unrelated words work well.", minLength)
+		return reject(apierr.TooShort, "The password needs at least %d characters. A few unrelated words work well.", minLength)
 	case length > maxLength:
-		return refuse(apierr.TooLong, "The password can have at most %d characters.", maxLength)
+		return reject(apierr.TooLong, "The password can have at most %d characters.", maxLength)
 	case folded == email, folded == strings.ToLower(name),
 		passwordcheck.Guessable(password, name, email, "pressroom"):
-		return refuse(apierr.NotAllowedValue,
+		return reject(apierr.NotAllowedValue,
 			"This password is too easy to guess. Choose four or more unrelated words, or let a password manager generate one.")
 	}
 	return nil

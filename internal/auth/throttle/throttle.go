@@ -213,7 +213,7 @@ func (c *Shared) add(ctx context.Context, key Key) (func(context.Context) error,
 		return nil, 0, err
 	}
 	if found {
-		if wait := c.local.wait(t, c.db.Now()); wait > 0 { // refused without a write
+		if wait := c.local.wait(t, c.db.Now()); wait > 0 { // rejected without a write
 			return nil, wait, nil
 		}
 		return c.write(ctx, key)
@@ -318,9 +318,9 @@ func setTally(ctx context.Context, tx *db.Tx, key Key, t tally) error {
 type Try struct {
 	Counter
 
-	Key     Key
-	Forgets bool   // a correct guess resets the counter, because the wrong guesses were typing errors
-	Refusal string // beginning of the error
+	Key       Key
+	Forgets   bool   // a correct guess resets the counter, because the wrong guesses were typing errors
+	Rejection string // beginning of the error
 }
 
 // Guess runs a check that counts for each of the tries, or returns an error without running it.
@@ -336,7 +336,7 @@ func Guess(ctx context.Context, tries []Try, check func() error) error {
 	for _, t := range tries {
 		u, wait, err := t.add(ctx, t.Key)
 		if err == nil && wait > 0 {
-			err = TooMany(t.Refusal, wait)
+			err = TooMany(t.Rejection, wait)
 		}
 		if err != nil {
 			return errors.Join(err, undo())
@@ -365,15 +365,15 @@ func IsWrong(err error) bool {
 	return apierr.Is(err, apierr.NotFound) || apierr.Is(err, apierr.Unauthorized)
 }
 
-// TooMany returns the refusal of a try that has to wait.
-func TooMany(refusal string, wait time.Duration) error {
+// TooMany returns the rejection of a try that has to wait.
+func TooMany(rejection string, wait time.Duration) error {
 	wait = (wait + time.Second - 1).Truncate(time.Second)
-	out := apierr.Newf(apierr.RateLimited, "%s Try again in %d minutes.", locale.Key(refusal), int64((wait+time.Minute-1)/time.Minute))
+	out := apierr.Newf(apierr.RateLimited, "%s Try again in %d minutes.", locale.Key(rejection), int64((wait+time.Minute-1)/time.Minute))
 	switch n := int64(wait / time.Second); {
 	case n == 1:
-		out = apierr.Newf(apierr.RateLimited, "%s Try again in 1 second.", locale.Key(refusal))
+		out = apierr.Newf(apierr.RateLimited, "%s Try again in 1 second.", locale.Key(rejection))
 	case n <= 120:
-		out = apierr.Newf(apierr.RateLimited, "%s Try again in %d seconds.", locale.Key(refusal), n)
+		out = apierr.Newf(apierr.RateLimited, "%s Try again in %d seconds.", locale.Key(rejection), n)
 	}
 	return out.With("scope", "sign_in").After(wait)
 }

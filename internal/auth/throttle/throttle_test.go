@@ -105,20 +105,20 @@ func TestCountersMatchModel(t *testing.T) {
 			if n := len(wrong); n > 0 && now.Sub(wrong[n-1]) >= ForgetAfter {
 				wrong = nil
 			}
-			refused := false
+			rejected := false
 			if n := len(wrong); n >= 5 {
 				delay := time.Minute
 				for range n - 5 {
 					delay = min(2*delay, time.Hour)
 				}
-				refused = now.Before(wrong[n-1].Add(delay))
+				rejected = now.Before(wrong[n-1].Add(delay))
 			}
 			undo, wait := c.Count(key)
-			if (wait > 0) != refused {
-				t.Fatalf("after %d wrong ones a try has to wait %s; refused by the model: %t", len(wrong), wait,
-					refused)
+			if (wait > 0) != rejected {
+				t.Fatalf("after %d wrong ones a try has to wait %s; rejected by the model: %t", len(wrong), wait,
+					rejected)
 			}
-			if refused {
+			if rejected {
 				continue
 			}
 			if rapid.Bool().Draw(t, "right") {

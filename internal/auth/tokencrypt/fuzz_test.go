@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Invalid keys and sealed texts are refused without being quoted. Valid keys open what they sealed, bound to its
+// Invalid keys and sealed texts are rejected without being quoted. Valid keys open what they sealed, bound to its
 // purpose.
 func FuzzKeys(f *testing.F) {
 	key, err := tokencrypt.NewKey()

@@ -22,7 +22,7 @@ type KeyRule int
 
 // The rules.
 const (
-	KeyRefused  KeyRule = iota // for reads
+	KeyRejected KeyRule = iota // for reads
 	KeyOptional                // for free writes
 	KeyRequired                // for paid operations
 )
@@ -259,7 +259,7 @@ func (op *Operation) mustBeValid() {
 		fail("it needs a capability")
 	case op.Success < 200 || op.Success > 299:
 		fail("it needs a success status")
-	case op.Reads() != (op.Key == KeyRefused):
+	case op.Reads() != (op.Key == KeyRejected):
 		fail("a read must reject an Idempotency-Key, and every other operation must accept one")
 	case op.IsPaid() && len(op.Times) > 0:
 		fail("a paid operation cannot have times, because its requests are compared by their text")

@@ -38,7 +38,7 @@ type part struct {
 func define(method string) operation.Operation {
 	key := operation.KeyOptional
 	if method == "GET" {
-		key = operation.KeyRefused
+		key = operation.KeyRejected
 	}
 	return operation.Define(operation.Spec{
 		Tool: "test", Method: method, Path: "/things/{id}", Summary: "s", Description: "d", Needs: access.Read, Key: key, Success: 200,
@@ -222,7 +222,7 @@ func TestCanonicalArguments(t *testing.T) {
 		parsed := must.Get(operation.ParseObject(raw))(t)
 		out, err := op.Check(parsed)
 		if err != nil {
-			t.Skip("refused")
+			t.Skip("rejected")
 		}
 		return string(out)
 	}

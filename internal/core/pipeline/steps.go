@@ -180,26 +180,26 @@ func (cs *callState) usesFreeCall() bool {
 // checkKey checks the Idempotency-Key by the operation's rule (spec, Authentication 8).
 func (cs *callState) checkKey() error {
 	rule, key := cs.request.Operation.Key, cs.request.IdempotencyKey
-	refuse := func(reason, detail string) error { return apierr.Invalid(reason, "", detail) }
+	reject := func(reason, detail string) error { return apierr.Invalid(reason, "", detail) }
 	switch text := keyText(key.Text); {
-	case rule == operation.KeyRefused && key.Given:
-		return refuse(apierr.KeyNotAccepted, "Reads do not accept an Idempotency-Key. Remove it.")
+	case rule == operation.KeyRejected && key.Given:
+		return reject(apierr.KeyNotAccepted, "Reads do not accept an Idempotency-Key. Remove it.")
 	case key.Duplicate:
-		return refuse(apierr.KeyGivenTwice, "The Idempotency-Key was sent more than once. Send it once.")
+		return reject(apierr.KeyGivenTwice, "The Idempotency-Key was sent more than once. Send it once.")
 	case rule == operation.KeyRequired && !key.Given:
-		return refuse(apierr.KeyRequired,
+		return reject(apierr.KeyRequired,
 			"This operation is paid. Send an Idempotency-Key so that a retry is not charged twice.")
 	case !key.Given:
 		return nil
 	case text == "":
-		return refuse(apierr.KeyEmpty, "The Idempotency-Key is empty.")
+		return reject(apierr.KeyEmpty, "The Idempotency-Key is empty.")
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return refuse(apierr.Malformed, "The Idempotency-Key contains control characters or invalid UTF-8.")
+		return reject(apierr.Malformed, "The Idempotency-Key contains control characters or invalid UTF-8.")
 	case apikey.In(text):
-		return refuse(apierr.SecretInArgument,
+		return reject(apierr.SecretInArgument,
 			"The Idempotency-Key contains an API key or an upload secret. Nothing was done. Use another key.")
 	case utf8.RuneCountInString(text) > rule.MaxKey():
-		return refuse(apierr.KeyTooLong,
+		return reject(apierr.KeyTooLong,
 			"The Idempotency-Key is too long. The maximum is "+strconv.Itoa(rule.MaxKey())+" characters.")
 	}
 	return nil

@@ -300,7 +300,7 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string,
 }
 
 // userError returns an error that tells a person what to do. It does not include texts of the network.
-func userError(err error, refused string) error {
+func userError(err error, rejected string) error {
 	networkErr, ok := errors.AsType[*network.Error](err)
 	missing, permissionMissing := errors.AsType[*network.MissingPermissionError](err)
 	switch {
@@ -314,7 +314,7 @@ func userError(err error, refused string) error {
 		}
 		return apierr.Invalidf(apierr.NotAllowedValue, "", "%s %s", effect, locale.Key(missing.Cure)).Wrap(err)
 	case slices.Contains([]network.Class{network.AuthDead, network.AuthRefresh, network.Rejected}, networkErr.Class):
-		return apierr.Invalid(apierr.NotAllowedValue, "", refused).Wrap(err)
+		return apierr.Invalid(apierr.NotAllowedValue, "", rejected).Wrap(err)
 	case networkErr.Class == network.HostBlocked:
 		return apierr.New(apierr.ProviderUnavailable,
 			"This service does not allow the account’s server. Ask the operator to allow it.").Wrap(err)

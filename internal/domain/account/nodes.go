@@ -21,7 +21,7 @@ const (
 )
 
 // Serve records a heartbeat with this node's encryption keys every 20 seconds until ctx is canceled. Reseal uses the
-// heartbeats to refuse keys that running nodes lack. Serve passes errors to report, including keys that this node lacks.
+// heartbeats to reject keys that running nodes lack. Serve passes errors to report, including keys that this node lacks.
 func (s *Service) Serve(ctx context.Context, report func(error)) {
 	node := rand.Text()
 	var reportedAt time.Time

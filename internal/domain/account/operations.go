@@ -28,7 +28,7 @@ type SocialAccount struct {
 	DisplayName     *operation.Pointer `json:"display_name,omitempty"`
 	Active          bool               `json:"active" jsonschema:"Whether posts can be sent to the account."`
 	ConnectionState Connection         `json:"connection_state" enum:"connected|expiring|lost"`
-	ConnectionProbe string             `json:"connection_probe,omitempty" jsonschema:"refused if the network refused the grant."`
+	ConnectionProbe string             `json:"connection_probe,omitempty" jsonschema:"refused if the network rejected the grant."`
 	AccountStatus   string             `json:"account_status,omitempty"`
 }
 
@@ -116,7 +116,7 @@ func (c *Connector) Operations() []operation.Operation {
 			Summary: "Get a link to connect an account",
 			Description: "Returns a link to connect a new account or reconnect a lost one. Give exactly one of " +
 				"platform and account_id. Nothing is connected until a person confirms it in the browser. A working " +
-				"account is refused.",
+				"account is rejected.",
 			Next: "Give the link to the user and wait; list_social_accounts shows when the account is connected. If " +
 				"slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the account is " +
 				"already connected.",

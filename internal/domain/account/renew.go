@@ -83,7 +83,7 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// Renew runs one round of Run. It returns no error for a refusal or temporary failure of a network, because these are
+// Renew runs one round of Run. It returns no error for a rejection or temporary failure of a network, because these are
 // handled later.
 func (s *Service) Renew(ctx context.Context) error {
 	now := s.db.Now()

@@ -166,7 +166,7 @@ func TestGrantWithoutRefreshExpires(t *testing.T) {
 	})
 }
 
-// A concurrent renewal or refusal of the old grant does not undo a reconnection.
+// A concurrent renewal or rejection of the old grant does not undo a reconnection.
 func TestReconnectDuringRenewal(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]error{"renewed": nil, "refused": &network.Error{Class: network.AuthDead}} {

@@ -77,7 +77,7 @@ func TestChangeSealingKey(t *testing.T) {
 	})
 }
 
-// Reseal is refused while a node without the first key is running. Nodes that stopped or whose last heartbeat is more than
+// Reseal is rejected while a node without the first key is running. Nodes that stopped or whose last heartbeat is more than
 // a minute old do not count. Resealing is recorded as an event.
 func TestResealRequiresKeyOnEveryNode(t *testing.T) {
 	t.Parallel()
@@ -88,19 +88,19 @@ func TestResealRequiresKeyOnEveryNode(t *testing.T) {
 		node, both := newServiceWithKeys(t, d, n, old), newServiceWithKeys(t, d, n, next, old)
 		connectMany(t, d, node, 3)
 		quit := serveNode(t, d, node, 1)
-		refused := func() {
+		rejected := func() {
 			t.Helper()
 			if got, err := both.Reseal(t.Context()); err == nil || !strings.Contains(err.Error(), "first key") ||
 				got != (account.ResealResult{}) {
 				t.Errorf("resealed %+v, %v", got, err)
 			}
 			if err := node.CheckKeys(t.Context()); err != nil {
-				t.Errorf("the refused Reseal changed grants: %v", err)
+				t.Errorf("the rejected Reseal changed grants: %v", err)
 			}
 		}
-		refused()
+		rejected()
 		ready := serveNode(t, d, both, 2)
-		refused()
+		rejected()
 		quit()
 		if got, err := both.Reseal(t.Context()); err != nil || got.Resealed != 3 {
 			t.Errorf("after the node stopped: %+v, %v", got, err)

@@ -185,7 +185,7 @@ func (s *Service) recordRevocation(ctx context.Context, id int64, revokeErr erro
 	return state, nil
 }
 
-// revocationState returns the state after an attempt. Permanent refusals and internal errors are not retried.
+// revocationState returns the state after an attempt. Permanent rejections and internal errors are not retried.
 func revocationState(revokeErr error) RevocationState {
 	netErr, isNetErr := errors.AsType[*network.Error](revokeErr)
 	switch {

@@ -156,8 +156,8 @@ func TestReconnectCancelsRevocation(t *testing.T) {
 	})
 }
 
-// A revocation is not retried if the network refuses it, does not support it, or reports that the grant is invalid.
-func TestRevokeRefused(t *testing.T) {
+// A revocation is not retried if the network rejects it, does not support it, or reports that the grant is invalid.
+func TestRevokeRejected(t *testing.T) {
 	eachRevoke(t, func(t *testing.T, p revokeEnv) {
 		for _, c := range []struct {
 			fail error

@@ -39,7 +39,7 @@ type Account struct {
 	Username    string
 	DisplayName string
 	Connection  Connection
-	Probe       string // "refused" if the network refused the grant, else empty
+	Probe       string // "refused" if the network rejected the grant, else empty
 	Status      string // "needs_reauth" if a person must reconnect, else empty
 	Renewed     bool   // whether the account was already connected before the last connection
 }
@@ -249,22 +249,22 @@ func (s *Service) refresh(ctx context.Context, account int64, g Grant) (Grant, e
 	err := s.exchangeGrant(ctx, account, g)
 	switch {
 	case isDead(err):
-		return s.markRefused(ctx, account, g, err)
+		return s.markRejected(ctx, account, g, err)
 	case err != nil:
 		return g, errors.Join(err, s.unlockRefresh(ctx, account))
 	}
 	return s.Grant(ctx, account)
 }
 
-// markRefused marks the connection as lost unless a person has reconnected the account since.
-func (s *Service) markRefused(ctx context.Context, account int64, g Grant, refusal error) (Grant, error) {
+// markRejected marks the connection as lost unless a person has reconnected the account since.
+func (s *Service) markRejected(ctx context.Context, account int64, g Grant, rejection error) (Grant, error) {
 	if err := s.markLost(ctx, account, g.Version, "refused"); err != nil {
-		return g, errors.Join(refusal, err)
+		return g, errors.Join(rejection, err)
 	}
 	if current, err := s.Grant(ctx, account); err == nil && current.Version != g.Version && !current.Lost {
 		return current, nil
 	}
-	return g, refusal
+	return g, rejection
 }
 
 // exchangeGrant exchanges a grant for a new one and stores it unless a person has reconnected the account since.
@@ -295,8 +295,8 @@ func (s *Service) exchangeGrant(ctx context.Context, account int64, g Grant) err
 
 // isDead reports whether a network said that a grant is no longer valid.
 func isDead(err error) bool {
-	refused, ok := errors.AsType[*network.Error](err)
-	return ok && refused.Class == network.AuthDead
+	rejected, ok := errors.AsType[*network.Error](err)
+	return ok && rejected.Class == network.AuthDead
 }
 
 func (s *Service) unlockRefresh(ctx context.Context, account int64) error {
@@ -309,15 +309,15 @@ func (s *Service) unlockRefresh(ctx context.Context, account int64) error {
 // AnyGrant matches every version of an account's grant.
 var AnyGrant = Grant{Version: math.MaxInt64}
 
-// MarkLost marks an account's connection as lost because its network refused this grant. It does nothing if the account
+// MarkLost marks an account's connection as lost because its network rejected this grant. It does nothing if the account
 // has a newer grant.
-func (s *Service) MarkLost(ctx context.Context, account int64, refused Grant) error {
-	return s.markLost(ctx, account, refused.Version, "refused")
+func (s *Service) MarkLost(ctx context.Context, account int64, rejected Grant) error {
+	return s.markLost(ctx, account, rejected.Version, "refused")
 }
 
 // MarkLostTx is MarkLost in a transaction of the caller.
-func (s *Service) MarkLostTx(ctx context.Context, tx *db.Tx, account int64, refused Grant) error {
-	return markLostTx(ctx, tx, account, refused.Version, "refused")
+func (s *Service) MarkLostTx(ctx context.Context, tx *db.Tx, account int64, rejected Grant) error {
+	return markLostTx(ctx, tx, account, rejected.Version, "refused")
 }
 
 // markLost marks a connection as lost unless its grant has a newer version.

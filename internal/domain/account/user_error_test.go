@@ -31,7 +31,7 @@ func TestMissingPermissionWithCure(t *testing.T) {
 }
 
 // If the operator's app may not request a scope, the error refers to the operator.
-func TestRefusedScopeReportsOperator(t *testing.T) {
+func TestRejectedScopeReportsOperator(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"invalid_scope", "unauthorized_scope_error"} {
 		if err := consentError(code); !strings.Contains(err.Error(), "operator") {

@@ -113,8 +113,8 @@ func TestRevokedToken(t *testing.T) {
 	})
 }
 
-// If a person reconnects the account while the network refuses its old grant, the account stays connected.
-func TestReconnectDuringRefusal(t *testing.T) {
+// If a person reconnects the account while the network rejects its old grant, the account stays connected.
+func TestReconnectDuringRejection(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		id := w.connectHarbour()
 		revoked := errors.New("revoked")

@@ -21,9 +21,9 @@ func (s *Service) listNotes(v view) []string {
 			"link with get_connect_link (GET /connect-link).")
 	}
 	collected := v.state.collected
-	refused := v.account.Active() && v.state.failedBy == network.Unapproved
+	rejected := v.account.Active() && v.state.failedBy == network.Unapproved
 	switch late := v.call.Now.Sub(collected); {
-	case refused:
+	case rejected:
 		add("The network does not allow reading the account's posts: the operator's app must be approved for it, and " +
 			"the person who connects the account must allow it. This is retried automatically.")
 	case collected.IsZero() && v.state.fails > 0:

@@ -109,7 +109,7 @@ func TestPeriodAcrossEndOfSummerTime(t *testing.T) {
 	})
 }
 
-func TestAnalyticsRefused(t *testing.T) {
+func TestAnalyticsRejected(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		account := w.connectHarbour()
 		foreign := w.connect(w.newTeam("bo@example.com"), "instagram", "theirs")
@@ -120,8 +120,8 @@ func TestAnalyticsRefused(t *testing.T) {
 		}
 		w.plan = "without"
 		_, err := w.tryAnalytics(account, 30)
-		if refused := apierr.FromError(err); refused.Code != apierr.PlanLimitReached ||
-			refused.Context["limit"] != "analytics_retention_days" {
+		if rejected := apierr.FromError(err); rejected.Code != apierr.PlanLimitReached ||
+			rejected.Context["limit"] != "analytics_retention_days" {
 			w.t.Errorf("plan without analytics: %v", err)
 		}
 	})

@@ -94,7 +94,7 @@ func TestInvalidBookings(t *testing.T) {
 			}
 		}
 		if after := w.rows(t); after != before {
-			t.Errorf("refused calls changed rows: %s, before %s", after, before)
+			t.Errorf("rejected calls changed rows: %s, before %s", after, before)
 		}
 		w.checkAudit(t)
 	})

@@ -51,7 +51,7 @@ func (s *Service) Reserve(ctx context.Context, tx *db.Tx, charge pipeline.Charge
 	return id, s.balanceLowered(ctx, tx, call.TeamID, a.available, charge.Amount)
 }
 
-// checkDay returns a refusal if the amount exceeds a daily limit. Work that people start in the app has no limit.
+// checkDay returns a rejection if the amount exceeds a daily limit. Work that people start in the app has no limit.
 func (s *Service) checkDay(ctx context.Context, tx *db.Tx, call operation.Call, amount int64) error {
 	if call.InApp() {
 		return nil

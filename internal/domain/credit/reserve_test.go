@@ -129,7 +129,7 @@ func TestReserveRollback(t *testing.T) {
 	})
 }
 
-func TestRefusals(t *testing.T) {
+func TestRejections(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.actorWithCredits(t, 100)
 		w.settle(t, w.reserve(t, a, 8), 6)                                                   // 6 used by this key
@@ -172,17 +172,17 @@ func TestRefusals(t *testing.T) {
 				}
 				continue
 			}
-			checkRefusal(t, c.name, err, c.code, c.scope)
+			checkRejection(t, c.name, err, c.code, c.scope)
 		}
 		if after := w.rows(t); after != before {
-			t.Errorf("refused calls changed rows: %s, before %s", after, before)
+			t.Errorf("rejected calls changed rows: %s, before %s", after, before)
 		}
 		w.checkAudit(t)
 	})
 }
 
-// checkRefusal checks the error of a charge. It is noon, twelve hours before the team's midnight.
-func checkRefusal(t *testing.T, name string, err error, code apierr.Code, scope string) {
+// checkRejection checks the error of a charge. It is noon, twelve hours before the team's midnight.
+func checkRejection(t *testing.T, name string, err error, code apierr.Code, scope string) {
 	t.Helper()
 	if !apierr.Is(err, code) {
 		t.Errorf("%s: %v", name, err)
@@ -210,12 +210,12 @@ func TestTeamWithoutWallet(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.actor(t)
 		_, err := w.reserveFor(t.Context(), charge(a, 1))
-		checkRefusal(t, "no wallet", err, apierr.InsufficientCredits, "")
+		checkRejection(t, "no wallet", err, apierr.InsufficientCredits, "")
 		err = w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := w.ReserveAutomatic(ctx, tx, a.TeamID, a.PersonID, "refresh_report", 1)
 			return err
 		})
-		checkRefusal(t, "automatic", err, apierr.InsufficientCredits, "")
+		checkRejection(t, "automatic", err, apierr.InsufficientCredits, "")
 		w.checkUsage(t, a, 0, 0, 0, 0, 0)
 		if n := w.queryInt(t, `SELECT COUNT(*) FROM wallets`); n != 0 {
 			t.Errorf("%d wallets", n)

@@ -48,7 +48,7 @@ const (
 	maxNote      = 500                   // characters
 )
 
-// invalid returns the refusal of an operator's request. The text says what to change.
+// invalid returns the rejection of an operator's request. The text says what to change.
 func invalid(format string, args ...any) error {
 	return apierr.OperatorErrorf(format, args...)
 }
@@ -74,7 +74,7 @@ func fits(text string, length int) bool {
 		!strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// checkAccounts returns a refusal if the team's accounts do not allow the booking.
+// checkAccounts returns a rejection if the team's accounts do not allow the booking.
 func (b booking) checkAccounts(a accounts) error {
 	switch {
 	case b.kind == KindWithdraw && b.credits > a.available:
@@ -86,7 +86,7 @@ func (b booking) checkAccounts(a accounts) error {
 	return nil
 }
 
-// checkLimits returns a refusal if the amount exceeds a daily limit: that of the key, or that of the team's keys and
+// checkLimits returns a rejection if the amount exceeds a daily limit: that of the key, or that of the team's keys and
 // assistants together.
 func (u Usage) checkLimits(limits access.Daily, amount int64, now time.Time) error {
 	switch {

@@ -54,7 +54,7 @@ func openWallet(ctx context.Context, tx *db.Tx, team int64) error {
 	return nil
 }
 
-// checkTeam returns a refusal if the team does not exist.
+// checkTeam returns a rejection if the team does not exist.
 func checkTeam(ctx context.Context, q db.Querier, team int64) error {
 	var id int64
 	err := q.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`, team).Scan(&id)

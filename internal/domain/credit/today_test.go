@@ -43,14 +43,14 @@ func TestDayLength(t *testing.T) {
 			w.set(begins.Add(-time.Microsecond))
 			a := changeActor(w.actorWithCredits(t, 100), func(a *access.Actor) { a.Zone, a.Daily.KeyCredits = zone(c.zone), 10 })
 			w.reserve(t, a, 10)
-			refusedUntil(t, w, a, begins)
+			rejectedUntil(t, w, a, begins)
 			w.set(begins)
 			w.checkUsage(t, a, 90, 0, 0, 0, 0)
 			w.reserve(t, a, 4)
-			refusedUntil(t, w, a, ends)
+			rejectedUntil(t, w, a, ends)
 			w.set(ends.Add(-time.Microsecond))
 			w.checkUsage(t, a, 86, 0, 0, 4, 4)
-			refusedUntil(t, w, a, ends)
+			rejectedUntil(t, w, a, ends)
 			w.set(ends)
 			w.checkUsage(t, a, 86, 0, 0, 0, 0)
 			w.reserve(t, a, 10)
@@ -62,8 +62,8 @@ func TestDayLength(t *testing.T) {
 	})
 }
 
-// refusedUntil checks the Retry-After of a call over the limit: whole seconds, rounded up.
-func refusedUntil(t *testing.T, w env, a *access.Actor, midnight time.Time) {
+// rejectedUntil checks the Retry-After of a call over the limit: whole seconds, rounded up.
+func rejectedUntil(t *testing.T, w env, a *access.Actor, midnight time.Time) {
 	t.Helper()
 	_, err := w.reserveFor(t.Context(), charge(a, 7))
 	want := (midnight.Sub(w.clock.Now()) + time.Second - 1).Truncate(time.Second)
@@ -94,10 +94,10 @@ func TestRefundFreesLimit(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := changeActor(w.actorWithCredits(t, 100), func(a *access.Actor) { a.Daily = access.Daily{KeyCredits: 10, TeamCredits: 10} })
 		id := w.reserve(t, a, 10)
-		refusedUntil(t, w, a, noon.Add(12*time.Hour))
+		rejectedUntil(t, w, a, noon.Add(12*time.Hour))
 		w.settle(t, id, 3)
 		w.reserve(t, a, 7)
-		refusedUntil(t, w, a, noon.Add(12*time.Hour))
+		rejectedUntil(t, w, a, noon.Add(12*time.Hour))
 	})
 }
 

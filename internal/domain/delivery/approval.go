@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// AppVerdict is a network's response to the last post that it either published or refused because of the operator's app.
+// AppVerdict is a network's response to the last post that it either published or rejected because of the operator's app.
 type AppVerdict struct {
 	At          time.Time
 	Accepted    bool
@@ -98,8 +98,8 @@ func effectiveOptions(post, team string) (network.Options, error) {
 	return o, err
 }
 
-// AppRefusal is a network's newest refusal of a post because of the operator's app, with one code.
-type AppRefusal struct {
+// AppRejection is a network's newest rejection of a post because of the operator's app, with one code.
+type AppRejection struct {
 	AppVerdict
 
 	Platform  string
@@ -108,47 +108,47 @@ type AppRefusal struct {
 	Published bool   // whether the app has published a post since
 }
 
-// AppRefusals returns the refusals of each app among the newest 500 attempts, newest first.
-func (s *Service) AppRefusals(ctx context.Context) ([]AppRefusal, error) {
+// AppRejections returns the rejections of each app among the newest 500 attempts, newest first.
+func (s *Service) AppRejections(ctx context.Context) ([]AppRejection, error) {
 	answers, err := s.appAnswers(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	return listRefusals(answers, s.appReader(ctx)), nil
+	return listRejections(answers, s.appReader(ctx)), nil
 }
 
-// listRefusals returns the refusals among the answers. It reads no apps for networks that refused none.
-func listRefusals(answers []appAnswer, readApp func(account int64) string) []AppRefusal {
-	refusing := map[string]bool{}
+// listRejections returns the rejections among the answers. It reads no apps for networks that rejected none.
+func listRejections(answers []appAnswer, readApp func(account int64) string) []AppRejection {
+	rejecting := map[string]bool{}
 	for _, v := range answers {
-		refusing[v.platform] = refusing[v.platform] || !v.Accepted
+		rejecting[v.platform] = rejecting[v.platform] || !v.Accepted
 	}
-	var out []AppRefusal
+	var out []AppRejection
 	published := map[[2]string]bool{}
 	for _, v := range slices.Backward(answers) {
-		if !refusing[v.platform] {
+		if !rejecting[v.platform] {
 			continue
 		}
 		app := [2]string{v.platform, readApp(v.account)}
 		switch {
 		case v.Accepted:
 			published[app] = true
-		case !slices.ContainsFunc(out, func(r AppRefusal) bool {
+		case !slices.ContainsFunc(out, func(r AppRejection) bool {
 			return r.Platform == v.platform && r.App == app[1] && r.NetworkCode == v.NetworkCode
 		}):
-			out = append(out, AppRefusal{v.AppVerdict, v.platform, app[1], network.NextStep(v.platform, v.NetworkCode), published[app]})
+			out = append(out, AppRejection{v.AppVerdict, v.platform, app[1], network.NextStep(v.platform, v.NetworkCode), published[app]})
 		}
 	}
 	return out
 }
 
-// warnAgainAfter is how long a refusal of an app is not logged again, even if the app publishes other posts.
+// warnAgainAfter is how long a rejection of an app is not logged again, even if the app publishes other posts.
 const warnAgainAfter = 24 * time.Hour
 
-// logUnapproved logs that a network refused the operator's app, unless an earlier post had the same result.
+// logUnapproved logs that a network rejected the operator's app, unless an earlier post had the same result.
 func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 	answers, err := a.s.appAnswers(ctx, a.grant.Platform)
-	if err == nil && a.isKnownRefusal(answers, e, a.s.appReader(ctx)) {
+	if err == nil && a.isKnownRejection(answers, e, a.s.appReader(ctx)) {
 		return
 	}
 	a.s.log.WarnContext(ctx, "A network does not accept this installation's app for a post: it may lack an approval, "+
@@ -157,10 +157,10 @@ func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 		"next_step", network.NextStep(a.grant.Platform, e.Code), "post", a.d.PostID, "account", a.d.AccountID)
 }
 
-// isKnownRefusal reports whether the network refused the app with the same code before the delivery's last attempt, and
+// isKnownRejection reports whether the network rejected the app with the same code before the delivery's last attempt, and
 // either has accepted no post of it since, or did so within warnAgainAfter. It reads the apps only of accounts whose answers
 // matter.
-func (a *attempt) isKnownRefusal(answers []appAnswer, e *network.Error, readApp func(account int64) string) bool {
+func (a *attempt) isKnownRejection(answers []appAnswer, e *network.Error, readApp func(account int64) string) bool {
 	_, code, _ := describeAnswer(e)
 	app := appOf(a.grant.Grant)
 	before, accepted := false, false // whether answers are older than the attempt, and the app published a post since

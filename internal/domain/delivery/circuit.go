@@ -93,7 +93,7 @@ func (c *circuits) get(s server) *circuit {
 	return found
 }
 
-// recordAnswer records that a server accepted or refused a post. It closes the circuit.
+// recordAnswer records that a server accepted or rejected a post. It closes the circuit.
 func (c *circuits) recordAnswer(s server) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -269,8 +269,8 @@ func (p *multiEnv) checkPublishedOnce(tb testing.TB, n *memoryNetwork) {
 	}
 }
 
-// A refusal with an uncertain outcome does not open the circuit, because the network answered.
-func TestCircuitIgnoresUncertainRefusals(t *testing.T) {
+// A rejection with an uncertain outcome does not open the circuit, because the network answered.
+func TestCircuitIgnoresUncertainRejections(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]CircuitState{http.StatusBadRequest: Closed, http.StatusRequestTimeout: Open,
 		http.StatusBadGateway: Open, 0: Open} {

@@ -35,7 +35,7 @@ func (a *attempt) send(ctx context.Context, attempt int64) error {
 		return a.recordPublished(ctx, attempt, receipt)
 	}
 	a.recordAnswer(ctx, attempt, err)
-	switch errorClass(err) { //nolint:exhaustive // every other class is a refusal
+	switch errorClass(err) { //nolint:exhaustive // every other class is a rejection
 	case network.Uncertain:
 		return nil // The phase is committing, so the next step looks up the post.
 	case network.Duplicate:
@@ -48,7 +48,7 @@ func (a *attempt) send(ctx context.Context, attempt int64) error {
 		}
 		return a.waitForNetwork(ctx, err)
 	}
-	return a.handleRefusal(ctx, prepared, err)
+	return a.handleRejection(ctx, prepared, err)
 }
 
 // replaceDraft stores the draft that a network returned with its answer, if any.

@@ -51,7 +51,7 @@ func isWrongState(err error, state string) bool {
 }
 
 // A decision is final: a published account is never sent or looked up again, an unpublished one can be retried.
-// Repeating a decision changes nothing, and a different one is refused.
+// Repeating a decision changes nothing, and a different one is rejected.
 func TestDecision(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -232,7 +232,7 @@ func TestPermalinkOnConfiguredHost(t *testing.T) {
 	}
 }
 
-// A decision waits for a running lookup. If the lookup finds the post, the decision is refused.
+// A decision waits for a running lookup. If the lookup finds the post, the decision is rejected.
 func TestDecisionDuringLookup(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

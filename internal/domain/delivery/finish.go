@@ -106,7 +106,7 @@ func failedSteps(steps []string, answers map[string]stepAnswer) []warning.Failed
 	return out
 }
 
-// finishStep makes one call. It repeats the call with a new access token if the network refuses the old one.
+// finishStep makes one call. It repeats the call with a new access token if the network rejects the old one.
 func (a *attempt) finishStep(ctx context.Context, finisher network.Finisher, step string) error {
 	for {
 		attempt, err := a.beginCall(ctx, step)

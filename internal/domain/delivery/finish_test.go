@@ -21,7 +21,7 @@ var bothSteps = []string{"thumbnail", "playlist"}
 // and a step that finally failed becomes a warning.
 func TestFinishSteps(t *testing.T) {
 	t.Parallel()
-	transient, refused := step{class: network.Transient}, step{class: network.Rejected}
+	transient, rejected := step{class: network.Transient}, step{class: network.Rejected}
 	for name, c := range map[string]struct {
 		net      scriptedNetwork
 		finished string
@@ -31,10 +31,10 @@ func TestFinishSteps(t *testing.T) {
 		"success": {scriptedNetwork{finishSteps: bothSteps}, "thumbnail playlist", nil, 0},
 		"success after a lookup": {scriptedNetwork{finishSteps: bothSteps, commits: []step{lostButSent}, truthful: true},
 			"thumbnail playlist", nil, 0},
-		"step refused": {scriptedNetwork{finishSteps: bothSteps, finishScripts: map[string][]step{"thumbnail": {refused}}},
+		"step rejected": {scriptedNetwork{finishSteps: bothSteps, finishScripts: map[string][]step{"thumbnail": {rejected}}},
 			"thumbnail playlist", []any{"thumbnail_not_set"}, 0},
 		"transient errors": {scriptedNetwork{finishSteps: bothSteps, finishScripts: map[string][]step{
-			"thumbnail": {refused}, "playlist": {transient, transient},
+			"thumbnail": {rejected}, "playlist": {transient, transient},
 		}}, "thumbnail" + strings.Repeat(" playlist", 3), []any{"thumbnail_not_set"}, 0},
 		"permanent errors": {scriptedNetwork{finishSteps: bothSteps[1:], finishScripts: map[string][]step{
 			"playlist": repeatStep(20, transient),
@@ -45,7 +45,7 @@ func TestFinishSteps(t *testing.T) {
 		}}, "playlist playlist", nil, 0}, //nolint:dupword // two calls
 		"token expired": {scriptedNetwork{finishSteps: bothSteps, finishScripts: map[string][]step{"thumbnail": {refresh}}},
 			"thumbnail thumbnail playlist", nil, 1}, //nolint:dupword // two calls
-		"token expired, refresh refused": {scriptedNetwork{finishSteps: bothSteps[1:], refreshes: []step{{class: network.AuthDead}},
+		"token expired, refresh rejected": {scriptedNetwork{finishSteps: bothSteps[1:], refreshes: []step{{class: network.AuthDead}},
 			finishScripts: map[string][]step{"playlist": {refresh}}}, "playlist", []any{"playlist_not_set"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

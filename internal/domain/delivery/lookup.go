@@ -99,9 +99,9 @@ func (s *Service) hasRival(ctx context.Context, d delivery) (bool, error) {
 // the delivery.
 func (a *attempt) handleAbandoned(ctx context.Context, err error) error {
 	if a.d.Phase != unconfirmed {
-		return a.handleRefusal(ctx, planned, err)
+		return a.handleRejection(ctx, planned, err)
 	}
-	code := cmp.Or(refusalCodes[errorClass(err)], "network_error") // All other classes are temporary.
+	code := cmp.Or(rejectionCodes[errorClass(err)], "network_error") // All other classes are temporary.
 	e, ok := errors.AsType[*network.Error](err)
 	if !ok {
 		return a.finish(ctx, ended, failedResult(code, ""))
@@ -109,7 +109,7 @@ func (a *attempt) handleAbandoned(ctx context.Context, err error) error {
 	if e.Class == network.Unapproved {
 		a.logUnapproved(ctx, e)
 	}
-	return a.finishRefused(ctx, code, e)
+	return a.finishRejected(ctx, code, e)
 }
 
 // resend commits again, immediately after a lookup found nothing. A commit without an answer may still publish the post.

@@ -108,7 +108,7 @@ func (s *Service) Wake(ctx context.Context, id string) error {
 	})
 }
 
-// Failure is a call that a network refused or failed.
+// Failure is a call that a network rejected or failed.
 type Failure struct {
 	At          time.Time
 	TeamID      int64
@@ -124,7 +124,7 @@ type Failure struct {
 type Calls struct {
 	Last    time.Time // of the newest
 	Total   int64
-	Failed  int64 // that the network refused or failed
+	Failed  int64 // that the network rejected or failed
 	Limited int64 // of the failed ones, those over a limit of the network
 }
 

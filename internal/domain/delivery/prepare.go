@@ -24,7 +24,7 @@ func (a *attempt) prepare(ctx context.Context) error {
 	a.reportCall(ctx, "prepare", err)
 	if err != nil {
 		a.recordFailedCall(ctx, "prepare", started, err)
-		return a.handleRefusal(ctx, planned, err)
+		return a.handleRejection(ctx, planned, err)
 	}
 	a.d.Draft = draft
 	if wait > 0 {

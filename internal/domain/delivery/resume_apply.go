@@ -64,16 +64,16 @@ func keysOf(of map[string][]*candidate) func(func(string) bool) {
 // applyPostOutcomes records the outcomes of one post's accounts. It does not change a scheduled post that can be released
 // normally.
 func (s *Service) applyPostOutcomes(ctx context.Context, tx *db.Tx, candidates []*candidate) error {
-	first, refused := candidates[0], ""
+	first, rejected := candidates[0], ""
 	if first.delivery.ID == "" {
 		if !slices.ContainsFunc(candidates, func(d *candidate) bool { return d.Outcome != OutcomeGoesLate }) {
 			return nil
 		}
-		submitted, refusal, err := s.posts.ForceSubmit(ctx, tx, first.TeamID, first.PostID)
+		submitted, rejection, err := s.posts.ForceSubmit(ctx, tx, first.TeamID, first.PostID)
 		if err != nil || !submitted {
 			return err
 		}
-		refused = refusal
+		rejected = rejection
 	}
 	unfinished, err := s.listOpen(ctx, tx, ` AND d.post_id = ?`, first.PostID)
 	if err != nil {
@@ -81,10 +81,10 @@ func (s *Service) applyPostOutcomes(ctx context.Context, tx *db.Tx, candidates [
 	}
 	for _, d := range candidates {
 		i := slices.IndexFunc(unfinished, func(u delivery) bool { return u.AccountID == d.AccountID })
-		if i < 0 || d.Outcome == OutcomeGoesLate && refused == "" {
+		if i < 0 || d.Outcome == OutcomeGoesLate && rejected == "" {
 			continue
 		}
-		if err := s.applyOutcome(ctx, tx, unfinished[i], d, refused); err != nil {
+		if err := s.applyOutcome(ctx, tx, unfinished[i], d, rejected); err != nil {
 			return err
 		}
 	}
@@ -111,9 +111,9 @@ func (s *Service) phaseAfterPublishing(ctx context.Context, tx *db.Tx, account i
 	return finishing, nil // The phase determines which calls the post needs.
 }
 
-// applyOutcome ends a delivery with the outcome of a candidate. refused is an error code for candidates that would be sent
+// applyOutcome ends a delivery with the outcome of a candidate. rejected is an error code for candidates that would be sent
 // now; it may be empty.
-func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *candidate, refused string) error {
+func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *candidate, rejected string) error {
 	// The new epoch invalidates the last holder's lease.
 	err := tx.QueryRow(ctx, `UPDATE deliveries SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, d.ID).Scan(&d.Epoch)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *ca
 	case c.Outcome == OutcomeUnconfirmed:
 		lookupResult, result = string(network.Uncertain), unconfirmedResult("")
 	case c.Outcome == OutcomeGoesLate:
-		lookupResult, result = "answered", failedResult(refused, "")
+		lookupResult, result = "answered", failedResult(rejected, "")
 	case c.Outcome == OutcomeMissed:
 		lookupResult, result = "answered", failedResult("missed_while_held", "")
 	case result.Permalink == "" && result.NetworkID != "":

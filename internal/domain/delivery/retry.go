@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	maxTries         = 6                // failed calls until the delivery fails
-	maxRefusedGrants = 3                // refusals of new grants until the connection counts as lost
-	quietTime        = 90 * time.Second // time after a call without an answer during which it may still publish the post
-	maxLookups       = 6                // inconclusive lookups in a row until the account is unconfirmed
-	maxRateLimitWait = 15 * time.Minute // maximum wait that a network can request
-	minBackoff       = 500 * time.Millisecond
-	maxBackoff       = 15 * time.Second
-	lookUpFor        = 24 * time.Hour // how long an unconfirmed account is looked up
+	maxTries          = 6                // failed calls until the delivery fails
+	maxRejectedGrants = 3                // rejections of new grants until the connection counts as lost
+	quietTime         = 90 * time.Second // time after a call without an answer during which it may still publish the post
+	maxLookups        = 6                // inconclusive lookups in a row until the account is unconfirmed
+	maxRateLimitWait  = 15 * time.Minute // maximum wait that a network can request
+	minBackoff        = 500 * time.Millisecond
+	maxBackoff        = 15 * time.Second
+	lookUpFor         = 24 * time.Hour // how long an unconfirmed account is looked up
 )
 
 // backoff returns the wait after the nth failure. It doubles from minBackoff to maxBackoff.
@@ -49,15 +49,15 @@ func errorMessage(err error) string {
 	return ""
 }
 
-// refusalCodes are the error codes of permanent refusals.
-var refusalCodes = map[network.Class]string{
+// rejectionCodes are the error codes of permanent rejections.
+var rejectionCodes = map[network.Class]string{
 	network.Rejected: "rejected_content", network.Unapproved: "app_not_approved",
 	network.RejectedMedia: "rejected_media", network.Duplicate: "duplicate_content",
 }
 
-// handleRefusal handles an error of a call that had no effect. The delivery fails, waits, or starts again from the phase
+// handleRejection handles an error of a call that had no effect. The delivery fails, waits, or starts again from the phase
 // restart.
-func (a *attempt) handleRefusal(ctx context.Context, restart phase, err error) error {
+func (a *attempt) handleRejection(ctx context.Context, restart phase, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx) // The process stops or lost the lease, so another holder continues.
 	}
@@ -74,10 +74,10 @@ func (a *attempt) handleRefusal(ctx context.Context, restart phase, err error) e
 		switch {
 		case !a.refreshed:
 			return a.refreshGrant(ctx)
-		case a.d.Tries+1 >= maxRefusedGrants:
+		case a.d.Tries+1 >= maxRejectedGrants:
 			return a.handleLostGrant(ctx, e.Message)
 		}
-		// The grant is new, so a single refusal does not mean that it is invalid.
+		// The grant is new, so a single rejection does not mean that it is invalid.
 		return a.retry(ctx, restart, "account_needs_reauth", e.Message, 0)
 	case network.AuthDead:
 		return a.handleLostGrant(ctx, e.Message)
@@ -87,7 +87,7 @@ func (a *attempt) handleRefusal(ctx context.Context, restart phase, err error) e
 		if e.Class == network.Unapproved {
 			a.logUnapproved(ctx, e)
 		}
-		return a.finishRefused(ctx, refusalCodes[e.Class], e)
+		return a.finishRejected(ctx, rejectionCodes[e.Class], e)
 	case network.HostBlocked:
 		// The operator's settings block the server, so the circuit does not apply.
 		return a.retry(ctx, restart, "server_not_allowed", "", 0)
@@ -99,9 +99,9 @@ func (a *attempt) handleRefusal(ctx context.Context, restart phase, err error) e
 	return a.retry(ctx, restart, "network_error", e.Message, 0)
 }
 
-// finishRefused ends the delivery with a permanent refusal. If the network has the post but does not show it, the result
+// finishRejected ends the delivery with a permanent rejection. If the network has the post but does not show it, the result
 // has its ID and permalink, and the draft is stored for the next retry. See keptDraft.
-func (a *attempt) finishRefused(ctx context.Context, code string, e *network.Error) error {
+func (a *attempt) finishRejected(ctx context.Context, code string, e *network.Error) error {
 	r := failedResult(code, e.Message)
 	if e.Hidden.ID != "" {
 		if err := a.replaceDraft(ctx, e); err != nil {
@@ -149,7 +149,7 @@ func (a *attempt) refreshGrant(ctx context.Context) error {
 	case a.d.Phase == committing || a.d.Phase == unconfirmed:
 		return a.lookUpLater(ctx, err)
 	}
-	return a.handleRefusal(ctx, a.d.Phase, err)
+	return a.handleRejection(ctx, a.d.Phase, err)
 }
 
 // handleLostGrant fails the delivery unless the account was reconnected concurrently. After a commit, the account becomes

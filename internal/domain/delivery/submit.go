@@ -45,18 +45,18 @@ func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o
 		}
 		deliveries[i], ids[i] = d, d.ID
 	}
-	if o.Refused == "" {
+	if o.Rejected == "" {
 		return s.queue.Wake(ctx, tx, Work, ids...)
 	}
 	for _, d := range deliveries {
-		if err := recordResult(ctx, tx, posts, d, ended, failedResult(o.Refused, "")); err != nil {
+		if err := recordResult(ctx, tx, posts, d, ended, failedResult(o.Rejected, "")); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// keptDraft returns the draft of a refused delivery whose post the network has but does not show, or "". Only such a
+// keptDraft returns the draft of a rejected delivery whose post the network has but does not show, or "". Only such a
 // failure has a network ID. Its retry continues with that draft, so that the network does not get the post twice.
 func keptDraft(ctx context.Context, tx *db.Tx, post string, account int64) (string, error) {
 	var draft string

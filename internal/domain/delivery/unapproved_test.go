@@ -13,14 +13,14 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// If a network refuses the operator's app, the log says so once, even if only a lookup finds out.
+// If a network rejects the operator's app, the log says so once, even if only a lookup finds out.
 func TestLogUnapprovedApp(t *testing.T) {
 	t.Parallel()
-	refused := step{verdict: network.Absent, class: network.Unapproved}
+	rejected := step{verdict: network.Absent, class: network.Unapproved}
 	for name, n := range map[string]*scriptedNetwork{
 		"at the commit":     {commits: []step{{class: network.Unapproved}}},
-		"at the lookup":     {commits: []step{lostNotSent}, resolves: []step{refused}},
-		"after unconfirmed": {commits: []step{lostNotSent}, resolves: append(repeatStep(maxLookups, unknownAnswer), refused)},
+		"at the lookup":     {commits: []step{lostNotSent}, resolves: []step{rejected}},
+		"after unconfirmed": {commits: []step{lostNotSent}, resolves: append(repeatStep(maxLookups, unknownAnswer), rejected)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,14 +47,14 @@ func (s *env) publishAnother(t *testing.T) {
 	s.deliver(t, time.Hour)
 }
 
-// The operator is warned once of each reason for which a network refuses an app. After the app has published other posts
-// for a day, another refusal is news.
+// The operator is warned once of each reason for which a network rejects an app. After the app has published other posts
+// for a day, another rejection is news.
 func TestWarnOncePerReason(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
-		refused, other := step{class: network.Unapproved}, step{class: network.Unapproved, code: "Other"}
-		n := &scriptedNetwork{commits: []step{refused, refused, other, {}, refused, {}, refused, refused}}
+		rejected, other := step{class: network.Unapproved}, step{class: network.Unapproved, code: "Other"}
+		n := &scriptedNetwork{commits: []step{rejected, rejected, other, {}, rejected, {}, rejected, rejected}}
 		clock := testkit.NewClock(noon)
 		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
 		var lines bytes.Buffer
@@ -71,10 +71,10 @@ func TestWarnOncePerReason(t *testing.T) {
 				clock.Advance(25 * time.Hour)
 			}
 		}
-		found := must.Get(s.AppRefusals(t.Context()))(t)
+		found := must.Get(s.AppRejections(t.Context()))(t)
 		if len(found) != 2 || found[0].NetworkCode != "Scripted" || found[0].Published || found[1].NetworkCode != "Other" ||
 			!found[1].Published || found[0].Platform != "bluesky" {
-			t.Errorf("refusals %+v", found)
+			t.Errorf("rejections %+v", found)
 		}
 	})
 }
@@ -94,7 +94,7 @@ func TestAppsReadForWarning(t *testing.T) {
 	}
 	var read []int64
 	a := &attempt{s: s.Service, d: delivery{ID: "own"}}
-	known := a.isKnownRefusal(answers, &network.Error{Code: "Scripted"}, func(account int64) string {
+	known := a.isKnownRejection(answers, &network.Error{Code: "Scripted"}, func(account int64) string {
 		read = append(read, account)
 		return ""
 	})
@@ -103,19 +103,19 @@ func TestAppsReadForWarning(t *testing.T) {
 	}
 }
 
-// The list of refusals reads no apps for networks that refused none.
-func TestAppsReadForRefusals(t *testing.T) {
+// The list of rejections reads no apps for networks that rejected none.
+func TestAppsReadForRejections(t *testing.T) {
 	t.Parallel()
 	answer := func(platform string, account int64, accepted bool) appAnswer {
 		return appAnswer{AppVerdict: AppVerdict{At: noon, Accepted: accepted}, account: account, platform: platform}
 	}
 	var read []int64
-	found := listRefusals([]appAnswer{answer("x", 1, true), answer("tiktok", 2, false), answer("x", 3, true), answer("tiktok", 4, true)},
+	found := listRejections([]appAnswer{answer("x", 1, true), answer("tiktok", 2, false), answer("x", 3, true), answer("tiktok", 4, true)},
 		func(account int64) string {
 			read = append(read, account)
 			return ""
 		})
 	if len(found) != 1 || found[0].Platform != "tiktok" || !found[0].Published || !slices.Equal(read, []int64{4, 2}) {
-		t.Errorf("refusals %+v, accounts read: %v", found, read)
+		t.Errorf("rejections %+v, accounts read: %v", found, read)
 	}
 }

@@ -101,7 +101,7 @@ var errorMessages = map[string]string{
 // Message returns the explanation of an error code.
 func Message(code string) string { return errorMessages[code] }
 
-// AccountMessage returns the explanation of an account's error code. A refused post with a permalink is at the network,
+// AccountMessage returns the explanation of an account's error code. A rejected post with a permalink is at the network,
 // which does not show it.
 func AccountMessage(code, permalink string) string {
 	if code == "app_not_approved" && permalink != "" {

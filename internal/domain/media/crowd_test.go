@@ -93,7 +93,7 @@ func sendOverLimit(t *testing.T, w fixture) {
 		fixture{Service: s}.setStorageLimit(allowed) // less than when the links were opened
 	}
 	var others sync.WaitGroup
-	slots := make(chan struct{}, maxUploads) // More at once are refused.
+	slots := make(chan struct{}, maxUploads) // More at once are rejected.
 	for n := range 8 {                       // concurrently on the page; one file is also sent by link
 		others.Go(func() {
 			slots <- struct{}{}

@@ -123,7 +123,7 @@ func TestDeleteFileInUse(t *testing.T) {
 				}
 				err = w.Delete(ctx, w.callAs(access.Editor), i.ID)
 				if state, _ := apierr.FromError(err).Context["state"].(string); state != c.state {
-					t.Errorf("the deletion was refused with %q, want %q: %v", state, c.state, err)
+					t.Errorf("the deletion was rejected with %q, want %q: %v", state, c.state, err)
 				}
 				if c.state != "" {
 					if _, err := w.View(ctx, w.callAs(access.Viewer), i.ID); err != nil {

@@ -51,9 +51,9 @@ func TestLinksResizeImages(t *testing.T) {
 			fit network.FileLimits
 		}{"a video": {video.ID, fit}, "another type": {photo.ID, network.FileLimits{Types: []string{"image/webp"}}},
 			"none": {9_999_999, fit}} {
-			var refused *network.Error
+			var rejected *network.Error
 			if _, err := w.Files(w.team).
-				Link(t.Context(), c.id, c.fit, until); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
+				Link(t.Context(), c.id, c.fit, until); !errors.As(err, &rejected) || rejected.Class != network.RejectedMedia {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -195,20 +195,20 @@ func TestFilesRejectedByNetworks(t *testing.T) {
 			"ten bytes":        {photo.ID, network.FileLimits{MaxBytes: 10}, "MediaDoesNotFit"},
 		} {
 			_, err := w.Files(w.team).Open(t.Context(), c.id, c.fit)
-			refused, ok := errors.AsType[*network.Error](err)
-			if !ok || refused.Class != network.RejectedMedia || refused.Code != c.code {
+			rejected, ok := errors.AsType[*network.Error](err)
+			if !ok || rejected.Class != network.RejectedMedia || rejected.Code != c.code {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		stopped, stop := context.WithCancel(t.Context())
 		stop()
 		_, err := w.Files(w.team).Open(stopped, photo.ID, network.FileLimits{MaxSide: 10})
-		if _, refused := errors.AsType[*network.Error](err); refused || err == nil {
+		if _, rejected := errors.AsType[*network.Error](err); rejected || err == nil {
 			t.Errorf("canceled while reading: %v", err)
 		}
 		must(t, w.Blobs.Delete(t.Context(), photo.Blob))
 		_, err = w.Files(w.team).Open(t.Context(), photo.ID, network.FileLimits{})
-		if _, refused := errors.AsType[*network.Error](err); refused || err == nil {
+		if _, rejected := errors.AsType[*network.Error](err); rejected || err == nil {
 			t.Errorf("file without bytes: %v", err)
 		}
 	})

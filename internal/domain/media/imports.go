@@ -46,7 +46,7 @@ func (s *Service) importFile(
 			return err
 		}
 		if err := s.Fetch.Check(in.URL); err != nil {
-			return refusedAddress(err)
+			return rejectedAddress(err)
 		}
 		if err := s.requireDisk(ctx, 0); err != nil {
 			return err
@@ -77,10 +77,10 @@ func (s *Service) importFile(
 	return out, nil
 }
 
-func refusedAddress(err error) error {
+func rejectedAddress(err error) error {
 	detail := "Files can be imported only from public HTTPS URLs."
-	if refused, ok := errors.AsType[*safehttp.Error](err); ok {
-		detail = refused.Detail
+	if rejected, ok := errors.AsType[*safehttp.Error](err); ok {
+		detail = rejected.Detail
 	}
 	return apierr.Invalid(apierr.NotAllowedValue, "url", detail).With("error_code", safehttp.CodeRefused).Wrap(err)
 }

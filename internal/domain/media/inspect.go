@@ -33,7 +33,7 @@ func (s *Service) inspect(ctx context.Context, staged *arrival) (inspected, erro
 	out := inspected{staged: staged.Staged}
 	var err error
 	if out.info, err = mediainfo.Read(staged, staged.Size()); err != nil {
-		return out, refusedType(err)
+		return out, rejectedType(err)
 	}
 	if out.info.Kind == Image && staged.Size() > s.Terms.Limits.MaxImageBytes {
 		return out, s.errImageTooLarge()
@@ -41,7 +41,7 @@ func (s *Service) inspect(ctx context.Context, staged *arrival) (inspected, erro
 	out.metadata, err = findMetadata(ctx, staged, staged.Size(), out.info)
 	switch {
 	case errors.Is(err, mediainfo.ErrDamaged):
-		return out, refusedType(err)
+		return out, rejectedType(err)
 	case errors.Is(err, thumbnail.ErrSlow):
 		return out, errPictureSlow
 	case err != nil:
@@ -61,7 +61,7 @@ func (s *Service) inspect(ctx context.Context, staged *arrival) (inspected, erro
 	case errors.Is(err, thumbnail.ErrBusy):
 		return out, errPicturesBusy
 	case errors.Is(err, mediainfo.ErrDamaged), errors.Is(err, thumbnail.ErrUnsupported):
-		return out, refusedType(err)
+		return out, rejectedType(err)
 	case err != nil:
 		return out, fmt.Errorf("creating a thumbnail: %w", err)
 	}
@@ -122,8 +122,8 @@ var errVideosBusy = apierr.New(apierr.Unavailable,
 	"Too many videos of this team are being processed. Nothing was changed. Wait, then try again.").
 	With("reason", apierr.Busy).After(picturesRetryAfter)
 
-// refusedType returns the error for a file that is not accepted, with mediainfo's reason.
-func refusedType(err error) error {
+// rejectedType returns the error for a file that is not accepted, with mediainfo's reason.
+func rejectedType(err error) error {
 	detail := "The library accepts JPEG, PNG, WebP and GIF images and MP4 and QuickTime videos. This file is none " +
 		"of these."
 	if damaged, ok := errors.AsType[*mediainfo.DamageError](err); ok {

@@ -316,8 +316,8 @@ type metered struct {
 
 func (m metered) Read(p []byte) (int, error) {
 	n, err := m.Reader.Read(p)
-	if refused := m.to.take(n); refused != nil {
-		return 0, refused
+	if rejected := m.to.take(n); rejected != nil {
+		return 0, rejected
 	}
 	return n, err //nolint:wrapcheck // it wraps the reader
 }
@@ -335,7 +335,7 @@ func (a *arrival) sniff() error {
 	}
 	kind, err := mediainfo.Sniff(head[:n])
 	if err != nil {
-		return refusedType(err)
+		return rejectedType(err)
 	}
 	a.known = true
 	if most := a.s.Terms.Limits.MaxImageBytes; kind == Image && most < a.max {

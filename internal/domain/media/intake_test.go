@@ -164,9 +164,9 @@ func TestManyScansRejected(t *testing.T) {
 			t.Errorf("%d items were kept", len(items))
 		}
 		stored, fit := w.replaceBytes(t, w.add(t, plain), many), network.FileLimits{Types: []string{"image/png"}}
-		var refused *network.Error
+		var rejected *network.Error
 		if _, err := w.Files(w.team).
-			Open(t.Context(), stored.ID, fit); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
+			Open(t.Context(), stored.ID, fit); !errors.As(err, &rejected) || rejected.Class != network.RejectedMedia {
 			t.Errorf("for a network: %v", err)
 		}
 		if _, err := w.openFitted(t.Context(), stored, fit); apierr.FromError(err).Context["state"] != "damaged" {

@@ -125,7 +125,7 @@ func (s *Service) Receive(ctx context.Context, l VerifiedLink, f Incoming) (AddR
 	}
 	e, err := s.inspect(ctx, staged)
 	if apierr.Is(err, apierr.ValidationFailed) || apierr.Is(err, apierr.UploadTooLarge) {
-		return AddResult{}, s.refuseLink(ctx, l, err)
+		return AddResult{}, s.rejectLink(ctx, l, err)
 	}
 	if err != nil {
 		return AddResult{}, err
@@ -218,9 +218,9 @@ func (s *Service) updateBatch(ctx context.Context, tx *db.Tx, id string) error {
 	return job.Advance(ctx, tx, id, len(b.files)-links)
 }
 
-// refuseLink ends a link whose described bytes the library can never accept.
-func (s *Service) refuseLink(ctx context.Context, l VerifiedLink, cause error) error {
-	err := s.db.InTx(ctx, "media.refuse", func(ctx context.Context, tx *db.Tx) error {
+// rejectLink ends a link whose described bytes the library can never accept.
+func (s *Service) rejectLink(ctx context.Context, l VerifiedLink, cause error) error {
+	err := s.db.InTx(ctx, "media.reject", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := s.readBatch(ctx, tx, l.batch.job, s.db.ForUpdate()); err != nil {
 			return err
 		}
@@ -229,7 +229,7 @@ func (s *Service) refuseLink(ctx context.Context, l VerifiedLink, cause error) e
 		WHERE id = ? AND state = ? AND secret_hash = ?`,
 			string(Refused), rejectionReason(cause), db.Micros(tx.Now()), l.id, string(Waiting), l.hash[:])
 		if err != nil {
-			return fmt.Errorf("refusing a file: %w", err)
+			return fmt.Errorf("rejecting a file: %w", err)
 		}
 		if n == 0 {
 			return s.linkConflict(ctx, tx, l)
@@ -242,14 +242,14 @@ func (s *Service) refuseLink(ctx context.Context, l VerifiedLink, cause error) e
 	return cause
 }
 
-// refusesFile reports whether an error rejects the file for good, as opposed to a temporary failure.
-func refusesFile(err error) bool {
+// rejectsFile reports whether an error rejects the file for good, as opposed to a temporary failure.
+func rejectsFile(err error) bool {
 	f, is := errors.AsType[*apierr.Error](err)
 	return is && !f.IsServerError() && f.Code != apierr.RateLimited
 }
 
 // isPermanent reports whether an error ends the download of a file, with rejectionReason as its error code.
-func isPermanent(err error) bool { return refusesFile(err) || errors.Is(err, disk.ErrLow) }
+func isPermanent(err error) bool { return rejectsFile(err) || errors.Is(err, disk.ErrLow) }
 
 // rejectionReason returns the reason of a rejected file (contract, job error codes).
 func rejectionReason(cause error) string {

@@ -285,9 +285,9 @@ func TestMetadataCannotBeRemoved(t *testing.T) {
 		if raw := contentOf(t, shown); bytes.Contains(raw, location) || shown.Type != "image/jpeg" || shown.Name != "a file.jpg" {
 			t.Errorf("%s, %s: %q", shown.Name, shown.Type, raw)
 		}
-		var refused *network.Error
+		var rejected *network.Error
 		if _, err := w.Files(w.team).
-			Open(t.Context(), video.ID, network.FileLimits{}); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
+			Open(t.Context(), video.ID, network.FileLimits{}); !errors.As(err, &rejected) || rejected.Class != network.RejectedMedia {
 			t.Errorf("the video for a network: %v", err)
 		}
 		if _, err := w.OpenFile(t.Context(), w.person, video.ID, false); apierr.FromError(err).Context["state"] != "damaged" {

@@ -203,9 +203,9 @@ func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incom
 			},
 		})
 	}
-	if refusesFile(err) && !apierr.Is(err, apierr.UploadLinkClosed) {
+	if rejectsFile(err) && !apierr.Is(err, apierr.UploadLinkClosed) {
 		chosen.state, chosen.reason = Refused, rejectionReason(err)
-		noted := s.db.InTx(ctx, "media.page_refused", func(ctx context.Context, tx *db.Tx) error {
+		noted := s.db.InTx(ctx, "media.page_rejected", func(ctx context.Context, tx *db.Tx) error {
 			return s.recordPageFile(ctx, tx, b.job, chosen)
 		})
 		return AddResult{}, errors.Join(err, noted)

@@ -69,8 +69,8 @@ func TestAccountNotices(t *testing.T) {
 				must.Get(w.teams.Recover(t.Context(), "ada@harbour.example"))(t)
 			}, "A link to set a new password for your account was created"},
 			{"recovery mail failed", func() {
-				refuse := func(context.Context, team.LinkEmail) error { return errors.New("no such mailbox") }
-				if _, err := team.NewLinkMailer(w.teams, "https://press.example", refuse).Recover(t.Context(),
+				reject := func(context.Context, team.LinkEmail) error { return errors.New("no such mailbox") }
+				if _, err := team.NewLinkMailer(w.teams, "https://press.example", reject).Recover(t.Context(),
 					"ada@harbour.example"); err == nil {
 					t.Error("the mail was sent")
 				}
@@ -90,7 +90,7 @@ func TestAccountNotices(t *testing.T) {
 			{"directory linked", record(ada, "person.directory_linked",
 				adaID), "was linked to your organization’s directory"},
 			{"directory unlinked", record(0, "person.directory_unlinked", adaID), "no longer linked"},
-			{"directory refused", record(0, "person.directory_refused", adaID), "The attempt was blocked"},
+			{"directory rejected", record(0, "person.directory_refused", adaID), "The attempt was blocked"},
 			{"sign-ins removed", record(0, "person.sign_ins_removed", adaID), "were removed"},
 			{"keys revoked", func() {
 				w.recordAccountEvent(t, 0, "person.sign_ins_removed", adaID,

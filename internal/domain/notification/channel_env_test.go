@@ -17,7 +17,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// chats receives messages as the services do, and refuses what they would refuse.
+// chats receives messages as the services do, and rejects what they would reject.
 type chats struct {
 	t *testing.T
 

@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// A refused message is sent again with the same ID, at the earliest when the service says, and given up after the last attempt. The
+// A rejected message is sent again with the same ID, at the earliest when the service says, and given up after the last attempt. The
 // address, which is a secret, is in no error and not readable in the database.
 func TestChannelRetries(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
@@ -103,7 +103,7 @@ func TestChannelWaits(t *testing.T) {
 		w.clock.Advance(2 * time.Hour)
 		w.sendAll(t)
 		if got := links(); got != "p1 p2 " {
-			t.Errorf("refused messages: %s", got)
+			t.Errorf("rejected messages: %s", got)
 		}
 		c.answer(http.StatusInternalServerError)
 		w.fail(t, "p1", 1)

@@ -203,7 +203,7 @@ func TestChannelRemovedDuringEvent(t *testing.T) {
 	})
 }
 
-// Private hosts are refused unless the operator allows them, when a channel is added and when a message is sent.
+// Private hosts are rejected unless the operator allows them, when a channel is added and when a message is sent.
 func TestChannelPrivateHosts(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)

@@ -28,12 +28,12 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// mailServer is an SMTP server that stores or refuses mails.
+// mailServer is an SMTP server that stores or rejects mails.
 type mailServer struct {
-	mu       sync.Mutex
-	mails    []string
-	to       []string
-	refusing bool
+	mu        sync.Mutex
+	mails     []string
+	to        []string
+	rejecting bool
 }
 
 func (p *mailServer) NewSession(*smtp.Conn) (smtp.Session, error) { return &session{box: p}, nil }
@@ -54,7 +54,7 @@ func (s *session) Data(r io.Reader) error {
 	}
 	s.box.mu.Lock()
 	defer s.box.mu.Unlock()
-	if s.box.refusing {
+	if s.box.rejecting {
 		return &smtp.SMTPError{Code: 451, Message: "not now"}
 	}
 	s.box.mails, s.box.to = append(s.box.mails, string(raw)), append(s.box.to, s.to)
@@ -190,7 +190,7 @@ func TestMailLanguage(t *testing.T) {
 
 func TestMailRetries(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
-		w.box.refusing = true
+		w.box.rejecting = true
 		w.recordEvent(t, "key.created", "1", map[string]any{"level": "full"})
 		for range 40 {
 			w.clock.Advance(30 * time.Minute)
@@ -200,15 +200,15 @@ func TestMailRetries(t *testing.T) {
 		if len(list) != 1 || !list[0].Unmailed || list[0].Read {
 			t.Fatalf("notice %+v", list)
 		}
-		w.box.refusing = false
+		w.box.rejecting = false
 		w.clock.Advance(time.Hour)
 		w.checkMails(t, 0)
 
-		w.box.refusing = true
+		w.box.rejecting = true
 		w.recordEvent(t, "report.tracking_ended", "r1", map[string]any{"reason": "credits"})
 		w.clock.Advance(2 * time.Minute)
 		w.checkMails(t, 0)
-		w.box.refusing = false
+		w.box.rejecting = false
 		w.checkMails(t, 0) // before the retry delay
 		w.clock.Advance(2 * time.Minute)
 		w.checkMails(t, 1)

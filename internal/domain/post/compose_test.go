@@ -103,7 +103,7 @@ func TestCompose(t *testing.T) {
 	})
 }
 
-// The second of two concurrent edits is refused, so that it does not overwrite the first.
+// The second of two concurrent edits is rejected, so that it does not overwrite the first.
 func TestComposeConflict(t *testing.T) {
 	eachDatabaseWithMedia(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.Draft(t, "hello", time.Time{})
@@ -121,7 +121,7 @@ func TestComposeConflict(t *testing.T) {
 	})
 }
 
-func TestComposeRefuses(t *testing.T) {
+func TestComposeRejects(t *testing.T) {
 	eachDatabaseWithMedia(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.Draft(t, "hello", time.Time{})
 		seen := w.getPost(t, id).UpdatedAt

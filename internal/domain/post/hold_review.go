@@ -20,7 +20,7 @@ func (s *Service) ForceSubmit(ctx context.Context, tx *db.Tx, team int64, id str
 	if err != nil || p.Status != Scheduled || p.IsTemplate {
 		return false, "", err
 	}
-	refused, err := s.refusalWhenDue(ctx, tx, p)
+	rejected, err := s.rejectionWhenDue(ctx, tx, p)
 	if err != nil {
 		return false, "", err
 	}
@@ -30,7 +30,7 @@ func (s *Service) ForceSubmit(ctx context.Context, tx *db.Tx, team int64, id str
 		}
 	}
 	_, err = s.submit(ctx, tx, &p, p.Targets, auditlog.Actor{}, "")
-	return err == nil, refused, err
+	return err == nil, rejected, err
 }
 
 // OverdueSeries is a series with past occurrences that were not created.

@@ -129,7 +129,7 @@ func (s *Service) reads() []operation.Operation {
 				"a template, notes list skipped occurrences. A network's own message is in untrusted_content.",
 			Next: "Call retry_post for failed accounts after the cause is fixed, if it is outside the post " +
 				"(connection, " +
-				"quota, network). Refused content or media (rejected_content, rejected_media, duplicate_content, " +
+				"quota, network). Rejected content or media (rejected_content, rejected_media, duplicate_content, " +
 				"preflight_blocked) cannot be changed in a submitted post: create another post for these accounts " +
 				"with create_post. unconfirmed: the network may have the post, so it is not sent again until this " +
 				"is known.",
@@ -140,7 +140,7 @@ func (s *Service) reads() []operation.Operation {
 			Tool: "validate_post", Method: http.MethodGet, Path: "/posts/{post_id}/validation", Needs: access.Read,
 			Success: http.StatusOK,
 			Summary: "Validate a post",
-			Description: "Returns what the networks would refuse, whether the post needs the client's approval, and " +
+			Description: "Returns what the networks would reject, whether the post needs the client's approval, and " +
 				"how many posts are left this month. Call it before schedule_post and publish_post. Changes and " +
 				"sends nothing.",
 			Next: "Fix blocking problems with update_post, or for a submitted post with another post for the failed " +
@@ -192,7 +192,7 @@ func (s *Service) draftOperations() []operation.Operation {
 			Description: "Turns a scheduled post into a draft without a time; its content stays. For the template or " +
 				"an occurrence, the whole series is paused, which notes say; a person can resume it, or skip a " +
 				"single " +
-				"occurrence, in the app. A draft stays as it is. A submitted post is refused.",
+				"occurrence, in the app. A draft stays as it is. A submitted post is rejected.",
 			Next: "Call schedule_post to schedule it again. wrong_state: the post was already submitted and " +
 				"cannot be recalled.",
 			Idempotent: true,
@@ -212,7 +212,7 @@ func (s *Service) publishOperations() []operation.Operation {
 			Summary:  "Schedule a draft",
 			Description: "The post is published at that time without further confirmation, so call it only if the " +
 				"user asked for that time. A time without an offset is in the team's time zone; at most ten years " +
-				"ahead. Refused if the post needs approval, breaks a network's rule, or the month's posts are used up.",
+				"ahead. Rejected if the post needs approval, breaks a network's rule, or the month's posts are used up.",
 			Next: "Call cancel_post to unschedule it. preflight_blocked: validate_post lists what to fix. " +
 				"awaiting_client_approval: the client must approve it in the app. plan_limit_reached: the month's " +
 				"posts are used up. wrong_state: already scheduled or sent; update_post changes the time of a " +

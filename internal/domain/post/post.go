@@ -181,6 +181,6 @@ type Submission struct {
 	Post    Record
 	Job     job.Record
 	Targets []Target
-	// Refused is an error code. If it is set, nothing is sent, and every account fails with the code.
-	Refused string
+	// Rejected is an error code. If it is set, nothing is sent, and every account fails with the code.
+	Rejected string
 }

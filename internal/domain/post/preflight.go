@@ -2,19 +2,19 @@ package post
 
 // Forecast predicts what happens to a scheduled post when it is due.
 type Forecast struct {
-	Refused      bool     // a network would refuse the post, so nothing is sent
+	Rejected     bool     // a network would reject the post, so nothing is sent
 	Connected    []Target // accounts that the post is sent to
 	Disconnected []Target // disconnected accounts, which fail
 }
 
-// Predict returns what Release would do with a post. If one network refuses the post, it is sent to no account. A
+// Predict returns what Release would do with a post. If one network rejects the post, it is sent to no account. A
 // disconnected account only fails itself. Predict ignores approval and plan limits. language is the team's BCP 47
 // language tag.
 func (s *Service) Predict(p Record, language string) Forecast {
 	var out Forecast
 	for _, t := range p.Targets {
 		for _, problem := range s.contentProblems(p, t, language) {
-			out.Refused = out.Refused || problem.Blocking
+			out.Rejected = out.Rejected || problem.Blocking
 		}
 		if t.Active {
 			out.Connected = append(out.Connected, t)

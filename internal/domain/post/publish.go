@@ -146,10 +146,10 @@ func (s *Service) checkPublishable(ctx context.Context, tx *db.Tx, call operatio
 	return s.checkAllowance(ctx, tx, call, tx.Now())
 }
 
-// submit creates a job that sends a post to the given accounts. If refusal is set, nothing is sent, and every account
+// submit creates a job that sends a post to the given accounts. If rejection is set, nothing is sent, and every account
 // fails with this error code.
 func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Record, targets []Target, actor auditlog.Actor,
-	refusal string) (job.Record, error) {
+	rejection string) (job.Record, error) {
 	create := s.jobs.Start
 	if actor == (auditlog.Actor{}) {
 		create = s.jobs.Create // the limit on running jobs must not stop a due post
@@ -169,7 +169,7 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Record, targets []Ta
 		map[string]any{"job": j.ID, "accounts": len(targets)}); err != nil {
 		return j, err
 	}
-	return j, s.submitter.Submit(ctx, tx, s, Submission{Post: *p, Job: j, Targets: targets, Refused: refusal})
+	return j, s.submitter.Submit(ctx, tx, s, Submission{Post: *p, Job: j, Targets: targets, Rejected: rejection})
 }
 
 // retry sends a post to its failed accounts again and lists the accounts that it skips.
@@ -311,17 +311,17 @@ func (s *Service) Release(ctx context.Context, id string) error {
 		if p.isTooLate(tx.Now()) {
 			return s.skip(ctx, tx, &p)
 		}
-		refusal, err := s.refusalWhenDue(ctx, tx, p)
+		rejection, err := s.rejectionWhenDue(ctx, tx, p)
 		if err != nil {
 			return err
 		}
-		_, err = s.submit(ctx, tx, &p, p.Targets, auditlog.Actor{}, refusal)
+		_, err = s.submit(ctx, tx, &p, p.Targets, auditlog.Actor{}, rejection)
 		return err
 	})
 }
 
-// refusalWhenDue returns the error code with which a due post fails, or "" if it can be sent.
-func (s *Service) refusalWhenDue(ctx context.Context, q db.Querier, p Record) (string, error) {
+// rejectionWhenDue returns the error code with which a due post fails, or "" if it can be sent.
+func (s *Service) rejectionWhenDue(ctx context.Context, q db.Querier, p Record) (string, error) {
 	if p.needsApproval() {
 		return CodeMissedApproval, nil
 	}
@@ -329,7 +329,7 @@ func (s *Service) refusalWhenDue(ctx context.Context, q db.Querier, p Record) (s
 	if err := q.QueryRow(ctx, `SELECT content_language FROM teams WHERE id = ?`, p.TeamID).Scan(&language); err != nil {
 		return "", fmt.Errorf("reading the team of a due post: %w", err)
 	}
-	if s.Predict(p, language).Refused {
+	if s.Predict(p, language).Rejected {
 		return "preflight_blocked", nil
 	}
 	if p.OccursAt.IsZero() {

@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// A submitted post cannot be changed. To edit content that a network refused, a person creates an edited copy: a draft
+// A submitted post cannot be changed. To edit content that a network rejected, a person creates an edited copy: a draft
 // that takes over the failed accounts of the post. The original post and all its edited copies are a family.
 //
 // A copy uploads its media again, even if only the text differs. Several networks fix the text when an upload starts, and a

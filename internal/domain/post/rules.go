@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/job"
 )
 
-// MaxCaption is the maximum length of a caption, in characters. Longer captions are refused, never truncated.
+// MaxCaption is the maximum length of a caption, in characters. Longer captions are rejected, never truncated.
 const MaxCaption = 10_000
 
 const excerptLength = 140 // characters

@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Skip refuses posts that are not scheduled occurrences, and people who may not write.
-func TestSkipRefused(t *testing.T) {
+// Skip rejects posts that are not scheduled occurrences, and people who may not write.
+func TestSkipRejected(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		template := w.StartSeries(t, "FREQ=DAILY")
 		plain := w.Draft(t, "plain", time.Time{})
@@ -123,7 +123,7 @@ func TestSeriesOfPausedTeam(t *testing.T) {
 }
 
 // A due occurrence is checked like a scheduled post: network rules, approval and the monthly limit.
-func TestOccurrenceRefusedWhenDue(t *testing.T) {
+func TestOccurrenceRejectedWhenDue(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		must.NoError(t, w.Teams.SetPlan(t.Context(), w.Call.TeamID, "team", time.Time{}))
 		w.StartSeries(t, "FREQ=DAILY")

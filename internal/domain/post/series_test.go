@@ -56,7 +56,7 @@ func TestSeriesPublishes(t *testing.T) {
 	})
 }
 
-// Repeat refuses unsuitable posts, invalid rules and people without permission to publish.
+// Repeat rejects unsuitable posts, invalid rules and people without permission to publish.
 func TestRepeatablePosts(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		const daily = "FREQ=DAILY"

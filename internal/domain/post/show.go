@@ -133,7 +133,7 @@ type PostChange struct {
 	Problems []PostProblem `json:"problems"`
 }
 
-// PostProblem is something that a network would refuse.
+// PostProblem is something that a network would reject.
 type PostProblem struct {
 	Code      string `json:"code"`
 	Blocking  bool   `json:"blocking" jsonschema:"Whether it prevents publishing."`

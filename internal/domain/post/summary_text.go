@@ -75,20 +75,20 @@ func (p Record) summarizeApproval() string {
 	return ""
 }
 
-// refusals are the error codes for content that a network refuses. Retrying the same content fails again.
-var refusals = []string{"rejected_content", "rejected_media", "duplicate_content", "preflight_blocked"}
+// rejections are the error codes for content that a network rejects. Retrying the same content fails again.
+var rejections = []string{"rejected_content", "rejected_media", "duplicate_content", "preflight_blocked"}
 
-// summarizeFailures explains what to do about each failed account. Refused content needs another post, because a
+// summarizeFailures explains what to do about each failed account. Rejected content needs another post, because a
 // submitted post cannot be changed.
 func summarizeFailures(targets []Target) string {
-	retryable, refused, unconfirmed := []string{}, []string{}, []string{}
+	retryable, rejected, unconfirmed := []string{}, []string{}, []string{}
 	for _, t := range targets {
 		account := fmt.Sprintf("account %d (%s)", t.AccountID, t.ErrorCode)
 		switch {
 		case t.State == TargetUnconfirmed:
 			unconfirmed = append(unconfirmed, account)
-		case t.State == TargetFailed && slices.Contains(refusals, t.ErrorCode):
-			refused = append(refused, account)
+		case t.State == TargetFailed && slices.Contains(rejections, t.ErrorCode):
+			rejected = append(rejected, account)
 		case t.State == TargetFailed:
 			retryable = append(retryable, account)
 		}
@@ -99,7 +99,7 @@ func summarizeFailures(targets []Target) string {
 		advice   string
 	}{
 		{retryable, "Failed; call retry_post after the cause is fixed"},
-		{refused, "Refused because of content or media; create another post for these with create_post"},
+		{rejected, "Rejected because of content or media; create another post for these with create_post"},
 		{unconfirmed, "Unconfirmed; may already be published, so it is not sent again until that is known"},
 	} {
 		if len(part.accounts) > 0 {

@@ -68,7 +68,7 @@ func (s *Service) problems(call operation.Call, p Record, only *int64) []PostPro
 
 const codeAccountInactive = "account_inactive"
 
-// contentProblems returns the reasons why a target's network would refuse the post.
+// contentProblems returns the reasons why a target's network would reject the post.
 func (s *Service) contentProblems(p Record, t Target, language string) []PostProblem {
 	n, err := s.accounts.Network(t.Platform)
 	if err != nil {
@@ -116,7 +116,7 @@ func rejectBlocking(problems []PostProblem) error {
 		return nil
 	}
 	return apierr.New(apierr.PreflightBlocked,
-		"A network would refuse the post, so nothing was sent. For details, validate it with "+
+		"A network would reject the post, so nothing was sent. For details, validate it with "+
 			"validate_post or GET /posts/{post_id}/validation: "+
 			strings.Join(codes, ", ")+".").With("problems", codes)
 }

@@ -24,7 +24,7 @@ func BenchmarkTakeFreeCall(b *testing.B) {
 				actor := callActor(ids[int(next.Add(1))%teams], 1<<40, "Europe/Berlin")
 				for pb.Next() {
 					if take(b, c, actor) == nil {
-						b.Fatal("refused")
+						b.Fatal("rejected")
 					}
 				}
 			})

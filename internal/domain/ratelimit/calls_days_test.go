@@ -185,7 +185,7 @@ func TestLimitChangeDuringDay(t *testing.T) {
 			wantThrough := s.through
 			if s.limit == -1 {
 				if take(t, c, w.berlin(-1)) == nil {
-					t.Error("a call without a limit was refused")
+					t.Error("a call without a limit was rejected")
 				}
 			} else if n := drain(t, c, w.berlin(s.limit)); n != wantThrough {
 				t.Errorf("limit %d: %d were let through, want %d", s.limit, n, wantThrough)

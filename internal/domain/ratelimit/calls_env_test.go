@@ -86,7 +86,7 @@ func callActor(team, limit int64, zone string) *access.Actor {
 
 func (w callDay) berlin(limit int64) *access.Actor { return w.actor(limit, "Europe/Berlin") }
 
-// take takes one call, or returns nil if it is refused.
+// take takes one call, or returns nil if it is rejected.
 func take(t fatalReporter, c *FreeCalls, a *access.Actor) interface{ Return() } {
 	t.Helper()
 	call, ok, err := c.Take(context.Background(), a)
@@ -95,14 +95,14 @@ func take(t fatalReporter, c *FreeCalls, a *access.Actor) interface{ Return() } 
 	}
 	if !ok {
 		if call != nil {
-			t.Fatalf("a refused call was returned: %v", call)
+			t.Fatalf("a rejected call was returned: %v", call)
 		}
 		return nil
 	}
 	return call
 }
 
-// drain takes calls until one is refused, and returns their number.
+// drain takes calls until one is rejected, and returns their number.
 func drain(t fatalReporter, c *FreeCalls, a *access.Actor) int64 {
 	t.Helper()
 	n := int64(0)

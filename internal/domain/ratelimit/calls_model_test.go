@@ -97,7 +97,7 @@ func (m *callModel) take(t *rapid.T) {
 	for range rapid.IntRange(1, 60).Draw(t, "calls") {
 		call, ok := take(t, n.calls, actor).(*freeCall)
 		if !ok {
-			m.checkRefusal(t, n)
+			m.checkRejection(t, n)
 			return
 		}
 		if call.since != m.day.since {
@@ -117,12 +117,12 @@ func (m *callModel) take(t *rapid.T) {
 	m.observe(t, n)
 }
 
-// checkRefusal checks that a refusal has a reason.
-func (m *callModel) checkRefusal(t *rapid.T, n *callNode) {
+// checkRejection checks that a rejection has a reason.
+func (m *callModel) checkRejection(t *rapid.T, n *callNode) {
 	m.observe(t, n)
 	today := m.day.at(n.clock.Now(), callActor(m.team, 0, n.zone).Zone)
 	if today.used < n.limit && m.elapsed-m.lastDecrease >= spentTTL {
-		t.Fatalf("refused with %d of %d used", today.used, n.limit)
+		t.Fatalf("rejected with %d of %d used", today.used, n.limit)
 	}
 }
 

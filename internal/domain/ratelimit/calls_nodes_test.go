@@ -31,7 +31,7 @@ func TestFreeCallsOfFourNodes(t *testing.T) {
 	}
 }
 
-// allowOnFourNodes returns how many calls of 64 clients four nodes allow until each client is refused.
+// allowOnFourNodes returns how many calls of 64 clients four nodes allow until each client is rejected.
 func (w callDay) allowOnFourNodes(t *testing.T, limit int64, next func(client int) int) int64 {
 	t.Helper()
 	nodes := []*FreeCalls{w.node(t, nil), w.node(t, nil), w.node(t, nil), w.node(t, nil)}
@@ -61,7 +61,7 @@ func TestDeadNodeLease(t *testing.T) {
 			w.team = addCallTeam(t, w.db, "Europe/Berlin")
 			dead, living := w.node(t, nil), w.node(t, nil)
 			if take(t, dead, w.berlin(limit)) == nil {
-				t.Fatal("refused")
+				t.Fatal("rejected")
 			}
 			if n := drain(t, living, w.berlin(limit)); n != limit-lost {
 				t.Errorf("limit %d: the other node allowed %d calls", limit, n)

@@ -18,7 +18,7 @@ func TestFreeCallsEndAtTheLimit(t *testing.T) {
 		wantLeft(t, c, actor, 250)
 		for n := range int64(250) {
 			if take(t, c, actor) == nil {
-				t.Fatalf("call %d was refused", n+1)
+				t.Fatalf("call %d was rejected", n+1)
 			}
 			wantLeft(t, c, actor, 249-n)
 		}
@@ -36,7 +36,7 @@ func TestUnlimitedFreeCalls(t *testing.T) {
 	unlimited, none := callActor(1, -1, "UTC"), callActor(1, 0, "UTC")
 	call := take(t, c, unlimited)
 	if call == nil {
-		t.Fatal("refused")
+		t.Fatal("rejected")
 	}
 	call.Return()
 	wantLeft(t, c, unlimited, -1)
@@ -56,7 +56,7 @@ func TestLeasesFromMemory(t *testing.T) {
 			d := testkit.Open(t, w.url, w.clock)
 			c, actor := NewFreeCalls(d), callActor(addCallTeam(t, d, "Europe/Berlin"), limit, "Europe/Berlin")
 			if take(t, c, actor) == nil {
-				t.Fatal("refused")
+				t.Fatal("rejected")
 			}
 			if limit == 1 && take(t, c, actor) != nil {
 				t.Fatal("a call beyond the limit was allowed")
@@ -64,7 +64,7 @@ func TestLeasesFromMemory(t *testing.T) {
 			_ = d.Close()
 			for range leased - 1 {
 				if take(t, c, actor) == nil {
-					t.Fatal("refused")
+					t.Fatal("rejected")
 				}
 			}
 			_, ok, err := c.Take(t.Context(), actor)
@@ -121,7 +121,7 @@ func TestCountFreeUsesTheLease(t *testing.T) {
 		c, actor := NewFreeCalls(w.db), w.berlin(3)
 		for range 2 {
 			if take(t, c, actor) == nil {
-				t.Fatal("refused within the allowance")
+				t.Fatal("rejected within the allowance")
 			}
 		}
 		paid := take(t, c, actor) // before it is paid for
@@ -187,8 +187,8 @@ func TestCountFree(t *testing.T) {
 	})
 }
 
-// TestRefusalsWriteNothing checks that an empty allowance is cached for a second, and then read without writing.
-func TestRefusalsWriteNothing(t *testing.T) {
+// TestRejectionsWriteNothing checks that an empty allowance is cached for a second, and then read without writing.
+func TestRejectionsWriteNothing(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		c, other, actor := NewFreeCalls(w.db), w.node(t, nil), w.berlin(100)
 		call := take(t, other, actor)

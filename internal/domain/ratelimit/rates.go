@@ -27,7 +27,7 @@ type RatesOptions struct {
 	Log   *slog.Logger     // receives outages of Redis; may be nil
 }
 
-// Rates limits the rates of callers: across all nodes while Redis answers, or else per node. Refused calls are not
+// Rates limits the rates of callers: across all nodes while Redis answers, or else per node. Rejected calls are not
 // counted.
 type Rates struct {
 	gauges map[pipeline.Scope]*gauge

@@ -30,7 +30,7 @@ func TestRates(t *testing.T) {
 		checkRate(t, take(), rate)
 	}
 	rate.Limited, rate.RetryAfter = true, 500*time.Millisecond
-	for range 100 { // refused calls do not count
+	for range 100 { // rejected calls do not count
 		checkRate(t, take(), rate)
 	}
 	clock.Advance(499 * time.Millisecond)
@@ -104,7 +104,7 @@ func TestMaxCallers(t *testing.T) {
 		}
 	}
 	if !first() {
-		t.Error("the first call is refused")
+		t.Error("the first call is rejected")
 	}
 	others(65_535)
 	if first() {

@@ -142,7 +142,7 @@ func (s *redisStore) redact(err error) string {
 	return strings.ReplaceAll(err.Error(), s.opts.Password, "…")
 }
 
-// Only the compare-and-swap is the library's. Its other methods lose the cause of refused connections and give counts
+// Only the compare-and-swap is the library's. Its other methods lose the cause of rejected connections and give counts
 // too short a lifetime.
 var _ throttled.GCRAStoreCtx = (*redisStore)(nil)
 

@@ -42,7 +42,7 @@ func newNode(t *testing.T, url string, within time.Duration) *node {
 	return n
 }
 
-// through makes calls until one is refused, and checks their number.
+// through makes calls until one is rejected, and checks their number.
 func (n *node) through(t *testing.T, want int) {
 	t.Helper()
 	for i := range want + 1 {

@@ -69,10 +69,10 @@ func (s *Service) sourceUnreachable(ctx context.Context, err error) error {
 			"one. Nothing was done or charged.").Wrap(err)
 	}
 	s.Log.WarnContext(ctx, "a provider of public metrics is unreachable", "error", err)
-	refusal := apierr.New(apierr.ProviderUnavailable, "The provider of these metrics is unreachable. Nothing was done or "+
+	rejection := apierr.New(apierr.ProviderUnavailable, "The provider of these metrics is unreachable. Nothing was done or "+
 		"charged. Try again later.").Wrap(err)
 	if u, ok := errors.AsType[*provider.Unavailable](err); ok && u.After > 0 {
-		return refusal.After(u.After)
+		return rejection.After(u.After)
 	}
-	return refusal
+	return rejection
 }

@@ -52,7 +52,7 @@ func (s *Service) trackPrice(ctx context.Context, call operation.Call, in TrackI
 func (r record) enablesTracking(in TrackInput) bool { return in.Enabled && !r.tracked }
 
 // trackCallsSource reports whether the call starts a refresh at once, as turning on tracking of a hashtag report does.
-// Missing reports are refused later.
+// Missing reports are rejected later.
 func (s *Service) trackCallsSource(ctx context.Context, call operation.Call, in TrackInput) (bool, error) {
 	if !in.Enabled || in.Type != Hashtag || s.refreshCost(Hashtag) == 0 {
 		return false, nil

@@ -148,7 +148,7 @@ func reason(err error) any { return apierr.FromError(err).Context["reason"] }
 
 func argument(err error) any { return apierr.FromError(err).Context["argument"] }
 
-func TestInvalidKeysRefused(t *testing.T) {
+func TestInvalidKeysRejected(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.addStaff(t)
 		h := w.Admin(s.owner, w.team.ID)

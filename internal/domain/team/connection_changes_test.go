@@ -16,8 +16,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Connect refuses capabilities beyond the person's role, people who are not members, and teams without API keys.
-func TestConnectRefused(t *testing.T) {
+// Connect rejects capabilities beyond the person's role, people who are not members, and teams without API keys.
+func TestConnectRejected(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.addStaff(t)
 		stranger := must.Get(w.AddPerson(ctx, "Sam", "sam@example.com", "correct horse quartz"))(t)

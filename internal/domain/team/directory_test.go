@@ -157,7 +157,7 @@ func TestDirectoryLinksConfirmedAccount(t *testing.T) {
 			}
 		}
 		if n := w.count(t, "events WHERE kind = 'person.directory_refused'"); n != 2 {
-			t.Errorf("%d refusal events, want 2", n)
+			t.Errorf("%d rejection events, want 2", n)
 		}
 		if p, err := w.FromDirectory(t.Context(), identity("ada", "married@example.com"), ""); err != nil || p.ID != 1 {
 			t.Errorf("a changed address: %+v (%v)", p, err)

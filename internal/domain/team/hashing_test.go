@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/domain/team"
 )
 
-// At most 16 sign-ins by strangers wait for a password hash, at most 8 of them from one client. Others are refused
-// immediately. A known browser is never refused.
+// At most 16 sign-ins by strangers wait for a password hash, at most 8 of them from one client. Others are rejected
+// immediately. A known browser is never rejected.
 func TestHashQueueLimit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

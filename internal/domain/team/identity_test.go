@@ -107,7 +107,7 @@ func TestNewPasswordRemovesCredentials(t *testing.T) {
 		if err == nil {
 			t.Fatal("ChangePassword accepted a wrong password")
 		}
-		checkRemaining("a refused change", "Passkey own", "Passkey planted", "Assistant Claude (Harbour)")
+		checkRemaining("a rejected change", "Passkey own", "Passkey planted", "Assistant Claude (Harbour)")
 		must.Get(signIns.ChangePassword(t.Context(),
 			team.Change{
 				Person: 1, Old: "correct horse quartz", New: goodPassword,

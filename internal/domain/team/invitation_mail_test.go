@@ -47,7 +47,7 @@ func TestInvitationMailHasOneLink(t *testing.T) {
 	})
 }
 
-// Names with URLs are refused. A team that already has such a name can still change its other settings.
+// Names with URLs are rejected. A team that already has such a name can still change its other settings.
 func TestNamesWithWebAddress(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		const address = "Log in at https://evil.example"
@@ -92,7 +92,7 @@ func TestInvitationMailLimits(t *testing.T) {
 				}[w.db.Postgres()]+`), CAST(? AS BIGINT), 1, 1, CAST(? AS BIGINT), 1 FROM n`,
 				n, to, fmt.Sprint(by, "-", to, "-", n, "-"), by, db.Micros(w.db.Now()))
 		}
-		expectRefusal := func(want string, to string, by int64) {
+		expectRejection := func(want string, to string, by int64) {
 			t.Helper()
 			_, err := letters.Invite(t.Context(), by, w.team.ID, to, access.Editor)
 			if got := apierr.FromError(err).Detail; want == "" && err != nil || want != "" && !strings.Contains(got, want) {
@@ -100,15 +100,15 @@ func TestInvitationMailLimits(t *testing.T) {
 			}
 		}
 		other, _ := w.addSecondTeam(t)
-		expectRefusal("", "first@example.com", 1)
+		expectRejection("", "first@example.com", 1)
 		insertMailed(10, 99, other.ID)
-		expectRefusal("too many invitations", "someone@example.com", 1)
+		expectRejection("too many invitations", "someone@example.com", 1)
 		insertMailed(19, 98, w.team.ID)
-		expectRefusal("on its first day", "second@example.com", 1)
-		expectRefusal("", "third@example.com", 0)
+		expectRejection("on its first day", "second@example.com", 1)
+		expectRejection("", "third@example.com", 0)
 		w.exec(t, `UPDATE teams SET created_at = 1`)
-		expectRefusal("", "fourth@example.com", 1)
+		expectRejection("", "fourth@example.com", 1)
 		insertMailed(98, 1, other.ID)
-		expectRefusal("You have sent 100", "fifth@example.com", 1)
+		expectRejection("You have sent 100", "fifth@example.com", 1)
 	})
 }

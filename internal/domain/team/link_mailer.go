@@ -173,14 +173,14 @@ func checkMailLimits(ctx context.Context, tx *db.Tx, by, team int64, email strin
 	if err := tx.QueryRow(ctx, `SELECT created_at FROM teams WHERE id = ?`, team).Scan(&created); err != nil {
 		return fmt.Errorf("reading how old a team is: %w", err)
 	}
-	if refusal := n.refusal(by, db.Time(created).After(since)); refusal != nil {
-		return refusal.With("scope", "mail").After(day)
+	if rejection := n.rejection(by, db.Time(created).After(since)); rejection != nil {
+		return rejection.With("scope", "mail").After(day)
 	}
 	return nil
 }
 
-// refusal returns an error for the limit that is reached, or nil.
-func (n mailCounts) refusal(by int64, isNew bool) *apierr.Error {
+// rejection returns an error for the limit that is reached, or nil.
+func (n mailCounts) rejection(by int64, isNew bool) *apierr.Error {
 	switch {
 	case n.teamToAddress >= mailsPerAddressDay:
 		return apierr.Newf(apierr.RateLimited, "This address was invited %d times within a day. Try again tomorrow.", n.teamToAddress)

@@ -153,7 +153,7 @@ func TestMailedInvitationLimit(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		if open, err := w.Invitations(t.Context(), w.team.ID); err != nil || len(open) != 1 {
-			t.Errorf("the refused call changed invitations: %+v (%v)", open, err)
+			t.Errorf("the rejected call changed invitations: %+v (%v)", open, err)
 		}
 	})
 }

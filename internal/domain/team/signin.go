@@ -113,27 +113,27 @@ func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
 func (s *SignIns) checkPassword(ctx context.Context, a Attempt, account signInAccount, wrongErr error) error {
 	client, caller := throttle.NewKey("client %s", a.From), passwords.ClientCaller(a.From)
 	tries := []throttle.Try{
-		{Counter: s.pairs, Key: throttle.NewKey("email %s client %s", a.Email, a.From), Forgets: true, Refusal: tooManyPasswords},
-		{Counter: s.clients, Key: client, Refusal: tooManyPasswords},
+		{Counter: s.pairs, Key: throttle.NewKey("email %s client %s", a.Email, a.From), Forgets: true, Rejection: tooManyPasswords},
+		{Counter: s.clients, Key: client, Rejection: tooManyPasswords},
 	}
 	if site := loadshed.SitePrefix(a.From); site != a.From {
 		tries = append(tries,
-			throttle.Try{Counter: s.sites, Key: throttle.NewKey("site %s", site), Refusal: tooManyPasswords})
+			throttle.Try{Counter: s.sites, Key: throttle.NewKey("site %s", site), Rejection: tooManyPasswords})
 	}
 	tries = append(tries,
-		throttle.Try{Counter: s.strangers, Key: throttle.NewKey("email %s", a.Email), Refusal: tooManyPasswordsForEmail})
+		throttle.Try{Counter: s.strangers, Key: throttle.NewKey("email %s", a.Email), Rejection: tooManyPasswordsForEmail})
 	tokens, err := knownbrowser.Tokens(ctx, s.db, a.Browser, s.db.Now())
 	if err != nil {
 		return err
 	}
 	token := tokens[account.ID]
 	if token != "" {
-		own := throttle.Try{Counter: s.known, Key: throttle.NewKey("browser %s", token), Forgets: true, Refusal: tooManyPasswords}
+		own := throttle.Try{Counter: s.known, Key: throttle.NewKey("browser %s", token), Forgets: true, Rejection: tooManyPasswords}
 		tries, caller = []throttle.Try{own}, passwords.PersonCaller(account.ID)
 	}
 	err = throttle.Guess(ctx, tries, func() error { return s.comparePassword(ctx, caller, account, a.Password, wrongErr) })
 	if token != "" && errors.Is(err, wrongErr) {
-		s.clients.Charge(client) // Count the failure without refusing the attempt.
+		s.clients.Charge(client) // Count the failure without rejecting the attempt.
 	}
 	return err
 }
@@ -153,7 +153,7 @@ func (s *SignIns) GuessCode(ctx context.Context, person int64, browser string, c
 	if token := tokens[person]; token != "" {
 		key = throttle.NewKey("code of %d browser %s", person, token)
 	}
-	return throttle.Guess(ctx, []throttle.Try{{Counter: s.known, Key: key, Forgets: true, Refusal: tooManyCodes}}, check)
+	return throttle.Guess(ctx, []throttle.Try{{Counter: s.known, Key: key, Forgets: true, Rejection: tooManyCodes}}, check)
 }
 
 // CheckSecret checks a secret that cannot be guessed, such as a link or a passkey. A check that returns not_found or

@@ -171,7 +171,7 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-func TestInvalidInputRefused(t *testing.T) {
+func TestInvalidInputRejected(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx := t.Context()
 		for name, err := range map[string]error{

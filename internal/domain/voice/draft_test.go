@@ -17,10 +17,10 @@ func TestDraft(t *testing.T) {
 			t.Errorf("the draft is %+v", d)
 		}
 		_, err = w.Draft(ctx, callAs(w.call, access.Viewer, 0), id)
-		w.mustRefuse(err, apierr.WriteNotAllowed, "", "")
+		w.mustReject(err, apierr.WriteNotAllowed, "", "")
 		other := w.newTeam("eve@harbour.example", "en")
 		_, err = w.Draft(ctx, other, id)
-		w.mustRefuse(err, apierr.NotFound, "", "")
+		w.mustReject(err, apierr.NotFound, "", "")
 
 		m, err := w.AddMaterial(ctx, w.call, id, NewMaterial{Text: "once"})
 		w.must(err)
@@ -28,14 +28,14 @@ func TestDraft(t *testing.T) {
 			t.Errorf("%+v (%v)", got, err)
 		}
 		_, err = w.Material(ctx, other, id, m.ID)
-		w.mustRefuse(err, apierr.NotFound, "", "")
+		w.mustReject(err, apierr.NotFound, "", "")
 		_, err = w.Material(ctx, callAs(w.call, access.Owner, 5), id, m.ID)
-		w.mustRefuse(err, apierr.NotFound, "", "")
+		w.mustReject(err, apierr.NotFound, "", "")
 
 		if home, err := w.Home(ctx, id, []int64{other.TeamID, w.call.TeamID}); err != nil || home != w.call.TeamID {
 			t.Errorf("the voice belongs to team %d (%v)", home, err)
 		}
 		_, err = w.Home(ctx, id, []int64{other.TeamID})
-		w.mustRefuse(err, apierr.NotFound, "", "")
+		w.mustReject(err, apierr.NotFound, "", "")
 	})
 }

@@ -82,8 +82,8 @@ func (w env) must(err error) {
 	must.NoError(w.t, err)
 }
 
-// mustRefuse fails unless an error has the code and, for a validation error, the reason.
-func (w env) mustRefuse(err error, code apierr.Code, reason, argument string) {
+// mustReject fails unless an error has the code and, for a validation error, the reason.
+func (w env) mustReject(err error, code apierr.Code, reason, argument string) {
 	w.t.Helper()
 	got := apierr.FromError(err)
 	if err == nil || got.Code != code || reason != "" && got.Context["reason"] != reason || argument != "" &&

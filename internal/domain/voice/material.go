@@ -152,7 +152,7 @@ func textMaterial(text string) (Material, error) {
 	var t normalizer
 	text = t.lines("text", text, MaxMaterial)
 	if text == "" {
-		t.refuse(errOneMaterial)
+		t.reject(errOneMaterial)
 	}
 	return Material{Kind: TextMaterial, Content: text}, t.err
 }
@@ -165,8 +165,8 @@ func linkMaterial(address string) (Material, error) {
 	link, err := safehttp.Address(address)
 	if err != nil {
 		detail := "This link is not allowed."
-		if refused, ok := errors.AsType[*safehttp.Error](err); ok {
-			detail = refused.Detail
+		if rejected, ok := errors.AsType[*safehttp.Error](err); ok {
+			detail = rejected.Detail
 		}
 		return Material{}, apierr.Invalid(apierr.NotAllowedValue, "link", detail).Wrap(err)
 	}

@@ -62,9 +62,9 @@ func TestMaterial(t *testing.T) {
 		if got := w.materials(other); len(got) != 0 {
 			t.Errorf("the other voice has %+v", got)
 		}
-		w.mustRefuse(w.RemoveMaterial(ctx, w.call, other, 2), apierr.NotFound, "", "")
+		w.mustReject(w.RemoveMaterial(ctx, w.call, other, 2), apierr.NotFound, "", "")
 		w.must(w.RemoveMaterial(ctx, w.call, id, 2))
-		w.mustRefuse(w.RemoveMaterial(ctx, w.call, id, 2), apierr.NotFound, "", "")
+		w.mustReject(w.RemoveMaterial(ctx, w.call, id, 2), apierr.NotFound, "", "")
 		if diff := cmp.Diff([]Material{want[0], want[2]}, w.materials(id)); diff != "" {
 			t.Error(diff)
 		}
@@ -75,7 +75,7 @@ func TestMaterial(t *testing.T) {
 	})
 }
 
-func TestMaterialRefused(t *testing.T) {
+func TestMaterialRejected(t *testing.T) {
 	forEachDatabase(t, func(w env) {
 		ctx, id := w.t.Context(), w.make("Plain")
 		theirs := w.newTeam("eve@other.example", "en")
@@ -116,7 +116,7 @@ func TestMaterialRefused(t *testing.T) {
 				"post_id"},
 		} {
 			_, err := w.AddMaterial(ctx, w.call, id, c.given)
-			if w.mustRefuse(err, c.code, c.reason, c.argument); strings.Contains(fmt.Sprint(err), key) {
+			if w.mustReject(err, c.code, c.reason, c.argument); strings.Contains(fmt.Sprint(err), key) {
 				t.Errorf("%s: the error contains a secret: %v", name, err)
 			}
 		}
@@ -149,7 +149,7 @@ func TestMaterialLimit(t *testing.T) {
 			t.Errorf("%d pieces of material, want %d", n, MaxMaterials)
 		}
 		_, err := w.AddMaterial(ctx, w.call, id, NewMaterial{Text: "one more"})
-		w.mustRefuse(err, apierr.ValidationFailed, apierr.OutOfRange, "")
+		w.mustReject(err, apierr.ValidationFailed, apierr.OutOfRange, "")
 		_, err = w.AddMaterial(ctx, w.call, id, NewMaterial{Text: "text 0"})
 		w.must(err)
 	})
@@ -170,10 +170,10 @@ func TestMaterialAccess(t *testing.T) {
 			{callAs(w.call, access.Client, 0), apierr.WriteNotAllowed},
 		} {
 			_, err := w.Materials(ctx, c.call, id)
-			w.mustRefuse(err, c.code, "", "")
+			w.mustReject(err, c.code, "", "")
 			_, err = w.AddMaterial(ctx, c.call, id, NewMaterial{Text: "more"})
-			w.mustRefuse(err, c.code, "", "")
-			w.mustRefuse(w.RemoveMaterial(ctx, c.call, id, m.ID), c.code, "", "")
+			w.mustReject(err, c.code, "", "")
+			w.mustReject(w.RemoveMaterial(ctx, c.call, id, m.ID), c.code, "", "")
 		}
 		if _, err := w.Materials(ctx, callAs(w.call, access.Editor, 0), id); err != nil {
 			t.Error(err)

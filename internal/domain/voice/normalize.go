@@ -21,7 +21,7 @@ func normalize(d Draft) (Draft, error) {
 	var t normalizer
 	d.Name = t.line("name", d.Name, MaxName)
 	if d.Name == "" {
-		t.refuse(apierr.Invalid(apierr.MissingArgument, "name", "A brand voice needs a name."))
+		t.reject(apierr.Invalid(apierr.MissingArgument, "name", "A brand voice needs a name."))
 	}
 	d.BusinessDescription = t.lines("business_description", d.BusinessDescription, MaxDescription)
 	d.Tone = t.lines("tone", d.Tone, MaxTone)
@@ -54,7 +54,7 @@ func checkTotalLength(d Draft) error {
 // normalizer normalizes texts and stores the first error.
 type normalizer struct{ err error }
 
-func (t *normalizer) refuse(err error) {
+func (t *normalizer) reject(err error) {
 	if t.err == nil {
 		t.err = err
 	}
@@ -73,15 +73,15 @@ func (t *normalizer) line(argument, text string, limit int) string {
 func (t *normalizer) text(argument, text string, limit int, tidy func(string) string) string {
 	switch {
 	case !utf8.ValidString(text):
-		t.refuse(apierr.Invalidf(apierr.Malformed, argument, "The argument %s is not valid Unicode.", argument))
+		t.reject(apierr.Invalidf(apierr.Malformed, argument, "The argument %s is not valid Unicode.", argument))
 		return ""
 	case apikey.In(text):
-		t.refuse(errSecret.With("argument", argument))
+		t.reject(errSecret.With("argument", argument))
 		return ""
 	}
 	text = tidy(text)
 	if utf8.RuneCountInString(text) > limit {
-		t.refuse(apierr.Invalidf(apierr.TooLong, argument, "The argument %s is limited to %d characters.",
+		t.reject(apierr.Invalidf(apierr.TooLong, argument, "The argument %s is limited to %d characters.",
 			argument, limit))
 	}
 	return text
@@ -99,7 +99,7 @@ func (t *normalizer) audiences(given []BrandVoiceAudience) []BrandVoiceAudience 
 			continue
 		}
 		if a.Name == "" {
-			t.refuse(apierr.Invalid(apierr.MissingArgument, "audiences.name", "Each audience needs a name."))
+			t.reject(apierr.Invalid(apierr.MissingArgument, "audiences.name", "Each audience needs a name."))
 		}
 		out = append(out, a)
 	}
@@ -128,7 +128,7 @@ func (t *normalizer) list(argument string, given []string, limit, longest int) [
 
 func (t *normalizer) checkCount(argument string, n, limit int) {
 	if n > limit {
-		t.refuse(apierr.Invalidf(apierr.TooLong, argument, "The argument %s is limited to %d items.",
+		t.reject(apierr.Invalidf(apierr.TooLong, argument, "The argument %s is limited to %d items.",
 			argument, limit))
 	}
 }
@@ -136,14 +136,14 @@ func (t *normalizer) checkCount(argument string, n, limit int) {
 // checkDisjoint fails if an item is both to be used and to be avoided.
 func (t *normalizer) checkDisjoint(argument string, use, avoid []string) {
 	if slices.ContainsFunc(avoid, func(text string) bool { return slices.Contains(use, text) }) {
-		t.refuse(apierr.Invalidf(apierr.NotAllowedValue, argument, "The argument %s contains items that are also to be used.",
+		t.reject(apierr.Invalidf(apierr.NotAllowedValue, argument, "The argument %s contains items that are also to be used.",
 			argument))
 	}
 }
 
 func (t *normalizer) oneOf(argument, value string, values ...string) {
 	if value != "" && !slices.Contains(values, value) {
-		t.refuse(apierr.Invalidf(apierr.NotAllowedValue, argument, "The argument %s must be one of: %s.",
+		t.reject(apierr.Invalidf(apierr.NotAllowedValue, argument, "The argument %s must be one of: %s.",
 			argument, strings.Join(values, ", ")))
 	}
 }
@@ -154,7 +154,7 @@ func (t *normalizer) language(text string) string {
 	}
 	name, ok := canonicalLanguage(text)
 	if !ok {
-		t.refuse(apierr.Invalid(apierr.Malformed, "content_language",
+		t.reject(apierr.Invalid(apierr.Malformed, "content_language",
 			"The argument content_language must be a BCP 47 language tag, such as en, pt-BR or zh-Hant."))
 	}
 	return name
@@ -162,7 +162,7 @@ func (t *normalizer) language(text string) string {
 
 const maxLanguageBytes = 35 // minimum that implementations must support (RFC 5646, section 4.4.1)
 
-// canonicalLanguage returns a BCP 47 tag in canonical form. Tags with extensions are refused, because those select
+// canonicalLanguage returns a BCP 47 tag in canonical form. Tags with extensions are rejected, because those select
 // calendars and collations.
 func canonicalLanguage(text string) (string, bool) {
 	text = strings.TrimSpace(text)

@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-func TestNormalizeRefuses(t *testing.T) {
+func TestNormalizeRejects(t *testing.T) {
 	t.Parallel()
 	many := func(n int, form string) []string {
 		out := make([]string, n)
@@ -211,9 +211,9 @@ func drawNormalized(r *rapid.T) Draft {
 	d, err := normalize(given)
 	if err != nil {
 		if !apierr.Is(err, apierr.ValidationFailed) {
-			r.Fatalf("refused by %v", err)
+			r.Fatalf("rejected by %v", err)
 		}
-		r.Skip("refused")
+		r.Skip("rejected")
 	}
 	return d
 }

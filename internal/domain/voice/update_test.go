@@ -245,7 +245,7 @@ func TestConcurrentFirstVoices(t *testing.T) {
 	})
 }
 
-// The database refuses a second default and a second voice with the same name.
+// The database rejects a second default and a second voice with the same name.
 func TestDatabaseConstraints(t *testing.T) {
 	forEachDatabase(t, func(w env) {
 		w.make("Plain")
@@ -297,21 +297,21 @@ func TestVoicesOfOthers(t *testing.T) {
 func TestUpdatePermissions(t *testing.T) {
 	forEachDatabase(t, func(w env) {
 		ctx, id := w.t.Context(), w.make("Plain")
-		refused := func(call operation.Call, code apierr.Code) {
+		rejected := func(call operation.Call, code apierr.Code) {
 			t.Helper()
 			_, created := w.Create(ctx, call, draftNamed("Other"))
 			_, changed := w.Update(ctx, call, id, draftNamed("Other"))
 			for _, err := range []error{created, changed, w.Delete(ctx, call, id), w.MakeDefault(ctx, call, id)} {
-				w.mustRefuse(err, code, "", "")
+				w.mustReject(err, code, "", "")
 			}
 		}
-		refused(callAs(w.call, access.Viewer, 0), apierr.WriteNotAllowed)
-		refused(callAs(w.call, access.Client, 0), apierr.WriteNotAllowed)
+		rejected(callAs(w.call, access.Viewer, 0), apierr.WriteNotAllowed)
+		rejected(callAs(w.call, access.Client, 0), apierr.WriteNotAllowed)
 		if _, err := w.Update(ctx, callAs(w.call, access.Editor, 0), id, draftNamed("Plainer")); err != nil {
 			t.Error(err)
 		}
 		w.exec(`UPDATE teams SET closed_at = 5 WHERE id = ?`, w.call.TeamID)
-		refused(w.call, apierr.NotFound)
+		rejected(w.call, apierr.NotFound)
 		w.mustHaveStates("Plainer*")
 	})
 }
@@ -333,9 +333,9 @@ func TestChange(t *testing.T) {
 			t.Errorf("%d events for an update without changes", n-events)
 		}
 		_, err = w.Update(ctx, w.call, b, draftNamed("HARBOUR ＣＯＦＦＥＥ"))
-		w.mustRefuse(err, apierr.ValidationFailed, apierr.NotAllowedValue, "name")
+		w.mustReject(err, apierr.ValidationFailed, apierr.NotAllowedValue, "name")
 		_, err = w.Create(ctx, w.call, draftNamed("harbour coffee"))
-		w.mustRefuse(err, apierr.ValidationFailed, apierr.NotAllowedValue, "name")
+		w.mustReject(err, apierr.ValidationFailed, apierr.NotAllowedValue, "name")
 		_, err = w.Update(ctx, w.call, a, draftNamed("harbour coffee"))
 		w.must(err)
 		w.mustHaveStates("B", "harbour coffee*")

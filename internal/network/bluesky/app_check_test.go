@@ -33,7 +33,7 @@ func TestAppCheckAnswers(t *testing.T) {
 			[]string{"session", "ExpiredToken"}},
 		"daily quota": {limits, networktest.Answer{Body: `{"canUpload":false,"remainingDailyVideos":0}`}, network.Fails,
 			[]string{"videos", "Wait until the limit ends"}},
-		"refused for an unknown reason": {limits, networktest.Answer{Body: `{"canUpload":false,"message":"Not today."}`}, network.Fails,
+		"rejected for an unknown reason": {limits, networktest.Answer{Body: `{"canUpload":false,"message":"Not today."}`}, network.Fails,
 			[]string{"videos", "Not today.", "sign in to Bluesky"}},
 		"unknown account": {limits, networktest.Answer{Status: 401, Body: `{"error":"AuthMissing"}`}, network.Unclear,
 			[]string{"videos", "does not accept uploads from the account"}},

@@ -84,7 +84,7 @@ var adapter = networktest.Case{
 				[]network.Media{{Kind: network.Video, Size: 1 << 40, Duration: time.Hour}}, "!media_type",
 				"!media_too_large", "!media_too_long"),
 		},
-		Refusals: map[string]networktest.Refusal{
+		Rejections: map[string]networktest.Rejection{
 			"mixed": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Image("png", 10, 10), l.Video(100)}
 			}, Class: network.RejectedMedia, Code: "media_mix"},

@@ -33,9 +33,9 @@ func connectWithWrongPassword(t *testing.T, w env) {
 		{Server: w.url, Identifier: "nobody.test", Password: w.password},
 	} {
 		_, err := newNetwork().Connect(t.Context(), c)
-		refusal := networktest.WantClass(t, err, network.AuthDead, "AuthenticationRequired")
-		if refusal.Status != http.StatusUnauthorized || refusal.Message == "" {
-			t.Errorf("%+v", refusal)
+		rejection := networktest.WantClass(t, err, network.AuthDead, "AuthenticationRequired")
+		if rejection.Status != http.StatusUnauthorized || rejection.Message == "" {
+			t.Errorf("%+v", rejection)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func publishTooLongText(t *testing.T, w env) {
 	family := "👨‍👩‍👧‍👦"
 	for name, text := range map[string]string{"graphemes": strings.Repeat("é", 301), "bytes": strings.Repeat(family, 130)} {
 		_, err := newNetwork().Commit(t.Context(), g, prepare(t, g, name, text), nil)
-		if refusal := networktest.WantClass(t, err, network.Rejected, "InvalidRequest"); refusal.Message == "" {
+		if rejection := networktest.WantClass(t, err, network.Rejected, "InvalidRequest"); rejection.Message == "" {
 			t.Errorf("%s: no message", name)
 		}
 	}
@@ -173,8 +173,8 @@ func commitWithInvalidTokens(t *testing.T, w env) {
 	networktest.WantClass(t, err, network.AuthDead, "InvalidToken")
 	expired := w.expired(t, g)
 	_, err = newNetwork().Commit(t.Context(), expired, d, nil)
-	if refusal := networktest.WantClass(t, err, network.AuthRefresh, "ExpiredToken"); refusal.Status != http.StatusBadRequest {
-		t.Errorf("status %d", refusal.Status)
+	if rejection := networktest.WantClass(t, err, network.AuthRefresh, "ExpiredToken"); rejection.Status != http.StatusBadRequest {
+		t.Errorf("status %d", rejection.Status)
 	}
 	renewed := must.Get(newNetwork().Refresh(t.Context(), expired))(t)
 	if _, err := newNetwork().Commit(t.Context(), renewed, d, nil); err != nil {
@@ -187,8 +187,8 @@ func commitWithoutToken(t *testing.T, w env) {
 	d := prepare(t, g, "post-1", "none")
 	g.Access = ""
 	_, err := newNetwork().Commit(t.Context(), g, d, nil)
-	if refusal := networktest.WantClass(t, err, network.AuthDead, "AuthMissing"); refusal.Status != http.StatusUnauthorized {
-		t.Errorf("status %d", refusal.Status)
+	if rejection := networktest.WantClass(t, err, network.AuthDead, "AuthMissing"); rejection.Status != http.StatusUnauthorized {
+		t.Errorf("status %d", rejection.Status)
 	}
 }
 
@@ -225,7 +225,7 @@ func refreshWithInvalidTokens(t *testing.T, w env) {
 		dead := g
 		dead.Refresh = token
 		_, err := newNetwork().Refresh(t.Context(), dead)
-		if refusal := networktest.WantClass(t, err, network.AuthDead, ""); refusal.Code == "" {
+		if rejection := networktest.WantClass(t, err, network.AuthDead, ""); rejection.Code == "" {
 			t.Errorf("%s: no code", name)
 		}
 	}
@@ -282,25 +282,25 @@ func TestRateLimitOfGenuineServer(t *testing.T) {
 	server := pds.StartLimited(t)
 	n := newNetwork()
 	wrong := network.Credentials{Server: server.URL, Identifier: "nobody.test", Password: "wrong"}
-	var refused [40]error
+	var rejected [40]error
 	var all sync.WaitGroup
-	for i := range refused { // concurrently, as each wrong password takes a third of a second
-		all.Go(func() { _, refused[i] = n.Connect(t.Context(), wrong) })
+	for i := range rejected { // concurrently, as each wrong password takes a third of a second
+		all.Go(func() { _, rejected[i] = n.Connect(t.Context(), wrong) })
 	}
 	all.Wait()
 	limited := 0
-	for _, err := range refused {
+	for _, err := range rejected {
 		if networktest.Class(err) != network.Rate {
 			networktest.WantClass(t, err, network.AuthDead, "AuthenticationRequired")
 			continue
 		}
 		limited++
-		refusal := networktest.WantClass(t, err, network.Rate, "RateLimitExceeded")
-		if ahead := time.Until(refusal.After); ahead <= 0 || ahead > 5*time.Minute+time.Second {
-			t.Errorf("not before %v, which is %v ahead", refusal.After, ahead)
+		rejection := networktest.WantClass(t, err, network.Rate, "RateLimitExceeded")
+		if ahead := time.Until(rejection.After); ahead <= 0 || ahead > 5*time.Minute+time.Second {
+			t.Errorf("not before %v, which is %v ahead", rejection.After, ahead)
 		}
 	}
 	if limited != 10 {
-		t.Errorf("%d of 40 sign-ins were refused, want those after the thirtieth", limited)
+		t.Errorf("%d of 40 sign-ins were rejected, want those after the thirtieth", limited)
 	}
 }

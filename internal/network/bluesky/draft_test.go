@@ -44,7 +44,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	if bluesky.New(bluesky.Options{}).Check(network.Content{Text: strings.Repeat("a", 300)}) != nil {
-		t.Error("300 characters are refused")
+		t.Error("300 characters are rejected")
 	}
 }
 
@@ -66,7 +66,7 @@ func TestPlanIsDeterministic(t *testing.T) {
 	})
 }
 
-func TestPlanRefusals(t *testing.T) {
+func TestPlanRejections(t *testing.T) {
 	t.Parallel()
 	for seed, at := range map[string]time.Time{"": planTime, "seed": {}} {
 		if d, err := newNetwork().Plan(network.Intent{Seed: seed, First: at, At: at, Content: network.Content{Text: "x"}}); err == nil {

@@ -41,8 +41,8 @@ var classByName = map[string]network.Class{
 
 var errorName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 
-// refusal returns the error of a response other than 200.
-func refusal(answer network.Response, now time.Time) *network.Error {
+// rejection returns the error of a response other than 200.
+func rejection(answer network.Response, now time.Time) *network.Error {
 	var body struct {
 		Error   string `json:"error"`
 		Message string `json:"message"`
@@ -56,11 +56,11 @@ func refusal(answer network.Response, now time.Time) *network.Error {
 	if answer.Call.Body != nil && (class == network.Rejected || answer.Status == http.StatusRequestEntityTooLarge) {
 		class = network.RejectedMedia
 	}
-	refused := answer.Refusal(class, body.Error, body.Message)
-	if refused.Class == network.Rate {
-		refused.After = retryTime(answer.Header, now)
+	rejected := answer.Rejection(class, body.Error, body.Message)
+	if rejected.Class == network.Rate {
+		rejected.After = retryTime(answer.Header, now)
 	}
-	return refused
+	return rejected
 }
 
 func classify(answer network.Response, name string) network.Class {

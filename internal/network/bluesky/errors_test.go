@@ -39,10 +39,10 @@ func TestMessagesTruncated(t *testing.T) {
 	t.Parallel()
 	g := serve(t, http.StatusBadRequest, nil, `{"error":"Invalid<Request>","message":"`+strings.Repeat("ü", 600)+"\xff"+`"}`)
 	_, err := newNetwork().Commit(t.Context(), g, plainDraft(t), nil)
-	var refusal *network.Error
-	if !errors.As(err, &refusal) || refusal.Code != "" || utf8.RuneCountInString(refusal.Message) != 500 ||
-		!utf8.ValidString(refusal.Message) {
-		t.Errorf("%+v", refusal)
+	var rejection *network.Error
+	if !errors.As(err, &rejection) || rejection.Code != "" || utf8.RuneCountInString(rejection.Message) != 500 ||
+		!utf8.ValidString(rejection.Message) {
+		t.Errorf("%+v", rejection)
 	}
 	if strings.Contains(err.Error(), "ü") {
 		t.Error("the error quotes the network's text")

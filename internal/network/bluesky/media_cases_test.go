@@ -127,9 +127,9 @@ func publishTooLargeImage(t *testing.T, w env) {
 func uploadTooLargeFile(t *testing.T, w env) {
 	files, content := newLibrary(mp4Item(""))
 	_, _, err := newNetwork().Prepare(t.Context(), w.connect(t), plan(t, "post-1", content), endless{files})
-	refusal := networktest.WantClass(t, err, network.RejectedMedia, "PayloadTooLarge")
-	if refusal.Status != http.StatusRequestEntityTooLarge || refusal.Message == "" {
-		t.Errorf("%+v", refusal)
+	rejection := networktest.WantClass(t, err, network.RejectedMedia, "PayloadTooLarge")
+	if rejection.Status != http.StatusRequestEntityTooLarge || rejection.Message == "" {
+		t.Errorf("%+v", rejection)
 	}
 }
 

@@ -47,8 +47,8 @@ func (n *Network) resolveHandle(ctx context.Context, g network.Grant, handle str
 		params:  url.Values{"handle": {handle}},
 		out:     &answer,
 	})
-	var refused *network.Error
-	if errors.As(err, &refused) && refused.Class == network.Rejected && refused.Status == http.StatusBadRequest {
+	var rejected *network.Error
+	if errors.As(err, &rejected) && rejected.Class == network.Rejected && rejected.Status == http.StatusBadRequest {
 		return "", nil
 	}
 	if err != nil {

@@ -68,8 +68,8 @@ func (n *Network) Resolve(
 		return network.Unknown, network.Receipt{}, err
 	}
 	stored, err := n.getRecord(ctx, g, post.RKey)
-	var refused *network.Error
-	if errors.As(err, &refused) && refused.Class == network.Rejected && refused.Code == "RecordNotFound" {
+	var rejected *network.Error
+	if errors.As(err, &rejected) && rejected.Class == network.Rejected && rejected.Code == "RecordNotFound" {
 		return network.Absent, network.Receipt{}, nil
 	}
 	if err != nil {

@@ -40,7 +40,7 @@ func TestRecordKeyDependsOnSeed(t *testing.T) {
 	}
 }
 
-func TestRecordKeyRefusals(t *testing.T) {
+func TestRecordKeyRejections(t *testing.T) {
 	for _, at := range []time.Time{
 		{}, time.Unix(0, 0), time.Date(1969, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC),
 	} {

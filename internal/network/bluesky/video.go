@@ -59,9 +59,9 @@ func (n *Network) videoBlob(
 	var err error
 	if d.Job != "" {
 		now, err = n.videoJob(ctx, d.Job)
-		var refused *network.Error
-		if errors.As(err, &refused) && refused.Class == network.Rejected { // the job is unknown
-			now, err = job{State: jobFailed, Error: refused.Code}, nil
+		var rejected *network.Error
+		if errors.As(err, &rejected) && rejected.Class == network.Rejected { // the job is unknown
+			now, err = job{State: jobFailed, Error: rejected.Code}, nil
 		}
 		if err != nil {
 			return nil, 0, err
@@ -144,7 +144,7 @@ func (n *Network) uploadVideo(ctx context.Context, g network.Grant, d *draft, fi
 		answer.Status = answer.job
 	}
 	if j := answer.Status; j.ID == "" && !j.hasBlob() && j.Error+j.Message != "" {
-		return job{}, n.uploadRefusal(j)
+		return job{}, n.uploadRejection(j)
 	}
 	if answer.Status.ID == "" && !answer.Status.hasBlob() {
 		return job{}, n.serviceError(network.InvalidResponse(errors.New("uploading a video: the response has no job")))
@@ -152,26 +152,26 @@ func (n *Network) uploadVideo(ctx context.Context, g network.Grant, d *draft, fi
 	return answer.Status, nil
 }
 
-// uploadRefusal returns the error for an upload that the service does not process. The service sends the reason as the
+// uploadRejection returns the error for an upload that the service does not process. The service sends the reason as the
 // error or as the message.
-func (n *Network) uploadRefusal(j job) *network.Error {
-	refused := &network.Error{
+func (n *Network) uploadRejection(j job) *network.Error {
+	rejected := &network.Error{
 		Class: network.RejectedMedia, Status: http.StatusOK, Message: network.Clip(cmp.Or(j.Message, j.Error), maxMessage),
 		Err: errors.New("the video service did not accept the video"),
 	}
 	if errorName.MatchString(j.Error) {
-		refused.Code = j.Error
+		rejected.Code = j.Error
 	}
-	if isQuotaUsed(refused) {
-		refused.Class, refused.After = network.Quota, n.quotaEnd()
+	if isQuotaUsed(rejected) {
+		rejected.Class, rejected.After = network.Quota, n.quotaEnd()
 	}
-	return refused
+	return rejected
 }
 
 // isQuotaUsed reports whether the account has used up its quota for today. Some responses say so only in a message,
 // such as "User has exceeded daily upload videos limit".
-func isQuotaUsed(refused *network.Error) bool {
-	return refused.Code == "DailyLimitExceeded" || strings.Contains(refused.Message, "exceeded daily upload")
+func isQuotaUsed(rejected *network.Error) bool {
+	return rejected.Code == "DailyLimitExceeded" || strings.Contains(rejected.Message, "exceeded daily upload")
 }
 
 // errNoVideoService means that the video service cannot process the account's videos.
@@ -181,8 +181,8 @@ var errNoVideoService = errors.New("the video service does not serve the account
 // the service does not know the account or the account's server does not issue tokens for the service.
 func (n *Network) checkVideoLimits(ctx context.Context, g network.Grant, size int64) error {
 	token, err := n.serviceToken(ctx, g, n.opts.VideoURL, limitsMethod)
-	var refused *network.Error
-	if errors.As(err, &refused) && refused.Status == http.StatusNotImplemented {
+	var rejected *network.Error
+	if errors.As(err, &rejected) && rejected.Status == http.StatusNotImplemented {
 		return errNoVideoService
 	}
 	if err != nil {
@@ -198,7 +198,7 @@ func (n *Network) checkVideoLimits(ctx context.Context, g network.Grant, size in
 	err = n.call(ctx, call{
 		purpose: network.Reading, verb: http.MethodGet, method: limitsMethod, server: n.opts.VideoURL, token: token, out: &limits,
 	})
-	if errors.As(err, &refused) && (refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden) {
+	if errors.As(err, &rejected) && (rejected.Status == http.StatusUnauthorized || rejected.Status == http.StatusForbidden) {
 		return errNoVideoService
 	}
 	if err != nil {
@@ -214,17 +214,17 @@ func (n *Network) checkVideoLimits(ctx context.Context, g network.Grant, size in
 // limitError returns the error for a video that the service does not accept. Used means that the account has used up
 // its quota.
 func (n *Network) limitError(used bool, code, message string) *network.Error {
-	refusal := &network.Error{
+	rejection := &network.Error{
 		Class: network.RejectedMedia, Status: http.StatusOK, Message: network.Clip(message, maxMessage),
 		Err: errors.New("the video service accepts no video of the account today"),
 	}
 	if errorName.MatchString(code) {
-		refusal.Code = code
+		rejection.Code = code
 	}
 	if used {
-		refusal.Class, refusal.After = network.Quota, n.quotaEnd()
+		rejection.Class, rejection.After = network.Quota, n.quotaEnd()
 	}
-	return refusal
+	return rejection
 }
 
 // quotaEnd returns when the service accepts videos again after the account has used up its quota.
@@ -264,16 +264,16 @@ func tokenLife(method string) time.Duration {
 // serviceError returns the error of a call to the video service. If the service rejects its token, the account's token
 // may still be valid. An outage of the service is not an outage of the account's server.
 func (n *Network) serviceError(err error) error {
-	var refused *network.Error
-	if !errors.As(err, &refused) {
+	var rejected *network.Error
+	if !errors.As(err, &rejected) {
 		return err
 	}
-	changed := *refused
+	changed := *rejected
 	changed.Host = n.opts.VideoURL
 	switch {
-	case isQuotaUsed(refused):
+	case isQuotaUsed(rejected):
 		changed.Class, changed.After = network.Quota, n.quotaEnd()
-	case refused.Class == network.AuthDead, refused.Class == network.AuthRefresh:
+	case rejected.Class == network.AuthDead, rejected.Class == network.AuthRefresh:
 		changed.Class = network.Transient
 	}
 	return &changed

@@ -30,7 +30,7 @@ var withVideoService = func() networktest.Case {
 		},
 	}
 	c.Fits = c.Fits[1:]
-	c.Checks, c.Refusals = nil, nil
+	c.Checks, c.Rejections = nil, nil
 	c.Failures = networktest.Failures{Grant: c.Grant, Quote: c.Quote}
 	return c
 }()
@@ -220,16 +220,16 @@ func TestVideoJobs(t *testing.T) {
 		"unconfirmed": {map[string][]networktest.Answer{
 			"uploadVideo": {{Body: `{"jobId":"","error":"unconfirmed_email","message":"why"}`}},
 		}, network.RejectedMedia, "unconfirmed_email", 1},
-		"refused by error text": {map[string][]networktest.Answer{
+		"rejected by error text": {map[string][]networktest.Answer{
 			"uploadVideo": {{Body: `{"error":"Account is not old enough to upload videos: why"}`}},
 		}, network.RejectedMedia, "", 1},
 		"unconfirmed by the limits": {map[string][]networktest.Answer{
 			"getUploadLimits": {{Body: `{"canUpload":false,"error":"unconfirmed_email","message":"why"}`}},
 		}, network.RejectedMedia, "unconfirmed_email", 0},
-		"token refused": {map[string][]networktest.Answer{
+		"token rejected": {map[string][]networktest.Answer{
 			"uploadVideo": {{Status: 401, Body: `{"error":"AuthenticationRequired"}`}},
 		}, network.Transient, "AuthenticationRequired", 1},
-		"status refused": {map[string][]networktest.Answer{
+		"status rejected": {map[string][]networktest.Answer{
 			"getJobStatus": {{Status: 401, Body: `{"error":"AuthenticationRequired"}`}},
 		}, network.Transient, "AuthenticationRequired", 1},
 		"status forbidden": {map[string][]networktest.Answer{
@@ -285,7 +285,7 @@ func TestVideoWithoutService(t *testing.T) {
 	blob := []networktest.Answer{{Body: `{"blob":{"$type":"blob","ref":{"$link":"bafkreia"},"mimeType":"video/mp4","size":100}}`}}
 	for name, answers := range map[string]map[string][]networktest.Answer{
 		"a server without service tokens": {"getServiceAuth": {{Status: 501, Body: `{"error":"MethodNotImplemented"}`}}},
-		"a service that refuses the token": {
+		"a service that rejects the token": {
 			"getUploadLimits": {{Status: 401, Body: `{"error":"AuthenticationRequired"}`}},
 		},
 	} {

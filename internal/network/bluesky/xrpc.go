@@ -46,7 +46,7 @@ func (n *Network) call(ctx context.Context, c call) error {
 		return err
 	}
 	if answer.Status != http.StatusOK && answer.Status != c.orStatus {
-		return refusal(answer, n.opts.Now())
+		return rejection(answer, n.opts.Now())
 	}
 	if c.out == nil {
 		return nil

@@ -76,7 +76,7 @@ func (o Options) withDefaults() Options {
 // Platform returns the network's name in the API.
 func (n *Network) Platform() string { return platform }
 
-// Check returns what the network would refuse, or accept only with a loss.
+// Check returns what the network would reject, or accept only with a loss.
 func (n *Network) Check(c network.Content) []network.Problem {
 	return append(n.opts.Rules.Check(c), checkVertical(c.Media)...)
 }

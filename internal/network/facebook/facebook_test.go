@@ -87,7 +87,7 @@ var adapter = networktest.Case{
 			{Types: []string{"image/jpeg", "image/png", "image/gif"}, MaxBytes: 4_000_000},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 10_000_000_000},
 		},
-		Refusals: map[string]networktest.Refusal{
+		Rejections: map[string]networktest.Rejection{
 			"too long": {Text: strings.Repeat("é", 63_207), Class: network.Rejected, Code: "caption_too_long"},
 			"nothing":  {Class: network.Rejected, Code: "caption_missing"},
 			"too many": {Media: func(*networktest.Library) []network.Media {
@@ -128,10 +128,10 @@ var adapter = networktest.Case{
 		Errors: map[string]networktest.Failure{
 			"expired": networktest.Fails(400, graph(`"code":190,"error_subcode":463`), network.AuthDead,
 				network.AuthDead, network.AuthDead),
-			"no session":     networktest.Fails(400, graph(`"code":102`), network.AuthDead, network.AuthDead, network.AuthDead),
-			"permission":     networktest.Fails(403, graph(`"code":200`), network.AuthDead, network.AuthDead, network.AuthDead),
-			"failed inside":  networktest.Fails(500, graph(`"code":10`), network.AuthDead, network.Uncertain, network.Uncertain),
-			"refused inside": networktest.Fails(500, graph(`"code":100`), network.Rejected, network.Uncertain, network.Uncertain),
+			"no session":      networktest.Fails(400, graph(`"code":102`), network.AuthDead, network.AuthDead, network.AuthDead),
+			"permission":      networktest.Fails(403, graph(`"code":200`), network.AuthDead, network.AuthDead, network.AuthDead),
+			"failed inside":   networktest.Fails(500, graph(`"code":10`), network.AuthDead, network.Uncertain, network.Uncertain),
+			"rejected inside": networktest.Fails(500, graph(`"code":100`), network.Rejected, network.Uncertain, network.Uncertain),
 			"app blocked": networktest.Fails(400, graph(`"code":200,"message":"API access deactivated."`),
 				network.Unapproved, network.Unapproved, network.Unapproved),
 			"permission missing": networktest.Fails(400, graph(`"code":10`), network.AuthDead, network.AuthDead, network.AuthDead),

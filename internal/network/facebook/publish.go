@@ -79,7 +79,7 @@ func (n *Network) finish(ctx context.Context, g network.Grant, p draft) (network
 	c := n.finishCall(g, p, &response)
 	c.Purpose = network.Committing
 	if err := n.graph.Do(ctx, c); err != nil {
-		return network.Receipt{}, n.confirmRefusal(ctx, g, p, err)
+		return network.Receipt{}, n.confirmRejection(ctx, g, p, err)
 	}
 	if !response.Success {
 		return network.Receipt{}, &network.Error{
@@ -98,19 +98,19 @@ func (n *Network) finish(ctx context.Context, g network.Grant, p draft) (network
 	return network.Receipt{}, undecided
 }
 
-// confirmRefusal returns err. If err is a rejection but the video may be published, its class becomes Uncertain.
-func (n *Network) confirmRefusal(ctx context.Context, g network.Grant, p draft, err error) error {
-	refusal, ok := errors.AsType[*network.Error](err)
-	if !ok || refusal.Status == 0 ||
-		!slices.Contains([]network.Class{network.Rejected, network.RejectedMedia, network.Duplicate}, refusal.Class) {
+// confirmRejection returns err. If err is a rejection but the video may be published, its class becomes Uncertain.
+func (n *Network) confirmRejection(ctx context.Context, g network.Grant, p draft, err error) error {
+	rejection, ok := errors.AsType[*network.Error](err)
+	if !ok || rejection.Status == 0 ||
+		!slices.Contains([]network.Class{network.Rejected, network.RejectedMedia, network.Duplicate}, rejection.Class) {
 		return err
 	}
 	now, err := n.state(ctx, g, p.Video)
 	if err == nil && (now.Status.Video == uploading || now.Status.Video == uploadComplete ||
 		p.isUnfinished(now) && !p.Finished) {
-		return refusal
+		return rejection
 	}
-	uncertain := *refusal
+	uncertain := *rejection
 	uncertain.Class = network.Uncertain
 	return &uncertain
 }

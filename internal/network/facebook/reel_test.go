@@ -94,7 +94,7 @@ func TestReelUploadHost(t *testing.T) {
 }
 
 // A rejection counts unless the reel may be published.
-func TestReelRefused(t *testing.T) {
+func TestReelRejected(t *testing.T) {
 	t.Parallel()
 	for status, class := range map[string]network.Class{
 		`"video_status":"upload_complete"`:                                           network.Rejected,
@@ -158,7 +158,7 @@ func TestReelStatus(t *testing.T) {
 			t.Errorf("%s: verdict %v, %v", name, verdict, err)
 		}
 	}
-	refused := strings.Replace(string(accepted), `"text":"x"`, `"text":"refused"`, 1)
-	_, err = s.Network.Commit(t.Context(), s.Grant, network.Draft(refused), s.Library)
+	rejected := strings.Replace(string(accepted), `"text":"x"`, `"text":"refused"`, 1)
+	_, err = s.Network.Commit(t.Context(), s.Grant, network.Draft(rejected), s.Library)
 	networktest.WantClass(t, err, network.Uncertain, "100")
 }

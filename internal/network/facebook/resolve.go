@@ -84,7 +84,7 @@ func (n *Network) resolveVideo(
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	if now.isRefused() {
+	if now.isRejected() {
 		return network.Absent, network.Receipt{}, now.failureReason()
 	}
 	switch now.Status.Video {

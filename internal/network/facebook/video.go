@@ -190,12 +190,12 @@ func (s state) isPublished() bool {
 // isMarkedPublished reports whether the video's own field says that it is published.
 func (s state) isMarkedPublished() bool { return s.Published != nil && *s.Published }
 
-// isRefused reports whether the network could not process or publish the video.
-func (s state) isRefused() bool {
+// isRejected reports whether the network could not process or publish the video.
+func (s state) isRejected() bool {
 	return s.Status.Video == failed || s.Status.Publishing.Status == failed && !s.isMarkedPublished()
 }
 
-// failureReason returns the network's reason for a refused video.
+// failureReason returns the network's reason for a rejected video.
 func (s state) failureReason() *network.Error {
 	text := ""
 	for _, step := range []phase{s.Status.Processing, s.Status.Publishing} {
@@ -216,13 +216,13 @@ func (n *Network) verifyVideo(ctx context.Context, g network.Grant, p *draft, fi
 		return nil
 	}
 	now, err := n.state(ctx, g, p.Video)
-	netErr, refused := errors.AsType[*network.Error](err)
+	netErr, rejected := errors.AsType[*network.Error](err)
 	switch {
-	case refused && graph.IsMissing(netErr):
+	case rejected && graph.IsMissing(netErr):
 		return n.uploadAgain(ctx, g, p, files, netErr)
 	case err != nil:
 		return err
-	case now.isRefused():
+	case now.isRejected():
 		return now.failureReason()
 	case now.Status.Video == expired, now.Status.Video == uploadFailed:
 		return n.uploadAgain(ctx, g, p, files, lostUploadError(now.Status.Video))

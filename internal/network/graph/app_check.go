@@ -19,7 +19,7 @@ func (c *Client) CheckCredentials(ctx context.Context, platform, app, server, pa
 	_, err := c.RequestToken(ctx, http.MethodGet, server, path, params)
 	found := network.CallFinding(platform, strings.TrimSpace(app+" client ID and secret"), err)
 	// a wrong secret has the same code as a temporary failure
-	if refused, ok := errors.AsType[*network.Error](err); ok && refused.IsClientError() && refused.Class != network.Rate {
+	if rejected, ok := errors.AsType[*network.Error](err); ok && rejected.IsClientError() && rejected.Class != network.Rate {
 		found.Result, found.NextStep = network.Fails, "Compare the app's ID and secret with Meta's developer console."
 	}
 	return found

@@ -150,8 +150,8 @@ func (c *Client) Insights(ctx context.Context, call Call, metrics []string) (Met
 }
 
 const (
-	maxRefused = 3 // posts of a kind without metrics after which the kind is skipped
-	maxFailed  = 5 // posts with temporary errors after which collection stops
+	maxRejected = 3 // posts of a kind without metrics after which the kind is skipped
+	maxFailed   = 5 // posts with temporary errors after which collection stops
 )
 
 // MetricsReader reads metrics of one account's posts during one collection. If the network does not support a metric
@@ -162,7 +162,7 @@ type MetricsReader struct {
 	Fetch func(ctx context.Context, post string, metrics []string) (Metrics, error)
 
 	supported map[string][]string // supported metrics by kind of post
-	refused   map[string]int      // refused posts by kind, while no metric is supported
+	rejected  map[string]int      // rejected posts by kind, while no metric is supported
 	failed    int
 }
 
@@ -170,18 +170,18 @@ type MetricsReader struct {
 func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Metrics, error) {
 	names, known := m.supported[kind]
 	if !known {
-		if m.refused[kind] >= maxRefused {
+		if m.rejected[kind] >= maxRejected {
 			return Metrics{}, nil
 		}
 		names = m.Names
 	}
 	values, err := m.Fetch(ctx, post, names)
-	if isRefusal(err) && !known {
+	if isRejection(err) && !known {
 		names, values, err = m.fetchEach(ctx, post)
 	}
 	switch {
-	case isRefusal(err) || err == nil && len(names) == 0:
-		m.noteRefusal(kind)
+	case isRejection(err) || err == nil && len(names) == 0:
+		m.noteRejection(kind)
 		return Metrics{}, nil
 	case isTemporary(err) && m.failed < maxFailed:
 		m.failed++
@@ -200,7 +200,7 @@ func (m *MetricsReader) fetchEach(ctx context.Context, post string) ([]string, M
 	for _, name := range m.Names {
 		values, err := m.Fetch(ctx, post, []string{name})
 		switch {
-		case isRefusal(err):
+		case isRejection(err):
 			continue
 		case err != nil:
 			return nil, nil, err
@@ -211,11 +211,11 @@ func (m *MetricsReader) fetchEach(ctx context.Context, post string) ([]string, M
 	return supported, all, nil
 }
 
-func (m *MetricsReader) noteRefusal(kind string) {
-	if m.refused == nil {
-		m.refused = map[string]int{}
+func (m *MetricsReader) noteRejection(kind string) {
+	if m.rejected == nil {
+		m.rejected = map[string]int{}
 	}
-	m.refused[kind]++
+	m.rejected[kind]++
 }
 
 func (m *MetricsReader) noteSupported(kind string, names []string) {
@@ -225,9 +225,9 @@ func (m *MetricsReader) noteSupported(kind string, names []string) {
 	m.supported[kind] = names
 }
 
-// isRefusal reports whether an error concerns the metric, the post or a permission. The networks also report a missing
+// isRejection reports whether an error concerns the metric, the post or a permission. The networks also report a missing
 // permission if a post has too few viewers.
-func isRefusal(err error) bool {
+func isRejection(err error) bool {
 	netErr, ok := errors.AsType[*network.Error](err)
 	return ok && (netErr.Class == network.Rejected || IsMissing(netErr) || isMissingPermission(netErr))
 }

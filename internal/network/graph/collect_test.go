@@ -114,7 +114,7 @@ func TestListSinceRepeatedCursor(t *testing.T) {
 	}
 }
 
-func refusal(class network.Class, code string) error {
+func rejection(class network.Class, code string) error {
 	return &network.Error{Class: class, Code: code, Status: 400, Err: errors.New("refused")}
 }
 
@@ -136,7 +136,7 @@ func TestRemovedMetric(t *testing.T) {
 	t.Parallel()
 	f := &fetcher{fetch: func(_ string, metrics []string) (graph.Metrics, error) {
 		if slices.Contains(metrics, "gone") {
-			return nil, refusal(network.Rejected, "100")
+			return nil, rejection(network.Rejected, "100")
 		}
 		return graph.Metrics{"views": 7}, nil
 	}}
@@ -153,9 +153,9 @@ func TestRemovedMetric(t *testing.T) {
 }
 
 // Posts without access to metrics have none. After several such posts, metrics are not requested for further posts.
-func TestRefusedMetrics(t *testing.T) {
+func TestRejectedMetrics(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{refusal(network.Rejected, "100"), refusal(network.AuthDead, "10"), refusal(network.AuthDead, "200")} {
+	for _, err := range []error{rejection(network.Rejected, "100"), rejection(network.AuthDead, "10"), rejection(network.AuthDead, "200")} {
 		f := &fetcher{fetch: func(string, []string) (graph.Metrics, error) { return nil, err }}
 		m := f.reader("views")
 		for _, post := range []string{"1", "2", "3", "4", "5"} {
@@ -174,7 +174,7 @@ func TestOnePostWithoutMetrics(t *testing.T) {
 	t.Parallel()
 	f := &fetcher{fetch: func(post string, _ []string) (graph.Metrics, error) {
 		if post == "2" {
-			return nil, refusal(network.AuthDead, "10")
+			return nil, rejection(network.AuthDead, "10")
 		}
 		return graph.Metrics{"views": 1}, nil
 	}}
@@ -189,13 +189,13 @@ func TestOnePostWithoutMetrics(t *testing.T) {
 // An invalid token, a rate limit and repeated failures end the collection.
 func TestEndOfCollection(t *testing.T) {
 	t.Parallel()
-	for _, want := range []error{refusal(network.AuthDead, "190/463"), refusal(network.Rate, "4")} {
+	for _, want := range []error{rejection(network.AuthDead, "190/463"), rejection(network.Rate, "4")} {
 		f := &fetcher{fetch: func(string, []string) (graph.Metrics, error) { return nil, want }}
 		if _, err := f.reader("views").Read(t.Context(), "", "1"); !errors.Is(err, want) {
 			t.Errorf("%v, want %v", err, want)
 		}
 	}
-	f := &fetcher{fetch: func(string, []string) (graph.Metrics, error) { return nil, refusal(network.Transient, "2") }}
+	f := &fetcher{fetch: func(string, []string) (graph.Metrics, error) { return nil, rejection(network.Transient, "2") }}
 	m := f.reader("views")
 	for range 5 {
 		if _, err := m.Read(t.Context(), "", "1"); err != nil {
@@ -214,7 +214,7 @@ func TestDowngradeMissingPermission(t *testing.T) {
 		"10": network.Unapproved, "200": network.Unapproved, "190/463": network.AuthDead, "102": network.AuthDead,
 		"": network.AuthDead,
 	} {
-		netErr, _ := errors.AsType[*network.Error](graph.DowngradeMissingPermission(refusal(network.AuthDead, code)))
+		netErr, _ := errors.AsType[*network.Error](graph.DowngradeMissingPermission(rejection(network.AuthDead, code)))
 		if netErr.Class != want {
 			t.Errorf("%q: %s, want %s", code, netErr.Class, want)
 		}

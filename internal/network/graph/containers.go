@@ -64,7 +64,7 @@ type draft struct {
 // Platform returns the network's name in the API.
 func (c *Containers) Platform() string { return c.Names.Platform }
 
-// Check returns what the network would refuse, or accept only with a loss.
+// Check returns what the network would reject, or accept only with a loss.
 func (c *Containers) Check(content network.Content) []network.Problem {
 	return c.App.Rules.Check(content)
 }

@@ -132,19 +132,19 @@ func responseError(response network.Response, now time.Time) *network.Error {
 	}
 	_ = json.Unmarshal(response.Body, &body) // a proxy's response has another format
 	if e := body.Error; e != nil {
-		failed := response.Refusal(e.class(), e.code(), e.userText())
+		failed := response.Rejection(e.class(), e.code(), e.userText())
 		failed.After = e.retryTime(failed.Class, response, now)
 		return failed
 	}
 	if body.Type != "" {
-		return response.Refusal(body.class(), body.Type, body.Message)
+		return response.Rejection(body.class(), body.Type, body.Message)
 	}
 	if response.Status == http.StatusTooManyRequests {
-		failed := response.Refusal(network.Rate, "", "")
+		failed := response.Rejection(network.Rate, "", "")
 		failed.After = headerRetryTime(response, now)
 		return failed
 	}
-	return response.Refusal(network.Transient, "", "")
+	return response.Rejection(network.Transient, "", "")
 }
 
 func (r apiError) class() network.Class {

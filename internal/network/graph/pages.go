@@ -86,7 +86,7 @@ func incomplete(unread, more bool) error {
 	return nil
 }
 
-// readPortfolios reads the lists of Pages of a person's business portfolios. Lists that the network refuses are empty. When
+// readPortfolios reads the lists of Pages of a person's business portfolios. Lists that the network rejects are empty. When
 // portfolioTime is over, the remaining lists may have more Pages.
 func (l Login) readPortfolios(ctx context.Context, person network.Grant, fields string) []pageList {
 	timed, cancel := context.WithTimeout(ctx, l.portfolioTime())
@@ -102,7 +102,7 @@ func (l Login) readPortfolios(ctx context.Context, person network.Grant, fields 
 	for i, list := range lists {
 		switch {
 		case list.err == nil:
-		case isRefusal(list.err):
+		case isRejection(list.err):
 			lists[i].err = nil
 		case timed.Err() != nil && ctx.Err() == nil: // portfolioTime is over
 			lists[i].err, lists[i].more = nil, true

@@ -36,7 +36,7 @@ func (c *Containers) Commit(
 		if netErr, ok := errors.AsType[*network.Error](err); ok && isNotVisible(netErr) {
 			return network.Receipt{}, c.countNotVisible(p, netErr)
 		}
-		return network.Receipt{}, c.confirmRefusal(ctx, g, p, err)
+		return network.Receipt{}, c.confirmRejection(ctx, g, p, err)
 	}
 	if !IsID(response.ID) {
 		return network.Receipt{}, &network.Error{
@@ -46,9 +46,9 @@ func (c *Containers) Commit(
 	return network.Receipt{ID: response.ID}, nil
 }
 
-// confirmRefusal returns err. If err is a rejection or names a missing permission but the container may be published, its
+// confirmRejection returns err. If err is a rejection or names a missing permission but the container may be published, its
 // class becomes Uncertain.
-func (c *Containers) confirmRefusal(ctx context.Context, g network.Grant, p draft, err error) error {
+func (c *Containers) confirmRejection(ctx context.Context, g network.Grant, p draft, err error) error {
 	responseError, ok := errors.AsType[*network.Error](err)
 	if !ok || responseError.Status == 0 || !isContradictable(responseError) {
 		return err

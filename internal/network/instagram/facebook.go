@@ -94,9 +94,9 @@ func (n *Network) refreshFacebook(ctx context.Context, g network.Grant) (network
 		return network.Grant{}, err
 	}
 	p, err := n.login().Page(ctx, person, id, "id,access_token")
-	failed, refused := errors.AsType[*network.Error](err)
+	failed, rejected := errors.AsType[*network.Error](err)
 	switch {
-	case refused && !graph.IsMissing(failed):
+	case rejected && !graph.IsMissing(failed):
 		return network.Grant{}, err
 	case p.Access == "":
 		return network.Grant{}, &network.Error{

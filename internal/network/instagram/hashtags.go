@@ -23,17 +23,17 @@ var hashtagsPattern = regexp.MustCompile(`\b([0-9]{1,3}) hashtags`)
 // than the rules.
 type hashtagLimit struct{ most atomic.Int64 }
 
-// observe learns from the response to a container with this text, which the rules allow. The refusal of a text with few
+// observe learns from the response to a container with this text, which the rules allow. The rejection of a text with few
 // hashtags has another reason. If Instagram accepts a text with more hashtags than the limit, the limit is removed.
 func (l *hashtagLimit) observe(rules network.Rules, text string, err error) {
 	have := len(network.Hashtags(text))
-	failed, refused := errors.AsType[*network.Error](err)
+	failed, rejected := errors.AsType[*network.Error](err)
 	switch {
 	case err == nil:
 		if most := l.most.Load(); most > 0 && int64(have) > most {
 			l.most.CompareAndSwap(most, 0)
 		}
-	case refused && strings.HasSuffix(failed.Code, subcodeText) && have > rules.Hashtags.Warn:
+	case rejected && strings.HasSuffix(failed.Code, subcodeText) && have > rules.Hashtags.Warn:
 		most := have - 1
 		if named := hashtagsPattern.FindStringSubmatch(failed.Message); named != nil {
 			number, _ := strconv.Atoi(named[1])
@@ -52,7 +52,7 @@ func (n *Network) Rules() network.Rules {
 	return rules
 }
 
-// Check returns what the network would refuse. Too many hashtags for one account may be allowed for another one, so
+// Check returns what the network would reject. Too many hashtags for one account may be allowed for another one, so
 // that a limit which Instagram only named in a response is no reason to send nothing.
 func (n *Network) Check(content network.Content) []network.Problem {
 	rules, most := n.Containers.Rules(), int(n.hashtags.most.Load())

@@ -36,7 +36,7 @@ func warning(t *testing.T, n network.Network, text string) string {
 	return found[0].Message
 }
 
-// The warning of hashtags follows what the sandbox answers: a refusal sets the limit, and an accepted post removes it.
+// The warning of hashtags follows what the sandbox answers: a rejection sets the limit, and an accepted post removes it.
 func TestHashtagLimitFollowsResponses(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -48,7 +48,7 @@ func TestHashtagLimitFollowsResponses(t *testing.T) {
 	networktest.WantClass(t, prepare(t, n, f.Connect("instagram", "studio.north"), f.Library, seven), network.Rejected, "36004/2207010")
 	if got := warning(t, n, seven); got != "The text has 7 hashtags; Instagram rejected a post with more than 5. Remove 2." ||
 		n.Rules().Hashtags.Warn != 5 {
-		t.Errorf("after a refusal: %q, rules %+v", got, n.Rules().Hashtags)
+		t.Errorf("after a rejection: %q, rules %+v", got, n.Rules().Hashtags)
 	}
 	if got := warning(t, n, strings.Repeat("#tea ", 5)); got != "" {
 		t.Errorf("within the limit: %q", got)
@@ -59,7 +59,7 @@ func TestHashtagLimitFollowsResponses(t *testing.T) {
 	}
 }
 
-// A refusal without a number means fewer hashtags than the text has. A text that is too long says nothing about hashtags.
+// A rejection without a number means fewer hashtags than the text has. A text that is too long says nothing about hashtags.
 func TestHashtagLimitWithoutNumber(t *testing.T) {
 	t.Parallel()
 	s := networktest.NewStub(t, adapter, network.App{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

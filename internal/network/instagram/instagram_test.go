@@ -130,7 +130,7 @@ var adapter = networktest.Case{
 			}), "!media_too_short"),
 			"eleven pictures": networktest.Checks("", slices.Repeat(one, 11), "!media_too_many"),
 		},
-		Refusals: map[string]networktest.Refusal{
+		Rejections: map[string]networktest.Rejection{
 			"text only": {Text: "words", Class: network.RejectedMedia, Code: "media_missing"},
 			"too long": {
 				Text: strings.Repeat("é", 2201), Media: media(network.Image), Class: network.Rejected, Code: "caption_too_long",
@@ -303,7 +303,7 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"published":                      look(published, one, network.Published, "", "171"),
 		"published, not listed":          look(published, other, network.Published, "", ""),
 		"published, lists are throttled": look(published, throt, network.Unknown, network.Rate, ""),
-		"published, lists are refused":   look(published, dead, network.Published, "", ""),
+		"published, lists are rejected":  look(published, dead, network.Published, "", ""),
 		"finished":                       look(`{"status_code":"FINISHED"}`, one, network.Absent, "", ""),
 		"in progress":                    look(`{"status_code":"IN_PROGRESS"}`, one, network.Unknown, network.Processing, ""),
 		"expired":                        look(`{"status_code":"EXPIRED"}`, one, network.Absent, network.Transient, ""),

@@ -80,10 +80,10 @@ func TestAnyText(t *testing.T) {
 }
 
 // If Instagram rejects one post's hashtags, Check still accepts other posts with hashtags.
-func TestRefusedHashtagsOfOnePost(t *testing.T) {
+func TestRejectedHashtagsOfOnePost(t *testing.T) {
 	t.Parallel()
-	refusal := graph(`"code":100,"message":"The hashtag #x is not allowed"`)
-	s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Status: http.StatusBadRequest, Body: refusal})
+	rejection := graph(`"code":100,"message":"The hashtag #x is not allowed"`)
+	s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Status: http.StatusBadRequest, Body: rejection})
 	draft := network.Draft(`{"network":"instagram","text":"#x #y","media":[{"id":1,"kind":"video","type":"video/mp4",
 		"size":100,"duration":4000000000}]}`)
 	_, _, err := s.Network.Prepare(t.Context(), s.Grant, draft, s.Library)

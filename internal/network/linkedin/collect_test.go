@@ -32,11 +32,11 @@ func TestCollectMembers(t *testing.T) {
 	t.Parallel()
 	const none = "NONE"
 	for name, c := range map[string]struct {
-		scopes  string
-		refused string // metric
-		class   network.Class
-		metrics bool
-		calls   int // for metrics
+		scopes   string
+		rejected string // metric
+		class    network.Class
+		metrics  bool
+		calls    int // for metrics
 	}{
 		"default":     {"", none, network.Unapproved, false, 0},
 		"metrics":     {"r_member_postAnalytics", none, network.Unapproved, false, 0},
@@ -53,8 +53,8 @@ func TestCollectMembers(t *testing.T) {
 				f.Post(g, fmt.Sprintf("number %d", i))
 			}
 			f.Clock.Advance(day)
-			refusing := networktest.Interceptor{
-				RoundTripper: f.Wire, Part: "queryType=" + c.refused, Status: http.StatusBadRequest,
+			rejecting := networktest.Interceptor{
+				RoundTripper: f.Wire, Part: "queryType=" + c.rejected, Status: http.StatusBadRequest,
 				Body: `{"status":400,"code":"ILLEGAL_ARGUMENT"}`,
 			}
 			calls := 0
@@ -62,7 +62,7 @@ func TestCollectMembers(t *testing.T) {
 				if strings.Contains(r.URL.String(), memberCall) {
 					calls++
 				}
-				return refusing.RoundTrip(r)
+				return rejecting.RoundTrip(r)
 			}), g, networktest.Start, 100)
 			if networktest.Class(err) != c.class || c.class == "" && len(collected.Posts) != 22 || calls != c.calls ||
 				collected.Followers != nil || collected.Picture == "" {
@@ -71,7 +71,7 @@ func TestCollectMembers(t *testing.T) {
 			for i, p := range collected.Posts {
 				known := c.metrics && i < 20
 				if (p.Views != nil) != known || (p.Reach != nil) != known || (p.Likes != nil) != known ||
-					(p.Saves != nil) != (known && c.refused == none) {
+					(p.Saves != nil) != (known && c.rejected == none) {
 					t.Errorf("%d: %+v", i, p)
 				}
 			}

@@ -37,7 +37,7 @@ func (n *Network) responseError(response network.Response, g network.Grant) *net
 	if class == network.Rejected && response.Call.Purpose == network.Transferring {
 		class = network.RejectedMedia
 	}
-	failed := response.Refusal(class, body.code(), body.Message)
+	failed := response.Rejection(class, body.code(), body.Message)
 	if class == network.Rate {
 		failed.After = n.retryTime(response)
 	}

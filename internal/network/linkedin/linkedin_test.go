@@ -103,7 +103,7 @@ var adapter = networktest.Case{
 			{Types: []string{"image/jpeg", "image/png", "image/gif"}, MaxBytes: 5_000_000, MaxSide: 6012},
 			{Types: []string{"video/mp4"}, MaxBytes: 500_000_000},
 		},
-		Refusals: map[string]networktest.Refusal{
+		Rejections: map[string]networktest.Rejection{
 			"too long": {Text: strings.Repeat("é", 3001), Class: network.Rejected, Code: "caption_too_long"},
 			"too many": {Media: func(*networktest.Library) []network.Media {
 				return make([]network.Media, 21)

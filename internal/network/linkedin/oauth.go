@@ -229,7 +229,7 @@ func (n *Network) requestToken(ctx context.Context, app network.OAuthApp, form u
 	return token, nil
 }
 
-// tokenError returns the error of a refused token request (RFC 6749, section 5.2). LinkedIn reports a wrong code as
+// tokenError returns the error of a rejected token request (RFC 6749, section 5.2). LinkedIn reports a wrong code as
 // invalid_request. When refreshing, only invalid_grant means that the consent has ended.
 func (n *Network) tokenError(response network.Response, refreshing bool) *network.Error {
 	var body struct {
@@ -246,7 +246,7 @@ func (n *Network) tokenError(response network.Response, refreshing bool) *networ
 	case body.Error == "invalid_client" && !refreshing:
 		class = network.Unapproved
 	}
-	failed := response.Refusal(class, cmp.Or(body.Error, strconv.Itoa(response.Status)), body.Description)
+	failed := response.Rejection(class, cmp.Or(body.Error, strconv.Itoa(response.Status)), body.Description)
 	if class == network.Rate {
 		failed.After = n.retryTime(response)
 	}

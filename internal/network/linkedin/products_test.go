@@ -109,7 +109,7 @@ func TestConnectWithSelfService(t *testing.T) {
 	f.WantPosts(1)
 }
 
-// LinkedIn refuses a consent with a scope that the app's products do not grant.
+// LinkedIn rejects a consent with a scope that the app's products do not grant.
 func TestUnauthorizedScope(t *testing.T) {
 	t.Parallel()
 	for end, want := range map[string]string{

@@ -30,12 +30,12 @@ func TestInvalidUploadInstructions(t *testing.T) {
 		video(`{"firstByte":0,"lastByte":26}`): film,
 		video(`{"firstByte":0,"lastByte":28}`): film,
 		video(`{"firstByte":1,"lastByte":27}`): film,
-		video(`{"firstByte":0,"lastByte":9},{"firstByte":9,"lastByte":27}`):             film,
-		video(`{"firstByte":0,"lastByte":-1},{"firstByte":0,"lastByte":27}`):            film,
-		`{"value":{"image":"../me","uploadUrl":"http://127.0.0.1:1/"}}`:                 drawn,
-		`{"value":{"image":"urn:li:image:1","uploadUrl":"ftp://127.0.0.1/"}}`:           drawn,
-		`{"value":{"image":"urn:li:video:1","uploadUrl":"http://127.0.0.1:1/"}}`:        drawn,
-		`{"value":{"image":"urn:li:image:1","uploadUrl":"http://127.0.0.1:1/refused"}}`: drawn,
+		video(`{"firstByte":0,"lastByte":9},{"firstByte":9,"lastByte":27}`):              film,
+		video(`{"firstByte":0,"lastByte":-1},{"firstByte":0,"lastByte":27}`):             film,
+		`{"value":{"image":"../me","uploadUrl":"http://127.0.0.1:1/"}}`:                  drawn,
+		`{"value":{"image":"urn:li:image:1","uploadUrl":"ftp://127.0.0.1/"}}`:            drawn,
+		`{"value":{"image":"urn:li:video:1","uploadUrl":"http://127.0.0.1:1/"}}`:         drawn,
+		`{"value":{"image":"urn:li:image:1","uploadUrl":"http://127.0.0.1:1/rejected"}}`: drawn,
 	} {
 		s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Body: body})
 		d, err := s.Network.Plan(network.Intent{Seed: "s", Content: network.Content{Media: []network.Media{m}}})

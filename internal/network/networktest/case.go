@@ -39,7 +39,7 @@ type Publishing struct {
 	DuplicateAfter time.Duration        // time after which it accepts the text again; 0 for never
 	Fits           []network.FileLimits // fits requested of the library, each once, in the order of Posts
 	Checks         map[string]Checked
-	Refusals       map[string]Refusal
+	Rejections     map[string]Rejection
 	Drafts         []string // additional drafts of other networks, or unprepared drafts
 	Expiry         Expiry
 }
@@ -68,8 +68,8 @@ type Checked struct {
 	Want  []string
 }
 
-// Refusal is a post that is rejected.
-type Refusal struct {
+// Rejection is a post that is rejected.
+type Rejection struct {
 	Text   string
 	Media  func(*Library) []network.Media
 	Class  network.Class

@@ -15,7 +15,7 @@ func testChecking(t *testing.T, c Case) {
 	subtests(t, c, map[string]func(*testing.T, Case){
 		"an app that may do all": checkGoodApp, "a wrong secret": checkWrongSecret, "an unknown token": checkUnknownToken,
 		"no answer": checkUnreachable, "a missing permission": checkMissingPermissions, "a network in trouble": checkTroubled,
-		"an unknown error": checkRefused,
+		"an unknown error": checkRejected,
 	})
 }
 

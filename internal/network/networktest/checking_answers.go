@@ -71,8 +71,8 @@ func checkTroubled(t *testing.T, c Case) {
 	}
 }
 
-// checkRefused checks that a finding with an error that the adapter does not know has a detail and a next step.
-func checkRefused(t *testing.T, c Case) {
+// checkRejected checks that a finding with an error that the adapter does not know has a detail and a next step.
+func checkRejected(t *testing.T, c Case) {
 	for _, status := range []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound} {
 		s := c.stubAt(t, Serve(t, Answer{Status: status, Body: `{"error":{"code":77777,"message":"strange"}}`}), network.App{})
 		n := checker(t, s.Network)

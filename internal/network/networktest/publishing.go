@@ -53,8 +53,8 @@ func testPublishing(t *testing.T, c Case) {
 		"Checks": func(t *testing.T, c Case) {
 			each(t, c.Checks, func(t *testing.T, checked Checked) { check(t, c, checked) })
 		},
-		"Refusals": func(t *testing.T, c Case) {
-			each(t, c.Refusals, func(t *testing.T, r Refusal) { refuse(t, c, r) })
+		"Rejections": func(t *testing.T, c Case) {
+			each(t, c.Rejections, func(t *testing.T, r Rejection) { reject(t, c, r) })
 		},
 	})
 }
@@ -167,8 +167,8 @@ func Checks(text string, media []network.Media, want ...string) Checked {
 	return Checked{Text: text, Media: media, Want: want}
 }
 
-// refuse publishes a post that is rejected.
-func refuse(t *testing.T, c Case, r Refusal) {
+// reject publishes a post that is rejected.
+func reject(t *testing.T, c Case, r Rejection) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	d, err := f.Prepare(g, f.Plan(r.Text, Content{Media: r.Media}.media(f.Library)...))

@@ -68,7 +68,7 @@ func deny(t *testing.T, c Case, kind string) {
 func badCodes(t *testing.T, c Case, kind string) {
 	f := New(t, c, 0)
 	good := Authorization(kind)
-	refused := func(a network.Authorization, code string) {
+	rejected := func(a network.Authorization, code string) {
 		t.Helper()
 		_, err := f.authorizer().Exchange(t.Context(), a, code)
 		failed := WantClass(t, err, network.AuthDead, c.BadCode)
@@ -77,25 +77,25 @@ func badCodes(t *testing.T, c Case, kind string) {
 		}
 	}
 	code := func() string { return f.consent(good, "mira.keller", "allow").Query().Get("code") }
-	refused(good, "no-such-code")
+	rejected(good, "no-such-code")
 	other := good
 	other.Redirect = "https://elsewhere.test/"
-	refused(other, code())
+	rejected(other, code())
 	if c.PKCE {
 		other = good
 		other.Verifier = "another"
-		refused(other, code())
+		rejected(other, code())
 		other.Verifier = ""
-		refused(other, code())
+		rejected(other, code())
 	}
 	used := code()
 	if _, err := f.authorizer().Exchange(t.Context(), good, used); err != nil {
 		t.Fatal(err)
 	}
-	refused(good, used)
+	rejected(good, used)
 	late := code()
 	f.Clock.Advance(c.CodeLife + time.Second)
-	refused(good, late)
+	rejected(good, late)
 }
 
 func noPasswords(t *testing.T, c Case) {

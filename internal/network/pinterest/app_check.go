@@ -27,9 +27,9 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 		"grant_type": {"refresh_token"}, "refresh_token": {"none"},
 	}, "none")
 	found := []network.Finding{network.CredentialsFinding(platform, "", err)}
-	refused, ok := errors.AsType[*network.Error](err)
-	if ok && refused.Class == network.AuthDead && refused.Status == http.StatusUnauthorized {
-		found[0].Result = network.Unclear // Pinterest may have refused the invalid token rather than the app
+	rejected, ok := errors.AsType[*network.Error](err)
+	if ok && rejected.Class == network.AuthDead && rejected.Status == http.StatusUnauthorized {
+		found[0].Result = network.Unclear // Pinterest may have rejected the invalid token rather than the app
 	}
 	if strings.Contains(n.opts.APIHost, "api-sandbox.") {
 		found = append(found, network.Finding{

@@ -29,8 +29,8 @@ func TestAppCheckOfPinterestSandbox(t *testing.T) {
 	networktest.WantFinding(t, n.CheckApp(t.Context()), network.Unclear, "api_host", "nobody else can see Pins")
 }
 
-// Pinterest may refuse the check's invalid token with the status of a wrong secret. Then the check has no result.
-func TestAppCheckOfUnclearRefusal(t *testing.T) {
+// Pinterest may reject the check's invalid token with the status of a wrong secret. Then the check has no result.
+func TestAppCheckOfUnclearRejection(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]network.Result{
 		"Authentication failed.": network.Unclear, "The client is unknown.": network.Fails,

@@ -58,7 +58,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if err != nil {
 		return collected, network.DowngradeForbidden(err)
 	}
-	if err := n.addReports(ctx, g, collected.Posts); err != nil && !isReportRefused(err) {
+	if err := n.addReports(ctx, g, collected.Posts); err != nil && !isReportRejected(err) {
 		return collected, err
 	}
 	return collected, nil
@@ -159,7 +159,7 @@ func (n *Network) addReports(ctx context.Context, g network.Grant, posts []netwo
 	}
 	for batch := range slices.Chunk(incomplete, reportBatchSize) {
 		supported, err := n.reportBatch(ctx, g, batch)
-		if isReportRefused(err) || err == nil && len(supported) == 0 {
+		if isReportRejected(err) || err == nil && len(supported) == 0 {
 			return n.reportEach(ctx, g, incomplete[:min(len(incomplete), maxSingleReports)])
 		}
 		if err != nil {
@@ -169,8 +169,8 @@ func (n *Network) addReports(ctx context.Context, g network.Grant, posts []netwo
 	return nil
 }
 
-// isReportRefused reports whether err means that a report is never available.
-func isReportRefused(err error) bool {
+// isReportRejected reports whether err means that a report is never available.
+func isReportRejected(err error) bool {
 	failed, ok := errors.AsType[*network.Error](err)
 	return network.IsWithheld(err) || ok && failed.Code == codeNoReports
 }

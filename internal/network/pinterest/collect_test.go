@@ -88,10 +88,10 @@ func TestCallsDescribed(t *testing.T) {
 	g := f.Grant()
 	f.Clock.Advance(time.Hour)
 	f.Collect(g, networktest.Start, 10)
-	refusing := networktest.Interceptor{
+	rejecting := networktest.Interceptor{
 		RoundTripper: f.Wire, Part: severalCall, Status: http.StatusForbidden, Body: `{"code":29,"message":"no"}`,
 	}
-	must.Get(f.CollectThrough(refusing, g, networktest.Start, 10))(t)
+	must.Get(f.CollectThrough(rejecting, g, networktest.Start, 10))(t)
 	if len(seen) != 9 {
 		t.Errorf("%d calls: %v", len(seen), seen)
 	}

@@ -16,8 +16,8 @@ type apiError struct {
 	Message string `json:"message"`
 }
 
-// refusal returns the error for a response with a status other than 200 and 201.
-func (n *Network) refusal(answer network.Response) *network.Error {
+// rejection returns the error for a response with a status other than 200 and 201.
+func (n *Network) rejection(answer network.Response) *network.Error {
 	var body apiError
 	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
 	class := body.class(answer.Status)
@@ -28,7 +28,7 @@ func (n *Network) refusal(answer network.Response) *network.Error {
 	if body.Code != 0 {
 		code = strconv.Itoa(body.Code)
 	}
-	failed := answer.Refusal(class, code, body.Message)
+	failed := answer.Rejection(class, code, body.Message)
 	// the image's URL was unreachable; no pin was created
 	if failed.Class == network.Rejected && body.contains("unable to reach") {
 		failed.Class = network.Transient

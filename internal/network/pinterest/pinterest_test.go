@@ -20,8 +20,8 @@ const (
 	severalCall = "/v5/pins/analytics?"
 	aloneCall   = "/analytics?"
 	trial       = `{"code":29,"message":"You are on trial access"}`
-	// trialRefusal was seen in production in November 2025.
-	trialRefusal = `{"code":29,"message":"Apps with Trial access may not create Pins in production ` +
+	// trialRejection was seen in production in November 2025.
+	trialRejection = `{"code":29,"message":"Apps with Trial access may not create Pins in production ` +
 		`https://api.pinterest.com - use API Sandbox https://api-sandbox.pinterest.com instead."}`
 	invalid = `{"code":1,"message":"Invalid pins analytics parameters."}`
 	dead    = `{"code":2,"message":"Authentication failed."}`
@@ -83,7 +83,7 @@ var adapter = networktest.Case{
 			{Types: []string{"image/jpeg", "image/png", "image/webp", "image/gif"}, MaxBytes: 20_000_000},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 2_000_000_000},
 		},
-		Refusals: map[string]networktest.Refusal{
+		Rejections: map[string]networktest.Rejection{
 			"too long":  {Text: strings.Repeat("é", 801), Media: images(1), Class: network.Rejected, Code: "caption_too_long"},
 			"text only": {Text: "x", Class: network.RejectedMedia, Code: "media_missing"},
 			"too many":  {Media: images(6), Class: network.RejectedMedia, Code: "media_too_many"},
@@ -130,9 +130,9 @@ var adapter = networktest.Case{
 				`{"code":29,"message":"You are not permitted to access that resource."}`, network.AuthDead,
 				network.AuthDead, network.AuthDead),
 			"trial": networktest.Fails(403,
-				trialRefusal, network.Unapproved, network.Unapproved, network.AuthDead),
-			"trial, with another status": networktest.Fails(400, trialRefusal, network.Unapproved, network.Unapproved, network.AuthDead),
-			"trial, too early":           networktest.Fails(401, trialRefusal, network.Unapproved, network.Unapproved, network.AuthDead),
+				trialRejection, network.Unapproved, network.Unapproved, network.AuthDead),
+			"trial, with another status": networktest.Fails(400, trialRejection, network.Unapproved, network.Unapproved, network.AuthDead),
+			"trial, too early":           networktest.Fails(401, trialRejection, network.Unapproved, network.Unapproved, network.AuthDead),
 			"no board": networktest.Fails(404, `{"code":40,"message":"Board not found."}`, network.Rejected,
 				network.Rejected, network.Transient),
 			"invalid": networktest.Fails(400, `{"code":1,"message":"no"}`, network.Rejected, network.Rejected, network.AuthDead),

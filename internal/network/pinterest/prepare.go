@@ -58,8 +58,8 @@ func (n *Network) pollVideo(ctx context.Context, g network.Grant, p *draft) (tim
 		Status string `json:"status"`
 	}
 	err := n.do(ctx, n.newCall(g, http.MethodGet, "media/"+p.Video), &now)
-	if refused, ok := errors.AsType[*network.Error](err); ok && refused.Status == http.StatusNotFound {
-		gone := *refused
+	if rejected, ok := errors.AsType[*network.Error](err); ok && rejected.Status == http.StatusNotFound {
+		gone := *rejected
 		gone.Class = network.Transient
 		return n.restartUpload(p, &gone)
 	}

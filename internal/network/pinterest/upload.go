@@ -51,7 +51,7 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 		return "", err
 	}
 	if answer.Status/100 != 2 {
-		return "", answer.Refusal(network.Transient, "", "") // the file store's message does not help people
+		return "", answer.Rejection(network.Transient, "", "") // the file store's message does not help people
 	}
 	return target.ID, nil
 }

@@ -28,7 +28,7 @@ func checkCall(t *testing.T, r networktest.Request) {
 	}
 }
 
-// isDescribed reports that all requests are described, because checkCall refuses others.
+// isDescribed reports that all requests are described, because checkCall rejects others.
 func isDescribed(networktest.Request) bool { return true }
 
 // The requested metrics and fields occur in Meta's samples.

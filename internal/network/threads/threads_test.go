@@ -93,7 +93,7 @@ var adapter = networktest.Case{
 			"twenty-one":    networktest.Checks("", slices.Repeat([]network.Media{picture}, 21), "!media_too_many"),
 			"a long video":  networktest.Checks("", withChange(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
 		},
-		Refusals: map[string]networktest.Refusal{
+		Rejections: map[string]networktest.Rejection{
 			"too long": {Text: strings.Repeat("é", 501), Class: network.Rejected, Code: "caption_too_long"},
 			"too many links": {
 				Text: "http://a.b http://a.c http://a.d http://a.e http://a.f http://a.g", Class: network.Rejected, Code: "links_too_many",
@@ -235,7 +235,7 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"published":                      look(published, one, network.Published, "", "171"),
 		"published, not listed":          look(published, other, network.Published, "", ""),
 		"published, lists are throttled": look(published, throt, network.Unknown, network.Rate, ""),
-		"published, lists are refused":   look(published, dead, network.Published, "", ""),
+		"published, lists are rejected":  look(published, dead, network.Published, "", ""),
 		"finished":                       look(`{"status":"FINISHED"}`, one, network.Absent, "", ""),
 		"in progress":                    look(`{"status":"IN_PROGRESS"}`, one, network.Unknown, network.Processing, ""),
 		"expired":                        look(`{"status":"EXPIRED"}`, one, network.Absent, network.Transient, ""),

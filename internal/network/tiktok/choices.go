@@ -188,18 +188,18 @@ func audienceList(codes []string) string {
 
 // checkAllowed returns an error if the account does not allow a choice. It changes no choice.
 func (c creator) checkAllowed(p draft) error {
-	refuse := func(class network.Class, code, message string) error {
+	reject := func(class network.Class, code, message string) error {
 		return &network.Error{
 			Class: class, Status: http.StatusOK, Code: code, Message: message,
 			Err: errors.New("the account's settings do not allow the post"),
 		}
 	}
 	if p.isVideo() && c.Longest > 0 && p.Media[0].Duration.Seconds() > float64(c.Longest) {
-		return refuse(network.RejectedMedia, codeDurationCheckFailed,
+		return reject(network.RejectedMedia, codeDurationCheckFailed,
 			fmt.Sprintf("Videos on this account can be at most %d seconds long. Use a shorter video.", c.Longest))
 	}
 	if !slices.Contains(c.Privacy, p.Choices.PrivacyLevel) {
-		return refuse(network.Rejected, codePrivacyMismatch, fmt.Sprintf(
+		return reject(network.Rejected, codePrivacyMismatch, fmt.Sprintf(
 			"This account does not offer the audience “%s”. Choose from: %s.", audienceName(p.Choices.PrivacyLevel),
 			audienceList(c.Privacy)))
 	}
@@ -217,7 +217,7 @@ func (c creator) checkAllowed(p draft) error {
 		}
 	}
 	if len(off) > 0 {
-		return refuse(network.Rejected, codeInteractionOff,
+		return reject(network.Rejected, codeInteractionOff,
 			"This account's settings in the TikTok app do not allow "+strings.Join(off, " and ")+". Turn them off in the post.")
 	}
 	return nil

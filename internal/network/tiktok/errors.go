@@ -72,7 +72,7 @@ func (n *Network) decode(answer network.Response, out any) error {
 	}
 	err := json.Unmarshal(answer.Body, &body)
 	if err != nil || body.Error.Code != "ok" || answer.Status != http.StatusOK {
-		return n.refusal(answer, body.Error.Code, body.Error.Message)
+		return n.rejection(answer, body.Error.Code, body.Error.Message)
 	}
 	if err := json.Unmarshal(body.Data, out); err != nil {
 		return answer.Call.Failure(errors.New("the response is not valid JSON"), false)
@@ -80,12 +80,12 @@ func (n *Network) decode(answer network.Response, out any) error {
 	return nil
 }
 
-func (n *Network) refusal(answer network.Response, code, text string) *network.Error {
+func (n *Network) rejection(answer network.Response, code, text string) *network.Error {
 	class, known := classByCode[code]
 	if !known {
 		class = classByStatus(answer.Status, code)
 	}
-	return n.withRetryTime(answer, answer.Refusal(class, code, text))
+	return n.withRetryTime(answer, answer.Rejection(class, code, text))
 }
 
 // classByStatus returns the class of an unknown code. A response without a code comes from a proxy.

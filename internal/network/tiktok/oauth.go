@@ -136,20 +136,20 @@ func (n *Network) callOAuth(ctx context.Context, server, path string, form url.V
 	if err != nil {
 		return answer, err
 	}
-	var refused struct {
+	var rejected struct {
 		Code string `json:"error"`
 		Text string `json:"error_description"`
 	}
-	_ = json.Unmarshal(answer.Body, &refused) // a response from a proxy has no code
-	if answer.Status == http.StatusOK && refused.Code == "" {
+	_ = json.Unmarshal(answer.Body, &rejected) // a response from a proxy has no code
+	if answer.Status == http.StatusOK && rejected.Code == "" {
 		return answer, nil
 	}
-	class, known := classByOAuthError[refused.Code]
+	class, known := classByOAuthError[rejected.Code]
 	if !known {
 		class = network.Transient
 	}
 	if answer.Status == http.StatusTooManyRequests {
 		class = network.Rate
 	}
-	return answer, n.withRetryTime(answer, answer.Refusal(class, refused.Code, refused.Text))
+	return answer, n.withRetryTime(answer, answer.Rejection(class, rejected.Code, rejected.Text))
 }

@@ -133,8 +133,8 @@ func (n *Network) resumeUpload(
 	ctx context.Context, g network.Grant, p *draft, files network.Files,
 ) (time.Duration, error) {
 	now, err := n.fetchStatus(ctx, g, p.Upload.ID)
-	if refusal, ok := errors.AsType[*network.Error](err); ok && refusal.Class == network.Rejected {
-		return n.restartUpload(p, refusal) // the network no longer knows the ID
+	if rejection, ok := errors.AsType[*network.Error](err); ok && rejection.Class == network.Rejected {
+		return n.restartUpload(p, rejection) // the network no longer knows the ID
 	}
 	switch {
 	case err != nil:
@@ -234,9 +234,9 @@ func (n *Network) partError(answer network.Response) *network.Error {
 	case answer.Status >= 200 && answer.Status <= 299:
 		return nil
 	case answer.Status == http.StatusTooManyRequests:
-		return n.withRetryTime(answer, answer.Refusal(network.Rate, "", ""))
+		return n.withRetryTime(answer, answer.Rejection(network.Rate, "", ""))
 	case answer.Status >= 400 && answer.Status <= 499:
-		return answer.Refusal(network.Rejected, "", "")
+		return answer.Rejection(network.Rejected, "", "")
 	}
-	return answer.Refusal(network.Transient, "", "")
+	return answer.Rejection(network.Transient, "", "")
 }

@@ -21,10 +21,10 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	}
 	if !g.Expires.IsZero() && !n.opts.Now().Before(g.Expires) {
 		fresh, err := n.Refresh(ctx, g)
-		if refused, ok := errors.AsType[*network.Error](err); ok && refused.Class == network.AuthDead {
+		if rejected, ok := errors.AsType[*network.Error](err); ok && rejected.Class == network.AuthDead {
 			// An earlier attempt may have used the refresh token, so the access may still be valid.
 			return &network.Error{
-				Class: network.Rejected, Status: http.StatusBadRequest, Code: refused.Code,
+				Class: network.Rejected, Status: http.StatusBadRequest, Code: rejected.Code,
 				Err: errors.New("the access token has expired and cannot be refreshed; remove the app in TikTok's settings"),
 			}
 		}

@@ -111,7 +111,7 @@ var adapter = networktest.Case{
 			"thirty-six photos":  networktest.Checks("", slices.Repeat([]network.Media{photo}, 36), "!media_too_many"),
 			"thirty-five photos": networktest.Checks("", slices.Repeat([]network.Media{photo}, 35)),
 		},
-		Refusals: map[string]networktest.Refusal{
+		Rejections: map[string]networktest.Rejection{
 			"text only":           {Text: "words", Class: network.RejectedMedia, Code: "media_missing"},
 			"photo text too long": {Text: strings.Repeat("é", 4001), Media: image, Class: network.Rejected, Code: "caption_too_long"},
 			"video text too long": {Text: strings.Repeat("é", 2201), Media: smallFilm, Class: network.Rejected, Code: "caption_too_long"},

@@ -28,8 +28,8 @@ type problem struct {
 	Description string `json:"error_description"`
 }
 
-// refusal returns the error for a response with a status other than 200 and 201.
-func (n *Network) refusal(answer network.Response) *network.Error {
+// rejection returns the error for a response with a status other than 200 and 201.
+func (n *Network) rejection(answer network.Response) *network.Error {
 	var body problem
 	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
 	if body.text() == "" && len(body.Errors) > 0 {
@@ -39,7 +39,7 @@ func (n *Network) refusal(answer network.Response) *network.Error {
 	if answer.Call.Purpose == network.Authorizing {
 		class = body.tokenClass(answer.Status)
 	}
-	failed := answer.Refusal(class, body.name(), body.text())
+	failed := answer.Rejection(class, body.name(), body.text())
 	switch failed.Class { //nolint:exhaustive // others have no time
 	case network.Rate:
 		failed.After = answer.ResetAt("x-rate-limit-reset", n.opts.Now())

@@ -17,7 +17,7 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 			continue
 		}
 		err := n.revokeToken(ctx, g.Server, token.text, token.hint)
-		if refused, ok := errors.AsType[*network.Error](err); ok && refused.Class == network.AuthDead {
+		if rejected, ok := errors.AsType[*network.Error](err); ok && rejected.Class == network.AuthDead {
 			continue // already invalid
 		}
 		if err != nil {

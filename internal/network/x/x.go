@@ -82,7 +82,7 @@ func (n *Network) newCall(g network.Grant, method, path string) network.Call {
 
 // do makes the call and decodes the response into data.
 func (n *Network) do(ctx context.Context, c network.Call, data any) error {
-	return n.client.Read(ctx, c, data, n.refusal, http.StatusOK, http.StatusCreated)
+	return n.client.Read(ctx, c, data, n.rejection, http.StatusOK, http.StatusCreated)
 }
 
 var numericID = regexp.MustCompile(`^[0-9]{1,19}$`)

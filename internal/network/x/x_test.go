@@ -73,7 +73,7 @@ var adapter = networktest.Case{
 			{Types: []string{"image/gif"}, MaxBytes: 15_000_000, MaxSide: 1280},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 512_000_000},
 		},
-		Refusals: map[string]networktest.Refusal{
+		Rejections: map[string]networktest.Rejection{
 			"too long": {Text: strings.Repeat("é", 281), Class: network.Rejected, Code: "caption_too_long"},
 			"too many": {Media: images(5), Class: network.RejectedMedia, Code: "media_too_many"},
 			"mixed": {Media: func(l *networktest.Library) []network.Media {

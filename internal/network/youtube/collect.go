@@ -260,7 +260,7 @@ func (n *Network) addShareBatch(ctx context.Context, g network.Grant, posts []ne
 	var table struct {
 		Rows [][]json.RawMessage `json:"rows"`
 	}
-	if err := n.client.Read(ctx, c, &table, n.refusal, http.StatusOK); err != nil {
+	if err := n.client.Read(ctx, c, &table, n.rejection, http.StatusOK); err != nil {
 		return err
 	}
 	for _, row := range table.Rows {

@@ -49,8 +49,8 @@ const (
 	uploadWindow    = 24 * time.Hour
 )
 
-// refusal returns the error for a failed call.
-func (n *Network) refusal(answer network.Response) *network.Error {
+// rejection returns the error for a failed call.
+func (n *Network) rejection(answer network.Response) *network.Error {
 	var body struct {
 		Error *apiError `json:"error"`
 	}
@@ -59,7 +59,7 @@ func (n *Network) refusal(answer network.Response) *network.Error {
 	if known {
 		cause = *body.Error
 	}
-	failed := answer.Refusal(cause.class(answer.Status, known), cause.code(), cause.Message)
+	failed := answer.Rejection(cause.class(answer.Status, known), cause.code(), cause.Message)
 	failed.After = n.retryTime(failed, answer)
 	return failed
 }

@@ -114,7 +114,7 @@ func (n *Network) setThumbnail(ctx context.Context, g network.Grant, media int64
 		return err
 	}
 	if answer.Status != http.StatusOK {
-		return n.refusal(answer)
+		return n.rejection(answer)
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (n *Network) addToPlaylist(ctx context.Context, g network.Grant, playlist, 
 		return err
 	}
 	if answer.Status != http.StatusOK {
-		return n.refusal(answer)
+		return n.rejection(answer)
 	}
 	return nil
 }

@@ -69,8 +69,8 @@ func (f finishing) finish() map[string]string {
 	failed := map[string]string{}
 	for _, step := range f.calls.FinishSteps(f.draft) {
 		if err := f.calls.Finish(f.t.Context(), f.grant, f.draft, f.video, step, f.Library); err != nil {
-			refused, _ := errors.AsType[*network.Error](err)
-			failed[step] = refused.Code
+			rejected, _ := errors.AsType[*network.Error](err)
+			failed[step] = rejected.Code
 		}
 	}
 	return failed
@@ -159,8 +159,8 @@ func (l lostAnswer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// A refusal of a step has the network's code, and advice for people.
-func TestFinishRefusals(t *testing.T) {
+// A rejection of a step has the network's code, and advice for people.
+func TestFinishRejections(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		account string
@@ -202,7 +202,7 @@ func TestFinishRefusals(t *testing.T) {
 	}
 }
 
-// Playlists need a permission that is requested only if the operator offers them. Without it, YouTube refuses the call;
+// Playlists need a permission that is requested only if the operator offers them. Without it, YouTube rejects the call;
 // without the setting, a check says that the choice has no effect.
 func TestPlaylistPermission(t *testing.T) {
 	t.Parallel()

@@ -134,7 +134,7 @@ func (n *Network) requestToken(ctx context.Context, form url.Values) (network.To
 	err := n.client.Read(ctx, network.Call{
 		Purpose: network.Authorizing, Name: "token", Method: http.MethodPost, URL: n.opts.TokenHost + "/token", Form: form,
 		Secrets: []string{n.opts.ClientSecret, form.Get("code"), form.Get("code_verifier"), form.Get("refresh_token")},
-	}, &token, tokenRefusal, http.StatusOK)
+	}, &token, tokenRejection, http.StatusOK)
 	if err != nil {
 		return network.Token{}, err
 	}
@@ -144,9 +144,9 @@ func (n *Network) requestToken(ctx context.Context, form url.Values) (network.To
 	return token, nil
 }
 
-// tokenRefusal returns the error for a failed token request (RFC 6749, section 5.2). Only invalid_grant means that the
+// tokenRejection returns the error for a failed token request (RFC 6749, section 5.2). Only invalid_grant means that the
 // consent was revoked or expired. The codes of the app are the operator's to mend. Others are temporary.
-func tokenRefusal(answer network.Response) *network.Error {
+func tokenRejection(answer network.Response) *network.Error {
 	var body struct {
 		Error string `json:"error"`
 		Text  string `json:"error_description"`
@@ -159,5 +159,5 @@ func tokenRefusal(answer network.Response) *network.Error {
 	case "invalid_client", "unauthorized_client", "redirect_uri_mismatch", "deleted_client", "disabled_client":
 		class = network.Unapproved
 	}
-	return answer.Refusal(class, body.Error, body.Text)
+	return answer.Rejection(class, body.Error, body.Text)
 }

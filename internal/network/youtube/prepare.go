@@ -142,7 +142,7 @@ func (n *Network) createSession(ctx context.Context, g network.Grant, p draft) (
 		return "", err
 	}
 	if answer.Status != http.StatusOK {
-		return "", n.refusal(answer)
+		return "", n.rejection(answer)
 	}
 	address := answer.Header.Get("Location")
 	if len(address) > maxSessionURL || !isOnServer(address, g.Server) {

@@ -18,7 +18,7 @@ const (
 
 // Commit sends all missing parts of the file. The last part creates the video. A complete or expired session is not
 // changed. The error is of class Processing until the video's status is known. A video that YouTube rejects or keeps
-// private has an ID, but counts as refused.
+// private has an ID, but counts as rejected.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Receipt, error) {

@@ -26,9 +26,9 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	if err != nil || answer.Status == http.StatusOK {
 		return err
 	}
-	refused := tokenRefusal(answer)
-	if refused.Code == "invalid_token" {
-		refused.Class = network.AuthDead
+	rejected := tokenRejection(answer)
+	if rejected.Code == "invalid_token" {
+		rejected.Class = network.AuthDead
 	}
-	return refused
+	return rejected
 }

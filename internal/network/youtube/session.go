@@ -75,7 +75,7 @@ func (n *Network) put(
 	case http.StatusPermanentRedirect: // Resume Incomplete
 		return n.parseProgress(resp, p.Total)
 	}
-	return progress{}, n.refusal(resp)
+	return progress{}, n.rejection(resp)
 }
 
 // isOnServer reports whether a session's URL is on the server. The token is sent to that URL, so it must be.

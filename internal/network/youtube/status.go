@@ -55,11 +55,11 @@ func (n *Network) outcome(p draft, v video) (network.Receipt, error) {
 	switch {
 	case s.Upload == statusRejected:
 		class := cmp.Or(classByRejection[s.Rejection], network.Rejected)
-		return network.Receipt{}, refusedVideo(class, "rejectionReason", cmp.Or(s.Rejection, "unknown"))
+		return network.Receipt{}, rejectedVideo(class, "rejectionReason", cmp.Or(s.Rejection, "unknown"))
 	case s.Upload == statusFailed:
-		return network.Receipt{}, refusedVideo(network.RejectedMedia, "failureReason", cmp.Or(s.Failure, "unknown"))
+		return network.Receipt{}, rejectedVideo(network.RejectedMedia, "failureReason", cmp.Or(s.Failure, "unknown"))
 	case s.Upload == statusDeleted:
-		return network.Receipt{}, refusedVideo(network.Rejected, "uploadStatus", statusDeleted)
+		return network.Receipt{}, rejectedVideo(network.Rejected, "uploadStatus", statusDeleted)
 	case s.Privacy == privacyPrivate && p.Privacy != privacyPrivate:
 		return network.Receipt{}, n.lockedVideo(p, v)
 	case s.Upload == statusProcessed && s.Privacy != "":
@@ -71,7 +71,7 @@ func (n *Network) outcome(p draft, v video) (network.Receipt, error) {
 // lockedVideo returns the error for a video that YouTube keeps private. Its Draft makes Prepare read the status of the
 // video instead of uploading it again.
 func (n *Network) lockedVideo(p draft, v video) *network.Error {
-	failed := refusedVideo(network.Unapproved, codeLocked, privacyPrivate)
+	failed := rejectedVideo(network.Unapproved, codeLocked, privacyPrivate)
 	failed.Code, failed.Hidden = codeLocked, n.receipt(v.ID, v.Snippet.PublishedAt)
 	p.Video, p.Locked = v.ID, true
 	if p.UploadedAt.IsZero() {
@@ -81,9 +81,9 @@ func (n *Network) lockedVideo(p draft, v video) *network.Error {
 	return failed
 }
 
-// refusedVideo returns the error for a video that has an ID but is not visible. Member and value are the part of its
+// rejectedVideo returns the error for a video that has an ID but is not visible. Member and value are the part of its
 // resource that gives the reason.
-func refusedVideo(class network.Class, member, value string) *network.Error {
+func rejectedVideo(class network.Class, member, value string) *network.Error {
 	value = network.Clip(value, maxName)
 	return &network.Error{
 		Class: class, Status: http.StatusOK, Code: value, Message: member + ": " + value,

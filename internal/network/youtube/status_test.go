@@ -46,7 +46,7 @@ func TestVideoStatus(t *testing.T) {
 		code    string
 	}
 	published := outcome{verdict: network.Published}
-	refused := func(class network.Class, code string) outcome { return outcome{network.Absent, class, code} }
+	absent := func(class network.Class, code string) outcome { return outcome{network.Absent, class, code} }
 	for name, c := range map[string]struct {
 		insert string
 		listed []string // empty if the response to the upload decides
@@ -57,16 +57,16 @@ func TestVideoStatus(t *testing.T) {
 		"listed later":              {uploaded + public, []string{"", processed + public}, published},
 		"made unlisted by a person": {uploaded + public, []string{processed + `"privacyStatus":"unlisted"`}, published},
 		"no status":                 {`"license":"youtube"`, []string{processed + public}, published},
-		"locked private":            {uploaded + private, nil, refused(network.Unapproved, "privacyStatus")},
-		"locked later":              {uploaded + public, []string{processed + private}, refused(network.Unapproved, "privacyStatus")},
-		"a duplicate":               {rejected + `"duplicate",` + private, nil, refused(network.Duplicate, "duplicate")},
-		"a duplicate, later":        {uploaded + public, []string{rejected + `"duplicate"`}, refused(network.Duplicate, "duplicate")},
-		"too long":                  {uploaded + public, []string{rejected + `"length"`}, refused(network.RejectedMedia, "length")},
-		"copyright":                 {uploaded + public, []string{rejected + `"copyright"`}, refused(network.Rejected, "copyright")},
-		"suspended":                 {rejected + `"uploaderAccountSuspended"`, nil, refused(network.AuthDead, "uploaderAccountSuspended")},
+		"locked private":            {uploaded + private, nil, absent(network.Unapproved, "privacyStatus")},
+		"locked later":              {uploaded + public, []string{processed + private}, absent(network.Unapproved, "privacyStatus")},
+		"a duplicate":               {rejected + `"duplicate",` + private, nil, absent(network.Duplicate, "duplicate")},
+		"a duplicate, later":        {uploaded + public, []string{rejected + `"duplicate"`}, absent(network.Duplicate, "duplicate")},
+		"too long":                  {uploaded + public, []string{rejected + `"length"`}, absent(network.RejectedMedia, "length")},
+		"copyright":                 {uploaded + public, []string{rejected + `"copyright"`}, absent(network.Rejected, "copyright")},
+		"suspended":                 {rejected + `"uploaderAccountSuspended"`, nil, absent(network.AuthDead, "uploaderAccountSuspended")},
 		"a codec": {uploaded + public, []string{`"uploadStatus":"failed","failureReason":"codec"`},
-			refused(network.RejectedMedia, "codec")},
-		"deleted": {uploaded + public, []string{`"uploadStatus":"deleted"`}, refused(network.Rejected, "deleted")},
+			absent(network.RejectedMedia, "codec")},
+		"deleted": {uploaded + public, []string{`"uploadStatus":"deleted"`}, absent(network.Rejected, "deleted")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -147,5 +147,5 @@ func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, 
 func (n *Network) read(ctx context.Context, g network.Grant, list string, query url.Values, out any) error {
 	c := g.Call(http.MethodGet, "youtube/"+n.opts.Version, list)
 	c.Query = query
-	return n.client.Read(ctx, c, out, n.refusal, http.StatusOK)
+	return n.client.Read(ctx, c, out, n.rejection, http.StatusOK)
 }

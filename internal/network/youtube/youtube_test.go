@@ -81,7 +81,7 @@ var adapter = networktest.Case{
 			"two videos":      networktest.Checks("x", append(theFilm, theFilm...), "!media_too_many"),
 			"a sign, no file": networktest.Checks("<", nil, "!caption_characters", "!media_missing"),
 		},
-		Refusals: map[string]networktest.Refusal{
+		Rejections: map[string]networktest.Rejection{
 			"too long":      {Text: strings.Repeat("é", 2501), Media: film(9), Class: network.Rejected, Code: "caption_too_long"},
 			"a sign":        {Text: "1 < 2", Media: film(9), Class: network.Rejected, Code: "caption_characters"},
 			"no video":      {Text: "x", Class: network.RejectedMedia, Code: "media_missing"},
@@ -319,7 +319,7 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"gone, no videos": session(404, "", "", list(""), network.Absent, network.Transient, ""),
 		"gone, no list yet": session(404, "", "", `{"error":{"errors":[{"reason":"playlistNotFound"}]}}`,
 			network.Absent, network.Transient, ""),
-		"gone, refused": session(404, "", "", `{"error":{"errors":[{"reason":"quotaExceeded"}]}}`,
+		"gone, rejected": session(404, "", "", `{"error":{"errors":[{"reason":"quotaExceeded"}]}}`,
 			network.Unknown, network.Quota, ""),
 		"gone, twice": session(404, "", "", list("", item("video1", "x", now), item("video2", "x", now)),
 			network.Unknown, network.Uncertain, ""),

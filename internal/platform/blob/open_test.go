@@ -19,7 +19,7 @@ func wantOpenError(t *testing.T, url string, opts Options, want string) {
 	}
 }
 
-func TestOpenRefusesURLs(t *testing.T) {
+func TestOpenRejectsURLs(t *testing.T) {
 	given := Options{Credentials: Credentials{ID: "id", Secret: "hunter2"}}
 	for url, want := range map[string]string{
 		"": "must be file:FOLDER", "files": "must be file:FOLDER", "http://files": "must be file:FOLDER", "file:": "file:/var/lib",
@@ -37,7 +37,7 @@ func TestOpenRefusesURLs(t *testing.T) {
 	}
 }
 
-func TestOpenRefusesFolders(t *testing.T) {
+func TestOpenRejectsFolders(t *testing.T) {
 	dir := t.TempDir()
 	file, closed := filepath.Join(dir, "file"), filepath.Join(dir, "closed")
 	must.NoError(t, os.WriteFile(file, nil, 0o600))
@@ -50,7 +50,7 @@ func TestOpenRefusesFolders(t *testing.T) {
 	wantOpenError(t, "s3://files", Options{Scratch: file}, "create the folder "+file)
 }
 
-func TestOpenRefusesBuckets(t *testing.T) {
+func TestOpenRejectsBuckets(t *testing.T) {
 	t.Parallel()
 	s := s3.Start(t)
 	bucket := s.Bucket(t)

@@ -110,7 +110,7 @@ func (d *DB) Now() time.Time { return d.now().UTC().Truncate(time.Microsecond) }
 
 // Query reads rows outside of any transaction.
 func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	refuseInTx(ctx)
+	rejectInTx(ctx)
 	ctx = d.dialect.statementContext(ctx)
 	text, stmt := d.forReading(ctx, query)
 	if stmt == nil {
@@ -121,7 +121,7 @@ func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, e
 
 // QueryRow reads one row outside of any transaction.
 func (d *DB) QueryRow(ctx context.Context, query string, args ...any) *sql.Row {
-	refuseInTx(ctx)
+	rejectInTx(ctx)
 	ctx = d.dialect.statementContext(ctx)
 	text, stmt := d.forReading(ctx, query)
 	if stmt == nil {
@@ -139,9 +139,9 @@ type Tx struct {
 
 type inTx struct{} // marks the context of a function that InTx runs
 
-// refuseInTx panics if ctx belongs to a running transaction, which has to read and write through its Tx. A second
+// rejectInTx panics if ctx belongs to a running transaction, which has to read and write through its Tx. A second
 // transaction would wait forever for the first, and a read outside of the transaction would miss its writes.
-func refuseInTx(ctx context.Context) {
+func rejectInTx(ctx context.Context) {
 	if name, ok := ctx.Value(inTx{}).(string); ok {
 		panic("db: used inside the transaction " + name + "; use its Tx")
 	}
@@ -191,7 +191,7 @@ func (tx *Tx) QueryRow(ctx context.Context, query string, args ...any) *sql.Row 
 // InTx runs work in a transaction, and rolls back if work returns an error. It runs work again if the transaction
 // conflicts with another one. The name is used in traces and failpoints. InTx panics inside another transaction.
 func (d *DB) InTx(ctx context.Context, name string, work func(context.Context, *Tx) error) error {
-	refuseInTx(ctx)
+	rejectInTx(ctx)
 	for try := 1; ; try++ {
 		within, span := tracing.Start(ctx, name)
 		err := d.writeOnce(within, name, work)

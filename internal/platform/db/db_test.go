@@ -117,7 +117,7 @@ func TestTransactionReadsItsWrites(t *testing.T) {
 }
 
 // InTx, Query and QueryRow panic inside a transaction.
-func TestNestedTransactionRefused(t *testing.T) {
+func TestNestedTransactionRejected(t *testing.T) {
 	t.Parallel()
 	d := testkit.Open(t, testkit.SQLite(t), nil)
 	for name, nested := range map[string]func(context.Context){

@@ -86,7 +86,7 @@ func TestOwnerLimitWhileOthersWait(t *testing.T) {
 	})
 }
 
-// TestQueueLimit checks that only an owner whose queue is full is refused, and that canceled calls leave it.
+// TestQueueLimit checks that only an owner whose queue is full is rejected, and that canceled calls leave it.
 func TestQueueLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

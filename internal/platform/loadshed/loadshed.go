@@ -1,5 +1,5 @@
 // Package loadshed limits concurrent work. A Limiter makes calls beyond its limit wait in a short queue and then
-// refuses them. An overloaded node therefore keeps its throughput and latency, and refuses excess calls quickly.
+// rejects them. An overloaded node therefore keeps its throughput and latency, and rejects excess calls quickly.
 package loadshed
 
 import (
@@ -24,8 +24,8 @@ const (
 	// Nichols and Jacobson, Controlling Queue Delay (2012).
 	standingQueue = 250 * time.Millisecond
 	overloadWait  = 20 * time.Millisecond
-	// overloadCooldown is the time without a refusal from a standing queue after which an overload ends. If the
-	// overload ended as soon as the queue is empty, long waits would fill the queue again. Refusals from a queue that
+	// overloadCooldown is the time without a rejection from a standing queue after which an overload ends. If the
+	// overload ended as soon as the queue is empty, long waits would fill the queue again. Rejections from a queue that
 	// is not standing do not count, because bursts would otherwise prolong the overload.
 	overloadCooldown = time.Second
 
@@ -39,12 +39,12 @@ func DefaultLimit() int { return perProcessor * runtime.GOMAXPROCS(0) }
 type Limiter struct {
 	limit int
 
-	mu          sync.Mutex
-	running     int
-	waiting     list.List // of waiter; the longest wait is at the front
-	busySince   time.Time // since when the queue has not been empty
-	lastRefusal time.Time // when a call was last refused from a standing queue
-	refused     int64
+	mu            sync.Mutex
+	running       int
+	waiting       list.List // of waiter; the longest wait is at the front
+	busySince     time.Time // since when the queue has not been empty
+	lastRejection time.Time // when a call was last rejected from a standing queue
+	rejected      int64
 }
 
 // waiter is a call in the queue. It receives true when its turn comes, or false if it has timed out.
@@ -70,7 +70,7 @@ func (r *Limiter) Acquire(ctx context.Context) error {
 	}
 	now := time.Now()
 	if r.waiting.Len() >= queueFactor*r.limit {
-		r.refuse(now)
+		r.reject(now)
 		r.mu.Unlock()
 		return ErrFull
 	}
@@ -84,17 +84,17 @@ func (r *Limiter) Acquire(ctx context.Context) error {
 }
 
 func (r *Limiter) maxWait(now time.Time) time.Duration {
-	if now.Sub(r.busySince) >= standingQueue || now.Sub(r.lastRefusal) < overloadCooldown {
+	if now.Sub(r.busySince) >= standingQueue || now.Sub(r.lastRejection) < overloadCooldown {
 		return overloadWait
 	}
 	return burstWait
 }
 
-// refuse counts a refusal. The caller holds the lock.
-func (r *Limiter) refuse(now time.Time) {
-	r.refused++
+// reject counts a rejection. The caller holds the lock.
+func (r *Limiter) reject(now time.Time) {
+	r.rejected++
 	if now.Sub(r.busySince) >= standingQueue {
-		r.lastRefusal = now
+		r.lastRejection = now
 	}
 }
 
@@ -118,7 +118,7 @@ func (r *Limiter) await(ctx context.Context, turn *list.Element, w waiter) error
 	}
 	r.waiting.Remove(turn)
 	if errors.Is(err, ErrFull) {
-		r.refuse(time.Now())
+		r.reject(time.Now())
 	}
 	return err
 }
@@ -142,13 +142,13 @@ func (r *Limiter) Release() {
 			w.turn <- true
 			return
 		}
-		r.refuse(now)
+		r.reject(now)
 		w.turn <- false
 	}
 	r.running--
 }
 
-// RetryAfter returns the time after which a refused client may try again, with jitter so that clients do not retry at
+// RetryAfter returns the time after which a rejected client may try again, with jitter so that clients do not retry at
 // the same time.
 func RetryAfter() time.Duration {
 	return time.Second * time.Duration(1+rand.IntN(maxRetryAfter)) //nolint:gosec // it needs no secrecy
@@ -157,14 +157,14 @@ func RetryAfter() time.Duration {
 // State is the state of a Limiter.
 type State struct {
 	Running, Waiting int
-	Refused          int64 // in total
+	Rejected         int64 // in total
 }
 
 // State returns the current state.
 func (r *Limiter) State() State {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return State{Running: r.running, Waiting: r.waiting.Len(), Refused: r.refused}
+	return State{Running: r.running, Waiting: r.waiting.Len(), Rejected: r.rejected}
 }
 
 // Limiters are the limiters of a node. Uploads have a separate limiter, so that slow senders do not block fast calls.

@@ -78,7 +78,7 @@ func TestOrder(t *testing.T) {
 }
 
 // TestMaxWait checks that calls wait up to half a second in a burst, and only a moment once the queue has not been
-// empty for a quarter of a second, until no call has been refused for a second.
+// empty for a quarter of a second, until no call has been rejected for a second.
 func TestMaxWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -110,12 +110,12 @@ func TestMaxWait(t *testing.T) {
 		mustTake("soon after, with an empty queue", 20*time.Millisecond)
 		pass(time.Second)
 		mustTake("long after", 500*time.Millisecond)
-		mustBe(t, r, loadshed.State{Running: 1, Refused: 6})
+		mustBe(t, r, loadshed.State{Running: 1, Rejected: 6})
 	})
 }
 
-// TestLateCallsRefused checks that a released slot is not given to a call that has timed out.
-func TestLateCallsRefused(t *testing.T) {
+// TestLateCallsRejected checks that a released slot is not given to a call that has timed out.
+func TestLateCallsRejected(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := full(t, 1)
@@ -132,11 +132,11 @@ func TestLateCallsRefused(t *testing.T) {
 		if err := <-soon; err != nil {
 			t.Errorf("the next call: %v", err)
 		}
-		mustBe(t, r, loadshed.State{Running: 1, Refused: 1})
+		mustBe(t, r, loadshed.State{Running: 1, Rejected: 1})
 	})
 }
 
-// TestCanceledCalls checks that a canceled call leaves the queue and does not count as refused.
+// TestCanceledCalls checks that a canceled call leaves the queue and does not count as rejected.
 func TestCanceledCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -155,7 +155,7 @@ func TestCanceledCalls(t *testing.T) {
 	})
 }
 
-// TestQueueLimit checks that calls beyond the queue are refused immediately.
+// TestQueueLimit checks that calls beyond the queue are rejected immediately.
 func TestQueueLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestQueueLimit(t *testing.T) {
 			t.Errorf("beyond the queue: %v after %v", err, time.Since(began))
 		}
 		time.Sleep(time.Second) //nolint:forbidigo // the clock is the test's own
-		mustBe(t, r, loadshed.State{Running: 2, Refused: 9})
+		mustBe(t, r, loadshed.State{Running: 2, Rejected: 9})
 	})
 }
 
@@ -204,7 +204,7 @@ func TestConcurrentTimeoutsAndReleases(t *testing.T) {
 		if most != slots {
 			t.Errorf("at most %d held a slot, want %d", most, slots)
 		}
-		if s := r.State(); s.Running != 0 || s.Waiting != 0 || s.Refused == 0 {
+		if s := r.State(); s.Running != 0 || s.Waiting != 0 || s.Rejected == 0 {
 			t.Errorf("at the end the state is %+v", s)
 		}
 	})
@@ -225,17 +225,17 @@ func TestBurstsAfterOverload(t *testing.T) {
 		}
 		var all sync.WaitGroup
 		bursts := func(n int) int64 { // of a fifth of the capacity
-			before := r.State().Refused
+			before := r.State().Rejected
 			for range n {
 				for range 250 {
 					all.Go(func() { call(25 * time.Millisecond) })
 				}
 				pass(500 * time.Millisecond)
 			}
-			return r.State().Refused - before
+			return r.State().Rejected - before
 		}
 		if n := bursts(10); n != 0 {
-			t.Errorf("%d were refused before", n)
+			t.Errorf("%d were rejected before", n)
 		}
 		for range slots + 1 { // a dependency hangs
 			all.Go(func() { call(600 * time.Millisecond) })
@@ -243,7 +243,7 @@ func TestBurstsAfterOverload(t *testing.T) {
 		pass(time.Second)
 		bursts(4)
 		if n := bursts(10); n != 0 {
-			t.Errorf("%d were refused long after", n)
+			t.Errorf("%d were rejected long after", n)
 		}
 		all.Wait()
 	})

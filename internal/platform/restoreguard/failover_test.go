@@ -63,8 +63,8 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// TestReplicaRefused checks that a connection to a replica fails as if the database were unreachable.
-func TestReplicaRefused(t *testing.T) {
+// TestReplicaRejected checks that a connection to a replica fails as if the database were unreachable.
+func TestReplicaRejected(t *testing.T) {
 	t.Parallel()
 	exec := func(string, ...any) error { return nil }
 	queryRow := func(query string, dest ...any) error {

@@ -58,7 +58,7 @@ func TestRunWithoutHold(t *testing.T) {
 	})
 }
 
-// TestHoldTwice checks that a second hold changes nothing, that a second lift is refused, and that both are recorded.
+// TestHoldTwice checks that a second hold changes nothing, that a second lift is rejected, and that both are recorded.
 func TestHoldTwice(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

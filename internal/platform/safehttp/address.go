@@ -13,7 +13,7 @@ import (
 // maxAddress is the maximum length of an address in bytes.
 const maxAddress = 2048
 
-// Details of refusals.
+// Details of rejections.
 const (
 	malformed = "The address is not a valid https address."
 	tooLong   = "The address is longer than 2,048 bytes."
@@ -24,14 +24,14 @@ const (
 	notPublic = "The address does not lead to a public host."
 )
 
-// Check returns an *Error if an address is refused because of its text. It makes no requests.
+// Check returns an *Error if an address is rejected because of its text. It makes no requests.
 func (c *Client) Check(address string) error {
 	_, err := c.parse(address)
 	return err
 }
 
 // Address returns the canonical form of a public address: host in ASCII, a path, no fragment. It returns an *Error if
-// the text is refused, without the operator's exceptions. It makes no requests.
+// the text is rejected, without the operator's exceptions. It makes no requests.
 func Address(text string) (string, error) {
 	u, err := (&Client{port: httpsPort}).parse(text)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *Client) parse(address string) (*url.URL, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host != authority || u.User != nil {
-		return nil, refusedError(malformed)
+		return nil, rejectedError(malformed)
 	}
 	host, err := c.host(u.Hostname(), authority[0] == '[')
 	if err != nil {
@@ -59,14 +59,14 @@ func (c *Client) parse(address string) (*url.URL, error) {
 	}
 	port := u.Port()
 	if strings.HasSuffix(authority, ":") || port != "" && !c.allowsPort(port, host) {
-		return nil, refusedError(otherPort)
+		return nil, rejectedError(otherPort)
 	}
 	u.Host = hostPort(host, port)
 	u.Fragment, u.RawFragment = "", ""
 	return u, nil
 }
 
-// authority returns the part between https:// and the path. It refuses addresses that browsers, curl and net/url are
+// authority returns the part between https:// and the path. It rejects addresses that browsers, curl and net/url are
 // known to parse differently.
 func authority(address string) (string, error) {
 	if err := checkText(address); err != nil {
@@ -74,7 +74,7 @@ func authority(address string) (string, error) {
 	}
 	const scheme = "https://"
 	if len(address) < len(scheme) || !strings.EqualFold(address[:len(scheme)], scheme) {
-		return "", refusedError(notHTTPS)
+		return "", rejectedError(notHTTPS)
 	}
 	authority, rest := address[len(scheme):], ""
 	if end := strings.IndexAny(authority, "/?#"); end >= 0 {
@@ -82,22 +82,22 @@ func authority(address string) (string, error) {
 	}
 	// Without a slash after the authority, some parsers read up to an @ in the query or fragment.
 	if strings.Contains(authority, "@") || !strings.HasPrefix(rest, "/") && strings.Contains(rest, "@") {
-		return "", refusedError(withUser)
+		return "", rejectedError(withUser)
 	}
 	if authority == "" || strings.Contains(authority, "%") {
-		return "", refusedError(malformed)
+		return "", rejectedError(malformed)
 	}
 	return authority, nil
 }
 
-// checkText refuses addresses that are too long or contain backslashes, white space or characters that do not print.
+// checkText rejects addresses that are too long or contain backslashes, white space or characters that do not print.
 func checkText(text string) error {
 	if len(text) > maxAddress {
-		return refusedError(tooLong)
+		return rejectedError(tooLong)
 	}
 	stray := func(r rune) bool { return r == '\\' || r == ' ' || !unicode.IsPrint(r) }
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, stray) {
-		return refusedError(malformed)
+		return rejectedError(malformed)
 	}
 	return nil
 }
@@ -107,18 +107,18 @@ func (c *Client) host(text string, bracketed bool) (string, error) {
 	if addr, err := netip.ParseAddr(text); err == nil && addr.Is6() == bracketed && c.allow.contains(addr.String()) {
 		return addr.String(), nil
 	} else if err == nil || bracketed {
-		return "", refusedError(numeric)
+		return "", rejectedError(numeric)
 	}
 	name, err := hostname(text)
 	switch {
 	case err != nil:
-		return "", refusedError(malformed)
+		return "", rejectedError(malformed)
 	case isNumeric(name): // before Allow, because IDNA maps other digits and dots to ASCII
-		return "", refusedError(numeric)
+		return "", rejectedError(numeric)
 	case c.allow.contains(name):
 		return name, nil
 	case c.own.contains(name) || !isPublic(name):
-		return "", refusedError(notPublic)
+		return "", rejectedError(notPublic)
 	}
 	return name, nil
 }

@@ -22,7 +22,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-func TestAddressRefuses(t *testing.T) {
+func TestAddressRejects(t *testing.T) {
 	t.Parallel()
 	for _, given := range []string{
 		"", "harbour.example.com", "http://harbour.example.com/", "ftp://harbour.example.com/", "https://",

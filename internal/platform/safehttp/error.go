@@ -21,7 +21,7 @@ const (
 
 // Error is the error of a failed download. It does not contain the address or the IP addresses to which it resolved.
 type Error struct {
-	Code   string // Refused, Unavailable or TooLarge
+	Code   string // Rejected, Unavailable or TooLarge
 	Detail string // a sentence for the user, which reveals nothing about the internal network
 	Err    error  // for the log; may be nil
 }
@@ -36,7 +36,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-func refusedError(detail string) *Error {
+func rejectedError(detail string) *Error {
 	return &Error{Code: CodeRefused, Detail: detail}
 }
 

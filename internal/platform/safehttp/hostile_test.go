@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// byText are addresses that are refused because of their text. PORT is the port of the traps.
+// byText are addresses that are rejected because of their text. PORT is the port of the traps.
 var byText = strings.Fields(`
 http://files.example.com/ http://127.0.0.1:PORT/ HTTP://files.example.com:PORT/ ftp://files.example.com/ file:///etc/passwd
 file://localhost/etc/passwd gopher://127.0.0.1:PORT/_ dict://127.0.0.1:PORT/ ldap://127.0.0.1:PORT/ data:text/plain,a javascript:alert(1)
@@ -163,7 +163,7 @@ func TestHostileTexts(t *testing.T) {
 		})
 	}
 	if n := z.queries.Load(); n != 0 {
-		t.Errorf("%d queries were sent for addresses that their text refuses", n)
+		t.Errorf("%d queries were sent for addresses that their text rejects", n)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestHostileNames(t *testing.T) {
 		address = strings.ReplaceAll(address, "PORT", port)
 		t.Run(address, func(t *testing.T) {
 			if err := client.Check(address); err != nil {
-				t.Fatalf("the text was refused: %v", err)
+				t.Fatalf("the text was rejected: %v", err)
 			}
 			_, err := client.Get(t.Context(), address, 1000, io.Discard)
 			wantCode(t, err, CodeRefused)

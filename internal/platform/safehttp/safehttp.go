@@ -39,7 +39,7 @@ type Options struct {
 	// IP network such as 10.1.0.0/16, or an IP address. An address with such a host may have any port. Another name
 	// that resolves to an address in such a network may not.
 	Allow []string
-	// Own lists the service's own hosts, in the same format. They are refused unless they are in Allow.
+	// Own lists the service's own hosts, in the same format. They are rejected unless they are in Allow.
 	Own []string
 
 	RootCAs   *x509.CertPool // the system's if nil
@@ -158,7 +158,7 @@ func location(from *url.URL, values []string) (string, error) {
 	}
 	to, err := url.Parse(values[0])
 	if err != nil {
-		return "", refusedError(malformed)
+		return "", rejectedError(malformed)
 	}
 	return from.ResolveReference(to).String(), nil
 }

@@ -257,7 +257,7 @@ func rawSize(width, height, bits int, interlaced bool) int {
 	return total
 }
 
-// TestSurplusPixels checks that animation frames with excess or invalid pixel data are refused.
+// TestSurplusPixels checks that animation frames with excess or invalid pixel data are rejected.
 func TestSurplusPixels(t *testing.T) {
 	t.Parallel()
 	plain := encodeAs(t, "png")

@@ -159,7 +159,7 @@ func (j *jpegScan) coding(marker byte, body, end int64) error {
 	case marker >= sof0 && marker <= sof15 && marker != jpg:
 		return j.frame(body, end)
 	}
-	return errStructure // decoders refuse it too
+	return errStructure // decoders reject it too
 }
 
 // application keeps an application segment, cuts it down to what rendering needs, or removes it. The segment's length

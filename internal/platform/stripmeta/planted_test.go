@@ -216,7 +216,7 @@ func plantedGIF(tb testing.TB) map[string]planter {
 		"in a control": func(m []byte) []byte {
 			return insertAt(plain, control+7, blocks(m)[:len(blocks(m))-1])
 		},
-		"after the pixels": func(m []byte) []byte { // of the last frame, because decoders refuse it in the first
+		"after the pixels": func(m []byte) []byte { // of the last frame, because decoders reject it in the first
 			return insertAt(plain, len(plain)-2, blocks(m)[:len(blocks(m))-1])
 		},
 		"after the end": func(m []byte) []byte { return slices.Concat(plain, m) },
@@ -267,7 +267,7 @@ func checkPlanted(t *testing.T, mime, name string, plant planter, marker []byte)
 	data := plant(slices.Clip(bytes.Clone(marker)))
 	edits, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mime)
 	if err != nil {
-		// A fuzzed file may be invalid, and is refused then.
+		// A fuzzed file may be invalid, and is rejected then.
 		if !bytes.HasPrefix(marker, []byte("GPS-")) && errors.Is(err, mediainfo.ErrDamaged) {
 			return
 		}
@@ -324,7 +324,7 @@ func checkSamePixels(t *testing.T, mime, name string, data, out []byte) {
 		case mime == mediainfo.PNG && err != nil: // with a nonempty IEND, which other decoders accept
 			want, err = decode(bytes.NewReader(encodeAs(t, "png")))
 		}
-	case mediainfo.GIF: // the decoder refuses some of the planted ones
+	case mediainfo.GIF: // the decoder rejects some of the planted ones
 		want, err = gif.DecodeAll(bytes.NewReader(encodeAs(t, "gif")))
 		got, err2 = gif.DecodeAll(bytes.NewReader(out))
 	default:

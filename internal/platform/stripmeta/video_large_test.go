@@ -58,7 +58,7 @@ func TestBoxesAfterLargeData(t *testing.T) {
 }
 
 // TestManyChunks checks that a video of hours with alternating chunks is stripped, and that one with too many scattered
-// chunks is refused, with little memory.
+// chunks is rejected, with little memory.
 func TestManyChunks(t *testing.T) { // not parallel: it measures memory
 	const count, each = 200_000, 8
 	scan := func(offset func(track, chunk int) int) error {

@@ -246,7 +246,7 @@ func TestDamagedVideos(t *testing.T) {
 }
 
 // TestSamplesElsewhere checks that a removed track cannot erase samples of a kept one, and that a video whose samples
-// are not in the media data is refused.
+// are not in the media data is rejected.
 func TestSamplesElsewhere(t *testing.T) {
 	t.Parallel()
 	stsc, stsz := box("stsc", u32(0, 1, 1, 2, 1)), box("stsz", u32(0, 0xffffffff, 2))
@@ -254,19 +254,19 @@ func TestSamplesElsewhere(t *testing.T) {
 	sameVideo(t, "all", data, checkStrip(t, data, mediainfo.MP4))
 	for name, at := range map[string]uint32{"ftyp": 0, "mdat's header": uint32(mdatAt - 1), "after the file": 1 << 30} {
 		tables := [][]byte{stsc, box("stco", u32(0, 1, at)), box("stsz", u32(0, 5, 1))}
-		checkRefused(t, name, film{meta: telemetry("vide", tables...)}.bytes())
+		checkRejected(t, name, film{meta: telemetry("vide", tables...)}.bytes())
 	}
-	checkRefused(t, "no samples", slices.Concat([]byte(ftyp), box("mdat", []byte(secret)), box("moov", telemetry("vide"))))
+	checkRejected(t, "no samples", slices.Concat([]byte(ftyp), box("mdat", []byte(secret)), box("moov", telemetry("vide"))))
 }
 
-func checkRefused(t *testing.T, name string, data []byte) {
+func checkRejected(t *testing.T, name string, data []byte) {
 	t.Helper()
 	if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mediainfo.MP4); !errors.Is(err, mediainfo.ErrDamaged) {
 		t.Errorf("%s: %v, want ErrDamaged", name, err)
 	}
 }
 
-// TestVideosKeptUnchanged checks that videos are refused if it is unclear what they show.
+// TestVideosKeptUnchanged checks that videos are rejected if it is unclear what they show.
 func TestVideosKeptUnchanged(t *testing.T) {
 	t.Parallel()
 	s := []byte(secret)
@@ -293,7 +293,7 @@ func TestVideosKeptUnchanged(t *testing.T) {
 	} {
 		var f film
 		c(&f)
-		checkRefused(t, name, f.bytes())
+		checkRejected(t, name, f.bytes())
 	}
 }
 

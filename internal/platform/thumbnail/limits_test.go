@@ -102,17 +102,17 @@ func withScans(data []byte, scans int) []byte {
 	return slices.Concat(data[:first], bytes.Repeat(data[first:end], 1+scans-bytes.Count(data, sos)), data[end:])
 }
 
-// TestScans checks that JPEGs with too many scans are refused with advice.
+// TestScans checks that JPEGs with too many scans are rejected with advice.
 func TestScans(t *testing.T) {
 	t.Parallel()
 	maker := thumbnail.New(memory)
-	for scans, refused := range map[int]bool{10: false, 64: false, 100: false, 101: true, 20_000: true} {
+	for scans, rejected := range map[int]bool{10: false, 64: false, 100: false, 101: true, 20_000: true} {
 		data := withScans(genuine(t, "progressive.jpg"), scans)
 		about := info(t, data)
 		_, thumb := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 10)
 		_, fit := maker.Fit(t.Context(), 1, bytes.NewReader(data), about, thumbnail.Limits{MaxSide: 10})
 		for _, err := range []error{thumb, fit} {
-			if !refused && err != nil || refused && (!errors.Is(err, mediainfo.ErrDamaged) || !strings.Contains(err.Error(), "baseline")) {
+			if !rejected && err != nil || rejected && (!errors.Is(err, mediainfo.ErrDamaged) || !strings.Contains(err.Error(), "baseline")) {
 				t.Errorf("%d scans: %v", scans, err)
 			}
 		}

@@ -16,7 +16,7 @@ func (s *Server) Publish(closed error, try func(waited bool) (marker.Outcome, er
 		case err != nil:
 			return "", err
 		case out.Wait == 0:
-			return out.Post, out.Refused
+			return out.Post, out.Rejected
 		case !s.Pause(out.Wait):
 			return "", closed
 		}

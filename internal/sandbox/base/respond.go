@@ -101,18 +101,18 @@ func Handle(
 // Respond sends the result of a call and returns true. It returns false for a JSON result, which the caller has to send.
 // It sends errors of type E to the client. It logs any other error and sends the error internal.
 func Respond[E error](
-	w http.ResponseWriter, r *http.Request, platform string, answer any, err error, internal E, refuse func(E),
+	w http.ResponseWriter, r *http.Request, platform string, answer any, err error, internal E, reject func(E),
 ) bool {
 	handler, isHandler := answer.(http.Handler)
-	refused, isRefused := errors.AsType[E](err)
+	rejected, isRejected := errors.AsType[E](err)
 	switch {
 	case errors.Is(err, marker.ErrLost):
 		Cut(w)
-	case isRefused:
-		refuse(refused)
+	case isRejected:
+		reject(rejected)
 	case err != nil:
 		slog.Error("sandbox: call failed", "platform", platform, "path", r.URL.Path, "err", err)
-		refuse(internal)
+		reject(internal)
 	case isHandler:
 		handler.ServeHTTP(w, r)
 	default:

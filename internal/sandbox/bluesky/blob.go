@@ -113,7 +113,7 @@ func (b *Network) getBlob(r *http.Request) (any, error) {
 	return b.ServeBlob(blob), nil
 }
 
-// checkBlobs refuses references to files that the account has not uploaded or that the record describes wrongly.
+// checkBlobs rejects references to files that the account has not uploaded or that the record describes wrongly.
 func checkBlobs(ctx context.Context, t store.Tx, did string, refs []store.Blob) error {
 	for _, ref := range refs {
 		stored, found, err := t.Blob(ctx, Name, did, ref.CID)

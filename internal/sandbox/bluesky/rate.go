@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// rateWindow counts calls for the rate limit headers. It never refuses calls, because people experiment with the sandbox
-// in loops. Only a marker refuses calls.
+// rateWindow counts calls for the rate limit headers. It never rejects calls, because people experiment with the sandbox
+// in loops. Only a marker rejects calls.
 type rateWindow struct {
 	mu      sync.Mutex
 	resetAt time.Time
@@ -34,7 +34,7 @@ func (w *rateWindow) count(header http.Header, now time.Time) {
 	header.Set("RateLimit-Reset", strconv.FormatInt(w.resetAt.Unix(), 10))
 }
 
-// exhaust sets the headers of a response that refuses calls for two seconds, rounded up to whole seconds.
+// exhaust sets the headers of a response that rejects calls for two seconds, rounded up to whole seconds.
 func (w *rateWindow) exhaust(header http.Header, now time.Time) {
 	header.Set("RateLimit-Remaining", "0")
 	header.Set("RateLimit-Reset", strconv.FormatInt(now.Add(2*time.Second+time.Second-1).Unix(), 10))

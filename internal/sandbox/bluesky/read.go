@@ -15,7 +15,7 @@ func recordURI(did, rkey string) string { return "at://" + did + "/" + collectio
 
 func parseRecordKey(uri string) string { return uri[strings.LastIndexByte(uri, '/')+1:] }
 
-// checkOwner refuses a write to a repository of another account.
+// checkOwner rejects a write to a repository of another account.
 func (b *Network) checkOwner(ctx context.Context, t store.Tx, a store.Account, repo string) error {
 	target, found, err := t.Account(ctx, Name, strings.ToLower(repo))
 	if err != nil {
@@ -78,7 +78,7 @@ func (b *Network) listRecords(r *http.Request) (any, error) {
 	}
 	limit := 50
 	if text := query.Get("limit"); text != "" {
-		limit, _ = strconv.Atoi(text) // an invalid limit is 0, which is refused
+		limit, _ = strconv.Atoi(text) // an invalid limit is 0, which is rejected
 	}
 	if limit < 1 || limit > 100 {
 		return nil, invalidRequest("limit must be between 1 and 100")
@@ -144,7 +144,7 @@ func (b *Network) deleteRecord(r *http.Request) (any, error) {
 			return err
 		}
 		if in.Swap.cid != "" && in.Swap.cid != p.Version {
-			return refuseSwap(p.Version)
+			return rejectswap(p.Version)
 		}
 		rev := b.nextTID()
 		answer.Commit = &commitAnswer{CID: store.ContentID([]byte(uri + rev)), Rev: rev}

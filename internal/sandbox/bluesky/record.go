@@ -111,7 +111,7 @@ func checkText(path string, value any, maxBytes, maxGraphemes int) error {
 	return nil
 }
 
-// checkNumbers refuses numbers that are not integers, because the protocol does not have them.
+// checkNumbers rejects numbers that are not integers, because the protocol does not have them.
 func checkNumbers(path string, value any) error {
 	switch v := value.(type) {
 	case json.Number:

@@ -113,7 +113,7 @@ func (b *Network) publish(r *http.Request, w write) (any, error) {
 
 var (
 	errClosing = &xrpcError{http.StatusServiceUnavailable, "NotEnoughResources", "The sandbox is closing"}
-	refusals   = marker.Refusals{
+	rejections = marker.Rejections{
 		Rejected:    invalidRequest("This content cannot be posted (requested by a sandbox marker)"),
 		Expired:     errTokenExpired,
 		RateLimited: &xrpcError{http.StatusTooManyRequests, "RateLimitExceeded", "Rate Limit Exceeded"},
@@ -141,16 +141,16 @@ func (b *Network) tryWrite(
 	*answer = writeAnswer{URI: uri, CID: w.record.cid, ValidationStatus: "valid"}
 	switch {
 	case exists && w.create:
-		return marker.Outcome{Refused: errInternal}, nil
+		return marker.Outcome{Rejected: errInternal}, nil
 	case exists && current.Version == w.record.cid:
 		return marker.Outcome{}, nil
 	case !w.in.Swap.allows(current.Version):
-		return marker.Outcome{Refused: refuseSwap(current.Version)}, nil
+		return marker.Outcome{Rejected: rejectswap(current.Version)}, nil
 	}
 	attempt := marker.Attempt{
 		Platform: Name, Text: w.record.text, Key: recordURI(a.ID, w.markerKey), Session: c.Session, Waited: waited,
 	}
-	return attempt.Publish(ctx, t, refusals, func() (string, error) {
+	return attempt.Publish(ctx, t, rejections, func() (string, error) {
 		rev := b.nextTID()
 		answer.Commit = &commitAnswer{CID: store.ContentID([]byte(uri + rev)), Rev: rev}
 		return uri, b.save(ctx, t, w, a, current)
@@ -176,7 +176,7 @@ func (b *Network) save(ctx context.Context, t store.Tx, w write, a store.Account
 	return t.DeleteUnreferencedBlobs(ctx, Name, a.ID, current.Body)
 }
 
-func refuseSwap(current string) error {
+func rejectswap(current string) error {
 	if current == "" {
 		current = "null"
 	}

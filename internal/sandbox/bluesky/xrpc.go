@@ -56,14 +56,14 @@ func (b *Network) health(*http.Request) (any, error) {
 func (b *Network) serveXRPC(w http.ResponseWriter, r *http.Request) {
 	b.rate.count(w.Header(), b.Now())
 	answer, err := b.answerXRPC(w, r)
-	refuse := func(e *xrpcError) {
+	reject := func(e *xrpcError) {
 		if e.status == http.StatusTooManyRequests {
 			b.rate.exhaust(w.Header(), b.Now())
 		}
 		base.WriteJSON(w, e.status, map[string]string{"error": e.name, "message": e.message})
 	}
 	switch {
-	case base.Respond(w, r, Name, answer, err, errInternal, refuse):
+	case base.Respond(w, r, Name, answer, err, errInternal, reject):
 	case answer == nil:
 		w.WriteHeader(http.StatusOK)
 	default:
@@ -127,20 +127,20 @@ func readInput(r *http.Request, into any) error {
 		return invalidRequest("Wrong request encoding (Content-Type): %s", kind)
 	}
 	err := json.NewDecoder(r.Body).Decode(into)
-	var refused *xrpcError
+	var rejected *xrpcError
 	var typeErr *json.UnmarshalTypeError
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &refused):
-		return refused
+	case errors.As(err, &rejected):
+		return rejected
 	case errors.As(err, &typeErr):
 		return invalidRequest("Expected another value type (got a %s) at $.%s", typeErr.Value, typeErr.Field)
 	}
 	return &xrpcError{http.StatusBadRequest, "SyntaxError", "The body is not JSON: " + err.Error()}
 }
 
-// requireValues refuses a call that lacks a value. Its arguments are pairs of a name and a value.
+// requireValues rejects a call that lacks a value. Its arguments are pairs of a name and a value.
 func requireValues(pairs ...string) error {
 	for pair := range slices.Chunk(pairs, 2) {
 		if pair[1] == "" {

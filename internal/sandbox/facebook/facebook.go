@@ -30,7 +30,7 @@ type Network struct{ *graph.API }
 // New returns the network of a sandbox.
 func New(s *base.Server) *Network {
 	api := graph.New(s, Name, "Facebook", "fb", "pages")
-	api.RefuseOthers(api.Inactive)
+	api.RejectOthers(api.Inactive)
 	return &Network{api}
 }
 
@@ -107,7 +107,7 @@ func pageView(a store.Account) map[string]any {
 	return map[string]any{"id": a.ID, "name": a.DisplayName, "username": a.Handle}
 }
 
-// asPage calls do in a transaction with the Page of the request's token. It refuses a path with the ID of another Page.
+// asPage calls do in a transaction with the Page of the request's token. It rejects a path with the ID of another Page.
 func (n *Network) asPage(r *http.Request, do func(store.Tx, store.Account, store.Token) error) error {
 	return n.Store.InTx(r.Context(), func(t store.Tx) error {
 		token, ok, err := n.Find(r.Context(), t, kindPage, r.Form.Get("access_token"))
@@ -115,7 +115,7 @@ func (n *Network) asPage(r *http.Request, do func(store.Tx, store.Account, store
 		case err != nil:
 			return err
 		case token.Kind == "":
-			return n.refuseNonPage(r, t)
+			return n.rejectNonPage(r, t)
 		case !ok:
 			return graph.ErrSessionExpired
 		}
@@ -133,8 +133,8 @@ func (n *Network) asPage(r *http.Request, do func(store.Tx, store.Account, store
 	})
 }
 
-// refuseNonPage returns the error for a token that is not a Page's.
-func (n *Network) refuseNonPage(r *http.Request, t store.Tx) error {
+// rejectNonPage returns the error for a token that is not a Page's.
+func (n *Network) rejectNonPage(r *http.Request, t store.Tx) error {
 	if _, _, err := n.Authenticate(r, t); err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (n *Network) publish(
 			attempt := marker.Attempt{
 				Platform: Name, Account: a.ID, Text: p.Text, Session: token.Session, Waited: waited,
 			}
-			out, err = attempt.Publish(r.Context(), t, refusals, func() (string, error) {
+			out, err = attempt.Publish(r.Context(), t, rejections, func() (string, error) {
 				err := save(t, p)
 				return p.ID, err
 			})
@@ -109,8 +109,8 @@ func (n *Network) publish(
 	})
 }
 
-// refusals are the errors that markers request.
-var refusals = marker.Refusals{
+// rejections are the errors that markers request.
+var rejections = marker.Rejections{
 	Rejected: errText, Expired: graph.ErrSessionExpired, RateLimited: graph.ErrRateLimited, Failed: graph.ErrInternal,
 }
 
@@ -170,7 +170,7 @@ func checkPost(form url.Values, photos []graph.Container) error {
 
 func isTooLong(text string) bool { return len(utf16.Encode([]rune(text))) > maxText }
 
-// savePost stores a post and marks its photos as used. It refuses a post that equals the previous one.
+// savePost stores a post and marks its photos as used. It rejects a post that equals the previous one.
 func (n *Network) savePost(r *http.Request, t store.Tx, p *store.Post, photos []graph.Container) error {
 	last, err := t.Posts(r.Context(), `where p.platform = ? and p.account = ? order by p.seq desc limit 1`,
 		Name, p.Account)
@@ -241,7 +241,7 @@ var errTooMuch = &graph.Error{
 	Message: "Please reduce the amount of data you're asking for, then retry your request",
 }
 
-// checkAmount refuses a page with a high limit if a marker makes one of its posts large.
+// checkAmount rejects a page with a high limit if a marker makes one of its posts large.
 func checkAmount(posts []store.Post, limit int) error {
 	isLarge := func(p store.Post) bool { return marker.Read(p.Text, Name).Has(marker.TooMuch) }
 	if limit > maxLargePage && slices.ContainsFunc(posts, isLarge) {

@@ -20,10 +20,10 @@ var roleHolders = []string{"harbour.coffee", "mira.keller"}
 
 func inDevelopment(client string) bool { return strings.Contains(client, unreviewedClient) }
 
-// RefuseOthers makes the consent page refuse people without a role in an app in development mode. It shows page instead
+// RejectOthers makes the consent page reject people without a role in an app in development mode. It shows page instead
 // of redirecting to the app.
-func (api *API) RefuseOthers(page http.HandlerFunc) {
-	api.Refuse = func(_ *http.Request, client string, a store.Account) http.HandlerFunc {
+func (api *API) RejectOthers(page http.HandlerFunc) {
+	api.Reject = func(_ *http.Request, client string, a store.Account) http.HandlerFunc {
 		if !inDevelopment(client) || slices.Contains(roleHolders, a.Handle) {
 			return nil
 		}
@@ -41,7 +41,7 @@ func Audience(client string) store.Audience {
 	return store.Public
 }
 
-// RequireReview refuses a call that requires a feature if its app has no App Review.
+// RequireReview rejects a call that requires a feature if its app has no App Review.
 func RequireReview(token store.Token, feature string) error {
 	if !inDevelopment(token.Client) {
 		return nil

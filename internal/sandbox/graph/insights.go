@@ -35,7 +35,7 @@ func (m Metrics) Answer(r *http.Request, id string, counts insights.Counts) (any
 	return map[string]any{"data": data}, nil
 }
 
-// RequireScope refuses a token unless at least one of the scopes was granted.
+// RequireScope rejects a token unless at least one of the scopes was granted.
 func (api *API) RequireScope(ctx context.Context, t store.Tx, token store.Token, scopes ...string) error {
 	granted, err := t.Scopes(ctx, api.Platform, token.Session)
 	if err == nil && !slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(granted, scope) }) {

@@ -61,7 +61,7 @@ func (api *API) findPublishable(r *http.Request, t store.Tx, a store.Account) (C
 }
 
 // markerErrors are the errors that markers request.
-var markerErrors = marker.Refusals{
+var markerErrors = marker.Rejections{
 	Rejected: &Error{
 		Status: http.StatusBadRequest, Code: 4, Subcode: 2207051,
 		Message: "This content cannot be posted (requested by a sandbox marker)",

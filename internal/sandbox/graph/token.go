@@ -111,7 +111,7 @@ func (api *API) exchange(r *http.Request, minAge time.Duration) (any, error) {
 	return answer, err
 }
 
-// AsCaller calls do in a transaction with the account of the request's token. It refuses a path with the ID of another
+// AsCaller calls do in a transaction with the account of the request's token. It rejects a path with the ID of another
 // account.
 func (api *API) AsCaller(r *http.Request, do func(store.Tx, store.Account, store.Token) error) error {
 	return api.Store.InTx(r.Context(), func(t store.Tx) error {
@@ -158,7 +158,7 @@ const strictClient = "-require-app-secret"
 
 var proofPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// CheckProof refuses a call without the app's secret or a proof of the secret if the app requires a proof. It checks only
+// CheckProof rejects a call without the app's secret or a proof of the secret if the app requires a proof. It checks only
 // the format of the proof, because the sandbox does not know the secret.
 func CheckProof(r *http.Request, token store.Token) error {
 	isProven := r.Form.Has("client_secret") || proofPattern.MatchString(r.Form.Get("appsecret_proof"))

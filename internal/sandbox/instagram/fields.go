@@ -87,7 +87,7 @@ func (p *fieldParser) modifier(args map[string]string) bool {
 	return closed && !strings.Contains(argument, "(")
 }
 
-// selectFields returns the requested fields and the ID. It refuses unknown fields and omits fields whose value is nil.
+// selectFields returns the requested fields and the ID. It rejects unknown fields and omits fields whose value is nil.
 func selectFields(fields []field, all map[string]any) (map[string]any, error) {
 	answer := map[string]any{}
 	if id, ok := all["id"]; ok {

@@ -31,7 +31,7 @@ func New(s *base.Server) *Network {
 	noRole := graph.ErrorPage(map[string]any{
 		"error_type": "OAuthException", "code": http.StatusBadRequest, "error_message": "Insufficient developer role",
 	})
-	api.RefuseOthers(func(w http.ResponseWriter, r *http.Request) {
+	api.RejectOthers(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/facebook/") {
 			api.Inactive(w, r)
 			return

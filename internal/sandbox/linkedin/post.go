@@ -19,7 +19,7 @@ import (
 const (
 	maxText         = 3000 // UTF-16 code units of the visible text
 	maxImages       = 20
-	duplicateWindow = 24 * time.Hour // time for which a repeated text is refused
+	duplicateWindow = 24 * time.Hour // time for which a repeated text is rejected
 	defaultPage     = 10
 	maxPage         = 100
 )
@@ -76,7 +76,7 @@ func (c content) valid() bool {
 	return c.Media == nil && images >= 2 && images <= maxImages
 }
 
-// check refuses an invalid post.
+// check rejects an invalid post.
 func (p post) check(text string) error {
 	switch {
 	case p.Visibility != "PUBLIC" || p.Lifecycle != "PUBLISHED" || p.Distribution.Feed != "MAIN_FEED":
@@ -84,10 +84,10 @@ func (p post) check(text string) error {
 	case p.Content != nil && !p.Content.valid():
 		return invalid("content must have one member, and multiImage 2 to 20 images")
 	case p.Content == nil && text == "":
-		return refuseInput("MISSING_FIELD", "commentary or content is required",
+		return rejectInput("MISSING_FIELD", "commentary or content is required",
 			"A post needs a text or content")
 	case len(utf16.Encode([]rune(text))) > maxText:
-		return refuseInput("FIELD_LENGTH_TOO_LONG", "commentary is too long",
+		return rejectInput("FIELD_LENGTH_TOO_LONG", "commentary is too long",
 			"commentary exceeds the maximum length of 3000 characters")
 	}
 	return nil
@@ -111,9 +111,9 @@ func (n *Network) createPost(r *http.Request) (any, error) {
 	return newPostAnswer(urn), err
 }
 
-// refusals are the errors that markers request.
-var refusals = marker.Refusals{
-	Rejected: refuseInput("INVALID_CONTENT", "This content cannot be posted",
+// rejections are the errors that markers request.
+var rejections = marker.Rejections{
+	Rejected: rejectInput("INVALID_CONTENT", "This content cannot be posted",
 		"This content cannot be posted (requested by a sandbox marker)"),
 	Expired: errRevoked, RateLimited: errRateLimited, Failed: errInternal,
 }
@@ -135,8 +135,8 @@ func (n *Network) tryPublish(
 	attempt := marker.Attempt{
 		Platform: Name, Account: in.Author, Text: text, Session: c.session, Waited: waited,
 	}
-	return attempt.Publish(ctx, t, refusals, func() (string, error) {
-		if err := n.refuseDuplicate(ctx, t, in.Author, text); err != nil {
+	return attempt.Publish(ctx, t, rejections, func() (string, error) {
+		if err := n.rejecteduplicate(ctx, t, in.Author, text); err != nil {
 			return "", err
 		}
 		return n.save(ctx, t, in, text, media)
@@ -182,15 +182,15 @@ func (n *Network) postMedia(ctx context.Context, t store.Tx, in post) ([]store.M
 	return media, nil
 }
 
-// refuseDuplicate refuses a text that the author has published within duplicateWindow.
-func (n *Network) refuseDuplicate(ctx context.Context, t store.Tx, author, text string) error {
+// rejecteduplicate rejects a text that the author has published within duplicateWindow.
+func (n *Network) rejecteduplicate(ctx context.Context, t store.Tx, author, text string) error {
 	if text == "" {
 		return nil
 	}
 	duplicates, err := t.Posts(ctx, `where p.platform = ? and p.account = ? and p.text = ? and p.at > ?`,
 		Name, author, text, n.Now().Add(-duplicateWindow).UnixMilli())
 	if err == nil && len(duplicates) > 0 {
-		err = refuseInput("DUPLICATE_POST", "Duplicate post is detected",
+		err = rejectInput("DUPLICATE_POST", "Duplicate post is detected",
 			"Content is a duplicate of "+duplicates[0].ID)
 	}
 	return err

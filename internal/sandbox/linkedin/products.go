@@ -25,7 +25,7 @@ var products = map[string][]string{
 func (n *Network) authorize(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, base.MaxBody)
 	if r.ParseForm() == nil {
-		if scope := refusedScope(r.Form.Get("client_id"), strings.Fields(r.Form.Get("scope"))); scope != "" {
+		if scope := rejectedScope(r.Form.Get("client_id"), strings.Fields(r.Form.Get("scope"))); scope != "" {
 			http.Redirect(w, r, r.Form.Get("redirect_uri")+"?"+url.Values{ //nolint:gosec // the sandbox accepts every app
 				"error":             {"unauthorized_scope_error"},
 				"error_description": {`Scope "` + scope + `" is not authorized for your application`},
@@ -37,8 +37,8 @@ func (n *Network) authorize(w http.ResponseWriter, r *http.Request) {
 	n.Authorize(w, r)
 }
 
-// refusedScope returns the first scope that an app may not request, or "".
-func refusedScope(client string, scopes []string) string {
+// rejectedScope returns the first scope that an app may not request, or "".
+func rejectedScope(client string, scopes []string) string {
 	for suffix, allowed := range products {
 		if !strings.HasSuffix(client, suffix) {
 			continue

@@ -21,7 +21,7 @@ func (e *apiError) Error() string {
 	return text
 }
 
-func refuse(status, service int, code, message string) *apiError {
+func reject(status, service int, code, message string) *apiError {
 	body := map[string]any{"status": status, "code": code, "message": message}
 	if service != 0 {
 		body["serviceErrorCode"] = service
@@ -29,8 +29,8 @@ func refuse(status, service int, code, message string) *apiError {
 	return &apiError{status: status, body: body}
 }
 
-// refuseInput returns the error for an invalid post.
-func refuseInput(code, description, message string) *apiError {
+// rejectInput returns the error for an invalid post.
+func rejectInput(code, description, message string) *apiError {
 	return &apiError{status: http.StatusUnprocessableEntity, body: map[string]any{
 		"status": http.StatusUnprocessableEntity, "message": message,
 		"errorDetailType": "com.linkedin.common.error.BadRequest",
@@ -40,25 +40,25 @@ func refuseInput(code, description, message string) *apiError {
 	}}
 }
 
-// refuseToken returns an error of the token endpoint (RFC 6749, section 5.2).
-func refuseToken(status int, name, description string) *apiError {
+// rejectToken returns an error of the token endpoint (RFC 6749, section 5.2).
+func rejectToken(status int, name, description string) *apiError {
 	return &apiError{status: status, body: map[string]any{"error": name, "error_description": description}}
 }
 
 func invalid(message string) *apiError {
-	return refuse(http.StatusBadRequest, 0, "ILLEGAL_ARGUMENT", message)
+	return reject(http.StatusBadRequest, 0, "ILLEGAL_ARGUMENT", message)
 }
 
 var (
-	errRevoked = refuse(http.StatusUnauthorized, 65601, "REVOKED_ACCESS_TOKEN",
+	errRevoked = reject(http.StatusUnauthorized, 65601, "REVOKED_ACCESS_TOKEN",
 		"The token used in the request has been revoked by the user")
-	errExpired = refuse(http.StatusUnauthorized, 65602, "EXPIRED_ACCESS_TOKEN",
+	errExpired = reject(http.StatusUnauthorized, 65602, "EXPIRED_ACCESS_TOKEN",
 		"The token used in the request has expired")
-	errToken  = refuse(http.StatusUnauthorized, 65600, "INVALID_ACCESS_TOKEN", "Invalid access token")
-	errDenied = refuse(http.StatusForbidden, 100, "ACCESS_DENIED",
+	errToken  = reject(http.StatusUnauthorized, 65600, "INVALID_ACCESS_TOKEN", "Invalid access token")
+	errDenied = reject(http.StatusForbidden, 100, "ACCESS_DENIED",
 		"Not enough permissions to access this resource")
-	errNotFound = refuse(http.StatusNotFound, 0, "NOT_FOUND", "Could not find entity")
-	errInternal = refuse(http.StatusInternalServerError, 0, "INTERNAL_SERVER_ERROR",
+	errNotFound = reject(http.StatusNotFound, 0, "NOT_FOUND", "Could not find entity")
+	errInternal = reject(http.StatusInternalServerError, 0, "INTERNAL_SERVER_ERROR",
 		"Internal Server Error")
 	errRateLimited = &apiError{
 		status: http.StatusTooManyRequests, again: true,
@@ -85,19 +85,19 @@ func (n *Network) handle(do func(*http.Request) (any, error)) http.HandlerFunc {
 }
 
 func write(w http.ResponseWriter, r *http.Request, answer any, err error) {
-	refuse := func(e *apiError) {
+	reject := func(e *apiError) {
 		if e.again {
 			w.Header().Set("Retry-After", "2")
 		}
 		base.WriteJSON(w, e.status, e.body)
 	}
-	if !base.Respond(w, r, Name, answer, err, errInternal, refuse) {
+	if !base.Respond(w, r, Name, answer, err, errInternal, reject) {
 		base.WriteJSON(w, http.StatusOK, answer)
 	}
 }
 
 func (n *Network) notFound(*http.Request) (any, error) {
-	return nil, refuse(http.StatusNotFound, 0, "RESOURCE_NOT_FOUND", "No virtual resource found")
+	return nil, reject(http.StatusNotFound, 0, "RESOURCE_NOT_FOUND", "No virtual resource found")
 }
 
 // Oldest and newest supported versions of the API.
@@ -106,17 +106,17 @@ const (
 	newestVersion = "202612"
 )
 
-// requireVersion refuses calls without a supported version.
+// requireVersion rejects calls without a supported version.
 func requireVersion(do func(*http.Request) (any, error)) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		version := r.Header.Get("LinkedIn-Version")
 		_, err := time.Parse("200601", version)
 		switch {
 		case version == "":
-			return nil, refuse(http.StatusBadRequest, 0, "VERSION_MISSING",
+			return nil, reject(http.StatusBadRequest, 0, "VERSION_MISSING",
 				"A version must be present. Please specify a version by adding the LinkedIn-Version header.")
 		case err != nil || version < oldestVersion || version > newestVersion:
-			return nil, refuse(http.StatusUpgradeRequired, 0, "NONEXISTENT_VERSION",
+			return nil, reject(http.StatusUpgradeRequired, 0, "NONEXISTENT_VERSION",
 				"Requested version is not active")
 		case r.Header.Get("X-Restli-Protocol-Version") != "2.0.0":
 			return nil, invalid("X-Restli-Protocol-Version must be 2.0.0")
@@ -125,7 +125,7 @@ func requireVersion(do func(*http.Request) (any, error)) func(*http.Request) (an
 	}
 }
 
-// readBody parses a body. It refuses members that out does not have.
+// readBody parses a body. It rejects members that out does not have.
 func readBody(r *http.Request, out any) error {
 	body := json.NewDecoder(r.Body)
 	body.DisallowUnknownFields()
@@ -134,7 +134,7 @@ func readBody(r *http.Request, out any) error {
 	case err == nil:
 		return nil
 	case strings.Contains(err.Error(), "unknown field"): // the decoder has no error type for unknown members
-		return refuse(http.StatusForbidden, 100, "ACCESS_DENIED", "Unpermitted fields present in REQUEST_BODY")
+		return reject(http.StatusForbidden, 100, "ACCESS_DENIED", "Unpermitted fields present in REQUEST_BODY")
 	}
 	return invalid("The body cannot be read")
 }

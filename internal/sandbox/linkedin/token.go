@@ -26,10 +26,10 @@ const (
 // which expires refreshLifetime after the consent.
 func (n *Network) grantToken(r *http.Request) (any, error) {
 	if err := r.ParseForm(); err != nil {
-		return nil, refuseToken(http.StatusBadRequest, "invalid_request", "The form cannot be read")
+		return nil, rejectToken(http.StatusBadRequest, "invalid_request", "The form cannot be read")
 	}
 	if r.PostForm.Get("client_secret") == "" {
-		return nil, refuseToken(http.StatusUnauthorized, "invalid_client", "Client authentication failed")
+		return nil, rejectToken(http.StatusUnauthorized, "invalid_client", "Client authentication failed")
 	}
 	var answer map[string]any
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
@@ -40,7 +40,7 @@ func (n *Network) grantToken(r *http.Request) (any, error) {
 		case "refresh_token":
 			answer, err = n.refreshToken(r.Context(), t, r.PostForm)
 		default:
-			err = refuseToken(http.StatusBadRequest, "unsupported_grant_type",
+			err = rejectToken(http.StatusBadRequest, "unsupported_grant_type",
 				"The grant type is not supported")
 		}
 		return err
@@ -53,9 +53,9 @@ func (n *Network) introspect(r *http.Request) (any, error) {
 	err := r.ParseForm()
 	switch secret := r.PostForm.Get("client_secret"); {
 	case err != nil:
-		return nil, refuseToken(http.StatusBadRequest, "invalid_request", "The form cannot be read")
+		return nil, rejectToken(http.StatusBadRequest, "invalid_request", "The form cannot be read")
 	case secret == "" || base.IsWrongSecret(secret):
-		return nil, refuseToken(http.StatusUnauthorized, "invalid_client", "Client authentication failed")
+		return nil, rejectToken(http.StatusUnauthorized, "invalid_client", "Client authentication failed")
 	}
 	answer := map[string]any{"active": false}
 	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
@@ -83,7 +83,7 @@ func (n *Network) redeemCode(ctx context.Context, t store.Tx, form url.Values) (
 		return nil, err
 	}
 	if !ok {
-		return nil, refuseToken(http.StatusBadRequest, "invalid_request",
+		return nil, rejectToken(http.StatusBadRequest, "invalid_request",
 			"Unable to retrieve access token: appid/redirect uri/code verifier does not match authorization code. Or "+
 				"authorization code expired.")
 	}
@@ -116,7 +116,7 @@ func (n *Network) refreshToken(ctx context.Context, t store.Tx, form url.Values)
 		return nil, err
 	}
 	if !ok || refresh.Client != form.Get("client_id") {
-		return nil, refuseToken(http.StatusBadRequest, "invalid_grant",
+		return nil, rejectToken(http.StatusBadRequest, "invalid_grant",
 			"The provided authorization grant or refresh token is invalid, expired or revoked")
 	}
 	answer, err := n.accessToken(ctx, t, refresh)

@@ -7,16 +7,16 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Outcome is the result of an attempt to publish. Even if it is refused, the transaction must be committed, because it
+// Outcome is the result of an attempt to publish. Even if it is rejected, the transaction must be committed, because it
 // records which markers have acted.
 type Outcome struct {
-	Post    string        // ID; empty unless published
-	Refused error         // for the client
-	Wait    time.Duration // not 0 if the caller must wait and try again
+	Post     string        // ID; empty unless published
+	Rejected error         // for the client
+	Wait     time.Duration // not 0 if the caller must wait and try again
 }
 
-// Refusals are a network's errors for markers that prevent publication.
-type Refusals struct{ Rejected, Expired, RateLimited, Failed error }
+// Rejections are a network's errors for markers that prevent publication.
+type Rejections struct{ Rejected, Expired, RateLimited, Failed error }
 
 // Attempt is an attempt to publish a text.
 type Attempt struct {
@@ -26,18 +26,18 @@ type Attempt struct {
 	Waited                  bool   // whether the wait that a marker requests is over
 }
 
-// Publish applies the markers of the text. Unless a marker refuses the post, it calls save, which stores the post and
+// Publish applies the markers of the text. Unless a marker rejects the post, it calls save, which stores the post and
 // returns its ID.
 func (a Attempt) Publish(
-	ctx context.Context, t store.Tx, refusals Refusals, save func() (string, error),
+	ctx context.Context, t store.Tx, rejections Rejections, save func() (string, error),
 ) (Outcome, error) {
 	markers := Read(a.Text, a.Platform)
 	if a.Key == "" {
 		a.Key = Key(a.Account, a.Text)
 	}
-	refused, err := a.refuse(ctx, t, markers, refusals)
-	if err != nil || refused != nil {
-		return Outcome{Refused: refused}, err
+	rejected, err := a.reject(ctx, t, markers, rejections)
+	if err != nil || rejected != nil {
+		return Outcome{Rejected: rejected}, err
 	}
 	if markers.Slow > 0 && !a.Waited {
 		return Outcome{Wait: markers.Slow}, nil
@@ -49,7 +49,7 @@ func (a Attempt) Publish(
 	out := Outcome{Post: id}
 	lost, err := LosesResponse(ctx, t, a.Platform, markers, a.Key)
 	if lost {
-		out.Refused = ErrLost
+		out.Rejected = ErrLost
 	}
 	return out, err
 }
@@ -58,23 +58,23 @@ func (a Attempt) Publish(
 // attempt has a new ID.
 func Key(account, text string) string { return account + " " + store.ContentID([]byte(text)) }
 
-// refuse returns the error that a marker requests, or nil.
-func (a Attempt) refuse(ctx context.Context, t store.Tx, markers Set, refusals Refusals) (error, error) {
+// reject returns the error that a marker requests, or nil.
+func (a Attempt) reject(ctx context.Context, t store.Tx, markers Set, rejections Rejections) (error, error) {
 	if markers.Has(Reject) {
-		return refusals.Rejected, nil
+		return rejections.Rejected, nil
 	}
 	expired, err := Once(ctx, t, a.Platform, markers, a.Key, ExpiredToken)
 	switch {
 	case err != nil:
 		return nil, err
 	case expired:
-		return refusals.Expired, t.EndSession(ctx, a.Platform, a.Session)
+		return rejections.Expired, t.EndSession(ctx, a.Platform, a.Session)
 	case markers.Has(RateLimit):
-		return refusals.RateLimited, nil
+		return rejections.RateLimited, nil
 	}
 	failed, err := Once(ctx, t, a.Platform, markers, a.Key, Failure)
 	if failed {
-		return refusals.Failed, err
+		return rejections.Failed, err
 	}
 	return nil, err
 }

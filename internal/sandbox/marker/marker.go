@@ -14,9 +14,9 @@ import (
 // The markers that a post's text can contain. A marker applies to all networks, or to one if it ends in @NAME, as in
 // "[sandbox:slow=3@bluesky]". The markers of a text are applied in this order.
 const (
-	Reject       = "reject"        // refuses the content
+	Reject       = "reject"        // rejects the content
 	ExpiredToken = "expired-token" // once: ends the session that sent the post
-	RateLimit    = "rate-limit"    // refuses the post with a rate limit error
+	RateLimit    = "rate-limit"    // rejects the post with a rate limit error
 	Failure      = "error"         // once: fails with an internal error
 	slow         = "slow"          // slow=SECONDS: waits before the post is stored
 	lostAnswer   = "lost-answer"   // once: stores the post and closes the connection without a response
@@ -28,7 +28,7 @@ const (
 	// NotFound makes publishing fail for a while as if a ready container did not exist, as seen on Threads in production.
 	NotFound = "media-not-found"
 	Draft    = "draft"         // keeps a video as a draft that its owner has to share; only on Facebook
-	TooMuch  = "too-much-data" // refuses lists with many posts if they contain this one; only on Facebook
+	TooMuch  = "too-much-data" // rejects lists with many posts if they contain this one; only on Facebook
 )
 
 // MaxSlow is the longest wait that a marker can request.

@@ -47,8 +47,8 @@ type Provider struct {
 	Platform, DisplayName string
 	// CannotSignIn reports whether nobody signs in as the account, as for an organization. If nil, all accounts sign in.
 	CannotSignIn func(store.Account) bool
-	// Refuse returns an error page if the account may not use an app, otherwise nil. If Refuse is nil, all accounts may.
-	Refuse func(r *http.Request, client string, a store.Account) http.HandlerFunc
+	// Reject returns an error page if the account may not use an app, otherwise nil. If Reject is nil, all accounts may.
+	Reject func(r *http.Request, client string, a store.Account) http.HandlerFunc
 }
 
 // People are the accounts that every network with OAuth has from the start.
@@ -175,8 +175,8 @@ func (o *Provider) allow(ctx context.Context, w http.ResponseWriter, r *http.Req
 		if exists = exists && o.canSignIn(a); err != nil || !exists {
 			return err
 		}
-		if o.Refuse != nil {
-			if errorPage = o.Refuse(r, request.client, a); errorPage != nil {
+		if o.Reject != nil {
+			if errorPage = o.Reject(r, request.client, a); errorPage != nil {
 				return nil
 			}
 		}

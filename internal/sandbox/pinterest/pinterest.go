@@ -90,17 +90,17 @@ func invalid(message string) *rest.Error {
 }
 
 // write writes the rate limit headers and, if it is not nil, an error.
-func (n *Network) write(w http.ResponseWriter, refused *rest.Error) {
+func (n *Network) write(w http.ResponseWriter, rejected *rest.Error) {
 	header := w.Header()
 	header.Set("x-ratelimit-limit", "100, 100;w=1")
 	header.Set("x-ratelimit-remaining", "99")
 	header.Set("x-ratelimit-reset", "1")
-	if refused == n.Errors.RateLimited {
+	if rejected == n.Errors.RateLimited {
 		header.Set("x-ratelimit-remaining", "0")
 		header.Set("x-ratelimit-reset", "2")
 	}
-	if refused != nil {
-		base.WriteJSON(w, refused.Status, map[string]any{"code": refused.Code, "message": refused.Message})
+	if rejected != nil {
+		base.WriteJSON(w, rejected.Status, map[string]any{"code": rejected.Code, "message": rejected.Message})
 	}
 }
 

@@ -53,9 +53,9 @@ func (n *API) HandleStream(status int, do func(http.ResponseWriter, *http.Reques
 		defer cancel()
 		r = r.WithContext(ctx)
 		answer, err := do(w, r)
-		refuse := func(e *Error) { n.Write(w, e) }
+		reject := func(e *Error) { n.Write(w, e) }
 		switch {
-		case base.Respond(w, r, n.Platform, answer, err, n.Errors.Internal, refuse):
+		case base.Respond(w, r, n.Platform, answer, err, n.Errors.Internal, reject):
 		case answer == nil:
 			w.WriteHeader(status)
 		default:
@@ -65,7 +65,7 @@ func (n *API) HandleStream(status int, do func(http.ResponseWriter, *http.Reques
 	}
 }
 
-// NotFound refuses an unknown path.
+// NotFound rejects an unknown path.
 func (n *API) NotFound(*http.Request) (any, error) { return nil, n.Errors.NotFound }
 
 // Authenticate returns the account of the request's token.
@@ -152,7 +152,7 @@ func (n *API) spendGrant(r *http.Request, t store.Tx) (store.Token, bool, error)
 
 // PublishPost publishes the post that prepare returns. The post is on disk when PublishPost returns.
 func (n *API) PublishPost(r *http.Request, prepare func(t store.Tx) (store.Post, store.Token, error)) (string, error) {
-	refusals := marker.Refusals{
+	rejections := marker.Rejections{
 		Rejected: n.Errors.Rejected, Expired: n.Errors.Unauthorized, RateLimited: n.Errors.RateLimited,
 		Failed: n.Errors.Internal,
 	}
@@ -164,7 +164,7 @@ func (n *API) PublishPost(r *http.Request, prepare func(t store.Tx) (store.Post,
 		attempt := marker.Attempt{
 			Platform: n.Platform, Account: p.Account, Text: p.Text, Session: token.Session, Waited: waited,
 		}
-		return attempt.Publish(r.Context(), t, refusals, func() (string, error) {
+		return attempt.Publish(r.Context(), t, rejections, func() (string, error) {
 			return p.ID, t.SavePost(r.Context(), p)
 		})
 	})

@@ -19,7 +19,7 @@ type Network struct{ *graph.API }
 func New(s *base.Server) *Network {
 	api := graph.New(s, Name, "Threads", "th", "threads_publishing")
 	api.PublishScopes = []string{"threads_content_publish"}
-	api.RefuseOthers(graph.ErrorPage(map[string]any{
+	api.RejectOthers(graph.ErrorPage(map[string]any{
 		"error_message": "Invalid Request: The user has not accepted the invite to test the app.", "error_code": 1349245,
 	}))
 	return &Network{api}

@@ -38,7 +38,7 @@ func audiences(a store.Account) []string {
 	return []string{audienceEveryone, "MUTUAL_FOLLOW_FRIENDS", audienceSelf}
 }
 
-// checkAudit refuses a direct post of an app without an audit unless the account is private and the post visible only to
+// checkAudit rejects a direct post of an app without an audit unless the account is private and the post visible only to
 // the account. It also applies checkCap.
 func (n *Network) checkAudit(ctx context.Context, t store.Tx, c caller, p publication) error {
 	switch {
@@ -54,7 +54,7 @@ func (n *Network) checkAudit(ctx context.Context, t store.Tx, c caller, p public
 		on conflict (client, account) do update set posted_at = excluded.posted_at`, c.client, c.ID, n.Now().UnixMilli())
 }
 
-// checkCap refuses an account that has published too many posts. It also refuses an app without an audit that has posted
+// checkCap rejects an account that has published too many posts. It also rejects an app without an audit that has posted
 // for maxPosters other accounts within posterWindow.
 func (n *Network) checkCap(ctx context.Context, t store.Tx, c caller) error {
 	if c.Handle == busyPerson {
@@ -73,7 +73,7 @@ func (n *Network) checkCap(ctx context.Context, t store.Tx, c caller) error {
 	return nil
 }
 
-// checkDomain refuses files that TikTok has to fetch if the app has not verified a domain.
+// checkDomain rejects files that TikTok has to fetch if the app has not verified a domain.
 func (c caller) checkDomain() error {
 	if strings.Contains(c.client, unverifiedClient) {
 		return errUnverified

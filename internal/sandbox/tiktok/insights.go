@@ -24,7 +24,7 @@ var postFields = []string{
 	"like_count", "comment_count", "share_count", "view_count", "is_aigc",
 }
 
-// checkFields refuses fields that a listed post does not have.
+// checkFields rejects fields that a listed post does not have.
 func checkFields(fields []string) error {
 	for _, field := range fields {
 		if !slices.Contains(postFields, field) {

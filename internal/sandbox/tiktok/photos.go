@@ -69,7 +69,7 @@ func (n *Network) publishPhotos(r *http.Request, p publication, files []store.Bl
 		if err != nil {
 			return marker.Outcome{}, err
 		}
-		if out, err := n.applyRefusals(r.Context(), t, p, a.session); err != nil || out.Refused != nil {
+		if out, err := n.applyRejections(r.Context(), t, p, a.session); err != nil || out.Rejected != nil {
 			return out, err
 		}
 		return n.finish(r.Context(), t, &p, files, waited)

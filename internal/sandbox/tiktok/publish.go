@@ -88,7 +88,7 @@ func (p postRequest) checkText(title, description int) error {
 	return nil
 }
 
-// checkAudience refuses a direct post for an audience that the account does not offer.
+// checkAudience rejects a direct post for an audience that the account does not offer.
 func (c caller) checkAudience(privacy string) error {
 	if privacy != audienceInbox && !slices.Contains(audiences(c.Account), privacy) {
 		return errAudience
@@ -100,7 +100,7 @@ var errAudience = badRequest("privacy_level_option_mismatch", "privacy_level is 
 
 func textLength(text string) int { return len(utf16.Encode([]rune(text))) }
 
-// checkParts refuses an invalid division of the file into chunks.
+// checkParts rejects an invalid division of the file into chunks.
 func (p postRequest) checkParts() error {
 	s := p.Source
 	isWhole := s.Parts == 1 && s.Chunk == s.Size && s.Size <= maxChunk
@@ -117,7 +117,7 @@ func (p postRequest) checkParts() error {
 	return nil
 }
 
-// initVideo returns the address for uploading a video. Markers that refuse the post are applied here, other markers when
+// initVideo returns the address for uploading a video. Markers that reject the post are applied here, other markers when
 // the upload is complete.
 func (n *Network) initVideo(r *http.Request) (any, error) {
 	var in postRequest
@@ -166,13 +166,13 @@ func (n *Network) initUpload(r *http.Request, in postRequest, scope string) (any
 		if err := n.checkAudit(r.Context(), t, a, p); err != nil {
 			return err
 		}
-		if out, err = n.applyRefusals(r.Context(), t, p, a.session); err != nil || out.Refused != nil {
+		if out, err = n.applyRejections(r.Context(), t, p, a.session); err != nil || out.Rejected != nil {
 			return err
 		}
 		return insertPublication(r.Context(), t, &p, n.Hash(p.token))
 	})
 	if err == nil {
-		err = out.Refused
+		err = out.Rejected
 	}
 	return map[string]any{
 		"publish_id": p.id(),
@@ -183,18 +183,18 @@ func (n *Network) initUpload(r *http.Request, in postRequest, scope string) (any
 
 func (p publication) markers() marker.Set { return marker.Read(p.text, Name) }
 
-// applyRefusals applies the markers that refuse a post before it is stored.
-func (n *Network) applyRefusals(ctx context.Context, t store.Tx, p publication, session string) (marker.Outcome, error) {
+// applyRejections applies the markers that reject a post before it is stored.
+func (n *Network) applyRejections(ctx context.Context, t store.Tx, p publication, session string) (marker.Outcome, error) {
 	expired, err := marker.Once(ctx, t, Name, p.markers(), marker.Key(p.account, p.text), marker.ExpiredToken)
 	switch {
 	case err != nil:
 		return marker.Outcome{}, err
 	case expired:
-		return marker.Outcome{Refused: errToken}, t.EndSession(ctx, Name, session)
+		return marker.Outcome{Rejected: errToken}, t.EndSession(ctx, Name, session)
 	case p.markers().Has(marker.Unapproved) && p.privacy != audienceInbox:
-		return marker.Outcome{Refused: errUnaudited}, nil
+		return marker.Outcome{Rejected: errUnaudited}, nil
 	case p.markers().Has(marker.RateLimit):
-		return marker.Outcome{Refused: errRateLimited}, nil
+		return marker.Outcome{Rejected: errRateLimited}, nil
 	}
 	return marker.Outcome{}, nil
 }
@@ -205,7 +205,7 @@ func (n *Network) finish(
 ) (marker.Outcome, error) {
 	failed, err := marker.Once(ctx, t, Name, p.markers(), marker.Key(p.account, p.text), marker.Failure)
 	if err != nil || failed {
-		return marker.Outcome{Refused: errInternal}, err
+		return marker.Outcome{Rejected: errInternal}, err
 	}
 	if wait := p.markers().Slow; wait > 0 && !waited {
 		return marker.Outcome{Wait: wait}, nil
@@ -225,7 +225,7 @@ func (n *Network) finish(
 	out := marker.Outcome{Post: p.id()}
 	lost, err := marker.LosesResponse(ctx, t, Name, p.markers(), marker.Key(p.account, p.text))
 	if lost {
-		out.Refused = marker.ErrLost
+		out.Rejected = marker.ErrLost
 	}
 	return out, err
 }

@@ -90,7 +90,7 @@ var (
 	}
 )
 
-// parseResearchFields returns the requested fields. It refuses unknown fields.
+// parseResearchFields returns the requested fields. It rejects unknown fields.
 func parseResearchFields(r *http.Request, known map[string]bool) ([]string, error) {
 	fields := strings.Split(r.URL.Query().Get("fields"), ",")
 	for _, field := range fields {

@@ -33,7 +33,7 @@ func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
 		}
 		w.WriteHeader(status)
 	})
-	n.write(w, r, success, err, func(refused *apiError) any { return map[string]string{"message": refused.message} })
+	n.write(w, r, success, err, func(rejected *apiError) any { return map[string]string{"message": rejected.message} })
 }
 
 // receivePart saves a part, and reports whether it is the last one.
@@ -86,7 +86,7 @@ func (n *Network) findUpload(r *http.Request) (publication, []string, error) {
 	return p, parts, err
 }
 
-// checkPart returns the size of the request's part in bytes. It refuses any part that is not the next one.
+// checkPart returns the size of the request's part in bytes. It rejects any part that is not the next one.
 func (p publication) checkPart(r *http.Request) (int64, error) {
 	if !slices.Contains([]string{"video/mp4", "video/quicktime", "video/webm"}, r.Header.Get("Content-Type")) {
 		return 0, badRequest("invalid_file_upload", "Content-Type is not a supported video type")

@@ -41,7 +41,7 @@ func (n *Network) handle(call base.Call) http.HandlerFunc {
 		if _, isHandler := answer.(http.Handler); err == nil && !isHandler {
 			answer = envelope(answer, &apiError{code: "ok"})
 		}
-		n.write(w, r, answer, err, func(refused *apiError) any { return envelope(struct{}{}, refused) })
+		n.write(w, r, answer, err, func(rejected *apiError) any { return envelope(struct{}{}, rejected) })
 	}
 	return base.Handle(invalid("The request cannot be read"), call, write)
 }
@@ -54,13 +54,13 @@ func envelope(data any, result *apiError) any {
 
 // write writes the result of a call. errorBody returns the body of an error response.
 func (n *Network) write(w http.ResponseWriter, r *http.Request, answer any, err error, errorBody func(*apiError) any) {
-	refuse := func(e *apiError) {
+	reject := func(e *apiError) {
 		if e == errRateLimited {
 			w.Header().Set("Retry-After", "2") // TikTok may not send it
 		}
 		base.WriteJSON(w, e.status, errorBody(e))
 	}
-	if !base.Respond(w, r, Name, answer, err, errInternal, refuse) {
+	if !base.Respond(w, r, Name, answer, err, errInternal, reject) {
 		base.WriteJSON(w, http.StatusOK, answer)
 	}
 }

@@ -16,7 +16,7 @@ type Clip struct {
 // Clips are the clips in portrait and landscape orientation.
 var Clips = []Clip{{"upright.mp4", 360, 640, 2}, {"wide.mp4", 640, 360, 1}}
 
-// Sizes of pictures. The bridge refuses other sizes, so that no request can exhaust the memory.
+// Sizes of pictures. The bridge rejects other sizes, so that no request can exhaust the memory.
 var (
 	AvatarSize   = image.Pt(320, 320)
 	PictureSizes = []image.Point{{1080, 1350}, {1080, 1080}, {1080, 810}}

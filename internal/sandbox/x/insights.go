@@ -27,7 +27,7 @@ type listPage struct {
 	limit, offset int
 }
 
-// parsePage parses the parameters of a list. It refuses unknown parameters.
+// parsePage parses the parameters of a list. It rejects unknown parameters.
 func (n *Network) parsePage(form url.Values) (listPage, error) {
 	for name := range form {
 		if !slices.Contains([]string{

@@ -21,11 +21,11 @@ import (
 const (
 	maxText         = 280
 	linkWeight      = 23             // characters that a link of any length counts
-	duplicateWindow = 24 * time.Hour // time for which a repeated text is refused
+	duplicateWindow = 24 * time.Hour // time for which a repeated text is rejected
 	timeFormat      = "2006-01-02T15:04:05.000Z"
 )
 
-// postRequest is a post as a client sends it. The sandbox refuses other members.
+// postRequest is a post as a client sends it. The sandbox rejects other members.
 type postRequest struct {
 	Text  string `json:"text"`
 	Media struct {

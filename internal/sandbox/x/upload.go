@@ -70,7 +70,7 @@ func (n *Network) initUpload(r *http.Request) (any, error) {
 	return wrapData(n.uploadView(u)), err
 }
 
-// readStrictly parses JSON and refuses unknown members.
+// readStrictly parses JSON and rejects unknown members.
 func readStrictly(body io.Reader, into any) error {
 	decoder := json.NewDecoder(body)
 	decoder.DisallowUnknownFields()
@@ -145,7 +145,7 @@ func (n *Network) readSegment(r *http.Request) (int, store.Blob, error) {
 		}
 		switch part.FormName() {
 		case "segment_index":
-			text, _ := io.ReadAll(io.LimitReader(part, 5)) // an invalid number is refused
+			text, _ := io.ReadAll(io.LimitReader(part, 5)) // an invalid number is rejected
 			if index, err = strconv.Atoi(string(text)); err != nil {
 				return 0, store.Blob{}, n.Errors.Unreadable
 			}
@@ -183,7 +183,7 @@ func (n *Network) ownUpload(ctx context.Context, t store.Tx, a store.Account, id
 	return u, err
 }
 
-// finalizeUpload joins the segments. It refuses an invalid image. An invalid video fails during processing.
+// finalizeUpload joins the segments. It rejects an invalid image. An invalid video fails during processing.
 func (n *Network) finalizeUpload(r *http.Request) (any, error) {
 	u, err := n.upload(r)
 	if err != nil || u.cid != "" {

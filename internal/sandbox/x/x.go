@@ -104,33 +104,33 @@ const (
 )
 
 // write writes the rate limit headers, and an error as a problem document.
-func (n *Network) write(w http.ResponseWriter, refused *rest.Error) {
+func (n *Network) write(w http.ResponseWriter, rejected *rest.Error) {
 	remaining, reset := ratePerWindow-1, n.Now().Add(rateWindow)
-	if refused == n.Errors.RateLimited {
+	if rejected == n.Errors.RateLimited {
 		remaining, reset = 0, n.Now().Add(2*time.Second+time.Second-1)
 	}
 	header := w.Header()
 	header.Set("x-rate-limit-limit", strconv.Itoa(ratePerWindow))
 	header.Set("x-rate-limit-remaining", strconv.Itoa(remaining))
 	header.Set("x-rate-limit-reset", strconv.FormatInt(reset.Unix(), 10))
-	if refused == nil {
+	if rejected == nil {
 		return
 	}
-	if code, ok := strings.CutPrefix(refused.Kind, oauthPrefix); ok {
-		base.WriteJSON(w, refused.Status, map[string]string{"error": code, "error_description": refused.Message})
+	if code, ok := strings.CutPrefix(rejected.Kind, oauthPrefix); ok {
+		base.WriteJSON(w, rejected.Status, map[string]string{"error": code, "error_description": rejected.Message})
 		return
 	}
 	problem := map[string]any{
-		"type": "about:blank", "title": http.StatusText(refused.Status), "detail": refused.Message,
-		"status": refused.Status,
+		"type": "about:blank", "title": http.StatusText(rejected.Status), "detail": rejected.Message,
+		"status": rejected.Status,
 	}
-	if refused.Kind != "" {
-		problem["type"] = "https://api.x.com/2/problems/" + refused.Kind
+	if rejected.Kind != "" {
+		problem["type"] = "https://api.x.com/2/problems/" + rejected.Kind
 	}
-	if refused.Status == http.StatusNotFound {
+	if rejected.Status == http.StatusNotFound {
 		problem["resource_type"] = "media"
 	}
-	base.WriteJSON(w, refused.Status, problem)
+	base.WriteJSON(w, rejected.Status, problem)
 }
 
 // grantTokens is the token endpoint. A client uses Basic authentication, or has no secret.

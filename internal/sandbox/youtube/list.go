@@ -31,7 +31,7 @@ func parseParts(query url.Values) map[string]bool {
 	return parts
 }
 
-// list responds with the resources of the caller's account that find returns. It refuses parts that are not supported.
+// list responds with the resources of the caller's account that find returns. It rejects parts that are not supported.
 func (n *Network) list(
 	r *http.Request, kind string, supported []string, find func(store.Tx, store.Account) ([]map[string]any, error),
 ) (map[string]any, error) {

@@ -183,8 +183,8 @@ func (n *Network) receivePart(w http.ResponseWriter, r *http.Request) (any, erro
 	}
 	defer base.AllowUpload(w)()
 	file, err := n.Store.SaveFile(http.MaxBytesReader(w, r.Body, part.end-part.start))
-	if refused := base.UploadError(err); refused != nil {
-		return nil, invalid("badRequest", refused.Error())
+	if rejected := base.UploadError(err); rejected != nil {
+		return nil, invalid("badRequest", rejected.Error())
 	}
 	if err != nil {
 		return nil, err

@@ -60,8 +60,8 @@ func (n *Network) assemble(r *http.Request, last store.Blob) (store.Blob, error)
 	return n.Store.Join(append(parts, last.CID))
 }
 
-// refusals are the errors that markers request.
-var refusals = marker.Refusals{
+// rejections are the errors that markers request.
+var rejections = marker.Rejections{
 	Rejected: invalid("invalidVideoMetadata", "This video cannot be published (requested by a sandbox marker)"),
 	Expired:  errToken, RateLimited: errRateLimited, Failed: errInternal,
 }
@@ -77,7 +77,7 @@ func (n *Network) tryPublish(
 		Platform: Name, Account: u.account, Text: body.Insert.Snippet.Description, Session: token.Session,
 		Waited: waited,
 	}
-	return attempt.Publish(ctx, t, refusals, func() (string, error) {
+	return attempt.Publish(ctx, t, rejections, func() (string, error) {
 		if !strings.HasPrefix(file.MIME, "video/") { // YouTube accepts such an upload and rejects it during processing
 			file.MIME, body.Failure = u.mime, "invalidFile"
 		}

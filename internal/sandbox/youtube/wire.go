@@ -72,13 +72,13 @@ func (n *Network) handle(call base.Call) http.HandlerFunc {
 }
 
 func write(w http.ResponseWriter, r *http.Request, answer any, err error) {
-	if refused, ok := errors.AsType[*tokenError](err); ok {
-		answer := map[string]string{"error": refused.code, "error_description": refused.message}
-		base.WriteJSON(w, refused.status, answer)
+	if rejected, ok := errors.AsType[*tokenError](err); ok {
+		answer := map[string]string{"error": rejected.code, "error_description": rejected.message}
+		base.WriteJSON(w, rejected.status, answer)
 		return
 	}
-	refuse := func(e *apiError) { e.write(w) }
-	if !base.Respond(w, r, Name, answer, err, errInternal, refuse) {
+	reject := func(e *apiError) { e.write(w) }
+	if !base.Respond(w, r, Name, answer, err, errInternal, reject) {
 		base.WriteJSON(w, http.StatusOK, answer)
 	}
 }

@@ -142,7 +142,7 @@ func (p *Handlers) replaceApp(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		p.Put(ctx, setupKey, kept)
-		p.logRefused(r, err)
+		p.logRejected(r, err)
 		if wrong, ok := p.formError(w, r, err); ok {
 			p.showSetup(w, r, shell.StatusOf(err), setupForm{Wrong: wrong, Replacing: true})
 		}

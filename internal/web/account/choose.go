@@ -66,7 +66,7 @@ func (p *Handlers) joinChosen(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if age := p.DB.Now().Sub(of.Since); raw == nil || age < 0 || age >= chooseTimeout {
-		p.refuseSignIn(w, r, form, errChoiceExpired)
+		p.rejectsignIn(w, r, form, errChoiceExpired)
 		return
 	}
 	invitation, _ := strconv.ParseInt(r.PostForm.Get("invitation"), 10, 64) // 0 if nothing is selected
@@ -75,7 +75,7 @@ func (p *Handlers) joinChosen(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, team.ErrChooseInvitation): // was revoked in the meantime
 		p.chooseInvitation(w, r, of)
 	case err != nil:
-		p.refuseSignIn(w, r, form, err)
+		p.rejectsignIn(w, r, form, err)
 	default:
 		p.enter(w, r, joined, form, shell.Proof{By: shell.Directory, At: of.ProvedAt})
 	}

@@ -43,13 +43,13 @@ var errPasskeyAgain = apierr.BadState("passkey", "Your password alone is not eno
 func (p *Handlers) enterBy(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm,
 	by shell.Method) {
 	if form.Again && shell.VisitorOf(r.Context()).ID != person.ID {
-		p.refuseSignIn(w, r, form, errOtherPerson)
+		p.rejectsignIn(w, r, form, errOtherPerson)
 		return
 	}
 	asked, err := p.afterPassword(r, person.ID)
 	switch {
 	case err != nil:
-		p.refuseSignIn(w, r, form, err)
+		p.rejectsignIn(w, r, form, err)
 	case asked:
 		p.requestCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch}, form)
 	default:
@@ -115,12 +115,12 @@ func (p *Handlers) signInByCode(w http.ResponseWriter, r *http.Request) {
 		err = errCodeExpired
 	}
 	if err != nil {
-		p.refuseSignIn(w, r, form, err)
+		p.rejectsignIn(w, r, form, err)
 		return
 	}
 	left, err := p.checkCode(r, totp.Holder{Person: of.Person, Epoch: of.Epoch})
 	if err != nil {
-		p.refuseCode(w, r, form, err)
+		p.rejectCode(w, r, form, err)
 		return
 	}
 	p.Pop(r.Context(), codeKey)
@@ -148,13 +148,13 @@ func (p *Handlers) checkCode(r *http.Request, of totp.Holder) (int, error) {
 	})
 }
 
-// refuseCode shows the page again, or the sign-in page if the sign-in has expired.
-func (p *Handlers) refuseCode(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
+// rejectCode shows the page again, or the sign-in page if the sign-in has expired.
+func (p *Handlers) rejectCode(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
 	if apierr.Is(err, apierr.ValidationFailed) {
-		p.refuseSignIn(w, r, form, err)
+		p.rejectsignIn(w, r, form, err)
 		return
 	}
-	p.logRefused(r, err)
+	p.logRejected(r, err)
 	if wrong, ok := p.formError(w, r, err); ok {
 		form.Wrong = wrong
 		p.Show(w, r, shell.StatusOf(err), pages["code"], "Sign in", codeForm{form, r.PostForm.Get("recovery") != ""})

@@ -70,7 +70,7 @@ func (p *Handlers) setUp(w http.ResponseWriter, r *http.Request) {
 	}
 	person, err := p.firstRun.Create(r.Context(), in)
 	if err != nil {
-		p.refuseFirstRun(w, r, in, err)
+		p.rejectFirstRun(w, r, in, err)
 		return
 	}
 	if err := p.SignIn(r.Context(), person, p.ProofNow(shell.Password)); err != nil {
@@ -81,14 +81,14 @@ func (p *Handlers) setUp(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/")
 }
 
-func (p *Handlers) refuseFirstRun(w http.ResponseWriter, r *http.Request, in team.FirstPerson, err error) {
+func (p *Handlers) rejectFirstRun(w http.ResponseWriter, r *http.Request, in team.FirstPerson, err error) {
 	if errors.Is(err, team.ErrSetUp) { // set up in the meantime
 		p.FlashText(r, p.Detail(r, err))
 		shell.Redirect(w, r, "/sign-in")
 		return
 	}
 	if wrong, ok := p.formError(w, r, err); ok {
-		p.logRefused(r, err)
+		p.logRejected(r, err)
 		p.showFirstRun(w, r, shell.StatusOf(err), firstRunView{FirstPerson: in, Wrong: wrong, Field: fieldOf(err)})
 	}
 }

@@ -61,15 +61,15 @@ func (p *Handlers) badLink(w http.ResponseWriter, r *http.Request, err error) {
 	p.ShowError(w, r, err)
 }
 
-// refuseInvitation shows the page again with the error, or why the invitation is not valid.
-func (p *Handlers) refuseInvitation(w http.ResponseWriter, r *http.Request, err error) {
+// rejectInvitation shows the page again with the error, or why the invitation is not valid.
+func (p *Handlers) rejectInvitation(w http.ResponseWriter, r *http.Request, err error) {
 	if apierr.Is(err, apierr.NotFound) {
 		p.badLink(w, r, err)
 		return
 	}
 	field := fieldOf(err)
 	if field == "" { // a weak password or a missing name is no failed sign-in
-		p.logRefused(r, err)
+		p.logRejected(r, err)
 	}
 	if wrong, ok := p.formError(w, r, err); ok {
 		if apierr.Is(err, apierr.Unauthorized) {
@@ -86,7 +86,7 @@ func (p *Handlers) accept(w http.ResponseWriter, r *http.Request) {
 	}
 	o, err := p.Teams.Accept(r.Context(), r.PathValue("token"), shell.VisitorOf(r.Context()).ID)
 	if err != nil {
-		p.refuseInvitation(w, r, err)
+		p.rejectInvitation(w, r, err)
 		return
 	}
 	p.welcome(w, r, o)
@@ -119,7 +119,7 @@ func (p *Handlers) acceptKnown(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if _, err := p.offer(r); err != nil {
-		p.refuseInvitation(w, r, err)
+		p.rejectInvitation(w, r, err)
 		return
 	}
 	if r.PostForm.Get("passkey") == "" {
@@ -136,12 +136,12 @@ func (p *Handlers) acceptByPassword(w http.ResponseWriter, r *http.Request) {
 	person, err := p.signIns.Invitee(r.Context(), token,
 		team.Attempt{Password: r.PostForm.Get("password"), From: p.Client(r), Browser: p.KnownBrowser(r)})
 	if err != nil {
-		p.refuseInvitation(w, r, err)
+		p.rejectInvitation(w, r, err)
 		return
 	}
 	asked, err := p.afterPassword(r, person.ID)
 	if err != nil {
-		p.refuseInvitation(w, r, err)
+		p.rejectInvitation(w, r, err)
 		return
 	}
 	if asked {
@@ -151,7 +151,7 @@ func (p *Handlers) acceptByPassword(w http.ResponseWriter, r *http.Request) {
 	}
 	o, err := p.Teams.Accept(r.Context(), token, person.ID)
 	if err != nil {
-		p.refuseInvitation(w, r, err)
+		p.rejectInvitation(w, r, err)
 		return
 	}
 	p.finishInvitation(w, r, o, person.ID, shell.Password)
@@ -161,7 +161,7 @@ func (p *Handlers) acceptByPassword(w http.ResponseWriter, r *http.Request) {
 func (p *Handlers) acceptByPasskey(w http.ResponseWriter, r *http.Request) {
 	person, err := p.byPasskey(r)
 	if err != nil {
-		p.refuseInvitation(w, r, err)
+		p.rejectInvitation(w, r, err)
 		return
 	}
 	o, err := p.Teams.Accept(r.Context(), r.PathValue("token"), person)
@@ -169,7 +169,7 @@ func (p *Handlers) acceptByPasskey(w http.ResponseWriter, r *http.Request) {
 		err = errOthersPasskey
 	}
 	if err != nil {
-		p.refuseInvitation(w, r, err)
+		p.rejectInvitation(w, r, err)
 		return
 	}
 	p.finishInvitation(w, r, o, person, shell.Passkey)
@@ -225,21 +225,21 @@ func (p *Handlers) join(w http.ResponseWriter, r *http.Request) {
 	ctx, token := r.Context(), r.PathValue("token")
 	o, err := p.offer(r)
 	if err != nil {
-		p.refuseInvitation(w, r, err)
+		p.rejectInvitation(w, r, err)
 		return
 	}
 	newcomer := team.Newcomer{Name: r.PostForm.Get("name"), Password: r.PostForm.Get("password"), From: p.Client(r)}
 	if answer := r.PostForm.Get("passkey"); answer != "" {
 		made, err := p.passkeys.Read(0, p.Pop(ctx, passkeyKey), []byte(answer), p.T(r, "First passkey"))
 		if err != nil {
-			p.refuseInvitation(w, r, err)
+			p.rejectInvitation(w, r, err)
 			return
 		}
 		newcomer.Password, newcomer.Also = "", made.Keep
 	}
 	person, err := p.signIns.Join(ctx, token, newcomer)
 	if err != nil {
-		p.refuseInvitation(w, r, err)
+		p.rejectInvitation(w, r, err)
 		return
 	}
 	p.finishInvitation(w, r, o, person.ID, methodOf(r, shell.Link))

@@ -123,7 +123,7 @@ func (p *Handlers) byPassword(w http.ResponseWriter, r *http.Request) {
 		err = errWrongPassword
 	}
 	if err != nil {
-		p.refuseSignIn(w, r, form, err)
+		p.rejectsignIn(w, r, form, err)
 		return
 	}
 	p.enterBy(w, r, person, form, shell.Password)
@@ -154,7 +154,7 @@ const resumedText = "You are signed in again. Your input is in the form below. N
 func (p *Handlers) enter(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm,
 	proof shell.Proof) {
 	if form.Again && shell.VisitorOf(r.Context()).ID != person.ID {
-		p.refuseSignIn(w, r, form, errOtherPerson)
+		p.rejectsignIn(w, r, form, errOtherPerson)
 		return
 	}
 	if err := p.SignIn(r.Context(), person, proof); err != nil {
@@ -171,12 +171,12 @@ func (p *Handlers) enter(w http.ResponseWriter, r *http.Request, person team.Per
 	shell.Redirect(w, r, form.Next)
 }
 
-func (p *Handlers) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
+func (p *Handlers) rejectsignIn(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
 	if errors.Is(err, team.ErrNoTeam) {
 		p.ShowText(w, r, http.StatusForbidden, "You no longer belong to a team", p.Detail(r, err))
 		return
 	}
-	p.logRefused(r, err)
+	p.logRejected(r, err)
 	wrong, ok := p.formError(w, r, err)
 	if !ok {
 		return
@@ -188,9 +188,9 @@ func (p *Handlers) refuseSignIn(w http.ResponseWriter, r *http.Request, form sig
 	p.Show(w, r, shell.StatusOf(err), pages["signin"], "Sign in", form)
 }
 
-// logRefused logs a failed sign-in with the client's address, so that operators can detect guessing. Form values are
+// logRejected logs a failed sign-in with the client's address, so that operators can detect guessing. Form values are
 // not logged.
-func (p *Handlers) logRefused(r *http.Request, err error) {
+func (p *Handlers) logRejected(r *http.Request, err error) {
 	if f := apierr.FromError(err); !f.IsServerError() {
 		p.Log.InfoContext(r.Context(), "sign-in failed", "route", r.Pattern, "code", string(f.Code), "client",
 			p.Client(r))
@@ -242,7 +242,7 @@ func (p *Handlers) signInByPasskey(w http.ResponseWriter, r *http.Request) {
 	form := p.sentForm(r)
 	person, err := p.byPasskey(r)
 	if err != nil {
-		p.refuseSignIn(w, r, form, err)
+		p.rejectsignIn(w, r, form, err)
 		return
 	}
 	account, err := p.Teams.Account(r.Context(), person)
@@ -250,7 +250,7 @@ func (p *Handlers) signInByPasskey(w http.ResponseWriter, r *http.Request) {
 		if apierr.Is(err, apierr.NotFound) {
 			err = team.ErrNoTeam
 		}
-		p.refuseSignIn(w, r, form, err)
+		p.rejectsignIn(w, r, form, err)
 		return
 	}
 	p.enter(w, r, account.Person, form, p.ProofNow(shell.Passkey))
@@ -310,7 +310,7 @@ func (p *Handlers) fromDirectory(w http.ResponseWriter, r *http.Request) {
 	form.Resuming = form.Again && p.HasSavedForm(ctx, next)
 	known, err := p.directory.Finish(ctx, attempt, r.URL.Query())
 	if err != nil {
-		p.refuseSignIn(w, r, form, err)
+		p.rejectsignIn(w, r, form, err)
 		return
 	}
 	token, invited := strings.CutPrefix(next, team.InvitationPath)
@@ -324,7 +324,7 @@ func (p *Handlers) fromDirectory(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err != nil {
-		p.refuseSignIn(w, r, form, err)
+		p.rejectsignIn(w, r, form, err)
 		return
 	}
 	if invited && p.isAccepted(r, token) {

@@ -184,7 +184,7 @@ func (c *card) formatTime(t time.Time) string {
 func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 	v, err := p.clientView(r)
 	if err != nil {
-		p.refuseLink(w, r, err, "")
+		p.rejectLink(w, r, err, "")
 		return
 	}
 	p.showPage(w, r, http.StatusOK, v)
@@ -264,9 +264,9 @@ type invalidLinkPage struct {
 	Why, Comment string
 }
 
-// refuseLink shows a page for a link that no longer works, with the client's input. It does not reveal whether a post has
+// rejectLink shows a page for a link that no longer works, with the client's input. It does not reveal whether a post has
 // existed.
-func (p *Handlers) refuseLink(w http.ResponseWriter, r *http.Request, err error, comment string) {
+func (p *Handlers) rejectLink(w http.ResponseWriter, r *http.Request, err error, comment string) {
 	f := apierr.FromError(err)
 	if f.IsServerError() {
 		p.ShowError(w, r, err)

@@ -25,7 +25,7 @@ func (p *Handlers) act(w http.ResponseWriter, r *http.Request) {
 		suffix = "-" + postID
 	}
 	if err != nil {
-		p.refuseLink(w, r, err, r.PostForm.Get("comment"+suffix))
+		p.rejectLink(w, r, err, r.PostForm.Get("comment"+suffix))
 		return
 	}
 	if what == approveAll {
@@ -85,10 +85,10 @@ func (p *Handlers) finishAction(w http.ResponseWriter, r *http.Request, err erro
 	v, failed := p.clientView(r)
 	switch {
 	case failed != nil:
-		p.refuseLink(w, r, failed, r.PostForm.Get("comment"+suffix))
+		p.rejectLink(w, r, failed, r.PostForm.Get("comment"+suffix))
 		return
 	case err != nil && f.IsServerError():
-		p.refuseLink(w, r, err, "")
+		p.rejectLink(w, r, err, "")
 		return
 	case err == nil && !v.typed():
 		to := r.URL.EscapedPath()

@@ -125,7 +125,7 @@ func (p *Handlers) forecast(out *outlook, checked post.CompositionCheck, held *p
 		out.Fate = &fate
 	}
 	for _, o := range checked.Previews {
-		out.Cards = append(out.Cards, card{AccountCheck: o, Alone: out.Fate != nil && !out.Fate.Refused})
+		out.Cards = append(out.Cards, card{AccountCheck: o, Alone: out.Fate != nil && !out.Fate.Rejected})
 	}
 	out.count()
 }

@@ -27,15 +27,15 @@ func (p *Handlers) submit(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	if s, refused, ok := p.receive(w, r); ok {
+	if s, rejected, ok := p.receive(w, r); ok {
 		p.WithSlot(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			p.press(w, r, s, refused)
-		}), p.refuseAfterFiles).ServeHTTP(w, r)
+			p.press(w, r, s, rejected)
+		}), p.rejectAfterFiles).ServeHTTP(w, r)
 	}
 }
 
-// refuseAfterFiles answers a form whose files were stored, but for which the node has no free slot.
-func (p *Handlers) refuseAfterFiles(w http.ResponseWriter, r *http.Request, err error) {
+// rejectAfterFiles answers a form whose files were stored, but for which the node has no free slot.
+func (p *Handlers) rejectAfterFiles(w http.ResponseWriter, r *http.Request, err error) {
 	shell.SetRetryAfter(w, err)
 	p.ShowMessage(w, r, http.StatusServiceUnavailable, "Not saved", "The service is overloaded. Your files are in the "+
 		"library, but the post is not saved. Go back and send the form again.")
@@ -43,10 +43,10 @@ func (p *Handlers) refuseAfterFiles(w http.ResponseWriter, r *http.Request, err 
 
 // press performs the action of the pressed button. If files were rejected, it only shows the form with their errors. Every
 // button accepts files, because browsers without JavaScript send them with each submission.
-func (p *Handlers) press(w http.ResponseWriter, r *http.Request, s sheet, refused []error) {
+func (p *Handlers) press(w http.ResponseWriter, r *http.Request, s sheet, rejected []error) {
 	s.Unsaved = true
-	if len(refused) > 0 {
-		p.show(w, r, s, refused...)
+	if len(rejected) > 0 {
+		p.show(w, r, s, rejected...)
 		return
 	}
 	what, rest, _ := strings.Cut(r.PostForm.Get("do"), ":")

@@ -17,13 +17,13 @@ import (
 func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (sheet, []error, bool) {
 	body := shell.NewUpload(w, r)
 	r.Body = body
-	refuse := func(err error) (sheet, []error, bool) {
-		body.Refuse(w, r, func() { p.ShowError(w, r, err) })
+	reject := func(err error) (sheet, []error, bool) {
+		body.Reject(w, r, func() { p.ShowError(w, r, err) })
 		return sheet{}, nil, false
 	}
 	actor, err := p.actor(r)
 	if err != nil {
-		return refuse(err)
+		return reject(err)
 	}
 	f := filesForm{Handlers: p, r: r, actor: actor, forbidden: operation.Call{Actor: actor}.Require(access.Write)}
 	leave, tooMany := p.EnterUploads(r)
@@ -31,7 +31,7 @@ func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (sheet, []err
 		f.close(tooMany)
 		var ok bool
 		if leave, ok = p.EnterLongForm(r); !ok {
-			return refuse(tooMany)
+			return reject(tooMany)
 		}
 		body.LimitRest()
 	}
@@ -39,9 +39,9 @@ func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (sheet, []err
 	form, err := shell.ReadParts(r, maxForm, f.take)
 	switch {
 	case err != nil && tooMany != nil:
-		return refuse(tooMany)
+		return reject(tooMany)
 	case err != nil:
-		return refuse(err)
+		return reject(err)
 	case shell.WrongTeam(r, form):
 		p.RejectWrongTeam(w, r, form, r.URL.Path)
 		return sheet{}, nil, false
@@ -57,7 +57,7 @@ func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (sheet, []err
 	if form.Get("do") == "upload" && f.files == 0 {
 		f.close(apierr.Invalid(apierr.MissingArgument, "files", "Choose a file first."))
 	}
-	return s, f.refusals, true
+	return s, f.rejections, true
 }
 
 // filesForm adds the files of a form to the library. It skips files that the sender is not permitted to add, and files for another
@@ -65,13 +65,13 @@ func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (sheet, []err
 type filesForm struct {
 	*Handlers
 
-	r         *http.Request
-	actor     *access.Actor
-	forbidden error
-	files     int
-	added     []int64 // items added to the library
-	refusals  []error // errors of rejected files, or one error for all files
-	closed    bool    // all further files are rejected
+	r          *http.Request
+	actor      *access.Actor
+	forbidden  error
+	files      int
+	added      []int64 // items added to the library
+	rejections []error // errors of rejected files, or one error for all files
+	closed     bool    // all further files are rejected
 }
 
 // take adds a file to the library. A rejected file is recorded; a returned error ends the form.
@@ -101,7 +101,7 @@ func (f *filesForm) take(part *multipart.Part, fields url.Values) error {
 		}
 		told := apierr.FromError(err).With("argument", "files")
 		told.Detail, told.Format = part.FileName()+": "+f.Detail(f.r, err), "" // in the language already
-		f.refusals = append(f.refusals, told)
+		f.rejections = append(f.rejections, told)
 		return nil
 	}
 	f.added = append(f.added, id)
@@ -111,7 +111,7 @@ func (f *filesForm) take(part *multipart.Part, fields url.Values) error {
 // close records why all further files are rejected.
 func (f *filesForm) close(err error) {
 	f.closed = true
-	f.refusals = append(f.refusals, apierr.FromError(err).With("argument", "files"))
+	f.rejections = append(f.rejections, apierr.FromError(err).With("argument", "files"))
 }
 
 // addFile adds a file to the library while holding an upload slot.

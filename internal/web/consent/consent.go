@@ -52,7 +52,7 @@ func (p *Handlers) Plain() []shell.Route {
 
 // withSlot returns a handler that occupies a slot of the node. Errors are returned as OAuth errors instead of pages.
 func (p *Handlers) withSlot(do http.HandlerFunc) http.HandlerFunc {
-	return p.WithSlot(do, p.refuse).ServeHTTP
+	return p.WithSlot(do, p.reject).ServeHTTP
 }
 
 // open returns the routes of an endpoint that allows all origins: clients also run in browsers, and the endpoints use

@@ -59,7 +59,7 @@ func (p *Handlers) register(w http.ResponseWriter, r *http.Request) {
 	var asked oauth.Registration
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&asked); err != nil {
 		writeJSON(w, http.StatusBadRequest,
-			refusal{
+			rejection{
 				oauth.InvalidMetadata,
 				"The body must be a JSON object with client metadata of at most 16 KiB.",
 			})
@@ -67,7 +67,7 @@ func (p *Handlers) register(w http.ResponseWriter, r *http.Request) {
 	}
 	c, err := p.server.Register(r.Context(), p.Client(r), asked)
 	if err != nil {
-		p.refuse(w, r, err)
+		p.reject(w, r, err)
 		return
 	}
 	writeJSON(w, http.StatusCreated, map[string]any{
@@ -86,7 +86,7 @@ func (p *Handlers) token(w http.ResponseWriter, r *http.Request) {
 	}
 	got, err := p.server.Exchange(r.Context(), client, form)
 	if err != nil {
-		p.refuse(w, r, err)
+		p.reject(w, r, err)
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
@@ -102,7 +102,7 @@ func (p *Handlers) revoke(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := p.server.Revoke(r.Context(), client, form.Get("token")); err != nil {
-		p.refuse(w, r, err)
+		p.reject(w, r, err)
 		return
 	}
 	w.WriteHeader(http.StatusOK)
@@ -113,7 +113,7 @@ func (p *Handlers) revoke(w http.ResponseWriter, r *http.Request) {
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, string, bool) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil || len(r.PostForm) == 0 {
-		writeJSON(w, http.StatusBadRequest, refusal{oauth.InvalidRequest, "The body must be a form of at most 16 KiB."})
+		writeJSON(w, http.StatusBadRequest, rejection{oauth.InvalidRequest, "The body must be a form of at most 16 KiB."})
 		return nil, "", false
 	}
 	client := r.PostForm.Get("client_id")
@@ -122,7 +122,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, string, bool)
 		if err != nil || password != "" || client != "" && client != named {
 			w.Header().Set("WWW-Authenticate", `Basic realm="token"`)
 			writeJSON(w, http.StatusUnauthorized,
-				refusal{oauth.InvalidClient, "Clients have no secret. Send client_id in the form."})
+				rejection{oauth.InvalidClient, "Clients have no secret. Send client_id in the form."})
 			return nil, "", false
 		}
 		client = named
@@ -130,31 +130,31 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, string, bool)
 	return r.PostForm, client, true
 }
 
-// refusal is an OAuth error (RFC 6749, section 5.2).
-type refusal struct {
+// rejection is an OAuth error (RFC 6749, section 5.2).
+type rejection struct {
 	Code string `json:"error"`
 	Text string `json:"error_description"`
 }
 
-func (p *Handlers) refuse(w http.ResponseWriter, r *http.Request, err error) {
+func (p *Handlers) reject(w http.ResponseWriter, r *http.Request, err error) {
 	var known *oauth.Error
 	told := apierr.FromError(p.AsUnavailable(r, err))
 	switch {
 	case errors.As(err, &known):
 		p.Log.InfoContext(r.Context(), "OAuth request rejected", "route", r.Pattern, "error", known.Code, "why",
 			known.Text)
-		writeJSON(w, http.StatusBadRequest, refusal{known.Code, known.Text})
+		writeJSON(w, http.StatusBadRequest, rejection{known.Code, known.Text})
 	case told.Code == apierr.RateLimited:
 		w.Header().Set("Retry-After", strconv.Itoa(int((told.RetryAfter+time.Second-1)/time.Second)))
-		writeJSON(w, http.StatusTooManyRequests, refusal{"temporarily_unavailable", told.Detail})
+		writeJSON(w, http.StatusTooManyRequests, rejection{"temporarily_unavailable", told.Detail})
 	case told.Code == apierr.Unavailable:
 		w.Header().Set("Retry-After", strconv.Itoa(int(told.RetryAfter/time.Second)))
-		writeJSON(w, http.StatusServiceUnavailable, refusal{"temporarily_unavailable", told.Detail})
+		writeJSON(w, http.StatusServiceUnavailable, rejection{"temporarily_unavailable", told.Detail})
 	default:
 		if !shell.ClientGone(r) {
 			p.Log.ErrorContext(r.Context(), "OAuth request failed", "route", r.Pattern, "error", err)
 		}
-		writeJSON(w, http.StatusInternalServerError, refusal{"server_error", "An error occurred on our side."})
+		writeJSON(w, http.StatusInternalServerError, rejection{"server_error", "An error occurred on our side."})
 	}
 }
 

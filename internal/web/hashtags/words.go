@@ -73,16 +73,16 @@ func changeText(l *locale.Language, c list.HashtagListChange) string {
 		out = append(out, l.N(len(c.AlreadyPresent), "%d was already in the list.", "%d were already in the list."))
 	}
 	if len(c.Refused) > 0 {
-		out = append(out, refusedOf(l, c.Refused))
+		out = append(out, rejectedOf(l, c.Refused))
 	}
 	return strings.Join(out, " ")
 }
 
-const namedRefused = 5 // maximum of hashtags in a message
+const namedRejected = 5 // maximum of hashtags in a message
 
-func refusedOf(l *locale.Language, all []list.HashtagListChangeRefused) string {
+func rejectedOf(l *locale.Language, all []list.HashtagListChangeRefused) string {
 	var named []string
-	for _, r := range all[:min(len(all), namedRefused)] {
+	for _, r := range all[:min(len(all), namedRejected)] {
 		named = append(named, l.T("“%s” (%s)", r.Hashtag, reasons[r.Reason]))
 	}
 	if more := len(all) - len(named); more > 0 {

@@ -22,12 +22,12 @@ type networkView struct {
 
 // networksView is the state of all networks, with recent failures and the result of a check of the apps.
 type networksView struct {
-	Networks []networkView
-	Refusals []delivery.AppRefusal
-	Failures []delivery.Failure
-	Names    teamsearch.Names // of the teams of the failures
-	Checked  bool             // Findings is the result of a check that was just made
-	Findings []appcheck.Finding
+	Networks   []networkView
+	Rejections []delivery.AppRejection
+	Failures   []delivery.Failure
+	Names      teamsearch.Names // of the teams of the failures
+	Checked    bool             // Findings is the result of a check that was just made
+	Findings   []appcheck.Finding
 }
 
 // FailureCount returns the number of failed findings.
@@ -66,7 +66,7 @@ func (p *Handlers) showNetworks(w http.ResponseWriter, r *http.Request, view net
 		view.Networks = append(view.Networks,
 			networkView{p.Delivery.Circuit(platform), shell.NetworkName(platform), platform, calls[platform]})
 	}
-	if view.Refusals, err = p.Delivery.AppRefusals(r.Context()); err == nil {
+	if view.Rejections, err = p.Delivery.AppRejections(r.Context()); err == nil {
 		view.Failures, err = p.Delivery.RecentFailures(r.Context())
 	}
 	if err == nil {

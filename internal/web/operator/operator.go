@@ -111,8 +111,8 @@ type pager struct{ First, Next string }
 // formError returns the text and status of an error that the operator can correct. It answers other errors and
 // reports false.
 func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, int, bool) {
-	if refusal, ok := errors.AsType[apierr.OperatorError](err); ok {
-		return sentence(refusalText(p.Language(r), err, string(refusal))), http.StatusUnprocessableEntity, true
+	if rejection, ok := errors.AsType[apierr.OperatorError](err); ok {
+		return sentence(rejectionText(p.Language(r), err, string(rejection))), http.StatusUnprocessableEntity, true
 	}
 	told := apierr.FromError(err)
 	if told.IsServerError() || told.Code == apierr.NotFound {
@@ -122,8 +122,8 @@ func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) 
 	return p.Detail(r, err), shell.StatusOf(err), true
 }
 
-// refuse answers with an error that no form shows.
-func (p *Handlers) refuse(w http.ResponseWriter, r *http.Request, err error) {
+// reject answers with an error that no form shows.
+func (p *Handlers) reject(w http.ResponseWriter, r *http.Request, err error) {
 	if text, status, ok := p.formError(w, r, err); ok {
 		p.ShowText(w, r, status, "Action not completed", text)
 	}

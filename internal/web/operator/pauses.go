@@ -180,7 +180,7 @@ func (p *Handlers) resume(w http.ResponseWriter, r *http.Request) {
 		err = p.Teams.Resume(r.Context(), what)
 	}
 	if err != nil {
-		p.refuse(w, r, err)
+		p.reject(w, r, err)
 		return
 	}
 	p.finish(w, r, p.T(r, "The pause was ended."), "/operator/pauses")
@@ -195,7 +195,7 @@ func (p *Handlers) switchAPI(w http.ResponseWriter, r *http.Request) {
 		do, said = p.Teams.Resume, "The API is on."
 	}
 	if err := do(r.Context(), team.Pause{Scope: team.ForService, Action: access.PauseAPI}); err != nil {
-		p.refuse(w, r, err)
+		p.reject(w, r, err)
 		return
 	}
 	p.finish(w, r, p.T(r, said), "/operator/pauses")

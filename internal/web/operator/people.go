@@ -112,7 +112,7 @@ func (p *Handlers) onPerson(w http.ResponseWriter, r *http.Request, do func(team
 		said, err = do(found)
 	}
 	if err != nil {
-		p.refuse(w, r, err)
+		p.reject(w, r, err)
 		return
 	}
 	p.finish(w, r, p.T(r, said), fmt.Sprintf("/operator/people/%d", found.ID))
@@ -173,7 +173,7 @@ func (p *Handlers) recover(w http.ResponseWriter, r *http.Request) {
 	}
 	made, err := p.Teams.Recover(r.Context(), found.Email)
 	if err != nil {
-		p.refuse(w, r, err)
+		p.reject(w, r, err)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["recovery"], "Recovery link",
@@ -183,7 +183,7 @@ func (p *Handlers) recover(w http.ResponseWriter, r *http.Request) {
 // mailRecovery emails a recovery link to the person, so that nobody else sees it.
 func (p *Handlers) mailRecovery(w http.ResponseWriter, r *http.Request, found team.Person) {
 	if _, err := p.LinkMailer.Recover(r.Context(), found.Email); err != nil {
-		p.refuse(w, r, err)
+		p.reject(w, r, err)
 		return
 	}
 	p.finish(w, r, p.T(r, "We sent a recovery link to %s.", found.Email), fmt.Sprintf("/operator/people/%d", found.ID))

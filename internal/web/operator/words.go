@@ -100,8 +100,8 @@ func teamLink(l *locale.Language, id int64, names teamsearch.Names) template.HTM
 	return template.HTML(fmt.Sprintf(`<a href="/operator/teams/%d"><bdi>%s</bdi></a>`, id, text)) //nolint:gosec // escaped
 }
 
-// refusalText returns the text of an apierr.OperatorError in a language, or in English if it has no translation.
-func refusalText(l *locale.Language, err error, text string) string {
+// rejectionText returns the text of an apierr.OperatorError in a language, or in English if it has no translation.
+func rejectionText(l *locale.Language, err error, text string) string {
 	formatted, ok := errors.AsType[*apierr.FormattedOperatorError](err)
 	if ok && l != locale.English && l.Has(locale.Key(formatted.Format)) { // English numbers stay as they are
 		return l.T(locale.Key(formatted.Format), formatted.Args...)

@@ -249,7 +249,7 @@ func (p *Handlers) heldByOthers(ctx context.Context, stored post.Record) (map[in
 func (v *view) count(now time.Time) {
 	stamp := []string{string(v.Status), string(v.Approval)}
 	if v.Fate != nil { // said outside of the part that refreshes
-		stamp = append(stamp, fmt.Sprint(v.Fate.Refused, len(v.Fate.Connected), len(v.Fate.Disconnected)))
+		stamp = append(stamp, fmt.Sprint(v.Fate.Rejected, len(v.Fate.Connected), len(v.Fate.Disconnected)))
 	}
 	if v.Editable { // its text and accounts may change, too
 		stamp = append(stamp, strconv.FormatInt(v.Stored.UpdatedAt.UnixMicro(), 10))

@@ -105,7 +105,7 @@ func (p *Handlers) validate(r *http.Request, v *view) error {
 	}
 	for _, one := range found.Problems {
 		v.Problems = append(v.Problems,
-			problem{one, names[one.AccountID], v.Fate != nil && !v.Fate.Refused && one.Blocking})
+			problem{one, names[one.AccountID], v.Fate != nil && !v.Fate.Rejected && one.Blocking})
 		v.Blocked = v.Blocked || one.Blocking
 		v.Unlinked = v.Unlinked || one.Code == "account_inactive"
 	}

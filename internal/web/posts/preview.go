@@ -32,7 +32,7 @@ func (v *view) Deletable() bool { return isDeletable(v.Stored) }
 
 // IsPlain reports whether the title and the state say all about a scheduled post.
 func (v *view) IsPlain() bool {
-	return !v.Stored.IsTemplate && v.Fate != nil && !v.Fate.Refused && len(v.Fate.Disconnected) == 0
+	return !v.Stored.IsTemplate && v.Fate != nil && !v.Fate.Rejected && len(v.Fate.Disconnected) == 0
 }
 
 // CutText reports whether a preview of the post does not show the whole text.

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// problemForms are the texts with values of what networks refuse, as package network writes them. The API has only the
+// problemForms are the texts with values of what networks reject, as package network writes them. The API has only the
 // complete texts, so their values are read from them.
 var problemForms = []locale.Key{
 	"A post on %s needs text, an image or a video. Add one.",
@@ -75,7 +75,7 @@ var forms = sync.OnceValues(func() ([]form, []form) { return formsOf(problemForm
 // fraction matches a number with decimals, and a ratio of such a number to 1.
 var fraction = regexp.MustCompile(`^\d+\.\d+(:1)?$`)
 
-// ProblemText returns the text of what a network refuses in a language, or in English if it has no translation. It names
+// ProblemText returns the text of what a network rejects in a language, or in English if it has no translation. It names
 // no fields of the API.
 func ProblemText(l *locale.Language, text string) string {
 	if l != locale.English {

@@ -40,11 +40,11 @@ type entry struct {
 	AnswerAt             string // path of the page that describes it; empty for this page
 	Fields               []field
 	Example              string // complete answer
-	Refusals             []refusal
+	Rejections           []rejection
 }
 
-// refusal is an error status with the codes of this operation.
-type refusal struct {
+// rejection is an error status with the codes of this operation.
+type rejection struct {
 	Status string
 	Codes  []apierr.Code
 }
@@ -158,7 +158,7 @@ func (m *maker) entry(method, path string, op operation) (entry, error) {
 	if op.Body != nil {
 		e.Arguments = append(e.Arguments, fields(m.doc.schemaOf(op.Body.Content[jsonType]), "", m.place)...)
 	}
-	e.Refusals = refusalsOf(op)
+	e.Rejections = rejectionsOf(op)
 	err := m.success(&e, op)
 	return e, err
 }
@@ -222,11 +222,11 @@ var otherwise = []apierr.Code{apierr.EndpointNotFound, apierr.MethodNotAllowed, 
 	apierr.UploadLinkClosed, apierr.UploadTooLarge,
 	apierr.MalformedRequest, apierr.HeadersTooLarge, apierr.TransferCodingUnsupported, apierr.HTTPVersionUnsupported}
 
-// refusalsOf returns the error codes of an operation by status.
-func refusalsOf(op operation) []refusal {
-	var out []refusal
+// rejectionsOf returns the error codes of an operation by status.
+func rejectionsOf(op operation) []rejection {
+	var out []rejection
 	for _, r := range op.Responses {
-		one := refusal{Status: r.Name}
+		one := rejection{Status: r.Name}
 		for _, p := range problem.Entries() {
 			lacks := missing[p.Code]
 			needed := lacks == "" || lacks == op.Capability || op.Additional != nil && lacks == op.Additional.Capability

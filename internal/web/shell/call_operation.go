@@ -44,7 +44,7 @@ const (
 
 // idempotencyKey returns the Idempotency-Key of a form submission.
 func (s *Shell) idempotencyKey(r *http.Request, op *operation.Operation) (pipeline.Key, error) {
-	if op.Key == operation.KeyRefused {
+	if op.Key == operation.KeyRejected {
 		return pipeline.Key{}, nil
 	}
 	once := r.PostFormValue("once")

@@ -17,7 +17,7 @@ func (s *Shell) ReadForm(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // ReadLongForm is ReadForm with a different limit. Use r.PostForm to read fields; it contains only valid text.
-// Forms with files are refused.
+// Forms with files are rejected.
 func (s *Shell) ReadLongForm(w http.ResponseWriter, r *http.Request, limit int64) bool {
 	r.Body = http.MaxBytesReader(w, r.Body, limit)
 	if err := r.ParseForm(); err != nil || SendsFiles(r) {

@@ -42,8 +42,8 @@ func (s *Shell) LimitConcurrency(next http.Handler) http.Handler {
 	})
 }
 
-// WithSlot makes a handler occupy a page slot for at most pageTimeout. If the node is full, refuse answers the request.
-func (s *Shell) WithSlot(next http.Handler, refuse func(http.ResponseWriter, *http.Request, error)) http.Handler {
+// WithSlot makes a handler occupy a page slot for at most pageTimeout. If the node is full, reject answers the request.
+func (s *Shell) WithSlot(next http.Handler, reject func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	bounded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), pageTimeout)
 		defer cancel()
@@ -56,14 +56,14 @@ func (s *Shell) WithSlot(next http.Handler, refuse func(http.ResponseWriter, *ht
 				// A slow sender must not hold a page slot.
 				leave, ok := s.EnterLongForm(r)
 				if !ok {
-					refuse(w, r, apierr.AtCapacity(loadshed.RetryAfter()))
+					reject(w, r, apierr.AtCapacity(loadshed.RetryAfter()))
 					return
 				}
 				defer leave()
 				r.Body, _ = readAheadOf(r.Body, longReadAhead)
 			}
 		}
-		s.within(s.Limiters.Pages, bounded, refuse, w, r)
+		s.within(s.Limiters.Pages, bounded, reject, w, r)
 	})
 }
 
@@ -118,11 +118,11 @@ func (s *Shell) EnterUpload(r *http.Request) (func(), error) {
 
 // within runs a handler in a slot of a limiter.
 func (s *Shell) within(
-	limiter *loadshed.Limiter, next http.Handler, refuse func(http.ResponseWriter, *http.Request, error),
+	limiter *loadshed.Limiter, next http.Handler, reject func(http.ResponseWriter, *http.Request, error),
 	w http.ResponseWriter, r *http.Request,
 ) {
 	if err := s.Enter(r, limiter); err != nil {
-		refuse(w, r, err)
+		reject(w, r, err)
 		return
 	}
 	defer limiter.Release()

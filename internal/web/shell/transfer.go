@@ -24,14 +24,14 @@ const (
 // minimum pace.
 type Upload struct {
 	io.ReadCloser
-	control *http.ResponseController
-	begun   time.Time
-	moved   time.Time
-	came    int64 // bytes
-	ended   bool
-	refused bool  // the rest is discarded
-	err     error // why it was interrupted
-	asks    bool  // the client waits for 100 Continue
+	control  *http.ResponseController
+	begun    time.Time
+	moved    time.Time
+	came     int64 // bytes
+	ended    bool
+	rejected bool  // the rest is discarded
+	err      error // why it was interrupted
+	asks     bool  // the client waits for 100 Continue
 }
 
 // NewUpload returns the body of a request as an upload.
@@ -42,12 +42,12 @@ func NewUpload(w http.ResponseWriter, r *http.Request) *Upload {
 // Err returns why the upload was interrupted, or nil.
 func (b *Upload) Err() error { return b.err }
 
-// Refuse answers a request before its body has ended. Clients that read while sending see the answer and stop. From
+// Reject answers a request before its body has ended. Clients that read while sending see the answer and stop. From
 // others a little more is read, because they read no answer before they have sent everything.
-func (b *Upload) Refuse(w http.ResponseWriter, r *http.Request, answer func()) {
+func (b *Upload) Reject(w http.ResponseWriter, r *http.Request, answer func()) {
 	_ = b.control.EnableFullDuplex()
 	unread := !b.ended && (r.ContentLength < 0 || r.ContentLength-b.came > maxDiscard) ||
-		b.refused && b.came != r.ContentLength // Bound has ended the body early
+		b.rejected && b.came != r.ContentLength // Bound has ended the body early
 	if r.ProtoMajor == 1 && unread {
 		w.Header().Set("Connection", "close")
 	}
@@ -59,7 +59,7 @@ func (b *Upload) Refuse(w http.ResponseWriter, r *http.Request, answer func()) {
 // Read implements io.Reader.
 func (b *Upload) Read(p []byte) (int, error) {
 	// Servers without deadlines need no update.
-	if now := time.Now(); !b.refused && now.Sub(b.moved) >= deadlineInterval {
+	if now := time.Now(); !b.rejected && now.Sub(b.moved) >= deadlineInterval {
 		b.moved = now
 		until := b.until(now)
 		_ = b.control.SetReadDeadline(until)
@@ -97,12 +97,12 @@ func (b *Upload) discard() {
 	}
 }
 
-// LimitRest limits the bytes and the time for reading the rest of a refused upload.
+// LimitRest limits the bytes and the time for reading the rest of a rejected upload.
 func (b *Upload) LimitRest() {
-	if b.refused {
+	if b.rejected {
 		return
 	}
-	b.refused = true
+	b.rejected = true
 	b.ReadCloser = bufferedBody{io.LimitReader(b.ReadCloser, maxDiscard), b.ReadCloser}
 	until := time.Now().Add(discardTimeout)
 	_ = b.control.SetReadDeadline(until)

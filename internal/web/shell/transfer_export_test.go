@@ -159,8 +159,8 @@ func TestSlowUploads(t *testing.T) {
 	if whole < paceGrace || whole > paceGrace+stallTimeout {
 		t.Errorf("upload was read for %v", whole)
 	}
-	if refused := drips(t, (*Upload).discard); refused > discardTimeout+time.Second {
-		t.Errorf("rejected upload was read for %v", refused)
+	if rejected := drips(t, (*Upload).discard); rejected > discardTimeout+time.Second {
+		t.Errorf("rejected upload was read for %v", rejected)
 	}
 }
 
@@ -248,14 +248,14 @@ func TestWritesFlushed(t *testing.T) {
 	})
 }
 
-// TestRefuseClosesConnection checks that a connection is not used again if the body of a refused upload was cut off.
-func TestRefuseClosesConnection(t *testing.T) {
+// TestRejectClosesConnection checks that a connection is not used again if the body of a rejected upload was cut off.
+func TestRejectClosesConnection(t *testing.T) {
 	for size, closes := range map[int64]bool{100: false, maxDiscard + 1: true} {
 		client := serving(t, func(w http.ResponseWriter, r *http.Request) {
 			body := NewUpload(w, r)
 			body.LimitRest()
 			_, _ = io.Copy(io.Discard, body)
-			body.Refuse(w, r, func() { w.WriteHeader(http.StatusTooManyRequests) })
+			body.Reject(w, r, func() { w.WriteHeader(http.StatusTooManyRequests) })
 		})
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://press.example/",
 			io.LimitReader(zeros{}, size))

@@ -18,13 +18,13 @@ type Outcome string
 
 // Outcomes.
 const (
-	All     Outcome = "all"     // fully charged
-	Part    Outcome = "part"    // half charged, rounded down
-	Nothing Outcome = "none"    // fully refunded
-	Later   Outcome = "later"   // fully charged, at the second try
-	Refusal Outcome = "refusal" // only Faulty: the first call fails with provider_unavailable
-	Failure Outcome = "error"   // only Faulty: the first call returns an error
-	Panic   Outcome = "panic"   // only Faulty: the first call panics
+	All       Outcome = "all"       // fully charged
+	Part      Outcome = "part"      // half charged, rounded down
+	Nothing   Outcome = "none"      // fully refunded
+	Later     Outcome = "later"     // fully charged, at the second try
+	Rejection Outcome = "rejection" // only Faulty: the first call fails with provider_unavailable
+	Failure   Outcome = "error"     // only Faulty: the first call returns an error
+	Panic     Outcome = "panic"     // only Faulty: the first call panics
 )
 
 // maxPrice is the highest price that a query can state.

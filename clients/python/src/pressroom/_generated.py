@@ -1821,7 +1821,7 @@ class SocialAccount(TypedDict):
     # Whether posts can be sent to the account.
     active: bool
     connection_state: SocialAccountConnectionState
-    # refused if the network refused the grant.
+    # refused if the network rejected the grant.
     connection_probe: NotRequired[str]
     # needs_reauth if a person must reconnect the account in the app.
     account_status: NotRequired[str]
@@ -2251,8 +2251,8 @@ class Pressroom(Runtime):
         idempotency_key: str | None = None,
     ) -> Response[HashtagListChange]:
         """Add hashtags to a list. Adds hashtags to one of the team's lists. Existing hashtags do not change, so the call
-        can be repeated. Refused hashtags are listed with the reason. Metrics of new hashtags are measured in the
-        background. Free of charge. The response contains the added, existing and refused hashtags; list_full means
+        can be repeated. Rejected hashtags are listed with the reason. Metrics of new hashtags are measured in the
+        background. Free of charge. The response contains the added, existing and rejected hashtags; list_full means
         that the plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
         """
         return self._call("add_hashtags", {"list_id": list_id, "hashtags": hashtags, "subcategory": subcategory}, idempotency_key)
@@ -2267,7 +2267,7 @@ class Pressroom(Runtime):
     def cancel_post(self, post_id: str, *, idempotency_key: str | None = None) -> Response[Post]:
         """Cancel a scheduled post. Turns a scheduled post into a draft without a time; its content stays. For the
         template or an occurrence, the whole series is paused, which notes say; a person can resume it, or skip a
-        single occurrence, in the app. A draft stays as it is. A submitted post is refused. Call schedule_post to
+        single occurrence, in the app. A draft stays as it is. A submitted post is rejected. Call schedule_post to
         schedule it again. wrong_state: the post was already submitted and cannot be recalled.
         """
         return self._call("cancel_post", {"post_id": post_id}, idempotency_key)
@@ -2282,7 +2282,7 @@ class Pressroom(Runtime):
         hashtags: Sequence[str] | None = None,
         idempotency_key: str | None = None,
     ) -> Response[HashtagListChange]:
-        """Create a hashtag list. Creates a list, empty or with hashtags. Refused hashtags are listed with the reason;
+        """Create a hashtag list. Creates a list, empty or with hashtags. Rejected hashtags are listed with the reason;
         the others are added. Metrics of new hashtags are measured in the background. Without an Idempotency-Key, each
         call creates another list. Free of charge. The plan limits the number and size of lists. add_hashtags adds
         more. plan_limit_reached: the team has reached the list limit of its plan.
@@ -2394,8 +2394,8 @@ class Pressroom(Runtime):
     def get_connect_link(self, *, platform: ConnectPlatform | None = None, account_id: int | None = None) -> Response[ConnectLink]:
         """Get a link to connect an account. Returns a link to connect a new account or reconnect a lost one. Give
         exactly one of platform and account_id. Nothing is connected until a person confirms it in the browser. A
-        working account is refused. Give the link to the user and wait; list_social_accounts shows when the account is
-        connected. If slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the account is
+        working account is rejected. Give the link to the user and wait; list_social_accounts shows when the account
+        is connected. If slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the account is
         already connected.
         """
         return self._call("get_connect_link", {"platform": platform, "account_id": account_id})
@@ -2474,7 +2474,7 @@ class Pressroom(Runtime):
         """Get a post. Returns the full text, the media and every targeted account with its result. Use it before
         update_post, and to see why an account failed: state, error_code, explanation and retries_left. For a
         template, notes list skipped occurrences. A network's own message is in untrusted_content. Call retry_post for
-        failed accounts after the cause is fixed, if it is outside the post (connection, quota, network). Refused
+        failed accounts after the cause is fixed, if it is outside the post (connection, quota, network). Rejected
         content or media (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in
         a submitted post: create another post for these accounts with create_post. unconfirmed: the network may have
         the post, so it is not sent again until this is known.
@@ -2868,7 +2868,7 @@ class Pressroom(Runtime):
 
     def schedule_post(self, post_id: str, *, scheduled_at: str, idempotency_key: str | None = None) -> Response[Post]:
         """Schedule a draft. The post is published at that time without further confirmation, so call it only if the user
-        asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. Refused if
+        asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. Rejected if
         the post needs approval, breaks a network's rule, or the month's posts are used up. Call cancel_post to
         unschedule it. preflight_blocked: validate_post lists what to fix. awaiting_client_approval: the client must
         approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: already scheduled or
@@ -2942,7 +2942,7 @@ class Pressroom(Runtime):
         }, idempotency_key)
 
     def validate_post(self, post_id: str, *, account_id: int | None = None) -> Response[Validation]:
-        """Validate a post. Returns what the networks would refuse, whether the post needs the client's approval, and how
+        """Validate a post. Returns what the networks would reject, whether the post needs the client's approval, and how
         many posts are left this month. Call it before schedule_post and publish_post. Changes and sends nothing. Fix
         blocking problems with update_post, or for a submitted post with another post for the failed accounts. Other
         problems are hints. waits_for_approval: only the client can approve, in the app.

@@ -29,7 +29,7 @@ const advice: Record<string, string> = {
 	unauthorized: 'Check the API key of the credential. It may be wrong, revoked or expired.',
 	write_not_allowed: 'The API key must have the level drafts or full.',
 	publish_not_allowed: 'The API key must have the level full.',
-	preflight_blocked: 'Validate the post to see what the networks would refuse.',
+	preflight_blocked: 'Validate the post to see what the networks would reject.',
 	awaiting_client_approval: 'The client must approve the post first.',
 };
 

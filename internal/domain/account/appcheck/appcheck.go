@@ -186,10 +186,10 @@ func lastPostFinding(platform string, v delivery.AppVerdict, defaults network.Op
 		Detail: "Published at " + v.At.UTC().Format(time.RFC3339) + ".",
 	}
 	if !v.Accepted {
-		refused := &network.Error{Class: network.Unapproved, Code: v.NetworkCode, Message: v.NetworkText}
-		answer := network.CallFinding(platform, out.Subject, refused)
+		rejected := &network.Error{Class: network.Unapproved, Code: v.NetworkCode, Message: v.NetworkText}
+		answer := network.CallFinding(platform, out.Subject, rejected)
 		out.Result, out.NextStep = network.Fails, answer.NextStep
-		out.Detail = "Refused at " + v.At.UTC().Format(time.RFC3339) + ", because of the app: " + plaintext.Line(answer.Detail)
+		out.Detail = "Rejected at " + v.At.UTC().Format(time.RFC3339) + ", because of the app: " + plaintext.Line(answer.Detail)
 		return out
 	}
 	if reason, code := withoutAudit(platform, v.Options, defaults); reason != "" {

@@ -136,7 +136,7 @@ func TestCheck(t *testing.T) {
 		{Network: "tiktok", Account: "shop", Subject: "permission video.list", Result: "fails", Detail: "no 2", NextStep: "Connect"},
 		{
 			Network: "tiktok", Subject: "last post", Result: "fails",
-			Detail:   "Refused at 2026-11-21T09:30:00Z, because of the app: url_ownership_unverified: not verified",
+			Detail:   "Rejected at 2026-11-21T09:30:00Z, because of the app: url_ownership_unverified: not verified",
 			NextStep: "Verify the domain of --public-url in TikTok's developer console. TikTok fetches photos from it.",
 		},
 		{Network: "x", Subject: "client ID and secret", Result: "works"},
@@ -154,7 +154,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// An access token that has expired, or that the network refuses as expired, is renewed once.
+// An access token that has expired, or that the network rejects as expired, is renewed once.
 func TestCheckRenewsToken(t *testing.T) {
 	t.Parallel()
 	old := func(g network.Grant) []network.Finding {
@@ -177,7 +177,7 @@ func TestCheckRenewsToken(t *testing.T) {
 		"valid":              {time.Time{}, works, nil, []string{"given"}, network.Works},
 		"expired":            {now.Add(30 * time.Second), old, nil, []string{"fresh"}, network.Works},
 		"refused":            {now.Add(time.Hour), old, nil, []string{"given", "fresh"}, network.Works},
-		"refused again":      {now.Add(time.Hour), never, nil, []string{"given", "fresh"}, network.Fails},
+		"rejected again":     {now.Add(time.Hour), never, nil, []string{"given", "fresh"}, network.Fails},
 		"cannot be renewed":  {now, old, dead, nil, network.Fails},
 		"network is offline": {now, old, errors.New("offline"), nil, network.Unclear},
 	} {
@@ -281,12 +281,12 @@ func TestCreatorInfo(t *testing.T) {
 	}
 	clock = clock.Add(2 * time.Minute)
 	_ = s.CreatorInfo(t.Context(), 1)
-	_, refusing := newSingleAccount(network.Grant{Access: "given"}, func(network.Grant) []network.Finding {
+	_, rejecting := newSingleAccount(network.Grant{Access: "given"}, func(network.Grant) []network.Finding {
 		return []network.Finding{{Subject: network.CreatorInfo, Result: network.Fails, Detail: "reached_active_user_cap: Too\nmany."}}
 	})
-	refused := (&appcheck.Service{Accounts: refusing, Now: time.Now}).CreatorInfo(t.Context(), 1)
-	if refused.Text != "reached_active_user_cap: Too many." || !refused.Refused || refused.Forbids("SELF_ONLY") {
-		t.Errorf("a refusal: %+v", refused)
+	rejected := (&appcheck.Service{Accounts: rejecting, Now: time.Now}).CreatorInfo(t.Context(), 1)
+	if rejected.Text != "reached_active_user_cap: Too many." || !rejected.Rejected || rejected.Forbids("SELF_ONLY") {
+		t.Errorf("a rejection: %+v", rejected)
 	}
 	if got := s.CreatorInfo(t.Context(), 2); got.Text != "" || len(n.requests) != 2 {
 		t.Errorf("%+v after %d requests", got, len(n.requests))

@@ -31,15 +31,15 @@ type creator struct {
 type Creator struct {
 	network.Creator
 
-	Text    string // for people; empty if the settings are not known
-	Refused bool   // whether TikTok accepts no posts for the account; Text has its reason
-	Unread  bool   // whether TikTok did not return the settings
+	Text     string // for people; empty if the settings are not known
+	Rejected bool   // whether TikTok accepts no posts for the account; Text has its reason
+	Unread   bool   // whether TikTok did not return the settings
 }
 
 // Forbids reports whether the settings forbid an audience, or "comment", "duet" or "stitch". Settings that TikTok does not
 // return forbid nothing.
 func (c Creator) Forbids(option string) bool {
-	return !c.Refused && !c.Unread && c.Creator.Forbids(option)
+	return !c.Rejected && !c.Unread && c.Creator.Forbids(option)
 }
 
 // CreatorInfo returns what an account's own settings at TikTok allow. Its text is empty if they cannot be read within
@@ -83,7 +83,7 @@ func (s *Service) readCreator(ctx context.Context, account int64) Creator {
 		case f.Result == network.Works && f.Creator != nil:
 			return Creator{Creator: *f.Creator, Text: plaintext.Line(f.Detail)}
 		case f.Result == network.Fails:
-			return Creator{Text: plaintext.Line(f.Detail), Refused: true}
+			return Creator{Text: plaintext.Line(f.Detail), Rejected: true}
 		case f.Result == network.Unclear:
 			return Creator{Unread: true}
 		}

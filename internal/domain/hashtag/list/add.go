@@ -136,7 +136,7 @@ func (s *Service) addHashtags(ctx context.Context, tx *db.Tx, call operation.Cal
 	return c, nil
 }
 
-// summary returns a sentence with the numbers of added, existing and refused hashtags.
+// summary returns a sentence with the numbers of added, existing and rejected hashtags.
 func (c HashtagListChange) summary() string {
 	out := fmt.Sprintf("%d. Added: %d, in the list already: %d", c.ID, len(c.Added), len(c.AlreadyPresent))
 	counts, reasons := map[string]int{}, []string{}
@@ -151,18 +151,18 @@ func (c HashtagListChange) summary() string {
 	for i, reason := range reasons {
 		reasons[i] = fmt.Sprintf("%s: %d", reason, counts[reason])
 	}
-	return fmt.Sprintf("%s. Refused: %d (%s).", out, len(c.Refused), strings.Join(reasons, ", "))
+	return fmt.Sprintf("%s. Rejected: %d (%s).", out, len(c.Refused), strings.Join(reasons, ", "))
 }
 
 // selectNew returns the hashtags that the list accepts, and the outcome for each hashtag.
 func (s *Service) selectNew(ctx context.Context, q db.Querier, call operation.Call, l List,
 	sent []string) ([]string, HashtagListChange, error) {
-	tags, refused := parseHashtags(l.Platform, sent)
+	tags, rejected := parseHashtags(l.Platform, sent)
 	there, err := existing(ctx, q, l.ID, tags)
 	if err != nil {
 		return nil, HashtagListChange{}, err
 	}
-	c := HashtagListChange{Added: []string{}, AlreadyPresent: []string{}, Refused: refused}
+	c := HashtagListChange{Added: []string{}, AlreadyPresent: []string{}, Refused: rejected}
 	unknown := make([]string, 0, len(tags)-len(there))
 	for _, tag := range tags {
 		if there[tag] {

@@ -31,19 +31,19 @@ func TestCopyHashtags(t *testing.T) {
 			}
 		}
 		_, err := w.CopyHashtags(ctx, call, into, from.ID)
-		checkRefused(t, err, apierr.ValidationFailed, apierr.WrongState)
+		checkRejected(t, err, apierr.ValidationFailed, apierr.WrongState)
 		_, err = w.CopyHashtags(ctx, operation.Call{Actor: &access.Actor{TeamID: w.team, Role: access.Viewer,
 			Capabilities: access.RoleCapabilities(access.Viewer)}}, from.ID, into)
-		checkRefused(t, err, apierr.WriteNotAllowed, "")
+		checkRejected(t, err, apierr.WriteNotAllowed, "")
 		other := w.newTeam(t, "creator")
 		theirs := other.call("hashtag_lists")
 		theirs.Capabilities = access.RoleCapabilities(access.Editor)
 		_, err = w.CopyHashtags(ctx, theirs, into, into)
-		checkRefused(t, err, apierr.NotFound, "")
+		checkRejected(t, err, apierr.NotFound, "")
 		if home, err := w.Home(ctx, into, []int64{other.team, w.team}); err != nil || home != w.team {
 			t.Errorf("the list belongs to team %d (%v)", home, err)
 		}
 		_, err = w.Home(ctx, into, []int64{other.team})
-		checkRefused(t, err, apierr.NotFound, "")
+		checkRejected(t, err, apierr.NotFound, "")
 	})
 }

@@ -223,8 +223,8 @@ func (w env) events(t fatal) []string {
 	return out
 }
 
-// checkRefused fails unless an error has the code and, for a validation error, the reason.
-func checkRefused(t fatal, err error, code apierr.Code, reason string) {
+// checkRejected fails unless an error has the code and, for a validation error, the reason.
+func checkRejected(t fatal, err error, code apierr.Code, reason string) {
 	t.Helper()
 	got := apierr.FromError(err)
 	if err == nil || got.Code != code {

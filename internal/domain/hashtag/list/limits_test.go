@@ -29,7 +29,7 @@ func TestLimits(t *testing.T) {
 		}
 		w.mustCreate(t, CreateInput{})
 		_, err := w.create(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "n"})
-		checkRefused(t, err, apierr.PlanLimitReached, "")
+		checkRejected(t, err, apierr.PlanLimitReached, "")
 		if limit := apierr.FromError(err).Context["limit"]; limit != "hashtag_lists" {
 			t.Errorf("limit %v", limit)
 		}
@@ -45,7 +45,7 @@ func TestLimits(t *testing.T) {
 		}
 		w.setLimits(0, 0)
 		_, err = w.create(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "n"})
-		checkRefused(t, err, apierr.PlanLimitReached, "")
+		checkRejected(t, err, apierr.PlanLimitReached, "")
 		if c := w.mustAdd(t, l.ID, "a", "f"); c.Size != 5 || len(c.AlreadyPresent) != 1 || len(c.Refused) != 1 {
 			t.Errorf("the list is longer than the plan allows: %+v", c)
 		}
@@ -67,7 +67,7 @@ func TestConcurrentLastList(t *testing.T) {
 				good++
 				continue
 			}
-			checkRefused(t, err, apierr.PlanLimitReached, "")
+			checkRejected(t, err, apierr.PlanLimitReached, "")
 		}
 		if n := w.queryInt(t, `SELECT COUNT(*) FROM hashtag_lists WHERE team_id = ?`, w.team); n != 3 || good != 3 {
 			t.Errorf("%d lists exist, %d calls succeeded", n, good)
@@ -144,7 +144,7 @@ func TestListMatchesModel(t *testing.T) {
 						must.NoError(t, err)
 						model = slices.Delete(model, n, n+1)
 					} else {
-						checkRefused(t, err, apierr.NotFound, "")
+						checkRejected(t, err, apierr.NotFound, "")
 					}
 				}
 				sent := rapid.SliceOfN(names, 0, 9).Draw(t, "sent")

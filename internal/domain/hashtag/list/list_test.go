@@ -52,7 +52,7 @@ func TestCreate(t *testing.T) {
 	})
 }
 
-func TestCreateRefused(t *testing.T) {
+func TestCreateRejected(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
 		for name, c := range map[string]struct {
 			in     CreateInput
@@ -66,7 +66,7 @@ func TestCreateRefused(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				_, err := w.create(t.Context(), w.call("create_hashtag_list"), c.in)
-				checkRefused(t, err, apierr.ValidationFailed, c.reason)
+				checkRejected(t, err, apierr.ValidationFailed, c.reason)
 			})
 		}
 		if n := w.queryInt(t, `SELECT COUNT(*) FROM hashtag_lists`); n != 0 {
@@ -75,7 +75,7 @@ func TestCreateRefused(t *testing.T) {
 	})
 }
 
-// The input schemas accept and refuse these arguments.
+// The input schemas accept and reject these arguments.
 func TestArguments(t *testing.T) {
 	byTool := map[string]operation.Operation{}
 	for _, op := range new(Service).Operations() {
@@ -128,7 +128,7 @@ func TestArguments(t *testing.T) {
 				must.NoError(t, err)
 				return
 			}
-			checkRefused(t, err, apierr.ValidationFailed, c.reason)
+			checkRejected(t, err, apierr.ValidationFailed, c.reason)
 		})
 	}
 }
@@ -170,7 +170,7 @@ func TestAdd(t *testing.T) {
 		}
 		in.Subcategory = "a\nb"
 		_, err = w.add(t.Context(), w.call("add_hashtags"), in)
-		checkRefused(t, err, apierr.ValidationFailed, apierr.Malformed)
+		checkRejected(t, err, apierr.ValidationFailed, apierr.Malformed)
 	})
 }
 
@@ -196,11 +196,11 @@ func TestForeignListNotFound(t *testing.T) {
 		}
 		before := w.mustGet(t, 1)
 		_, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: 1, Hashtags: []string{"intruder"}})
-		checkRefused(t, err, apierr.ValidationFailed, apierr.WrongState)
+		checkRejected(t, err, apierr.ValidationFailed, apierr.WrongState)
 		if state := apierr.FromError(err).Context["state"]; state != "ready_made" {
 			t.Errorf("state %v", state)
 		}
-		checkRefused(t, w.Delete(t.Context(), w.team, w.actor(), 1), apierr.ValidationFailed, apierr.WrongState)
+		checkRejected(t, w.Delete(t.Context(), w.team, w.actor(), 1), apierr.ValidationFailed, apierr.WrongState)
 		if diff := cmp.Diff(before, w.mustGet(t, 1), ignoreEncodedJSON); diff != "" {
 			t.Error(diff)
 		}
@@ -322,7 +322,7 @@ func TestLists(t *testing.T) {
 		call := w.call("list_hashtag_lists")
 		call.Filters = []byte(`{"scope":"own"}`)
 		_, err = w.lists(t.Context(), call, ListInput{Scope: scopeOwn, Limit: 3, Cursor: &answer.Page.Cursor})
-		checkRefused(t, err, apierr.ValidationFailed, apierr.InvalidCursor)
+		checkRejected(t, err, apierr.ValidationFailed, apierr.InvalidCursor)
 	})
 }
 

@@ -144,7 +144,7 @@ func (s *Service) Operations() []operation.Operation {
 			Key: operation.KeyOptional, Success: http.StatusCreated,
 			BeforeTx: operation.NewBeforeTx(s.enqueueForCreate),
 			Summary:  "Create a hashtag list",
-			Description: "Creates a list, empty or with hashtags. Refused hashtags are listed with the reason; the " +
+			Description: "Creates a list, empty or with hashtags. Rejected hashtags are listed with the reason; the " +
 				"others are added. Metrics of new hashtags are measured in the background. Without an " +
 				"Idempotency-Key, each call creates another list. Free of charge. The plan limits the " +
 				"number and size of lists.",
@@ -161,9 +161,9 @@ func (s *Service) Operations() []operation.Operation {
 			BeforeTx: operation.NewBeforeTx(s.enqueueForAdd),
 			Summary:  "Add hashtags to a list",
 			Description: "Adds hashtags to one of the team's lists. Existing hashtags do not change, so the call " +
-				"can be repeated. Refused hashtags are listed with the reason. Metrics of new hashtags are measured " +
+				"can be repeated. Rejected hashtags are listed with the reason. Metrics of new hashtags are measured " +
 				"in the background. Free of charge.",
-			Next: "The response contains the added, existing and refused hashtags; list_full means that the plan's " +
+			Next: "The response contains the added, existing and rejected hashtags; list_full means that the plan's " +
 				"limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.",
 			Idempotent: true,
 			Example: operation.Example{Arguments: map[string]any{"list_id": exampleEntry.ID,

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider"
 )
 
-// Reasons for refusing a hashtag.
+// Reasons for rejecting a hashtag.
 const (
 	reasonEmpty      = "empty"
 	reasonTooLong    = "too_long"
@@ -32,15 +32,15 @@ func (HashtagListChangeRefused) Descriptions() map[string]string {
 	return map[string]string{"reason": "list_full: limit of the plan. banned: by the service."}
 }
 
-// parseHashtags returns the distinct hashtags of a request in order, and the refused ones.
+// parseHashtags returns the distinct hashtags of a request in order, and the rejected ones.
 func parseHashtags(platform string, sent []string) ([]string, []HashtagListChangeRefused) {
-	tags, refused := make([]string, 0, len(sent)), []HashtagListChangeRefused{}
+	tags, rejected := make([]string, 0, len(sent)), []HashtagListChangeRefused{}
 	met, bad := make(map[string]bool, len(sent)), map[HashtagListChangeRefused]bool{}
 	for _, text := range sent {
 		tag, err := provider.ParseHashtagFor(platform, text)
 		if err != nil {
-			if r := (HashtagListChangeRefused{sanitize(text), refusalReason(err)}); !bad[r] {
-				bad[r], refused = true, append(refused, r)
+			if r := (HashtagListChangeRefused{sanitize(text), rejectionReason(err)}); !bad[r] {
+				bad[r], rejected = true, append(rejected, r)
 			}
 			continue
 		}
@@ -48,11 +48,11 @@ func parseHashtags(platform string, sent []string) ([]string, []HashtagListChang
 			met[tag], tags = true, append(tags, tag)
 		}
 	}
-	return tags, refused
+	return tags, rejected
 }
 
-// refusalReason returns the reason for an error of provider.ParseHashtag.
-func refusalReason(err error) string {
+// rejectionReason returns the reason for an error of provider.ParseHashtag.
+func rejectionReason(err error) string {
 	switch {
 	case errors.Is(err, provider.ErrHashtagEmpty):
 		return reasonEmpty
@@ -103,22 +103,22 @@ func newBanned(byPlatform map[string][]string) (banList, error) {
 	return out, nil
 }
 
-// filter splits hashtags into accepted and refused ones. free is how many more the list can hold; a negative number
+// filter splits hashtags into accepted and rejected ones. free is how many more the list can hold; a negative number
 // means unlimited.
 func (b banList) filter(platform string, tags []string, free int64) ([]string, []HashtagListChangeRefused) {
 	var accepted []string
-	var refused []HashtagListChangeRefused
+	var rejected []HashtagListChangeRefused
 	for _, tag := range tags {
 		switch {
 		case b[platform][tag]:
-			refused = append(refused, HashtagListChangeRefused{tag, reasonBanned})
+			rejected = append(rejected, HashtagListChangeRefused{tag, reasonBanned})
 		case free >= 0 && int64(len(accepted)) >= free:
-			refused = append(refused, HashtagListChangeRefused{tag, reasonFull})
+			rejected = append(rejected, HashtagListChangeRefused{tag, reasonFull})
 		default:
 			accepted = append(accepted, tag)
 		}
 	}
-	return accepted, refused
+	return accepted, rejected
 }
 
 // Maximum lengths in characters.

@@ -15,13 +15,13 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Refused hashtags are counted by reason.
+// Rejected hashtags are counted by reason.
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]HashtagListChange{
 		"7. Added: 2, in the list already: 1.": {HashtagListEntry: HashtagListEntry{ID: 7},
 			Added: []string{"a", "b"}, AlreadyPresent: []string{"c"}},
-		"7. Added: 0, in the list already: 0. Refused: 3 (bad_characters: 2, list_full: 1).": {HashtagListEntry: HashtagListEntry{ID: 7},
+		"7. Added: 0, in the list already: 0. Rejected: 3 (bad_characters: 2, list_full: 1).": {HashtagListEntry: HashtagListEntry{ID: 7},
 			Refused: []HashtagListChangeRefused{{"a b", reasonCharacters}, {"d", reasonFull}, {"c d", reasonCharacters}}},
 	} {
 		if got := c.summary(); got != want {
@@ -35,30 +35,30 @@ func TestParseHashtags(t *testing.T) {
 		platform string
 		sent     []string
 		tags     []string
-		refused  []HashtagListChangeRefused
+		rejected []HashtagListChangeRefused
 	}{
 		"nothing":            {},
 		"with and without #": {sent: []string{"once", "#once", "ONCE", "＃ｏｎｃｅ", " #once "}, tags: []string{"once"}},
 		"in their order":     {sent: []string{"c", "a", "b", "a"}, tags: []string{"c", "a", "b"}},
 		"other scripts":      {sent: []string{"#旅行", "cafe\u0301", "МОРЕ"}, tags: []string{"旅行", "café", "море"}},
-		"empty": {sent: []string{"", "#", "  "}, refused: []HashtagListChangeRefused{{"", "empty"}, {"#", "empty"},
+		"empty": {sent: []string{"", "#", "  "}, rejected: []HashtagListChangeRefused{{"", "empty"}, {"#", "empty"},
 			{"  ", "empty"}}},
-		"too long": {sent: []string{strings.Repeat("l", 101)}, refused: []HashtagListChangeRefused{{strings.Repeat("l", 100),
+		"too long": {sent: []string{strings.Repeat("l", 101)}, rejected: []HashtagListChangeRefused{{strings.Repeat("l", 100),
 			"too_long"}}},
 		"very long": {sent: []string{strings.Repeat("旅", 3000)},
-			refused: []HashtagListChangeRefused{{strings.Repeat("旅", 100), "too_long"}}},
+			rejected: []HashtagListChangeRefused{{strings.Repeat("旅", 100), "too_long"}}},
 		"the longest": {sent: []string{strings.Repeat("l", 100)}, tags: []string{strings.Repeat("l", 100)}},
 		"characters": {sent: []string{"a b", "a-b", "2024", "❤"},
-			refused: []HashtagListChangeRefused{{"a b", "bad_characters"}, {"a-b", "bad_characters"}, {"2024", "bad_characters"},
+			rejected: []HashtagListChangeRefused{{"a b", "bad_characters"}, {"a-b", "bad_characters"}, {"2024", "bad_characters"},
 				{"❤", "bad_characters"}}},
 		"invisible characters": {sent: []string{"a\tb\u202e\n\x1b[31m"},
-			refused: []HashtagListChangeRefused{{"ab[31m", "bad_characters"}}},
-		"refused once": {sent: []string{"a b", "a b", "a\u200e b"},
-			refused: []HashtagListChangeRefused{{"a b", "bad_characters"}}},
+			rejected: []HashtagListChangeRefused{{"ab[31m", "bad_characters"}}},
+		"rejected once": {sent: []string{"a b", "a b", "a\u200e b"},
+			rejected: []HashtagListChangeRefused{{"a b", "bad_characters"}}},
 		"a link": {platform: provider.TikTok, sent: []string{"https://www.tiktok.com/tag/travel"},
 			tags: []string{"travel"}},
 		"another network's": {platform: provider.Instagram, sent: []string{"https://www.tiktok.com/tag/travel"},
-			refused: []HashtagListChangeRefused{{"https://www.tiktok.com/tag/travel", "bad_characters"}}},
+			rejected: []HashtagListChangeRefused{{"https://www.tiktok.com/tag/travel", "bad_characters"}}},
 		"all platforms, a link": {sent: []string{"https://www.tiktok.com/tag/travel"}, tags: []string{"travel"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,14 +66,14 @@ func TestParseHashtags(t *testing.T) {
 			if !slices.Equal(tags, c.tags) {
 				t.Errorf("%q instead of %q", tags, c.tags)
 			}
-			if diff := cmp.Diff(append([]HashtagListChangeRefused{}, c.refused...), bad); diff != "" {
+			if diff := cmp.Diff(append([]HashtagListChangeRefused{}, c.rejected...), bad); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
-// For any input, each text is either a hashtag or refused, the result is in normal form, and parsing is idempotent.
+// For any input, each text is either a hashtag or rejected, the result is in normal form, and parsing is idempotent.
 func TestParseHashtagsIsIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sent := rapid.SliceOf(rapid.OneOf(rapid.String(), rapid.StringMatching(`#?[a-cA-C]{1,2}`))).Draw(t, "sent")
@@ -83,7 +83,7 @@ func TestParseHashtagsIsIdempotent(t *testing.T) {
 		}
 		for _, r := range bad {
 			if utf8.RuneCountInString(r.Hashtag) > 100 || strings.ContainsFunc(r.Hashtag, unicode.IsControl) {
-				t.Fatalf("the refused hashtag is not sanitized: %q", r.Hashtag)
+				t.Fatalf("the rejected hashtag is not sanitized: %q", r.Hashtag)
 			}
 		}
 		again, none := parseHashtags("", tags)
@@ -100,7 +100,7 @@ func TestFilter(t *testing.T) {
 		platform string
 		room     int64
 		taken    []string
-		refused  []HashtagListChangeRefused
+		rejected []HashtagListChangeRefused
 	}{
 		"no end": {"instagram", -1, []string{"a", "b", "worse", "c"}, []HashtagListChangeRefused{{"bad", "banned"}}},
 		"limit reached": {"instagram", 2, []string{"a", "b"}, []HashtagListChangeRefused{{"bad", "banned"}, {"worse", "list_full"},
@@ -113,7 +113,7 @@ func TestFilter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			taken, rest := b.filter(c.platform, tags, c.room)
-			if !slices.Equal(taken, c.taken) || !slices.Equal(rest, c.refused) {
+			if !slices.Equal(taken, c.taken) || !slices.Equal(rest, c.rejected) {
 				t.Errorf("%q and %v", taken, rest)
 			}
 		})
@@ -158,7 +158,7 @@ func TestNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := parseName(c.text)
 			if c.reason != "" {
-				checkRefused(t, err, apierr.ValidationFailed, c.reason)
+				checkRejected(t, err, apierr.ValidationFailed, c.reason)
 				return
 			}
 			if got != c.want || err != nil {
@@ -182,7 +182,7 @@ func TestSubcategoryNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := parseSubcategory(c.text)
 			if c.reason != "" {
-				checkRefused(t, err, apierr.ValidationFailed, c.reason)
+				checkRejected(t, err, apierr.ValidationFailed, c.reason)
 				return
 			}
 			if got != c.want || err != nil {
@@ -213,7 +213,7 @@ func TestIcons(t *testing.T) {
 	}
 	for name := range icons() {
 		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || name == "" {
-			t.Errorf("the icon %q was refused", name)
+			t.Errorf("the icon %q was rejected", name)
 		}
 	}
 	for _, token := range []string{"", "ri-hashtag", "ri-plane-line", "ri-plane-fill", "ri-24-hours-line",
@@ -229,6 +229,6 @@ func TestIcons(t *testing.T) {
 			t.Errorf("the invalid icon %q was accepted", token)
 			continue
 		}
-		checkRefused(t, err, apierr.ValidationFailed, apierr.NotAllowedValue)
+		checkRejected(t, err, apierr.ValidationFailed, apierr.NotAllowedValue)
 	}
 }

@@ -42,10 +42,10 @@ func TestChange(t *testing.T) {
 			t.Errorf("an invalid change was partly applied: %q", name)
 		}
 		must.NoError(t, w.Remove(t.Context(), w.team, w.actor(), l.ID, "a"))
-		checkRefused(t, w.Remove(t.Context(), w.team, w.actor(), l.ID, "a"), apierr.NotFound, "")
+		checkRejected(t, w.Remove(t.Context(), w.team, w.actor(), l.ID, "a"), apierr.NotFound, "")
 		w.checkInvariants(t, l.ID)
 		must.NoError(t, w.Delete(t.Context(), w.team, w.actor(), l.ID))
-		checkRefused(t, w.Delete(t.Context(), w.team, w.actor(), l.ID), apierr.NotFound, "")
+		checkRejected(t, w.Delete(t.Context(), w.team, w.actor(), l.ID), apierr.NotFound, "")
 		if n := w.queryInt(t, `SELECT COUNT(*) FROM hashtag_list_items`); n != 0 {
 			t.Errorf("%d hashtags of a deleted list remain", n)
 		}
@@ -74,7 +74,7 @@ func TestLongestList(t *testing.T) {
 		}
 		if c := w.mustAdd(t, l.ID, slices.Concat(tags, []string{"another"})...); len(c.AlreadyPresent) != 5000 ||
 			len(c.Refused) != 1 {
-			t.Errorf("%d were already present, %v refused", len(c.AlreadyPresent), c.Refused)
+			t.Errorf("%d were already present, %v rejected", len(c.AlreadyPresent), c.Refused)
 		}
 		w.checkInvariants(t, l.ID)
 	})

@@ -55,7 +55,7 @@ func TestKeywordEquality(t *testing.T) {
 	}
 }
 
-func TestRefusedQueries(t *testing.T) {
+func TestRejectedQueries(t *testing.T) {
 	for query, want := range map[string]*apierr.Error{
 		"##": errNoWords, "--": errNoWords, "  ": errNoWords, "🌊🌊": errNoWords, "\u0301\u0301": errNoWords,
 		"#\u200e": errNoWords, "//": errNoWords,

@@ -273,8 +273,8 @@ func TestConcurrentSearchReturnsRunningJob(t *testing.T) {
 	})
 }
 
-// A call that is refused, for example at the job limit, changes nothing.
-func TestRefusedCallRollsBack(t *testing.T) {
+// A call that is rejected, for example at the job limit, changes nothing.
+func TestRejectedCallRollsBack(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
 		for i := range 5 {
 			w.start(t, fmt.Sprint("harbour", i))

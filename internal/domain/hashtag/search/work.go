@@ -94,8 +94,8 @@ func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, count
 		if _, answered := answers[tag]; !answered && !s.isFresh(t, known[tag]) {
 			err := s.measure(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, PostLimit: s.PostLimit},
 				counts)
-			if refused, ok := errors.AsType[*sourceError](err); ok {
-				silent[tag] = refused.err
+			if rejected, ok := errors.AsType[*sourceError](err); ok {
+				silent[tag] = rejected.err
 			} else if err != nil {
 				return nil, err
 			}
@@ -185,7 +185,7 @@ func (s *Service) measureFurther(ctx context.Context, h job.LeasedJob, t task, c
 	for _, tag := range wanted {
 		err := s.measure(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, PostLimit: s.PostLimit,
 			Background: true}, tally{})
-		if _, refused := errors.AsType[*sourceError](err); refused {
+		if _, rejected := errors.AsType[*sourceError](err); rejected {
 			return nil
 		}
 		if err != nil {

@@ -35,9 +35,9 @@ func scheduleOnApproval(ctx context.Context, tx *db.Tx, p post.Record, person in
 
 // approvalScheduler is the person on whose behalf an approved version is scheduled.
 type approvalScheduler struct {
-	enabled bool
-	call    operation.Call
-	refused bool // whether the person may no longer publish
+	enabled  bool
+	call     operation.Call
+	rejected bool // whether the person may no longer publish
 }
 
 // findScheduler returns the person on whose behalf a version of a post is scheduled when it is approved.
@@ -53,7 +53,7 @@ func (s *Service) findScheduler(ctx context.Context, postID string, round int64)
 	}
 	call, err := s.Posts.CallAs(ctx, person, postID, access.Publish)
 	if apierr.Is(err, apierr.NotFound) {
-		return approvalScheduler{enabled: true, refused: true}, nil
+		return approvalScheduler{enabled: true, rejected: true}, nil
 	}
 	return approvalScheduler{enabled: true, call: call}, err
 }
@@ -65,7 +65,7 @@ func (s *Service) schedule(ctx context.Context, tx *db.Tx, scheduler approvalSch
 	}
 	var reason string
 	switch {
-	case scheduler.refused:
+	case scheduler.rejected:
 		reason = NotAllowed
 	case p.ScheduledAt.IsZero():
 		reason = NoTime

@@ -45,7 +45,7 @@ func (Network) Connect(context.Context, network.Credentials) (network.Grant, err
 	return network.Grant{Account: "did:test:1", Username: "harbour.test"}, nil
 }
 
-// Check implements network.Network. It refuses the word forbidden.
+// Check implements network.Network. It rejects the word forbidden.
 func (Network) Check(c network.Content) []network.Problem {
 	if strings.Contains(c.Text, "forbidden") {
 		return []network.Problem{{Code: "caption_too_long", Blocking: true, Message: "No."}}
@@ -62,8 +62,8 @@ type Deliveries struct {
 // Submit implements post.Submitter.
 func (d *Deliveries) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, order post.Submission) error {
 	for _, t := range order.Targets {
-		r := post.Result{State: post.TargetFailed, ErrorCode: order.Refused}
-		if order.Refused == "" {
+		r := post.Result{State: post.TargetFailed, ErrorCode: order.Rejected}
+		if order.Rejected == "" {
 			r = post.Result{State: post.TargetPublished, PublishedAt: tx.Now()}
 			d.mu.Lock()
 			d.sent = append(d.sent, order.Post.Content(t, "en").Text)

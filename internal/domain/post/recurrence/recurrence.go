@@ -78,7 +78,7 @@ func Parse(text string, start time.Time, zone *time.Location) (Rule, error) {
 	return Rule{start, newDays(parts, start), zone, until}, nil
 }
 
-// splitRule returns the parts of a rule by name. It refuses combinations that RFC 5545 does not allow.
+// splitRule returns the parts of a rule by name. It rejects combinations that RFC 5545 does not allow.
 func splitRule(text string) (map[string]string, error) {
 	parts := map[string]string{}
 	for part := range strings.SplitSeq(text, ";") {

@@ -24,7 +24,7 @@ func Check(ctx context.Context, q db.Querier, library Library, team int64, o net
 		return nil
 	}
 	found, err := library.ForPost(ctx, q, team, []int64{o.YouTube.ThumbnailMediaID})
-	if refused, ok := errors.AsType[*apierr.Error](err); ok && refused.Code == apierr.NotFound {
+	if rejected, ok := errors.AsType[*apierr.Error](err); ok && rejected.Code == apierr.NotFound {
 		return apierr.Missing().With("argument", argument)
 	}
 	if err != nil {

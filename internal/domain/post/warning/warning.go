@@ -33,7 +33,7 @@ var stepTexts = map[string]string{
 func (f FailedStep) describe(platform string) PostWarning {
 	text, known := stepTexts[f.Step]
 	if !known {
-		return PostWarning{"other", "The network refused a part of the post."}
+		return PostWarning{"other", "The network rejected a part of the post."}
 	}
 	switch f.Code {
 	case network.CodeAccountLost:

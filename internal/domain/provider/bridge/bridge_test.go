@@ -32,8 +32,8 @@ var (
 
 const token = "a-token-of-the-bridge"
 
-// refuseFetch is a public fetcher that must not be called.
-func refuseFetch(context.Context, string, int64, io.Writer) error {
+// rejectFetch is a public fetcher that must not be called.
+func rejectFetch(context.Context, string, int64, io.Writer) error {
 	return errors.New("the public fetcher was called")
 }
 
@@ -42,7 +42,7 @@ func newTestClient(t *testing.T, handler http.HandlerFunc, change func(*Options)
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	opts := Options{URL: server.URL, Token: token, FetchPublic: refuseFetch, Now: func() time.Time { return now }}
+	opts := Options{URL: server.URL, Token: token, FetchPublic: rejectFetch, Now: func() time.Time { return now }}
 	if change != nil {
 		change(&opts)
 	}
@@ -206,7 +206,7 @@ func TestBridgeUnreachable(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	client, err := New(Options{URL: server.URL, FetchPublic: refuseFetch})
+	client, err := New(Options{URL: server.URL, FetchPublic: rejectFetch})
 	must.NoError(t, err)
 	_, err = client.ProfileMedia(t.Context(), question)
 	checkFailure(t, err, nil, 0)
@@ -316,13 +316,13 @@ func TestInvalidOptions(t *testing.T) {
 	for _, address := range []string{"", "bridge.example", "/v1", "ftp://bridge.example", "https://", "https://:443",
 		"https://me@bridge.example", "https://bridge.example?x=1", "https://bridge.example#x",
 		"https://bridge.example:x"} {
-		if _, err := New(Options{URL: address, FetchPublic: refuseFetch}); err == nil || len(address) > 8 &&
+		if _, err := New(Options{URL: address, FetchPublic: rejectFetch}); err == nil || len(address) > 8 &&
 			strings.Contains(err.Error(), address) {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
 	for _, bad := range []string{"x y", "x\ny", "ä", `"`} {
-		if _, err := New(Options{URL: "https://bridge.example", Token: bad, FetchPublic: refuseFetch}); err == nil ||
+		if _, err := New(Options{URL: "https://bridge.example", Token: bad, FetchPublic: rejectFetch}); err == nil ||
 			strings.Contains(err.Error(), bad) {
 			t.Errorf("token %q: %v", bad, err)
 		}

@@ -39,7 +39,7 @@ func TestGuideBridge(t *testing.T) {
 	} {
 		write(t, filepath.Join(dir, name), content)
 	}
-	client := must.Get(New(Options{URL: "http://" + run(t, dir), Token: token, FetchPublic: refuseFetch, Now: func() time.Time {
+	client := must.Get(New(Options{URL: "http://" + run(t, dir), Token: token, FetchPublic: rejectFetch, Now: func() time.Time {
 		return now
 	}}))(t)
 	checkGuideFigures(t, client)

@@ -27,7 +27,7 @@ func vendor(t *testing.T) *Client {
 		front.Close()
 		box.Close()
 	})
-	client := must.Get(New(Options{URL: front.URL + "/vendor", FetchPublic: refuseFetch}))(t)
+	client := must.Get(New(Options{URL: front.URL + "/vendor", FetchPublic: rejectFetch}))(t)
 	return client
 }
 
@@ -87,7 +87,7 @@ func fetch(t *testing.T, client *Client, item provider.Item) {
 	}
 }
 
-func TestSandboxVendorRefuses(t *testing.T) {
+func TestSandboxVendorRejects(t *testing.T) {
 	t.Parallel()
 	client := vendor(t)
 	ask := func(name string) error {
@@ -131,7 +131,7 @@ func TestSandboxVendorFigures(t *testing.T) {
 	}
 }
 
-func TestSandboxVendorRefusesFigures(t *testing.T) {
+func TestSandboxVendorRejectsFigures(t *testing.T) {
 	t.Parallel()
 	client := vendor(t)
 	for name, want := range map[string]error{"missing.you": provider.ErrNotFound, "private.me": provider.ErrPrivate,

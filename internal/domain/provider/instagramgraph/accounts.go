@@ -14,7 +14,7 @@ const (
 	defaultPause      = 15 * time.Minute // if Meta states no time; its limits are per rolling hour
 	policyPause       = 24 * time.Hour   // after a policy block of unknown duration
 	invalidTokenPause = 6 * time.Hour    // after an invalid token
-	quotaPause        = time.Hour        // after Instagram refused a hashtag although a slot was free by our count
+	quotaPause        = time.Hour        // after Instagram rejected a hashtag although a slot was free by our count
 )
 
 // accounts holds the operator's accounts and their state, which is local to this process.

@@ -43,7 +43,7 @@ func TestPausedAccounts(t *testing.T) {
 			t.Parallel()
 			g := newGraph(t)
 			g.people["natgeo"] = person(nil)
-			g.refuse = func(account string, _ *http.Request) (int, string) {
+			g.reject = func(account string, _ *http.Request) (int, string) {
 				if account == "17841400" {
 					return c.status, c.body
 				}
@@ -89,7 +89,7 @@ func TestNoAccount(t *testing.T) {
 	g := newGraph(t)
 	g.people["natgeo"] = person(nil)
 	broken := true
-	g.refuse = func(account string, _ *http.Request) (int, string) {
+	g.reject = func(account string, _ *http.Request) (int, string) {
 		switch {
 		case !broken:
 			return 0, ""
@@ -127,7 +127,7 @@ func TestNoAccount(t *testing.T) {
 	}
 }
 
-// An account near its limits is paused before Meta refuses.
+// An account near its limits is paused before Meta rejects.
 func TestUsageNearLimit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -178,7 +178,7 @@ func TestAccountsRotate(t *testing.T) {
 
 func TestInvalidOptions(t *testing.T) {
 	t.Parallel()
-	good := Options{Accounts: []Account{{ID: "1", Token: "x"}}, FetchPublic: refuseFetch}
+	good := Options{Accounts: []Account{{ID: "1", Token: "x"}}, FetchPublic: rejectFetch}
 	must.Get(New(good))(t)
 	for name, change := range map[string]func(*Options){
 		"no account":         func(o *Options) { o.Accounts = nil },
@@ -202,7 +202,7 @@ func TestInvalidOptions(t *testing.T) {
 func TestStoreErrors(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
-	g.refuse = func(string, *http.Request) (int, string) { panic(http.ErrAbortHandler) }
+	g.reject = func(string, *http.Request) (int, string) { panic(http.ErrAbortHandler) }
 	_, err := g.source(1, nil).Profile(t.Context(), profileQuery(1))
 	checkUnavailable(t, err, 0)
 	if errors.Is(err, provider.ErrNotFound) {

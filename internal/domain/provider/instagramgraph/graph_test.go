@@ -33,7 +33,7 @@ type graph struct {
 	clock    *testkit.Clock
 	people   map[string]map[string]any // by name; posts are in the field media
 	tags     map[string]map[string][]map[string]any
-	refuse   func(account string, r *http.Request) (status int, body string)
+	reject   func(account string, r *http.Request) (status int, body string)
 	usage    http.Header // sent with every response
 	requests []string    // accounts and paths
 	queries  []string    // the requested fields
@@ -58,7 +58,7 @@ func (g *graph) source(accounts int, change func(*Options)) *Source {
 	server := httptest.NewServer(g)
 	g.t.Cleanup(server.Close)
 	opts := Options{URL: server.URL, Hashtags: true, HashtagStore: NewDBHashtagStore(testkit.Open(g.t,
-		testkit.SQLite(g.t), g.clock)), Now: g.clock.Now, FetchPublic: refuseFetch}
+		testkit.SQLite(g.t), g.clock)), Now: g.clock.Now, FetchPublic: rejectFetch}
 	for i := range accounts {
 		opts.Accounts = append(opts.Accounts, Account{ID: strconv.Itoa(17_841_400 + i),
 			Token: token + strconv.Itoa(17_841_400+i)})
@@ -70,7 +70,7 @@ func (g *graph) source(accounts int, change func(*Options)) *Source {
 	return s
 }
 
-func refuseFetch(context.Context, string, int64, io.Writer) error {
+func rejectFetch(context.Context, string, int64, io.Writer) error {
 	return errors.New("the public fetcher was called")
 }
 
@@ -82,8 +82,8 @@ func (g *graph) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.requests = append(g.requests, account+" "+path)
 	g.queries = append(g.queries, r.FormValue("fields"))
 	maps.Copy(w.Header(), g.usage)
-	if g.refuse != nil {
-		if status, body := g.refuse(account, r); status != 0 {
+	if g.reject != nil {
+		if status, body := g.reject(account, r); status != 0 {
 			w.WriteHeader(status)
 			_, _ = io.WriteString(w, body)
 			return
@@ -120,7 +120,7 @@ func (g *graph) answer(account, path string, r *http.Request) (int, any) {
 
 func tagID(name string) string { return fmt.Sprintf("99%d", len(name)*1000+int(name[len(name)-1])) }
 
-// countSlots refuses the 31st distinct hashtag of an account.
+// countSlots rejects the 31st distinct hashtag of an account.
 func (g *graph) countSlots(account, hashtag string, answer any) (int, any) {
 	if !slices.Contains(g.unique[account], hashtag) {
 		if len(g.unique[account]) == 30 {

@@ -80,12 +80,12 @@ func TestHashtagErrors(t *testing.T) {
 	if _, err := s.Hashtag(t.Context(), hashtagQuery("nothing", 1)); !errors.Is(err, provider.ErrNotFound) {
 		t.Error(err)
 	}
-	g.refuse = func(string, *http.Request) (int, string) { return http.StatusOK, `{"data":[]}` }
+	g.reject = func(string, *http.Request) (int, string) { return http.StatusOK, `{"data":[]}` }
 	if _, err := s.Hashtag(t.Context(), hashtagQuery("empty", 1)); !errors.Is(err, provider.ErrNotFound) {
 		t.Error(err)
 	}
 	for _, body := range []string{`{"data":[{"id":"../me"}]}`, `{"data":[{}]}`, errorText(2, 0), `[]`} {
-		g.refuse = func(string, *http.Request) (int, string) { return http.StatusOK, body }
+		g.reject = func(string, *http.Request) (int, string) { return http.StatusOK, body }
 		_, err := s.Hashtag(t.Context(), hashtagQuery("broken", 1))
 		if _, ok := errors.AsType[*provider.Unavailable](err); !ok && !errors.Is(err, provider.ErrNotFound) {
 			t.Errorf("%s: %v", body, err)
@@ -178,7 +178,7 @@ func TestBackgroundSlots(t *testing.T) {
 	}
 	checkUnavailable(t, ask(backgroundSlots, true), slotDuration+slack)
 	if err := ask(0, true); err != nil {
-		t.Errorf("the repeated query was refused: %v", err)
+		t.Errorf("the repeated query was rejected: %v", err)
 	}
 	for i := backgroundSlots; i < maxSlots; i++ {
 		if err := ask(i, false); err != nil {
@@ -188,8 +188,8 @@ func TestBackgroundSlots(t *testing.T) {
 	checkUnavailable(t, ask(maxSlots, false), slotDuration+slack)
 }
 
-// If Instagram refuses a hashtag because of other queries, the account is paused and the slot released.
-func TestRefusedSlots(t *testing.T) {
+// If Instagram rejects a hashtag because of other queries, the account is paused and the slot released.
+func TestRejectedSlots(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	g.tags["bread"] = map[string][]map[string]any{"top_media": media(1, nil)}
@@ -223,7 +223,7 @@ func TestForbiddenAccounts(t *testing.T) {
 	g := newGraph(t)
 	g.tags["bread"] = map[string][]map[string]any{"top_media": media(1, nil)}
 	s := g.source(3, nil)
-	g.refuse = func(account string, _ *http.Request) (int, string) {
+	g.reject = func(account string, _ *http.Request) (int, string) {
 		if account != "17841402" {
 			return http.StatusForbidden, errorText(200, 0)
 		}
@@ -231,7 +231,7 @@ func TestForbiddenAccounts(t *testing.T) {
 	}
 	must.Get(s.Hashtag(t.Context(), hashtagQuery("bread", 1)))(t)
 	g.requests = nil
-	g.refuse = func(string, *http.Request) (int, string) { return http.StatusForbidden, errorText(10, 0) }
+	g.reject = func(string, *http.Request) (int, string) { return http.StatusForbidden, errorText(10, 0) }
 	_, err := s.Hashtag(t.Context(), hashtagQuery("bread", 1))
 	checkUnavailable(t, err, 0)
 	if len(g.requests) != 3 {

@@ -189,7 +189,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"error":{"code":4}}`))
 	var body []byte
 	s, err := New(Options{
-		Accounts: []Account{{ID: "1", Token: "x"}}, FetchPublic: refuseFetch, Now: func() time.Time { return began },
+		Accounts: []Account{{ID: "1", Token: "x"}}, FetchPublic: rejectFetch, Now: func() time.Time { return began },
 		HTTP: &http.Client{Transport: fixedResponse(func() []byte { return body })},
 	})
 	if err != nil {

@@ -95,7 +95,7 @@ func TestNoViews(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	g.people["natgeo"] = person(media(1, func(_ int, post map[string]any) { delete(post, "view_count") }))
-	g.refuse = func(_ string, r *http.Request) (int, string) {
+	g.reject = func(_ string, r *http.Request) (int, string) {
 		if strings.Contains(r.FormValue("fields"), "view_count") {
 			return http.StatusBadRequest,
 				`{"error":{"message":"(#100) Tried accessing nonexisting field (view_count)","code":100}}`
@@ -141,7 +141,7 @@ func TestInvalidResponses(t *testing.T) {
 		`{"business_discovery":{}}` + strings.Repeat(" ", maxResponseBytes),
 	} {
 		g := newGraph(t)
-		g.refuse = func(string, *http.Request) (int, string) { return http.StatusOK, body }
+		g.reject = func(string, *http.Request) (int, string) { return http.StatusOK, body }
 		figures, err := g.source(1, nil).Profile(t.Context(), profileQuery(1))
 		checkUnavailable(t, err, 0)
 		if figures.Account.Username != "" {
@@ -156,7 +156,7 @@ func TestEndlessList(t *testing.T) {
 	g := newGraph(t)
 	posts := media(2, nil)
 	g.people["natgeo"] = person(posts)
-	g.refuse = func(string, *http.Request) (int, string) {
+	g.reject = func(string, *http.Request) (int, string) {
 		return http.StatusOK,
 			`{"business_discovery":{"id":"1","media":{"data":[{"id":"7"}],"paging":{"cursors":{"after":"again"}}}}}`
 	}
@@ -170,7 +170,7 @@ func TestEndlessList(t *testing.T) {
 func TestInvalidCursors(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
-	g.refuse = func(string, *http.Request) (int, string) {
+	g.reject = func(string, *http.Request) (int, string) {
 		return http.StatusOK,
 			`{"business_discovery":{"id":"1","media":{"data":[{"id":"7"}],"paging":{"cursors":{"after":"a){id}"}}}}}`
 	}

@@ -29,7 +29,7 @@ func newSandboxSource(t *testing.T, clock *testkit.Clock, accounts int) *Source 
 	operated := must.Get(box.Operator(t.Context(), accounts))(t)
 	opts := Options{
 		URL: front.URL + "/instagram/facebook", Hashtags: true, HashtagStore: NewDBHashtagStore(testkit.Open(t,
-			testkit.SQLite(t), clock)), Now: clock.Now, FetchPublic: refuseFetch,
+			testkit.SQLite(t), clock)), Now: clock.Now, FetchPublic: rejectFetch,
 	}
 	for _, one := range operated {
 		opts.Accounts = append(opts.Accounts, Account{ID: one.ID, Token: one.Token})

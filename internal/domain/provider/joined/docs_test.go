@@ -37,6 +37,6 @@ func TestGuideSettings(t *testing.T) {
 	}
 	if !all.TikTok.Eligible || all.TikTok.ClientKey == "" || all.TikTok.ClientSecretEnv == "" || all.Bridge.URL == "" ||
 		all.Bridge.TokenEnv == "" {
-		t.Error("settings of the guide were refused")
+		t.Error("settings of the guide were rejected")
 	}
 }

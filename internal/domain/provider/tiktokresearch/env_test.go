@@ -30,7 +30,7 @@ type research struct {
 	pageSize      int      // videos on a page
 	tokens        int
 	tokenLifetime int
-	refuse        func(path string) (status int, body string)
+	reject        func(path string) (status int, body string)
 	requests      []string
 }
 
@@ -53,8 +53,8 @@ func (r *research) source(change func(*Options)) *Source {
 
 func (r *research) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	status, body := 0, ""
-	if r.refuse != nil {
-		status, body = r.refuse(request.URL.Path)
+	if r.reject != nil {
+		status, body = r.reject(request.URL.Path)
 	}
 	if status == 0 {
 		status, body = r.answer(request)

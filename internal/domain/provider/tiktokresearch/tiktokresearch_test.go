@@ -126,7 +126,7 @@ func TestTokens(t *testing.T) {
 	ask(2)
 	s.token.text = "clt.dead"
 	ask(3)
-	r.refuse = func(path string) (int, string) {
+	r.reject = func(path string) (int, string) {
 		if strings.HasPrefix(path, "/v2/research") {
 			return http.StatusUnauthorized, failure("access_token_invalid", "")
 		}
@@ -153,7 +153,7 @@ func checkUnavailable(t *testing.T, err error, after time.Duration) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestRejections(t *testing.T) {
 	t.Parallel()
 	midnight := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC).Sub(began)
 	for name, c := range map[string]struct {
@@ -185,7 +185,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newResearch(t)
-			r.refuse = func(path string) (int, string) {
+			r.reject = func(path string) (int, string) {
 				switch {
 				case !strings.HasPrefix(path, "/v2/research"):
 					return 0, ""
@@ -204,13 +204,13 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// After a refusal, no requests are sent until the stated time.
-func TestPauseAfterRefusal(t *testing.T) {
+// After a rejection, no requests are sent until the stated time.
+func TestPauseAfterRejection(t *testing.T) {
 	t.Parallel()
 	r := newResearch(t)
 	s := r.source(nil)
 	calls := 0
-	r.refuse = func(string) (int, string) {
+	r.reject = func(string) (int, string) {
 		calls++
 		return http.StatusTooManyRequests, failure("daily_quota_limit_exceeded", "")
 	}
@@ -222,7 +222,7 @@ func TestPauseAfterRefusal(t *testing.T) {
 	if calls != 1 {
 		t.Errorf("%d requests were sent", calls)
 	}
-	r.refuse = nil
+	r.reject = nil
 	r.clock.Advance(14*time.Hour + 30*time.Minute)
 	s.token = token{}
 	if _, err := s.Profile(t.Context(), profileQuery(1, time.Time{})); err != nil {
@@ -236,7 +236,7 @@ func TestWrongSecret(t *testing.T) {
 	r := newResearch(t)
 	s := r.source(func(o *Options) { o.ClientSecret = "another" })
 	calls := 0
-	r.refuse = func(string) (int, string) { calls++; return 0, "" }
+	r.reject = func(string) (int, string) { calls++; return 0, "" }
 	for range 2 {
 		_, err := s.Profile(t.Context(), profileQuery(1, time.Time{}))
 		checkUnavailable(t, err, defaultPause)
@@ -249,7 +249,7 @@ func TestWrongSecret(t *testing.T) {
 func TestEndlessWindow(t *testing.T) {
 	t.Parallel()
 	r := newResearch(t)
-	r.refuse = func(path string) (int, string) {
+	r.reject = func(path string) (int, string) {
 		if path == "/v2/research/video/query/" {
 			return http.StatusOK,
 				`{"data":{"videos":[],"cursor":100,"has_more":true,"search_id":"7"},"error":{"code":"ok"}}`

@@ -164,7 +164,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that invalid JSON is refused, and that a member of a wrong type does not affect others.
+// FuzzRead checks that invalid JSON is rejected, and that a member of a wrong type does not affect others.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"count":1,"text":"a"}`))
 	f.Add([]byte(`{"text":7,"count":1e3}`))

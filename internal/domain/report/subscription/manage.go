@@ -68,7 +68,7 @@ func (s *Service) Get(ctx context.Context, team int64, report string) (Subscript
 	return out, nil
 }
 
-// errNoMail refuses schedules without a mail server.
+// errNoMail rejects schedules without a mail server.
 var errNoMail = apierr.BadState("no_mail", "This service has no mail server, so it cannot email reports.")
 
 // Save sets when a report of the caller's team is mailed.

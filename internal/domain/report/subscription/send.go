@@ -151,7 +151,7 @@ func (s *Service) sendNext(ctx context.Context) (bool, error) {
 }
 
 // deliver passes a mail to the mail server. If the process dies while sending, the mail is not sent again, because
-// the server may have accepted it. A mail that the server refuses is retried.
+// the server may have accepted it. A mail that the server rejects is retried.
 func (s *Service) deliver(ctx context.Context, l letter, m Mail) error {
 	ctx = context.WithoutCancel(ctx)
 	within, cancel := context.WithTimeout(ctx, sendWithin)

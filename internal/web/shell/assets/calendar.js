@@ -98,7 +98,7 @@ function put(post, spot) {
   };
 }
 
-// move sends a move and shows the current calendar, with a button to undo it or the reason for a refusal.
+// move sends a move and shows the current calendar, with a button to undo it or the reason for a rejection.
 async function move(action, body, putBack) {
   try {
     const answer = await fetch(action, { method: 'POST', body });

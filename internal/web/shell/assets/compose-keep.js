@@ -64,9 +64,9 @@ async function keep() {
   if (keepWell) say(keepUnderWay, true);
   try {
     const answer = await fetch('/posts/unsaved', { method: 'POST', body, signal: keeping.signal });
-    const refusal = await refusedBy(answer);
-    if (refusal) {
-      keepRetry(refusal);
+    const rejection = await rejectedBy(answer);
+    if (rejection) {
+      keepRetry(rejection);
     } else {
       [keptBody, keepWait] = [String(body), keepAgain[0]];
       say(translate('Saved'), true);
@@ -79,8 +79,8 @@ async function keep() {
   if (keepDue) keepLater(); // changed in the meantime
 }
 
-// refusedBy returns the reason why the server did not store the form, or nothing.
-async function refusedBy(answer) {
+// rejectedBy returns the reason why the server did not store the form, or nothing.
+async function rejectedBy(answer) {
   if (answer.status === 204) return '';
   if (answer.redirected) return translate('Not saved: you are signed out. Sign in again in another tab.');
   if (answer.status === 503 || answer.status === 429) return translate('Not saved: the server is busy. Trying again.');

@@ -69,16 +69,16 @@ function send() {
   request.addEventListener('error', () => done(batch, { reason: translate('The connection was lost.'), files: batch }));
   request.addEventListener('load', () => {
     const answer = new DOMParser().parseFromString(request.responseText, 'text/html');
-    const refusal = refusalOf(request, answer, batch);
+    const rejection = rejectionOf(request, answer, batch);
     const accepted = answer.getElementById('compose') && apply(answer, before, ['media', 'own']);
-    done(batch, refusal, accepted);
+    done(batch, rejection, accepted);
   });
   request.open('POST', form.action);
   request.send(body);
 }
 
-// refusalOf returns the files that can be retried, and why they were refused.
-function refusalOf(request, answer, batch) {
+// rejectionOf returns the files that can be retried, and why they were rejected.
+function rejectionOf(request, answer, batch) {
   if (answer.getElementById('compose')) {
     if (request.status !== 429 && request.status !== 503) return { reason: '', files: [] };
     const reasons = [...answer.querySelectorAll('#wrong-files p')].map((p) => p.textContent.trim());
@@ -90,11 +90,11 @@ function refusalOf(request, answer, batch) {
 }
 
 // done ends an upload. Files that could not be sent wait for a decision, and so does a button that was pressed.
-function done(batch, refusal, accepted) {
+function done(batch, rejection, accepted) {
   waiting.splice(0, batch.length);
   sending = false;
-  failed.push(...refusal.files);
-  reason = refusal.reason || reason;
+  failed.push(...rejection.files);
+  reason = rejection.reason || reason;
   const button = after;
   after = null;
   if (waiting.length > 0) {

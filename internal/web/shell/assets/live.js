@@ -4,7 +4,7 @@
 'use strict';
 
 const hiddenFor = 30_000; // milliseconds that a hidden page keeps its stream
-const refusedFor = 60_000; // milliseconds until the next attempt after an error
+const rejectedFor = 60_000; // milliseconds until the next attempt after an error
 const refreshEvery = 1500; // milliseconds between two refreshes
 let stream = null;
 let missed = false; // changes may have been missed
@@ -25,7 +25,7 @@ function connect() {
     missed = true;
     if (stream?.readyState !== EventSource.CLOSED) return; // the browser reconnects
     disconnect();
-    setTimeout(connect, refusedFor);
+    setTimeout(connect, rejectedFor);
   });
 }
 

@@ -8,7 +8,7 @@ function onPost(method: IHttpRequestMethods, path = ''): INodePropertyRouting {
 	return { request: { method, url: `=/posts/{{ encodeURIComponent($parameter.postId) }}${path}` }, output: onlyData };
 }
 
-/** An empty field keeps the media. What is not a list of numbers is sent as it is, so that pressroom refuses it. */
+/** An empty field keeps the media. What is not a list of numbers is sent as it is, so that pressroom rejects it. */
 const mediaIds: INodeProperties = {
 	displayName: 'Media IDs',
 	name: 'mediaIds',
@@ -87,7 +87,7 @@ export const postDescription: INodeProperties[] = [
 				name: 'Validate',
 				value: 'validate',
 				action: 'Validate a post',
-				description: 'Check what the networks would refuse',
+				description: 'Check what the networks would reject',
 				routing: onPost('GET', '/validation'),
 			},
 		],
