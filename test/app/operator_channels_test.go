@@ -17,7 +17,7 @@ func TestOperatorChannels(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.asOperator(t, access.Viewer)
-		p := b.open("/operator").follow("Notification channels").shows(http.StatusOK, "There are no channels.").follow("Add channel")
+		p := b.open("/operator").follow("Notification channels").shows(http.StatusOK, "No channels yet").follow("Add channel")
 		p = p.form("Add channel").fill("name", "On call").fill("url", "https://127.0.0.1/hooks/typed").press().
 			shows(http.StatusUnprocessableEntity, "--notice-allow").contains(`value="https://127.0.0.1/hooks/typed"`)
 		p.form("Add channel").fill("url", "https://hooks.slack.example.com/services/s3cret").fill("token", "hidden").press().

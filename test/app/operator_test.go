@@ -52,7 +52,7 @@ func TestOperatorPagePermissions(t *testing.T) {
 			t.Errorf("%d pauses are active", n)
 		}
 		p := c.asOperator(t, access.Viewer)
-		p.open("/").follow("Operator").shows(http.StatusOK, "Nothing is paused; the API is on")
+		p.open("/").follow("Operator").shows(http.StatusOK, "API On Active pauses 0")
 		for _, page := range operatorPages {
 			p.open("/operator" + page).shows(http.StatusOK).lacks("style=")
 		}
@@ -65,7 +65,7 @@ func TestOperatorManagesTeams(t *testing.T) {
 		c := h.crew(t)
 		b := c.asOperator(t, access.Viewer)
 		b.open("/operator/teams").form("Search").fill("q", strings.ToUpper(c.team.Name)).press().
-			shows(http.StatusOK, c.team.Name, "5 members 1 account Active ").lacks("daily limit")
+			shows(http.StatusOK, c.team.Name, "0 credits 5 members 1 account Active ").lacks("daily limit")
 		b.open("/operator/teams?q=nobody").shows(http.StatusOK, "No teams found", "No matches.").follow("Show all teams").
 			shows(http.StatusOK, c.team.Name).follow("Closed").shows(http.StatusOK, "No team is closed.").lacks("5 members")
 		path := fmt.Sprintf("/operator/teams/%d", c.team.ID)
@@ -102,7 +102,7 @@ func TestOperatorManagesTeams(t *testing.T) {
 
 		// Only the operator's audit log contains the operator's ID.
 		operator := fmt.Sprintf(`{"operator":%d}`, c.people[access.Viewer].ID)
-		b.open(path).follow("Audit log").shows(http.StatusOK, "team.closed", operator)
+		b.open(path).follow("Team audit log").shows(http.StatusOK, "team.closed", operator)
 		c.as(t, access.Owner).open("/settings/audit").shows(http.StatusOK, "The operator").lacks(operator)
 		b.open(fmt.Sprintf("/operator/events?team=%d", c.team.ID)).
 			shows(http.StatusOK, "The audit log of "+c.team.Name+", newest first.", "Team reopened · "+c.team.Name,
@@ -232,12 +232,12 @@ func TestOperatorPauses(t *testing.T) {
 		b.open(fmt.Sprintf("/operator/teams/%d", c.team.ID)).follow("Add a pause").contains(`<details class="add-pause" id="add" open>`)
 		b.open(fmt.Sprintf("/operator/teams/%d", c.team.ID)).shows(http.StatusOK, "Publishing is paused: odd posts")
 		p.form(fmt.Sprintf("End the pause: Publishing of team %d", c.team.ID)).press().
-			shows(http.StatusOK, "The pause was ended.", "Nothing is paused.")
+			shows(http.StatusOK, "The pause was ended.", "Nothing is paused")
 		key, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "Odd robot", Level: access.Full})
 		must.NoError(t, err)
 		p = p.form("Pause").fill("scope", "key").fill("key", "odd ROBOT "+c.team.Name).fill("action", "spend").press().
 			shows(http.StatusOK, "Spending of key or assistant Odd robot")
-		p.form(fmt.Sprintf("End the pause: Spending of key %d", key.ID)).press().shows(http.StatusOK, "Nothing is paused.")
+		p.form(fmt.Sprintf("End the pause: Spending of key %d", key.ID)).press().shows(http.StatusOK, "Nothing is paused")
 		p.form("Pause").fill("scope", "key").fill("action", "spend").press().
 			shows(http.StatusUnprocessableEntity, "Choose the team, key or assistant to pause.")
 		p.form("Turn off API").press().shows(http.StatusOK, "The API is off for all keys and assistants.")
@@ -281,7 +281,7 @@ func TestOperatorWaitingPosts(t *testing.T) {
 		h.change(t, `UPDATE posts SET status = 'scheduled', scheduled_at = ? WHERE id = ?`, h.now().Add(-time.Hour).UnixMicro(), id)
 		b.open("/operator/queue").shows(http.StatusOK, "because publishing is paused or the team is closed").
 			lacks("Everything is on time").follow("View pauses").shows(http.StatusOK, "Publishing of "+c.team.Name)
-		b.open("/operator").lacks("The service works normally")
+		b.open("/operator").lacks("All systems operational")
 	})
 }
 
@@ -294,7 +294,7 @@ func TestOperatorHoldPage(t *testing.T) {
 		must.Get(h.Hold.Hold(t.Context(), "a flood in the cellar"))(t)
 		b.open("/operator").
 			shows(http.StatusOK, "Publishing and charging have been on hold",
-				"the operator put it on hold (a flood in the cellar)", "pressroom admin resume").lacks("The service works normally")
+				"the operator put it on hold (a flood in the cellar)", "pressroom admin resume").lacks("All systems operational")
 		b.open("/posts/new").shows(http.StatusOK, "Publishing is on hold until the operator has checked what was already published.")
 	})
 }
@@ -311,7 +311,7 @@ func TestOperatorUntrustedProxyWarning(t *testing.T) {
 	must.NoError(t, resp.Body.Close())
 	b.open("/operator").
 		shows(http.StatusOK, "A peer that is not a trusted proxy (127.0.0.1) sends X-Forwarded-For",
-			"PRESSROOM_TRUSTED_PROXIES").lacks("The service works normally")
+			"PRESSROOM_TRUSTED_PROXIES").lacks("All systems operational")
 	h.advance(time.Hour)
 	b.open("/operator").shows(http.StatusOK).lacks("X-Forwarded-For")
 }

@@ -32,7 +32,7 @@ func TestSearch(t *testing.T) {
 		b.open("/search?q="+strings.Repeat("x", 201)).shows(422, "Enter at most 200 characters.")
 
 		viewer := c.as(t, access.Viewer)
-		viewer.open("/search").lacks("New post", "API keys", "Delete the team", "Operator")
+		viewer.open("/search").lacks("New post", "API keys", "Delete team", "Operator")
 		viewer.open("/search?q=sunrise").shows(200, "Sunrise at the <quay>")
 		c.as(t, access.Client).open("/search?q=sunrise").shows(200)
 	})

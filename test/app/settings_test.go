@@ -357,7 +357,7 @@ func TestSettingsMenu(t *testing.T) {
 		if p := owner.open("/settings").shows(200, "API keys"); p.path != "/settings/team" {
 			t.Errorf("/settings redirects to %s", p.path)
 		}
-		own := viewer.open("/settings/plan").shows(200, "Plan and limits", "Apps and assistants").lacks("API keys", "Delete the team")
+		own := viewer.open("/settings/plan").shows(200, "Plan and limits", "Apps and assistants").lacks("API keys", "Delete team")
 		own.contains(`<progress max="100" value="`)
 		viewer.open("/settings/keys").shows(403, "You are a viewer in "+c.team.Name,
 			"This needs permission to manage the team, which the owner and admins have.",

@@ -6,8 +6,8 @@ const { assert, look, open, run, signIn, world } = require('./drive.js');
 run(async (browser) => {
   const page = await open(browser);
   await signIn(page, '/sign-in?next=%2Foperator');
-  await page.getByText('The service works normally').waitFor();
-  for (const name of ['Teams', 'People', 'Switches and pauses', 'Background work', 'Networks', 'Unconfirmed posts', 'Ledger audit', 'Audit log']) {
+  await page.getByText('All systems operational').waitFor();
+  for (const name of ['Teams', 'People', 'Switches and pauses', 'Background jobs', 'Networks', 'Unconfirmed posts', 'Ledger audit', 'Audit log']) {
     await page.goto('/operator');
     await page.getByRole('link', { name, exact: true }).focus();
     await page.keyboard.press('Enter');

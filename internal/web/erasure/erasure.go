@@ -90,7 +90,7 @@ func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, 
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, status, pages["team"], "Delete the team", view)
+	p.Show(w, r, status, pages["team"], "Delete team", view)
 }
 
 // zone returns the time zone of the selected team.

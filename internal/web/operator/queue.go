@@ -40,7 +40,7 @@ func (p *Handlers) queuePage(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["queue"], "Background work", view)
+	p.Show(w, r, http.StatusOK, pages["queue"], "Background jobs", view)
 }
 
 func (p *Handlers) queue(ctx context.Context) (queueView, error) {

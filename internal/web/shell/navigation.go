@@ -182,7 +182,7 @@ func (s *Shell) Places(r *http.Request) []Place {
 	for _, item := range slices.Concat(mainItems, v.more()) {
 		out = append(out, Place{l.T(item.Name), item.Icon, item.Path(), "Go to"})
 	}
-	for _, group := range s.settingsOf(r, v).Groups {
+	for _, group := range s.menuOf(r, v, "Settings", settingsGroups).Groups {
 		for _, item := range group.Items {
 			out = append(out, Place{l.T(item.Name), item.Icon, item.Path, "Settings"})
 		}

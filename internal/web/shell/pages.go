@@ -32,7 +32,7 @@ type page struct {
 	Told    bool     // notifications are enabled
 	Unread  int      // unread notifications
 	Waiting int      // posts that wait for the client
-	Menu    *settingsMenu
+	Menu    *sideMenu
 	Missing bool      // the page was not found
 	Now     time.Time // for relative times
 	Body    any
@@ -141,14 +141,14 @@ func (s *Shell) Show(w http.ResponseWriter, r *http.Request, status int, show Pa
 
 // ShowTitled is Show for a title in the visitor's language.
 func (s *Shell) ShowTitled(w http.ResponseWriter, r *http.Request, status int, show Page, title string, body any) {
-	s.show(w, r, status, show, page{Title: title, Body: body, Menu: s.settingsMenu(r, VisitorOf(r.Context()))})
+	s.show(w, r, status, show, page{Title: title, Body: body, Menu: s.sideMenu(r, VisitorOf(r.Context()))})
 }
 
 // ShowStable is ShowTitled for a page that is the same for all signed-out visitors until the program changes. Their
 // browsers keep it and ask whether it has changed. Signed-in people get a page that is not cached.
 func (s *Shell) ShowStable(w http.ResponseWriter, r *http.Request, show Page, title string, body any) {
 	s.show(w, r, http.StatusOK, show, page{
-		Title: title, Body: body, Menu: s.settingsMenu(r, VisitorOf(r.Context())), Stable: true,
+		Title: title, Body: body, Menu: s.sideMenu(r, VisitorOf(r.Context())), Stable: true,
 	})
 }
 

@@ -7,14 +7,14 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// settingsGroup is a part of the settings menu.
-type settingsGroup struct {
+// menuGroup is a part of a side menu.
+type menuGroup struct {
 	Name  locale.Key
-	Items []settingsItem
+	Items []menuItem
 }
 
-// settingsItem is an entry of the settings menu, for an audience.
-type settingsItem struct {
+// menuItem is an entry of a side menu, for an audience.
+type menuItem struct {
 	Name       locale.Key
 	Icon, Path string
 	For        Audience
@@ -22,24 +22,24 @@ type settingsItem struct {
 }
 
 // settingsGroups are all entries of the settings menu.
-var settingsGroups = []settingsGroup{
-	{"Team", []settingsItem{
+var settingsGroups = []menuGroup{
+	{"Team", []menuItem{
 		{Name: "General", Icon: "building-4-line", Path: "/settings/team", For: Members},
 		{Name: "Members", Icon: "team-line", Path: "/settings/members", For: Managers},
 	}},
-	{"Developers", []settingsItem{
+	{"Developers", []menuItem{
 		{Name: "API keys", Icon: "key-2-line", Path: "/settings/keys", For: Managers},
 		{Name: "Apps and assistants", Icon: "robot-2-line", Path: "/settings/assistants", For: Members},
 		{Name: "API and tool access", Icon: "plug-line", Path: "/settings/access", For: Managers},
 	}},
-	{"Billing and data", []settingsItem{
+	{"Billing and data", []menuItem{
 		{Name: "Plan and limits", Icon: "bar-chart-line", Path: "/settings/plan", For: Members},
 		{Name: "Credits", Icon: "bank-card-line", Path: "/settings/credits", For: Members},
 		{Name: "Audit log", Icon: "history-line", Path: "/settings/audit", For: Managers},
 		{Name: "Export data", Icon: "download-2-line", Path: "/settings/export", For: Managers},
-		{Name: "Delete the team", Icon: "delete-bin-line", Path: "/settings/delete", For: Owners},
+		{Name: "Delete team", Icon: "delete-bin-line", Path: "/settings/delete", For: Owners},
 	}},
-	{"You", []settingsItem{
+	{"You", []menuItem{
 		{Name: "Your account", Icon: "user-line", Path: "/account", For: People},
 		{Name: "Notification settings", Icon: "notification-3-line", Path: noticeSettings, For: People},
 	}},
@@ -48,31 +48,64 @@ var settingsGroups = []settingsGroup{
 // noticeSettings is the path of the notification settings.
 const noticeSettings = "/notices/settings"
 
-// settingsMenu is the menu next to a settings page, with the entries that the visitor may open.
-type settingsMenu struct {
+// operatorGroups are all entries of the menu of the operator's pages.
+var operatorGroups = []menuGroup{
+	{"Operator", []menuItem{
+		{Name: "Overview", Icon: "bar-chart-2-line", Path: operatorHome, For: Operators},
+		{Name: "Teams", Icon: "building-4-line", Path: "/operator/teams", For: Operators},
+		{Name: "People", Icon: "team-line", Path: "/operator/people", For: Operators},
+	}},
+	{"Monitor", []menuItem{
+		{Name: "Background jobs", Icon: "time-line", Path: "/operator/queue", For: Operators},
+		{Name: "Unconfirmed posts", Icon: "question-line", Path: "/operator/posts", For: Operators},
+		{Name: "Networks", Icon: "share-line", Path: "/operator/networks", For: Operators},
+		{Name: "Ledger audit", Icon: "bank-card-line", Path: "/operator/ledger", For: Operators},
+		{Name: "Audit log", Icon: "history-line", Path: "/operator/events", For: Operators},
+	}},
+	{"Control", []menuItem{
+		{Name: "Switches and pauses", Icon: "plug-line", Path: "/operator/pauses", For: Operators},
+		{Name: "Notification channels", Icon: "notification-3-line", Path: "/operator/channels", For: Operators},
+	}},
+}
+
+// operatorHome is the path of the operator's start page.
+const operatorHome = "/operator"
+
+// sideMenu is the menu next to a page, with the entries that the visitor may open.
+type sideMenu struct {
+	Name   locale.Key // of the menu
 	Here   locale.Key // name of the current entry
-	Groups []settingsGroup
+	Groups []menuGroup
 }
 
-// settingsMenu returns the menu of a settings page, or nil for other pages.
-func (s *Shell) settingsMenu(r *http.Request, v *Visitor) *settingsMenu {
+// sideMenu returns the menu of the settings or of the operator's pages, or nil for other pages.
+func (s *Shell) sideMenu(r *http.Request, v *Visitor) *sideMenu {
 	section, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	if v == nil || section != "settings" && section != "account" && r.URL.Path != noticeSettings {
+	switch {
+	case v == nil:
 		return nil
+	case section == "operator" && v.Operator:
+		return s.menuOf(r, v, "Operator", operatorGroups)
+	case section == "settings", section == "account", r.URL.Path == noticeSettings:
+		return s.menuOf(r, v, "Settings", settingsGroups)
 	}
-	return s.settingsOf(r, v)
+	return nil
 }
 
-// settingsOf returns the settings that a visitor may open.
-func (s *Shell) settingsOf(r *http.Request, v *Visitor) *settingsMenu {
-	out := &settingsMenu{Here: "Settings"}
-	for _, group := range settingsGroups {
-		shown := settingsGroup{Name: group.Name}
+// menuOf returns a menu with the entries that a visitor may open.
+func (s *Shell) menuOf(r *http.Request, v *Visitor, name locale.Key, groups []menuGroup) *sideMenu {
+	out := &sideMenu{Name: name, Here: name}
+	for _, group := range groups {
+		shown := menuGroup{Name: group.Name}
 		for _, item := range group.Items {
 			if !v.Is(item.For) || item.For.inTeam() && v.Team.ID == 0 || item.Path == noticeSettings && s.Unread == nil {
 				continue
 			}
-			if item.Current = ariaCurrent(item.Path, r.URL.Path); item.Current != "" {
+			item.Current = ariaCurrent(item.Path, r.URL.Path)
+			if item.Path == operatorHome && item.Current == "true" {
+				item.Current = "" // each page below it has its own entry
+			}
+			if item.Current != "" {
 				out.Here = item.Name
 			}
 			shown.Items = append(shown.Items, item)

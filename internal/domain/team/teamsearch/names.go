@@ -52,6 +52,7 @@ func names(ctx context.Context, d *db.DB, table string, ids []int64) (Names, err
 // Size says how large and how active a team is.
 type Size struct {
 	Members, Accounts int64
+	Credits           int64     // available
 	LastActive        time.Time // of the last event in its audit log; zero if there is none
 }
 
@@ -68,11 +69,12 @@ func Sizes(ctx context.Context, d *db.DB, ids []int64) (map[int64]Size, error) {
 	}
 	found, err := db.All(ctx, d, func(rows *sql.Rows, r *row) error {
 		var active int64
-		err := rows.Scan(&r.id, &r.Members, &r.Accounts, &active)
+		err := rows.Scan(&r.id, &r.Members, &r.Accounts, &r.Credits, &active)
 		r.LastActive = db.Time(active)
 		return err
 	}, `SELECT t.id, (SELECT COUNT(*) FROM memberships m WHERE m.team_id = t.id),
 		(SELECT COUNT(*) FROM social_accounts a WHERE a.team_id = t.id),
+		COALESCE((SELECT w.available FROM wallets w WHERE w.team_id = t.id), 0),
 		COALESCE((SELECT e.at FROM events e WHERE e.team_id = t.id ORDER BY e.id DESC LIMIT 1), 0)
 		FROM teams t WHERE t.id IN (`+db.Placeholders(len(ids))+`)`, db.Args(ids[0], ids[1:])...)
 	if err != nil {
