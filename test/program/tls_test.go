@@ -132,7 +132,8 @@ func TestTLSByFiles(t *testing.T) {
 }
 
 // With only its host name, the server gets a certificate from an ACME server and reuses it after a restart.
-func TestTLSByACME(t *testing.T) { //nolint:paralleltest // see acme.Start
+func TestTLSByACME(t *testing.T) {
+	t.Parallel()
 	o, _ := newOperator(t, "agency")
 	over, plain := freePort(t), freePort(t)
 	authority := acme.Start(t, number(t, plain), number(t, over))

@@ -136,9 +136,11 @@ func TestInvalidOptions(t *testing.T) {
 
 // TestACME checks that each challenge obtains a certificate from an ACME server, and that a second node uses the
 // certificate in the shared folder.
-func TestACME(t *testing.T) { //nolint:paralleltest // see acme.Start
+func TestACME(t *testing.T) {
+	t.Parallel()
 	for _, byHTTP := range []bool{true, false} {
 		t.Run(map[bool]string{true: "by HTTP", false: "by TLS"}[byHTTP], func(t *testing.T) {
+			t.Parallel()
 			tlsListener, httpListener := listen(t), listen(t)
 			folder := filepath.Join(t.TempDir(), "certificates")
 			unusedPort := 1 // an unused port

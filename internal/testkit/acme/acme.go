@@ -1,22 +1,21 @@
-// Package acme runs Pebble, an ACME server that validates challenges, for tests. All names resolve to this machine.
+// Package acme runs an ACME server that validates challenges for a test. It is built from tools/acme. All names resolve to this
+// machine.
 package acme
 
 import (
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
-	"io"
-	"log"
-	"net"
-	"net/http/httptest"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
-	"github.com/letsencrypt/pebble/v2/ca"
-	"github.com/letsencrypt/pebble/v2/db"
-	"github.com/letsencrypt/pebble/v2/va"
-	"github.com/letsencrypt/pebble/v2/wfe"
-	"github.com/miekg/dns"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/internal/testkit/require"
 )
 
 // Server is a running ACME server.
@@ -26,50 +25,47 @@ type Server struct {
 	Issued    *x509.CertPool // root certificate of the issued certificates
 }
 
-// Start runs a server until the test ends. It validates HTTP and TLS challenges at these ports. The test must not be
-// parallel, because Pebble is configured by an environment variable.
+// Start runs a server until the test ends. It validates HTTP and TLS challenges at these ports. If the server cannot be
+// built, the test is skipped, or fails if CI=true.
 func Start(t *testing.T, httpPort, tlsPort int) Server {
 	t.Helper()
-	t.Setenv("PEBBLE_VA_NOSLEEP", "1")
-	discard := log.New(io.Discard, "", 0) //nolint:forbidigo // Pebble needs it
-	store := db.NewMemoryStore()
-	authority := ca.New(discard, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {}})
-	front := wfe.New(discard, store, va.New(discard, httpPort, tlsPort, true, startNameServer(t), store), authority,
-		[]string{"pebble.test"}, true, false, 0, 0)
-	server := httptest.NewTLSServer(front.Handler())
-	t.Cleanup(server.Close)
-	roots := filepath.Join(t.TempDir(), "acme-roots.pem")
-	block := &pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}
-	if err := os.WriteFile(roots, pem.EncodeToMemory(block), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	issued := x509.NewCertPool()
-	root, err := x509.ParseCertificate(authority.GetRootCert(0).DER)
+	server, err := build(t.TempDir())
 	if err != nil {
-		t.Fatal(err)
+		require.Missing(t, "an ACME server: "+err.Error())
 	}
-	issued.AddCert(root)
-	return Server{Directory: server.URL + wfe.DirectoryPath, Roots: roots, Issued: issued}
+	cmd := exec.Command(server, "-http", strconv.Itoa(httpPort), "-tls", strconv.Itoa(tlsPort))
+	cmd.Stderr = t.Output()
+	input, output := must.Get(cmd.StdinPipe())(t), must.Get(cmd.StdoutPipe())(t)
+	must.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = input.Close() // ends it
+		_ = cmd.Wait()    // the test is over
+	})
+	var started struct {
+		Directory string
+		Own, Root []byte
+	}
+	must.NoError(t, json.NewDecoder(output).Decode(&started))
+	roots := filepath.Join(t.TempDir(), "acme-roots.pem")
+	own := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: started.Own})
+	must.NoError(t, os.WriteFile(roots, own, 0o600))
+	issued := x509.NewCertPool()
+	issued.AddCert(must.Get(x509.ParseCertificate(started.Root))(t))
+	return Server{Directory: started.Directory, Roots: roots, Issued: issued}
 }
 
-// startNameServer starts a name server that resolves every name to this machine, and returns its address.
-func startNameServer(t *testing.T) string {
-	t.Helper()
-	socket, err := net.Listen("tcp", "127.0.0.1:0") // Pebble uses TCP
+// build builds the server into a folder and returns its path.
+func build(folder string) (string, error) {
+	root, err := program.ModuleRoot()
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
-	server := &dns.Server{Listener: socket, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, request *dns.Msg) {
-		response := new(dns.Msg).SetReply(request)
-		for _, q := range request.Question {
-			if q.Qtype == dns.TypeA {
-				header := dns.RR_Header{Name: q.Name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 1}
-				response.Answer = append(response.Answer, &dns.A{Hdr: header, A: net.IPv4(127, 0, 0, 1)})
-			}
-		}
-		_ = w.WriteMsg(response) // The test notices failures.
-	})}
-	go func() { _ = server.ActivateAndServe() }()
-	t.Cleanup(func() { _ = server.Shutdown() })
-	return socket.Addr().String()
+	path := filepath.Join(folder, "acme")
+	cmd := exec.Command("go", "build", "-o", path, ".")
+	cmd.Dir = filepath.Join(root, "tools", "acme")
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return path, nil
 }
