@@ -48,8 +48,8 @@ func (i Instant) String() string { return English.Format(i.Time, i.Layout) }
 
 // format is how a language writes dates and numbers.
 type format struct {
-	layouts           map[Layout]string // nil if they are the same
-	months, weekdays  []string          // nil if they are the same
+	layouts           map[Layout]string // only those that differ from English
+	months, weekdays  []string          // nil for English
 	shortMonths       []string
 	shortWeekdays     []string
 	thousands, point  string
@@ -58,6 +58,17 @@ type format struct {
 }
 
 var english = format{thousands: ",", point: ".", percent: "%", and: " and ", or: " or ", byteName: "bytes"}
+
+// american writes dates as the Unicode CLDR does for en-US.
+var american = format{
+	layouts: map[Layout]string{
+		DateTime: "Mon, Jan 2, 2006, 3:04 PM", Date: "Mon, Jan 2, 2006", Day: "Jan 2, 2006", ShortDay: "Jan 2",
+		LongDate: "Monday, January 2, 2006", LongDay: "January 2, 2006", WeekdayDate: "Monday, January 2",
+		ClockOnDay: "3:04 PM on Monday, January 2", ClockOnDate: "3:04 PM on Monday, January 2, 2006", Clock: "3:04 PM",
+		ShortTime: "Mon, Jan 2, 3:04 PM", ShortDate: "Mon, Jan 2",
+	},
+	thousands: ",", point: ".", percent: "%", and: " and ", or: " or ", byteName: "bytes",
+}
 
 var german = format{
 	layouts: map[Layout]string{
@@ -82,7 +93,10 @@ var names = regexp.MustCompile(`Monday|Mon|January|Jan`)
 func (l *Language) Format(at time.Time, layout Layout) string {
 	own, ok := l.format.layouts[layout]
 	if !ok {
-		return at.Format(string(layout))
+		own = string(layout)
+	}
+	if l.format.months == nil {
+		return at.Format(own)
 	}
 	var out strings.Builder
 	rest := own

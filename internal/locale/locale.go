@@ -36,12 +36,16 @@ type translation struct {
 
 // The languages.
 var (
-	English = &Language{Tag: "en", Name: "English", tag: language.English, format: english}
-	German  = load(&Language{Tag: "de", Name: "Deutsch", tag: language.German, format: german})
+	English  = &Language{Tag: "en", Name: "English (international)", tag: language.English, format: english}
+	American = &Language{Tag: "en-US", Name: "English (United States)", tag: language.AmericanEnglish, format: american}
+	German   = load(&Language{Tag: "de", Name: "Deutsch", tag: language.German, format: german})
 )
 
 // All returns the languages that people can choose, the default one first.
-func All() []*Language { return []*Language{English, German} }
+func All() []*Language { return []*Language{English, American, German} }
+
+// IsEnglish reports whether the texts are English. Dates may differ from those of [English].
+func (l *Language) IsEnglish() bool { return l.texts == nil }
 
 // ByTag returns the language with a BCP 47 tag, or nil.
 func ByTag(tag string) *Language {
@@ -53,7 +57,7 @@ func ByTag(tag string) *Language {
 	return nil
 }
 
-var matcher = language.NewMatcher([]language.Tag{English.tag, German.tag}) // in the order of All
+var matcher = language.NewMatcher([]language.Tag{English.tag, American.tag, German.tag}) // in the order of All
 
 // Match returns the best language for an Accept-Language header field (RFC 9110, section 12.5.4), or English.
 func Match(header string) *Language {

@@ -23,6 +23,9 @@ func TestFormat(t *testing.T) {
 		{"German date and time", de.Format(at, locale.DateTime), "Fr., 27. November 2026, 14:30"},
 		{"German day", de.Format(at, locale.Day), "27. Nov. 2026"},
 		{"German weekday", de.Format(at, locale.LongDate), "Freitag, 27. November 2026"},
+		{"American date and time", locale.American.Format(at, locale.DateTime), "Fri, Nov 27, 2026, 2:30 PM"},
+		{"American time", locale.American.Format(at, locale.Clock), "2:30 PM"},
+		{"American month", locale.American.Format(at, locale.Month), "November 2026"},
 		{"count", en.Count(1234567), "1,234,567"}, {"German count", de.Count(-1234567), "−1.234.567"},
 		{"rounded", en.Count(1.5), "2"}, {"missing", de.Count(missing), "–"},
 		{"decimal", de.Decimal(1234.5, 1), "1234,5"}, {"percent", en.Percent(0.123), "12.3%"},
@@ -68,6 +71,19 @@ func TestGermanAddress(t *testing.T) {
 			if found := informal.FindString(fmt.Sprint(text)); found != "" {
 				t.Errorf("%s: %q has %q", file, key, found)
 			}
+		}
+	}
+}
+
+// The dates of the United States need a browser that asks for them.
+func TestMatchRegion(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]*locale.Language{
+		"": locale.English, "en": locale.English, "en-GB,en;q=0.9": locale.English, "en-AU": locale.English,
+		"en-US,en;q=0.9": locale.American, "en;q=0.8,en-US": locale.American, "de-AT,en-US;q=0.5": locale.German, "fr": locale.English,
+	} {
+		if got := locale.Match(header); got != want {
+			t.Errorf("%q: %s, want %s", header, got.Tag, want.Tag)
 		}
 	}
 }

@@ -216,7 +216,7 @@ func TestCalendarHours(t *testing.T) {
 		b.open("/calendar?view=week&night=all&day=2027-10-31").shows(200, "02:00 CEST", "02:00 CET").contains(
 			`data-at="2027-10-31T02:00:00&#43;02:00"`, `data-at="2027-10-31T02:00:00&#43;01:00"`)
 		folded := b.open("/calendar?view=day&day=2027-06-15").shows(200, "Show the hours from 00:00 to 07:00",
-			"Show the hours from 22:00 to 24:00")
+			"Show the hours from 22:00 to 00:00")
 		if n := strings.Count(folded.source, "data-at="); n != 15 {
 			t.Errorf("%d hours are shown with the night folded, want 15", n)
 		}

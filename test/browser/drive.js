@@ -31,7 +31,7 @@ async function run(script) {
 
 // open opens a page with separate cookies. Pages may send requests only to the program and to the origins in alsoTo.
 async function open(browser, { alsoTo = [], ...options } = {}) {
-  const context = await browser.newContext({ baseURL: world.app_url, viewport: { width: 1000, height: 800 }, reducedMotion: 'reduce', ...options });
+  const context = await browser.newContext({ baseURL: world.app_url, viewport: { width: 1000, height: 800 }, reducedMotion: 'reduce', locale: 'en-GB', ...options });
   context.setDefaultTimeout(30_000); // Other tests may slow down the machine.
   const page = await context.newPage();
   page.complaints = [];

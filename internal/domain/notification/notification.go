@@ -283,7 +283,7 @@ func formatLimit(l *locale.Language, credits int64) string {
 
 // formatNumber formats a number. English numbers have no separators.
 func formatNumber(l *locale.Language, n int64) string {
-	if l == locale.English {
+	if l.IsEnglish() {
 		return strconv.FormatInt(n, 10)
 	}
 	return l.Count(n)

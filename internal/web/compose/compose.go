@@ -32,10 +32,12 @@ var files embed.FS
 
 var pages = shell.Parse(files,
 	template.FuncMap{
-		"clock": clock, "has": has[int64], "hasText": has[string], "often": often, "hour": hour, "anchor": anchor,
+		"has": has[int64], "hasText": has[string], "often": often, "anchor": anchor,
 		"places": preview.Places, "fieldOf": fieldOf,
 	}, func(l *locale.Language) template.FuncMap {
 		return template.FuncMap{
+			"clock":        func(at time.Time) string { return l.Format(at, locale.Clock) + at.Format(" (UTC-07:00)") },
+			"hour":         func(at time.Time) string { return l.Format(at, locale.Clock) },
 			"known":        func(text string) string { return shell.Text(l, text) },
 			"problem":      func(text string) string { return preview.ProblemText(l, text) },
 			"category":     func(name string) string { return l.T(categoryNames[name]) },

@@ -69,15 +69,16 @@ func (p *Handlers) showMonth(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
+	l := p.Language(r)
 	for i, span := range spans {
 		day := &shown.Weeks[i/weekDays][i%weekDays]
 		for _, entry := range span.Entries {
-			day.Times = append(day.Times, hour(entry.At.In(actor.OwnZone)))
+			day.Times = append(day.Times, l.Format(entry.At.In(actor.OwnZone), locale.Clock))
 		}
 		day.Excess = span.More
 	}
 	var page bytes.Buffer
-	if err := pages["compose"](p.Language(r)).ExecuteTemplate(&page, "month", shown); err != nil {
+	if err := pages["compose"](l).ExecuteTemplate(&page, "month", shown); err != nil {
 		p.ServerError(w, r, err)
 		return
 	}

@@ -84,7 +84,7 @@ func (w when) exact(zone *time.Location) (time.Time, error) {
 		local := at.In(zone)
 		err = apierr.Invalidf(apierr.MissingArgument, "second",
 			"On %s in %s, %s occurs twice because clocks go back. Choose which one you mean. Nothing is saved yet.",
-			locale.Instant{Time: local, Layout: locale.LongDay}, zone, local.Format(timeOnly))
+			locale.Instant{Time: local, Layout: locale.LongDay}, zone, locale.Instant{Time: local, Layout: locale.Clock})
 	}
 	return at, err
 }
@@ -123,11 +123,6 @@ func gapError(w when, zone *time.Location) error {
 	gap, _ := wall.Add(-time.Duration(before) * time.Second).In(zone).ZoneBounds()
 	return apierr.Invalidf(apierr.TimeDoesNotExist, "time",
 		"On %s, clocks in %s go from %s to %s, so this time does not exist. Choose another.",
-		locale.Instant{Time: gap.In(old), Layout: locale.LongDay}, zone, gap.In(old).Format(timeOnly), gap.In(zone).Format(timeOnly))
+		locale.Instant{Time: gap.In(old), Layout: locale.LongDay}, zone,
+		locale.Instant{Time: gap.In(old), Layout: locale.Clock}, locale.Instant{Time: gap.In(zone), Layout: locale.Clock})
 }
-
-// clock returns the time of day with the zone's offset.
-func clock(at time.Time) string { return at.Format("15:04 (UTC-07:00)") }
-
-// hour returns the time of day of an instant in its own zone.
-func hour(at time.Time) string { return at.Format(timeOnly) }

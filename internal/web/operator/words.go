@@ -88,7 +88,7 @@ func known[T ~string](l *locale.Language, texts map[T]locale.Key, value T) strin
 
 // translated returns a text of another package in a language, or in English if it has no translation.
 func translated(l *locale.Language, text string) string {
-	if l == locale.English || !l.Has(locale.Key(text)) {
+	if l.IsEnglish() || !l.Has(locale.Key(text)) {
 		return text
 	}
 	return l.T(locale.Key(text))

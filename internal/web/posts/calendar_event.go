@@ -75,7 +75,7 @@ func (p *Handlers) eventMaker(r *http.Request, entries []calendar.Entry, zone *t
 			e := event{Entry: entry, Details: details[entry.PostID]}
 			if !entry.At.IsZero() {
 				e.Local = entry.At.In(zone)
-				e.Clock = timeOfDay(e.Local, changes)
+				e.Clock = timeOfDay(l, e.Local, changes)
 			}
 			e.Look, e.Icon, e.State = e.describe(l)
 			movable := entry.Status == post.Draft && writer || entry.Status == post.Scheduled && publisher

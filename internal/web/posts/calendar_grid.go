@@ -169,9 +169,9 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 		view.Week = shown.week()
 	}
 	if view.View != monthView {
-		view.Rows = shown.addHours(view.Days, bounds)
+		view.Rows = shown.addHours(p.Language(r), view.Days, bounds)
 		if view.Night == "" {
-			view.Rows = foldNights(view.Days, view.Rows)
+			view.Rows = foldNights(p.Language(r), view.Days, view.Rows)
 		}
 		markQuiet(view.Days, view.Rows)
 	}
@@ -218,7 +218,7 @@ func slotsOn(planned []calendar.Entry, date time.Time) []calendar.Entry {
 
 // addHours distributes the posts of days over hours and returns the rows. A row is an hour of the clock. If clocks go back,
 // the repeated hour has two rows. If they go forward, the skipped hour has a row only if another day has the hour.
-func (p period) addHours(days []calendarDay, bounds []time.Time) []hourRow {
+func (p period) addHours(l *locale.Language, days []calendarDay, bounds []time.Time) []hourRow {
 	starts := make([]map[hourRow]time.Time, len(days))
 	for i := range days {
 		starts[i] = hourStarts(bounds[i], bounds[i+1], p.zone)
@@ -226,7 +226,7 @@ func (p period) addHours(days []calendarDay, bounds []time.Time) []hourRow {
 	rows := []hourRow{}
 	for n := range 2 * 24 {
 		row := hourRow{hour: n / 2, second: n%2 == 1}
-		if row.Label = row.label(starts); row.Label == "" {
+		if row.Label = row.label(l, starts); row.Label == "" {
 			continue
 		}
 		quiet := row.hour < morning || row.hour >= night
@@ -247,7 +247,7 @@ func (p period) addHours(days []calendarDay, bounds []time.Time) []hourRow {
 }
 
 // foldNights combines each run of quiet hours at night into one row.
-func foldNights(days []calendarDay, rows []hourRow) []hourRow {
+func foldNights(l *locale.Language, days []calendarDay, rows []hourRow) []hourRow {
 	out, hours := []hourRow{}, make([][]dayHour, len(days))
 	for from := 0; from < len(rows); {
 		to := from + 1
@@ -257,7 +257,7 @@ func foldNights(days []calendarDay, rows []hourRow) []hourRow {
 		row := rows[from]
 		row.Night = to-from > 1
 		if row.Night {
-			row.Until = "24:00"
+			row.Until = timeOfDay(l, time.Time{}, false) // midnight
 			if to < len(rows) {
 				row.Until = rows[to].Label
 			}
@@ -292,16 +292,16 @@ func markQuiet(days []calendarDay, rows []hourRow) {
 
 // label returns the time at which the hour of a row starts, with the zone's abbreviation if a day has the hour twice,
 // or "" if no day has it.
-func (h hourRow) label(starts []map[hourRow]time.Time) string {
+func (h hourRow) label(l *locale.Language, starts []map[hourRow]time.Time) string {
 	out := ""
 	for _, day := range starts {
 		at, ok := day[h]
 		_, twice := day[hourRow{hour: h.hour, second: true}]
 		switch {
 		case ok && twice:
-			return at.Format("15:04 MST")
+			return timeOfDay(l, at, true)
 		case ok && out == "":
-			out = at.Format("15:04")
+			out = timeOfDay(l, at, false)
 		}
 	}
 	return out
@@ -360,9 +360,9 @@ func clockChange(long time.Duration) locale.Key {
 }
 
 // timeOfDay returns the time of day, with the zone's abbreviation on days when it may occur twice.
-func timeOfDay(at time.Time, changes bool) string {
+func timeOfDay(l *locale.Language, at time.Time, changes bool) string {
 	if changes {
-		return at.Format("15:04 MST")
+		return l.Format(at, locale.Clock) + at.Format(" MST")
 	}
-	return at.Format("15:04")
+	return l.Format(at, locale.Clock)
 }

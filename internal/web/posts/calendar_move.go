@@ -177,7 +177,7 @@ func approvalAgain(l *locale.Language, before, after post.Record) string {
 // movedTime returns a time, with the zone's abbreviation on days when clocks change.
 func movedTime(l *locale.Language, at time.Time) string {
 	from, to := teamtime.Day(at, at.Location())
-	return l.Format(at, locale.Date) + ", " + timeOfDay(at, clockChange(to.Sub(from)) != "")
+	return l.Format(at, locale.Date) + ", " + timeOfDay(l, at, clockChange(to.Sub(from)) != "")
 }
 
 // quickView is a post's summary in the calendar.

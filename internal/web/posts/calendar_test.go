@@ -7,6 +7,7 @@ import (
 
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/calendar"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 // date returns midnight UTC of a date.
@@ -72,7 +73,7 @@ func TestAddHours(t *testing.T) {
 			days = append(days, d)
 		}
 		labels, hours, posts := []string{}, 0, 0
-		for n, row := range shown.addHours(days, bounds) {
+		for n, row := range shown.addHours(locale.English, days, bounds) {
 			labels = append(labels, row.Label)
 			hour := days[last].Hours[n]
 			if !hour.Start.IsZero() {

@@ -78,7 +78,7 @@ var fraction = regexp.MustCompile(`^\d+\.\d+(:1)?$`)
 // ProblemText returns the text of what a network rejects in a language, or in English if it has no translation. It names
 // no fields of the API.
 func ProblemText(l *locale.Language, text string) string {
-	if l != locale.English {
+	if !l.IsEnglish() {
 		problems, _ := forms()
 		text = translate(l, problems, text)
 	}

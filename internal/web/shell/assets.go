@@ -35,8 +35,11 @@ var assets = func() map[string]asset {
 		out[path.Base(name)] = newAsset(path.Base(name), mustRead(name))
 	}
 	out[stylesheet] = newAsset(stylesheet, joinStyles(out))
-	for _, l := range locale.All()[1:] {
+	for _, l := range locale.All() {
 		name := textScript(l)
+		if l.IsEnglish() {
+			continue
+		}
 		out[name] = newAsset(name, bytes.Replace(mustRead("assets/text.js"), []byte("self.texts = {}"),
 			[]byte("self.texts = "+string(l.Scripts())), 1))
 	}
@@ -45,7 +48,7 @@ var assets = func() map[string]asset {
 
 // textScript returns the name of the asset that translates the texts of scripts.
 func textScript(l *locale.Language) string {
-	if l == locale.English {
+	if l.IsEnglish() {
 		return "text.js"
 	}
 	return "text-" + l.Tag + ".js"

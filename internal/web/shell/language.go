@@ -33,7 +33,7 @@ func Texts(l *locale.Language, notes []string) []string {
 
 // Text returns a text of an operation in a language, or in English if it has no translation.
 func Text(l *locale.Language, text string) string {
-	if l == locale.English || !l.Has(locale.Key(text)) {
+	if l.IsEnglish() || !l.Has(locale.Key(text)) {
 		return text
 	}
 	return l.T(locale.Key(text))
@@ -49,7 +49,7 @@ func Detail(l *locale.Language, err error) string {
 	case l == locale.English: // also if a number is not formatted like those of pages
 	case e.Format != "" && l.Has(locale.Key(e.Format)):
 		return l.T(locale.Key(e.Format), e.Args...)
-	case l.Has(locale.Key(e.Detail)):
+	case !l.IsEnglish() && l.Has(locale.Key(e.Detail)):
 		return l.T(locale.Key(e.Detail))
 	}
 	return e.Detail
