@@ -121,6 +121,14 @@ func (l *Language) Format(at time.Time, layout Layout) string {
 	return out.String() + at.Format(rest)
 }
 
+// Days returns two days of one month: 23 – 29 November 2026.
+func (l *Language) Days(from, to time.Time) string {
+	if l == American {
+		return l.Format(from, "January 2") + " – " + l.Format(to, "2, 2006")
+	}
+	return l.Format(from, DayNumber) + " – " + l.Format(to, LongDay)
+}
+
 // Count returns a number, rounded to a whole one, with thousands separators, or a dash if it is missing.
 func (l *Language) Count(value any) string {
 	n, ok := whole(value)

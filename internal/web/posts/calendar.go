@@ -222,7 +222,7 @@ func (v *calendarView) name(l *locale.Language, shown period) {
 	case v.View == dayView:
 		v.Title = l.Format(from, locale.LongDate)
 	case v.View == weekView && from.Month() == last.Month():
-		v.Title = l.Format(from, locale.DayNumber) + " – " + l.Format(last, locale.LongDay)
+		v.Title = l.Days(from, last)
 	case v.View == weekView:
 		v.Title = l.Format(from, locale.ShortDay) + " – " + l.Format(last, locale.Day)
 	case shown.rolling:

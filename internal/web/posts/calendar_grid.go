@@ -3,6 +3,7 @@ package posts
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"pressroom.example/pressroom/internal/domain/post/calendar"
@@ -106,6 +107,7 @@ type (
 		Label string
 		Night bool
 		Until string // where folded hours end, such as 07:00; empty for a single hour
+		Short string // the folded hours, such as 00 – 07 or 12 – 7 AM
 
 		hour   int
 		second bool // the hour that occurs again because clocks go back
@@ -246,6 +248,15 @@ func (p period) addHours(l *locale.Language, days []calendarDay, bounds []time.T
 	return rows
 }
 
+// shortHours returns hours without minutes, and with AM or PM once if both have the same.
+func shortHours(from, until string) string {
+	from, until = strings.Replace(from, ":00", "", 1), strings.Replace(until, ":00", "", 1)
+	if _, half, ok := strings.Cut(until, " "); ok {
+		from = strings.TrimSuffix(from, " "+half)
+	}
+	return from + " – " + until
+}
+
 // foldNights combines each run of quiet hours at night into one row.
 func foldNights(l *locale.Language, days []calendarDay, rows []hourRow) []hourRow {
 	out, hours := []hourRow{}, make([][]dayHour, len(days))
@@ -261,6 +272,7 @@ func foldNights(l *locale.Language, days []calendarDay, rows []hourRow) []hourRo
 			if to < len(rows) {
 				row.Until = rows[to].Label
 			}
+			row.Short = shortHours(row.Label, row.Until)
 		}
 		out = append(out, row)
 		for i := range days {
