@@ -142,7 +142,7 @@ func TestQuickView(t *testing.T) {
 		if n := strings.Count(p.text(), "on the quay"); n < 10 || n > 30 {
 			t.Errorf("the text appears %d times", n)
 		}
-		form := p.form("Move")
+		form := p.form("Reschedule")
 		if form.values.Get("date") != "2027-06-15" || form.values.Get("time") != "12:00" {
 			t.Errorf("the form begins with %v", form.values)
 		}

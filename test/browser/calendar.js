@@ -54,7 +54,7 @@ run(async (browser) => {
   await page.keyboard.press('Enter');
   await summary.locator('summary').press('Enter');
   await summary.getByLabel('Time').fill('16:15');
-  await summary.getByRole('button', { name: 'Move' }).press('Enter');
+  await summary.getByRole('button', { name: 'Reschedule' }).press('Enter');
   await page.locator('#moved').getByText(/moved to .*, 16:15\.$/).waitFor();
   assert.equal(await page.locator(':focus').textContent(), 'Undo');
 

@@ -51,9 +51,9 @@ func WritePicture(w http.ResponseWriter, r *http.Request, found analytics.Pictur
 // initialsImage returns an image of the initials of an account's name.
 func initialsImage(p analytics.Picture) []byte {
 	var out bytes.Buffer
-	out.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" fill="#d3e9e1"/>` +
-		`<text x="32" y="33" dy=".35em" text-anchor="middle" font-family="system-ui, sans-serif" font-size="24" ` +
-		`font-weight="600" fill="#0a5543">`)
+	out.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><style>rect{fill:#d3e9e1}text{fill:#0a5543}` +
+		`@media(prefers-color-scheme:dark){rect{fill:#1d4036}text{fill:#7cc9b4}}</style><rect width="64" height="64"/>` +
+		`<text x="32" y="33" dy=".35em" text-anchor="middle" font-family="system-ui, sans-serif" font-size="24" font-weight="600">`)
 	_ = xml.EscapeText(&out, []byte(strings.ToUpper(shell.Initials(cmp.Or(p.Name, p.Username))))) // a buffer never fails
 	out.WriteString(`</text></svg>`)
 	return out.Bytes()

@@ -230,11 +230,29 @@ func (v *calendarView) name(l *locale.Language, shown period) {
 		if from.Month() == last.Month() {
 			v.Title = l.Format(from, locale.Month)
 		}
-		before, next = from, last.AddDate(0, 0, 1)
+		this := firstOf(shown.today)
+		before, next = this, this.AddDate(0, 1, 0)
 	default:
-		first := shown.day.AddDate(0, 0, 1-shown.day.Day())
+		first, this := firstOf(shown.day), firstOf(shown.today)
 		v.Title = l.Format(first, locale.Month)
 		before, next = first.AddDate(0, -1, 0), first.AddDate(0, 1, 0)
+		switch { // the weeks from today are between the current and the next month
+		case first.Equal(this):
+			next = time.Time{}
+		case before.Equal(this):
+			before = time.Time{}
+		}
 	}
-	v.Before, v.Next = before.Format(time.DateOnly), next.Format(time.DateOnly)
+	v.Before, v.Next = dateOrToday(before), dateOrToday(next)
+}
+
+// firstOf returns the first day of a date's month.
+func firstOf(date time.Time) time.Time { return date.AddDate(0, 0, 1-date.Day()) }
+
+// dateOrToday returns a date as in a query, or "" for the zero time.
+func dateOrToday(date time.Time) string {
+	if date.IsZero() {
+		return ""
+	}
+	return date.Format(time.DateOnly)
 }

@@ -1,6 +1,7 @@
 package posts
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -129,13 +130,7 @@ func (h dayHour) Half() bool { return len(h.Events) > 0 && h.Events[0].Local.Min
 // fillCalendar reads the posts of the period.
 func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter calendar.Filter, shown period) error {
 	ctx, team := r.Context(), shell.VisitorOf(r.Context()).Team.ID
-	from, bounds := shown.bounds()
-	spans, err := calendar.Spans(ctx, p.DB, team, filter, bounds, shown.most())
-	if err != nil {
-		return err
-	}
-	planned, err := calendar.ListPlanned(ctx, p.DB, team, filter, from.Format(time.DateOnly),
-		from.AddDate(0, 0, len(spans)).Format(time.DateOnly), shown.most()*len(spans))
+	read, err := p.read(ctx, team, filter, shown)
 	if err != nil {
 		return err
 	}
@@ -145,11 +140,7 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 			return err
 		}
 	}
-	entries := slices.Concat(planned, drafts)
-	for _, span := range spans {
-		entries = append(entries, span.Entries...)
-	}
-	events, err := p.eventMaker(r, entries, shown.zone)
+	events, err := p.eventMaker(r, slices.Concat(read.entries(), drafts), shown.zone)
 	if err != nil {
 		return err
 	}
@@ -157,19 +148,18 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 		drafts = drafts[:maxShownDrafts]
 	}
 	view.Drafts = events(drafts, false)
-	view.ZoneCode, view.Empty = bounds[0].In(shown.zone).Format("MST"), true
-	for i, span := range spans {
-		d := shown.newDay(from.AddDate(0, 0, i), span)
-		d.Events = events(span.Entries, d.Changes != "")
-		d.AnyTime = events(slotsOn(planned, d.Date), false)
-		d = d.limit(shown.most())
+	view.Days, view.Empty = shown.days(read, events), true
+	for _, d := range view.Days {
 		view.Empty = view.Empty && d.Count() == 0
-		view.Upcoming = view.Upcoming || slices.ContainsFunc(span.Entries, func(s calendar.Entry) bool { return s.IsOccurrence })
-		view.Days = append(view.Days, d)
+		view.Upcoming = view.Upcoming || slices.ContainsFunc(d.Events, func(e event) bool { return e.IsOccurrence })
 	}
 	if view.View == dayView {
-		view.Week = shown.week()
+		if view.Week, err = p.week(r, team, filter, shown); err != nil {
+			return err
+		}
 	}
+	_, bounds := shown.bounds()
+	view.ZoneCode = bounds[0].In(shown.zone).Format("MST")
 	if view.View != monthView {
 		view.Rows = shown.addHours(p.Language(r), view.Days, bounds)
 		if view.Night == "" {
@@ -180,16 +170,58 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 	return nil
 }
 
-// week returns the days of the week that contains the period's day, without posts.
-func (p period) week() []calendarDay {
-	p.view = weekView
-	from, n := p.dates()
-	out := make([]calendarDay, n)
-	for i := range out {
-		out[i] = p.newDay(from.AddDate(0, 0, i), calendar.Span{})
-		out[i].Changes = ""
+// scheduled is the posts of a period.
+type scheduled struct {
+	spans   []calendar.Span  // of each day
+	planned []calendar.Entry // for a date without a time
+}
+
+// entries returns all posts.
+func (s scheduled) entries() []calendar.Entry {
+	out := slices.Clone(s.planned)
+	for _, span := range s.spans {
+		out = append(out, span.Entries...)
 	}
 	return out
+}
+
+// read reads the posts of a period.
+func (p *Handlers) read(ctx context.Context, team int64, filter calendar.Filter, shown period) (scheduled, error) {
+	from, bounds := shown.bounds()
+	spans, err := calendar.Spans(ctx, p.DB, team, filter, bounds, shown.most())
+	if err != nil {
+		return scheduled{}, err
+	}
+	planned, err := calendar.ListPlanned(ctx, p.DB, team, filter, from.Format(time.DateOnly),
+		from.AddDate(0, 0, len(spans)).Format(time.DateOnly), shown.most()*len(spans))
+	return scheduled{spans, planned}, err
+}
+
+// days returns the days of the period with their posts.
+func (p period) days(read scheduled, events func([]calendar.Entry, bool) []event) []calendarDay {
+	from, _ := p.dates()
+	out := make([]calendarDay, len(read.spans))
+	for i, span := range read.spans {
+		d := p.newDay(from.AddDate(0, 0, i), span)
+		d.Events = events(span.Entries, d.Changes != "")
+		d.AnyTime = events(slotsOn(read.planned, d.Date), false)
+		out[i] = d.limit(p.most())
+	}
+	return out
+}
+
+// week returns the days of the week that contains the period's day.
+func (p *Handlers) week(r *http.Request, team int64, filter calendar.Filter, shown period) ([]calendarDay, error) {
+	shown.view = weekView
+	read, err := p.read(r.Context(), team, filter, shown)
+	if err != nil {
+		return nil, err
+	}
+	events, err := p.eventMaker(r, read.entries(), shown.zone)
+	if err != nil {
+		return nil, err
+	}
+	return shown.days(read, events), nil
 }
 
 // newDay returns a day without posts.

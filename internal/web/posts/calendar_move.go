@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/analytics"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/calendar"
 	"pressroom.example/pressroom/internal/locale"
@@ -183,6 +184,7 @@ func movedTime(l *locale.Language, at time.Time) string {
 // quickView is a post's summary in the calendar.
 type quickView struct {
 	event
+	analytics.PostSums
 
 	Team       int64
 	Caption    string
@@ -217,8 +219,13 @@ func (p *Handlers) quick(w http.ResponseWriter, r *http.Request) {
 		p.ServerError(w, r, err)
 		return
 	}
+	sums, err := p.analytics.SumByPost(r.Context(), held.TeamID, []string{held.ID})
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
 	v := shell.VisitorOf(r.Context())
-	view := quickView{event: events([]calendar.Entry{entry}, false)[0], Team: held.TeamID, Caption: cut(maxQuickText, held.Caption),
+	view := quickView{event: events([]calendar.Entry{entry}, false)[0], PostSums: sums[held.ID], Team: held.TeamID, Caption: cut(maxQuickText, held.Caption),
 		Back: queryOf(r.URL.Query()).Here(), Date: held.PlannedDay,
 		Editable: held.CheckComposable() == nil && v.Is(shell.Writers)}
 	view.Movable = view.Editable && !held.IsTemplate && (held.Status == post.Draft || v.Is(shell.Publishers))

@@ -42,6 +42,23 @@ func TestPeriodDates(t *testing.T) {
 	}
 }
 
+// The months and the weeks from today are one sequence, so that a step back leads to where a step forward began.
+func TestMonthSteps(t *testing.T) {
+	t.Parallel()
+	today, days := date(t, "2026-11-28"), []string{"2026-10-01", "2026-11-01", "", "2026-12-01", "2027-01-01"}
+	for i, day := range days {
+		shown := period{view: monthView, day: today, today: today, rolling: day == ""}
+		if day != "" {
+			shown.day = date(t, day)
+		}
+		v := calendarView{calendarQuery: calendarQuery{View: monthView}}
+		v.name(locale.English, shown)
+		if i > 0 && v.Before != days[i-1] || i+1 < len(days) && v.Next != days[i+1] {
+			t.Errorf("from %q to %q and %q", day, v.Before, v.Next)
+		}
+	}
+}
+
 // The grid of a day has a row for each hour, even if the clocks change.
 func TestAddHours(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ const half = 30 * 60e3;
 let dragged = null;
 let marked = null;
 let beside = null; // position of the post whose summary is shown
+let pointer = 0; // where the post was clicked, from the left
 
 // spotOf returns the day, hour or list of drafts under a drag event.
 function spotOf(event) {
@@ -176,6 +177,7 @@ document.addEventListener('click', async (event) => {
   quick.replaceChildren(...parts);
   quick.showPopover();
   beside = link.closest('.event').getBoundingClientRect();
+  pointer = event.detail > 0 ? event.clientX : beside.left;
   place();
   quick.focus();
 });
@@ -186,13 +188,20 @@ quick.addEventListener('toggle', (event) => {
   if (event.target !== quick && event.target.open) quick.querySelector('[name=date]').focus();
 }, true);
 
-// place moves the summary next to a post, within the window. On a narrow screen, the summary is at the bottom.
+// place moves the summary next to a post, within the window. If the post fills the calendar, the summary is below or above it.
+// On a narrow screen, the summary is at the bottom.
 function place() {
   if (!beside || !quick.matches(':popover-open')) return;
   const gap = 8;
   const { width, height } = quick.getBoundingClientRect();
-  const right = beside.right + gap;
-  const fits = right + width + gap <= innerWidth;
-  quick.style.left = `${fits ? right : Math.max(gap, beside.left - width - gap)}px`;
-  quick.style.top = `${Math.max(gap, Math.min(beside.top, innerHeight - height - gap))}px`;
+  const edge = calendar().getBoundingClientRect().left;
+  let left = beside.right + gap;
+  let { top } = beside;
+  if (left + width + gap > innerWidth) left = beside.left - width - gap;
+  if (left < edge) {
+    left = Math.min(Math.max(edge, pointer - width), innerWidth - width - gap);
+    top = beside.bottom + gap + height <= innerHeight ? beside.bottom + gap : beside.top - height - gap;
+  }
+  quick.style.left = `${left}px`;
+  quick.style.top = `${Math.max(gap, Math.min(top, innerHeight - height - gap))}px`;
 }
