@@ -134,8 +134,8 @@ func TestComposerCreatorInfo(t *testing.T) {
 		link, _ := c.callTool(t, "get_connect_link", map[string]any{"platform": "tiktok"})["url"].(string)
 		id := must.Get(fixture.ConnectByConsent(t.Context(), h.Server, c.people[access.Owner].ID, "tiktok", link, "mira.keller"))(t)
 		b := c.as(t, access.Editor)
-		b.open("/posts/new?account="+c.id()).shows(http.StatusOK, "TikTok options").lacks("TikTok says about")
-		b.open(fmt.Sprint("/posts/new?account=", id)).shows(http.StatusOK, "TikTok says about mira.keller", "Audiences: Everyone",
+		b.open("/posts/new?account="+c.id()).shows(http.StatusOK, "TikTok options").lacks("Videos up to")
+		b.open(fmt.Sprint("/posts/new?account=", id)).shows(http.StatusOK, "Videos up to",
 			"Turned off: duets, stitches")
 		link, _ = c.callTool(t, "get_connect_link", map[string]any{"platform": "tiktok"})["url"].(string)
 		busy := must.Get(fixture.ConnectByConsent(t.Context(), h.Server, c.people[access.Owner].ID, "tiktok", link, "busy.bistro"))(t)
@@ -183,8 +183,8 @@ func TestComposerVideoLimit(t *testing.T) {
 			return err
 		}))
 		b := c.as(t, access.Editor)
-		page := b.open(address).shows(http.StatusOK, "TikTok says about harbour.coffee",
-			"TikTok says about mira.keller", "TikTok says about atelier.blau", "TikTok says about studio.north")
+		page := b.open(address).shows(http.StatusOK, "harbour.coffee : Videos up to",
+			"mira.keller : Videos up to", "atelier.blau : Videos up to", "studio.north : Videos up to")
 		f := page.form("Save draft").fill("caption", "A film")
 		f.values.Set("media", fmt.Sprint(film)) // uploaded by the script of the page
 		if preview := b.send(http.MethodPost, "/posts/preview", f.values).source; strings.Count(preview, tooLong) != 1 {

@@ -223,7 +223,7 @@ async function writeByKeyboard(browser) {
   await page.keyboard.press('Space');
   await page.getByRole('button', { name: 'Check', exact: true }).focus();
   await page.keyboard.press('Enter');
-  await page.getByText('16 of 300 characters').waitFor();
+  await page.locator('#tallies', { hasText: '16 / 300' }).waitFor();
   await page.getByRole('button', { name: 'Save draft' }).focus();
   await page.keyboard.press('Enter');
   await page.getByText('Saved.').waitFor();
@@ -333,7 +333,7 @@ async function returnToForm(page) {
   await page.goto('/posts'); // No dialog asks for confirmation, because nothing is lost.
   do await page.goto('/posts/new'); while (await page.getByText('In the middle of a sentence').count() === 0); // It may be stored late.
   await look(page, 'compose-unsaved');
-  await page.getByText(/^You have \d+ unfinished posts?$/).click();
+  await page.getByText(/^\d+ unsaved posts?$/).click();
   await page.getByRole('link', { name: 'Restore' }).first().click();
   assert.equal(await page.getByLabel('Text', { exact: true }).inputValue(), 'In the middle of a sentence');
   assert.ok(await page.locator('input[name=account]').first().isChecked());

@@ -151,6 +151,12 @@ type creator struct {
 	Username string
 }
 
+// Limits returns what the settings limit, without the audiences, of which the form offers only the possible ones.
+func (c creator) Limits() string {
+	_, limits, _ := strings.Cut(c.Text, ". ")
+	return strings.Replace(limits, "Longest video: ", "Videos up to ", 1)
+}
+
 // limited are the options of a post that the settings of an account can forbid.
 func limited() []string {
 	out := []string{"comment", "duet", "stitch"}

@@ -28,10 +28,22 @@ type option struct {
 	Name  locale.Key
 }
 
+// unit is a unit of intervals, or none.
+type unit struct {
+	option
+
+	One         locale.Key // the name after the number one
+	Rule, Rules locale.Key // an interval of one unit, and of several
+}
+
 // often returns the options for recurrence.
-func often() []option {
-	return []option{{"", "Does not repeat"}, {"daily", "Every day"}, {"weekly", "Every week"},
-		{"monthly", "Every month"}}
+func often() []unit {
+	return []unit{
+		{option: option{"", "Does not repeat"}},
+		{option{"daily", "days|interval"}, "day|interval", "Every day", "Every %s days"},
+		{option{"weekly", "weeks|interval"}, "week|interval", "Every week", "Every %s weeks"},
+		{option{"monthly", "months|interval"}, "month|interval", "Every month", "Every %s months"},
+	}
 }
 
 // weekday is a day of the week.

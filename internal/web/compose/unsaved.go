@@ -20,11 +20,10 @@ import (
 )
 
 const (
-	unsavedLife    = 30 * 24 * time.Hour // an unsaved form is deleted after this time
-	unsavedForms   = 20                  // of a person; older ones are deleted
-	unsavedOffered = 3                   // on one page
-	maxUnsaved     = 512 << 10           // size of a form in bytes
-	excerptLength  = 80                  // of an offered form's text, in characters
+	unsavedLife   = 30 * 24 * time.Hour // an unsaved form is deleted after this time
+	unsavedForms  = 20                  // of a person; older ones are deleted
+	maxUnsaved    = 512 << 10           // size of a form in bytes
+	excerptLength = 80                  // of an offered form's text, in characters
 )
 
 // alreadySubmitted is the text for a form that cannot be kept.
@@ -173,8 +172,7 @@ func (p *Handlers) unsaved(r *http.Request, id string, zone *time.Location) ([]u
 	if err != nil {
 		return nil, fmt.Errorf("reading unsaved forms: %w", err)
 	}
-	out = slices.DeleteFunc(out, func(f unsavedForm) bool { return f.Path == "" })
-	return out[:min(len(out), unsavedOffered)], nil
+	return slices.DeleteFunc(out, func(f unsavedForm) bool { return f.Path == "" }), nil
 }
 
 // restoreUnsaved shows the unsaved form that the query names. It reports false if the query names none.

@@ -42,6 +42,11 @@ var problemForms = []locale.Key{
 	"Audiences: %s. Longest video: %s seconds. Turned off: %s",
 	"Audiences: %s. Longest video: %s seconds",
 	"Audiences: %s. Turned off: %s",
+	"Videos up to %s minutes. Turned off: %s",
+	"Videos up to %s minutes",
+	"Videos up to %s seconds. Turned off: %s",
+	"Videos up to %s seconds",
+	"Turned off: %s",
 	"Audiences: %s",
 	"This account does not offer the audience “%s”. Choose from: %s.",
 }

@@ -3,6 +3,8 @@
 
 const emojiButton = document.getElementById('emoji-button');
 const emojiPanel = document.getElementById('emoji');
+const oftenKey = 'emoji-often';
+const oftenShown = 16;
 let emojiAt = null; // the field and the position of the next emoji
 
 // loadEmoji fills the panel once.
@@ -19,17 +21,30 @@ async function loadEmoji() {
     event.stopPropagation(); // the search is not part of the post
     findEmoji(event.target.value);
   });
-  findEmoji('');
+}
+
+// timesUsed returns how often this browser added each emoji.
+const timesUsed = () => JSON.parse(localStorage.getItem(oftenKey) ?? '{}');
+
+// showOften shows the emoji that were added most often.
+function showOften() {
+  const section = emojiPanel.querySelector('[data-often]');
+  if (!section) return;
+  const all = [...emojiPanel.querySelectorAll('[data-category] [data-emoji]')];
+  const often = Object.entries(timesUsed()).sort((a, b) => b[1] - a[1]).map(([text]) => all.find((button) => button.textContent === text));
+  section.querySelector('.emoji-grid').replaceChildren(...often.filter(Boolean).slice(0, oftenShown).map((button) => button.cloneNode(true)));
 }
 
 const emojiShown = () => [...emojiPanel.querySelectorAll('[data-emoji]')].filter((button) => !button.hidden);
 
 // findEmoji shows the emoji that match a search. Each word of the search must be the start of a word of the emoji.
 function findEmoji(search) {
+  if (!emojiPanel.querySelector('.none')) return; // not loaded
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   for (const button of emojiPanel.querySelectorAll('[data-emoji]')) {
     const names = `${button.title} ${button.dataset.emoji}`.toLowerCase().split(' ');
-    button.hidden = !words.every((word) => names.some((name) => name.startsWith(word)));
+    const repeated = words.length > 0 && button.closest('[data-often]');
+    button.hidden = repeated || !words.every((word) => names.some((name) => name.startsWith(word)));
   }
   for (const category of emojiPanel.querySelectorAll('section')) category.hidden = !category.querySelector('[data-emoji]:not([hidden])');
   emojiPanel.querySelector('.none').hidden = emojiShown().length > 0;
@@ -53,6 +68,8 @@ emojiButton.addEventListener('click', async () => {
   const field = textShown();
   emojiAt = { field, at: field.selectionEnd };
   await loadEmoji();
+  showOften();
+  findEmoji(emojiPanel.querySelector('input')?.value ?? '');
   emojiPanel.querySelector('input')?.focus({ preventScroll: true });
   emojiPanel.scrollIntoView({ block: 'nearest' });
 });
@@ -62,12 +79,18 @@ function addEmoji(button) {
   const at = emojiAt?.field === field ? Math.min(emojiAt.at, field.value.length) : field.selectionEnd;
   write(field, button.textContent, at, at);
   emojiAt = { field, at: at + button.textContent.length };
+  const times = timesUsed();
+  localStorage.setItem(oftenKey, JSON.stringify({ ...times, [button.textContent]: (times[button.textContent] ?? 0) + 1 }));
 }
 
 form.addEventListener('focusout', (event) => { if (isText(event.target)) emojiAt = { field: event.target, at: event.target.selectionEnd }; });
 emojiPanel.addEventListener('click', (event) => {
   const button = event.target.closest('[data-emoji]');
   if (button) addEmoji(button);
+  const jump = event.target.closest('[data-jump]');
+  if (!jump) return;
+  const list = emojiPanel.querySelector('.found');
+  list.scrollTop = emojiPanel.querySelectorAll('[data-category]')[jump.dataset.jump].offsetTop;
 });
 
 // nearest returns the emoji in the row above or below another one that is closest to it.

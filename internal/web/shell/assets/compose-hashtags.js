@@ -57,7 +57,6 @@ hashtagButton.addEventListener('click', async () => {
   arrangeLists();
   document.getElementById('hashtag-search')?.focus();
 });
-document.getElementById('media-button').addEventListener('click', () => document.getElementById('files').click());
 
 const recentKey = 'pressroom hashtag lists';
 const recentLists = () => JSON.parse(localStorage.getItem(recentKey) ?? '[]');

@@ -3,7 +3,8 @@
 'use strict';
 
 const narrow = matchMedia('(max-width: 40rem)');
-const views = [...form.querySelectorAll('[data-show]')];
+const views = [...document.querySelectorAll('[data-show]')];
+document.querySelector('.switch').hidden = false;
 const timeField = (field) => field?.closest('#when');
 
 function showView(name) {

@@ -45,6 +45,7 @@ function show(success = '') {
   if (failed.length > 0) state.textContent = translate('Not uploaded: %s. %s Try again, or discard the files to save without them.', names(failed), reason);
   else if (sending) state.textContent = after ? translate('Uploading %s. “%s” is next.', names(waiting), labelOf(after)) : translate('Uploading %s. You can keep writing.', names(waiting));
   else state.textContent = success;
+  state.classList.toggle('toast', success !== '' && state.textContent === success);
 }
 
 function add(files) {

@@ -36,6 +36,8 @@ form.addEventListener('input', (event) => {
   else delete event.target.dataset.follows;
 }, { capture: true });
 
+const networkOf = (account) => form.querySelector(`input[name=account][value="${account}"]`).closest('.account-chip').querySelector('.network-name').textContent.trim();
+
 // tabFor returns a new tab for an account. It looks like the account's chip.
 function tabFor(account) {
   const tab = document.createElement('button');
@@ -50,8 +52,8 @@ function tabFor(account) {
   }
   const chip = form.querySelector(`input[name=account][value="${account}"]`).closest('.account-chip');
   const logo = chip.querySelector('.net')?.cloneNode(true);
-  const network = chip.querySelector('.network-name').textContent.trim();
-  const same = chosen().filter((other) => form.querySelector(`input[name=account][value="${other}"]`).closest('.account-chip').querySelector('.network-name').textContent.trim() === network);
+  const network = networkOf(account);
+  const same = chosen().filter((other) => networkOf(other) === network);
   const dot = document.createElement('span');
   dot.className = 'dot';
   tab.append(...logo ? [logo] : [], same.length > 1 ? `${network} ${chip.querySelector('bdi').textContent}` : network, dot);
@@ -91,7 +93,7 @@ function showVersions() {
   for (const details of all) showVersion(details, details.dataset.account === version);
   showOptions(offered);
   showTools();
-  showDestination();
+  showMedia();
   for (const tally of document.querySelectorAll('#tallies li')) tally.hidden = version !== '' && tally.dataset.account !== version;
 }
 
@@ -106,7 +108,10 @@ function showOptions(offered) {
   }
   for (const text of form.querySelectorAll('[data-chosen]')) {
     const field = document.getElementById(text.dataset.chosen);
-    text.textContent = field.value || field.id !== 'tiktok-privacy' ? field.selectedOptions[0].text : '';
+    const { rule, rules } = field.selectedOptions[0].dataset;
+    const every = document.getElementById('every')?.value ?? '';
+    if (rule) text.textContent = every === '1' ? rule : rules.replace('%s', every);
+    else text.textContent = field.value || field.id !== 'tiktok-privacy' ? field.selectedOptions[0].text : '';
   }
 }
 
@@ -125,13 +130,29 @@ function carry(element, parent, before) {
   else parent.insertBefore(element, before);
 }
 
-// showDestination offers the post and the account of the shown version as destinations of uploads.
-function showDestination() {
+const otherMedia = new Set(); // accounts for which the person chose to use other media
+
+// showMedia shows the media of the shown version. Without its own media, it shows the shared media and a button to use
+// other media. Uploads go where the media are shown.
+function showMedia() {
   const into = document.getElementById('into');
   if (!into) return;
-  for (const option of into.options) option.hidden = option.value !== '0' && option.value !== version;
-  if (into.selectedOptions[0]?.hidden) into.value = '0';
-  into.parentElement.hidden = version === '';
+  const details = version ? ownOf(version) : null;
+  const owned = Boolean(details?.querySelector('li.file'));
+  const other = owned || otherMedia.has(version);
+  const none = Boolean(details) && isChecked(details, 'nomedia');
+  into.parentElement.hidden = true;
+  if ([...into.options].some((option) => option.value === version)) into.value = other ? version : '0';
+  else into.value = '0';
+  const media = document.getElementById('media');
+  media.classList.toggle('of-account', Boolean(version));
+  media.classList.toggle('own-media', Boolean(version) && other);
+  media.classList.toggle('unused', none && !other);
+  const [use, shared] = [media.querySelector('[data-other-media]'), media.querySelector('[data-shared-media]')];
+  if (!version) return;
+  use.querySelector('span').textContent = translate('Use other media for %s', networkOf(version));
+  use.hidden = other;
+  shared.hidden = !other || owned;
 }
 
 function markTab(tab, customized) {
@@ -202,6 +223,14 @@ tabs.addEventListener('keydown', (event) => {
   choose(list[to].dataset.account, false);
 });
 editor.addEventListener('click', (event) => {
+  const media = event.target.closest('[data-other-media], [data-shared-media]');
+  if (media) {
+    if ('otherMedia' in media.dataset) otherMedia.add(version);
+    else otherMedia.delete(version);
+    follow();
+    document.querySelector(otherMedia.has(version) ? '#files' : '[data-other-media]').focus();
+    return;
+  }
   const button = event.target.closest('[data-use-shared]');
   if (!button) return;
   const field = versionText(button.closest('details'));

@@ -157,11 +157,14 @@ function follow() {
   showVersions();
   placeProblems();
   limit();
+  const all = form.querySelector('input[name=account]:not(:checked)') === null;
+  for (const button of form.querySelectorAll('[data-select]')) button.hidden = (button.dataset.select === 'all') === all;
   const often = document.getElementById('often');
   for (const part of form.querySelectorAll('[data-for]')) part.hidden = part.dataset.for === 'rule' ? !often?.value : part.dataset.for !== often?.value;
   for (const unit of form.querySelectorAll('[data-singular]')) {
     unit.dataset.plural ??= unit.textContent;
-    unit.textContent = document.getElementById('every').value === '1' ? unit.dataset.singular : unit.dataset.plural;
+    const text = document.getElementById('every').value === '1' ? unit.dataset.singular : unit.dataset.plural;
+    if (unit.textContent !== text) unit.textContent = text;
   }
   for (const [field, ends] of [['until', 'until'], ['times', 'count']]) {
     const input = document.getElementById(field);
@@ -169,12 +172,15 @@ function follow() {
   }
 }
 
-// limit disables options of TikTok that the settings of a selected account do not allow, except chosen options.
+// limit disables options of TikTok that the settings of a selected account do not allow, or that images cannot have, except
+// chosen options.
 function limit() {
   const off = new Set([...form.querySelectorAll('#creators [data-off]')].flatMap((part) => part.dataset.off.split(' ')));
   for (const option of form.querySelectorAll('[data-limited]')) {
     option.disabled = off.has(option.dataset.limited) && !(option.selected || option.checked);
   }
+  const images = form.querySelector('#media li.file img') && !form.querySelector('#media li.file .thumb > svg.i');
+  for (const box of form.querySelectorAll('[data-video]')) box.disabled = box.disabled && 'limited' in box.dataset || Boolean(images) && !box.checked;
 }
 
 // An opened card of options is shown above the bar.
@@ -185,7 +191,21 @@ for (const card of form.querySelectorAll('.option-card')) {
   card.addEventListener('change', () => requestAnimationFrame(() => card.scrollIntoView({ block: 'nearest' })));
 }
 
+let weekdayOfDate = ''; // the weekday that was selected because of the date
+
+// selectWeekday selects the weekday of the date for a weekly post, unless the person has selected weekdays.
+function selectWeekday(event) {
+  const [often, date] = [document.getElementById('often'), document.getElementById('date')];
+  if (![often, date].includes(event.target) || often?.value !== 'weekly' || !date?.value) return;
+  const days = [...form.querySelectorAll('input[name=day]')];
+  const selected = days.filter((day) => day.checked).map((day) => day.value).join(' ');
+  if (selected !== '' && selected !== weekdayOfDate) return;
+  weekdayOfDate = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'][new Date(`${date.value}T00:00:00Z`).getUTCDay()];
+  for (const day of days) day.checked = day.value === weekdayOfDate;
+}
+
 function later(event) {
+  selectWeekday(event);
   follow();
   clearTimeout(timer);
   timer = setTimeout(look, event.target.name === 'account' ? 0 : pause);
