@@ -131,6 +131,11 @@ func (s *schema) UnmarshalJSON(raw []byte) error {
 	if s.Type != "" && !kinds[string(s.Type)] {
 		return fmt.Errorf("the clients' generator does not support the type %s", s.Type)
 	}
+	return s.checkComposition()
+}
+
+// checkComposition returns an error for unsupported unions, intersections and objects.
+func (s *schema) checkComposition() error {
 	if slices.ContainsFunc(s.OneOf, func(one *schema) bool { return one.Ref == "" }) {
 		return errors.New("the clients' generator supports only unions of components")
 	}
