@@ -45,7 +45,7 @@ func TestConnections(t *testing.T) {
 		c := h.crew(t)
 		owner, editor, viewer := c.as(t, access.Owner), c.as(t, access.Editor), c.as(t, access.Viewer)
 		empty := editor.open("/settings").shows(200).follow("Apps and assistants").
-			shows(200, "No apps or assistants yet", "claude mcp add --transport http pressroom "+h.root+"/mcp",
+			shows(200, "Connect an app or assistant", "claude mcp add --transport http pressroom "+h.root+"/mcp",
 				"pressroom login --url "+h.root)
 		empty.contains(">" + h.root + "/mcp</pre>")
 		empty.follow("More about connecting apps and assistants").shows(200)

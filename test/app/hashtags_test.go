@@ -66,14 +66,14 @@ func TestHashtagLists(t *testing.T) {
 		b.open(made.path).form("Remove #latteart").press().shows(200, "#latteart was removed.", "3 hashtags")
 		b.send(http.MethodPost, made.path+"/remove", url.Values{"hashtag": {"latteart"}}).shows(404)
 
-		edit := b.open(made.path).follow("Edit").form("Save")
+		edit := b.open(made.path).follow("Rename").form("Save")
 		if edit.values.Get("name") != "Bar" || edit.values.Get("color_typed") != "#12ab9f" || edit.values.Get("icon") != "ri-cup-line" {
 			t.Errorf("form values = %v", edit.values)
 		}
 		edit.fill("color", "custom").fill("color_typed", "red").press().shows(422,
 			"The field “Color” must be # and six hexadecimal digits.")
 		edit.fill("color", "").fill("name", "Café <b>").press().shows(200, "The list was saved.", "Café <b>").lacks("<b>")
-		again := b.open(made.path).follow("Edit").form("Save").fill("color", "#2f7dc4").
+		again := b.open(made.path).follow("Rename").form("Save").fill("color", "#2f7dc4").
 			fill("color_typed", "#000000").press()
 		if !strings.Contains(again.source, `stroke="#2f7dc4"`) {
 			t.Error("the icon does not have the chosen color")

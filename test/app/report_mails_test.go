@@ -181,7 +181,7 @@ func TestReportMailPermissions(t *testing.T) {
 		c := h.crew(t)
 		c.grant(t, 100)
 		report := c.as(t, access.Owner).createReport(c, "profile", "instagram", "harbour_cafe").path
-		c.as(t, access.Owner).open(report+"/share").shows(http.StatusOK, "This service has no mail server").lacks("Start emails")
+		c.as(t, access.Owner).open(report+"/share").shows(http.StatusOK, "Share links").lacks("Start emails", "Email on a schedule")
 		c.as(t, access.Owner).send(http.MethodPost, report+"/schedule",
 			url.Values{"period": {"weekly"}, "weekday": {"1"}, "hour": {"9"}}).shows(http.StatusUnprocessableEntity, "no mail server")
 	})

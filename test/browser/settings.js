@@ -97,6 +97,7 @@ async function team(page) {
 
 async function members(page) {
   await page.goto('/settings/members');
+  await page.getByText('Invite a member', { exact: true }).first().click();
   await page.getByLabel('Email').fill('nora@harbour.example');
   await page.getByRole('button', { name: 'Create invitation' }).click();
   await said(page, 'Send this link to');

@@ -37,7 +37,7 @@ func (p *Handlers) use(w http.ResponseWriter, r *http.Request) {
 			used = append(used, h)
 		}
 	}
-	shell.Redirect(w, r, "/posts/new?"+url.Values{"caption": {asText(used)}}.Encode())
+	shell.Redirect(w, r, "/posts/new?"+url.Values{"caption": {"\n\n" + asText(used)}}.Encode())
 }
 
 // asText returns hashtags as text for a caption.

@@ -5,6 +5,8 @@
 {
   const form = document.getElementById('use');
   const button = form?.querySelector('[data-copy-tags]');
+  const use = form?.querySelector('[data-use]');
+  const useAll = use?.textContent;
   const said = form?.querySelector('[data-copied]');
   const boxes = [...document.querySelectorAll('input[form=use][name=hashtag]')];
   const selected = () => boxes.filter((box) => box.checked);
@@ -12,6 +14,7 @@
   const name = () => {
     const n = selected().length;
     button.lastElementChild.textContent = n === 0 ? translate('Copy all') : translateCount(n, 'Copy %d', 'Copy %d');
+    if (use) use.textContent = n === 0 ? useAll : translateCount(n, 'Use %d in a post', 'Use %d in a post');
     said.textContent = '';
   };
 
