@@ -24,7 +24,7 @@ func TestUploadPagePermissions(t *testing.T) {
 		at := w.batch(t).page
 		w.browser(t).in("ada@example.com").get(at).
 			wants(t, 200, "Harbour &amp; Sons", "open until 14:00 on Saturday 21 November (Europe/Berlin)",
-				"JPEG, PNG, WebP, GIF, MP4, QuickTime. Images up to 1 MB, videos up to 2.1 MB.")
+				"JPEG, PNG, WebP, GIF, MP4, QuickTime. Images up to 1 MB, videos up to 2 MB.")
 		bea := w.browser(t).in("bea@example.com")
 		bea.get(at).wants(t, 200)
 		const none = "/upload/0190a5b2-7c1e-7f00-8000-000000000001"

@@ -70,7 +70,7 @@ func TestLibrary(t *testing.T) {
 		item.form("Save").fill("name", " .. ").press().shows(422, "Enter a name with letters or digits")
 		item.form("Save").fill("alt", "A quay in the morning.").press().shows(200, "A quay in the morning.")
 		// A form keeps what somebody else has changed in the meantime, and several changes at once are saved.
-		item.form("Save").fill("name", "Quay").fill("folder", "0").press().shows(200, "Saved.", "A quay in the morning.", "All media")
+		item.form("Save").fill("name", "Quay").fill("folder", "0").press().shows(200, "Saved.", "A quay in the morning.", "Media")
 		b.open(at).form("Save").fill("name", "<i>The quay</i>").fill("folder", folder).press().shows(200, "Folder Spring")
 		b.open(at).form("Save").fill("alt", strings.Repeat("x", 1001)).press().shows(422, "at most 1000 characters").
 			contains(strings.Repeat("x", 1001))
@@ -78,7 +78,7 @@ func TestLibrary(t *testing.T) {
 		change := b.open(made.path).follow("Rename or delete folder")
 		change.form("Delete folder").press().shows(422, "The folder is not empty.")
 		change.form("Rename").fill("name", "Summer").press().shows(200, "The folder was renamed.", "Folder Summer")
-		b.open(at).form("Save").fill("folder", "0").press().shows(200, "All media")
+		b.open(at).form("Save").fill("folder", "0").press().shows(200, "Media")
 		change.form("Delete folder").press().shows(200, "The folder was deleted.")
 		if n := h.count(t, "media_folders"); n != 0 {
 			t.Errorf("%d folders remain", n)

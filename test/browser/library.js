@@ -161,6 +161,7 @@ async function media(page) {
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await look(page, 'media-item');
   await crop(page);
+  await page.locator('.head details.pop > summary').click();
   await page.getByRole('link', { name: 'Delete file' }).click();
   await look(page, 'media-delete');
   await page.goto('/media/folder');
@@ -256,7 +257,7 @@ async function playVideo(page) {
   await page.getByRole('link', { name: 'front', exact: true }).click();
   await plays();
   await look(page, 'media-film');
-  await page.getByRole('link', { name: 'Open the file' }).click();
+  await page.getByRole('link', { name: 'Open file' }).click();
   await page.waitForURL('**/file');
   await plays();
   assert.deepEqual(page.complaints, []);

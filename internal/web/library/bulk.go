@@ -56,9 +56,7 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 		chosen.Set("back", r.PostForm.Get("back"))
 		shell.Redirect(w, r, "/media/alt?"+chosen.Encode())
 		return
-	case action == "move" && into == "":
-		problem = "Choose the folder to move the files to."
-	case action == "move":
+	case into != "":
 		do = p.moving(numberOf(into))
 	case action == "delete" && r.PostForm.Get("sure") == "":
 		p.confirmDeletion(w, r, http.StatusOK, ids, shell.FormError{})

@@ -16,7 +16,7 @@ func funcs(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
 		"t": l.T, "n": l.N, "th": l.H, "nh": l.NH, "role": func(r access.Role) string { return RoleName(l, r) },
 		"asset": assetPath, "textscript": func() string { return textScript(l) },
-		"bytes": l.Bytes, "type": typeName, "network": NetworkName, "way": WayName,
+		"bytes": l.Bytes, "limit": func(n int64) string { return l.Bytes(RoundLimit(n)) }, "type": typeName, "network": NetworkName, "way": WayName,
 		"when": func(m *teamtime.Moment) template.HTML { return WhenIn(l, m) }, "count": l.Count, "plural": Plural,
 		"state": func(name any) (template.HTML, error) { return stateIn(l, name) }, "bundle": bundle, "lines": lines,
 		"time":   func(at time.Time) template.HTML { return TimeIn(l, at) },
@@ -58,6 +58,18 @@ func WayName(platform, kind string) string {
 
 // Bytes returns a size in English.
 func Bytes(n int64) string { return locale.English.Bytes(n) }
+
+// RoundLimit returns a limit of whole binary gigabytes or megabytes in decimal ones, which are slightly smaller: 50 MiB is
+// shown as 50 MB, not as 52 MB.
+func RoundLimit(n int64) int64 {
+	switch {
+	case n >= 1<<30 && n%(1<<30) == 0:
+		return n >> 30 * 1e9
+	case n >= 1<<20 && n%(1<<20) == 0:
+		return n >> 20 * 1e6
+	}
+	return n
+}
 
 // typeNames are the display names of media types.
 var typeNames = map[string]string{

@@ -20,6 +20,15 @@ func TestBytes(t *testing.T) {
 	}
 }
 
+func TestRoundLimit(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]int64{1000: 1000, 50 << 20: 50e6, 4 << 30: 4e9, 1536 << 20: 1536e6, 1<<20 + 1: 1<<20 + 1} {
+		if got := RoundLimit(n); got != want {
+			t.Errorf("%d is rounded to %d, want %d", n, got, want)
+		}
+	}
+}
+
 func TestAgo(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)

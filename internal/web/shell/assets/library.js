@@ -55,7 +55,9 @@ function prepare() {
 function count() {
   const all = boxes();
   const n = all.filter((box) => box.checked).length;
-  document.getElementById('picked').textContent = translate('%s selected', n);
+  const number = document.createElement('b');
+  number.textContent = n;
+  document.getElementById('picked').replaceChildren(number, ' ' + translate('%s selected', '').trim());
   const box = document.getElementById('all');
   box.checked = n === all.length;
   box.indeterminate = n > 0 && n < all.length;
