@@ -78,7 +78,7 @@ func startOurs(ctx context.Context, binary, url string, d dataset, more ...strin
 	p := &process{name: "ours", addr: addr, data: d, rests: true}
 	p.cmd = exec.CommandContext(ctx, binary,
 		slices.Concat([]string{
-			"--log-level=warn", "serve", "--addr=" + addr, "--public-url=" + publicURL, "--terms=" + offered, "--metrics-addr=",
+			"--log-level=warn", "serve", "--addr=" + addr, "--public-url=" + publicURL, "--plans=" + offered, "--metrics-addr=",
 		}, more)...)
 	p.cmd.Env, p.cmd.Stderr = environment(binary, url, d.SealingKey), os.Stderr
 	began := time.Now()

@@ -24,7 +24,7 @@ type adminCmd struct {
 
 	SealingKey   adminSealingKey   `cmd:"" help:"Print a new sealing key."`
 	Reseal       adminReseal       `cmd:"" help:"Re-encrypt all data with the first of the sealing keys."`
-	Terms        adminTerms        `cmd:"" help:"Print plans, prices and limits, in the format of --terms."`
+	Plans        adminPlans        `cmd:"" aliases:"terms" help:"Print plans, prices and limits, in the format of --plans."`
 	People       adminPeople       `cmd:"" help:"Manage people."`
 	Teams        adminTeams        `cmd:"" help:"Manage teams: members, plan, time zone, access."`
 	Keys         adminKeys         `cmd:"" help:"Manage API keys."`

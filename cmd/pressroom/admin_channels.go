@@ -23,7 +23,7 @@ type (
 	}
 	adminChannelsAdd struct {
 		storeFlags
-		noticeFlags
+		notificationFlags
 		Service string   `enum:"slack,discord,teams,ntfy,webhook" required:"" help:"slack, discord, teams, ntfy or webhook."`
 		Name    string   `required:"" help:"Name of the channel, for operators."`
 		Team    int64    `help:"Only notifications of this team. All teams if omitted."`
@@ -32,15 +32,15 @@ type (
 	adminChannelsList struct{ storeFlags }
 	adminChannelsTest struct {
 		storeFlags
-		noticeFlags
+		notificationFlags
 		ID int64 `arg:"" help:"ID of the channel."`
 	}
 	adminChannelsRemove struct {
 		storeFlags
 		ID int64 `arg:"" help:"ID of the channel."`
 	}
-	noticeFlags struct {
-		NoticeAllow []string `help:"Private hosts and IP ranges that notifications may be sent to." env:"PRESSROOM_NOTICE_ALLOW"`
+	notificationFlags struct {
+		NotificationAllow []string `aliases:"notice-allow" help:"Private hosts and IP ranges that notifications may be sent to." env:"PRESSROOM_NOTIFICATION_ALLOW,PRESSROOM_NOTICE_ALLOW"`
 	}
 )
 
@@ -60,7 +60,7 @@ func (c adminChannelsAdd) Run(ctx context.Context, p *program, log *slog.Logger)
 	if n.URL, n.Token, err = readAddress(os.Stdin); err != nil {
 		return err
 	}
-	return runNotices(ctx, c.storeFlags, c.noticeFlags, p, log, func(s *server.Server) (notification.Channel, error) {
+	return runNotices(ctx, c.storeFlags, c.notificationFlags, p, log, func(s *server.Server) (notification.Channel, error) {
 		return s.Notifications.AddChannel(ctx, n)
 	})
 }
@@ -85,7 +85,7 @@ func readAddress(in io.Reader) (string, string, error) {
 
 // runNotices is run with the hosts that notifications may be sent to.
 func runNotices[T any](
-	ctx context.Context, f storeFlags, n noticeFlags, p *program, log *slog.Logger, work func(*server.Server) (T, error),
+	ctx context.Context, f storeFlags, n notificationFlags, p *program, log *slog.Logger, work func(*server.Server) (T, error),
 ) error {
 	if err := f.checkExists(); err != nil {
 		return err
@@ -94,7 +94,7 @@ func runNotices[T any](
 	if err != nil {
 		return err
 	}
-	cfg.NoticeAllow = n.NoticeAllow
+	cfg.NotificationAllow = n.NotificationAllow
 	return runWithConfig(ctx, cfg, p, work)
 }
 
@@ -110,7 +110,7 @@ func (c adminChannelsTest) Run(ctx context.Context, p *program, log *slog.Logger
 	type sent struct {
 		Sent bool `json:"sent"`
 	}
-	return runNotices(ctx, c.storeFlags, c.noticeFlags, p, log, func(s *server.Server) (sent, error) {
+	return runNotices(ctx, c.storeFlags, c.notificationFlags, p, log, func(s *server.Server) (sent, error) {
 		return sent{true}, s.Notifications.TestChannel(ctx, c.ID)
 	})
 }

@@ -29,7 +29,7 @@ type (
 		teamFlags
 		Limit int `default:"50" help:"Number of lines, at most 1000."`
 	}
-	adminTerms struct{ storeFlags }
+	adminPlans struct{ storeFlags }
 )
 
 // Run grants credits to a team.
@@ -53,16 +53,16 @@ func (c adminCreditsStatement) Run(ctx context.Context, p *program, log *slog.Lo
 	})
 }
 
-// Run prints the terms, always as JSON, because that is the format of a terms file.
-func (c adminTerms) Run() error {
-	offered, err := c.terms()
+// Run prints the plans, prices and limits, always as JSON, because that is the format of --plans.
+func (c adminPlans) Run() error {
+	offered, err := c.readPlans()
 	if err != nil {
 		return err
 	}
 	enc := json.NewEncoder(os.Stdout)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(offered); err != nil {
-		return fmt.Errorf("printing the terms: %w", err)
+		return fmt.Errorf("printing the plans: %w", err)
 	}
 	return nil
 }

@@ -16,13 +16,13 @@ import (
 
 type (
 	adminPeople struct {
-		Add      adminPeopleAdd       `cmd:"" help:"Add a person."`
-		List     adminPeopleList      `cmd:"" help:"List people."`
-		Hold     adminPeopleSuspend   `cmd:"" help:"Suspend a person's account, assistants, and the keys of teams they own."`
-		Release  adminPeopleUnsuspend `cmd:"" help:"End a suspension."`
-		Recover  adminPeopleRecover   `cmd:"" help:"Print or mail a single-use link to set a new password, valid for one hour."`
-		Unlink   adminPeopleUnlink    `cmd:"" help:"Unlink an account from the directory. The next directory sign-in links it again."`
-		Operator adminPeopleOperator  `cmd:"" help:"Grant or revoke access to the operator pages."`
+		Add       adminPeopleAdd       `cmd:"" help:"Add a person."`
+		List      adminPeopleList      `cmd:"" help:"List people."`
+		Suspend   adminPeopleSuspend   `cmd:"" aliases:"hold" help:"Suspend a person's account, assistants, and the keys of teams they own."`
+		Unsuspend adminPeopleUnsuspend `cmd:"" aliases:"release" help:"End a suspension."`
+		Recover   adminPeopleRecover   `cmd:"" help:"Print or mail a single-use link to set a new password, valid for one hour."`
+		Unlink    adminPeopleUnlink    `cmd:"" help:"Unlink an account from the directory. The next directory sign-in links it again."`
+		Operator  adminPeopleOperator  `cmd:"" help:"Grant or revoke access to the operator pages."`
 	}
 	adminPeopleAdd struct {
 		storeFlags

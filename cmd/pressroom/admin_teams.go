@@ -32,7 +32,7 @@ type (
 		Owner    int64  `required:"" help:"Person ID of the owner."`
 		Timezone string `default:"UTC" help:"IANA time zone, such as Europe/Berlin."`
 		Language string `default:"en" help:"Language of the team's posts (BCP 47)."`
-		Plan     string `default:"team" help:"Plan: free, creator, team, agency or one of --terms."`
+		Plan     string `default:"team" help:"Plan: free, creator, team, agency or one of --plans."`
 	}
 	adminTeamsList struct{ storeFlags }
 	teamFlags      struct {

@@ -37,44 +37,44 @@ type storeFlags struct {
 	SealingKey   string `help:"Encryption keys, comma-separated, newest first." env:"PRESSROOM_SEALING_KEY"`
 	Blobs        string `help:"Media files: file:FOLDER or s3://BUCKET/PREFIX." env:"PRESSROOM_BLOBS"`
 	TrustReplica bool   `help:"Do not hold publishing after a failover to a synchronous replica." env:"PRESSROOM_TRUST_REPLICA"`
-	Terms        string `help:"JSON file of plans, prices and limits." type:"path" env:"PRESSROOM_TERMS"`
+	Plans        string `aliases:"terms" help:"JSON file of plans, prices and limits." type:"path" env:"PRESSROOM_PLANS,PRESSROOM_TERMS"`
 }
 
 type serveCmd struct {
 	storeFlags
 	tlsFlags
 
-	Addr           string        `help:"Address to listen on." default:"127.0.0.1:8080" env:"PRESSROOM_ADDR"`
-	PublicURL      string        `help:"Public URL, used in links. Default: http://ADDR." env:"PRESSROOM_PUBLIC_URL"`
-	Role           string        `help:"Role of this node: all, api or worker." enum:"all,api,worker" default:"all" env:"PRESSROOM_ROLE"`
-	Redis          string        `help:"Redis or Valkey for rate limits across nodes: redis://HOST:6379/0." env:"PRESSROOM_REDIS"`
-	TrustedProxies []string      `help:"Proxies (IP ranges) to trust." default:"127.0.0.0/8,::1/128" env:"PRESSROOM_TRUSTED_PROXIES"`
-	NoticeAllow    []string      `help:"Private hosts and IP ranges that notifications may be sent to." env:"PRESSROOM_NOTICE_ALLOW"`
-	ImportAllow    []string      `help:"Private hosts and IP ranges that imports may read." env:"PRESSROOM_IMPORT_ALLOW"`
-	Bridge         string        `help:"URL of a provider that implements docs/bridge.md." env:"PRESSROOM_BRIDGE"`
-	BridgeToken    string        `hidden:"" env:"PRESSROOM_BRIDGE_TOKEN"`
-	Sources        string        `help:"JSON file of data providers (docs/sources.md)." type:"path" env:"PRESSROOM_SOURCES"`
-	BlueskyServers []string      `help:"More Bluesky servers that people may connect." env:"PRESSROOM_BLUESKY_SERVERS"`
-	Networks       string        `help:"JSON file of network settings (docs/networks.md)." type:"path" env:"PRESSROOM_NETWORKS"`
-	OIDCIssuer     string        `name:"oidc-issuer" help:"URL of the OpenID Connect provider." env:"PRESSROOM_OIDC_ISSUER"`
-	OIDCClientID   string        `name:"oidc-client-id" help:"Client ID at the provider." env:"PRESSROOM_OIDC_CLIENT_ID"`
-	OIDCSecret     string        `name:"oidc-client-secret" hidden:"" env:"PRESSROOM_OIDC_CLIENT_SECRET"`
-	OIDCScopes     []string      `name:"oidc-scopes" help:"Scopes besides openid, email and profile." env:"PRESSROOM_OIDC_SCOPES"`
-	OIDCGroups     string        `name:"oidc-groups-claim" help:"Claim with the groups." default:"groups" env:"PRESSROOM_OIDC_GROUPS_CLAIM"`
-	OIDCRoles      []string      `name:"oidc-group-roles" help:"GROUP=TEAM:ROLE;... of teams that groups manage." sep:";" env:"PRESSROOM_OIDC_GROUP_ROLES"`
-	SMTP           string        `name:"smtp" help:"Mail server: smtp:// or smtps://USER@HOST:PORT." env:"PRESSROOM_SMTP"`
-	MailFrom       string        `name:"mail-from" help:"Sender address of email messages." env:"PRESSROOM_MAIL_FROM"`
-	OIDCOnly       bool          `name:"oidc-only" help:"Only allow sign-in by OpenID Connect." env:"PRESSROOM_OIDC_ONLY"`
-	Contact        string        `name:"security-contact" help:"Contact for security.txt: email or URL." env:"PRESSROOM_SECURITY_CONTACT"`
-	SecondFactor   string        `name:"require-second-factor" help:"Who must use a second factor: nobody, operators or everyone." enum:"nobody,operators,everyone" default:"nobody" env:"PRESSROOM_REQUIRE_SECOND_FACTOR"`
-	Scratch        string        `help:"Folder for temporary files during uploads to S3." type:"path" env:"PRESSROOM_SCRATCH"`
-	DiskReserve    string        `help:"Free disk space to keep, such as 2GiB; 0 for none." default:"auto" env:"PRESSROOM_DISK_RESERVE"`
-	AtOnce         int           `help:"Maximum concurrent calls; 0 for 128 per CPU." default:"0" env:"PRESSROOM_AT_ONCE"`
-	MetricsAddr    string        `help:"Address of /metrics; empty to disable." default:"127.0.0.1:9464" env:"PRESSROOM_METRICS_ADDR"`
-	Workers        int           `help:"Maximum concurrent deliveries." default:"16" env:"PRESSROOM_WORKERS"`
-	PerNetwork     int           `help:"Maximum per network; 0 for half of --workers." default:"0" env:"PRESSROOM_PER_NETWORK"`
-	ShutdownDelay  time.Duration `help:"Time between failing /readyz and shutting down." default:"0s" env:"PRESSROOM_SHUTDOWN_DELAY"`
-	Lease          time.Duration `help:"Time until another node takes over a dead node's work." default:"10s" env:"PRESSROOM_LEASE"`
+	Addr              string        `help:"Address to listen on." default:"127.0.0.1:8080" env:"PRESSROOM_ADDR"`
+	PublicURL         string        `help:"Public URL, used in links. Default: http://ADDR." env:"PRESSROOM_PUBLIC_URL"`
+	Role              string        `help:"Role of this node: all, api or worker." enum:"all,api,worker" default:"all" env:"PRESSROOM_ROLE"`
+	Redis             string        `help:"Redis or Valkey for rate limits across nodes: redis://HOST:6379/0." env:"PRESSROOM_REDIS"`
+	TrustedProxies    []string      `help:"Proxies (IP ranges) to trust." default:"127.0.0.0/8,::1/128" env:"PRESSROOM_TRUSTED_PROXIES"`
+	NotificationAllow []string      `aliases:"notice-allow" help:"Private hosts and IP ranges that notifications may be sent to." env:"PRESSROOM_NOTIFICATION_ALLOW,PRESSROOM_NOTICE_ALLOW"`
+	ImportAllow       []string      `help:"Private hosts and IP ranges that imports may read." env:"PRESSROOM_IMPORT_ALLOW"`
+	Bridge            string        `help:"URL of a provider that implements docs/bridge.md." env:"PRESSROOM_BRIDGE"`
+	BridgeToken       string        `hidden:"" env:"PRESSROOM_BRIDGE_TOKEN"`
+	Sources           string        `help:"JSON file of data providers (docs/sources.md)." type:"path" env:"PRESSROOM_SOURCES"`
+	BlueskyServers    []string      `help:"More Bluesky servers that people may connect." env:"PRESSROOM_BLUESKY_SERVERS"`
+	Networks          string        `help:"JSON file of network settings (docs/networks.md)." type:"path" env:"PRESSROOM_NETWORKS"`
+	OIDCIssuer        string        `name:"oidc-issuer" help:"URL of the OpenID Connect provider." env:"PRESSROOM_OIDC_ISSUER"`
+	OIDCClientID      string        `name:"oidc-client-id" help:"Client ID at the provider." env:"PRESSROOM_OIDC_CLIENT_ID"`
+	OIDCSecret        string        `name:"oidc-client-secret" hidden:"" env:"PRESSROOM_OIDC_CLIENT_SECRET"`
+	OIDCScopes        []string      `name:"oidc-scopes" help:"Scopes besides openid, email and profile." env:"PRESSROOM_OIDC_SCOPES"`
+	OIDCGroups        string        `name:"oidc-groups-claim" help:"Claim with the groups." default:"groups" env:"PRESSROOM_OIDC_GROUPS_CLAIM"`
+	OIDCRoles         []string      `name:"oidc-group-roles" help:"GROUP=TEAM:ROLE;... of teams that groups manage." sep:";" env:"PRESSROOM_OIDC_GROUP_ROLES"`
+	SMTP              string        `name:"smtp" help:"Mail server: smtp:// or smtps://USER@HOST:PORT." env:"PRESSROOM_SMTP"`
+	MailFrom          string        `name:"mail-from" help:"Sender address of email messages." env:"PRESSROOM_MAIL_FROM"`
+	OIDCOnly          bool          `name:"oidc-only" help:"Only allow sign-in by OpenID Connect." env:"PRESSROOM_OIDC_ONLY"`
+	Contact           string        `name:"security-contact" help:"Contact for security.txt: email or URL." env:"PRESSROOM_SECURITY_CONTACT"`
+	SecondFactor      string        `name:"require-second-factor" help:"Who must use a second factor: nobody, operators or everyone." enum:"nobody,operators,everyone" default:"nobody" env:"PRESSROOM_REQUIRE_SECOND_FACTOR"`
+	Scratch           string        `help:"Folder for temporary files during uploads to S3." type:"path" env:"PRESSROOM_SCRATCH"`
+	DiskReserve       string        `help:"Free disk space to keep, such as 2GiB; 0 for none." default:"auto" env:"PRESSROOM_DISK_RESERVE"`
+	MaxCalls          int           `name:"max-concurrent-calls" aliases:"at-once" help:"Maximum concurrent calls; 0 for 128 per CPU." default:"0" env:"PRESSROOM_MAX_CONCURRENT_CALLS,PRESSROOM_AT_ONCE"`
+	MetricsAddr       string        `help:"Address of /metrics; empty to disable." default:"127.0.0.1:9464" env:"PRESSROOM_METRICS_ADDR"`
+	Workers           int           `help:"Maximum concurrent deliveries." default:"16" env:"PRESSROOM_WORKERS"`
+	PerNetwork        int           `help:"Maximum per network; 0 for half of --workers." default:"0" env:"PRESSROOM_PER_NETWORK"`
+	ShutdownDelay     time.Duration `help:"Time between failing /readyz and shutting down." default:"0s" env:"PRESSROOM_SHUTDOWN_DELAY"`
+	Lease             time.Duration `help:"Time until another node takes over a dead node's work." default:"10s" env:"PRESSROOM_LEASE"`
 }
 
 // Run serves until ctx is canceled.
@@ -137,7 +137,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 		return cfg, fmt.Errorf("PRESSROOM_DISK_RESERVE (--disk-reserve): %w", err)
 	}
 	cfg.WaitForDatabase = databaseTimeout
-	cfg.PerNetwork, cfg.AtOnce, cfg.ShutdownDelay, cfg.Now = c.PerNetwork, c.AtOnce, c.ShutdownDelay, failpoint.Clock
+	cfg.PerNetwork, cfg.MaxCalls, cfg.ShutdownDelay, cfg.Now = c.PerNetwork, c.MaxCalls, c.ShutdownDelay, failpoint.Clock
 	cfg.TrustedProxies, cfg.BlueskyServers, cfg.AnyServer = c.TrustedProxies, c.BlueskyServers, false
 	if cfg.Networks, err = networkSettings(c.Networks); err != nil {
 		return cfg, err
@@ -159,7 +159,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	if cfg.Directory.GroupRoles, err = oidc.ParseGroupRoles(c.OIDCRoles); err != nil {
 		return cfg, fmt.Errorf("--oidc-group-roles: %w", err)
 	}
-	cfg.NoticeAllow = c.NoticeAllow
+	cfg.NotificationAllow = c.NotificationAllow
 	cfg.Redis, cfg.ImportAllow, cfg.BridgeURL, cfg.BridgeToken, cfg.Scratch = c.Redis, c.ImportAllow, c.Bridge,
 		c.BridgeToken, c.Scratch
 	if err := c.apply(&cfg, c); err != nil {
@@ -180,8 +180,8 @@ func (c serveCmd) check() error {
 			"and PRESSROOM_PER_NETWORK (--per-network) at least 0")
 	case c.ShutdownDelay < 0 || c.ShutdownDelay > server.MaxShutdownDelay:
 		return errors.New("PRESSROOM_SHUTDOWN_DELAY (--shutdown-delay) must be between 0s and 30s")
-	case c.AtOnce < 0:
-		return errors.New("PRESSROOM_AT_ONCE (--at-once) must be at least 1, or 0 for 128 per CPU")
+	case c.MaxCalls < 0:
+		return errors.New("PRESSROOM_MAX_CONCURRENT_CALLS (--max-concurrent-calls) must be at least 1, or 0 for 128 per CPU")
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func (f storeFlags) config(log *slog.Logger) (server.Config, error) {
 	if err := db.CheckURL(f.Database); err != nil {
 		return server.Config{}, err
 	}
-	offered, err := f.terms()
+	offered, err := f.readPlans()
 	if err != nil {
 		return server.Config{}, err
 	}
@@ -250,12 +250,12 @@ func (f storeFlags) blobs() (string, error) {
 			"or s3://BUCKET")
 }
 
-// terms returns the terms of the file, or the built-in ones.
-func (f storeFlags) terms() (plan.Terms, error) {
-	if f.Terms == "" {
+// readPlans returns the plans, prices and limits of the file, or the built-in ones.
+func (f storeFlags) readPlans() (plan.Terms, error) {
+	if f.Plans == "" {
 		return plan.Default(), nil
 	}
-	return plan.Read(f.Terms)
+	return plan.Read(f.Plans)
 }
 
 // sealingKey returns the sealing keys. With SQLite, it defaults to a key file next to the database.

@@ -42,7 +42,7 @@ type Config struct {
 	ShutdownDelay time.Duration
 	Terms         *plan.Terms // plans, prices and limits; nil for the defaults
 	Redis         string      // redis://…, where nodes share request rates; empty if each node counts by itself
-	AtOnce        int         // concurrent calls, and as many pages and uploads; 0 depends on the processors
+	MaxCalls      int         // concurrent calls, and as many pages and uploads; 0 depends on the processors
 	MetricsAddr   string      // listener of /metrics; empty for none
 	// Certificates are for TLS without a proxy. PlainAddr is then the listener that redirects plain HTTP to TLS.
 	Certificates tlscert.Options
@@ -62,7 +62,7 @@ type Config struct {
 	TrustedProxies    []string       // networks whose X-Forwarded-For is trusted
 	ImportAllow       []string       // private hosts and networks from which files may be imported
 	ImportRoots       *x509.CertPool // trusted by imports and notice channels; nil for the system's
-	NoticeAllow       []string       // private hosts and networks to which notices may be sent
+	NotificationAllow []string       // private hosts and networks to which notifications may be sent
 	// BridgeURL is the provider of public profiles' media, see docs/bridge.md; empty for none.
 	BridgeURL, BridgeToken string
 	// Sources are the official providers of public metrics.

@@ -204,7 +204,7 @@ func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 }
 
 func (s *Server) build(sealer *tokencrypt.Sealer) error {
-	s.limiters = loadshed.NewLimiters(s.cfg.AtOnce)
+	s.limiters = loadshed.NewLimiters(s.cfg.MaxCalls)
 	s.metrics.registry.MustRegister(&slotCollector{s.limiters})
 	terms := plan.Default()
 	if s.cfg.Terms != nil {
@@ -331,9 +331,9 @@ func (s *Server) buildNotifications(sealer *tokencrypt.Sealer) error {
 	if err != nil {
 		return err
 	}
-	client, err := safehttp.New(safehttp.Options{Allow: s.cfg.NoticeAllow, RootCAs: s.cfg.ImportRoots, Redirects: -1})
+	client, err := safehttp.New(safehttp.Options{Allow: s.cfg.NotificationAllow, RootCAs: s.cfg.ImportRoots, Redirects: -1})
 	if err != nil {
-		return fmt.Errorf("reading --notice-allow: %w", err)
+		return fmt.Errorf("reading --notification-allow: %w", err)
 	}
 	s.Notifications = notification.New(s.db, notification.Options{
 		PublicURL: s.cfg.PublicURL, Send: send, Log: s.cfg.Log, Sealer: sealer, Client: client,

@@ -19,7 +19,7 @@ func TestOperatorChannels(t *testing.T) {
 		b := c.asOperator(t, access.Viewer)
 		p := b.open("/operator").follow("Notification channels").shows(http.StatusOK, "No channels yet").follow("Add channel")
 		p = p.form("Add channel").fill("name", "On call").fill("url", "https://127.0.0.1/hooks/typed").press().
-			shows(http.StatusUnprocessableEntity, "--notice-allow").contains(`value="https://127.0.0.1/hooks/typed"`)
+			shows(http.StatusUnprocessableEntity, "--notification-allow").contains(`value="https://127.0.0.1/hooks/typed"`)
 		p.form("Add channel").fill("url", "https://hooks.slack.example.com/services/s3cret").fill("token", "hidden").press().
 			shows(http.StatusOK, "Send a test message to check it.", "On call", "Slack", "All teams", "All notifications",
 				"hooks.slack.example.com", "Nothing sent yet").lacks("s3cret")

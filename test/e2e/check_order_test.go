@@ -90,7 +90,7 @@ func TestOrderOfChecks(t *testing.T) {
 		t.Fatalf("the server's checks are %v, want %v", checks, names)
 	}
 	withSlotBlocker(t, options{accounts: 1, terms: tightTerms()}, func(t *testing.T, h *instance, o options, c *slotBlocker) {
-		o.atOnce = 1
+		o.maxCalls = 1
 		_, root := h.start(o, server.RoleAPI)
 		c.fill(h.newEnv(t, o), root+"/api/v1", 1)
 		defer c.empty()

@@ -77,7 +77,7 @@ type options struct {
 	extend   func(server.Parts) []operation.Operation // adds operations; the default is refreshing
 	settings func(*server.Config)                     // changes the server's configuration
 	blobs    string                                   // URL of the blob store; a temporary folder if empty
-	atOnce   int                                      // concurrent calls; 0 means by the number of CPUs
+	maxCalls int                                      // concurrent calls; 0 means by the number of CPUs
 	reserve  int64                                    // bytes of disk space to keep free
 }
 
@@ -155,7 +155,7 @@ func (h *instance) start(o options, role server.Role) (*server.Server, string) {
 	log := &program.Log{}
 	cfg := h.box.Config(h.t, h.url)
 	cfg.Blobs, cfg.SealingKey, cfg.Role, cfg.Now, cfg.Terms, cfg.ImportRoots = h.blobs, h.sealing, role, o.now, o.terms, roots
-	cfg.Extend, cfg.AtOnce, cfg.DiskReserve = o.extend, o.atOnce, o.reserve
+	cfg.Extend, cfg.MaxCalls, cfg.DiskReserve = o.extend, o.maxCalls, o.reserve
 	cfg.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if o.unjoined {
 		cfg.BridgeURL = ""

@@ -73,7 +73,7 @@ func (a answer) mustBeOverloaded(t *testing.T, reason string) {
 // and health checks still succeed. When slots are free, the same call with the same key takes effect once.
 func TestOverloadedNode(t *testing.T) {
 	t.Parallel()
-	withSlotBlocker(t, options{accounts: 1, atOnce: 2}, func(t *testing.T, h *instance, o options, c *slotBlocker) {
+	withSlotBlocker(t, options{accounts: 1, maxCalls: 2}, func(t *testing.T, h *instance, o options, c *slotBlocker) {
 		w := h.newEnv(t, o)
 		w.grant(100)
 		planned := w.schedulePost("planned", 48*time.Hour)
@@ -121,7 +121,7 @@ func TestOverloadedNode(t *testing.T) {
 // Calls that wait for a job occupy no slot.
 func TestWaitingUsesNoSlot(t *testing.T) {
 	t.Parallel()
-	withInstance(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *instance) {
+	withInstance(t, options{accounts: 1, maxCalls: 1}, func(t *testing.T, h *instance) {
 		w := h.newEnv(t, options{accounts: 1})
 		job := w.full("publish_post", map[string]any{"post_id": w.draft("waited for " + gatedMarker)}).text("data.job_id")
 		waits := make(chan answer, 4)
@@ -148,7 +148,7 @@ func TestWaitingUsesNoSlot(t *testing.T) {
 // link stays valid.
 func TestUploadsHaveOwnSlots(t *testing.T) {
 	t.Parallel()
-	withInstance(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *instance) {
+	withInstance(t, options{accounts: 1, maxCalls: 1}, func(t *testing.T, h *instance) {
 		w := h.newEnv(t, options{accounts: 1})
 		f := aPNG("slow.png")
 		_, slow := w.openUpload(f)
@@ -177,7 +177,7 @@ func TestUploadsHaveOwnSlots(t *testing.T) {
 // Slowly sent forms occupy no slot, regardless of their size. Pages, calls and other forms are served in the meantime.
 func TestSlowFormsUseNoSlot(t *testing.T) {
 	t.Parallel()
-	withInstance(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *instance) {
+	withInstance(t, options{accounts: 1, maxCalls: 1}, func(t *testing.T, h *instance) {
 		w := h.newEnv(t, options{accounts: 1})
 		body, sender := io.Pipe()
 		slow := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, w.root+"/sign-in", body))(t)

@@ -68,8 +68,8 @@ func (w *env) mustBeOneDraft(answers []answer) {
 // Of 200 concurrent calls with one key, one creates the draft, on one node and on two nodes.
 func TestConcurrentRepeats(t *testing.T) {
 	t.Parallel()
-	withInstance(t, options{atOnce: 1000}, func(t *testing.T, h *instance) {
-		_, root := h.start(options{atOnce: 1000}, server.RoleAPI)
+	withInstance(t, options{maxCalls: 1000}, func(t *testing.T, h *instance) {
+		_, root := h.start(options{maxCalls: 1000}, server.RoleAPI)
 		for name, bases := range map[string][]string{"one node": {h.base}, "two nodes": {h.base, root + "/api/v1"}} {
 			t.Run(name, func(t *testing.T) {
 				w := h.newEnv(t, options{})

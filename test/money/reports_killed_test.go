@@ -94,7 +94,7 @@ func newKilledReports(t *testing.T, url string, nodes int) *killedReports {
 func (r *killedReports) start(p *process, at string) {
 	must.NoError(r.t, p.launch(at, "", r.programs.admin, "serve", "--public-url", baseURL, "--database", r.url,
 		"--sealing-key", r.sealing, "--metrics-addr=",
-		"--blobs", "file:"+filepath.Join(r.controls.Dir, "media"), "--bridge", r.sandbox+"/vendor", "--terms", r.terms, "--addr"))
+		"--blobs", "file:"+filepath.Join(r.controls.Dir, "media"), "--bridge", r.sandbox+"/vendor", "--plans", r.terms, "--addr"))
 }
 
 func (r *killedReports) run() {

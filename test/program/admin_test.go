@@ -36,7 +36,7 @@ func TestGatesByCommand(t *testing.T) {
 		{"pause --key 1 --only spend", "resume --key 1 --only spend", "200 [read write publish]"},
 		{"pause --key 1 --only publish", "resume --key 1 --only publish", "200 [read write spend]"},
 		{"teams close --team 1", "teams reopen --team 1", "403 team_closed"},
-		{"people hold --person 1", "people release --person 1", "403 account_not_approved"},
+		{"people suspend --person 1", "people unsuspend --person 1", "403 account_not_approved"},
 	} {
 		ask := func() string { return o.getMember(key, "/me", "capabilities") }
 		o.mustRun(strings.Fields(c.closes)...)
@@ -194,7 +194,7 @@ func TestInvalidCommands(t *testing.T) {
 		{"not a member", "teams member --team 1 --person 2 --role none"},
 		{"owner", "teams member --team 1 --person 1 --role none"},
 		{"owner", "teams member --team 1 --person 1 --role admin"},
-		{"person not found", "people hold --person 99"},
+		{"person not found", "people suspend --person 99"},
 		{"no such key", "keys level --key 99 --level full"},
 		{"no such key", "keys revoke --key 99"},
 		{"team or key not found", "pause --key 99"},
@@ -245,7 +245,7 @@ func TestInvalidCommands(t *testing.T) {
 func TestPlansCommand(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")
-	raw, _, err := o.run("terms")
+	raw, _, err := o.run("plans")
 	must.NoError(t, err)
 	var shipped map[string]any
 	must.NoError(t, json.Unmarshal([]byte(raw), &shipped))
@@ -267,11 +267,14 @@ func TestPlansCommand(t *testing.T) {
 		must.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	write(raw)
-	if again, _, err := o.run("terms", "--terms", file); err != nil || again != raw {
-		t.Errorf("the printed terms cannot be loaded unchanged: %v\n%s", err, again)
+	if again, _, err := o.run("plans", "--plans", file); err != nil || again != raw {
+		t.Errorf("the printed plans cannot be loaded unchanged: %v\n%s", err, again)
+	}
+	if old, _, err := o.run("terms", "--terms", file); err != nil || old != raw {
+		t.Errorf("the earlier names do not work: %v\n%s", err, old)
 	}
 	write(strings.ReplaceAll(raw, `"Team"`, `"Crew"`))
-	if changed, _, err := o.run("terms", "--terms", file); err != nil || !strings.Contains(changed, "Crew") {
+	if changed, _, err := o.run("plans", "--plans", file); err != nil || !strings.Contains(changed, "Crew") {
 		t.Errorf("a changed plan: %v\n%s", err, changed)
 	}
 	for text, word := range map[string]string{
@@ -291,13 +294,13 @@ func TestPlansCommand(t *testing.T) {
 		`{"limits": {"jobs_in_flight": 0}}`:                                                   "jobs_in_flight",
 	} {
 		write(text)
-		o.mustFail(word, "terms", "--terms", file)
-		o.mustFail(word, "teams", "list", "--terms", file)
+		o.mustFail(word, "plans", "--plans", file)
+		o.mustFail(word, "teams", "list", "--plans", file)
 	}
-	if out := fails(t, append(o.env, "PRESSROOM_TERMS="+file), "serve", "--addr", "127.0.0.1:0"); !strings.Contains(out, "terms") {
+	if out := fails(t, append(o.env, "PRESSROOM_PLANS="+file), "serve", "--addr", "127.0.0.1:0"); !strings.Contains(out, "terms") {
 		t.Errorf("serve with invalid terms: %s", out)
 	}
-	o.mustFail("no/such", "terms", "--terms", "/no/such/file")
+	o.mustFail("no/such", "plans", "--plans", "/no/such/file")
 }
 
 // Every response states the shipped rate limits. Those of quickstart are fifty times as high.

@@ -18,10 +18,10 @@ func TestNotificationChannels(t *testing.T) {
 		return string(out), err
 	}
 	private := []string{"--service", "webhook", "--name", "Desk", "--team", "1", "--kinds", "post_failed,account_lost"}
-	if out, err := add("https://127.0.0.1:1/s3cret\n", private...); err == nil || !strings.Contains(out, "--notice-allow") {
+	if out, err := add("https://127.0.0.1:1/s3cret\n", private...); err == nil || !strings.Contains(out, "--notification-allow") {
 		t.Errorf("%v: %s", err, out)
 	}
-	out, err := add("https://127.0.0.1:1/s3cret\n", append(private, "--notice-allow", "127.0.0.1")...)
+	out, err := add("https://127.0.0.1:1/s3cret\n", append(private, "--notification-allow", "127.0.0.1")...)
 	if err != nil || !strings.Contains(out, `"signing_secret":"whsec_`) || strings.Contains(out, "s3cret") {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -32,8 +32,8 @@ func TestNotificationChannels(t *testing.T) {
 		strings.Contains(out, "s3cret") || strings.Contains(out, "whsec_") {
 		t.Errorf("%v: %s", err, out)
 	}
-	o.mustFail("could not be reached", "channels", "test", "1", "--notice-allow", "127.0.0.1")
-	o.mustFail("--notice-allow", "channels", "test", "1")
+	o.mustFail("could not be reached", "channels", "test", "1", "--notification-allow", "127.0.0.1")
+	o.mustFail("--notification-allow", "channels", "test", "1")
 	o.mustRun("channels", "remove", "1")
 	o.mustFail("channel not found", "channels", "remove", "1")
 }

@@ -39,7 +39,7 @@ func TestLinksForPeople(t *testing.T) {
 			t.Errorf("%s: %s", c[0], got)
 		}
 	}
-	for _, last := range [][]string{{"people", "operator", "ada@example.com", "--off"}, {"people", "hold", "--person", "1"}} {
+	for _, last := range [][]string{{"people", "operator", "ada@example.com", "--off"}, {"people", "suspend", "--person", "1"}} {
 		o.mustFail("only operator who can sign in", last...)
 	}
 	carol := value(o.mustRun("people", "operator", "carol@example.com", "--on", "--unconfirmed"), "id")

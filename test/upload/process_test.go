@@ -58,7 +58,7 @@ func newSite(tb testing.TB, binary string) site {
 const fullPlan = "free"
 
 func (s site) flags(more ...string) []string {
-	return append(more, "--database", s.database(), "--terms", filepath.Join(s.dir, "terms.json"))
+	return append(more, "--database", s.database(), "--plans", filepath.Join(s.dir, "terms.json"))
 }
 
 func (s site) database() string { return "sqlite:" + filepath.Join(s.dir, "p.db") }

@@ -85,7 +85,7 @@ func (s *Service) CheckPlans(ctx context.Context) error {
 	}
 	for _, plan := range used {
 		if _, ok := s.terms.Plan(plan); !ok {
-			return operatorErrorf("teams are on the plan %q, which the terms do not have: add it to the file of --terms, or "+
+			return operatorErrorf("teams are on the plan %q, which the file of --plans does not have: add it there, or "+
 				"put them on another by pressroom admin teams plan", plan)
 		}
 	}
