@@ -58,10 +58,19 @@ func TestRestoreUnsavedPost(t *testing.T) {
 
 		b.storeUnsaved(b.open("/posts/new").form("Save draft").fill("caption", "Never mind"))
 		b.open("/posts/new").shows(200, "Never mind").form("Discard").press().shows(200, "Discarded.").lacks("Never mind")
-		b.storeUnsaved(b.open("/posts/new").form("Save draft").fill("account", c.id())) // empty input is not stored
-		b.open("/posts/new").shows(200).lacks("card offers")
-		for range 4 { // input with only a date is stored, but not offered
-			b.storeUnsaved(b.open("/posts/new").form("Save draft").fill("caption", "").fill("date", "2031-05-06"))
+		// Input without text and media is not stored. It replaces stored input.
+		again = b.open("/posts/new").form("Save draft").fill("caption", "Never mind")
+		b.storeUnsaved(again)
+		for _, f := range []*form{
+			again.fill("caption", ""), b.open("/posts/new").form("Save draft").fill("account", c.id()),
+			b.open("/posts/new").form("Save draft").fill("date", "2031-05-06").fill("repeat", "weekly"),
+		} {
+			if p := b.storeUnsaved(f); p.status != http.StatusResetContent {
+				t.Errorf("status %d", p.status)
+			}
+		}
+		if n := c.count(t, "unsaved_forms WHERE fields <> ''"); n != 0 {
+			t.Errorf("%d unsaved forms", n)
 		}
 		b.open("/posts/new").shows(200).lacks("card offers")
 	})

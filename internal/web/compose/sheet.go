@@ -238,11 +238,6 @@ func (s *sheet) hasContent() bool {
 	return strings.TrimSpace(s.Caption) != "" || len(s.Media) > 0
 }
 
-// isEmpty reports whether the form has no content except accounts.
-func (s *sheet) isEmpty() bool {
-	return !s.hasContent() && s.When.isEmpty() && s.Repeat.Often == ""
-}
-
 // removeUnknown removes items that the library does not have.
 func (s *sheet) removeUnknown(known map[int64]network.Media) {
 	gone := func(id int64) bool { return known[id].ID == 0 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +32,7 @@ const alreadySubmitted locale.Key = "This form was already submitted, perhaps in
 type unsavedForm struct {
 	ID, Excerpt string
 	KeptAt      time.Time // in the team's time zone
-	Path        string    // the page that restores it, or empty if it is not offered
+	Path        string    // the page that restores it
 }
 
 // draftID matches the ids that forms get when they are shown.
@@ -42,7 +41,8 @@ var draftID = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 // notKept are the fields that belong to one submission.
 var notKept = []string{"do", "once", "files", "fresh", shell.TeamField}
 
-// keepUnsaved stores the visitor's unsaved form. It changes no post.
+// keepUnsaved stores the visitor's unsaved form. It changes no post. A form of a new post without text and media is not
+// stored, which status 205 says.
 func (p *Handlers) keepUnsaved(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxForm) {
 		return
@@ -66,13 +66,15 @@ func (p *Handlers) keepUnsaved(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, apierr.Invalid(apierr.TooLong, "", "The post is too long to autosave."))
 		return
 	}
-	var err error
-	stored := true
-	if form.Get("post") == "" && s.isEmpty() {
-		err = p.deleteUnsaved(r, s.Draft)
-	} else {
-		stored, err = p.storeUnsaved(r, s.Draft, form.Get("post"), fields)
+	if form.Get("post") == "" && !s.hasContent() {
+		if err := p.deleteUnsaved(r, s.Draft); err != nil {
+			p.ShowError(w, r, err)
+			return
+		}
+		w.WriteHeader(http.StatusResetContent)
+		return
 	}
+	stored, err := p.storeUnsaved(r, s.Draft, form.Get("post"), fields)
 	switch {
 	case err != nil:
 		p.ShowError(w, r, err)
@@ -141,8 +143,7 @@ const ofPost = `person_id = ? AND team_id = ? AND fields <> '' AND (post_id = ? 
 	(SELECT 1 FROM posts p WHERE p.id = unsaved_forms.post_id AND p.team_id = unsaved_forms.team_id
 	AND (p.status IN ('draft', 'scheduled') OR p.is_template = 1))))`
 
-// unsaved returns the visitor's unsaved forms of a post, or of new posts if id is empty, the latest first. Forms of new
-// posts without text and media are left out.
+// unsaved returns the visitor's unsaved forms of a post, or of new posts if id is empty, the latest first.
 func (p *Handlers) unsaved(r *http.Request, id string, zone *time.Location) ([]unsavedForm, error) {
 	v, path := shell.VisitorOf(r.Context()), "/posts/new"
 	if id != "" {
@@ -158,21 +159,18 @@ func (p *Handlers) unsaved(r *http.Request, id string, zone *time.Location) ([]u
 		if err != nil {
 			return fmt.Errorf("reading an unsaved form: %w", err)
 		}
-		if s := read(form); id != "" || s.hasContent() {
-			f.Path = path
-		}
 		text := strings.Join(strings.Fields(textOf(form, "caption")), " ")
 		if f.Excerpt = network.Clip(text, excerptLength); f.Excerpt != text {
 			f.Excerpt += "…"
 		}
-		f.KeptAt = db.Time(kept).In(zone)
+		f.KeptAt, f.Path = db.Time(kept).In(zone), path
 		return nil
 	}, `SELECT id, fields, kept_at FROM unsaved_forms WHERE `+ofPost+` ORDER BY kept_at DESC, id LIMIT ?`,
 		v.ID, v.Team.ID, id, id, unsavedForms)
 	if err != nil {
 		return nil, fmt.Errorf("reading unsaved forms: %w", err)
 	}
-	return slices.DeleteFunc(out, func(f unsavedForm) bool { return f.Path == "" }), nil
+	return out, nil
 }
 
 // restoreUnsaved shows the unsaved form that the query names. It reports false if the query names none.

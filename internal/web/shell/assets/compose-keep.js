@@ -28,13 +28,14 @@ const keepBody = () => {
 
 // say shows a message about storing. Screen readers announce only changes between success and failure.
 function say(text, well) {
-  keepState.hidden = false;
+  keepState.hidden = !text;
   keepState.classList.toggle('bad', !well);
   keepState.textContent = text;
   if (text === keepUnderWay) return;
-  if (keepNews.dataset.well !== String(well)) keepNews.textContent = text;
-  keepNews.dataset.well = String(well);
   keepWell = well;
+  if (!text || keepNews.dataset.well === String(well)) return;
+  keepNews.textContent = text;
+  keepNews.dataset.well = String(well);
 }
 
 function keepLater() {
@@ -69,7 +70,7 @@ async function keep() {
       keepRetry(rejection);
     } else {
       [keptBody, keepWait] = [String(body), keepAgain[0]];
-      say(translate('Saved'), true);
+      say(answer.status === 204 ? translate('Saved') : '', true);
     }
   } catch (error) {
     if (error.name !== 'AbortError') keepRetry(translate('Not saved: offline. Trying again.'));
@@ -81,7 +82,7 @@ async function keep() {
 
 // rejectedBy returns the reason why the server did not store the form, or nothing.
 async function rejectedBy(answer) {
-  if (answer.status === 204) return '';
+  if (answer.status === 204 || answer.status === 205) return ''; // 205: nothing to store
   if (answer.redirected) return translate('Not saved: you are signed out. Sign in again in another tab.');
   if (answer.status === 503 || answer.status === 429) return translate('Not saved: the server is busy. Trying again.');
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
