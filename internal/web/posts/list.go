@@ -254,21 +254,21 @@ func (p *Handlers) rows(r *http.Request, found []postlist.Entry) ([]listedPost, 
 	return out, nil
 }
 
-// Kinds returns which actions for selected posts apply to the post, as the names that their buttons need.
-func (l listedPost) Kinds() string {
-	kinds := ""
+// BulkActions returns which actions for selected posts apply to the post, as the names that their buttons need.
+func (l listedPost) BulkActions() string {
+	actions := ""
 	switch l.Status {
 	case post.Scheduled:
-		kinds = "open scheduled"
+		actions = "open scheduled"
 	case post.Draft:
-		kinds = "open"
+		actions = "open"
 	default:
 		return ""
 	}
 	if l.Deletes {
-		kinds += " deletable"
+		actions += " deletable"
 	}
-	return kinds
+	return actions
 }
 
 // choices returns the accounts of the filter, and the selected one.
