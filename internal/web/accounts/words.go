@@ -8,7 +8,6 @@ import (
 	"pressroom.example/pressroom/internal/domain/analytics"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/locale"
-	"pressroom.example/pressroom/internal/teamtime"
 	"pressroom.example/pressroom/internal/web/plot"
 	"pressroom.example/pressroom/internal/web/shell"
 )
@@ -18,13 +17,10 @@ func words(l *locale.Language) template.FuncMap {
 	percent := func(share float64) string { return plot.FormatPercent(l, 100*share) }
 	return template.FuncMap{
 		"num": func(v any) string { return number(l, v) }, "interactions": interactions, "share": shareOf,
-		"short": func(n int64) string { return plot.FormatNumber(l, float64(n)) },
 		"spark": plot.Spark, "rate": percent,
-		"posted":   func(m teamtime.Moment) template.HTML { return shell.WhenIn(l, &m) },
 		"day":      func(at time.Time) string { return l.Format(at, locale.Day) },
 		"shortday": func(at time.Time) string { return l.Format(at, locale.ShortDay) },
 		"format":   func(name string) string { return known(l, formats, name) },
-		"weekday":  func(name string) string { return known(l, weekdays, name) },
 		"total":    func(name string) string { return known(l, totals, name) },
 		"bounds": func(s *analytics.AccountAnalyticsEngagementPerPost) string {
 			if s == nil || s.Interval == nil {

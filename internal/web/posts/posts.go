@@ -23,7 +23,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"clock": clock, "cut": cut, "link": webAddress,
+var pages = shell.Parse(files, template.FuncMap{"cut": cut, "link": webAddress,
 	"disabledByPause": disabledByPause, "places": preview.Places,
 	"sprite": shell.Sprite, "spriteIcon": shell.SpriteIcon, "spriteLogo": shell.SpriteLogo,
 	"longestComment": func() int {

@@ -12,12 +12,6 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// clock returns the time of day of an instant in its own zone.
-func clock(at time.Time) template.HTML {
-	text := `<time datetime="` + at.Format(time.RFC3339) + `">` + at.Format("15:04") + `</time>`
-	return template.HTML(text) //nolint:gosec // contains only digits
-}
-
 // countdownFrom is the time before an event from which the wait is shown instead of the time.
 const countdownFrom = 2 * time.Minute
 

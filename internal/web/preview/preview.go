@@ -30,7 +30,7 @@ var templates = func() map[*locale.Language]func() *template.Template {
 		out[l] = sync.OnceValue(func() *template.Template {
 			return template.Must(template.New("").Funcs(template.FuncMap{
 				"icon": shell.Icon, "lines": lines, "second": second, "inc": func(i int) int { return i + 1 },
-				"t": l.T, "n": l.N, "th": l.H,
+				"t": l.T, "th": l.H,
 			}).ParseFS(files, "templates/*.html"))
 		})
 	}

@@ -16,8 +16,9 @@ func funcs(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
 		"t": l.T, "n": l.N, "th": l.H, "nh": l.NH, "role": func(r access.Role) string { return RoleName(l, r) },
 		"asset": assetPath, "textscript": func() string { return textScript(l) },
-		"bytes": l.Bytes, "limit": func(n int64) string { return l.Bytes(RoundLimit(n)) }, "type": typeName, "network": NetworkName, "way": WayName,
-		"when": func(m *teamtime.Moment) template.HTML { return WhenIn(l, m) }, "count": l.Count, "plural": Plural,
+		"bytes": l.Bytes, "limit": func(n int64) string { return l.Bytes(RoundLimit(n)) }, "type": typeName,
+		"network": NetworkName, "way": WayName,
+		"when": func(m *teamtime.Moment) template.HTML { return WhenIn(l, m) }, "count": l.Count,
 		"state": func(name any) (template.HTML, error) { return stateIn(l, name) }, "bundle": bundle, "lines": lines,
 		"time":   func(at time.Time) template.HTML { return TimeIn(l, at) },
 		"ago":    func(at, now time.Time) template.HTML { return AgoIn(l, at, now) },
@@ -145,17 +146,6 @@ func ChangeIn(l *locale.Language, n *int64) template.HTML {
 		return template.HTML(`<span class="down">−` + l.Count(-*n) + `</span>`) //nolint:gosec // a number
 	}
 	return "0"
-}
-
-// Count returns a whole number in English.
-func Count(value any) string { return locale.English.Count(value) }
-
-// Plural returns a number with its noun in English: 1 post, 2 posts.
-func Plural(n any, one, many string) string {
-	if text := Count(n); text != "1" {
-		return text + " " + many
-	}
-	return "1 " + one
 }
 
 // stateTag is how a state is shown.
