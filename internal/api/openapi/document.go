@@ -6,7 +6,7 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 )
 
-// The used parts of an OpenAPI document, in the order in which they are written.
+// The parts of an OpenAPI document that this package uses, in output order.
 type (
 	document struct {
 		OpenAPI    string                                `json:"openapi"`

@@ -90,8 +90,8 @@ func equal(a, b *jsonschema.Schema) (bool, error) {
 // EnvelopeComponent is the component with the members that every response has.
 const EnvelopeComponent = "Envelope"
 
-// envelope returns the schema of a response: the common members and those of the operation. Undescribed members can be
-// forbidden only in one object, so the closed document has no composition.
+// envelope returns the schema of a response: the common members and those of the operation. A schema can
+// forbid undescribed members only within one object, so the closed document uses no allOf.
 func (b *builder) envelope(op *operation.Operation, component string) *jsonschema.Schema {
 	whole := b.wholeEnvelope(op, component)
 	if b.closed {

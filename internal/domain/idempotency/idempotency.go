@@ -101,7 +101,7 @@ const (
 		SET operation = excluded.operation, request_hash = excluded.request_hash, answer = NULL,
 			created_at = excluded.created_at, expires_at = excluded.expires_at, instant_hash = excluded.instant_hash
 		WHERE idempotency_records.expires_at <= excluded.created_at`
-	// For paid calls, the same key with another request is another call.
+	// A paid call with the same key but a different request is a separate call.
 	claimPaid = `INSERT INTO paid_requests (key_id, key, operation, request_hash, created_at, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key_id, key, request_hash) DO UPDATE
@@ -159,7 +159,7 @@ func readResult(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (
 func saveResult(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte, out operation.Result) error {
 	var raw bytes.Buffer
 	enc := json.NewEncoder(&raw)
-	enc.SetEscapeHTML(false) // the edges escape, so that a repeat returns the same bytes
+	enc.SetEscapeHTML(false) // REST and MCP escape responses, so a repeat returns the same bytes
 	if err := enc.Encode(out.ForStorage()); err != nil {
 		return fmt.Errorf("encoding a result: %w", err)
 	}

@@ -15,7 +15,7 @@ import (
 // qualities are the JPEG qualities to try before the picture is scaled down. Lower ones are visible.
 var qualities = []int{90, 82, 72}
 
-// maxExcess is the ratio to the maximum size beyond which lower qualities do not help.
+// maxExcess is the maximum ratio of an encoded size to the size limit at which a lower quality can still fit.
 const maxExcess = 3
 
 // minSide is the minimum longest side of a useful picture, in pixels.
@@ -58,8 +58,8 @@ func encodeBest(ctx context.Context, picture *image.RGBA, mime string, maxBytes 
 	return Result{}, took, nil
 }
 
-// encode returns an encoded picture and its number of bytes. If they exceed maxBytes, the Result is zero; 0 is no
-// limit.
+// encode returns an encoded picture and its number of bytes. If they exceed maxBytes, the Result is zero. A maxBytes of
+// 0 means no limit.
 func encode(picture *image.RGBA, mime string, quality int, maxBytes int64) (Result, int64, error) {
 	out := &limitedBuffer{limit: maxBytes}
 	var err error

@@ -19,8 +19,7 @@ type confirmation struct {
 	MaxMessage  int
 }
 
-// confirm answers the script with the question, or with the form and its problems. Nothing is saved, so that canceling leaves
-// no draft.
+// confirm sends the confirmation question, or the form with its problems. It saves nothing, so canceling leaves no draft.
 func (p *Handlers) confirm(w http.ResponseWriter, r *http.Request, s sheet, what string) {
 	found, err := p.findErrors(r, s, what)
 	if err != nil {
@@ -47,5 +46,5 @@ func (p *Handlers) confirm(w http.ResponseWriter, r *http.Request, s sheet, what
 	})
 }
 
-// asksFirst reports whether the script asks for the question before a new post is saved.
+// asksFirst reports whether the script requests the confirmation question before it saves a new post.
 func asksFirst(r *http.Request) bool { return r.PostForm.Get("ask") != "" && r.PathValue("id") == "" }
