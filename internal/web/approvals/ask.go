@@ -19,10 +19,12 @@ import (
 type askView struct {
 	input
 
-	Posts       []listed // posts that can be sent
-	Others      []listed // posts that cannot be sent
-	Timed       int      // number of drafts with a time, which can be scheduled on approval
-	Draft       bool     // the only post is a draft, whose time can be chosen here
+	Choosing    bool             // no posts were selected yet
+	Choices     []postlist.Entry // posts to choose from
+	Posts       []listed         // posts that can be sent
+	Others      []listed         // posts that cannot be sent
+	Timed       int              // number of drafts with a time, which can be scheduled on approval
+	Draft       bool             // the only post is a draft, whose time can be chosen here
 	Mails       bool
 	MaySchedule bool
 	Blocked     bool // a network would reject the only post
@@ -80,7 +82,36 @@ type listed struct {
 
 // askPage shows which of the selected posts can be sent to a client, and the options of the link.
 func (p *Handlers) askPage(w http.ResponseWriter, r *http.Request) {
-	p.showAsk(w, r, http.StatusOK, r.URL.Query()["post"], askView{input: input{Schedule: true}})
+	v, ids := askView{input: input{Schedule: true}}, r.URL.Query()["post"]
+	if len(ids) == 0 {
+		v.Choosing = true
+		if err := p.addChoices(r, &v); err != nil {
+			p.ShowError(w, r, err)
+			return
+		}
+	}
+	p.showAsk(w, r, http.StatusOK, ids, v)
+}
+
+// addChoices adds the posts that can be sent to a client: scheduled posts, the earliest first, and the newest drafts.
+func (p *Handlers) addChoices(r *http.Request, v *askView) error {
+	visitor := shell.VisitorOf(r.Context())
+	for _, tab := range []postlist.Tab{postlist.Scheduled, postlist.Drafts} {
+		found, _, err := postlist.List(r.Context(), p.DB, visitor.Team.ID, postlist.Filter{Tab: tab}, "", approval.MaxPosts)
+		if err != nil {
+			return err
+		}
+		for _, one := range found {
+			if one.Approval == post.Approved {
+				continue
+			}
+			if !one.ScheduledAt.IsZero() {
+				one.ScheduledAt = one.ScheduledAt.In(visitor.Zone)
+			}
+			v.Choices = append(v.Choices, one)
+		}
+	}
+	return nil
 }
 
 func (p *Handlers) showAsk(w http.ResponseWriter, r *http.Request, status int, ids []string, v askView) {
