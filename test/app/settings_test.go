@@ -244,7 +244,7 @@ func TestSettingsCredits(t *testing.T) {
 		}
 		page := owner.open("/settings/credits").
 			shows(200, "Credits granted", "The operator", "+500", "Report: reserved", "−5", "495", "Key =cmd()", "@",
-				" on Instagram", "Paid work is reserved at the start", "of 1,000 used today")
+				" on Instagram", "Newest first. Credits are reserved when work starts", "of 1,000 used today")
 		page.follow("Report: reserved")
 		if !strings.Contains(page.source, `<a href="/reports/`) {
 			t.Error("the statement has no link to the report")
