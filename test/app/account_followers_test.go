@@ -39,7 +39,7 @@ func TestFollowerGain(t *testing.T) {
 			followers, gain int
 			of, ofAccount   string
 		}{
-			{6, 0, 400, 90, "in seven days", "in this period"},
+			{6, 0, 400, 90, "in 7 days", "in this period"},
 			{89, 0, 400, 200, since, since},
 			{29, 1, 400, 200, since, since},
 			{18, 5, 371, 121, "in 14 days", "in this period"},
@@ -58,7 +58,7 @@ func TestFollowerGain(t *testing.T) {
 			overview.follow("Export").shows(http.StatusOK, fmt.Sprintf("%s,bluesky,%d,%d,", c.handle(), period.followers, period.gain))
 			account.follow("Export").shows(http.StatusOK, fmt.Sprintf("followers_change,account,%d,", period.gain))
 		}
-		b.open("/analytics?days=7").shows(http.StatusOK, "+90 in seven days")
+		b.open("/analytics?days=7").shows(http.StatusOK, "+90 in 7 days")
 		b.open("/analytics?days=90").shows(http.StatusOK, "+200 "+since).lacks("in 90 days")
 	})
 }

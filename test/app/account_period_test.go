@@ -58,7 +58,7 @@ func TestAnalyticsRange(t *testing.T) {
 			url.Values{"from": {day(400)}, "to": {day(1)}}.Encode(): "Choose at most 366 days.",
 			"from=" + day(1): "Choose the first and the last day.", "from=yesterday&to=" + day(0): "Choose the first and the last day.",
 		} {
-			b.open("/analytics?"+wrong).shows(http.StatusOK, says, "Compared with the seven days before")
+			b.open("/analytics?"+wrong).shows(http.StatusOK, says, "Compared with the previous 7 days")
 			b.open(path+wrong).shows(http.StatusOK, says, "Post 0.")
 		}
 	})

@@ -201,7 +201,7 @@ func TestAccountMetrics(t *testing.T) {
 		}
 		b.open("/accounts").shows(http.StatusOK, "Last post").lacks("No posts yet")
 		weeks := b.open("/analytics").shows(http.StatusOK, c.handle()+" on Bluesky 300 +7 7 105 +169%", "+250% previously 2",
-			"+169% previously 39", "Followers gained", "Compared with the seven days before", "Best posts", "<b>Fresh</b> 6")
+			"+169% previously 39", "Followers gained", "Compared with the previous 7 days", "Best posts", "<b>Fresh</b> 6")
 		weeks.contains(`<svg class="spark"`, fmt.Sprintf(`<img src="/accounts/%d/picture"`, c.account))
 		weeks.contains(`aria-label="Followers gained. The table`, `class="line past"`)
 		weeks.lacks("By network")
@@ -209,10 +209,10 @@ func TestAccountMetrics(t *testing.T) {
 		weeks.follow("Export").shows(http.StatusOK, c.handle()+",bluesky,300,7,7,,105,2,,39")
 		b.open("/analytics?network=instagram").shows(http.StatusOK, c.handle()+" on Bluesky")
 		weeks.follow("28 days").
-			shows(http.StatusOK, "Compared with the 28 days before", c.handle()+" on Bluesky 300 +11 9 144", "No earlier data").
+			shows(http.StatusOK, "Compared with the previous 28 days", c.handle()+" on Bluesky 300 +11 9 144", "No earlier data").
 			lacks("previously 0")
 		b.open("/analytics?days=365&show=engagement").shows(http.StatusOK, "Engagement by week of publication")
-		b.open("/analytics?days=3").shows(http.StatusOK, "Compared with the seven days before")
+		b.open("/analytics?days=3").shows(http.StatusOK, "Compared with the previous 7 days")
 		weeks.follow(c.handle()+" on Bluesky").shows(http.StatusOK, "Best post")
 		b.open("/").shows(http.StatusOK, "Accounts this week", "105 interactions, 39 the week before", "300 followers +7 in seven days")
 		must.NoError(t, h.Teams.SetPlan(t.Context(), c.team.ID, "free", time.Time{}))

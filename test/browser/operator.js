@@ -9,7 +9,7 @@ run(async (browser) => {
   await page.getByText('All systems operational').waitFor();
   for (const name of ['Teams', 'People', 'Switches and pauses', 'Background jobs', 'Networks', 'Unconfirmed posts', 'Ledger audit', 'Audit log']) {
     await page.goto('/operator');
-    await page.getByRole('link', { name, exact: true }).focus();
+    await page.getByRole('navigation', { name: 'Operator' }).getByRole('link', { name, exact: true }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name, level: 1 }).waitFor();
   }
