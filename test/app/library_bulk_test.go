@@ -112,7 +112,7 @@ func TestDeleteSelectedFiles(t *testing.T) {
 			shows(200, "free Deleted.", "Not changed: used This file is used by scheduled posts", "Files 2")
 		b.open("/media").form("Delete…").fill("media", used).press().
 			form("Delete 1 file").fill("posts", "take_out").press().shows(200, "used Deleted and removed from 1 post.", "Files 1")
-		b.open("/posts/"+post).shows(200, "Draft, planned for")
+		b.open("/posts/"+post).shows(200, "Planned for")
 		b.open("/media").form("Delete…").fill("media", free).press().
 			shows(200, "The selected files no longer exist.")
 		sure := url.Values{"media": {sent}, "action": {"delete"}, "sure": {"yes"}, "posts": {"keep"}}

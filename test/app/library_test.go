@@ -169,13 +169,13 @@ func TestDeleteFileOfApprovedPost(t *testing.T) {
 				map[string]any{"id": post, "media_ids": []int64{int64(mustNumber(t, strings.TrimPrefix(at, "/media/")))}})
 		}
 		b.open("/posts/"+id).follow("Send for approval…").form("Create link").press().
-			shows(200, "version 1", "send the new version to the client").lacks("shown from")
+			shows(200, "Version 1", "Then send it again.").lacks("shown from")
 		h.change(t, "UPDATE posts SET approval = 'approved' WHERE id = ?", id)
 		b.open(at+"/delete").shows(200, "need a new approval link").form("Delete file").fill("posts", "take_out").press().
 			shows(200, "The file was deleted", "It was removed from 2 posts.", "clients are not notified automatically").
 			lacks("Not for the client").
 			follow("For the client").
-			shows(200, "version 2", "The post has changed since it was sent to the client.", "Send the new version").lacks("shown from")
+			shows(200, "Version 2", "The post has changed since it was sent to the client.", "Send the new version").lacks("shown from")
 		b.open(at).shows(404)
 	})
 }
@@ -198,7 +198,7 @@ func TestDeletePublishedFile(t *testing.T) {
 		b.open(at+"/delete").shows(200, "unpublished posts", "Goes out", "These posts were published with it", "Went out").
 			form("Delete file").fill("posts", "take_out").press().
 			shows(200, "The file was deleted and removed from 1 post.", "0 bytes of")
-		b.open("/posts/"+ahead).shows(200, "Draft, planned for", "A file of this post was deleted")
+		b.open("/posts/"+ahead).shows(200, "Planned for", "A file of this post was deleted")
 		b.open("/posts/"+sent).shows(200, "quay", "deleted", "Files of this post that were deleted", "PNG").lacks(at + "/thumbnail")
 		for _, path := range []string{at, at + "/file", at + "/thumbnail"} {
 			b.open(path).shows(404)

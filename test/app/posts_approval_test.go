@@ -16,7 +16,7 @@ func TestApprovalRequest(t *testing.T) {
 		id := c.draft(t, "For the client", "")
 		asked := b.open("/posts/"+id).follow("Send for approval…").form("Create link").press().
 			shows(200, "Send the link below to the client", "Waiting for approval",
-				"Draft. Not scheduled yet. It cannot be published until the client approves it.", "The client’s link")
+				"The client must approve it first.", "The client’s link")
 		link := ""
 		for d := range asked.doc.Descendants() {
 			if attribute(d, "id") == "link" {
@@ -32,7 +32,7 @@ func TestApprovalRequest(t *testing.T) {
 		h.browser(t).open(path).form("Request changes").fill("name", "Ms <Client>").
 			fill("comment", "Not the\nsecond <picture>.").press().shows(200, "Changes requested")
 		b.open("/posts/"+id).shows(200, "Changes requested", "By Ms <Client>", "The client wrote:", "Not the second <picture>.")
-		b.open("/posts/"+id).follow("Send for approval…").form("Create link").press().shows(200, "The client’s link", "version 2")
+		b.open("/posts/"+id).follow("Send for approval…").form("Create link").press().shows(200, "The client’s link", "Version 2")
 		record := c.as(t, access.Admin).open("/settings/audit").
 			shows(200, "The client , who entered the name Ms <Client> , requested changes to a post: For the client",
 				"asked a client to approve a post: For the client")
@@ -77,7 +77,7 @@ func TestClientDecisionInApp(t *testing.T) {
 			lacks("Approve</button>")
 		editor.open(at+"/edit").form("Save").fill("caption", "Quieter").press().shows(200)
 		client.send(http.MethodPost, decision, says).shows(422, "has changed, so your decision was not saved")
-		client.open(at).form("Approve").press().shows(200, "Approved. The team has been notified.", "version 2")
+		client.open(at).form("Approve").press().shows(200, "Approved. The team has been notified.", "Version 2")
 		client.send(http.MethodPost, decision,
 			url.Values{"decision": {"reject"}, "round": {"2"}, "comment": {"Not <this> way."}}).
 			shows(422, "The client has already decided on this version.", "Ada client approved the post",
@@ -91,6 +91,6 @@ func TestClientDecisionInApp(t *testing.T) {
 			shows(200, "The client approved a post. It is still a draft: schedule or publish it.",
 				"The client requested changes to a post and left a comment.")
 		c.as(t, access.Admin).open("/settings/audit").shows(200, "Ada client approved a post: Quieter").lacks("who entered the name")
-		editor.open(at).shows(200, "Draft. Not scheduled yet.")
+		editor.open(at).shows(200, "Draft")
 	})
 }

@@ -21,7 +21,7 @@ func TestMoveSelectedPosts(t *testing.T) {
 		planned := c.draft(t, "Is scheduled", at.Format(time.RFC3339))
 		c.callTool(t, "schedule_post", map[string]any{"post_id": planned, "scheduled_at": at.Format(time.RFC3339)})
 		h.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, sent)
-		moved := b.open("/posts").form("Reschedule").fill("post", timed, sent, idea, planned).fill("days", "14").press()
+		moved := b.open("/posts").form("Reschedule").fill("post", timed, sent, idea, planned).fill("how", "shift").fill("days", "14").press()
 		moved.shows(200, "Has a time Moved to Sat 3 Apr "+at.Format("2006")+", 09:30.", "Is scheduled Moved to Sat 3 Apr",
 			"Not changed: Is out A submitted post cannot be changed.", "Not changed: An idea It has no date, so it cannot be moved.")
 		if got := c.scheduledAt(t, planned).In(berlin(t)); !got.Equal(at.AddDate(0, 0, 14)) {
@@ -37,8 +37,8 @@ func TestMoveSelectedPosts(t *testing.T) {
 		b.open("/posts?status=draft").form("Reschedule").fill("post", timed).fill("day", "2001-01-01").press().
 			shows(200, "Not changed: Has a time That time has passed.")
 		list.form("Reschedule").fill("post", timed).press().shows(200, "Enter a date, a time or a number of days.")
-		list.form("Reschedule").fill("post", timed).fill("days", "0").press().shows(200, "such as 7 or -1")
-		list.form("Reschedule").fill("days", "1").press().shows(200, "Select at least one post.")
+		list.form("Reschedule").fill("post", timed).fill("how", "shift").fill("days", "0").press().shows(200, "such as 7 or -1")
+		list.form("Reschedule").fill("how", "shift").fill("days", "1").press().shows(200, "Select at least one post.")
 		c.as(t, access.Viewer).open("/posts").shows(200, "Has a time").lacks("Reschedule", "Delete…")
 	})
 }
@@ -73,13 +73,13 @@ func TestMoveSelectedPostsTwice(t *testing.T) {
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "Has a time", c.apiTime(72*time.Hour))
 		want := c.scheduledAt(t, id).In(berlin(t)).AddDate(0, 0, 7)
-		form := b.open("/posts").form("Reschedule").fill("post", id).fill("days", "7")
+		form := b.open("/posts").form("Reschedule").fill("post", id).fill("how", "shift").fill("days", "7")
 		form.press().shows(200, "Has a time Moved to")
 		form.press().shows(200, "Not changed: Has a time It has changed since the list was loaded. Check it and try again.")
 		if got := c.scheduledAt(t, id); !got.Equal(want) {
 			t.Errorf("planned for %s, want %s", got, want)
 		}
-		form = b.open("/posts").form("Reschedule").fill("post", id).fill("days", "7")
+		form = b.open("/posts").form("Reschedule").fill("post", id).fill("how", "shift").fill("days", "7")
 		form.fill("seen-"+id, "").press().shows(200, "Not changed: Has a time This page has expired.")
 	})
 }
@@ -96,7 +96,7 @@ func TestSelectedPostsAfterInternalError(t *testing.T) {
 		kept := c.scheduledAt(t, ids[2])
 		list := c.as(t, access.Editor).open("/posts")
 		h.change(t, `UPDATE posts SET options = 'broken' WHERE id = ?`, ids[1])
-		list.form("Reschedule").fill("post", ids...).fill("days", "7").press().
+		list.form("Reschedule").fill("post", ids...).fill("how", "shift").fill("days", "7").press().
 			shows(200, "Has a time Moved to", "Not changed: A post An internal error occurred. Check the post, then try again.",
 				"Not changed: A post Not tried.")
 		if got := c.scheduledAt(t, ids[2]); !got.Equal(kept) {
@@ -166,7 +166,7 @@ func TestMoveSelectedPostsWhenClocksChange(t *testing.T) {
 
 		early := c.draft(t, "Early", change.Add(-24*time.Hour+30*time.Minute).Format(time.RFC3339)) // 02:30
 		kept := c.scheduledAt(t, early)
-		b.open("/posts").form("Reschedule").fill("post", early).fill("days", "1").press().
+		b.open("/posts").form("Reschedule").fill("post", early).fill("how", "shift").fill("days", "1").press().
 			shows(200, "Not changed: Early This time does not exist in Europe/Berlin on that day")
 		if got := c.scheduledAt(t, early); !got.Equal(kept) {
 			t.Errorf("moved to %s", got)
@@ -183,9 +183,9 @@ func TestMoveSelectedPostsWhenClocksChange(t *testing.T) {
 		if got := c.scheduledAt(t, last).In(zone).Format(time.DateTime); got != day+" 23:30:00" {
 			t.Errorf("moved to %s", got)
 		}
-		b.open("/posts").form("Reschedule").fill("post", idea).fill("days", "7").press().
+		b.open("/posts").form("Reschedule").fill("post", idea).fill("how", "shift").fill("days", "7").press().
 			shows(200, "An idea Moved to "+change.AddDate(0, 0, 7).Format("Mon 2 Jan 2006")+".")
-		b.open("/posts").form("Reschedule").fill("post", idea).fill("days", "-7").press().
+		b.open("/posts").form("Reschedule").fill("post", idea).fill("how", "shift").fill("days", "-7").press().
 			shows(200, "An idea Moved to "+said+".")
 	})
 }

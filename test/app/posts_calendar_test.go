@@ -35,7 +35,7 @@ func TestSkipOccurrence(t *testing.T) {
 		second := b.open("/posts/"+id).lacks(next(1)).follow(next(2)).shows(200, "Scheduled for")
 		second.form("Pause the series").press().
 			shows(200, "The series was paused", "If resumed now, the series would publish:", next(2), next(3))
-		b.open(second.path).shows(200, "Draft, planned for").lacks("Skip this one")
+		b.open(second.path).shows(200, "Planned for").lacks("Skip this one")
 		b.open("/posts/"+id).form("Resume the series").press().shows(200, "The series was resumed.", next(2)).lacks(next(1))
 		b.open(first.path).shows(200, "Not scheduled yet.")
 	})
@@ -60,8 +60,8 @@ func TestPauseAndEndSeries(t *testing.T) {
 			shows(200, "The series was paused: nothing is published", "Paused.",
 				"If resumed now, the series would publish:", "Drafts updated from the template: 1.").
 			lacks("Unscheduled", "No further posts are planned")
-		b.open(occurrence.path).shows(200, "Draft, planned for")
-		paused.follow(day.Format("Mon 2 Jan 2006, 15:04")).shows(200, "Draft, planned for")
+		b.open(occurrence.path).shows(200, "Planned for")
+		paused.follow(day.Format("Mon 2 Jan 2006, 15:04")).shows(200, "Planned for")
 		paused.follow("Edit").form("Save").fill("caption", "Every week anew").press().shows(200, "Saved. The series is paused")
 		b.open("/posts/"+id).form("Resume the series").press().
 			shows(200, "The series was resumed. Drafts updated from the template: 1.", "Next:").lacks("keep their own")

@@ -40,7 +40,7 @@ async function schedule(page, { select, image, text }) {
   await by.click(tab(page, 'X'));
   await page.locator('textarea[name^=text-]:focus').waitFor();
   await page.keyboard.type(' On X, too.');
-  await page.getByRole('button', { name: /^Remove / }).first().waitFor();
+  await page.locator('#media [aria-label^="Remove "]').first().waitFor({ state: 'attached' });
   await by.click(page.getByRole('button', { name: 'Use next free slot' }));
   await page.waitForFunction(() => document.getElementById('time').value !== '');
   await by.click(page.getByRole('button', { name: 'Schedule', exact: true }));

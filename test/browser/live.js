@@ -32,12 +32,13 @@ async function list(page) {
 
   // Text that is being typed is not replaced. The list is updated afterwards.
   await page.getByRole('button', { name: 'Reschedule…' }).click();
-  await page.getByLabel('or move by').fill('3');
+  await page.getByLabel('Shift by days').check();
+  await page.getByLabel('Shift by', { exact: true }).fill('3');
   await ask(page, 'POST', '/posts', { caption: 'Another one', account_ids: [world.bluesky] });
   await page.waitForTimeout(4000);
-  assert.equal(await page.getByLabel('or move by').inputValue(), '3');
+  assert.equal(await page.getByLabel('Shift by', { exact: true }).inputValue(), '3');
   assert.equal(await page.getByRole('link', { name: 'Another one' }).count(), 0);
-  await page.getByLabel('or move by').fill('');
+  await page.getByLabel('Shift by', { exact: true }).fill('');
   await page.keyboard.press('Escape');
   await page.getByRole('link', { name: 'Another one' }).waitFor();
   assert.equal(await page.evaluate(() => performance.timeOrigin), loaded, 'the page was loaded anew');

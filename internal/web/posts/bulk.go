@@ -150,14 +150,15 @@ func (p *Handlers) bulkAction(r *http.Request) (bulkAction, error) {
 // maxMove is how many days posts can be moved at once.
 const maxMove = 3650
 
-// rescheduling returns the action that moves posts by a number of days or to a day, and to a time of day. Without a time in
-// the form, the time of day of each post does not change.
+// rescheduling returns the action that moves posts by a number of days, or to a day, a time of day or both.
 func (p *Handlers) rescheduling(r *http.Request) (bulkAction, error) {
 	zone := shell.VisitorOf(r.Context()).Zone
-	by, to := strings.TrimSpace(r.PostForm.Get("days")), r.PostForm.Get("day")
-	clock := r.PostForm.Get("time")
+	by, to, clock := "", r.PostForm.Get("day"), r.PostForm.Get("time")
+	if r.PostForm.Get("how") == "shift" {
+		by, to, clock = strings.TrimSpace(r.PostForm.Get("days")), "", ""
+	}
 	switch {
-	case by != "" && to != "" || by+to+clock == "":
+	case by+to+clock == "":
 		return nil, apierr.Invalid(apierr.MissingArgument, "days", "Enter a date, a time or a number of days.")
 	case by+to == "":
 		return p.moving(zone, clock, func(date time.Time) time.Time { return date }), nil

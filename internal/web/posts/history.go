@@ -18,6 +18,9 @@ type moment struct {
 	Name, Said  string // Name is the client's, the person's or the account's, Said the explanation of a failure
 }
 
+// sameChange is how long after an entry of the history a change of the post belongs to it.
+const sameChange = 5 * time.Second
+
 // historyIn returns the history of the post, newest first.
 func (v *view) historyIn(zone *time.Location) []moment {
 	out := []moment{{At: v.Stored.CreatedAt, Icon: "draft-line", Text: "Created"}}
@@ -53,6 +56,9 @@ func (v *view) historyIn(zone *time.Location) []moment {
 	}
 	if at := v.Stored.ArchivedAt; !at.IsZero() {
 		out = append(out, moment{At: at, Icon: "history-line", Text: "Archived"})
+	}
+	if v.Planned() && !slices.ContainsFunc(out, func(m moment) bool { return v.Stored.UpdatedAt.Sub(m.At) < sameChange }) {
+		out = append(out, moment{At: v.Stored.UpdatedAt, Icon: "pencil-line", Text: "Last changed"})
 	}
 	for i := range out {
 		out[i].At = out[i].At.In(zone)

@@ -13,22 +13,31 @@ import (
 // Planned reports whether the post is not published yet. The page of such a post begins with the content.
 func (v *view) Planned() bool { return v.Status == post.Draft || v.Status == post.Scheduled }
 
-// Title returns the beginning of a submitted post's text, or the time of another post.
+// Title returns the time of a scheduled post, or the beginning of another post's text.
 func (v *view) Title() string {
 	at := cmp.Or(v.Stored.PublishedAt, v.Stored.ScheduledAt)
 	switch {
 	case v.Stored.IsTemplate:
 		return v.lang.T("Post of a series")
-	case !v.Planned():
+	case v.Status == post.Draft && v.Caption == "":
+		return v.lang.T("Untitled draft")
+	case v.Status != post.Scheduled || at.IsZero():
 		return v.Head
-	case at.IsZero():
-		return v.lang.T("Post without a time")
 	}
 	return v.lang.Format(at.In(v.zone), locale.DateTime)
 }
 
 // Deletable reports whether the post can be deleted.
 func (v *view) Deletable() bool { return isDeletable(v.Stored) }
+
+// IsUnplanned reports whether the title and the state say all about a draft.
+func (v *view) IsUnplanned() bool {
+	return v.Status == post.Draft && !v.Stored.IsTemplate && v.ScheduledAt == nil &&
+		v.Approval != post.Waiting && v.Approval != post.Rejected
+}
+
+// AsksClient reports whether the next step is to give the client the link.
+func (v *view) AsksClient() bool { return v.Link != "" && v.Approval == post.Waiting }
 
 // IsPlain reports whether the title and the state say all about a scheduled post.
 func (v *view) IsPlain() bool {

@@ -68,10 +68,41 @@ function count() {
   box.indeterminate = n > 0 && n < all.length;
 }
 
+const day = 24 * 60 * 60e3;
+
+// moment returns a local time, given as UTC, in the person's language.
+function moment(at) {
+  const lang = document.documentElement.lang === 'en' ? 'en-GB' : document.documentElement.lang;
+  return at.toLocaleString(lang, { weekday: 'short', day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit', timeZone: 'UTC' });
+}
+
+// showMoves shows the old and the new time of each selected post.
+function showMoves() {
+  const list = document.querySelector('[data-moves]');
+  if (!list) return;
+  const { how, day: date, time, days } = list.closest('form').elements;
+  const shift = how.value === 'shift';
+  const times = boxes().filter((box) => box.checked).map((box) => box.closest('[data-is~=open]')?.querySelector('.time time')?.dateTime ?? '');
+  const items = times.filter((text) => text.includes('T')).map((text) => {
+    const from = new Date(`${text.slice(0, 16)}Z`);
+    const to = shift ? new Date(from.getTime() + Number(days.value) * day)
+      : new Date(`${date.value || text.slice(0, 10)}T${time.value || text.slice(11, 16)}Z`);
+    const item = document.createElement('li');
+    const strong = document.createElement('b');
+    strong.textContent = Number.isNaN(to.getTime()) ? '' : moment(to);
+    item.append(`${moment(from)} → `, strong);
+    return item;
+  });
+  list.hidden = items.length === 0 || !(shift ? days.value : date.value || time.value);
+  list.replaceChildren(...items);
+}
+document.getElementById('board-found').addEventListener('input', showMoves);
+
 prepare();
 document.getElementById('board-found').addEventListener('change', (event) => {
   if (event.target.id === 'all') for (const box of boxes()) box.checked = event.target.checked;
   if (event.target.type === 'checkbox') count();
+  showMoves();
 });
 
 // Clearing the selection resets the form, which happens after the event.
