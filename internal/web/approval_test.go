@@ -169,7 +169,8 @@ func TestApproving(t *testing.T) {
 				"Approved by <strong><bdi>Cleo &lt;3</bdi></strong> at 13:00 on Saturday 21 November 2026 "+
 					"(Europe/Berlin)", "The post will not be published until a team member schedules it.")
 		client.post(a.page, says("reject", "1", "Mallory", "Not the <quay>.")).
-			wants(t, 422, "The client has already decided on this version.", "Approved by", "Your comment was not sent.", "Not the &lt;quay&gt;.")
+			wants(t, 422, "The client has already decided on this version.", "Approved by",
+				"Your comment was not sent.", "Not the &lt;quay&gt;.")
 		if got := a.state(t); !strings.HasPrefix(got, `approved by "Cleo <3"`) {
 			t.Error(got)
 		}

@@ -163,7 +163,7 @@ func (a *App) pages() []shell.Route {
 		a.reports.Routes(),
 		accounts.New(a.Shell, a.Connector, a.Posts, a.Analytics).Routes(),
 		library.New(a.Shell, a.Media, a.Posts).Routes(),
-		hashtags.New(a.Shell, a.Lists, a.Posts, a.Jobs).Routes(),
+		hashtags.New(a.Shell, a.Lists, a.Jobs).Routes(),
 		voices.New(a.Shell, a.Voices).Routes(),
 		search.New(a.Shell).Routes(),
 		settings.New(a.Shell, a.Settings).Routes(),

@@ -278,7 +278,8 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 		// Adding one opens the requested page.
 		b := m.signIn(t, access.Viewer)
 		p := b.open("/posts").
-			shows(200, "Set up two-factor authentication", m.team.Name, "API keys keep working in the meantime", "stop working within an hour")
+			shows(200, "Set up two-factor authentication", m.team.Name,
+				"API keys keep working in the meantime", "stop working within an hour")
 		p.follow("Add an authenticator app").shows(200, "Scan this QR code")
 		h.addApp(t, b)
 		b.open("/posts").shows(200, "Posts")

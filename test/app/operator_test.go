@@ -252,7 +252,8 @@ func TestOperatorResumesJob(t *testing.T) {
 		c := h.crew(t)
 		b := c.asOperator(t, access.Owner)
 		b.open("/operator/queue").shows(http.StatusOK, "No deliveries in progress.")
-		b.send(http.MethodPost, "/operator/queue/wake", map[string][]string{"delivery": {"none"}}).shows(http.StatusOK, "Nothing was started")
+		b.send(http.MethodPost, "/operator/queue/wake", map[string][]string{"delivery": {"none"}}).
+			shows(http.StatusOK, "Nothing was started")
 		b.open("/operator/networks").shows(http.StatusOK, "Bluesky OK", "No failures in the last 500 attempts.").
 			lacks("No check failed")
 		b.open("/operator/posts").shows(http.StatusOK, "No unconfirmed posts")

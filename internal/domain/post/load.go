@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"pressroom.example/pressroom/internal/apierr"
@@ -14,16 +13,6 @@ import (
 // Load returns a team's post with its overrides. It returns not_found if the team has no such post.
 func (s *Service) Load(ctx context.Context, team int64, id string) (Record, error) {
 	return s.read(ctx, s.db, team, id, "")
-}
-
-// LatestTexts returns the shared texts of a team's newest posts, the newest first.
-func (s *Service) LatestTexts(ctx context.Context, team int64, limit int) ([]string, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, text *string) error { return rows.Scan(text) },
-		`SELECT caption FROM posts WHERE team_id = ? ORDER BY id DESC LIMIT ?`, team, limit)
-	if err != nil {
-		return nil, fmt.Errorf("reading the texts of the newest posts: %w", err)
-	}
-	return out, nil
 }
 
 // FindTeam returns the team that the post belongs to. It returns not_found unless that is one of teams.

@@ -109,7 +109,8 @@ type Profile struct {
 func (p Profile) normalize() (Profile, error) {
 	p.Name, p.Timezone = strings.TrimSpace(p.Name), strings.TrimSpace(p.Timezone)
 	if !names.IsValid(p.Name) {
-		return p, apierr.Invalidf(apierr.Malformed, "name", "Enter a name for the team: one line of at most %d characters.", names.MaxLength)
+		return p, apierr.Invalidf(apierr.Malformed, "name",
+			"Enter a name for the team: one line of at most %d characters.", names.MaxLength)
 	}
 	if !teamtime.IsZone(p.Timezone) {
 		return p, errTimezone

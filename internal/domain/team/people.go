@@ -43,7 +43,8 @@ func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) 
 		return Person{}, err
 	}
 	if hash != "" {
-		tries := []throttle.Try{{Counter: s.known, Key: throttle.NewKey("password of %d", p.ID), Forgets: true, Rejection: tooManyPasswords}}
+		tries := []throttle.Try{{Counter: s.known, Key: throttle.NewKey("password of %d", p.ID), Forgets: true,
+			Rejection: tooManyPasswords}}
 		err := throttle.Guess(ctx, tries, func() error {
 			return s.comparePassword(ctx, passwords.PersonCaller(p.ID), signInAccount{Person: p, hash: hash}, c.Old, errSignIn)
 		})

@@ -112,7 +112,8 @@ func TestScans(t *testing.T) {
 		_, thumb := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 10)
 		_, fit := maker.Fit(t.Context(), 1, bytes.NewReader(data), about, thumbnail.Limits{MaxSide: 10})
 		for _, err := range []error{thumb, fit} {
-			if !rejected && err != nil || rejected && (!errors.Is(err, mediainfo.ErrDamaged) || !strings.Contains(err.Error(), "baseline")) {
+			if !rejected && err != nil ||
+				rejected && (!errors.Is(err, mediainfo.ErrDamaged) || !strings.Contains(err.Error(), "baseline")) {
 				t.Errorf("%d scans: %v", scans, err)
 			}
 		}

@@ -11,7 +11,6 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/hashtag/list"
 	"pressroom.example/pressroom/internal/domain/job"
-	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/web/shell"
 )
@@ -26,13 +25,12 @@ type Handlers struct {
 	*shell.Shell
 
 	lists *list.Service
-	posts *post.Service
 	jobs  *job.Store
 }
 
 // New returns the handlers.
-func New(f *shell.Shell, lists *list.Service, posts *post.Service, jobs *job.Store) *Handlers {
-	return &Handlers{f, lists, posts, jobs}
+func New(f *shell.Shell, lists *list.Service, jobs *job.Store) *Handlers {
+	return &Handlers{f, lists, jobs}
 }
 
 // Routes returns the routes of the pages.

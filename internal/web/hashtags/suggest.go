@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pressroom.example/pressroom/internal/domain/hashtag/list"
+	"pressroom.example/pressroom/internal/domain/post/postlist"
 	"pressroom.example/pressroom/internal/network"
 )
 
@@ -28,7 +29,7 @@ func (p *Handlers) suggest(r *http.Request) ([]suggestion, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts, err := p.posts.LatestTexts(r.Context(), call.TeamID, readPosts)
+	texts, err := postlist.LatestTexts(r.Context(), p.DB, call.TeamID, readPosts)
 	if err != nil {
 		return nil, err
 	}

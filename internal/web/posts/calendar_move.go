@@ -225,8 +225,9 @@ func (p *Handlers) quick(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := shell.VisitorOf(r.Context())
-	view := quickView{event: events([]calendar.Entry{entry}, false)[0], PostSums: sums[held.ID], Team: held.TeamID, Caption: cut(maxQuickText, held.Caption),
-		Back: queryOf(r.URL.Query()).Here(), Date: held.PlannedDay,
+	view := quickView{event: events([]calendar.Entry{entry}, false)[0], PostSums: sums[held.ID], Team: held.TeamID,
+		Caption: cut(maxQuickText, held.Caption),
+		Back:    queryOf(r.URL.Query()).Here(), Date: held.PlannedDay,
 		Editable: held.CheckComposable() == nil && v.Is(shell.Writers)}
 	view.Movable = view.Editable && !held.IsTemplate && (held.Status == post.Draft || v.Is(shell.Publishers))
 	view.Approved = held.Approval == post.Approved && !held.ScheduledAt.IsZero()

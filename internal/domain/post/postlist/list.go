@@ -236,3 +236,13 @@ func (q *query) after(cursor string, byTime, earliestFirst bool) error {
 func likePattern(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
 }
+
+// LatestTexts returns the shared texts of a team's newest posts, the newest first.
+func LatestTexts(ctx context.Context, d *db.DB, team int64, limit int) ([]string, error) {
+	out, err := db.All(ctx, d, func(rows *sql.Rows, text *string) error { return rows.Scan(text) },
+		`SELECT caption FROM posts WHERE team_id = ? ORDER BY id DESC LIMIT ?`, team, limit)
+	if err != nil {
+		return nil, fmt.Errorf("reading the texts of the newest posts: %w", err)
+	}
+	return out, nil
+}
