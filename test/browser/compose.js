@@ -25,7 +25,7 @@ run(async (browser) => {
   for (const network of ['youtube', 'tiktok']) {
     const account = page.locator(`input[data-platform=${network}]`).first();
     const options = page.locator(`#${network}`);
-    const audience = options.getByLabel(/^Who can see/);
+    const audience = options.getByLabel(/^Who can (watch|view)/);
     assert.ok(await options.isHidden());
     await account.check();
     await options.waitFor();
@@ -253,6 +253,7 @@ async function saveDroppedFiles(page) {
   await page.locator('input[name=account]').first().check();
   await page.getByRole('tab').nth(1).click();
   await page.getByLabel(/^Text for /).fill('Typed, and no box ticked.');
+  await page.locator('#tab-shared').click(); // where the shared media can be changed
   for (const [event, name] of [['drop', 'dropped'], ['paste', 'pasted']]) {
     const shade = name === 'dropped' ? 60 : 120;
     await page.evaluate(async ([event, name, shade]) => {
