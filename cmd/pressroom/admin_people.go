@@ -18,7 +18,7 @@ type (
 	adminPeople struct {
 		Add       adminPeopleAdd       `cmd:"" help:"Add a person."`
 		List      adminPeopleList      `cmd:"" help:"List people."`
-		Suspend   adminPeopleSuspend   `cmd:"" aliases:"hold" help:"Suspend a person's account, assistants, and the keys of teams they own."`
+		Suspend   adminPeopleSuspend   `cmd:"" aliases:"hold" help:"Suspend a person, their assistants and their teams' keys."`
 		Unsuspend adminPeopleUnsuspend `cmd:"" aliases:"release" help:"End a suspension."`
 		Recover   adminPeopleRecover   `cmd:"" help:"Print or mail a single-use link to set a new password, valid for one hour."`
 		Unlink    adminPeopleUnlink    `cmd:"" help:"Unlink an account from the directory. The next directory sign-in links it again."`

@@ -44,7 +44,7 @@ type (
 		teamFlags
 		forceFlags
 		Person int64  `required:"" help:"Person ID."`
-		Role   string `required:"" enum:"owner,admin,editor,viewer,client,none" help:"Role: owner, admin, editor, viewer, client, or none to remove."`
+		Role   string `required:"" enum:"owner,admin,editor,viewer,client,none" help:"Role, or none to remove the person."`
 	}
 	adminTeamsInvite struct {
 		teamFlags

@@ -15,7 +15,7 @@ import (
 type sandboxCmd struct {
 	Data     string   `help:"Data directory." default:"pressroom-sandbox" type:"path"`
 	Addr     string   `help:"Address to listen on." default:"127.0.0.1:8090"`
-	Accounts []string `name:"bluesky-account" help:"Create a Bluesky account, such as shop.test:secret. Repeatable." placeholder:"HANDLE:PASSWORD"`
+	Accounts []string `name:"bluesky-account" help:"Bluesky account to create. Repeatable." placeholder:"HANDLE:PASSWORD"`
 	Settings bool     `help:"Print settings for serve --networks and exit."`
 	Strict   bool     `help:"With --settings: use apps that lack audits, reviews or products."`
 }

@@ -60,12 +60,12 @@ type serveCmd struct {
 	OIDCClientID      string        `name:"oidc-client-id" help:"Client ID at the provider." env:"PRESSROOM_OIDC_CLIENT_ID"`
 	OIDCSecret        string        `name:"oidc-client-secret" hidden:"" env:"PRESSROOM_OIDC_CLIENT_SECRET"`
 	OIDCScopes        []string      `name:"oidc-scopes" help:"Scopes besides openid, email and profile." env:"PRESSROOM_OIDC_SCOPES"`
-	OIDCGroups        string        `name:"oidc-groups-claim" help:"Claim with the groups." default:"groups" env:"PRESSROOM_OIDC_GROUPS_CLAIM"`
-	OIDCRoles         []string      `name:"oidc-group-roles" help:"GROUP=TEAM:ROLE;... of teams that groups manage." sep:";" env:"PRESSROOM_OIDC_GROUP_ROLES"`
+	OIDCGroups        string        `name:"oidc-groups-claim" help:"Claim with groups." default:"groups" env:"PRESSROOM_OIDC_GROUPS_CLAIM"`
+	OIDCRoles         []string      `name:"oidc-group-roles" help:"Roles in teams by group: GROUP=TEAM:ROLE;..." sep:";" env:"PRESSROOM_OIDC_GROUP_ROLES"`
 	SMTP              string        `name:"smtp" help:"Mail server: smtp:// or smtps://USER@HOST:PORT." env:"PRESSROOM_SMTP"`
 	MailFrom          string        `name:"mail-from" help:"Sender address of email messages." env:"PRESSROOM_MAIL_FROM"`
 	OIDCOnly          bool          `name:"oidc-only" help:"Only allow sign-in by OpenID Connect." env:"PRESSROOM_OIDC_ONLY"`
-	Contact           string        `name:"security-contact" help:"Contact for security.txt: email or URL." env:"PRESSROOM_SECURITY_CONTACT"`
+	Contact           string        `name:"security-contact" help:"Email or URL for security.txt." env:"PRESSROOM_SECURITY_CONTACT"`
 	SecondFactor      string        `name:"require-second-factor" help:"Who must use a second factor: nobody, operators or everyone." enum:"nobody,operators,everyone" default:"nobody" env:"PRESSROOM_REQUIRE_SECOND_FACTOR"`
 	Scratch           string        `help:"Folder for temporary files during uploads to S3." type:"path" env:"PRESSROOM_SCRATCH"`
 	DiskReserve       string        `help:"Free disk space to keep, such as 2GiB; 0 for none." default:"auto" env:"PRESSROOM_DISK_RESERVE"`

@@ -18,7 +18,7 @@ type tlsFlags struct {
 	ACMEEmail  string   `name:"acme-email" help:"Contact of the ACME account." env:"PRESSROOM_ACME_EMAIL"`
 	ACMECA     string   `name:"acme-ca" help:"ACME directory URL. Default: Let's Encrypt." env:"PRESSROOM_ACME_CA"`
 	ACMERoots  string   `name:"acme-roots" help:"PEM file of root certificates for the ACME server." type:"path" env:"PRESSROOM_ACME_ROOTS"`
-	ACMEFolder string   `name:"acme-folder" help:"Folder of ACME certificates, shared by all nodes." type:"path" env:"PRESSROOM_ACME_FOLDER"`
+	ACMEFolder string   `name:"acme-folder" help:"Folder of ACME certificates for all nodes." type:"path" env:"PRESSROOM_ACME_FOLDER"`
 	PlainAddr  string   `name:"plain-addr" help:"Address for ACME challenges and redirects, such as :80." env:"PRESSROOM_PLAIN_ADDR"`
 }
 

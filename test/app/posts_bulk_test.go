@@ -21,7 +21,8 @@ func TestMoveSelectedPosts(t *testing.T) {
 		planned := c.draft(t, "Is scheduled", at.Format(time.RFC3339))
 		c.callTool(t, "schedule_post", map[string]any{"post_id": planned, "scheduled_at": at.Format(time.RFC3339)})
 		h.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, sent)
-		moved := b.open("/posts").form("Reschedule").fill("post", timed, sent, idea, planned).fill("how", "shift").fill("days", "14").press()
+		moved := b.open("/posts").form("Reschedule").fill("post", timed, sent, idea, planned).
+			fill("how", "shift").fill("days", "14").press()
 		moved.shows(200, "Has a time Moved to Sat 3 Apr "+at.Format("2006")+", 09:30.", "Is scheduled Moved to Sat 3 Apr",
 			"Not changed: Is out A submitted post cannot be changed.", "Not changed: An idea It has no date, so it cannot be moved.")
 		if got := c.scheduledAt(t, planned).In(berlin(t)); !got.Equal(at.AddDate(0, 0, 14)) {

@@ -178,7 +178,8 @@ func (c Channel) check(token string) error {
 // checkAddress returns the host of an address.
 func (s *Service) checkAddress(service ChannelService, address string) (string, error) {
 	if err := s.Client.Check(address); err != nil {
-		return "", apierr.OperatorError("enter the https address that the service gave you, on a public host or one in --notification-allow")
+		return "", apierr.OperatorError("enter the https address that the service gave you, on a public host or one in " +
+			"--notification-allow")
 	}
 	u, err := url.Parse(address)
 	if err != nil || service == Ntfy && strings.Trim(u.Path, "/") == "" {
