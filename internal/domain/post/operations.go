@@ -48,7 +48,7 @@ type (
 	UpdateInput struct {
 		ID          string                   `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's ID."`
 		Caption     *string                  `json:"caption,omitempty" maxLength:"10000" jsonschema:"The new text."`
-		ScheduledAt operation.NullableString `json:"scheduled_at,omitempty" maxLength:"64" nullable:"true"` //nolint:modernize
+		ScheduledAt operation.NullableString `json:"scheduled_at,omitempty" maxLength:"64" nullable:"true"` //nolint:modernize // schema
 		MediaIDs    []int64                  `json:"media_ids,omitempty" maxItems:"50" jsonschema:"Replaces all media."`
 		AccountIDs  []int64                  `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"Replaces all accounts."`
 		Options     *network.Options         `json:"options,omitempty" jsonschema:"Replaces all choices for single networks."`
