@@ -31,7 +31,6 @@ var markers = []struct {
 func (c *client) createPosts(ctx context.Context) {
 	for n := 0; ctx.Err() == nil; n++ {
 		p := c.compose()
-		c.book.change(func() { c.book.posts[p.mark] = p })
 		c.draft(p)
 		if p.id == "" {
 			continue
@@ -55,10 +54,13 @@ func (c *client) createPosts(ctx context.Context) {
 	}
 }
 
-// compose returns a random post.
+// compose returns a new post without content and adds it to the book.
 func (c *client) compose() *posted {
 	p := &posted{team: c.team, targets: map[int64]string{}, state: drafted}
-	c.book.change(func() { p.mark = fmt.Sprintf("storm post %06d.", len(c.book.posts)+1) })
+	c.book.change(func() {
+		p.mark = fmt.Sprintf("storm post %06d.", len(c.book.posts)+1)
+		c.book.posts[p.mark] = p
+	})
 	return p
 }
 
