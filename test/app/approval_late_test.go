@@ -50,8 +50,7 @@ func TestUnapprovedPastScheduledTime(t *testing.T) {
 		guest.open(link).shows(http.StatusOK, "Approved by", "The team needs to choose a new time.")
 		client.open("/").lacks("Waiting for you")
 		editor.open("/notices").shows(http.StatusOK, "The client approved a post whose time had passed.")
-		editor.open(at).shows(http.StatusOK, "After a change, send the new version to the client.").
-			form("Retry").press().shows(http.StatusOK, "Retrying 1 account.")
+		editor.open(at).form("Retry").press().shows(http.StatusOK, "Retrying 1 account.")
 		editor.waitUntilPublished(id).shows(http.StatusOK, "Published")
 		guest.open(link).shows(http.StatusOK, "Approved by").lacks("not approved in time")
 	})

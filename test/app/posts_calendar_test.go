@@ -30,14 +30,14 @@ func TestSkipOccurrence(t *testing.T) {
 		first.form("Skip this one").press().
 			shows(200,
 				"Skipped. This post is now a draft, and the series continues with the next one. It was scheduled for "+next(1)+
-					".", "Not scheduled yet.").lacks("Schedule for", "Skip this one")
+					".", "Every day Draft").lacks("Schedule for", "Planned for", "Skip this one")
 		must.NoError(t, c.Posts.CreateOccurrences(t.Context()))
 		second := b.open("/posts/"+id).lacks(next(1)).follow(next(2)).shows(200, "Scheduled for")
 		second.form("Pause the series").press().
 			shows(200, "The series was paused", "If resumed now, the series would publish:", next(2), next(3))
 		b.open(second.path).shows(200, "Planned for").lacks("Skip this one")
 		b.open("/posts/"+id).form("Resume the series").press().shows(200, "The series was resumed.", next(2)).lacks(next(1))
-		b.open(first.path).shows(200, "Not scheduled yet.")
+		b.open(first.path).shows(200, "Every day Draft")
 	})
 }
 

@@ -187,7 +187,7 @@ func TestUnschedulePost(t *testing.T) {
 			shows(200, "Scheduled. It will be published automatically.", "Scheduled for")
 		p.form("Unschedule").press().
 			shows(200, "Unscheduled. The post is now a draft. It was scheduled for "+c.now().Add(48*time.Hour).In(berlin(t)).
-				Format("Mon 2 Jan 2006, 15:04")+".", "Not scheduled yet.").lacks("Schedule for")
+				Format("Mon 2 Jan 2006, 15:04")+".", "On Monday Draft").lacks("Schedule for", "Planned for")
 		id = c.draft(t, "On Tuesday", c.apiTime(48*time.Hour))
 		stale := b.open("/posts/" + id)
 		h.advance(72 * time.Hour)
@@ -345,7 +345,7 @@ func TestPostAccountPictures(t *testing.T) {
 	})
 }
 
-// The title of a post is its time. A post still to be published begins with its preview.
+// The title of a scheduled post is its time, that of a draft its text. A post still to be published begins with its preview.
 func TestPlannedPostPage(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -354,7 +354,7 @@ func TestPlannedPostPage(t *testing.T) {
 		at := c.now().Add(48 * time.Hour).In(berlin(t)).Format("Mon 2 Jan 2006, 15:04")
 		b.open("/posts/" + c.draft(t, "Some day", "")).contains("<h1>Some day</h1>")
 		id := c.draft(t, text, c.apiTime(48*time.Hour))
-		page := b.open("/posts/" + id).contains("<h1>" + at + "</h1>")
+		page := b.open("/posts/"+id).shows(200, "Planned for "+at, "not scheduled yet.").lacks("<h1>" + at)
 		page = page.form("Schedule for "+c.now().Add(48*time.Hour).In(berlin(t)).Format("Mon 2 Jan, 15:04")).press().
 			contains("<h1>"+at+"</h1>").shows(200, at+" Scheduled", text)
 		page.shows(200, "History Scheduled by Ada editor").lacks("Unscheduled by")
