@@ -8,7 +8,7 @@ const { assert, look, open, run, signIn, world } = require('./drive.js');
 run(async (browser) => {
   const page = await open(browser);
   await signIn(page, '/operator');
-  await page.getByRole('heading', { name: 'Operator' }).waitFor();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
   await look(page, 'operator');
   for (const part of ['teams', 'people', 'pauses', 'queue', 'networks', 'posts', 'ledger', 'events']) {
     await page.goto(`/operator/${part}`);
