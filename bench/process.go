@@ -61,7 +61,7 @@ func writeTerms(dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("writing terms: %w", err)
 	}
-	path := filepath.Join(dir, "terms.json")
+	path := filepath.Join(dir, "plans.json")
 	return path, os.WriteFile(path, raw, 0o600)
 }
 

@@ -88,7 +88,7 @@ func newEnv(t *testing.T) *env {
 	key := must.Get(tokencrypt.NewKey())(t)
 	c := &env{
 		binary: program.Build(t, program.Pressroom, program.CrashPoints), sealingKey: key, blobs: testkit.Blobs(t), server: server,
-		terms: filepath.Join(t.TempDir(), "terms.json"),
+		terms: filepath.Join(t.TempDir(), "plans.json"),
 	}
 	raw := must.Get(json.Marshal(plan.Default().ScaleRates(1000)))(t)
 	must.NoError(t, os.WriteFile(c.terms, raw, 0o600))

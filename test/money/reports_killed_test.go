@@ -80,7 +80,7 @@ func newKilledReports(t *testing.T, url string, nodes int) *killedReports {
 		dueCount: map[string]int64{}, reportKinds: map[string]string{},
 	}
 	r.sandbox = startSandbox(t, time.Now, nil)
-	r.terms = filepath.Join(t.TempDir(), "terms.json")
+	r.terms = filepath.Join(t.TempDir(), "plans.json")
 	offered := standin.Terms(freeCallsPerDay)
 	offered.Limits.RefreshMinutes = 0
 	raw := must.Get(json.Marshal(offered))(t)

@@ -261,7 +261,7 @@ func TestPlansCommand(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
-	file := filepath.Join(t.TempDir(), "terms.json")
+	file := filepath.Join(t.TempDir(), "plans.json")
 	write := func(text string) {
 		t.Helper()
 		must.NoError(t, os.WriteFile(file, []byte(text), 0o600))

@@ -193,7 +193,7 @@ func (s *site) open() {
 	ctx := context.Background()
 	chosen := generousTerms()
 	raw := must.Get(json.Marshal(chosen))(s.t)
-	s.terms = filepath.Join(s.dir, "terms.json")
+	s.terms = filepath.Join(s.dir, "plans.json")
 	must.NoError(s.t, os.WriteFile(s.terms, raw, 0o600))
 	networks := server.NetworkSettings{Secret: func(string) string { return "sandbox" }}
 	settings := must.Get(os.ReadFile(s.settings))(s.t)

@@ -47,7 +47,7 @@ func newSite(tb testing.TB, binary string) site {
 		}
 	}
 	raw := must.Get(json.Marshal(terms))(tb)
-	must.NoError(tb, os.WriteFile(filepath.Join(s.dir, "terms.json"), raw, 0o600))
+	must.NoError(tb, os.WriteFile(filepath.Join(s.dir, "plans.json"), raw, 0o600))
 	owner := s.admin(tb, "people", "add", "--name", "Ada", "--email", "ada@example.com")
 	team := s.admin(tb, "teams", "add", "--name", "Harbour", "--plan", "team", "--owner", fmt.Sprint(owner["id"]))
 	s.key = s.admin(tb, "keys", "add", "--team", fmt.Sprint(team["id"]), "--level", "full")["key"].(string)
@@ -58,7 +58,7 @@ func newSite(tb testing.TB, binary string) site {
 const fullPlan = "free"
 
 func (s site) flags(more ...string) []string {
-	return append(more, "--database", s.database(), "--plans", filepath.Join(s.dir, "terms.json"))
+	return append(more, "--database", s.database(), "--plans", filepath.Join(s.dir, "plans.json"))
 }
 
 func (s site) database() string { return "sqlite:" + filepath.Join(s.dir, "p.db") }

@@ -22,7 +22,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"limits":{"requests":{"per_minute":-1}}}`))
 	f.Add([]byte(`{"prices":{"profile_report":1e300}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		path := filepath.Join(t.TempDir(), "terms.json")
+		path := filepath.Join(t.TempDir(), "plans.json")
 		must.NoError(t, os.WriteFile(path, text, 0o600))
 		read, err := plan.Read(path)
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 
 func file(t *testing.T, text string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "terms.json")
+	path := filepath.Join(t.TempDir(), "plans.json")
 	must.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
