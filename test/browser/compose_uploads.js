@@ -32,8 +32,8 @@ const textOf = async (page, at) => (await details(page, at)).locator('textarea[n
 // checkToolbar checks that the toolbar is right below an account's text. The response to an upload replaces the text.
 async function checkToolbar(page, at) {
   const [field, tools] = [(await details(page, at)).locator('textarea[name^=text-]'), page.locator('#tools')];
-  const [above, below] = [await field.boundingBox(), await tools.boundingBox()];
-  assert.ok(Math.abs(below.y - above.y - above.height) < 2);
+  await page.waitForFunction(([text, bar]) => Math.abs(bar.getBoundingClientRect().top - text.getBoundingClientRect().bottom) < 2,
+    [await field.elementHandle(), await tools.elementHandle()]); // The field grows with its text.
   const before = await field.inputValue();
   await page.getByRole('button', { name: 'Emoji' }).click();
   await page.getByLabel('Search emoji').fill('hot bev');
