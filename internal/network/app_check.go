@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 )
 
 // AppChecker is a network that can check what the operator's apps are allowed to do. Its requests publish nothing. They
@@ -45,6 +46,7 @@ type Finding struct {
 type Creator struct {
 	Audiences                   []string // in the network's words
 	NoComment, NoDuet, NoStitch bool
+	LongestVideo                time.Duration // 0 if unknown
 }
 
 // Forbids reports whether the settings forbid an audience, or "comment", "duet" or "stitch".

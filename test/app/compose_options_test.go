@@ -135,8 +135,8 @@ func TestComposerCreatorInfo(t *testing.T) {
 		id := must.Get(fixture.ConnectByConsent(t.Context(), h.Server, c.people[access.Owner].ID, "tiktok", link, "mira.keller"))(t)
 		b := c.as(t, access.Editor)
 		b.open("/posts/new?account="+c.id()).shows(http.StatusOK, "TikTok options").lacks("Videos up to")
-		b.open(fmt.Sprint("/posts/new?account=", id)).shows(http.StatusOK, "Videos up to",
-			"Turned off: duets, stitches")
+		b.open(fmt.Sprint("/posts/new?account=", id)).shows(http.StatusOK, "Videos up to 10 minutes.",
+			"Turned off: duets, stitches.")
 		link, _ = c.callTool(t, "get_connect_link", map[string]any{"platform": "tiktok"})["url"].(string)
 		busy := must.Get(fixture.ConnectByConsent(t.Context(), h.Server, c.people[access.Owner].ID, "tiktok", link, "busy.bistro"))(t)
 		b.open(fmt.Sprint("/posts/new?account=", busy)).shows(http.StatusOK, "TikTok is not accepting posts for busy.bistro at the moment",

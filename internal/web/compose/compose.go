@@ -38,6 +38,7 @@ var pages = shell.Parse(files,
 		return template.FuncMap{
 			"clock":        func(at time.Time) string { return l.Format(at, locale.Clock) + at.Format(" (UTC-07:00)") },
 			"hour":         func(at time.Time) string { return l.Format(at, locale.Clock) },
+			"limits":       func(c creator) string { return limits(l, c) },
 			"known":        func(text string) string { return shell.Text(l, text) },
 			"problem":      func(text string) string { return preview.ProblemText(l, text) },
 			"category":     func(name string) string { return l.T(categoryNames[name]) },

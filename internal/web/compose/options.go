@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"pressroom.example/pressroom/internal/apierr"
@@ -151,10 +152,29 @@ type creator struct {
 	Username string
 }
 
-// Limits returns what the settings limit, without the audiences, of which the form offers only the possible ones.
-func (c creator) Limits() string {
-	_, limits, _ := strings.Cut(c.Text, ". ")
-	return strings.Replace(limits, "Longest video: ", "Videos up to ", 1)
+// limits returns the length of a video and the features that the settings allow. The form offers only the audiences of the
+// account.
+func limits(l *locale.Language, c creator) string {
+	var out []string
+	switch longest := c.LongestVideo; {
+	case longest >= 2*time.Minute && longest%time.Minute == 0:
+		out = append(out, l.T("Videos up to %d minutes.", int64(longest/time.Minute)))
+	case longest > 0:
+		out = append(out, l.T("Videos up to %d seconds.", int64(longest/time.Second)))
+	}
+	var off []string
+	for _, feature := range []struct {
+		name locale.Key
+		off  bool
+	}{{"comments", c.NoComment}, {"duets", c.NoDuet}, {"stitches", c.NoStitch}} {
+		if feature.off {
+			off = append(off, l.T(feature.name))
+		}
+	}
+	if len(off) > 0 {
+		out = append(out, l.T("Turned off: %s.", strings.Join(off, ", ")))
+	}
+	return strings.Join(out, " ")
 }
 
 // limited are the options of a post that the settings of an account can forbid.

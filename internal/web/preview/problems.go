@@ -37,17 +37,6 @@ var problemForms = []locale.Key{
 	"%s lasts %s seconds; %s requires at least %s. Use a longer video.",
 	"%s has a file type that %s does not support. Use %s.",
 	"%s has %s × %s pixels; %s allows aspect ratios from %s to %s. Crop it.",
-	"Audiences: %s. Longest video: %s minutes. Turned off: %s",
-	"Audiences: %s. Longest video: %s minutes",
-	"Audiences: %s. Longest video: %s seconds. Turned off: %s",
-	"Audiences: %s. Longest video: %s seconds",
-	"Audiences: %s. Turned off: %s",
-	"Videos up to %s minutes. Turned off: %s",
-	"Videos up to %s minutes",
-	"Videos up to %s seconds. Turned off: %s",
-	"Videos up to %s seconds",
-	"Turned off: %s",
-	"Audiences: %s",
 	"This account does not offer the audience “%s”. Choose from: %s.",
 }
 

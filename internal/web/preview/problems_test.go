@@ -37,10 +37,6 @@ func TestProblemText(t *testing.T) {
 			"Dieses Konto bietet die Zielgruppe „Alle“ nicht an. Zur Wahl stehen: Nur ich, Follower.",
 		},
 		{
-			"Audiences: Everyone, Friends, Followers, Only me. Longest video: 10 minutes. Turned off: duets, stitches",
-			"Zielgruppen: Alle, Freunde, Follower, Nur ich. Längstes Video: 10 Minuten. Ausgeschaltet: Duette, Stitches",
-		},
-		{
 			"Something else.",
 			"Something else.",
 		},
