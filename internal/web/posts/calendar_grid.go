@@ -107,7 +107,7 @@ type (
 		Label string
 		Night bool
 		Until string // where folded hours end, such as 07:00; empty for a single hour
-		Short string // the folded hours, such as 00 – 07 or 12 – 7 AM
+		Short string // the folded hours, such as 00–07 or 12–7 AM
 
 		hour   int
 		second bool // the hour that occurs again because clocks go back

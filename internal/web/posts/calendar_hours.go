@@ -44,7 +44,7 @@ func shortHours(from, until string) string {
 	if _, half, ok := strings.Cut(until, " "); ok {
 		from = strings.TrimSuffix(from, " "+half)
 	}
-	return from + " – " + until
+	return from + "–" + until
 }
 
 // foldNights combines each run of quiet hours at night into one row.
