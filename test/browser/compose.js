@@ -70,6 +70,9 @@ run(async (browser) => {
   assert.match(await page.getByLabel('Text', { exact: true }).inputValue(), /^☕😃Open from eight/);
   await page.keyboard.press('Escape');
   assert.equal(await page.getByLabel('Search emoji').isVisible(), false);
+  await page.getByRole('button', { name: 'Emoji' }).click(); // The panel now begins with what was used.
+  assert.deepEqual(await page.getByRole('region', { name: 'Frequently used' }).getByRole('button').allTextContents(), ['☕', '😃']);
+  await page.keyboard.press('Escape');
   await page.getByLabel('Text', { exact: true }).fill('Open from eight on Sunday 👋🏽 with #coffee by @harbour and https://harbour.example/menu');
 
   // Files are uploaded, described and sorted in the form.
