@@ -42,7 +42,7 @@ func (t Terminal) connection(s settings) (connection, error) {
 	if other := cmp.Or(s.url, t.Env(urlVariable)); other != "" && baseURL(other) != p.URL {
 		return connection{}, usagef("the profile %s is for %s: omit --url and %s, or select another profile", name, p.URL, urlVariable)
 	}
-	return connection{url: p.URL, source: profile.NewSource(t.Profiles, p, http.DefaultClient, time.Now)}, nil
+	return connection{url: p.URL, source: profile.NewSource(t.Profiles, p, &http.Client{Timeout: time.Minute}, time.Now)}, nil
 }
 
 // credential returns the API key, or the current credential of the profile.
@@ -50,7 +50,7 @@ func (c connection) credential(ctx context.Context) (string, error) {
 	if c.source == nil {
 		return strings.TrimSpace(c.key), nil
 	}
-	return c.source.Credential(ctx) //nolint:wrapcheck // it says what to do
+	return c.source.Credential(ctx)
 }
 
 func (c connection) client(s settings) (*client.Client, error) {

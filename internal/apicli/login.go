@@ -66,8 +66,9 @@ func Login(ctx context.Context, t Terminal, o LoginOptions) error {
 }
 
 // replaceProfile stores a profile and returns the one that it replaces.
-func (t Terminal) replaceProfile(ctx context.Context, p *profile.Profile) (before *profile.Profile, err error) {
-	err = t.Profiles.Update(ctx, p.Name, func(stored *profile.Profile) (*profile.Profile, error) {
+func (t Terminal) replaceProfile(ctx context.Context, p *profile.Profile) (*profile.Profile, error) {
+	var before *profile.Profile
+	err := t.Profiles.Update(ctx, p.Name, func(stored *profile.Profile) (*profile.Profile, error) {
 		before = stored
 		return p, nil
 	})

@@ -88,7 +88,7 @@ func New(files fs.FS, o Options) (*Site, error) {
 		if section.folder != "" {
 			found, err := fs.Glob(files, path.Join(section.folder, "*.md"))
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("listing the guides in %s: %w", section.folder, err)
 			}
 			for _, file := range found {
 				if name := strings.TrimSuffix(file, ".md"); !listed[name] {
@@ -115,7 +115,7 @@ func New(files fs.FS, o Options) (*Site, error) {
 func newPage(files fs.FS, name string, o Options) (*Page, error) {
 	source, err := fs.ReadFile(files, name+".md")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reading a guide: %w", err)
 	}
 	line, _, _ := bytes.Cut(source, []byte("\n"))
 	title, ok := strings.CutPrefix(string(line), "# ")
@@ -126,7 +126,7 @@ func newPage(files fs.FS, name string, o Options) (*Page, error) {
 	p.Content = sync.OnceValues(func() (*Content, error) {
 		source, err := fs.ReadFile(files, name+".md") // not kept in memory
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("reading a guide: %w", err)
 		}
 		return render(name, source, o)
 	})

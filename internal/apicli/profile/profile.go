@@ -210,7 +210,7 @@ func waitForLock(ctx context.Context, f *os.File) error {
 		}
 		select {
 		case <-ctx.Done():
-			return context.Cause(ctx) //nolint:wrapcheck // lock wraps it
+			return context.Cause(ctx)
 		case <-time.After(lockPause):
 		}
 	}

@@ -54,7 +54,7 @@ func (s *Service) Trends(ctx context.Context, team int64, reports []string) (map
 }
 
 // parseSize reads a stored sample. It reports false if the number of followers was not known.
-func parseSize(at time.Time, text string) (size Size, known bool, err error) {
+func parseSize(at time.Time, text string) (Size, bool, error) {
 	var was sample
 	if err := json.Unmarshal([]byte(text), &was); err != nil {
 		return Size{}, false, fmt.Errorf("decoding a sample: %w", err)

@@ -90,7 +90,7 @@ func writePage(out string, site *docsite.Site, p *docsite.Page) (entry, error) {
 	if err := layout.Execute(&html, map[string]any{
 		"Page": p, "Body": content.HTML, "Sections": site.Sections, "Root": strings.Repeat("../", strings.Count(p.Name, "/")),
 	}); err != nil {
-		return entry{}, err
+		return entry{}, fmt.Errorf("executing the layout for %s: %w", p.Name, err)
 	}
 	e := entry{Path: p.Name + suffix, Title: p.Title}
 	for _, part := range content.Parts {
@@ -108,8 +108,11 @@ func must(content []byte, err error) []byte {
 
 func writeFile(out, name string, content []byte) error {
 	file := filepath.Join(out, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // a web server reads the site
+		return fmt.Errorf("writing the site: %w", err)
 	}
-	return os.WriteFile(file, content, 0o644)
+	if err := os.WriteFile(file, content, 0o644); err != nil { //nolint:gosec // a web server reads the site
+		return fmt.Errorf("writing the site: %w", err)
+	}
+	return nil
 }

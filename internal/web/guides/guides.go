@@ -123,7 +123,7 @@ func (p *Handlers) elsewhere(w http.ResponseWriter, r *http.Request) {
 	case name == "":
 		http.Redirect(w, r, "/docs", http.StatusMovedPermanently)
 	case all.Page(name) != nil:
-		http.Redirect(w, r, Path+"/"+name, http.StatusMovedPermanently)
+		http.Redirect(w, r, Path+"/"+name, http.StatusMovedPermanently) //nolint:gosec // the name of a guide
 	default:
 		p.Show(w, r, http.StatusNotFound, pages["missing"], "Not found", sheet{Sections: all.Sections, Wanted: r.URL.Path})
 	}

@@ -31,11 +31,7 @@ func (p *Handlers) peoplePage(w http.ResponseWriter, r *http.Request) {
 	found, err := teamsearch.People(r.Context(), p.DB, q)
 	var activities map[int64]teamsearch.Activity
 	if err == nil {
-		ids := make([]int64, len(found.Items))
-		for i, one := range found.Items {
-			ids[i] = one.ID
-		}
-		activities, err = teamsearch.Activities(r.Context(), p.DB, ids)
+		activities, err = teamsearch.Activities(r.Context(), p.DB, idsOf(found.Items, func(p team.Person) int64 { return p.ID }))
 	}
 	if err != nil {
 		p.ShowError(w, r, err)

@@ -57,16 +57,21 @@ func queryIn(r *http.Request, states []teamsearch.State) teamsearch.Query {
 	return q
 }
 
+// idsOf returns the IDs of items.
+func idsOf[T any](items []T, id func(T) int64) []int64 {
+	out := make([]int64, len(items))
+	for i, item := range items {
+		out[i] = id(item)
+	}
+	return out
+}
+
 func (p *Handlers) teamsPage(w http.ResponseWriter, r *http.Request) {
 	q := queryIn(r, teamStates)
 	found, err := teamsearch.Teams(r.Context(), p.DB, q)
 	var sizes map[int64]teamsearch.Size
 	if err == nil {
-		ids := make([]int64, len(found.Items))
-		for i, one := range found.Items {
-			ids[i] = one.ID
-		}
-		sizes, err = teamsearch.Sizes(r.Context(), p.DB, ids)
+		sizes, err = teamsearch.Sizes(r.Context(), p.DB, idsOf(found.Items, func(t team.Team) int64 { return t.ID }))
 	}
 	if err != nil {
 		p.ShowError(w, r, err)

@@ -25,12 +25,12 @@ func (l Line) Narrow() Line {
 	return l
 }
 
-// size returns the class, the width and height, and how many labels fit below.
-func (l Line) size() (string, float64, float64, int) {
+// size returns the class, the width, and how many labels fit below.
+func (l Line) size() (string, float64, int) {
 	if l.narrow {
-		return "narrow", narrowWidth, narrowHeight, narrowNames
+		return "narrow", narrowWidth, narrowNames
 	}
-	return "", lineWidth, lineHeight, mostNames
+	return "", lineWidth, mostNames
 }
 
 // Point is one value. A nil Value is a gap.
@@ -85,11 +85,11 @@ func (l Line) Draw(in *locale.Language) template.HTML {
 		return ""
 	}
 	low, high, step := scale(low, high)
-	size, width, height, names := l.size()
+	size, width, names := l.size()
 	view := lineView{
-		Size: size, Label: l.Label, Right: width - right, Bottom: height - bottom, Width: width, Height: height,
+		Size: size, Label: l.Label, Right: width - right, Bottom: lineHeight - bottom, Width: width, Height: lineHeight,
 	}
-	y := func(v float64) float64 { return top + (high-v)/(high-low)*(height-top-bottom) }
+	y := func(v float64) float64 { return top + (high-v)/(high-low)*(lineHeight-top-bottom) }
 	for v := low; v <= high+step/2; v += step {
 		view.Lines = append(view.Lines, tick{y(v), FormatNumber(in, v)})
 	}
@@ -138,7 +138,7 @@ func (l Line) ends() (float64, float64, bool) {
 }
 
 func (l Line) x(i int, left float64) float64 {
-	_, width, _, _ := l.size()
+	_, width, _ := l.size()
 	room := width - left - right - 2*inset
 	if !l.Spread {
 		return left + inset + room*(float64(i)+0.5)/float64(len(l.Points))

@@ -40,6 +40,24 @@ func (v *view) historyIn(zone *time.Location) []moment {
 	if at := v.Stored.SubmittedAt; !at.IsZero() {
 		out = append(out, moment{At: at, Icon: "share-line", Text: "Publishing started"})
 	}
+	out = append(out, v.outcomes()...)
+	if at := v.Stored.ArchivedAt; !at.IsZero() {
+		out = append(out, moment{At: at, Icon: "history-line", Text: "Archived"})
+	}
+	if v.Planned() && !slices.ContainsFunc(out, func(m moment) bool { return v.Stored.UpdatedAt.Sub(m.At) < sameChange }) {
+		out = append(out, moment{At: v.Stored.UpdatedAt, Icon: "pencil-line", Text: "Last changed"})
+	}
+	for i := range out {
+		out[i].At = out[i].At.In(zone)
+	}
+	slices.Reverse(out) // of moments at the same time, such as a post that was created with a time, the last comes first
+	slices.SortStableFunc(out, func(a, b moment) int { return b.At.Compare(a.At) })
+	return out
+}
+
+// outcomes returns the entries of the history for the results of the accounts.
+func (v *view) outcomes() []moment {
+	var out []moment
 	for i, a := range v.Accounts {
 		name := shell.NetworkName(a.Platform) + ", " + a.Username
 		switch t := v.Stored.Targets[i]; {
@@ -54,17 +72,6 @@ func (v *view) historyIn(zone *time.Location) []moment {
 				Name: name})
 		}
 	}
-	if at := v.Stored.ArchivedAt; !at.IsZero() {
-		out = append(out, moment{At: at, Icon: "history-line", Text: "Archived"})
-	}
-	if v.Planned() && !slices.ContainsFunc(out, func(m moment) bool { return v.Stored.UpdatedAt.Sub(m.At) < sameChange }) {
-		out = append(out, moment{At: v.Stored.UpdatedAt, Icon: "pencil-line", Text: "Last changed"})
-	}
-	for i := range out {
-		out[i].At = out[i].At.In(zone)
-	}
-	slices.Reverse(out) // of moments at the same time, such as a post that was created with a time, the last comes first
-	slices.SortStableFunc(out, func(a, b moment) int { return b.At.Compare(a.At) })
 	return out
 }
 

@@ -241,12 +241,8 @@ func (p *Handlers) rows(r *http.Request, found []postlist.Entry) ([]listedPost, 
 	}
 	out := make([]listedPost, len(found))
 	for i, e := range found {
-		out[i] = listedOf(e, v.Zone)
+		out[i] = listedOf(e, v.Zone).withActions(v.Is(shell.Publishers))
 		out[i].PostSums = sums[e.ID]
-		out[i].Edits = !e.Template && (e.Status == post.Draft || e.Status == post.Scheduled && v.Is(shell.Publishers))
-		out[i].Unschedules = !e.Template && e.SeriesID == 0 && e.Status == post.Scheduled // others pause their series
-		out[i].Deletes = out[i].Unschedules || !e.Template && e.Status == post.Draft
-		out[i].Retries = (e.Status == post.Failed || e.Status == post.PartiallyPublished) && v.Is(shell.Publishers)
 		if i == 0 || found[i-1].Group != e.Group {
 			out[i].Heading = groupNames[e.Group]
 		}
@@ -254,9 +250,19 @@ func (p *Handlers) rows(r *http.Request, found []postlist.Entry) ([]listedPost, 
 	return out, nil
 }
 
+// withActions returns the post with the actions that it allows a writer, who may also be a publisher.
+func (l listedPost) withActions(publisher bool) listedPost {
+	draft, scheduled := !l.Template && l.Status == post.Draft, !l.Template && l.Status == post.Scheduled
+	l.Edits = draft || scheduled && publisher
+	l.Unschedules = scheduled && l.SeriesID == 0 // others pause their series
+	l.Deletes = l.Unschedules || draft
+	l.Retries = publisher && (l.Status == post.Failed || l.Status == post.PartiallyPublished)
+	return l
+}
+
 // BulkActions returns which actions for selected posts apply to the post, as the names that their buttons need.
 func (l listedPost) BulkActions() string {
-	actions := ""
+	var actions string
 	switch l.Status {
 	case post.Scheduled:
 		actions = "open scheduled"

@@ -108,7 +108,8 @@ func TimeIn(l *locale.Language, at time.Time) template.HTML {
 // AgoIn returns a past instant relative to now, such as "2 hours ago", as a time element with the exact time as its title.
 // Instants more than a week ago, and future ones, are shown as dates.
 func AgoIn(l *locale.Language, at, now time.Time) template.HTML {
-	passed, text := now.Sub(at), ""
+	passed := now.Sub(at)
+	var text string
 	switch {
 	case passed < -time.Minute || passed >= 7*24*time.Hour:
 		text = l.Format(at, locale.Day)
