@@ -241,7 +241,7 @@ func TestApprovingAnOldVersion(t *testing.T) {
 			t.Error(got)
 		}
 		for _, path := range []string{"/approval/", a.page + "/"} {
-			client.get(path).wants(t, 404, "Page not found")
+			client.get(path).wants(t, 404, "This page doesn’t exist")
 		}
 		for _, path := range []string{"/approval/x", a.page + "x"} {
 			client.get(path).wants(t, 404, "This link is no longer active", "Ask the team that sent it for a new one.")

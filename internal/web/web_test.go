@@ -246,7 +246,7 @@ func TestFrontPage(t *testing.T) {
 		b.get("/docs/app").wants(t, 200, "Using the app", `<a href="/posts/new">Create</a>`)
 		b.get("/docs/errors").wants(t, 200, `id="idempotency_key_reused"`, "422")
 		for _, path := range []string{"/nothing", "/upload", "/sign-out", "/assets/none.css", "/assets/app.css", "/sign-in/x", "/%00"} {
-			b.get(path).wants(t, 404, "Page not found")
+			b.get(path).wants(t, 404, "This page doesn’t exist")
 		}
 	})
 }
@@ -350,7 +350,7 @@ func TestManyTeams(t *testing.T) {
 // TestSecurityText checks security.txt (RFC 9116), which requires a configured contact.
 func TestSecurityText(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.browser(t).get("/.well-known/security.txt").wants(t, 404, "Page not found")
+		w.browser(t).get("/.well-known/security.txt").wants(t, 404, "This page doesn’t exist")
 		app, err := web.New(web.Options{Shell: shell.Options{
 			PublicURL: "https://press.example", Teams: w.teams, DB: w.db, Log: logOf(t),
 		}, Library: w.media, Connector: w.connects,

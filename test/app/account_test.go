@@ -63,7 +63,7 @@ func TestAccountPage(t *testing.T) {
 		for _, path := range []string{
 			"/account/passkeys/1", "/account/passkeys/1/remove", "/account/passkeys/x", "/account/sessions/none/end",
 		} {
-			viewer.send(http.MethodPost, path, url.Values{}).shows(404, "Page not found")
+			viewer.send(http.MethodPost, path, url.Values{}).shows(404, "This page doesn’t exist")
 		}
 		viewer.send(http.MethodPost, "/account/passkeys/options", url.Values{}).
 			shows(422, "Passkeys cannot be used at this address")

@@ -201,7 +201,7 @@ func TestSendForApprovalAfterSchedule(t *testing.T) {
 		day, _, when := c.formTime(t, 50*time.Hour)
 		ask := c.as(t, access.Editor).open("/approvals/new?post=" + id).form("Create link")
 		c.callTool(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": when.Format(time.RFC3339)})
-		ask.fill("date", day).press().shows(http.StatusUnprocessableEntity, "Enter a date and a time", "The post keeps its time.")
+		ask.fill("date", day).press().shows(http.StatusUnprocessableEntity, "Enter a date and a time", "The scheduled time doesn’t change.")
 	})
 }
 

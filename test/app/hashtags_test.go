@@ -229,7 +229,7 @@ func TestHashtagListPermissions(t *testing.T) {
 			signedOut.open(path).shows(200, "Sign in").lacks("slipway", "Ours alone")
 		}
 		for _, path := range append([]string{at, at + "/text"}, pages[1:]...) {
-			stranger.open(path).shows(404, "Page not found").lacks("slipway", "Ours alone")
+			stranger.open(path).shows(404, "This page doesn’t exist").lacks("slipway", "Ours alone")
 		}
 		for _, path := range pages {
 			viewer.open(path).shows(403)

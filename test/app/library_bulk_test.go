@@ -21,13 +21,13 @@ func TestBrowseLibrary(t *testing.T) {
 		quay, boat := c.addImage(t, "quay", 10), c.addImage(t, "boat", 20)
 		c.addVideo(t)
 		b.open(quay).form("Save").fill("alt", "Möwen im Morgenlicht.").press().shows(200)
-		b.open("/media").shows(200, "Files 3", "Alt text missing 1", "No alt text", "Videos").lacks("Not in a folder")
+		b.open("/media").shows(200, "Files 3", "Missing alt text 1", "No alt text", "Videos").lacks("Not in a folder")
 		for _, text := range []string{"MÖWEN", "morgen", "Quay"} {
 			b.open("/media?"+url.Values{"query": {text}}.Encode()).shows(200, "Files 1", "quay").lacks("boat")
 		}
 		b.open("/media?query=50%25").shows(200, "No files match.")
-		b.open("/media").follow("Alt text missing 1").shows(200, "Files 1", "boat").lacks("Select quay").
-			follow("Alt text missing 1 (selected; remove this filter)").shows(200, "Files 3")
+		b.open("/media").follow("Missing alt text 1").shows(200, "Files 1", "boat").lacks("Select quay").
+			follow("Missing alt text 1 (selected; remove this filter)").shows(200, "Files 3")
 		b.open("/media").follow("Videos").shows(200, "Files 1").lacks("quay", "boat")
 
 		folder := strings.TrimPrefix(b.open("/media/folder").form("Create folder").fill("name", "Spring").press().path, "/media?folder=")

@@ -278,7 +278,7 @@ func TestLibraryPermissions(t *testing.T) {
 			signedOut.open(path).shows(200, "Sign in").lacks("oursalone")
 		}
 		for _, path := range []string{at, at + "/delete"} {
-			stranger.open(path).shows(404, "Page not found").lacks("oursalone")
+			stranger.open(path).shows(404, "This page doesn’t exist").lacks("oursalone")
 		}
 		client.open("/media").shows(404)
 		client.open(at).shows(404).lacks("oursalone")

@@ -148,7 +148,7 @@ func TestNotificationsArePrivate(t *testing.T) {
 		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT id FROM notices WHERE person_id = ?`, c.people[access.Owner].ID).Scan(&id))
 		at := fmt.Sprint("/notices/", id)
 		for _, b := range []*browser{strangers.as(t, access.Owner), c.as(t, access.Admin)} {
-			b.open(at).shows(404, "Page not found")
+			b.open(at).shows(404, "This page doesn’t exist")
 			b.send(http.MethodPost, at+"/read", nil).shows(404)
 		}
 		out := h.browser(t)

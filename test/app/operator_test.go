@@ -36,7 +36,7 @@ func TestOperatorPagePermissions(t *testing.T) {
 		b, nobody := c.as(t, access.Owner), h.browser(t)
 		b.open("/").lacks(`href="/operator"`)
 		for _, page := range operatorPages {
-			b.open("/operator"+page).shows(http.StatusNotFound, "Page not found, or you don’t have access.")
+			b.open("/operator"+page).shows(http.StatusNotFound, "This page doesn’t exist, or you don’t have access to it.")
 			nobody.open("/operator"+page).shows(http.StatusOK, "Sign in").lacks("Operator")
 		}
 		for _, form := range []string{"/api", "/pauses", "/pauses/end", "/channels", "/channels/1/test", "/channels/1/remove",

@@ -73,7 +73,7 @@ func TestPostPermissions(t *testing.T) {
 		}
 		stranger, viewer := others.as(t, access.Owner), c.as(t, access.Viewer)
 		for _, path := range reads[2:] {
-			stranger.open(path).shows(404, "Page not found, or you don’t have access.").lacks("Ours alone", c.team.Name)
+			stranger.open(path).shows(404, "This page doesn’t exist, or you don’t have access to it.").lacks("Ours alone", c.team.Name)
 		}
 		once := viewer.open("/posts/"+id).shows(200, "Ours alone",
 			"Your role can view the post but not change it.").lacks("<form method=\"post\" action=\"/posts").header.Get("Date")

@@ -63,7 +63,7 @@ func TestClientDecisionInApp(t *testing.T) {
 		says := url.Values{"decision": {"approve"}, "round": {"1"}}
 		client.send(http.MethodPost, decision, says).shows(422, "The post is not waiting for approval.")
 		editor.open(at).follow("Send for approval…").form("Create link").press().shows(200)
-		client.open("/notices").shows(200, "A post waits for the client’s approval. Clients in the team can decide on its page.")
+		client.open("/notices").shows(200, "A post is waiting for the client’s approval. Clients in the team can decide on its page.")
 		editor.send(http.MethodPost, decision, says).shows(403)
 		other.as(t, access.Client).send(http.MethodPost, decision, says).shows(404)
 		long := client.open(at).shows(200, "You decide as Ada client").form("Request changes").

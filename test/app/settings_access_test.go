@@ -68,7 +68,7 @@ func TestSettingsPermissions(t *testing.T) {
 				t.Errorf("signed out, %s redirects to %s", a.path, p.path)
 			}
 			if a.item {
-				stranger.send(a.method, a.path, values).shows(404, "Page not found").lacks("Secret robot", "nora@", c.team.Name)
+				stranger.send(a.method, a.path, values).shows(404, "This page doesn’t exist").lacks("Secret robot", "nora@", c.team.Name)
 			}
 		}
 		if after := h.events(t, c.team.ID); after != before {

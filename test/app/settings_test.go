@@ -194,7 +194,7 @@ func TestSettingsTeam(t *testing.T) {
 		viewer.open("/settings/team").shows(200, "Asia/Tokyo", "Japanese", "Originals are kept with their metadata").
 			lacks("<b>Hafen", "Save")
 		owner.open("/settings/plan").
-			shows(200, "Agency", "Social accounts", "no limit", "Media library", "1.1 TB", "Free calls today",
+			shows(200, "Agency", "Social accounts", "no limit", "Media library", "1.1 TB", "Free API calls today",
 				"100,000", "Tracked reports", "Analytics are kept for", "730 days")
 	})
 }

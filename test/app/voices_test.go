@@ -165,7 +165,7 @@ func TestVoicePermissions(t *testing.T) {
 			signedOut.open(path).shows(200, "Sign in").lacks("Ours alone")
 		}
 		for _, path := range append([]string{at}, pages[1:]...) {
-			stranger.open(path).shows(404, "Page not found").lacks("Ours alone")
+			stranger.open(path).shows(404, "This page doesn’t exist").lacks("Ours alone")
 		}
 		for _, path := range pages {
 			viewer.open(path).shows(403, "Your role in this team does not allow this.").lacks("Ours alone")

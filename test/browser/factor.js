@@ -34,7 +34,7 @@ async function addApp(page) {
   const { width, modules } = await page.locator('svg.qr').evaluate((svg) => ({ width: svg.getBoundingClientRect().width, modules: svg.viewBox.baseVal.width }));
   assert.equal(width % modules, 0, `a QR code of ${modules} modules is ${width} px wide, so that scanners fail on it`);
   await look(page, 'authenticator-new');
-  await page.getByText('I can’t scan it').click();
+  await page.getByText('Can’t scan the code?').click();
   const secret = await page.locator('code.secret').textContent();
   await look(page, 'authenticator-new-key');
   await page.getByLabel('Code', { exact: true }).fill('000000');
@@ -111,7 +111,7 @@ async function requireFactor(browser, page) {
   await page.goto('/settings/members');
   await look(page, 'settings-members-factors');
   await member.getByRole('link', { name: 'Add an authenticator app' }).click();
-  await member.getByText('I can’t scan it').click();
+  await member.getByText('Can’t scan the code?').click();
   await member.getByLabel('Code', { exact: true }).fill(computeCode(await member.locator('code.secret').textContent()));
   await member.keyboard.press('Enter');
   await member.getByRole('link', { name: 'I have saved them' }).click();

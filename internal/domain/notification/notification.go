@@ -60,7 +60,7 @@ var Kinds = []KindInfo{
 	{PostFailed, "A post failed", "%d times a post could not be published", publishers, false},
 	{PostUnconfirmed, "A network did not confirm a post", "%d times a network did not confirm a post", publishers, false},
 	{AccountLost, "An account needs to be reconnected", "%d accounts need to be reconnected", managers, false},
-	{ApprovalAsked, "A post waits for the client’s approval", "%d posts wait for the client’s approval", deciders, false},
+	{ApprovalAsked, "A post is waiting for the client’s approval", "%d posts are waiting for the client’s approval", deciders, false},
 	{ApprovalDecided, "The client approved a post or requested changes", "The client decided %d times", publishers, false},
 	{ApprovalComment, "The client commented on a post", "The client commented %d times", publishers, false},
 	{CreditsLow, "Credits are low", "Credits ran low %d times", managers, false},
@@ -163,7 +163,7 @@ func (n Notice) Text(l *locale.Language) string {
 	case AccountLost:
 		return l.T("An account was disconnected. Its posts wait until you reconnect it.")
 	case ApprovalAsked:
-		return l.T("A post waits for the client’s approval. Clients in the team can decide on its page.")
+		return l.T("A post is waiting for the client’s approval. Clients in the team can decide on its page.")
 	case ApprovalDecided:
 		return l.T(approvalText(d))
 	case ApprovalComment:

@@ -33,7 +33,7 @@ func (in CreateInput) subject() (string, error) {
 		name, err := provider.ParseUsername(in.Platform, in.Subject)
 		if err != nil {
 			return "", apierr.Invalid(apierr.Malformed, "subject",
-				"Invalid profile. Enter a username on the platform, with or without @, or a link to the profile.").
+				"Invalid profile. Enter a username, with or without @, or a link to the profile.").
 				Wrap(err)
 		}
 		return name, nil

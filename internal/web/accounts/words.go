@@ -62,8 +62,8 @@ var notes = shell.NewNotes(
 	"Collection has failed since %s. It is retried automatically.",
 	"The plan includes metrics for %s days, so earlier ones are missing.",
 	"The account's posts are available since %s. Earlier posts in the period are missing.",
-	"Analytics have been collected since the account was connected on %s. Earlier posts are the ones that the network listed at "+
-		"that time.",
+	"Analytics have been collected since the account was connected on %s. Older posts were imported when the account "+
+		"was connected.",
 	"%s It requires an app that is approved for insights, and an account that was connected with this permission.",
 )
 

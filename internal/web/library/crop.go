@@ -30,7 +30,7 @@ func (s shape) Ratio() string {
 
 // shapes are the shapes that networks show in full.
 var shapes = []shape{
-	{"", "", "Any part", crop.Shape{}},
+	{"", "", "Any size", crop.Shape{}},
 	{"1x1", "1:1", "Square: Instagram, Facebook, LinkedIn", crop.Shape{Width: 1, Height: 1}},
 	{"4x5", "4:5", "Portrait: Instagram, Facebook, Threads", crop.Shape{Width: 4, Height: 5}},
 	{"1.91x1", "1.91:1", "Landscape: Facebook, LinkedIn, links", crop.Shape{Width: 191, Height: 100}},

@@ -122,7 +122,7 @@ func (v gridView) Chips() []choice {
 	out := []choice{
 		toggle("Images", "image-line", "kind", v.Kind, media.Image, 0),
 		toggle("Videos", "film-line", "kind", v.Kind, media.Video, 0),
-		toggle("Alt text missing", "", "alt", v.Alt, "missing", v.Missing),
+		toggle("Missing alt text", "", "alt", v.Alt, "missing", v.Missing),
 	}
 	if v.FolderName == "" && len(v.Folders) > 0 {
 		out = append(out, toggle("Not in a folder", "", "folder", v.Folder, "0", 0))

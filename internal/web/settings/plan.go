@@ -52,7 +52,7 @@ func (p *Handlers) counts(r *http.Request, limits plan.Plan) []counted {
 	return []counted{
 		{
 			l.T("Social accounts"), limits.SocialAccounts, p.Accounts.CountUsed, l.Count,
-			l.T("Accounts with a lost connection count as well."),
+			l.T("Includes disconnected accounts."),
 		},
 		{l.T("Posts in %s", l.Format(month, locale.Month)), limits.PostsPerMonth,
 			func(ctx context.Context, team int64) (int64, error) {
@@ -128,7 +128,7 @@ func limitOf(l *locale.Language, n int64, write func(any) string) string {
 func (p *Handlers) freeCalls(r *http.Request, limits plan.Plan) (allowance, error) {
 	l := p.Language(r)
 	out := allowance{
-		Name: l.T("Free calls today"), Limit: limitOf(l, limits.FreeCallsPerDay, l.Count),
+		Name: l.T("Free API calls today"), Limit: limitOf(l, limits.FreeCallsPerDay, l.Count),
 		Note: l.T("Calls by keys and assistants that cost no credits. The count resets at midnight in the team’s time " +
 			"zone."),
 		Percent: -1,

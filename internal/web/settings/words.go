@@ -59,11 +59,11 @@ func levelName(l *locale.Language, of access.Level) string { return l.T(levelNam
 var roleNames = map[access.Role][2]locale.Key{
 	access.Owner: {"Owner", "Can do everything. Only owners manage API keys, API access and daily limits."},
 	access.Admin: {
-		"Admin", "Can do everything except what only the owner can do. Manages members and credits and sees the " +
+		"Admin", "Full access except owner-only settings. Manages members and credits and sees the " +
 			"audit log.",
 	},
 	access.Editor: {"Editor", "Can write, schedule and publish. Cannot spend credits."},
-	access.Viewer: {"Viewer", "Can see everything and change nothing."},
+	access.Viewer: {"Viewer", "View-only access."},
 	access.Client: {
 		"Client",
 		"Can approve or reject posts that wait for approval, and change nothing else. Sees all posts, but not the " +

@@ -131,7 +131,7 @@ func (s *Shell) Client(r *http.Request) string { return s.proxies.client(r) }
 
 // NotFound answers requests for paths that do not exist or that the person must not see.
 func (s *Shell) NotFound(w http.ResponseWriter, r *http.Request) {
-	s.ShowMessage(w, r, http.StatusNotFound, "Not found", "Page not found, or you don’t have access.")
+	s.ShowMessage(w, r, http.StatusNotFound, "Not found", "This page doesn’t exist, or you don’t have access to it.")
 }
 
 // ServerError logs an error and shows an error page.

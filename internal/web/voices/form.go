@@ -17,7 +17,7 @@ const maxForm = 1 << 20
 
 // fieldNames are the labels of fields by argument names.
 var fieldNames = map[string]string{
-	"name": "Name", "business_description": "What the business is and does", "tone": "Tone", "audiences": "Audiences",
+	"name": "Name", "business_description": "About the business", "tone": "Tone", "audiences": "Audiences",
 	"audiences.name":        "Audience name",
 	"audiences.description": "Audience description", "use.words": "Words to use", "use.phrases": "Phrases to use",
 	"avoid.words": "Words to avoid", "avoid.phrases": "Phrases to avoid",
