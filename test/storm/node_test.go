@@ -112,7 +112,7 @@ func (n *node) watch(cmd *exec.Cmd) {
 			}
 			return
 		case <-tick.C:
-			if n.freezes != "" && n.served {
+			if n.freezes != "" { // A node can also hang before its first response.
 				n.revive(cmd)
 			}
 			if n.isReady() {
