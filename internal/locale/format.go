@@ -46,7 +46,7 @@ type Instant struct {
 // String returns the time in English.
 func (i Instant) String() string { return English.Format(i.Time, i.Layout) }
 
-// format is how a language writes dates and numbers.
+// format is how a language writes dates and numbers, and on which day its weeks start.
 type format struct {
 	layouts           map[Layout]string // only those that differ from English
 	months, weekdays  []string          // nil for English
@@ -54,12 +54,15 @@ type format struct {
 	shortWeekdays     []string
 	thousands, point  string
 	percent           string
+	weekStart         time.Weekday
 	and, or, byteName string
 }
 
-var english = format{thousands: ",", point: ".", percent: "%", and: " and ", or: " or ", byteName: "bytes"}
+var english = format{
+	thousands: ",", point: ".", percent: "%", and: " and ", or: " or ", byteName: "bytes", weekStart: time.Monday,
+}
 
-// american writes dates as the Unicode CLDR does for en-US.
+// american writes dates and starts weeks as the Unicode CLDR does for en-US.
 var american = format{
 	layouts: map[Layout]string{
 		DateTime: "Mon, Jan 2, 2006, 3:04 PM", Date: "Mon, Jan 2, 2006", Day: "Jan 2, 2006", ShortDay: "Jan 2",
@@ -67,7 +70,7 @@ var american = format{
 		ClockOnDay: "3:04 PM on Monday, January 2", ClockOnDate: "3:04 PM on Monday, January 2, 2006", Clock: "3:04 PM",
 		ShortTime: "Mon, Jan 2, 3:04 PM", ShortDate: "Mon, Jan 2",
 	},
-	thousands: ",", point: ".", percent: "%", and: " and ", or: " or ", byteName: "bytes",
+	thousands: ",", point: ".", percent: "%", and: " and ", or: " or ", byteName: "bytes", weekStart: time.Sunday,
 }
 
 var german = format{
@@ -83,7 +86,7 @@ var german = format{
 	shortMonths:   []string{"Jan.", "Feb.", "März", "Apr.", "Mai", "Juni", "Juli", "Aug.", "Sept.", "Okt.", "Nov.", "Dez."},
 	weekdays:      []string{"Sonntag", "Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag"},
 	shortWeekdays: []string{"So.", "Mo.", "Di.", "Mi.", "Do.", "Fr.", "Sa."},
-	thousands:     ".", point: ",", percent: "\u00a0%", and: " und ", or: " oder ", byteName: "Byte",
+	thousands:     ".", point: ",", percent: "\u00a0%", and: " und ", or: " oder ", byteName: "Byte", weekStart: time.Monday,
 }
 
 // names are the parts of a layout that are words, the longer ones first.
@@ -119,6 +122,14 @@ func (l *Language) Format(at time.Time, layout Layout) string {
 		rest = rest[found[1]:]
 	}
 	return out.String() + at.Format(rest)
+}
+
+// WeekStart returns the day on which weeks start.
+func (l *Language) WeekStart() time.Weekday { return l.format.weekStart }
+
+// StartOfWeek returns the first day of the week of a day.
+func (l *Language) StartOfWeek(day time.Time) time.Time {
+	return day.AddDate(0, 0, -(int(day.Weekday()-l.WeekStart())+7)%7)
 }
 
 // Days returns two days of one month: 23 – 29 November 2026.

@@ -42,6 +42,7 @@ var pages = shell.Parse(files,
 			"known":        func(text string) string { return shell.Text(l, text) },
 			"problem":      func(text string) string { return preview.ProblemText(l, text) },
 			"category":     func(name string) string { return l.T(categoryNames[name]) },
+			"weekdays":     func() []weekday { return weekdaysOf(l) },
 			"shortWeekday": func(code string) string { return shortWeekday(l, code) },
 			"seconds":      func(d time.Duration) string { return l.Point(seconds(d)) },
 		}

@@ -51,7 +51,8 @@ func (p *Handlers) showMonth(w http.ResponseWriter, r *http.Request) {
 	if asked, err := time.Parse(yearMonth, r.URL.Query().Get("month")); err == nil && !asked.Before(earliest) && !asked.After(latest) {
 		first = asked
 	}
-	shown := newMonth(p.Language(r), first, today.Format(dateOnly))
+	l := p.Language(r)
+	shown := newMonth(l, first, today.Format(dateOnly))
 	if first.After(earliest) {
 		shown.Previous = first.AddDate(0, -1, 0).Format(yearMonth)
 	}
@@ -59,7 +60,7 @@ func (p *Handlers) showMonth(w http.ResponseWriter, r *http.Request) {
 		shown.Next = first.AddDate(0, 1, 0).Format(yearMonth)
 	}
 	var bounds []time.Time
-	start := firstShown(first)
+	start := l.StartOfWeek(first)
 	for i := range len(shown.Weeks)*weekDays + 1 {
 		day := start.AddDate(0, 0, i)
 		bounds = append(bounds, teamtime.StartOfDay(day.Year(), day.Month(), day.Day(), actor.OwnZone))
@@ -69,7 +70,6 @@ func (p *Handlers) showMonth(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	l := p.Language(r)
 	for i, span := range spans {
 		day := &shown.Weeks[i/weekDays][i%weekDays]
 		for _, entry := range span.Entries {
@@ -85,15 +85,10 @@ func (p *Handlers) showMonth(w http.ResponseWriter, r *http.Request) {
 	shell.WriteHTML(w, r, http.StatusOK, page.Bytes())
 }
 
-// firstShown returns the Monday on or before the first day of a month.
-func firstShown(first time.Time) time.Time {
-	return first.AddDate(0, 0, -int(first.Weekday()+weekDays-time.Monday)%weekDays)
-}
-
 // newMonth returns a month in whole weeks without posts.
 func newMonth(l *locale.Language, first time.Time, today string) month {
 	out := month{Title: l.Format(first, locale.Month)}
-	day, end := firstShown(first), first.AddDate(0, 1, 0)
+	day, end := l.StartOfWeek(first), first.AddDate(0, 1, 0)
 	for i := range weekDays {
 		out.Weekdays = append(out.Weekdays, l.Format(day.AddDate(0, 0, i), locale.ShortWeekday))
 	}

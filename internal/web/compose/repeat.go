@@ -58,8 +58,11 @@ var weekdays = []weekday{
 	{"SU", "Sunday"},
 }
 
-// Weekdays returns the weekdays for the form.
-func (repeat) Weekdays() []weekday { return weekdays }
+// weekdaysOf returns the weekdays in the order of a language's week.
+func weekdaysOf(l *locale.Language) []weekday {
+	first := (int(l.WeekStart()) + 6) % 7
+	return slices.Concat(weekdays[first:], weekdays[:first])
+}
 
 // shortWeekday returns the short name of the weekday with a code.
 func shortWeekday(l *locale.Language, code string) string {

@@ -155,7 +155,7 @@ func (p *Handlers) showCalendar(w http.ResponseWriter, r *http.Request, q calend
 		calendarQuery: q, Zone: zone.String(), States: calendar.States(), Wrong: wrong, Writer: v.Is(shell.Writers),
 	}
 	now := p.DB.Now().In(zone)
-	shown := period{view: q.View, now: now, zone: zone}
+	shown := period{view: q.View, now: now, zone: zone, language: p.Language(r)}
 	shown.today = time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	var err error
 	if shown.day, err = dayOf(q.Day, shown.today); err != nil {

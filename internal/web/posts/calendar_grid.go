@@ -38,23 +38,23 @@ type period struct {
 	now        time.Time // in the zone
 	zone       *time.Location
 	rolling    bool
+	language   *locale.Language
 }
 
-// dates returns the first date and the number of dates. Weeks begin on Monday.
+// dates returns the first date and the number of dates.
 func (p period) dates() (time.Time, int) {
-	monday := func(t time.Time) time.Time { return t.AddDate(0, 0, -(int(t.Weekday())+6)%daysPerWeek) }
 	switch {
 	case p.view == dayView:
 		return p.day, 1
 	case p.view == weekView:
-		return monday(p.day), daysPerWeek
+		return p.language.StartOfWeek(p.day), daysPerWeek
 	case p.rolling:
-		return monday(p.day), rollingWeeks * daysPerWeek
+		return p.language.StartOfWeek(p.day), rollingWeeks * daysPerWeek
 	}
 	first := p.day.AddDate(0, 0, 1-p.day.Day())
 	last := first.AddDate(0, 1, -1)
-	from := monday(first)
-	return from, int(monday(last).AddDate(0, 0, daysPerWeek).Sub(from) / (24 * time.Hour))
+	from := p.language.StartOfWeek(first)
+	return from, int(p.language.StartOfWeek(last).AddDate(0, 0, daysPerWeek).Sub(from) / (24 * time.Hour))
 }
 
 // bounds returns the midnights in the zone that separate the calendar's days.

@@ -26,16 +26,20 @@ func TestPeriodDates(t *testing.T) {
 		day, view, from string
 		rolling         bool
 		days            int
+		language        *locale.Language
 	}{
-		{"2026-11-22", weekView, "2026-11-16", false, 7},
-		{"2026-11-16", weekView, "2026-11-16", false, 7},
-		{"2026-11-22", dayView, "2026-11-22", false, 1},
-		{"2026-11-22", monthView, "2026-10-26", false, 42},
-		{"2027-02-28", monthView, "2027-02-01", false, 28}, // from a Monday to a Sunday
-		{"2027-03-05", monthView, "2027-03-01", false, 35},
-		{"2026-11-26", monthView, "2026-11-23", true, 35}, // this week and four more
+		{"2026-11-22", weekView, "2026-11-16", false, 7, locale.English},
+		{"2026-11-16", weekView, "2026-11-16", false, 7, locale.English},
+		{"2026-11-22", dayView, "2026-11-22", false, 1, locale.English},
+		{"2026-11-22", monthView, "2026-10-26", false, 42, locale.English},
+		{"2027-02-28", monthView, "2027-02-01", false, 28, locale.English}, // from a Monday to a Sunday
+		{"2027-03-05", monthView, "2027-03-01", false, 35, locale.English},
+		{"2026-11-26", monthView, "2026-11-23", true, 35, locale.English}, // this week and four more
+		{"2026-11-22", weekView, "2026-11-22", false, 7, locale.American}, // from a Sunday to a Saturday
+		{"2026-11-21", weekView, "2026-11-15", false, 7, locale.American},
+		{"2026-08-22", monthView, "2026-07-26", false, 42, locale.American},
 	} {
-		from, n := period{view: c.view, day: date(t, c.day), rolling: c.rolling}.dates()
+		from, n := period{view: c.view, day: date(t, c.day), rolling: c.rolling, language: c.language}.dates()
 		if from.Format(time.DateOnly) != c.from || n != c.days {
 			t.Errorf("%s: %d days from %s, want %d from %s", c.day, n, from.Format(time.DateOnly), c.days, c.from)
 		}
@@ -47,7 +51,7 @@ func TestMonthSteps(t *testing.T) {
 	t.Parallel()
 	today, days := date(t, "2026-11-28"), []string{"2026-10-01", "2026-11-01", "", "2026-12-01", "2027-01-01"}
 	for i, day := range days {
-		shown := period{view: monthView, day: today, today: today, rolling: day == ""}
+		shown := period{view: monthView, day: today, today: today, rolling: day == "", language: locale.English}
 		if day != "" {
 			shown.day = date(t, day)
 		}
@@ -79,7 +83,7 @@ func TestAddHours(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shown := period{view: c.view, day: date(t, c.day), zone: zone, now: date(t, "2026-11-26")}
+		shown := period{view: c.view, day: date(t, c.day), zone: zone, now: date(t, "2026-11-26"), language: locale.English}
 		from, bounds := shown.bounds()
 		days, last := []calendarDay{}, len(bounds)-2
 		for i := range last + 1 {
