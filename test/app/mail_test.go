@@ -107,7 +107,7 @@ func TestMailedInvitationIsNotShown(t *testing.T) {
 		c := h.crew(t)
 		owner := c.as(t, access.Owner)
 		send := func(email string) *page {
-			return owner.open("/settings/members").form("Send invitation").fill("email", email).fill("role", "editor").press()
+			return owner.open("/settings/members").form("Send invitations").fill("email", email).fill("role", "editor").press()
 		}
 		send("new@harbour.example").shows(200, "We sent an invitation to new@harbour.example.", "sent by email").lacks(team.InvitationPath)
 		link := box.link("new@harbour.example")
@@ -118,7 +118,7 @@ func TestMailedInvitationIsNotShown(t *testing.T) {
 
 		box.reject(true)
 		p := send("gone@harbour.example").shows(502, "The email could not be sent").lacks("Open invitations")
-		if got := p.form("Send invitation").values.Get("email"); got != "gone@harbour.example" {
+		if got := p.form("Send invitations").values.Get("email"); got != "gone@harbour.example" {
 			t.Errorf("the input is lost: %q", got)
 		}
 		if n := h.count(t, "invitations WHERE email = 'gone@harbour.example' AND revoked_at = 0"); n != 0 {

@@ -29,7 +29,7 @@ const (
 // invite creates an invitation on the members page and returns the path of its link.
 func (b *browser) invite(email string, role access.Role) string {
 	b.t.Helper()
-	p := b.open("/settings/members").form("Create invitation").fill("email", email).fill("role", string(role)).press().shows(200)
+	p := b.open("/settings/members").form("Create invitations").fill("email", email).fill("role", string(role)).press().shows(200)
 	found := regexp.MustCompile(inviteLink).FindStringSubmatch(p.source)
 	if found == nil {
 		b.t.Fatalf("no link is shown: %s", p.text())

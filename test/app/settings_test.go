@@ -209,12 +209,12 @@ func TestSettingsMembers(t *testing.T) {
 		editor.form("Change role").fill("role", "owner").press().shows(422, "Choose one of the roles")
 		editor.form("Change role").fill("role", "viewer").press().shows(200, "The role was changed", "Viewer")
 		list.follow("Ada owner").shows(200, "only when the owner transfers ownership").lacks("Change role")
-		list.follow("Ada admin").shows(200, "This is you").lacks("Change role")
+		list.follow("Ada admin").shows(200, "Another owner or admin can change your role", "Edit name", "Last active").lacks("Change role")
 		list.follow("Ada client").follow("Remove from team…").shows(200, "loses access to the team immediately").
 			form("Remove from team").press().shows(200, "no longer a member", "4 people")
 
-		list.form("Create invitation").fill("email", "nonsense").press().shows(422, "valid email address")
-		made := list.form("Create invitation").fill("email", "Nora@harbour.example").fill("role", "viewer").press().
+		list.form("Create invitations").fill("email", "nonsense").press().shows(422, "valid email address")
+		made := list.form("Create invitations").fill("email", "Nora@harbour.example").fill("role", "viewer").press().
 			shows(200, "nora@harbour.example", "shown only once")
 		link := regexp.MustCompile(`/invitation/[A-Z2-7]+`).FindString(made.source)
 		h.browser(t).open(link).shows(200, c.team.Name)
@@ -222,12 +222,34 @@ func TestSettingsMembers(t *testing.T) {
 			form("Revoke the invitation of nora@harbour.example").press().shows(200, "The invitation was revoked").lacks("Open invitations")
 		h.browser(t).open(link).shows(422, "was revoked")
 
+		wrong := list.form("Create invitations").fill("email", "a@quay.example, nonsense, "+c.people[access.Viewer].Email).press().
+			shows(422, "nonsense: Enter a valid email address.", "This person is already in the team.").lacks("Open invitations")
+		if got := wrong.form("Create invitations").values.Get("email"); !strings.HasPrefix(got, "a@quay.example, nonsense,") {
+			t.Errorf("the input is lost: %q", got)
+		}
+		several := wrong.form("Create invitations").fill("email", "a@quay.example, b@quay.example").fill("role", "editor").press().
+			shows(200, "2 invitations created", "a@quay.example", "b@quay.example")
+		if n := len(regexp.MustCompile(`/invitation/[A-Z2-7]+`).FindAllString(several.source, -1)); n != 2 {
+			t.Errorf("%d links are shown, want 2", n)
+		}
+		wrong.form("Create invitations").fill("email", manyAddresses(21)).press().
+			shows(422, "at most 20 people")
+
 		on := owner.open(fmt.Sprintf("/settings/members/%d", c.people[access.Admin].ID)).follow("Transfer ownership…").
 			shows(200, "You become an admin of the team")
 		on.form("Transfer ownership").press().shows(200, "Ownership was transferred")
 		on.form("Transfer ownership").press().shows(403)
 		admin.open("/settings/keys/new").shows(200)
 	})
+}
+
+// manyAddresses returns a list of n email addresses.
+func manyAddresses(n int) string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprintf("person%d@quay.example", i))
+	}
+	return strings.Join(out, ", ")
 }
 
 func TestSettingsCredits(t *testing.T) {
@@ -263,7 +285,7 @@ func TestSettingsCredits(t *testing.T) {
 			"Key =cmd()") || !strings.Contains(sheet.header.Get("Content-Type"), "text/csv") {
 			t.Errorf("%v (%v)", rows, err)
 		}
-		c.as(t, access.Editor).open("/settings/credits").shows(200, "Charged today").lacks("Statement", ">495<", ">500<", "+500")
+		c.as(t, access.Editor).open("/settings/credits").shows(200, "Charged today", "Charged this month").lacks("Statement", ">495<", ">500<", "+500")
 		month := h.now().In(mustZone(t, "Europe/Berlin")).AddDate(0, 0, -40).Format("2006-01")
 		owner.open("/settings/credits?month="+month).shows(200, "No transactions in", "Next month")
 		owner.open("/settings/credits?month=13").shows(422, "Enter a month such as")

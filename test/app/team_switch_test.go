@@ -32,7 +32,7 @@ func TestTeamSwitchKeepsInput(t *testing.T) {
 			{list + "/edit", "Save", "name", "Boats"},
 			{"/settings/team", "Save", "name", "Another name"},
 			{"/settings/keys/new", "Create key", "name", "For the newsletter"},
-			{"/settings/members", "Create invitation", "email", "new@harbour.example"},
+			{"/settings/members", "Create invitations", "email", "new@harbour.example"},
 			{picture, "Save", "name", "The pier"},
 			{picture, "Save", "alt", "A pier in the fog"},
 		} {

@@ -97,7 +97,7 @@ async function signInWithCodes(page, secret, codes) {
 async function requireFactor(browser, page) {
   await page.goto('/settings/team');
   await look(page, 'settings-factor');
-  await page.getByRole('button', { name: 'Require two-factor authentication' }).click();
+  await page.getByRole('switch', { name: 'Require two-factor authentication' }).click();
   await page.getByText('Members now need two-factor authentication.').waitFor();
   await look(page, 'settings-factor-required');
 

@@ -97,10 +97,10 @@ async function team(page) {
 
 async function members(page) {
   await page.goto('/settings/members');
-  await page.getByText('Invite a member', { exact: true }).first().click();
+  await page.getByText('Invite members', { exact: true }).first().click();
   await page.getByLabel('Email').fill('nora@harbour.example');
-  await page.getByRole('button', { name: 'Create invitation' }).click();
-  await said(page, 'Send this link to');
+  await page.getByRole('button', { name: 'Create invitations' }).click();
+  await said(page, 'Send this link to the person.');
   await look(page, 'settings-invited');
   await page.getByRole('link', { name: 'Done' }).click();
   await look(page, 'settings-members');

@@ -74,6 +74,19 @@ func (s *Service) Items(ctx context.Context, team int64, span Span) ([]Item, err
 	return out, s.addSubjects(ctx, team, out)
 }
 
+// ChargedIn returns the credits that a team was charged in a span.
+func (s *Service) ChargedIn(ctx context.Context, team int64, span Span) (int64, error) {
+	var out int64
+	err := s.db.QueryRow(ctx, `SELECT COALESCE(SUM(e.amount), 0) FROM ledger_transfers t
+		JOIN ledger_entries e ON e.transfer_id = t.id AND e.account = 'spent'
+		WHERE t.team_id = ? AND t.created_at >= ? AND t.created_at < ?`,
+		team, db.Micros(span.From), db.Micros(span.To)).Scan(&out)
+	if err != nil {
+		return 0, fmt.Errorf("adding up the charges of team %d: %w", team, err)
+	}
+	return out, nil
+}
+
 // addSubjects adds the subjects of unfinished work.
 func (s *Service) addSubjects(ctx context.Context, team int64, items []Item) error {
 	args := []any{team}

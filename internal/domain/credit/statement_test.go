@@ -83,6 +83,12 @@ func TestStatementItems(t *testing.T) {
 			Span{From: noon, To: noon.Add(time.Hour), Limit: 10}); err != nil || len(got) != 1 || got[0].Balance != 9 {
 			t.Errorf("another team's: %v (%v)", got, err)
 		}
+		if n, err := w.ChargedIn(t.Context(), a.TeamID, span); err != nil || n != 4 {
+			t.Errorf("charged %d, want 4 (%v)", n, err)
+		}
+		if n, err := w.ChargedIn(t.Context(), a.TeamID, Span{From: noon.Add(3 * time.Minute), To: span.To}); err != nil || n != 0 {
+			t.Errorf("charged %d later, want 0 (%v)", n, err)
+		}
 		if at, err := w.FirstTransferAt(t.Context(), a.TeamID); err != nil || !at.Equal(noon) {
 			t.Errorf("the first transfer is at %v (%v)", at, err)
 		}

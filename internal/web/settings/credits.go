@@ -23,11 +23,13 @@ const itemsPerPage = 50
 type creditsView struct {
 	fieldError
 
-	Usage credit.Usage
-	Daily team.DailyLimit
-	Own   string // the owner's limit, as entered
-	typed bool   // restored after signing in again
-	Month monthView
+	Usage        credit.Usage
+	ChargedMonth int64     // credits charged since MonthStart
+	MonthStart   time.Time // of the team's current month
+	Daily        team.DailyLimit
+	Own          string // the owner's limit, as entered
+	typed        bool   // restored after signing in again
+	Month        monthView
 }
 
 // Spent returns what counts today against the limit of keys and assistants.
@@ -63,6 +65,11 @@ func (p *Handlers) showCredits(w http.ResponseWriter, r *http.Request, status in
 	}
 	if err == nil {
 		view.Daily, err = p.Teams.DailyLimit(ctx, v.Team.ID)
+	}
+	if err == nil {
+		from, to := teamtime.Month(p.DB.Now(), zone(r))
+		view.MonthStart = from.In(zone(r))
+		view.ChargedMonth, err = p.Credits.ChargedIn(ctx, v.Team.ID, credit.Span{From: from, To: to})
 	}
 	if err == nil && v.Is(shell.Managers) {
 		view.Month, err = p.month(r)

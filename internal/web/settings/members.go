@@ -1,10 +1,8 @@
 package settings
 
 import (
-	"context"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/plan"
@@ -33,7 +31,8 @@ type membersView struct {
 	Limit       int64 // maximum of seats
 	Pages       *pager
 	Roles       []access.Role
-	Email       string // as entered
+	Email       string   // the addresses, as entered
+	Problems    []string // with the addresses
 	Role        access.Role
 }
 
@@ -100,92 +99,16 @@ func (p *Handlers) fillMembers(r *http.Request, view *membersView, after int64) 
 	return err
 }
 
-// invitedView is the only page that shows an invitation link.
-type invitedView struct {
-	team.Invitation
-
-	Link string
-}
-
-func (p *Handlers) invite(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
-		return
-	}
-	email, role := r.PostForm.Get("email"), access.Role(r.PostForm.Get("role"))
-	shown, err := p.sendInvitation(r, email, role)
-	if err != nil {
-		if told, ok := p.formError(w, r, err); ok {
-			p.showMembers(w, r, shell.StatusOf(err), membersView{fieldError: told, Email: email, Role: role})
-		}
-		return
-	}
-	if shown == nil {
-		p.Flash(r, "We sent an invitation to %s.", strings.TrimSpace(email))
-		shell.Redirect(w, r, "/settings/members")
-		return
-	}
-	p.Show(w, r, http.StatusOK, pages["invited"], "Invitation", shown)
-}
-
-// sendInvitation emails an invitation and returns nil. Without a mail server it returns the page with the link.
-func (p *Handlers) sendInvitation(r *http.Request, email string, role access.Role) (*invitedView, error) {
-	by := shell.VisitorOf(r.Context()).ID
-	if p.LinkMailer.Enabled() {
-		_, err := p.LinkMailer.Invite(r.Context(), by, here(r), email, role)
-		return nil, err
-	}
-	i, token, err := p.Teams.Invite(r.Context(), by, here(r), email, role)
-	if err != nil {
-		return nil, err
-	}
-	i.ExpiresAt = in(i.ExpiresAt, zone(r))
-	return &invitedView{i, p.PublicURL + team.InvitationPath + token}, nil
-}
-
-func (p *Handlers) confirmMember(w http.ResponseWriter, r *http.Request) {
-	p.handleWaitingMember(w, r, "The person is now a member.", team.Admin.ConfirmMember)
-}
-
-func (p *Handlers) declineMember(w http.ResponseWriter, r *http.Request) {
-	p.handleWaitingMember(w, r, "The person was declined. The invitation no longer works.", team.Admin.DeclineMember)
-}
-
-// handleWaitingMember calls do, to confirm or decline the person, for the invitation in the path.
-func (p *Handlers) handleWaitingMember(
-	w http.ResponseWriter, r *http.Request, said locale.Key, do func(team.Admin, context.Context, int64) error,
-) {
-	id, err := shell.PathID(r, "invitation")
-	if err == nil {
-		err = do(p.admin(r), r.Context(), id)
-	}
-	if err != nil {
-		if told, ok := p.formError(w, r, err); ok {
-			p.showMembers(w, r, shell.StatusOf(err), membersView{fieldError: told, Role: access.Editor})
-		}
-		return
-	}
-	p.finish(w, r, said, "/settings/members")
-}
-
-func (p *Handlers) revokeInvitation(w http.ResponseWriter, r *http.Request) {
-	id, err := shell.PathID(r, "invitation")
-	if err == nil {
-		err = p.Teams.Revoke(r.Context(), shell.VisitorOf(r.Context()).ID, here(r), id)
-	}
-	if err != nil {
-		p.ShowError(w, r, err)
-		return
-	}
-	p.finish(w, r, "The invitation was revoked. Its link no longer works.", "/settings/members")
-}
-
 // memberView is a member's page.
 type memberView struct {
 	fieldError
 	team.Member
+	team.MemberActivity
 
-	Roles []access.Role
-	Fixed bool // the owner or the visitor, whose role cannot be changed
+	Factors   team.Factors
+	Directory bool // people sign in only through the directory
+	Roles     []access.Role
+	Fixed     bool // the owner or the visitor, whose role cannot be changed
 }
 
 func (p *Handlers) memberPage(w http.ResponseWriter, r *http.Request) {
@@ -208,7 +131,23 @@ func (p *Handlers) showMember(w http.ResponseWriter, r *http.Request, status int
 		shell.Redirect(w, r, memberPath(m.PersonID))
 		return
 	}
-	p.ShowTitled(w, r, status, pages[page], m.Name, memberView{told, m, roles(), fixed})
+	view := memberView{fieldError: told, Member: m, Directory: p.DirectoryOnly, Roles: roles(), Fixed: fixed}
+	if err := p.fillMember(r, &view); err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	p.ShowTitled(w, r, status, pages[page], m.Name, view)
+}
+
+func (p *Handlers) fillMember(r *http.Request, view *memberView) error {
+	factors, err := p.Teams.MemberFactors(r.Context(), here(r), view.PersonID-1, 1)
+	if err != nil {
+		return err
+	}
+	view.Factors = factors[view.PersonID]
+	view.MemberActivity, err = p.Teams.MemberActivity(r.Context(), here(r), view.PersonID)
+	view.JoinedAt, view.ActiveAt = in(view.JoinedAt, zone(r)), in(view.ActiveAt, zone(r))
+	return err
 }
 
 func memberPath(person int64) string { return "/settings/members/" + strconv.FormatInt(person, 10) }

@@ -18,6 +18,7 @@ import (
 func words(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
 		"day":        func(at time.Time) string { return l.Format(at, locale.LongDate) },
+		"date":       func(at time.Time) string { return l.Format(at, locale.LongDay) },
 		"clock":      func(at time.Time) template.HTML { return clockIn(l, at) },
 		"level":      func(v access.Level) string { return levelName(l, v) },
 		"levelsays":  func(v access.Level) string { return l.T(levelNames[v][1]) },

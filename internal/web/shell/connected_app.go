@@ -34,7 +34,7 @@ const commandLineName = "pressroom command line"
 
 // knownApps are vendors of OAuth clients.
 var knownApps = []struct {
-	logo  string // logo; empty if there is none
+	logo  string
 	kind  AppKind
 	names []string // how their names begin, in lower case
 	hosts []string // hosts and URL schemes of their redirect URIs
@@ -43,8 +43,8 @@ var knownApps = []struct {
 	{"app-openai", Assistant, []string{"chatgpt", "codex"}, []string{"chatgpt.com", "openai.com"}},
 	{"app-gemini", Assistant, []string{"gemini"}, []string{"gemini.google.com"}},
 	{"app-windsurf", Assistant, []string{"windsurf"}, []string{"windsurf.com", "windsurf"}},
-	{"", Assistant, []string{"cursor"}, []string{"cursor.com", "cursor"}},
-	{"", Assistant, []string{"visual studio code", "vs code"}, []string{"vscode.dev", "vscode", "vscode-insiders"}},
+	{"cursor-line", Assistant, []string{"cursor"}, []string{"cursor.com", "cursor"}},
+	{"code-line", Assistant, []string{"visual studio code", "vs code"}, []string{"vscode.dev", "vscode", "vscode-insiders"}},
 	{"app-zapier", Automation, []string{"zapier"}, []string{"zapier.com"}},
 	{"app-make", Automation, nil, []string{"make.com"}},
 	{"app-n8n", Automation, []string{"n8n"}, []string{"n8n.io", "n8n.cloud"}},

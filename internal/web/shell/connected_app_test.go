@@ -17,7 +17,7 @@ func TestAppOf(t *testing.T) {
 		{"Claude", "claude.ai.evil.example", ConnectedApp{"Claude", OtherApp, ""}},
 		{"Claude", "evilclaude.ai", ConnectedApp{"Claude", OtherApp, ""}},
 		{"ChatGPT", "chatgpt.com", ConnectedApp{"ChatGPT", Assistant, "app-openai"}},
-		{"Cursor", "cursor", ConnectedApp{"Cursor", Assistant, ""}},
+		{"Cursor", "cursor", ConnectedApp{"Cursor", Assistant, "cursor-line"}},
 		{"n8n", "hooks.n8n.cloud", ConnectedApp{"n8n", Automation, "app-n8n"}},
 		{"Acme", "agent.acme.example", ConnectedApp{"Acme", OtherApp, ""}},
 	} {
