@@ -23,7 +23,7 @@ func TestTeamSwitchKeepsInput(t *testing.T) {
 			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(id)}}).shows(200)
 		}
 		for _, one := range []struct{ page, button, field, text string }{
-			{"/voices/new", "Create voice", "business_description", "A roastery at the <quay>"},
+			{"/voices/new", "Create brand voice", "business_description", "A roastery at the <quay>"},
 			{voice + "/edit", "Save", "tone", "Warm"},
 			{voice + "/material", "Add text", "text", "What we wrote before"},
 			{"/reports/new", "Create report", "subject", "nasa"},

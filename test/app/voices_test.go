@@ -35,13 +35,13 @@ func TestVoices(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		b.open("/voices").shows(200, "No brand voices yet.").follow("Create a brand voice").form("Create voice").
+		b.open("/voices").shows(200, "No brand voices yet.").follow("Create a brand voice").form("Create brand voice").
 			fill("name", "  Harbour ").fill("business_description", "A roastery\r\nat the quay.").fill("tone", "Warm.").
 			fill("point_of_view", "first_person_plural").
 			fill("audience_name", "Regulars", "").fill("audience_description", "They live nearby.", "").
 			fill("emoji_policy", "sparing").fill("use.words", "quay\r\nblend\r\n").
 			fill("avoid.phrases", "limited offer").fill("custom_instructions", "Say the farm.").press().
-			shows(200, "The brand voice was created.", "Harbour", "Default", "A roastery", "Regulars", "quay",
+			shows(200, "The brand voice was created.", "Harbour", "Default for new posts", "A roastery", "Regulars", "quay",
 				"Words to use Use: quay Use: blend", "Avoid: limited offer", "Point of view We – the business", "Emoji A few",
 				"Say the farm.").mustBeSmall()
 		voices := b.open("/voices").shows(200, "Harbour Default for new posts Warm. Use: quay", "1 audience")
@@ -70,7 +70,7 @@ func TestVoices(t *testing.T) {
 		}
 
 		c.createVoice(t, "Second")
-		b.open("/voices/new").form("Create voice").fill("name", "HARBOUR").press().
+		b.open("/voices/new").form("Create brand voice").fill("name", "HARBOUR").press().
 			shows(422, "The team already has a brand voice with this name.")
 		b.open("/voices").shows(200, "Second Only a name so far. Describe the voice").follow("Second").
 			shows(200, "This voice has only a name so far.", "Emoji Not specified")
@@ -120,7 +120,7 @@ func TestVoiceMaterial(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		at := "/voices/" + strconv.FormatInt(c.createVoice(t, "Plain"), 10)
-		b.open(at).shows(200, "None yet").follow("Material").shows(200, "0 of 100 pieces", "No posts with text yet.")
+		b.open(at).shows(200, "None yet").follow("Source material").shows(200, "No posts with text yet.")
 		long := strings.Repeat("Ä word and another. ", 2000)
 		b.open(at+"/material").form("Add text").fill("text", long).press().
 			shows(200, "The material was added.", "Ä word and another.").mustBeSmall()
@@ -141,7 +141,7 @@ func TestVoiceMaterial(t *testing.T) {
 		b.open(at+"/material").form("Add post").press().shows(200, "Team post", "Our winter blend is back").
 			form("Remove: Our winter blend is back").press().
 			shows(200, "The material was removed.", "Our winter blend is back")
-		b.open(at).shows(200, "Material 2", "2 pieces")
+		b.open(at).shows(200, "Source material 2", "2 pieces")
 		if n := h.count(t, "voice_materials"); n != 2 {
 			t.Errorf("%d pieces of material", n)
 		}
@@ -159,7 +159,7 @@ func TestVoicePermissions(t *testing.T) {
 		}
 		viewer := c.as(t, access.Viewer)
 		viewer.open("/voices").shows(200, "Ours alone").lacks("New brand voice")
-		viewer.open(at).shows(200, "Ours alone").lacks("Edit", "Delete", "Material")
+		viewer.open(at).shows(200, "Ours alone").lacks("Edit", "Delete", "Source material")
 		signedOut, stranger := h.browser(t), other.as(t, access.Owner)
 		for _, path := range append([]string{"/voices", at}, pages...) {
 			signedOut.open(path).shows(200, "Sign in").lacks("Ours alone")

@@ -31,9 +31,9 @@ async function voices(page) {
   await look(page, 'voice');
   await page.getByRole('link', { name: 'Edit' }).click();
   await page.getByRole('button', { name: 'Add audience' }).click();
-  await page.getByLabel('Audience name 3').fill('Neighbors');
+  await page.getByRole('group', { name: 'Audience 3' }).getByLabel('Name').fill('Neighbors');
   await page.getByRole('button', { name: 'Remove audience 1' }).click();
-  assert.equal(await page.getByLabel('Audience name 2').inputValue(), 'Neighbors');
+  assert.equal(await page.getByRole('group', { name: 'Audience 2' }).getByLabel('Name').inputValue(), 'Neighbors');
   await look(page, 'voice-form');
   await chips(page);
   await page.getByLabel('Words to avoid').fill('quay');
@@ -43,7 +43,7 @@ async function voices(page) {
   await page.locator('.chip-field', { has: page.getByLabel('Words to avoid') }).getByRole('button', { name: 'Remove quay' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('The brand voice was saved.').waitFor();
-  await page.getByRole('link', { name: 'Material' }).click();
+  await page.getByRole('link', { name: 'Source material' }).click();
   await look(page, 'voice-material-empty');
   await page.getByRole('textbox', { name: 'Text', exact: true }).fill('We roast on Mondays.\nBy Sunday it is gone.');
   await page.getByRole('button', { name: 'Add text' }).click();

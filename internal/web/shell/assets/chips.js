@@ -61,6 +61,7 @@ for (const area of document.querySelectorAll('textarea[data-chips]')) {
       chip.append(text, remove);
       return chip;
     }));
+    field.placeholder = all.length ? '' : area.placeholder;
     save();
   };
   const add = () => {

@@ -10,7 +10,7 @@ for (const rows of document.querySelectorAll('[data-rows]')) {
   // number numbers the labels and fields of each row.
   const number = () => {
     [...rows.children].forEach((row, i) => {
-      for (const label of row.querySelectorAll('label, .sr')) label.textContent = label.textContent.replace(/\d+/, i + 1);
+      for (const label of row.querySelectorAll('legend, label, .sr')) label.textContent = label.textContent.replace(/\d+/, i + 1);
       for (const field of fieldsOf(row)) {
         const label = row.querySelector(`label[for="${field.id}"]`);
         field.id = field.id.replace(/\d+/, i + 1);
