@@ -39,6 +39,7 @@ type Section struct {
 type Page struct {
 	Name    string // path of the file without .md, such as networks/x
 	Title   string
+	Summary string // one line; empty if the title says it
 	Section string
 	Content func() (*Content, error)
 }
@@ -71,7 +72,37 @@ var order = []struct {
 		"deploy", "running", "security", "backup", "upgrading", "scaling", "troubleshooting", "sources", "bridge", "storm", "releases",
 	}},
 	{"networks", "Networks", "networks", []string{"networks"}},
-	{"decisions", "Decisions", "adr", nil},
+	{"decisions", "Design decisions", "adr", nil},
+}
+
+// summaries describe guides in the list of all guides.
+var summaries = map[string]string{
+	"app":             "Roles, invitations, approvals, posts and settings.",
+	"publishing":      "How a post moves from draft to published, and why never twice.",
+	"media":           "Formats, sizes, uploads, links and alt text.",
+	"analytics":       "What is measured, how often, and for how long it is kept.",
+	"reports":         "Analyze, track and share any public profile or hashtag.",
+	"scoring":         "How each score is computed.",
+	"hashtags":        "Lists, searches and how hashtags are measured.",
+	"voices":          "How a team writes, for people and assistants.",
+	"assistants":      "Connect Claude, ChatGPT and other assistants.",
+	"tools":           "Every tool that assistants can call.",
+	"clients":         "Go, TypeScript and Python packages, and the command line.",
+	"errors":          "Codes, statuses and what to do about them.",
+	"idempotency":     "Repeat a request without doing the work twice.",
+	"limits":          "Rate limits, daily limits and prices.",
+	"glossary":        "The words of the app and the API.",
+	"deploy":          "Docker, Kubernetes, systemd and a reverse proxy.",
+	"running":         "Flags, accounts, email, metrics and daily work.",
+	"security":        "What is protected, against whom and how.",
+	"backup":          "Create, verify and restore a backup.",
+	"upgrading":       "Install a new version, or go back.",
+	"scaling":         "Several nodes, load and measured limits.",
+	"troubleshooting": "Find a symptom and fix its cause.",
+	"sources":         "Services that provide public metrics and media.",
+	"bridge":          "Build a provider of public metrics yourself.",
+	"storm":           "Publish under failures and check that nothing is lost.",
+	"releases":        "How versions are built, signed and checked.",
 }
 
 // New returns the site of the Markdown files of a folder. It reads only their titles.
@@ -122,7 +153,7 @@ func newPage(files fs.FS, name string, o Options) (*Page, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s.md: no title", name)
 	}
-	p := &Page{Name: name, Title: strings.TrimSpace(title)}
+	p := &Page{Name: name, Title: strings.TrimSpace(title), Summary: summaries[name]}
 	p.Content = sync.OnceValues(func() (*Content, error) {
 		source, err := fs.ReadFile(files, name+".md") // not kept in memory
 		if err != nil {
@@ -151,7 +182,7 @@ const (
 
 // Search returns the parts with all words of a query, those with the words in their titles first.
 func (s *Site) Search(query string) ([]Result, error) {
-	words := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return unicode.IsSpace(r) || r == '-' })
+	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(query), "'", "’"), func(r rune) bool { return unicode.IsSpace(r) || r == '-' })
 	if len(words) == 0 {
 		return nil, nil
 	}

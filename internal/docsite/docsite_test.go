@@ -4,6 +4,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -28,6 +29,13 @@ func TestLinks(t *testing.T) {
 			ids[p.Name][part.ID] = true
 		}
 	})
+	for _, section := range site.Sections[:2] {
+		for _, p := range section.Pages {
+			if p.Summary == "" {
+				t.Errorf("%s has no summary", p.Name)
+			}
+		}
+	}
 	files := append(must.Get(filepath.Glob("../../docs/*.md"))(t), must.Get(filepath.Glob("../../docs/*/*.md"))(t)...)
 	if pages != len(files) {
 		t.Errorf("%d pages of %d files", pages, len(files))
@@ -56,6 +64,11 @@ func each(site *docsite.Site, use func(*docsite.Page)) {
 	}
 }
 
+var (
+	code     = regexp.MustCompile(`(?s)<code.*?</code>`)
+	straight = regexp.MustCompile(`.{0,20}\p{L}(?:'|&#39;|&apos;).{0,10}`)
+)
+
 // The boxes that scroll are reachable by keyboard, and nothing is styled inline.
 func TestRender(t *testing.T) {
 	t.Parallel()
@@ -71,6 +84,9 @@ func TestRender(t *testing.T) {
 	}
 	each(site, func(p *docsite.Page) {
 		html := string(must.Get(p.Content())(t).HTML)
+		if found := straight.FindString(code.ReplaceAllString(html, "")); found != "" {
+			t.Errorf("%s has a straight apostrophe: %s", p.Name, found)
+		}
 		for _, wrong := range []string{" style=", "<script", "raw HTML omitted", "href=\"\"", ".md\"", "<pre>"} {
 			if strings.Contains(html, wrong) {
 				t.Errorf("%s has %s", p.Name, wrong)

@@ -19,9 +19,16 @@ import (
 // markdown is made on first use. Alignment is an attribute, because the pages' policy allows no inline styles.
 var markdown = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(goldmark.WithParserOptions(parser.WithAutoHeadingID()), goldmark.WithExtensions(
-		extension.Linkify, extension.Strikethrough, extension.TaskList,
+		apostrophes, extension.Linkify, extension.Strikethrough, extension.TaskList,
 		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))))
 })
+
+// apostrophes makes straight apostrophes curly, and changes no other punctuation.
+var apostrophes = extension.NewTypographer(extension.WithTypographicSubstitutions(extension.TypographicSubstitutions{
+	extension.Apostrophe: []byte("’"), extension.RightSingleQuote: []byte("’"), extension.LeftSingleQuote: nil,
+	extension.LeftDoubleQuote: nil, extension.RightDoubleQuote: nil, extension.EnDash: nil, extension.EmDash: nil,
+	extension.Ellipsis: nil, extension.LeftAngleQuote: nil, extension.RightAngleQuote: nil,
+}))
 
 var scheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:`)
 
@@ -78,6 +85,10 @@ func (w *walker) visit(n ast.Node, entering bool) (ast.WalkStatus, error) {
 			if n.SoftLineBreak() {
 				w.text.WriteByte(' ')
 			}
+		}
+	case *ast.String:
+		if entering {
+			w.text.Write(n.Value)
 		}
 	case *ast.FencedCodeBlock, *ast.CodeBlock:
 		if entering {

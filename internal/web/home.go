@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom.example/pressroom/internal/api/problem"
 	"pressroom.example/pressroom/internal/domain/account"
 	"pressroom.example/pressroom/internal/domain/analytics"
 	"pressroom.example/pressroom/internal/domain/post"
@@ -296,10 +295,6 @@ func (a *App) addMetrics(ctx context.Context, team int64, posts []happened) erro
 		posts[i].PostSums = sums[one.PostID]
 	}
 	return nil
-}
-
-func (a *App) errorReference(w http.ResponseWriter, r *http.Request) {
-	a.Show(w, r, http.StatusOK, pages["errors"], "Error reference", problem.Entries())
 }
 
 // switchTeam selects a team and redirects to the page named in the form.

@@ -13,7 +13,7 @@ var inGerman = []string{
 	"/media/folder",
 	"/account", "/account/password", "/account/passkeys/new", "/account/authenticator/new", "/account/teams",
 	"/", "/notices", "/notices/recent", "/notices/settings", "/search",
-	"/account/delete", "/settings/delete", "/settings/export", "/docs/errors", "/docs/app",
+	"/account/delete", "/settings/delete", "/settings/export", "/docs/app",
 	"/analytics", "/voices/new",
 	"/settings/team", "/settings/members", "/settings/keys", "/settings/keys/new", "/settings/assistants",
 	"/settings/access", "/settings/audit",

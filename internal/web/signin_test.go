@@ -30,18 +30,18 @@ func (b *browser) cookie() *http.Cookie {
 func TestSignInAndOut(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.browser(t)
-		b.get("/sign-in?next=/docs/errors").wants(t, 200, `name="next" value="/docs/errors"`, "<h1>Sign in</h1>")
-		wrong := b.signIn("ada@example.com", "wr<ng", "/docs/errors")
-		wrong.wants(t, 401, "Incorrect email or password.", `value="ada@example.com"`, `value="/docs/errors"`)
+		b.get("/sign-in?next=/docs/app").wants(t, 200, `name="next" value="/docs/app"`, "<h1>Sign in</h1>")
+		wrong := b.signIn("ada@example.com", "wr<ng", "/docs/app")
+		wrong.wants(t, 401, "Incorrect email or password.", `value="ada@example.com"`, `value="/docs/app"`)
 		if strings.Contains(wrong.text, "wr&lt;ng") || b.signedIn() {
 			t.Error("the page contains the password, or it was accepted")
 		}
-		right := b.signIn("Ada@example.com", password, "/docs/errors")
+		right := b.signIn("Ada@example.com", password, "/docs/app")
 		right.wants(t, 303)
-		if right.Header.Get("Location") != "/docs/errors" || !b.signedIn() {
+		if right.Header.Get("Location") != "/docs/app" || !b.signedIn() {
 			t.Errorf("%v", right.Header)
 		}
-		b.get("/sign-in?next=/docs/errors").leads(t, "/docs/errors")
+		b.get("/sign-in?next=/docs/app").leads(t, "/docs/app")
 		kept := b.cookie()
 		b.post("/sign-out", nil).wants(t, 303)
 		if b.signedIn() {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 
-	"pressroom.example/pressroom/internal/api/problem"
 	"pressroom.example/pressroom/internal/auth/oauth"
 	"pressroom.example/pressroom/internal/auth/oidc"
 	"pressroom.example/pressroom/internal/auth/passkey"
@@ -183,7 +182,6 @@ func (a *App) own() []shell.Route {
 		{Pattern: "GET /{$}", For: shell.Anyone, Do: a.account.WhileUnset(a.home)},
 		{Pattern: "GET " + securityPath, For: shell.Anyone, Do: a.securityText, OneFactor: true},
 		{Pattern: "GET /docs/app", For: shell.Anyone, Do: a.help, OneFactor: true},
-		{Pattern: "GET " + problem.ReferencePath, For: shell.Anyone, Do: a.errorReference, OneFactor: true},
 		{Pattern: "POST /checklist/dismiss", For: shell.Managers, Do: a.dismissChecklist},
 		{Pattern: "POST /team", For: shell.People, Do: a.switchTeam},
 		{Pattern: "GET /upload/{batch}", For: shell.People, Do: a.uploadPage},

@@ -72,30 +72,50 @@ func Build(reg *operation.Registry, info Info) ([]byte, error) {
 
 var about = strings.ReplaceAll(`A REST API for one team: the team in which the API key was created.
 
+## Requests
+
 GET requests take arguments in the query string; all other methods take one JSON object, or no body if all arguments
 are in the path. Unknown arguments are rejected. Times are ISO 8601; a time without an offset is in the team's time zone.
+
+## Responses
 
 A successful response is one JSON object: "data" holds the result, and empty members are omitted. An error is a
 problem document (RFC 9457); handle its "code" and "status".
 
+## Versions
+
 Within v1, only endpoints, optional members, enum values and codes are added. Ignore members that you do not know.
+
+## Extensions of OpenAPI
 
 "x-tool" is the name of the matching tool for assistants, "x-capability" the capability that the key needs, and
 "x-additional-capability" another one that it needs under a condition. "x-price" is the price of a call in credits,
 fixed or as a range. "x-recurring-price" describes repeated charges that the call may start: the credits, when they
 repeat and when they stop.
 
+## Rate limits
+
 Requests are rate limited by key, across REST and tools. Writes and calls that reach social networks have further
 limits. Free calls count against the team's daily allowance, which "GET /limits" returns.
 
-Every response has these headers: "X-Request-Id" is the ID of the request in the logs. "RateLimit" is the state of
-the rate limits after the request: "r" calls are allowed now, and "t" is the number of seconds until all of them are
-allowed again or, after "rate_limited", until the next one is (draft-ietf-httpapi-ratelimit-headers). It is absent if
-the request was rejected before it was counted. "RateLimit-Policy" has the limits: "q" calls within "w" seconds.
-"Cache-Control" is "no-store". "Location" of a response with status 201 or 202 is the URL of the item or of its job,
-"Link" of a page leads to the next one, and "Idempotent-Replayed: true" means that the response repeats
-the first one to the Idempotency-Key. Status 401 comes with "WWW-Authenticate", and an error that ends by itself with
-"Retry-After" in seconds, as in "context.retry_after_seconds".`, `"`, "`")
+## Response headers
+
+Every response has these headers:
+
+- "X-Request-Id" is the ID of the request in the logs.
+- "RateLimit" is the state of the rate limits after the request: "r" calls are allowed now, and "t" is the number of
+seconds until all of them are allowed again or, after "rate_limited", until the next one is
+(draft-ietf-httpapi-ratelimit-headers). It is absent if the request was rejected before it was counted.
+- "RateLimit-Policy" has the limits: "q" calls within "w" seconds.
+- "Cache-Control" is "no-store".
+
+Some responses have more:
+
+- "Location" of a response with status 201 or 202 is the URL of the item or of its job.
+- "Link" of a page leads to the next one.
+- "Idempotent-Replayed: true" means that the response repeats the first one to the Idempotency-Key.
+- "WWW-Authenticate" comes with status 401.
+- "Retry-After" comes with an error that ends by itself, in seconds, as in "context.retry_after_seconds".`, `"`, "`")
 
 // builder collects components while it describes operations.
 type builder struct {

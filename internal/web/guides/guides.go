@@ -62,7 +62,7 @@ type sheet struct {
 
 // Shows reports whether the pages of a section are listed beside the page.
 func (s sheet) Shows(section docsite.Section) bool {
-	return section.ID != "decisions" || s.Page != nil && s.Page.Section == section.Title
+	return s.Page != nil && s.Page.Section == section.Title
 }
 
 // contents shows all guides, or the results of a search.

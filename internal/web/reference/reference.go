@@ -10,13 +10,14 @@ import (
 	"strings"
 	"sync"
 
+	"pressroom.example/pressroom/internal/api/problem"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"spans": spans, "paragraphs": paragraphs})
+var pages = shell.Parse(files, template.FuncMap{"spans": spans, "curly": curly})
 
 // Handlers serves the reference.
 type Handlers struct {
@@ -62,6 +63,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /docs", For: shell.Anyone, Do: p.of(p.contents), OneFactor: true},
 		{Pattern: "GET /docs/start", For: shell.Anyone, Do: p.of(p.start), OneFactor: true},
 		{Pattern: "GET /docs/assistants", For: shell.Anyone, Do: p.of(p.assistants), OneFactor: true},
+		{Pattern: "GET " + problem.ReferencePath, For: shell.Anyone, Do: p.of(p.errors), OneFactor: true},
 		{Pattern: "GET " + answersAt, For: shell.Anyone, Do: p.of(p.allAnswers), OneFactor: true},
 		{Pattern: "GET " + chaptersAt + "{chapter}", For: shell.Anyone, Do: p.of(p.chapter), OneFactor: true},
 	}
@@ -98,7 +100,7 @@ func (s sheet) Here() string {
 
 // contents is the first page.
 type contents struct {
-	About    string
+	About    []block
 	Version  string
 	Query    string    // of the search; empty for all operations
 	Chapters []chapter // with the operations that match the query
@@ -107,7 +109,7 @@ type contents struct {
 func (p *Handlers) contents(w http.ResponseWriter, r *http.Request, b *book) {
 	query := strings.TrimSpace(r.URL.Query().Get("q"))
 	p.Show(w, r, http.StatusOK, pages["contents"], "API reference", sheet{r.URL.Path, b.chapters,
-		contents{b.doc.Info.Description, b.doc.Info.Version, query, matching(b.chapters, query)}})
+		contents{blocks(b.doc.Info.Description), b.doc.Info.Version, query, matching(b.chapters, query)}})
 }
 
 // matching returns the chapters that have operations with all words of a query, with only these operations.
@@ -180,6 +182,3 @@ func spans(text string) []span {
 
 // curly replaces the straight apostrophes of the API description, which has no quoted words.
 func curly(text string) string { return strings.ReplaceAll(text, "'", "’") }
-
-// paragraphs splits a text at empty lines.
-func paragraphs(text string) []string { return strings.Split(text, "\n\n") }

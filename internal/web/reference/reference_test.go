@@ -80,7 +80,7 @@ func TestPages(t *testing.T) {
 	for len(todo) > 0 {
 		at := todo[0]
 		todo = todo[1:]
-		if pages[at] != nil || !strings.HasPrefix(at, "/docs") || at == "/docs/errors" || at == "/docs/app" ||
+		if pages[at] != nil || !strings.HasPrefix(at, "/docs") || at == "/docs/app" ||
 			strings.HasPrefix(at, "/docs/guides") {
 			continue
 		}
@@ -140,6 +140,10 @@ func TestChapter(t *testing.T) {
 		"/docs/assistants":  {"https://press.example/mcp"},
 		"/docs/start":       {"https://press.example/api/v1/me"},
 		"/docs/answers":     {"credits_charged", `id="Problem"`},
+		"/docs/errors": {
+			`id="idempotency_key_reused"`, "422 <span", "The team’s owner", `<a href="/docs/errors" aria-current="page">`,
+		},
+		"/docs": {`<h3 id="rate-limits">Rate limits</h3>`, "<li><code>RateLimit-Policy</code>", "/docs#how-it-works"},
 	} {
 		page, _, _ := get(t, root+at)
 		for _, text := range texts {
@@ -164,6 +168,13 @@ func TestSearch(t *testing.T) {
 	found, _, _ := get(t, root+"/docs?q=Schedule+POST")
 	if !strings.Contains(found, `#schedule_post">`) || strings.Contains(found, `#list_reports">`) {
 		t.Error("the search does not list the operations with the words only")
+	}
+	codes, _, _ := get(t, root+"/docs/errors?q=rate+LIMITED")
+	if !strings.Contains(codes, `id="rate_limited"`) || strings.Contains(codes, `id="unauthorized"`) {
+		t.Error("the search does not list the codes with the words only")
+	}
+	if none, _, _ := get(t, root+"/docs/errors?q=nosuchthing"); !strings.Contains(none, "No code matches “nosuchthing”.") {
+		t.Error("an empty result of codes is not shown")
 	}
 	if none, _, _ := get(t, root+"/docs?q=nosuchthing"); !strings.Contains(none, "No operation matches “nosuchthing”.") {
 		t.Error("an empty result is not shown")
