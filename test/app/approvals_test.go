@@ -147,7 +147,7 @@ func TestApprovalComments(t *testing.T) {
 		f.fill("name", "Cleo <3").fill("comment", " ").press().shows(422, "Enter a comment.")
 		f.fill("comment", strings.Repeat("ä", 2001)).press().shows(422, "at most 2000 characters")
 		f.fill("comment", "Is it <b>open</b>?").press().shows(200, "Cleo <3", "Is it <b>open</b>?", "Approve")
-		b.open("/notices").shows(200, "The client commented on a post.")
+		b.open("/notices").shows(200, "Cleo <3 commented on a post.", "Is it <b>open</b>?", "Reply")
 		b.open("/posts/"+id).shows(200, "Comments", "Cleo <3", "Is it <b>open</b>?")
 		inbox := b.open("/approvals").shows(200, "Comments to reply to 1", "Is it <b>open</b>?", "For the client.")
 		inbox.form("Reply").fill("comment", "").press().shows(422, "Enter a comment.")

@@ -24,7 +24,7 @@ run(async (browser) => {
   const panel = page.locator('#notices');
   await bell.focus();
   await page.keyboard.press('Enter');
-  await panel.getByText('The client commented on a post.').waitFor();
+  await panel.getByText(/ commented on a post\./).waitFor();
   assert.equal(await bell.getAttribute('aria-expanded'), 'true');
   await look(page, 'notices-panel');
   await bell.click();
@@ -35,6 +35,13 @@ run(async (browser) => {
   assert.equal(await page.getByRole('link', { name: 'Notifications', exact: true }).count(), 1);
   await look(page, 'notices-read');
   await page.getByRole('link', { name: 'Notification settings' }).click();
+  const failed = page.getByRole('switch', { name: 'A post failed: In the app' });
+  await failed.uncheck();
+  await page.getByText('Your settings were saved.').waitFor();
+  await page.reload();
+  assert.equal(await failed.isChecked(), false);
+  await failed.check();
+  await page.getByText('Your settings were saved.').waitFor();
   await page.getByLabel('Notify when fewer credits are left than').fill('many');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').waitFor();

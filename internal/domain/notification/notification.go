@@ -119,6 +119,8 @@ type Notice struct {
 	Read     bool
 	Unmailed bool   // whether sending its mail finally failed
 	Post     string // beginning of the post's text, written by a user; may be empty
+	Client   string // who decided or commented, as the client gave it; may be empty
+	Quote    string // the client's comment; may be empty
 	detail   detail
 }
 
@@ -167,7 +169,7 @@ func (n Notice) Text(l *locale.Language) string {
 	case ApprovalDecided:
 		return l.T(approvalText(d))
 	case ApprovalComment:
-		return l.T("The client commented on a post. Answer on its page or under Approvals.")
+		return l.T("The client commented on a post.")
 	case CreditsLow:
 		return l.T("The team has fewer than %s credits left.", formatNumber(l, d.Credits))
 	case TrackingStopped:
@@ -302,8 +304,10 @@ func (n Notice) Path() string {
 		return "/settings/keys/" + n.Subject
 	case AssistantConnected:
 		return "/settings/assistants/" + n.Subject
-	case PostFailed, PostUnconfirmed, ApprovalAsked, ApprovalDecided, ApprovalComment:
+	case PostFailed, PostUnconfirmed, ApprovalAsked, ApprovalDecided:
 		return "/posts/" + n.Subject
+	case ApprovalComment:
+		return "/posts/" + n.Subject + "#comments"
 	case PasswordChanged, RecoveryUsed, NewBrowser, PasskeysChanged, FactorsChanged, AddressChanged, OperatorChanged:
 		return "/account"
 	}

@@ -27,13 +27,25 @@ const selectColumns = `SELECT n.id, n.team_id, COALESCE(t.name, ''), COALESCE(
 		(SELECT o.timezone FROM memberships f JOIN teams o ON o.id = f.team_id WHERE f.person_id = n.person_id
 		ORDER BY o.id LIMIT 1), 'UTC'),
 	n.kind, n.subject, n.detail, n.created_at, n.read_at, n.unmailed,
-	COALESCE((SELECT x.excerpt FROM posts x WHERE x.id = n.subject AND x.team_id = n.team_id), '')`
+	COALESCE((SELECT x.excerpt FROM posts x WHERE x.id = n.subject AND x.team_id = n.team_id), ''),
+	` + fromClient + `client_name` + ofComment + `client_name` + ofDecision + `,
+	` + fromClient + `comment` + ofComment + `comment` + ofDecision
+
+// What a client wrote with the comment or the decision that a notice is about.
+const (
+	fromClient = `COALESCE(CASE n.kind WHEN 'approval_comment' THEN (SELECT c.`
+	ofComment  = ` FROM approval_comments c WHERE c.post_id = n.subject AND c.team_id = n.team_id AND c.client_name <> ''
+	AND c.created_at <= n.created_at ORDER BY c.id DESC LIMIT 1)
+	WHEN 'approval_decided' THEN (SELECT a.`
+	ofDecision = ` FROM post_approvals a JOIN posts x ON x.id = a.post_id WHERE a.post_id = n.subject AND
+	x.team_id = n.team_id AND a.decided_at BETWEEN n.created_at - 60000000 AND n.created_at ORDER BY a.round DESC LIMIT 1) END, '')`
+)
 
 func scan(rows *sql.Rows, n *Notice) error {
 	var raw, zone string
 	var at, read int64
 	if err := rows.Scan(&n.ID, &n.Team, &n.TeamName, &zone, &n.Kind, &n.Subject, &raw, &at, &read, &n.Unmailed,
-		&n.Post); err != nil {
+		&n.Post, &n.Client, &n.Quote); err != nil {
 		return err
 	}
 	location, err := time.LoadLocation(zone)
