@@ -122,7 +122,7 @@ function welcome(fresh) {
     insert(details);
     const into = document.getElementById('into');
     if (into && ![...into.options].some((o) => o.value === details.dataset.account)) {
-      into.add(new Option(`Only ${details.querySelector('summary').textContent.trim()}`, details.dataset.account));
+      into.add(new Option(details.dataset.only, details.dataset.account));
       into.parentElement.hidden = false;
     }
   }
