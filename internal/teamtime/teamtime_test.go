@@ -289,7 +289,7 @@ func TestChoices(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"Europe/Berlin": "Berlin (UTC+1)", "Asia/Kolkata": "Kolkata (UTC+5:30)", "America/New_York": "New York (UTC-5)",
-		"America/St_Johns": "St Johns (UTC-3:30)", "UTC": "UTC (UTC)", "Africa/Abidjan": "Abidjan (UTC)",
+		"America/St_Johns": "St Johns (UTC-3:30)", "UTC": "UTC", "Africa/Abidjan": "Abidjan (UTC)",
 	} {
 		if labels[name] != want {
 			t.Errorf("%s is %q, want %q", name, labels[name], want)

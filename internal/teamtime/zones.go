@@ -31,7 +31,11 @@ func Choices(now time.Time) []Choice {
 			continue
 		}
 		place := strings.ReplaceAll(name[strings.LastIndex(name, "/")+1:], "_", " ")
-		out = append(out, Choice{name, place + " (" + offset(now.In(zone)) + ")"})
+		label := place
+		if at := offset(now.In(zone)); at != place {
+			label += " (" + at + ")"
+		}
+		out = append(out, Choice{name, label})
 	}
 	slices.SortFunc(out, func(a, b Choice) int { return cmp.Compare(a.Name, b.Name) })
 	return slices.CompactFunc(out, func(a, b Choice) bool { return a.Name == b.Name })

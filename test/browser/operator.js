@@ -42,7 +42,7 @@ async function findTeamAndPerson(page) {
 async function pausePublishing(page) {
   await page.goto('/operator/pauses');
   assert.equal(await page.getByLabel('The whole service').isVisible(), false);
-  await page.getByText('Add a pause', { exact: true }).click();
+  await page.getByRole('link', { name: 'Add a pause' }).click();
   await page.getByLabel('The whole service').check();
   assert.equal(await page.getByRole('main').getByLabel('Team', { exact: true }).isVisible(), false);
   await page.getByText(/^The pause applies to /).waitFor();

@@ -23,6 +23,7 @@ type pausesView struct {
 	Offers []teamsearch.Key // offered keys and assistants
 	All    int64            // number of teams
 	APIOff bool
+	Adding bool // the form is open
 	Wrong  string
 	Form   url.Values
 }
@@ -43,8 +44,9 @@ func (p *Handlers) pauses(ctx context.Context) ([]team.Pause, bool, error) {
 }
 
 func (p *Handlers) pausesPage(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
 	p.showPauses(w, r, http.StatusOK,
-		pausesView{Form: url.Values{"scope": {"team"}, "target": {r.URL.Query().Get("team")}}})
+		pausesView{Adding: query.Has("add"), Form: url.Values{"scope": {"team"}, "target": {query.Get("team")}}})
 }
 
 func (p *Handlers) showPauses(w http.ResponseWriter, r *http.Request, status int, view pausesView) {
