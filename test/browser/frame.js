@@ -58,6 +58,12 @@ async function search(browser) {
   await look(page, 'search-page');
   await page.getByRole('main').getByRole('link', { name: 'The winter market opens' }).click();
   await page.waitForURL(/\/posts\/[0-9a-f-]{36}$/);
+  await page.goto('/posts');
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('market opens');
+  await results.locator('a.first', { hasText: 'The winter market opens' }).waitFor();
+  await page.keyboard.press('Enter'); // opens the first result
+  await page.waitForURL(/\/posts\/[0-9a-f-]{36}$/);
   await page.context().close();
 }
 

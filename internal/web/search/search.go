@@ -43,10 +43,26 @@ func marked(text, query string) template.HTML {
 		if i < 0 {
 			continue
 		}
-		out.WriteString(escaped(text[:i]) + "<mark>" + escaped(text[i:i+len(part)]) + "</mark>" + escaped(text[i+len(part):]))
+		out.WriteString(escaped(cutBefore(text[:i], part)) + "<mark>" + escaped(text[i:i+len(part)]) + "</mark>" + escaped(text[i+len(part):]))
 		return template.HTML(out.String()) //nolint:gosec // escaped
 	}
 	return template.HTML(escaped(text)) //nolint:gosec // escaped
+}
+
+// Lengths in characters: a match that ends later than visible is moved to the front, with up to leading characters before it.
+const visible, leading = 32, 22
+
+// cutBefore returns the text before a match, without its beginning if the match would be cut off.
+func cutBefore(before, match string) string {
+	letters := []rune(before)
+	if len(letters)+utf8.RuneCountInString(match) <= visible {
+		return before
+	}
+	kept := string(letters[max(0, len(letters)-leading):])
+	if _, words, found := strings.Cut(kept, " "); found {
+		kept = words
+	}
+	return "…" + kept
 }
 
 // indexFold returns the byte index of the first occurrence of a part in any case, or -1.

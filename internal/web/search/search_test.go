@@ -1,6 +1,9 @@
 package search
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestMarked checks that the query, or else one of its words, is marked in any case, and that texts are escaped.
 func TestMarked(t *testing.T) {
@@ -12,6 +15,8 @@ func TestMarked(t *testing.T) {
 		{"Käse ÄÖ", "äö", "Käse <mark>ÄÖ</mark>"},
 		{"Nothing of it", "tea", "Nothing of it"},
 		{"All pages", "", "All pages"},
+		{"The winter market opens, come by for coffee and cake", "coffee", "…opens, come by for <mark>coffee</mark> and cake"},
+		{strings.Repeat("ä", 40) + "coffee", "coffee", "…" + strings.Repeat("ä", 22) + "<mark>coffee</mark>"},
 	} {
 		if got := string(marked(c.text, c.query)); got != c.want {
 			t.Errorf("marked(%q, %q) = %s, want %s", c.text, c.query, got, c.want)

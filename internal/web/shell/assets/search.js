@@ -1,5 +1,5 @@
-// Shows search results below the search field of the top bar while typing. The arrow keys move through the results. Without it,
-// Enter opens the page of results. It is a module, beside the scripts of pages.
+// Shows search results below the search field of the top bar while typing. The arrow keys move through the results. Enter opens the
+// first one. Without it, Enter opens the page of results. It is a module, beside the scripts of pages.
 
 const form = document.getElementById('search');
 const field = form.querySelector('input[type=search]');
@@ -28,8 +28,20 @@ async function find() {
     if (signal.aborted || !results) return;
     panel.replaceChildren(...results.childNodes);
     shown = query;
+    choose(query && panel.querySelector('li a'));
   }
   panel.hidden = false;
+}
+
+// choose marks the result that Enter opens, if any.
+function choose(result) {
+  if (!result) {
+    field.removeAttribute('aria-description');
+    return;
+  }
+  result.classList.add('first');
+  const name = (result.querySelector('bdi') ?? result).textContent;
+  field.setAttribute('aria-description', translate('Press Enter to open %s.', name));
 }
 
 const start = () => find().catch(() => {});
@@ -54,6 +66,9 @@ form.addEventListener('keydown', (event) => {
     close();
   } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && !panel.hidden) {
     move(event.key === 'ArrowDown' ? 1 : -1);
+  } else if (event.key === 'Enter' && document.activeElement === field && !event.isComposing
+    && !panel.hidden && shown === field.value.trim() && panel.querySelector('a.first')) {
+    panel.querySelector('a.first').click();
   } else {
     return;
   }
