@@ -115,6 +115,30 @@ func TestVoicePastPosts(t *testing.T) {
 	})
 }
 
+// A new voice can start from past posts. They fill in empty fields only, and become material of the voice.
+func TestVoiceFromPastPosts(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		b.open("/voices/new").form("Use past posts").fill("tone", "Dry.").press().
+			shows(200, "no published posts with text yet").form("Create brand voice")
+		for range 3 {
+			h.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, c.draft(t, "Our roastery is open and warm.", ""))
+		}
+		f := b.open("/voices/new").form("Use past posts").fill("tone", "Dry.").fill("emoji_policy", "free").press().
+			shows(200, "3 published posts were read.").form("Create brand voice")
+		for name, want := range map[string]string{
+			"tone": "Dry.", "emoji_policy": "free", "point_of_view": "first_person_plural", "use.words": "open\nroastery\nwarm",
+		} {
+			if got := f.values.Get(name); got != want {
+				t.Errorf("%s = %q, want %q", name, got, want)
+			}
+		}
+		again := f.press().shows(422, "needs a name").form("Create brand voice")
+		again.fill("name", "Harbour").press().shows(200, "The brand voice was created.", "roastery", "3 pieces")
+	})
+}
+
 func TestVoiceMaterial(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/voice"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/settings"
@@ -33,6 +34,8 @@ type formView struct {
 	Fields url.Values
 	People []person // audiences, followed by some empty ones
 	Wrong  shell.FormError
+	Past   int  // published posts that filled in empty fields
+	NoPast bool // the team has no published posts to start from
 }
 
 // person is one audience in the form.
@@ -120,13 +123,40 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
+	if r.PostForm.Get("start") == "posts" {
+		p.startFromPosts(w, r, call)
+		return
+	}
 	made, err := p.voices.Create(r.Context(), call, draftOf(r.PostForm))
 	if err != nil {
 		p.again(w, r, 0, err)
 		return
 	}
+	if r.PostForm.Get("past_posts") != "" {
+		if _, err := p.voices.AddPastPosts(r.Context(), call, made.ID); err != nil {
+			p.ShowError(w, r, err)
+			return
+		}
+	}
 	p.Flash(r, "The brand voice was created. This is how writers see it.")
 	shell.Redirect(w, r, pathOf(made.ID))
+}
+
+// startFromPosts shows the form of a new voice with its input. Past posts fill in empty fields.
+func (p *Handlers) startFromPosts(w http.ResponseWriter, r *http.Request, call operation.Call) {
+	guide, posts, err := p.voices.Suggest(r.Context(), call)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	for name, values := range fieldsOf(voice.Draft{Guide: guide}) {
+		if strings.TrimSpace(r.PostForm.Get(name)) == "" {
+			r.PostForm[name] = values
+		}
+	}
+	v := newForm(0, r.PostForm, shell.FormError{})
+	v.Past, v.NoPast = posts, posts == 0
+	p.Show(w, r, http.StatusOK, pages["form"], "New brand voice", v)
 }
 
 // again shows the form with its input and the error.

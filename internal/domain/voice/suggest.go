@@ -1,0 +1,143 @@
+package voice
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/report/words"
+	"pressroom.example/pressroom/internal/platform/db"
+)
+
+const (
+	minPosts       = 3  // posts needed to fill in a field
+	minLetters     = 4  // of a suggested word
+	suggestedWords = 10 // at most
+	manyEmoji      = 3  // more emoji per post than this means any number
+)
+
+// Suggest returns a guide with the fields that the team's newest published posts show, and the number of these posts.
+// They are the posts that AddPastPosts adds to a new voice.
+func (s *Service) Suggest(ctx context.Context, call operation.Call) (Guide, int, error) {
+	if err := checkMaterialAccess(call); err != nil {
+		return Guide{}, 0, err
+	}
+	const noVoice = 0
+	found, err := db.All(ctx, s.db, func(rows *sql.Rows, m *Material) error { return rows.Scan(&m.PostID, &m.Content) },
+		pastPostsQuery, call.TeamID, noVoice, pastPosts)
+	if err != nil {
+		return Guide{}, 0, fmt.Errorf("looking for past posts for a new brand voice: %w", err)
+	}
+	texts := make([]string, len(found))
+	for i, m := range found {
+		texts[i] = m.Content
+	}
+	return guideFrom(texts), len(found), nil
+}
+
+// guideFrom returns what texts show by counting. With too few texts, it is empty.
+func guideFrom(texts []string) Guide {
+	if len(texts) < minPosts {
+		return Guide{}
+	}
+	return Guide{
+		PointOfView: pointOfViewOf(texts), EmojiPolicy: emojiPolicyOf(texts), Use: BrandVoiceUse{Words: commonWords(texts)},
+	}
+}
+
+func emojiPolicyOf(texts []string) EmojiPolicy {
+	count := 0
+	for _, text := range texts {
+		for _, r := range text {
+			if r >= 0x1F300 && r <= 0x1FAFF || r >= 0x2600 && r <= 0x27BF {
+				count++
+			}
+		}
+	}
+	switch {
+	case count == 0:
+		return NoEmoji
+	case count > manyEmoji*len(texts):
+		return EmojiAtWill
+	}
+	return FewEmoji
+}
+
+// pronouns are the words of the first person in a language, with frequent words that identify the language.
+type pronouns struct{ language, singular, plural []string }
+
+var firstPersons = []pronouns{
+	{[]string{"the", "and", "is", "for"}, []string{"i", "my", "me", "mine"}, []string{"we", "our", "us", "ours"}},
+	{
+		[]string{"und", "der", "das", "ist", "für"}, []string{"ich", "mein", "meine", "meinen", "mir", "mich"},
+		[]string{"wir", "unser", "unsere", "unseren", "uns"},
+	},
+}
+
+// pointOfViewOf returns the first person if at least a third of the texts use it, and mostly in one number.
+func pointOfViewOf(texts []string) PointOfView {
+	singular, plural := 0, 0
+	for _, text := range texts {
+		has := wordsOf(text)
+		uses := func(list []string) bool {
+			return slices.ContainsFunc(list, func(w string) bool { return has[w] != "" })
+		}
+		for _, p := range firstPersons {
+			if !uses(p.language) {
+				continue
+			}
+			if uses(p.plural) {
+				plural++
+			} else if uses(p.singular) {
+				singular++
+			}
+		}
+	}
+	switch third := (len(texts) + 2) / 3; {
+	case plural >= third && plural >= 2*singular:
+		return FirstPlural
+	case singular >= third && singular >= 2*plural:
+		return FirstSingular
+	}
+	return ""
+}
+
+// wordsOf returns the words of a text as written, by their lower case.
+func wordsOf(text string) map[string]string {
+	out := map[string]string{}
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }) {
+		out[strings.ToLower(word)] = word
+	}
+	return out
+}
+
+// commonWords returns the words that occur in at least three texts and a quarter of them, the most frequent first.
+func commonWords(texts []string) []string {
+	counts, written := map[string]int{}, map[string]string{}
+	for _, text := range texts {
+		spelled := wordsOf(text)
+		for _, word := range words.Parse(text).Words {
+			counts[word]++
+			if utf8.RuneCountInString(word) < minLetters || utf8.RuneCountInString(word) > MaxWord || spelled[word] == "" {
+				continue
+			}
+			// Of several spellings, the one in lower case is that within sentences.
+			written[word] = max(written[word], spelled[word])
+		}
+	}
+	least := max(minPosts, (len(texts)+3)/4)
+	found := slices.DeleteFunc(slices.Collect(maps.Keys(written)), func(w string) bool { return counts[w] < least })
+	slices.SortFunc(found, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b)) })
+	found = found[:min(len(found), suggestedWords)]
+	for i, word := range found {
+		found[i] = written[word]
+	}
+	return found
+}
