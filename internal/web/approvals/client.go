@@ -151,7 +151,10 @@ func (c *card) When() string {
 	case at == "":
 		return c.l.T("The team has not set a time yet and will do so after you approve the post.")
 	case c.Schedules:
-		return c.l.T("It is scheduled for %s as soon as you approve it.", at)
+		if c.Choice != "" {
+			return "" // said above the posts
+		}
+		return c.l.T("It is scheduled as soon as you approve it.")
 	}
 	return c.l.T("The team plans to publish it at %s. After you approve it, a team member still needs to schedule it.", at)
 }

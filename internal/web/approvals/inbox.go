@@ -7,6 +7,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/approval"
 	"pressroom.example/pressroom/internal/domain/post/postlist"
 	"pressroom.example/pressroom/internal/locale"
@@ -38,18 +39,20 @@ type request struct {
 	Posts  []requestedPost
 	Live   bool
 	Mailed bool
+	Link   string // link to send to the client; empty if it no longer works
 }
 
 // requestedPost is a post of a link with its thread.
 type requestedPost struct {
 	approval.RequestedPost
 
-	Details postlist.Details
-	Caption string // the whole text; set on the page of a link
-	Looks   []look // set on the page of a link
-	Thread  []approval.ThreadEntry
-	Why     locale.Key // why it was not scheduled
-	Opens   bool       // the thread has a comment of the client
+	Details  postlist.Details
+	Accounts []post.PostEntryAccount
+	Caption  string // the whole text; set on the page of a link
+	Looks    []look // set on the page of a link
+	Thread   []approval.ThreadEntry
+	Why      locale.Key // why it was not scheduled
+	Opens    bool       // the thread has a comment of the client
 }
 
 // Suffix distinguishes the names of the post's fields on the page.
@@ -128,22 +131,34 @@ func (p *Handlers) addRequests(r *http.Request, v *inboxView, zone *time.Locatio
 		query.Set("before", found[requestsPerPage-1].ID)
 		v.Pages.Next = "/approvals?" + query.Encode()
 	}
-	details, err := p.detailsOf(r, found...)
+	shown, err := p.shownOf(r, found...)
 	for _, one := range found {
-		v.Requests = append(v.Requests, p.requestIn(one, details, zone))
+		v.Requests = append(v.Requests, p.requestIn(one, shown, zone))
 	}
 	return err
 }
 
-// detailsOf returns the details of the requests' posts that lists show.
-func (p *Handlers) detailsOf(r *http.Request, requests ...approval.Request) (map[string]postlist.Details, error) {
+// shown is what lists show of posts, by ID.
+type shown struct {
+	details  map[string]postlist.Details
+	accounts map[string][]post.PostEntryAccount
+}
+
+// shownOf returns what lists show of the requests' posts.
+func (p *Handlers) shownOf(r *http.Request, requests ...approval.Request) (shown, error) {
 	var ids []string
 	for _, one := range requests {
 		for _, a := range one.Posts {
 			ids = append(ids, a.ID)
 		}
 	}
-	return postlist.ListDetails(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, ids)
+	var out shown
+	var err error
+	team := shell.VisitorOf(r.Context()).Team.ID
+	if out.details, err = postlist.ListDetails(r.Context(), p.DB, team, ids); err == nil {
+		out.accounts, err = post.ListAccounts(r.Context(), p.DB, team, ids)
+	}
+	return out, err
 }
 
 func (p *Handlers) addUnanswered(r *http.Request, v *inboxView, zone *time.Location) error {
@@ -159,8 +174,11 @@ func (p *Handlers) addUnanswered(r *http.Request, v *inboxView, zone *time.Locat
 }
 
 // requestIn returns a request with times in a zone.
-func (p *Handlers) requestIn(one approval.Request, details map[string]postlist.Details, zone *time.Location) request {
+func (p *Handlers) requestIn(one approval.Request, posts shown, zone *time.Location) request {
 	out := request{Request: one, Live: one.Live(p.DB.Now()), Mailed: !one.MailedAt.IsZero()}
+	if out.Live {
+		out.Link = p.approvals.Link(one.ID)
+	}
 	for _, at := range []*time.Time{&out.MailedAt, &out.CreatedAt, &out.ExpiresAt, &out.RevokedAt} {
 		*at = at.In(zone)
 	}
@@ -168,7 +186,8 @@ func (p *Handlers) requestIn(one approval.Request, details map[string]postlist.D
 		if !a.At.IsZero() {
 			a.At = a.At.In(zone)
 		}
-		out.Posts = append(out.Posts, requestedPost{RequestedPost: a, Details: details[a.ID], Why: ScheduleError(a.ScheduleError)})
+		out.Posts = append(out.Posts, requestedPost{RequestedPost: a, Details: posts.details[a.ID], Accounts: posts.accounts[a.ID],
+			Why: ScheduleError(a.ScheduleError)})
 	}
 	return out
 }
@@ -177,9 +196,8 @@ func (p *Handlers) requestIn(one approval.Request, details map[string]postlist.D
 type requestView struct {
 	request
 
-	Link       string // link to send to the client; empty if it no longer works
-	Again      bool   // posts can be sent again
-	Changed    bool   // the link shows an old version of a post
+	Again      bool // posts can be sent again
+	Changed    bool // the link shows an old version of a post
 	MaxComment int
 	Wrong      shell.FormError
 }
@@ -196,18 +214,15 @@ func (p *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status in
 		return
 	}
 	zone, err := p.zone(r)
-	var details map[string]postlist.Details
+	var posts shown
 	if err == nil {
-		details, err = p.detailsOf(r, found)
+		posts, err = p.shownOf(r, found)
 	}
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	v := requestView{request: p.requestIn(found, details, zone), MaxComment: approval.MaxComment, Wrong: wrong}
-	if v.Live {
-		v.Link = p.approvals.Link(found.ID)
-	}
+	v := requestView{request: p.requestIn(found, posts, zone), MaxComment: approval.MaxComment, Wrong: wrong}
 	ids := make([]string, len(v.Posts))
 	for i, one := range v.Posts {
 		ids[i] = one.ID
