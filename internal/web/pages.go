@@ -23,6 +23,7 @@ var pages = shell.Parse(files, template.FuncMap{
 	"firstword": func(name string) string { first, _, _ := strings.Cut(name, " "); return first },
 }, func(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
+		"clock":    func(at time.Time) string { return l.Format(at, locale.Clock) },
 		"weekdate": func(at time.Time) string { return l.Format(at, locale.WeekdayDate) },
 		"weekday":  func(at time.Time) string { return l.Format(at, locale.ShortWeekday) },
 	}
