@@ -41,7 +41,7 @@ func (s *Service) Posts(ctx context.Context, team, account int64, since time.Tim
 }
 
 // Sortings are the figures by which posts can be sorted.
-var Sortings = []string{"reach", "views", "likes", "comments", "shares", "saves"}
+var Sortings = []string{"engagement", "reach", "views", "likes", "comments", "shares", "saves"}
 
 // PostsByFigure returns the stored posts of a team's account in a period, those with the most of one of Sortings first.
 func (s *Service) PostsByFigure(ctx context.Context, team, account int64, in Period, figure string, offset, limit int,
@@ -49,7 +49,11 @@ func (s *Service) PostsByFigure(ctx context.Context, team, account int64, in Per
 	if !slices.Contains(Sortings, figure) {
 		return nil, fmt.Errorf("posts cannot be sorted by %q", figure)
 	}
-	return s.listPosts(ctx, account, limit, pageColumns+`p.posted_at < ? ORDER BY COALESCE(p.`+figure+`, -1) DESC,
+	by := "p." + figure
+	if figure == "engagement" {
+		by = engagementSum
+	}
+	return s.listPosts(ctx, account, limit, pageColumns+`p.posted_at < ? ORDER BY COALESCE(`+by+`, -1) DESC,
 		p.posted_at DESC, p.network_id DESC LIMIT ? OFFSET ?`, team, account, db.Micros(in.Start()), db.Micros(in.End()), limit, offset)
 }
 

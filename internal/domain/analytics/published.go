@@ -1,9 +1,11 @@
 package analytics
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -42,7 +44,7 @@ func (s *Service) ListPostMetrics(ctx context.Context, team int64, accounts []in
 	return out, nil
 }
 
-// TopPost is a post among those with the most engagement.
+// TopPost is a post among those with the most engagement. Its metrics are the sums over all accounts it was published to.
 type TopPost struct {
 	AccountPost
 	OwnPost
@@ -50,7 +52,9 @@ type TopPost struct {
 	AccountID  int64
 	Platform   string
 	Username   string
-	Engagement *int64 // nil if the network reports none
+	Accounts   int      // how many accounts it was published to
+	Platforms  []string // of these accounts, each once
+	Engagement *int64   // nil if the networks report none
 }
 
 // OwnPost identifies the team's post that was published as a post of an account. It is zero for posts that were published
@@ -65,7 +69,8 @@ type OwnPost struct {
 const maxTargets = 12
 
 // TopPosts returns the posts of a team's accounts between two times with the most engagement, then with the most views,
-// best first. It omits posts with neither. Of a post that was published to several accounts, it returns only the best.
+// best first. It omits posts with neither and returns at most half of the others, so that none is below the median. A post
+// that was published to several accounts appears once, with the sums of its metrics.
 func (s *Service) TopPosts(
 	ctx context.Context, team int64, accounts []int64, from, to time.Time, limit int,
 ) ([]TopPost, error) {
@@ -77,7 +82,7 @@ func (s *Service) TopPosts(
 		f := &p.Counts
 		err := rows.Scan(&p.AccountID, &p.Platform, &p.Username, &p.ID, &at, &p.Format, &p.URL, &p.Excerpt, &f.Views, &f.Likes,
 			&f.Comments, &p.Engagement)
-		p.At = db.Time(at)
+		p.At, p.Accounts, p.Platforms = db.Time(at), 1, []string{p.Platform}
 		return err
 	}, `SELECT account_id, platform, username, network_id, posted_at, format, url, excerpt, views, likes, comments, engagement
 		FROM (SELECT p.account_id, a.platform, a.username, p.network_id, p.posted_at, p.format, p.url, p.excerpt, p.views,
@@ -86,7 +91,7 @@ func (s *Service) TopPosts(
 		WHERE p.posted_at >= ? AND p.posted_at < ? AND p.account_id IN (`+db.Placeholders(len(accounts))+`)) ranked
 		WHERE engagement > 0 OR views > 0 ORDER BY COALESCE(engagement, 0) DESC, COALESCE(views, 0) DESC,
 		posted_at DESC, network_id LIMIT ?`,
-		append([]any{team, db.Micros(from)}, append(db.Args(db.Micros(to), accounts), maxTargets*limit)...)...)
+		append([]any{team, db.Micros(from)}, append(db.Args(db.Micros(to), accounts), 2*maxTargets*limit)...)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the best posts: %w", err)
 	}
@@ -99,7 +104,74 @@ func (s *Service) TopPosts(
 		seen[p.PostID] = p.PostID != ""
 		return again
 	})
-	return out[:min(len(out), limit)], nil
+	if err := s.addOtherAccounts(ctx, team, accounts, out); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(out, func(a, b TopPost) int {
+		return cmp.Or(compareKnown(b.Engagement, a.Engagement), compareKnown(b.Counts.Views, a.Counts.Views))
+	})
+	return out[:min((len(out)+1)/2, limit)], nil
+}
+
+// addOtherAccounts adds the metrics of the other accounts that the team's posts were published to.
+func (s *Service) addOtherAccounts(ctx context.Context, team int64, accounts []int64, posts []TopPost) error {
+	own := map[string]*TopPost{}
+	for i, p := range posts {
+		if p.PostID != "" {
+			own[p.PostID] = &posts[i]
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	args := db.Args(team, slices.Sorted(maps.Keys(own)))
+	for _, id := range accounts {
+		args = append(args, id)
+	}
+	others, err := db.All(ctx, s.db, func(rows *sql.Rows, p *TopPost) error {
+		f := &p.Counts
+		return rows.Scan(&p.PostID, &p.AccountID, &p.Platform, &f.Views, &f.Likes, &f.Comments, &p.Engagement)
+	}, `SELECT t.post_id, p.account_id, a.platform, p.views, p.likes, p.comments, `+engagementSum+` FROM post_targets t
+		JOIN account_posts p ON p.account_id = t.account_id AND p.network_id = t.network_id
+		JOIN social_accounts a ON a.id = p.account_id AND a.team_id = ?
+		WHERE t.post_id IN (`+db.Placeholders(len(own))+`) AND t.account_id IN (`+db.Placeholders(len(accounts))+`)
+		ORDER BY t.post_id, t.position`, args...)
+	if err != nil {
+		return fmt.Errorf("reading the other accounts of the best posts: %w", err)
+	}
+	for _, o := range others {
+		p := own[o.PostID]
+		if o.AccountID == p.AccountID {
+			continue
+		}
+		p.Accounts++
+		if !slices.Contains(p.Platforms, o.Platform) {
+			p.Platforms = append(p.Platforms, o.Platform)
+		}
+		p.Engagement = sumKnown(p.Engagement, o.Engagement)
+		p.Counts.Views = sumKnown(p.Counts.Views, o.Counts.Views)
+		p.Counts.Likes = sumKnown(p.Counts.Likes, o.Counts.Likes)
+		p.Counts.Comments = sumKnown(p.Counts.Comments, o.Counts.Comments)
+	}
+	return nil
+}
+
+// compareKnown compares two metrics, of which nil counts as 0.
+func compareKnown(a, b *int64) int {
+	zero := new(int64)
+	return cmp.Compare(*cmp.Or(a, zero), *cmp.Or(b, zero))
+}
+
+// sumKnown returns the sum of two metrics, of which nil is unknown.
+func sumKnown(a, b *int64) *int64 {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	sum := *a + *b
+	return &sum
 }
 
 // addOwnPosts adds the team's posts that were published as these posts.

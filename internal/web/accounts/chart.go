@@ -146,7 +146,7 @@ func (c *chart) lines(l *locale.Language, metric string) plot.Lines {
 func (c *chart) points(l *locale.Language, metric string, first int) []plot.Point {
 	var out []plot.Point
 	for i, s := range c.parts[first : first+len(c.parts)/2] {
-		one := plot.Point{Name: l.Format(s.first, locale.ShortDay), At: float64(i)}
+		one := plot.Point{Name: l.Format(s.last, locale.ShortDay), At: float64(i)}
 		if n := s.figure(metric); n != nil {
 			value := float64(*n)
 			one.Value = &value
@@ -170,6 +170,9 @@ func (c *chart) title(l *locale.Language, metric string) string {
 	}
 	return l.T("Engagement by week of publication")
 }
+
+// HasWeeks reports whether the parts are weeks.
+func (c *chart) HasWeeks() bool { return c.step > 1 }
 
 // row is a line of the chart's table.
 type row struct {

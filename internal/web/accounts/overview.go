@@ -170,6 +170,11 @@ func (v overviewView) NetworkLink(network string) string {
 	return v.link(v.Period.args(), network, v.Plot.Metric)
 }
 
+// HasPast reports whether anything is known of the preceding period.
+func (v overviewView) HasPast() bool {
+	return v.Past.Posts > 0 || v.Past.Views != nil || v.Past.Engagement != nil
+}
+
 // Sort returns "": the page has no sorted posts.
 func (v overviewView) Sort() string { return "" }
 

@@ -50,6 +50,15 @@ type listedPost struct {
 	analytics.OwnPost
 }
 
+// Total returns the sum of the reported interactions, or nil if the network reports none.
+func (p listedPost) Total() *int64 {
+	var sum *int64
+	for _, n := range []*int64{p.Counts.Likes, p.Counts.Comments, p.Counts.Shares, p.Counts.Saves} {
+		addTo(&sum, n)
+	}
+	return sum
+}
+
 // HasReach reports whether the network reports the reach of any listed post.
 func (v view) HasReach() bool {
 	return slices.ContainsFunc(v.Posts, func(p listedPost) bool { return p.Counts.Reach != nil })

@@ -57,10 +57,13 @@ func (h Heat) Draw(l *locale.Language) template.HTML {
 		}
 	}
 	for hour := h.First; hour < 24; hour += 3 {
-		view.Hours = append(view.Hours, tick{heatLeft + float64(hour-h.First)*width, l.T("%d:00|time of day", hour)})
+		view.Hours = append(view.Hours, tick{heatLeft + float64(hour-h.First)*width, clockOf(l, hour)})
 	}
 	return draw("heat.svg", view)
 }
+
+// clockOf returns an hour of the day as the language writes it.
+func clockOf(l *locale.Language, hour int) string { return l.Format(monday.Add(time.Duration(hour)*time.Hour), locale.Clock) }
 
 // Scale returns the legend of a heat map, lowest level first.
 func Scale() template.HTML {

@@ -46,40 +46,38 @@ type tick struct {
 }
 
 // FormatNumber formats a number with at most three significant digits: 12.3K, 4.56M.
-func FormatNumber(l *locale.Language, v float64) string {
+func FormatNumber(l *locale.Language, v float64) string { return formatNumber(l, v, 3) }
+
+func formatNumber(l *locale.Language, v float64, significant int) string {
 	for _, unit := range []struct {
 		size float64
 		text locale.Key
 	}{{1e9, "%sB"}, {1e6, "%sM"}, {1e3, "%sK"}} {
 		if math.Abs(v) >= 0.9995*unit.size {
-			return l.T(unit.text, l.Point(digits(v/unit.size)))
+			return l.T(unit.text, l.Point(digits(v/unit.size, significant)))
 		}
 	}
-	return l.Point(digits(v))
+	return l.Point(digits(v, significant))
 }
 
 // FormatPercent formats a number of percent with at most three significant digits: 1.71%.
 func FormatPercent(l *locale.Language, v float64) string { return l.T("%s%%", FormatNumber(l, v)) }
 
-// FormatRange formats the ends of an interval: 1.2 to 3.4.
+// FormatRange formats the ends of an interval, which need one digit less than a number: 1.2 to 3.4.
 func FormatRange(l *locale.Language, low, high float64) string {
-	return l.T("%s to %s", FormatNumber(l, low), FormatNumber(l, high))
+	return l.T("%s to %s", formatNumber(l, low, 2), formatNumber(l, high, 2))
 }
 
 // FormatPercentRange is FormatRange for numbers of percent.
 func FormatPercentRange(l *locale.Language, low, high float64) string {
-	return l.T("%s to %s", FormatPercent(l, low), FormatPercent(l, high))
+	return l.T("%s to %s", l.T("%s%%", formatNumber(l, low, 2)), l.T("%s%%", formatNumber(l, high, 2)))
 }
 
-func digits(v float64) string {
-	decimals := 2
-	switch size := math.Abs(v); {
-	case size > 1e-6 && size < 0.9995:
-		decimals = 2 - int(math.Floor(math.Log10(size)))
-	case size >= 99.95:
-		decimals = 0
-	case size >= 9.995:
-		decimals = 1
+// digits formats a number with at most the given significant digits, but keeps all digits of its integer part.
+func digits(v float64, significant int) string {
+	decimals := significant - 1
+	if size := math.Abs(v); size > 1e-6 {
+		decimals = max(0, decimals-int(math.Floor(math.Log10(size/0.9995))))
 	}
 	text := strconv.FormatFloat(v, 'f', decimals, 64)
 	if strings.Contains(text, ".") {
