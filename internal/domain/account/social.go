@@ -129,6 +129,10 @@ func (s *Service) storeAccount(ctx context.Context, tx *db.Tx, a Account, grant 
 	if err := row.Scan(&a.ID); err != nil {
 		return a, fmt.Errorf("storing an account: %w", err)
 	}
+	kind, err := connectionEvent(ctx, tx, a.ID)
+	if err != nil {
+		return a, err
+	}
 	if err := s.storeGrant(ctx, tx, a.ID, grant); err != nil {
 		return a, err
 	}
@@ -140,8 +144,20 @@ func (s *Service) storeAccount(ctx context.Context, tx *db.Tx, a Account, grant 
 			return a, err
 		}
 	}
-	return a, auditlog.Record(ctx, tx, a.TeamID, by, "social_account.connected", strconv.FormatInt(a.ID, 10),
+	return a, auditlog.Record(ctx, tx, a.TeamID, by, kind, strconv.FormatInt(a.ID, 10),
 		map[string]any{"platform": a.Platform})
+}
+
+// connectionEvent returns the audit event of connecting an account. An account that still has a grant is reconnected.
+func connectionEvent(ctx context.Context, tx *db.Tx, id int64) (string, error) {
+	var granted bool
+	if err := tx.QueryRow(ctx, `SELECT length(sealed_grant) > 0 FROM social_accounts WHERE id = ?`, id).Scan(&granted); err != nil {
+		return "", fmt.Errorf("reading an account's connection: %w", err)
+	}
+	if granted {
+		return "social_account.reconnected", nil
+	}
+	return "social_account.connected", nil
 }
 
 func (s *Service) storeGrant(ctx context.Context, tx *db.Tx, id int64, g network.Grant) error {

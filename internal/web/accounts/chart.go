@@ -172,7 +172,7 @@ func (c *chart) title(l *locale.Language, metric string) string {
 }
 
 // HasWeeks reports whether the parts are weeks.
-func (c *chart) HasWeeks() bool { return c.step > 1 }
+func (c chart) HasWeeks() bool { return c.step > 1 }
 
 // row is a line of the chart's table.
 type row struct {

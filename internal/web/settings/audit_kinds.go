@@ -72,6 +72,7 @@ var kinds = []kind{
 		"accepted an invitation as {role} and awaits confirmation"},
 	{"invitation.not_mailed", "Members", "Invitation not sent", "withdrew an invitation that could not be emailed"},
 	{"social_account.connected", "Social accounts", "Account connected", "connected an account on {platform}"},
+	{"social_account.reconnected", "Social accounts", "Account reconnected", "reconnected an account on {platform}"},
 	{"social_account.expiring", "Social accounts", "Connection expiring",
 		"noticed that an account’s connection expires soon"},
 	{"social_account.lost", "Social accounts", "Connection lost", "noticed that an account’s connection was lost"},
