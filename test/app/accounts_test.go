@@ -209,7 +209,7 @@ func TestAccountMetrics(t *testing.T) {
 		weeks.follow("Export").shows(http.StatusOK, c.handle()+",bluesky,300,7,7,,105,2,,39")
 		b.open("/analytics?network=instagram").shows(http.StatusOK, c.handle()+" on Bluesky")
 		weeks.follow("28 days").
-			shows(http.StatusOK, "Compared with the previous 28 days", c.handle()+" on Bluesky 300 +11 9 144", "No earlier data").
+			shows(http.StatusOK, "The last 28 days", c.handle()+" on Bluesky 300 +11 9 144", "No earlier data").
 			lacks("previously 0")
 		b.open("/analytics?days=365&show=engagement").shows(http.StatusOK, "Engagement by week of publication")
 		b.open("/analytics?days=3").shows(http.StatusOK, "Compared with the previous 7 days")

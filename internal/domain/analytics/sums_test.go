@@ -140,11 +140,13 @@ func TestTopPosts(t *testing.T) {
 		ids, since := []int64{account}, time.Unix(2, 0)
 		top, err := w.service.TopPosts(t.Context(), team, []int64{account, other}, since, time.Unix(8, 0), 5)
 		w.must(err)
-		if len(top) != 2 || top[0].ID != "n2" || top[0].PostID != "own" || *top[0].Engagement != 13 || *top[0].Counts.Likes != 9 ||
+		if len(top) != 2 || top[0].ID != "n2" || top[0].PostID != "own" || *top[0].Engagement != 13 ||
+			*top[0].Counts.Likes != 9 ||
 			top[0].Accounts != 2 || len(top[0].Platforms) != 2 || top[1].ID != "n1" || top[1].PostID != "" || top[1].Excerpt != "Elsewhere" || *top[1].Counts.Views != 40 {
 			t.Errorf("best posts: %+v", top)
 		}
-		if top, err = w.service.TopPosts(t.Context(), team, ids, since, time.Unix(8, 0), 5); err != nil || *top[0].Engagement != 7 {
+		top, err = w.service.TopPosts(t.Context(), team, ids, since, time.Unix(8, 0), 5)
+		if err != nil || *top[0].Engagement != 7 {
 			t.Errorf("the best posts of one account have the metrics of another: %+v (%v)", top, err)
 		}
 		figures, err := w.service.ListPostMetrics(t.Context(), team, ids, since, time.Unix(7, 0))

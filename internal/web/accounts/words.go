@@ -52,6 +52,7 @@ func words(l *locale.Language) template.FuncMap {
 		"trend":    func(now, past *int64) template.HTML { return trend(l, now, past) },
 		"growth":   func(now, change *int64) template.HTML { return growth(l, now, change) },
 		"pointer":  func(n int64) *int64 { return &n },
+		"kinds":    func(platform string) locale.Key { return accountKinds[platform] },
 		"metric":   func(name string) string { return l.T(metrics[name]) },
 	}
 }
@@ -78,6 +79,13 @@ func number(l *locale.Language, v any) string {
 		return plot.FormatNumber(l, n)
 	}
 	return "–"
+}
+
+// accountKinds are the kinds of accounts that can be connected to the networks.
+var accountKinds = map[string]locale.Key{
+	"instagram": "Professional accounts", "facebook": "Pages|of Facebook", "tiktok": "Personal and creator accounts",
+	"tiktok_business": "Business accounts", "youtube": "Channels|of YouTube", "linkedin": "Profiles and company pages",
+	"x": "Profiles", "threads": "Profiles", "bluesky": "Profiles", "pinterest": "Boards",
 }
 
 // metrics are the labels of what charts show.

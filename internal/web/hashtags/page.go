@@ -29,6 +29,8 @@ type view struct {
 	Pager    pager
 	Fields   url.Values
 	Wrong    shell.FormError
+
+	Removed, RemovedFrom string // the hashtag that was just removed, and its subcategory
 }
 
 // Value returns the value of a field.
@@ -133,7 +135,7 @@ func (p *Handlers) show(
 	q := r.URL.Query()
 	v := &view{
 		Group: q.Get("group"), Sort: q.Get("sort"), CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers),
-		Fields: fields, Wrong: wrong,
+		Fields: fields, Wrong: wrong, Removed: q.Get("removed"), RemovedFrom: q.Get("from"),
 	}
 	v.Page, _ = strconv.Atoi(q.Get("page")) // an invalid number selects the first page
 	if err := p.fill(r, id, v); err != nil {
@@ -240,8 +242,17 @@ func (p *Handlers) remove(w http.ResponseWriter, req listRequest) {
 		p.ShowError(w, req.Request, err)
 		return
 	}
-	p.Flash(req.Request, "#%s was removed.", hashtag)
-	shell.Redirect(w, req.Request, shell.LocalPath(req.PostForm.Get("next")))
+	next, err := url.Parse(shell.LocalPath(req.PostForm.Get("next")))
+	if err != nil {
+		next = &url.URL{Path: pathOf(req.list)}
+	}
+	q := next.Query()
+	q.Set("removed", hashtag)
+	if from := req.URL.Query().Get("subcategory"); from != "" {
+		q.Set("from", from)
+	}
+	next.RawQuery = q.Encode()
+	shell.Redirect(w, req.Request, next.String())
 }
 
 // Path returns the path of the current page.

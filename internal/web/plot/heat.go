@@ -63,7 +63,9 @@ func (h Heat) Draw(l *locale.Language) template.HTML {
 }
 
 // clockOf returns an hour of the day as the language writes it.
-func clockOf(l *locale.Language, hour int) string { return l.Format(monday.Add(time.Duration(hour)*time.Hour), locale.Clock) }
+func clockOf(l *locale.Language, hour int) string {
+	return l.Format(monday.Add(time.Duration(hour)*time.Hour), locale.Clock)
+}
 
 // Scale returns the legend of a heat map, lowest level first.
 func Scale() template.HTML {

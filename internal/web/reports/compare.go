@@ -2,12 +2,14 @@ package reports
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/core/plan"
 	"pressroom.example/pressroom/internal/domain/report"
+	"pressroom.example/pressroom/internal/domain/report/result"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/shell"
 )
@@ -109,6 +111,43 @@ func (beside) Component(s report.ReportSummary, name string) *float64 {
 // Components returns the parts of a profile's score in display order.
 func (beside) Components() []string {
 	return []string{"engagement", "reach", "growth", "activity", "consistency"}
+}
+
+// metric returns a metric of the table or a part of the score, or nil if it is unknown.
+func (b beside) metric(s report.ReportSummary, name string) *float64 {
+	median := func(m *result.FindingMedian) *float64 {
+		if m == nil {
+			return nil
+		}
+		return &m.Median
+	}
+	switch e := s.Engagement; {
+	case name == "followers" && s.Profile != nil && s.Profile.Followers != nil:
+		followers := float64(*s.Profile.Followers)
+		return &followers
+	case name == "score" && s.Score != nil:
+		return &s.Score.Value
+	case slices.Contains(b.Components(), name):
+		return b.Component(s, name)
+	case e == nil:
+		return nil
+	default:
+		return map[string]*float64{"posts": e.PostsPerWeek, "rate": median(e.RateByFollowers), "likes": median(e.Likes),
+			"comments": median(e.Comments), "views": median(e.Views)}[name]
+	}
+}
+
+// IsBest reports whether a metric of a report is higher than those of all others.
+func (b beside) IsBest(s report.ReportSummary, name string) bool {
+	own, others := b.metric(s, name), 0
+	for _, other := range b.Reports {
+		if value := b.metric(other, name); own != nil && value != nil && other.ID != s.ID {
+			if others++; *value >= *own {
+				return false
+			}
+		}
+	}
+	return others > 0
 }
 
 // MaxRate returns the highest engagement rate, which scales the bars, or 0.
