@@ -142,7 +142,8 @@ func TestTopPosts(t *testing.T) {
 		w.must(err)
 		if len(top) != 2 || top[0].ID != "n2" || top[0].PostID != "own" || *top[0].Engagement != 13 ||
 			*top[0].Counts.Likes != 9 ||
-			top[0].Accounts != 2 || len(top[0].Platforms) != 2 || top[1].ID != "n1" || top[1].PostID != "" || top[1].Excerpt != "Elsewhere" || *top[1].Counts.Views != 40 {
+			top[0].Accounts != 2 || len(top[0].Platforms) != 2 || top[1].ID != "n1" ||
+			top[1].PostID != "" || top[1].Excerpt != "Elsewhere" || *top[1].Counts.Views != 40 {
 			t.Errorf("best posts: %+v", top)
 		}
 		top, err = w.service.TopPosts(t.Context(), team, ids, since, time.Unix(8, 0), 5)
