@@ -69,8 +69,8 @@ var files = []exportFile{
 		WHERE id IN`},
 	{"report_posts.jsonl", `reports`, 5, `SELECT report_id, shown, post, taken_at, format, caption, url, likes,
 		comments, shares, views FROM report_posts WHERE report_id IN`},
-	{"report_links.jsonl", `report_links`, defaultPage, `SELECT id, report_id, created_by, created_at, expires_at, opened_at
-		FROM report_links WHERE id IN`},
+	{"report_links.jsonl", `report_links`, defaultPage, `SELECT id, report_id, name, created_by, created_at, expires_at,
+		opened_at FROM report_links WHERE id IN`},
 	{"report_subscriptions.jsonl", `report_subscriptions/report_id`, defaultPage, `SELECT report_id, period, day, hour, next_at,
 		created_by, created_at FROM report_subscriptions WHERE report_id IN`},
 	{"report_recipients.jsonl", `report_recipients`, defaultPage, `SELECT id, report_id, person_id, email, added_by, created_at,

@@ -23,7 +23,8 @@ type shareView struct {
 	Days       int // chosen lifetime
 	Mail       mailView
 	At, Wrong  string
-	CanBeShown bool // the report has metrics to share
+	Name       string // entered for a new link
+	CanBeShown bool   // the report has metrics to share
 }
 
 // createdLinkKey begins the name of the session value with a new link, which the share page of its report shows once.
@@ -85,13 +86,13 @@ func (p *Handlers) createLink(w http.ResponseWriter, r *http.Request, kind, id s
 	call, err := p.Call(r, "share_report")
 	if err == nil {
 		var made string
-		if made, err = p.links.Create(r.Context(), call, id, days); err == nil {
+		if made, err = p.links.Create(r.Context(), call, id, r.PostForm.Get("name"), days); err == nil {
 			p.showCreated(w, r, id, made)
 			return
 		}
 	}
 	if wrong, ok := p.formError(w, r, err); ok {
-		p.showShare(w, r, shell.StatusOf(err), kind, id, shareView{At: "links", Wrong: wrong, Days: days})
+		p.showShare(w, r, shell.StatusOf(err), kind, id, shareView{At: "links", Wrong: wrong, Days: days, Name: r.PostForm.Get("name")})
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/operation"
@@ -30,6 +31,9 @@ const (
 	sweepSize = 500 // links deleted at a time
 )
 
+// MaxName is the maximum length of a link's name in characters.
+const MaxName = 60
+
 // Lifetimes are the offered lifetimes of a link in days.
 var Lifetimes = []int{7, 30, 90}
 
@@ -45,6 +49,7 @@ func New(d *db.DB, publicURL string) *Service { return &Service{d, publicURL} }
 // Link is a link without its token.
 type Link struct {
 	ID        int64
+	Name      string // given by a person; empty for none
 	CreatedBy string // the person's name; empty if the account was deleted
 	CreatedAt time.Time
 	ExpiresAt time.Time
@@ -60,8 +65,11 @@ type Shared struct {
 	ExpiresAt      time.Time
 }
 
-// Create returns a new link to a report of the caller's team. The link is not shown again.
-func (s *Service) Create(ctx context.Context, call operation.Call, report string, days int) (string, error) {
+// Create returns a new link to a report of the caller's team. The link is not shown again. The name may be empty.
+func (s *Service) Create(ctx context.Context, call operation.Call, report, name string, days int) (string, error) {
+	if name = strings.TrimSpace(name); utf8.RuneCountInString(name) > MaxName {
+		return "", apierr.Invalidf(apierr.TooLong, "name", "The name can have at most %d characters.", MaxName)
+	}
 	if !slices.Contains(Lifetimes, days) {
 		return "", apierr.Invalid(apierr.NotAllowedValue, "days", "Choose how long the link works.")
 	}
@@ -77,7 +85,7 @@ func (s *Service) Create(ctx context.Context, call operation.Call, report string
 		if n >= maxLinks {
 			return apierr.BadStatef("links", "The report has %d links. Revoke one first.", maxLinks)
 		}
-		made, id, err := insert(ctx, tx, call.TeamID, call.PersonID, 0, report, tx.Now().Add(time.Duration(days)*day))
+		made, id, err := insert(ctx, tx, call.TeamID, call.PersonID, 0, report, name, tx.Now().Add(time.Duration(days)*day))
 		if err != nil {
 			return err
 		}
@@ -93,13 +101,13 @@ func (s *Service) Create(ctx context.Context, call operation.Call, report string
 
 // insert stores a link and returns its token and ID.
 func insert(
-	ctx context.Context, tx *db.Tx, team, person, recipient int64, report string, until time.Time,
+	ctx context.Context, tx *db.Tx, team, person, recipient int64, report, name string, until time.Time,
 ) (string, int64, error) {
 	token := strings.ToLower(rand.Text())
 	var id int64
 	err := tx.QueryRow(ctx, `INSERT INTO report_links (team_id, report_id, token_hash, created_by, recipient_id,
-		created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		team, report, hash(token), person, recipient, db.Micros(tx.Now()), db.Micros(until)).Scan(&id)
+		name, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		team, report, hash(token), person, recipient, name, db.Micros(tx.Now()), db.Micros(until)).Scan(&id)
 	if err != nil {
 		return "", 0, fmt.Errorf("storing a link to report %s: %w", report, err)
 	}
@@ -110,7 +118,7 @@ func insert(
 func (s *Service) CreateFor(
 	ctx context.Context, tx *db.Tx, team int64, report string, recipient int64, until time.Time,
 ) (string, error) {
-	token, _, err := insert(ctx, tx, team, 0, recipient, report, until)
+	token, _, err := insert(ctx, tx, team, 0, recipient, report, "", until)
 	return s.publicURL + Path + token, err
 }
 
@@ -146,14 +154,14 @@ func count(ctx context.Context, tx *db.Tx, report string) (int, error) {
 func (s *Service) List(ctx context.Context, team int64, report string) ([]Link, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, l *Link) error {
 		var created, expires, opened, recipient int64
-		err := rows.Scan(&l.ID, &l.CreatedBy, &created, &expires, &opened, &recipient)
+		err := rows.Scan(&l.ID, &l.Name, &l.CreatedBy, &created, &expires, &opened, &recipient)
 		l.Mailed = recipient > 0
 		l.CreatedAt, l.ExpiresAt = db.Time(created), db.Time(expires)
 		if opened > 0 {
 			l.OpenedAt = db.Time(opened)
 		}
 		return err
-	}, `SELECT l.id, COALESCE(p.name, ''), l.created_at, l.expires_at, l.opened_at, l.recipient_id
+	}, `SELECT l.id, l.name, COALESCE(p.name, ''), l.created_at, l.expires_at, l.opened_at, l.recipient_id
 		FROM report_links l
 		LEFT JOIN people p ON p.id = l.created_by
 		WHERE l.report_id = ? AND l.team_id = ? AND l.expires_at > ? ORDER BY l.id DESC`,
@@ -186,8 +194,9 @@ func (s *Service) Replace(ctx context.Context, call operation.Call, report strin
 	var token string
 	err := s.db.InTx(ctx, "report.share", func(ctx context.Context, tx *db.Tx) error {
 		var expires int64
+		var name string
 		err := tx.QueryRow(ctx, `DELETE FROM report_links WHERE id = ? AND report_id = ? AND team_id = ? AND expires_at > ?
-			AND recipient_id = 0 RETURNING expires_at`, link, report, call.TeamID, db.Micros(tx.Now())).Scan(&expires)
+			AND recipient_id = 0 RETURNING expires_at, name`, link, report, call.TeamID, db.Micros(tx.Now())).Scan(&expires, &name)
 		if errors.Is(err, sql.ErrNoRows) {
 			return apierr.Missing()
 		}
@@ -195,7 +204,7 @@ func (s *Service) Replace(ctx context.Context, call operation.Call, report strin
 			return fmt.Errorf("replacing a link to report %s: %w", report, err)
 		}
 		until := db.Time(expires)
-		made, id, err := insert(ctx, tx, call.TeamID, call.PersonID, 0, report, until)
+		made, id, err := insert(ctx, tx, call.TeamID, call.PersonID, 0, report, name, until)
 		if err != nil {
 			return err
 		}
