@@ -129,9 +129,6 @@ func LogLevel(r *http.Request, status int, cause error) slog.Level {
 	return slog.LevelInfo
 }
 
-// resourceMetadata is the path of the API's protected resource metadata (RFC 9728, section 5.1).
-const resourceMetadata = "/.well-known/oauth-protected-resource/api/v1"
-
 // Write sends the document for an error with its header fields and returns the status.
 func Write(w http.ResponseWriter, err error, publicURL string) int {
 	doc := FromError(err, publicURL)
@@ -144,7 +141,7 @@ func Write(w http.ResponseWriter, err error, publicURL string) int {
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	if doc.Status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", `Bearer realm="api", resource_metadata="`+publicURL+resourceMetadata+`"`)
+		h.Set("WWW-Authenticate", `Bearer realm="api"`)
 	}
 	if wait := apierr.FromError(err).RetryAfter; wait > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
