@@ -204,6 +204,10 @@ func title(l *locale.Language, text string) string {
 
 // hours returns a block of hours: 08:00–12:00.
 func hours(l *locale.Language, from, count int) string {
+	if l == locale.American {
+		start := monday.Add(time.Duration(from) * time.Hour)
+		return l.Format(start, locale.Clock) + "–" + l.Format(start.Add(time.Duration(count)*time.Hour), locale.Clock)
+	}
 	return l.T("%s:00–%s:00", fmt.Sprintf("%02d", from), fmt.Sprintf("%02d", from+count))
 }
 

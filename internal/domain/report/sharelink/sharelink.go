@@ -221,7 +221,8 @@ func (s *Service) Replace(ctx context.Context, call operation.Call, report strin
 	return s.publicURL + Path + token, nil
 }
 
-// Open returns the report of a token. It fails with not_found for unknown, expired and revoked tokens, and for those\n// of closed teams.
+// Open returns the report of a token. It fails with not_found for unknown, expired and revoked tokens, and for those of
+// closed teams.
 func (s *Service) Open(ctx context.Context, token string) (Shared, error) {
 	var out Shared
 	if len(token) != tokenSize {
