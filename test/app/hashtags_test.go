@@ -65,6 +65,9 @@ func TestHashtagLists(t *testing.T) {
 		b.open(made.path+"/text").shows(200, "#coffee #latteart #espresso #roast")
 		b.open(made.path).form("Remove #latteart").press().shows(200, "#latteart was removed.", "3 hashtags")
 		b.send(http.MethodPost, made.path+"/remove", url.Values{"hashtag": {"latteart"}}).shows(404)
+		b.open(made.path).form("Remove #roast").press().shows(200, "#roast was removed.").form("Undo").press().
+			shows(200, "Added 1 hashtag.", "3 hashtags")
+		b.open(made.path+"?group=Craft").shows(200, "1 hashtag in Craft", "#roast")
 
 		edit := b.open(made.path).follow("Rename").form("Save")
 		if edit.values.Get("name") != "Bar" || edit.values.Get("color_typed") != "#12ab9f" || edit.values.Get("icon") != "ri-cup-line" {
