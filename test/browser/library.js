@@ -268,7 +268,7 @@ async function playVideo(page) {
 async function createByKeyboard(browser) {
   const page = await open(browser, { javaScriptEnabled: false });
   await signIn(page, '/voices/new');
-  await page.getByLabel('Name', { exact: true }).focus();
+  await page.getByLabel('Name', { exact: true }).first().focus();
   await page.keyboard.type('By keyboard');
   await page.keyboard.press('Enter');
   await page.getByText('The brand voice was created.').waitFor();
