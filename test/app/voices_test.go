@@ -139,6 +139,18 @@ func TestVoiceFromPastPosts(t *testing.T) {
 	})
 }
 
+// A new voice is shown even if the past posts could not be added to it.
+func TestVoiceWithoutPastPosts(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		h.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, c.draft(t, "Our roastery is open.", ""))
+		f := b.open("/voices/new").form("Use past posts").press().form("Create brand voice").fill("name", "Harbour")
+		must.Get(h.db.Writer().ExecContext(t.Context(), `ALTER TABLE voice_materials RENAME COLUMN digest TO digest_gone`))(t)
+		f.press().shows(200, "The brand voice was created, but the past posts were not added.", "Team posts", "Harbour")
+	})
+}
+
 func TestVoiceMaterial(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -132,13 +132,13 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 		p.again(w, r, 0, err)
 		return
 	}
+	p.Flash(r, "The brand voice was created. This is how writers see it.")
 	if r.PostForm.Get("past_posts") != "" {
 		if _, err := p.voices.AddPastPosts(r.Context(), call, made.ID); err != nil {
-			p.ShowError(w, r, err)
-			return
+			p.Log.ErrorContext(r.Context(), "adding past posts to a new brand voice failed", "voice", made.ID, "error", err)
+			p.Flash(r, "The brand voice was created, but the past posts were not added. Add them under Material → Team posts.")
 		}
 	}
-	p.Flash(r, "The brand voice was created. This is how writers see it.")
 	shell.Redirect(w, r, pathOf(made.ID))
 }
 
