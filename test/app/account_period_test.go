@@ -83,6 +83,14 @@ func TestAccountPostsSorted(t *testing.T) {
 			t.Errorf("by comments: %s", comments)
 		}
 		likes.follow("Newest first").shows(http.StatusOK, "Post 1.").lacks("Post 22.")
+		// All posts have the same engagement but one. The newest of the same engagement is first.
+		c.change(t, `UPDATE account_posts SET shares = 1 WHERE account_id = ? AND network_id = 'p20'`, c.account)
+		byEngagement := b.open(fmt.Sprintf("/accounts/%d?sort=engagement", c.account))
+		byEngagement.contains(`<th scope="col" class="n" aria-sort="descending">`)
+		table = byEngagement.table()
+		if most, newest := strings.Index(table, "Post 20."), strings.Index(table, "Post 0."); most < 0 || most > newest {
+			t.Errorf("by engagement: %s", table)
+		}
 	})
 }
 

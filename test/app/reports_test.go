@@ -228,6 +228,13 @@ func TestReportPreview(t *testing.T) {
 	})
 }
 
+// row returns the HTML of the first table row with a heading.
+func (p *page) row(heading string) (string, bool) {
+	_, rest, found := strings.Cut(p.source, `<th scope="row">`+heading+`</th>`)
+	row, _, _ := strings.Cut(rest, "</tr>")
+	return row, found
+}
+
 // Profiles can be compared, up to the plan's limit.
 func TestCompareProfiles(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
@@ -249,6 +256,10 @@ func TestCompareProfiles(t *testing.T) {
 		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).shows(http.StatusOK, "@harbour_cafe", "@harbour_bar")
 		compared := b.open("/reports/compare?ids="+ids[0]+","+ids[1]).shows(http.StatusOK, "Engagement per follower over time",
 			"@harbour_cafe on Instagram", "Engagement per follower over time, in percent").lacks("Follower growth")
+		// Of two profiles, at most one has the highest value of a row.
+		if row, ok := compared.row("Followers"); !ok || strings.Count(row, `class="n top"`) != 1 {
+			t.Errorf("the highest number of followers is not bold: %s", row)
+		}
 		// In the charts for wide and narrow screens, and in the legend.
 		if n := strings.Count(compared.source, `<path class="line s`); n != 6 {
 			t.Errorf("%d lines are drawn", n)
