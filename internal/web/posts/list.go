@@ -14,6 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/account"
 	"pressroom.example/pressroom/internal/domain/analytics"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/approval"
 	"pressroom.example/pressroom/internal/domain/post/calendar"
 	"pressroom.example/pressroom/internal/domain/post/postlist"
 	"pressroom.example/pressroom/internal/locale"
@@ -135,6 +136,7 @@ type listView struct {
 	Back        string       // this page, as a query
 	Order       locale.Key
 	Zone        string
+	Now         time.Time
 }
 
 type (
@@ -157,6 +159,8 @@ type (
 		Edits   bool // the visitor may change it
 		Deletes bool // the visitor may delete it
 
+		Link approval.PostLink // for the client; only in the tab of posts that wait for approval
+
 		Unschedules bool // the visitor may make it a draft
 		Retries     bool // it failed on an account, and the visitor may publish
 	}
@@ -168,7 +172,7 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	view := listView{filters: filters{
 		Status: q.Get("status"), Account: q.Get("account"), From: q.Get("from"), To: q.Get("to"),
 		Query: strings.TrimSpace(q.Get("q")),
-	}, Zone: shell.VisitorOf(r.Context()).Zone.String()}
+	}, Zone: shell.VisitorOf(r.Context()).Zone.String(), Now: p.DB.Now()}
 	view.Any, view.Results, view.Back = view.any(), p.popResults(r), r.URL.RawQuery
 	call, err := p.Call(r, "list_posts")
 	if err == nil {
@@ -220,6 +224,11 @@ func (p *Handlers) fill(r *http.Request, view *listView, cursor string) error {
 	if view.Posts, err = p.rows(r, found); err != nil {
 		return err
 	}
+	if f.Tab == postlist.NeedsApproval {
+		if err := p.addLinks(r, view.Posts); err != nil {
+			return err
+		}
+	}
 	if next != "" {
 		here := view.query()
 		here.Set("cursor", next)
@@ -248,6 +257,21 @@ func (p *Handlers) rows(r *http.Request, found []postlist.Entry) ([]listedPost, 
 		}
 	}
 	return out, nil
+}
+
+// addLinks sets the links that clients have to posts.
+func (p *Handlers) addLinks(r *http.Request, rows []listedPost) error {
+	v := shell.VisitorOf(r.Context())
+	ids := make([]string, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].ID
+	}
+	links, err := p.approvals.LinksOf(r.Context(), v.Team.ID, ids)
+	for i := range rows {
+		rows[i].Link = links[rows[i].ID]
+		rows[i].Link.Sent = rows[i].Link.Sent.In(v.Zone)
+	}
+	return err
 }
 
 // withActions returns the post with the actions that it allows a writer, who may also be a publisher.

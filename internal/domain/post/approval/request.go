@@ -247,20 +247,42 @@ func (s *Service) loadLink(ctx context.Context, l *link) error {
 	return nil
 }
 
+// PostLink is an approval link that shows the current version of a post.
+type PostLink struct {
+	URL  string // empty if no link works
+	Sent time.Time
+}
+
 // LinkOf returns the latest link that shows the current version of a team's post, or "" if none works.
 func (s *Service) LinkOf(ctx context.Context, team int64, postID string) (string, error) {
-	var request string
-	err := s.DB.QueryRow(ctx, `SELECT r.id FROM approval_requests r JOIN approval_request_posts a ON a.request_id = r.id
-		JOIN posts p ON p.id = a.post_id WHERE p.id = ? AND r.team_id = ? AND r.revoked_at = 0 AND r.expires_at > ?
-		AND a.round = p.approval_round AND a.links = p.approval_links AND p.approval_sent = ? ORDER BY r.id DESC LIMIT 1`,
-		postID, team, db.Micros(s.DB.Now()), linkCreated).Scan(&request)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
+	links, err := s.LinksOf(ctx, team, []string{postID})
+	return links[postID].URL, err
+}
+
+// LinksOf returns the latest link of each of a team's posts that shows its current version. Posts without a working
+// link are missing.
+func (s *Service) LinksOf(ctx context.Context, team int64, posts []string) (map[string]PostLink, error) {
+	links := map[string]PostLink{}
+	if len(posts) == 0 {
+		return links, nil
 	}
+	type row struct {
+		post, request string
+		sent          int64
+	}
+	found, err := db.All(ctx, s.DB, func(rows *sql.Rows, r *row) error { return rows.Scan(&r.post, &r.request, &r.sent) },
+		`SELECT p.id, r.id, r.created_at FROM approval_requests r JOIN approval_request_posts a ON a.request_id = r.id
+		JOIN posts p ON p.id = a.post_id WHERE r.team_id = ? AND p.id IN (`+db.Placeholders(len(posts))+`)
+		AND r.revoked_at = 0 AND r.expires_at > ? AND a.round = p.approval_round AND a.links = p.approval_links
+		AND p.approval_sent = ? ORDER BY r.id`,
+		append(db.Args(team, posts), db.Micros(s.DB.Now()), linkCreated)...)
 	if err != nil {
-		return "", fmt.Errorf("reading the approval link of a post: %w", err)
+		return nil, fmt.Errorf("reading the approval links of posts: %w", err)
 	}
-	return s.Link(request), nil
+	for _, r := range found {
+		links[r.post] = PostLink{URL: s.Link(r.request), Sent: db.Time(r.sent)}
+	}
+	return links, nil
 }
 
 // RevokeLinks revokes all approval links of a post and keeps the decisions. It returns not_found if the person may not

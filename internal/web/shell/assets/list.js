@@ -54,6 +54,7 @@ const boxes = () => [...document.querySelectorAll('.listed [name=post]')];
 function prepare() {
   const all = document.getElementById('all');
   if (all) all.closest('label').hidden = false;
+  for (const button of document.querySelectorAll('[data-copy-link]')) button.hidden = !navigator.clipboard;
 }
 
 // count shows how many posts are selected.
@@ -103,6 +104,21 @@ document.getElementById('board-found').addEventListener('change', (event) => {
   if (event.target.id === 'all') for (const box of boxes()) box.checked = event.target.checked;
   if (event.target.type === 'checkbox') count();
   showMoves();
+});
+
+// copyLink copies the client's link of a post.
+async function copyLink(button) {
+  const status = button.nextElementSibling;
+  try {
+    await navigator.clipboard.writeText(button.dataset.copyLink);
+    status.textContent = translate('Copied.');
+  } catch {
+    status.textContent = translate('The browser did not allow it.');
+  }
+}
+document.getElementById('board-found').addEventListener('click', (event) => {
+  const button = event.target.closest('[data-copy-link]');
+  if (button) void copyLink(button);
 });
 
 // Clearing the selection resets the form, which happens after the event.
