@@ -51,25 +51,25 @@ func TestSeveralPostsInOneLink(t *testing.T) {
 		h.crew(t).as(t, access.Owner).open(at).shows(404)
 
 		guest := h.browser(t)
-		p := guest.open(link).shows(200, "3 posts from", "Shared by Ada editor", "0 approved, 3 to go",
+		p := guest.open(link).shows(200, "3 posts from", "Shared by Ada editor", "0 of 3 approved",
 			"Your name Approve all", "The <first> post. #coffee", "The second post.", "The third post.", "Bluesky").lacks("Is out.")
 		p.form("Continue").press().shows(422, "Choose whether you approve the post.")
 		f := p.form("Approve : The second post.")
 		f.press().shows(422, "Enter your name.")
 		p = f.fill("name", "Cleo").fill("comment-"+third, "Not <this> one").press().
-			shows(200, "1 approved, 2 to go", "Approved by Cleo", "Approve the other 2")
+			shows(200, "1 of 3 approved", "Approved by Cleo", "Approve the other 2")
 		f = p.form("Request changes : The third post.")
 		if got := f.values.Get("comment-" + third); got != "Not <this> one" || f.values.Get("name") != "Cleo" {
 			t.Errorf("the input is lost: %v", f.values)
 		}
-		f.press().shows(200, "1 approved, 1 with changes, 1 to go", "Not <this> one", "Changes requested", "Approve the other post")
+		f.press().shows(200, "1 of 3 approved, 1 with changes", "Not <this> one", "Changes requested", "Approve the other post")
 		f.press().shows(422, "The client has already decided on this version.", "Comment : The third post. Not <this> one")
 		f = guest.open(link).shows(200, "As Cleo · Change").form("Approve the other post")
 		if got := h.browser(t).open(link).form("Approve the other post").values.Get("name"); got != "" {
 			t.Errorf("another visitor sees the name %q", got)
 		}
 		f.press().
-			shows(200, "2 approved, 1 with changes, 0 to go", "You have decided on all posts.")
+			shows(200, "2 of 3 approved, 1 with changes", "You have decided on all posts.")
 		for id, want := range map[string]string{first: "approved", second: "approved", third: "rejected"} {
 			if h.count(t, "posts WHERE id = ? AND approval = ? AND status = 'draft'", id, want) != 1 {
 				t.Errorf("post %s is not %s", id, want)
@@ -96,7 +96,7 @@ func TestApproveAllAndSchedule(t *testing.T) {
 		all := guest.open(link).shows(200, "Posts are scheduled as soon as you approve them.").
 			form("Approve all").fill("name", "Cleo")
 		h.advance(2 * time.Hour)
-		all.press().shows(200, "4 approved, 0 to go", "You have decided on all posts.").lacks("Approve all", "scheduled:")
+		all.press().shows(200, "4 of 4 approved", "You have decided on all posts.").lacks("Approve all", "scheduled:")
 		if h.count(t, "posts WHERE approval = 'approved' AND status = 'scheduled' AND id = ?", timed) != 1 ||
 			h.count(t, "posts WHERE approval = 'approved' AND status = 'draft' AND id IN (?, ?, ?)", undated, late, long) != 3 {
 			t.Error("the posts were not scheduled, or not kept as drafts")
@@ -193,7 +193,7 @@ func TestLinkShowsItsVersions(t *testing.T) {
 		other, otherAt := b.requestApproval(false, one)
 		c.callTool(t, "update_post", map[string]any{"id": two, "caption": "Has changed."})
 		p := guest.open(link).
-			shows(200, "Stays.", "This post has changed since the link was sent.", "1 to go").lacks("Changes.", "Has changed.")
+			shows(200, "Stays.", "This post has changed since the link was sent.", "0 of 1 approved").lacks("Changes.", "Has changed.")
 		guest.send(http.MethodPost, link, url.Values{"decision": {"approve " + two}, "round-" + two: {"2"}, "name": {"Cleo"}}).
 			shows(422, "The post has changed since this link was sent.")
 		guest.send(http.MethodPost, link, url.Values{"decision": {"comment " + two}, "comment-" + two: {"Kept."}, "name": {"Cleo"}}).
@@ -201,9 +201,9 @@ func TestLinkShowsItsVersions(t *testing.T) {
 		b.open("/approvals").shows(200, "Changed, not sent again")
 		b.open(at).shows(200, "A post has changed since the link was sent").form("Send the new versions").press().
 			shows(200, "Send the link below to the client.").lacks("Changed, not sent again")
-		guest.open(link).shows(200, "Has changed.", "2 to go").lacks("has changed since")
+		guest.open(link).shows(200, "Has changed.", "0 of 2 approved").lacks("has changed since")
 		all := p.form("Approve the other post").fill("name", "Cleo") // shows only one post
-		all.press().shows(200, "1 approved, 1 to go")
+		all.press().shows(200, "1 of 2 approved")
 
 		b.open(at).form("Revoke link").press().shows(200, "The link was revoked", "Revoked").lacks("The client’s link")
 		guest.open(link).shows(422, "The team has revoked this link.")

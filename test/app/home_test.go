@@ -124,7 +124,7 @@ func TestHomeAttention(t *testing.T) {
 		second := c.draft(t, "For the client too", "")
 		h.change(t, `UPDATE posts SET approval = 'waiting' WHERE id = ?`, second)
 		owner.open("/").shows(http.StatusOK, "Needs attention 4", "Not confirmed by a network", "Nobody knows",
-			"A post failed", "With the client", "For the client", "Views 1,200", "Likes 34", "Comments 5",
+			"A post failed", "Waiting for approval", "For the client", "Views 1,200", "Likes 34", "Comments 5",
 			"4+ posts scheduled in the next seven days", "All of this day").lacks("There are more")
 		owner.open("/").follow("View details").shows(http.StatusOK, "Failed today")
 		owner.open("/").follow("Check the post").shows(http.StatusOK, "Nobody knows")

@@ -120,7 +120,7 @@ run(async (browser) => {
   await page.getByLabel('Date', { exact: true }).fill('2031-03-28');
   await page.getByLabel('Time', { exact: true }).fill('10:00');
   await page.getByLabel('How often').selectOption('weekly');
-  await page.getByText('It would be published:').waitFor();
+  await page.locator('#next', { hasText: 'Next:' }).waitFor();
   await look(page, 'compose-repeat');
   await page.getByLabel('How often').selectOption('');
   await page.getByLabel('Date', { exact: true }).fill('2020-03-28');

@@ -32,6 +32,9 @@ type clientView struct {
 	Waiting      int
 }
 
+// Total returns the number of posts that the client can decide on or has decided on.
+func (v *clientView) Total() int { return v.Approved + v.Rejected + v.Waiting }
+
 // Several reports whether the link contains several posts.
 func (v *clientView) Several() bool { return len(v.Cards) > 1 }
 
