@@ -23,6 +23,12 @@ func (s *Server) buildAnalytics(terms plan.Terms) {
 
 var errPictureTooLarge = errors.New("the picture is too large")
 
+// fetchPage downloads a web page from a public address, or from a host in --import-allow.
+func (s *Server) fetchPage(ctx context.Context, address string, maxBytes int64, into io.Writer) error {
+	_, err := s.fetcher.Get(ctx, address, maxBytes, into)
+	return err
+}
+
 // pictureFetcher returns a function that fetches profile pictures from public addresses, and from hosts in the
 // operator's network settings, such as a sandbox.
 func (s *Server) pictureFetcher() func(ctx context.Context, platform, address string, maxBytes int64, into io.Writer) error {

@@ -243,7 +243,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	s.buildDelivery(networks)
 	s.buildAnalytics(terms)
 	s.buildErasure()
-	s.Voices = voice.New(voice.Options{DB: s.db})
+	s.Voices = voice.New(voice.Options{DB: s.db, Fetch: s.fetchPage})
 	s.buildOperations(terms)
 	s.buildClusterStats()
 	return s.buildHandlers()

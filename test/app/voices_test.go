@@ -1,8 +1,10 @@
 package app
 
 import (
+	"crypto/x509"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"strings"
@@ -11,6 +13,8 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/voice"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/internal/testkit"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
@@ -148,6 +152,33 @@ func TestVoiceWithoutPastPosts(t *testing.T) {
 		f := b.open("/voices/new").form("Use past posts").press().form("Create brand voice").fill("name", "Harbour")
 		must.Get(h.db.Writer().ExecContext(t.Context(), `ALTER TABLE voice_materials RENAME COLUMN digest TO digest_gone`))(t)
 		f.press().shows(200, "The brand voice was created, but the past posts were not added.", "Team posts", "Harbour")
+	})
+}
+
+// A new voice can start from a web page. It fills in empty fields only, and its text becomes material of the voice.
+func TestVoiceFromWebsite(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, address string) {
+		site := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, `<html><title>Harbour</title><meta name="description" content="We roast."><p>Open daily &amp; warm.`)
+		}))
+		t.Cleanup(site.Close)
+		h := open(t, address, func(cfg *server.Config) {
+			cfg.ImportRoots = x509.NewCertPool()
+			cfg.ImportRoots.AddCert(site.Certificate())
+		})
+		b := h.crew(t).as(t, access.Editor)
+		read := b.open("/voices/new").form("Read website").fill("name", "Quay").fill("website", "http://harbour.example.com").
+			press().shows(422, "begins with https://").form("Read website").fill("website", site.URL).press().
+			shows(200, "The web page was read.")
+		f := read.form("Create brand voice")
+		if name, about := f.values.Get("name"), f.values.Get("business_description"); name != "Quay" || about != "We roast." {
+			t.Errorf("the form has name %q and description %q", name, about)
+		}
+		again := f.fill("name", "").press().shows(422, "needs a name").lacks("The web page was read.").form("Create brand voice")
+		again.fill("name", "Quay").press().shows(200, "The brand voice was created.", "We roast.", "1 piece")
+		read.form("Create brand voice").fill("name", "Other").fill("page_text", "\u200b").press().
+			shows(200, "The brand voice was created, but the web page was not added.")
 	})
 }
 

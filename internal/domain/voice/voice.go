@@ -3,7 +3,12 @@
 // operations.
 package voice
 
-import "pressroom.example/pressroom/internal/platform/db"
+import (
+	"context"
+	"io"
+
+	"pressroom.example/pressroom/internal/platform/db"
+)
 
 // Limits. Lengths are in characters.
 const (
@@ -82,12 +87,15 @@ type Draft struct {
 // Options holds the dependencies of a Service.
 type Options struct {
 	DB *db.DB
+	// Fetch downloads a file of at most maxBytes bytes from a public address.
+	Fetch func(ctx context.Context, address string, maxBytes int64, into io.Writer) error
 }
 
 // Service manages the voices of teams.
 type Service struct {
-	db *db.DB
+	db    *db.DB
+	fetch func(ctx context.Context, address string, maxBytes int64, into io.Writer) error
 }
 
 // New returns a Service.
-func New(o Options) *Service { return &Service{db: o.DB} }
+func New(o Options) *Service { return &Service{db: o.DB, fetch: o.Fetch} }

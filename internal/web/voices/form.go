@@ -36,6 +36,8 @@ type formView struct {
 	Wrong  shell.FormError
 	Past   int  // published posts that filled in empty fields
 	NoPast bool // the team has no published posts to start from
+
+	PageRead bool // a web page filled in empty fields
 }
 
 // person is one audience in the form.
@@ -123,8 +125,12 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	if r.PostForm.Get("start") == "posts" {
+	switch r.PostForm.Get("start") {
+	case "posts":
 		p.startFromPosts(w, r, call)
+		return
+	case "website":
+		p.startFromWebsite(w, r, call)
 		return
 	}
 	made, err := p.voices.Create(r.Context(), call, draftOf(r.PostForm))
@@ -139,7 +145,40 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 			p.Flash(r, "The brand voice was created, but the past posts were not added. Add them under Material → Team posts.")
 		}
 	}
+	if r.PostForm.Get("add_page") != "" {
+		text := voice.NewMaterial{Text: r.PostForm.Get("page_text")}
+		if _, err := p.voices.AddMaterial(r.Context(), call, made.ID, text); err != nil {
+			p.Log.ErrorContext(r.Context(), "adding a web page to a new brand voice failed", "voice", made.ID, "error", err)
+			p.Flash(r, "The brand voice was created, but the web page was not added. Add its text under Material.")
+		}
+	}
 	shell.Redirect(w, r, pathOf(made.ID))
+}
+
+// fillEmpty fills in the empty fields of a form.
+func fillEmpty(form, with url.Values) {
+	for name, values := range with {
+		if strings.TrimSpace(form.Get(name)) == "" {
+			form[name] = values
+		}
+	}
+}
+
+// startFromWebsite shows the form of a new voice with its input. A web page fills in empty fields.
+func (p *Handlers) startFromWebsite(w http.ResponseWriter, r *http.Request, call operation.Call) {
+	page, err := p.voices.ReadWebsite(r.Context(), call, r.PostForm.Get("website"))
+	if err != nil {
+		if wrong, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
+			p.Show(w, r, shell.StatusOf(err), pages["form"], "New brand voice", newForm(0, r.PostForm, wrong))
+		}
+		return
+	}
+	fillEmpty(r.PostForm, url.Values{"name": {page.Name}, "business_description": {page.Description}})
+	r.PostForm.Set("page_text", page.Text)
+	r.PostForm.Set("add_page", "1")
+	v := newForm(0, r.PostForm, shell.FormError{})
+	v.PageRead = true
+	p.Show(w, r, http.StatusOK, pages["form"], "New brand voice", v)
 }
 
 // startFromPosts shows the form of a new voice with its input. Past posts fill in empty fields.
@@ -149,11 +188,7 @@ func (p *Handlers) startFromPosts(w http.ResponseWriter, r *http.Request, call o
 		p.ShowError(w, r, err)
 		return
 	}
-	for name, values := range fieldsOf(voice.Draft{Guide: guide}) {
-		if strings.TrimSpace(r.PostForm.Get(name)) == "" {
-			r.PostForm[name] = values
-		}
-	}
+	fillEmpty(r.PostForm, fieldsOf(voice.Draft{Guide: guide}))
 	v := newForm(0, r.PostForm, shell.FormError{})
 	v.Past, v.NoPast = posts, posts == 0
 	p.Show(w, r, http.StatusOK, pages["form"], "New brand voice", v)

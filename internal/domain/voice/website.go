@@ -1,0 +1,226 @@
+package voice
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gabriel-vasile/mimetype"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/net/html/charset"
+
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/platform/safehttp"
+)
+
+const (
+	maxPage     = 2 << 20 // bytes of a web page
+	pageTimeout = 10 * time.Second
+)
+
+// errors of websites
+var (
+	errPageAddress = apierr.Invalid(apierr.NotAllowedValue, "website",
+		"Enter the public address of a web page that begins with https://, such as https://example.com.")
+	errPageUnavailable = apierr.Invalid(apierr.NotAllowedValue, "website",
+		"The web page could not be read. Check the address and try again, or fill in the fields yourself.")
+	errPageTooLarge = apierr.Invalid(apierr.NotAllowedValue, "website",
+		"The web page is larger than 2 MB. Enter the address of a smaller page, or fill in the fields yourself.")
+	errNoPage = apierr.Invalid(apierr.NotAllowedValue, "website",
+		"There is no web page with text at this address. Enter the address of another page, or fill in the fields yourself.")
+)
+
+// Website is what a web page says about a business.
+type Website struct {
+	Name        string
+	Description string
+	Text        string // the address and the visible text, cut to the limit of material
+}
+
+// ReadWebsite fetches a public web page and returns what it says, cut to the limits of a voice's fields.
+func (s *Service) ReadWebsite(ctx context.Context, call operation.Call, address string) (Website, error) {
+	if err := checkMaterialAccess(call); err != nil {
+		return Website{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
+	defer cancel()
+	address = strings.TrimSpace(address)
+	var page bytes.Buffer
+	if err := s.fetch(ctx, address, maxPage, &page); err != nil {
+		return Website{}, pageError(err)
+	}
+	found, err := parsePage(page.Bytes())
+	if err != nil {
+		return Website{}, err
+	}
+	found.Text = cutText(address+"\n\n"+found.Text, MaxMaterial)
+	return found, nil
+}
+
+// pageError returns the error to show for a failed download.
+func pageError(err error) error {
+	failed, ok := errors.AsType[*safehttp.Error](err)
+	switch {
+	case !ok:
+		return fmt.Errorf("reading a website for a brand voice: %w", err)
+	case failed.Code == safehttp.CodeRefused:
+		return errPageAddress.Wrap(err)
+	case failed.Code == safehttp.CodeTooLarge:
+		return errPageTooLarge.Wrap(err)
+	}
+	return errPageUnavailable.Wrap(err)
+}
+
+// parsePage returns the name, the description and the visible text of an HTML document.
+func parsePage(page []byte) (Website, error) {
+	if kind := mimetype.Detect(page); !kind.Is("text/html") &&
+		(!strings.HasPrefix(kind.String(), "text/") || !bytes.Contains(bytes.ToLower(page), []byte("<html"))) {
+		return Website{}, errNoPage
+	}
+	var from io.Reader = bytes.NewReader(page)
+	if !utf8.Valid(page) {
+		encoding, _, _ := charset.DetermineEncoding(page, "")
+		from = encoding.NewDecoder().Reader(from)
+	}
+	doc, err := html.Parse(from)
+	if err != nil {
+		return Website{}, errNoPage.Wrap(err)
+	}
+	var p pageReader
+	p.read(doc)
+	out := Website{
+		Name:        cutText(oneLine(firstOf(p.site, p.title)), MaxName),
+		Description: cutText(oneLine(firstOf(p.description, p.social)), MaxDescription),
+		Text:        p.visibleText(),
+	}
+	if out.Text == "" && out.Description == "" {
+		return Website{}, errNoPage
+	}
+	return out, nil
+}
+
+// pageReader collects the texts of a document.
+type pageReader struct {
+	site, title, description, social string // social is the description for link previews
+	text                             strings.Builder
+}
+
+// read collects the texts of a node. The parser limits the depth of documents.
+func (p *pageReader) read(n *html.Node) {
+	switch {
+	case n.Type == html.TextNode:
+		p.text.WriteString(strings.Map(spaceForBreak, n.Data))
+		return
+	case n.DataAtom == atom.Title && n.Parent.DataAtom == atom.Head:
+		if n.FirstChild != nil {
+			p.title = firstOf(p.title, n.FirstChild.Data)
+		}
+		return
+	case n.DataAtom == atom.Meta:
+		p.readMeta(n)
+		return
+	case n.Type == html.ElementNode && isInvisible(n):
+		return
+	}
+	separator := "\n"
+	if isInline(n) {
+		separator = ""
+	}
+	p.text.WriteString(separator)
+	for child := range n.ChildNodes() {
+		p.read(child)
+	}
+	p.text.WriteString(separator)
+}
+
+func (p *pageReader) readMeta(n *html.Node) {
+	content := attribute(n, "content")
+	switch {
+	case strings.EqualFold(attribute(n, "property"), "og:site_name"):
+		p.site = firstOf(p.site, content)
+	case strings.EqualFold(attribute(n, "property"), "og:description"):
+		p.social = firstOf(p.social, content)
+	case strings.EqualFold(attribute(n, "name"), "description"):
+		p.description = firstOf(p.description, content)
+	}
+}
+
+// visibleText returns the collected text without empty lines.
+func (p *pageReader) visibleText() string {
+	var lines []string
+	for line := range strings.Lines(p.text.String()) {
+		if line = oneLine(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// isInvisible reports whether a page does not show an element, or the element is not part of its content.
+func isInvisible(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Iframe, atom.Nav, atom.Footer, atom.Select,
+		atom.Textarea, atom.Object:
+		return true
+	}
+	for _, a := range n.Attr {
+		if a.Key == "hidden" || a.Key == "aria-hidden" && a.Val == "true" {
+			return true
+		}
+	}
+	return false
+}
+
+// isInline reports whether an element continues the line.
+func isInline(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.A, atom.Abbr, atom.B, atom.Bdi, atom.Bdo, atom.Cite, atom.Code, atom.Data, atom.Del, atom.Dfn, atom.Em, atom.Font,
+		atom.I, atom.Ins, atom.Kbd, atom.Mark, atom.Q, atom.S, atom.Small, atom.Span, atom.Strong, atom.Sub, atom.Sup,
+		atom.Time, atom.U, atom.Var, atom.Wbr:
+		return true
+	}
+	return false
+}
+
+func attribute(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// firstOf returns the first text that is not blank.
+func firstOf(texts ...string) string {
+	for _, text := range texts {
+		if strings.TrimSpace(text) != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func spaceForBreak(r rune) rune {
+	if r == '\n' || r == '\r' {
+		return ' '
+	}
+	return r
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// cutText returns the first characters of a text.
+func cutText(text string, limit int) string {
+	if utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	return strings.TrimSpace(string([]rune(text)[:limit]))
+}
