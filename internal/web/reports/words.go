@@ -25,6 +25,9 @@ func words(l *locale.Language) template.FuncMap {
 		"title":    func(text string) string { return title(l, text) },
 		"hours":    func(from, count int) string { return hours(l, from, count) },
 		"span":     func(low, high *float64) string { return plot.FormatRange(l, *low, *high) },
+		"countspan": func(low, high *int64) string {
+			return plot.FormatRange(l, float64(*low), float64(*high))
+		},
 		"ratespan": func(low, high *float64) string { return plot.FormatPercentRange(l, 100**low, 100**high) },
 		"pctspan":  func(low, high *float64) string { return plot.FormatPercentRange(l, *low, *high) },
 		"rate":     func(v any) string { return rate(l, v) }, "age": func(days *float64) string { return age(l, days) },
