@@ -263,7 +263,7 @@ func TestHashtagPages(t *testing.T) {
 				t.Errorf("%s is not below %s", list, theme)
 			}
 		}
-		b.open("/hashtags/search").shows(200, "Sample results", "#latteart about 12.4M huge")
+		b.open("/hashtags/search").shows(200, "Sample results", "#latteart about 12.4M Very large")
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -173,7 +174,9 @@ func (p *Handlers) found(r *http.Request, id string) (foundView, error) {
 	if v.Asked, err = search.ReadQuery(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, id); err != nil {
 		return v, err
 	}
-	v.Notes = shell.Texts(p.Language(r), outcome.Notes)
+	// The page has a heading for incomplete hashtags, which says the same.
+	notes := slices.DeleteFunc(slices.Clone(outcome.Notes), func(note string) bool { return note == search.IncompleteNote })
+	v.Notes = shell.Texts(p.Language(r), notes)
 	if made, ok := v.Job.Result.(search.SearchResult); ok {
 		v.Result = made
 	}

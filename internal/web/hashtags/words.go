@@ -50,7 +50,7 @@ func posts(l *locale.Language, p *hashtaganalysis.TagPosts) template.HTML {
 
 // tiers are the labels of the sizes of hashtags.
 var tiers = map[string]locale.Key{
-	"nano": "nano", "small": "small", "medium": "medium", "large": "large", "huge": "huge",
+	"nano": "Tiny", "small": "Small", "medium": "Medium", "large": "Large", "huge": "Very large",
 }
 
 func tier(l *locale.Language, name string) string {

@@ -191,7 +191,7 @@ var names = map[string]locale.Key{
 	"image": "Image", "video": "Video", "reel": "Reel", "carousel": "Carousel",
 	"weekdays": "Weekdays|Monday to Friday", "weekend": "Weekend", "monday": "Monday", "tuesday": "Tuesday", "wednesday": "Wednesday",
 	"thursday": "Thursday", "friday": "Friday", "saturday": "Saturday", "sunday": "Sunday",
-	"nano": "Nano", "small": "Small", "medium": "Medium", "large": "Large", "huge": "Huge",
+	"nano": "Tiny", "small": "Small", "medium": "Medium", "large": "Large", "huge": "Very large",
 }
 
 // title returns the label of a name, or else the text with a capital letter and spaces for underscores.
@@ -208,14 +208,18 @@ func title(l *locale.Language, text string) string {
 // hours returns a block of hours: 08:00–12:00.
 func hours(l *locale.Language, from, count int) string {
 	if l == locale.American {
-		start := monday.Add(time.Duration(from) * time.Hour)
-		return l.Format(start, locale.Clock) + "–" + l.Format(start.Add(time.Duration(count)*time.Hour), locale.Clock)
+		return hour(l, from) + "–" + hour(l, from+count)
 	}
 	return l.T("%s:00–%s:00", fmt.Sprintf("%02d", from), fmt.Sprintf("%02d", from+count))
 }
 
-// hour returns the beginning of an hour: 08:00.
-func hour(l *locale.Language, at int) string { return l.T("%s:00", fmt.Sprintf("%02d", at)) }
+// hour returns the beginning of an hour: 08:00, or 8:00 AM.
+func hour(l *locale.Language, at int) string {
+	if l == locale.American {
+		return l.Format(monday.Add(time.Duration(at)*time.Hour), locale.Clock)
+	}
+	return l.T("%s:00", fmt.Sprintf("%02d", at))
+}
 
 // components are the labels of the parts of a score.
 var components = map[string]locale.Key{

@@ -182,7 +182,8 @@ const (
 		"figures for " +
 		"the others."
 	notChargedNote = "Nothing was measured for this search and the stored figures are not current. Nothing was charged."
-	incompleteNote = "Too little is known about the hashtags under incomplete to give their number of posts or posts " +
+	// IncompleteNote is the note of a result with incomplete hashtags.
+	IncompleteNote = "Too little is known about the hashtags under incomplete to give their number of posts or posts " +
 		"per day."
 )
 
@@ -206,7 +207,7 @@ func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, f findi
 		e.notes = append(e.notes, unansweredNote)
 	}
 	if len(f.incomplete) > 0 {
-		e.notes = append(e.notes, incompleteNote)
+		e.notes = append(e.notes, IncompleteNote)
 	}
 	e.toMeasure = f.hashtagsToMeasure()
 	return s.finish(ctx, h, t, e, f.rows())

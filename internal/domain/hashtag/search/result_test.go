@@ -99,7 +99,7 @@ func TestUnknownFiguresOmitted(t *testing.T) {
 		if beach := result.Incomplete[0]; beach.Posts != nil || beach.Tier != "" || beach.PostsPerDay == nil {
 			t.Errorf("%+v", beach)
 		}
-		if !slices.Equal(notes, []string{incompleteNote}) {
+		if !slices.Equal(notes, []string{IncompleteNote}) {
 			t.Errorf("%q", notes)
 		}
 	})
