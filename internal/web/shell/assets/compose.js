@@ -204,7 +204,19 @@ function selectWeekday(event) {
   for (const day of days) day.checked = day.value === weekdayOfDate;
 }
 
+let loaded = false; // whether the other scripts have run
+let early; // the last input before
+
+document.addEventListener('DOMContentLoaded', () => {
+  loaded = true;
+  if (early) later(early);
+});
+
 function later(event) {
+  if (!loaded) {
+    early = event;
+    return;
+  }
   selectWeekday(event);
   follow();
   clearTimeout(timer);
