@@ -18,7 +18,7 @@ func TestPublicPages(t *testing.T) {
 			"Ask the team that sent it for a new one.").lacks(`href="/sign-in"`, "API reference")
 		stranger.open("/shared/reports/unknown").lacks(`href="/sign-in"`, "API reference")
 
-		owner.open("/nowhere").shows(http.StatusNotFound, "This page doesn’t exist, or you don’t have access to it.", "Go to the home page").
+		owner.open("/nowhere").shows(http.StatusNotFound, "This page doesn’t exist", "Go to the home page").
 			contains(`id="elsewhere" name="q"`)
 	})
 }

@@ -308,7 +308,7 @@ func TestReportPermissions(t *testing.T) {
 		for _, address := range []string{
 			path, path + "/posts.csv", path + "/hashtags.csv", path + "/times.csv", "/reports/compare?ids=" + id + ",x", "/reports/none",
 		} {
-			stranger.open(address).shows(http.StatusNotFound, "This page doesn’t exist, or you don’t have access to it.").lacks("harbour_cafe")
+			stranger.open(address).shows(http.StatusNotFound, "This page doesn’t exist").lacks("harbour_cafe")
 			out := h.browser(t).open(address)
 			if out.shows(http.StatusOK); !strings.HasPrefix(out.path, "/sign-in") {
 				t.Errorf("signed out, %s redirects to %s", address, out.path)

@@ -285,7 +285,8 @@ func TestSettingsCredits(t *testing.T) {
 			"Key =cmd()") || !strings.Contains(sheet.header.Get("Content-Type"), "text/csv") {
 			t.Errorf("%v (%v)", rows, err)
 		}
-		c.as(t, access.Editor).open("/settings/credits").shows(200, "Charged today", "Charged this month").lacks("Statement", ">495<", ">500<", "+500")
+		c.as(t, access.Editor).open("/settings/credits").shows(200, "Charged today", "Charged this month").
+			lacks("Statement", ">495<", ">500<", "+500")
 		month := h.now().In(mustZone(t, "Europe/Berlin")).AddDate(0, 0, -40).Format("2006-01")
 		owner.open("/settings/credits?month="+month).shows(200, "No transactions in", "Next month")
 		owner.open("/settings/credits?month=13").shows(422, "Enter a month such as")

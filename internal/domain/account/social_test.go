@@ -138,7 +138,8 @@ func TestReconnectRestoresLostAccount(t *testing.T) {
 			t.Fatalf("lost: %t (%v)", g.Lost, err)
 		}
 		var kinds string
-		err = d.QueryRow(t.Context(), `SELECT MIN(kind) || ' ' || MAX(kind) FROM events WHERE kind LIKE 'social_account.%connected'`).Scan(&kinds)
+		err = d.QueryRow(t.Context(),
+			`SELECT MIN(kind) || ' ' || MAX(kind) FROM events WHERE kind LIKE 'social_account.%connected'`).Scan(&kinds)
 		if err != nil || kinds != "social_account.connected social_account.reconnected" {
 			t.Errorf("events: %q (%v)", kinds, err)
 		}

@@ -159,7 +159,7 @@ func (s *Service) Seats(ctx context.Context, team int64) (Seats, error) {
 	err := s.db.QueryRow(ctx,
 		`SELECT (SELECT COUNT(*) FROM memberships
 		WHERE team_id = ?), COUNT(*), COUNT(CASE WHEN i.waiting_person > 0 THEN 1 END) FROM invitations i
-		WHERE i.team_id = ? AND `+openInvitation,
+		WHERE i.team_id = ? AND `+OpenInvitation,
 		team, team, db.Micros(s.db.Now())).Scan(&out.People, &out.Invited, &out.Waiting)
 	if err != nil {
 		return out, fmt.Errorf("counting the seats of team %d: %w", team, err)

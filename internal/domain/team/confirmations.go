@@ -53,7 +53,7 @@ func (s *Service) Waiting(ctx context.Context, team int64) ([]Waiting, error) {
 		return err
 	}, `SELECT i.id, p.name, p.email, i.role, i.waiting_since, p.created_at FROM invitations i
 		JOIN people p ON p.id = i.waiting_person
-		WHERE i.team_id = ? AND i.waiting_person > 0 AND p.held_at = 0 AND `+openInvitation+` ORDER BY i.waiting_since, i.id`,
+		WHERE i.team_id = ? AND i.waiting_person > 0 AND p.held_at = 0 AND `+OpenInvitation+` ORDER BY i.waiting_since, i.id`,
 		team, db.Micros(s.db.Now()))
 	if err != nil {
 		return nil, fmt.Errorf("listing people who wait for confirmation: %w", err)
@@ -93,7 +93,7 @@ func (h Admin) pendingMember(ctx context.Context, tx *db.Tx, invitation int64) (
 	o, person := Offer{TeamID: h.team}, int64(0)
 	err := tx.QueryRow(ctx,
 		`SELECT i.id, i.email, i.role, i.waiting_person FROM invitations i
-		WHERE i.id = ? AND i.team_id = ? AND i.waiting_person > 0 AND `+openInvitation,
+		WHERE i.id = ? AND i.team_id = ? AND i.waiting_person > 0 AND `+OpenInvitation,
 		invitation, h.team, db.Micros(tx.Now())).Scan(&o.ID, &o.Email, &o.Role, &person)
 	if errors.Is(err, sql.ErrNoRows) {
 		return o, 0, apierr.Missing()
@@ -111,7 +111,7 @@ func (s *Service) confirmPendingMemberships(ctx context.Context, tx *db.Tx, pers
 		return rows.Scan(&o.ID, &o.Email, &o.Role, &o.TeamID)
 	},
 		`SELECT i.id, i.email, i.role, i.team_id FROM invitations i JOIN teams t ON t.id = i.team_id
-		WHERE i.waiting_person = ? AND t.closed_at = 0 AND `+openInvitation+` ORDER BY i.team_id, i.id`, person,
+		WHERE i.waiting_person = ? AND t.closed_at = 0 AND `+OpenInvitation+` ORDER BY i.team_id, i.id`, person,
 		db.Micros(tx.Now()))
 	if err != nil {
 		return fmt.Errorf("reading the pending memberships of a person: %w", err)

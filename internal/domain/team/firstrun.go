@@ -130,7 +130,7 @@ func (f *FirstRun) check(ctx context.Context, p Person, t Team, password string)
 	case names.ContainsURL(p.Name):
 		return names.ErrURL
 	case !names.IsEmail(p.Email):
-		return errEmail
+		return ErrEmail
 	case !names.IsValid(t.Name) || names.ContainsURL(t.Name):
 		return errTeamName
 	case !teamtime.IsZone(t.Timezone):

@@ -34,12 +34,13 @@ type Invitation struct {
 	Mailed    bool        `json:"mailed,omitempty"` // whether the link was emailed, so that only the owner of the address knows it
 }
 
+// Errors of invitations.
 var (
-	errEmail  = apierr.Invalid(apierr.Malformed, "email", "Enter a valid email address.")
-	errMember = apierr.Invalid(apierr.NotAllowedValue, "email", "This person is already in the team.")
+	ErrEmail  = apierr.Invalid(apierr.Malformed, "email", "Enter a valid email address.")
+	ErrMember = apierr.Invalid(apierr.NotAllowedValue, "email", "This person is already in the team.")
 	errRole   = apierr.Invalid(apierr.NotAllowedValue, "role",
 		"Choose admin, editor, viewer or client. A team has one owner, who can transfer ownership to a member.")
-	errSeats = apierr.New(apierr.PlanLimitReached,
+	ErrSeats = apierr.New(apierr.PlanLimitReached,
 		"The team’s plan has no seats left. Open invitations count as seats: revoke one, remove a member or change the plan.").
 		With("limit", "seats")
 	errNoSeat = apierr.New(apierr.PlanLimitReached,
@@ -70,7 +71,7 @@ func (s *Service) invite(
 ) (Invitation, string, error) {
 	i.Email = names.NormalizeEmail(i.Email)
 	if !names.IsEmail(i.Email) {
-		return i, "", errEmail
+		return i, "", ErrEmail
 	}
 	if !i.Role.Valid() || i.Role == access.Owner {
 		return i, "", errRole
@@ -136,7 +137,7 @@ func (s *Service) lockForInvitation(ctx context.Context, tx *db.Tx, by, team int
 		return fmt.Errorf("finding a member: %w", err)
 	}
 	if n > 0 {
-		return errMember
+		return ErrMember
 	}
 	return nil
 }
@@ -163,7 +164,7 @@ func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, include
 	var name string
 	var until, used, invited int64
 	err := tx.QueryRow(ctx, `SELECT t.plan, t.plan_until, (SELECT COUNT(*) FROM memberships m WHERE m.team_id = t.id),
-		(SELECT COUNT(*) FROM invitations i WHERE i.team_id = t.id AND `+openInvitation+`) FROM teams t WHERE t.id = ?`,
+		(SELECT COUNT(*) FROM invitations i WHERE i.team_id = t.id AND `+OpenInvitation+`) FROM teams t WHERE t.id = ?`,
 		db.Micros(tx.Now()), team).
 		Scan(&name, &until, &used, &invited)
 	if err != nil {
@@ -171,7 +172,7 @@ func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, include
 	}
 	limitErr := errNoSeat
 	if includeInvited {
-		used, limitErr = used+invited, errSeats
+		used, limitErr = used+invited, ErrSeats
 	}
 	if seats := s.terms.InEffect(name, db.Time(until), tx.Now()).Seats; seats != plan.Unlimited && used >= seats {
 		return limitErr
@@ -179,9 +180,9 @@ func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, include
 	return nil
 }
 
-// openInvitation is an SQL condition that selects invitations i that can be accepted at a time, which is its only
+// OpenInvitation is an SQL condition that selects invitations i that can be accepted at a time, which is its only
 // placeholder. An invitation also ends when its sender may no longer invite.
-const openInvitation = `i.accepted_at = 0 AND i.revoked_at = 0 AND i.expires_at > ? AND ` + inviterCanInvite
+const OpenInvitation = `i.accepted_at = 0 AND i.revoked_at = 0 AND i.expires_at > ? AND ` + inviterCanInvite
 
 const inviterCanInvite = `(i.invited_by = 0 OR EXISTS (SELECT 1 FROM memberships b WHERE b.team_id = i.team_id
 	AND b.person_id = i.invited_by AND b.role IN ('owner', 'admin')))`
@@ -195,7 +196,7 @@ func (s *Service) Invitations(ctx context.Context, team int64) ([]Invitation, er
 		return err
 	}, `SELECT i.id, i.email, i.role, COALESCE(p.name, ''), i.created_at, i.expires_at, i.mailed_at
 		FROM invitations i LEFT JOIN people p ON p.id = i.invited_by
-		WHERE i.team_id = ? AND i.waiting_person = 0 AND `+openInvitation+` ORDER BY i.id DESC`, team, db.Micros(s.db.Now()))
+		WHERE i.team_id = ? AND i.waiting_person = 0 AND `+OpenInvitation+` ORDER BY i.id DESC`, team, db.Micros(s.db.Now()))
 }
 
 // Revoke revokes an open invitation. by must be the owner or an admin of the team, or 0 for the operator.

@@ -141,7 +141,7 @@ func (s *Service) invitationsBy(ctx context.Context, q db.Querier, person int64)
 		return err
 	}, `SELECT i.id, i.team_id, i.email, i.role, t.name, i.created_at FROM invitations i
 		JOIN teams t ON t.id = i.team_id
-		WHERE i.invited_by = ? AND `+openInvitation+` ORDER BY i.id DESC`, person, db.Micros(s.db.Now()))
+		WHERE i.invited_by = ? AND `+OpenInvitation+` ORDER BY i.id DESC`, person, db.Micros(s.db.Now()))
 	if err != nil {
 		return nil, fmt.Errorf("reading the invitations that a person sent: %w", err)
 	}

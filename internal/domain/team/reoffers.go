@@ -21,7 +21,7 @@ var ErrChooseInvitation = apierr.New(apierr.Unauthorized, "You do not belong to 
 
 const openOffersQuery = `SELECT i.id, i.email, i.role, COALESCE(b.name, ''), t.id, t.name FROM invitations i
 	JOIN teams t ON t.id = i.team_id LEFT JOIN people b ON b.id = i.invited_by
-	WHERE i.email = ? AND t.closed_at = 0 AND i.waiting_person = 0 AND ` + openInvitation
+	WHERE i.email = ? AND t.closed_at = 0 AND i.waiting_person = 0 AND ` + OpenInvitation
 
 // OpenOffers lists the open invitations to an email address, oldest first. The caller must have verified that the
 // person owns the address.

@@ -43,7 +43,8 @@ func marked(text, query string) template.HTML {
 		if i < 0 {
 			continue
 		}
-		out.WriteString(escaped(cutBefore(text[:i], part)) + "<mark>" + escaped(text[i:i+len(part)]) + "</mark>" + escaped(text[i+len(part):]))
+		end := i + len(part)
+		out.WriteString(escaped(cutBefore(text[:i], part)) + "<mark>" + escaped(text[i:end]) + "</mark>" + escaped(text[end:]))
 		return template.HTML(out.String()) //nolint:gosec // escaped
 	}
 	return template.HTML(escaped(text)) //nolint:gosec // escaped

@@ -9,6 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/domain/team/teammembers"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/shell"
 )
@@ -85,7 +86,7 @@ func (p *Handlers) inviteAll(r *http.Request, emails []string, role access.Role)
 	first, wrong := error(nil), map[string]error{}
 	if len(emails) > 1 {
 		var err error
-		if wrong, err = p.Teams.CheckInvitations(r.Context(), here(r), emails); err != nil {
+		if wrong, err = teammembers.CheckInvitations(r.Context(), p.DB, p.Teams, here(r), emails); err != nil {
 			return out, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/plan"
 	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/domain/team/teammembers"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/shell"
 )
@@ -103,7 +104,7 @@ func (p *Handlers) fillMembers(r *http.Request, view *membersView, after int64) 
 type memberView struct {
 	fieldError
 	team.Member
-	team.MemberActivity
+	teammembers.Activity
 
 	Factors   team.Factors
 	Directory bool // people sign in only through the directory
@@ -145,7 +146,7 @@ func (p *Handlers) fillMember(r *http.Request, view *memberView) error {
 		return err
 	}
 	view.Factors = factors[view.PersonID]
-	view.MemberActivity, err = p.Teams.MemberActivity(r.Context(), here(r), view.PersonID)
+	view.Activity, err = teammembers.ActivityOf(r.Context(), p.DB, here(r), view.PersonID)
 	view.JoinedAt, view.ActiveAt = in(view.JoinedAt, zone(r)), in(view.ActiveAt, zone(r))
 	return err
 }

@@ -1,0 +1,68 @@
+// Package teammembers checks whom a team may invite, and reads when its members were active.
+package teammembers
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/domain/team/names"
+	"pressroom.example/pressroom/internal/platform/db"
+)
+
+// CheckInvitations returns an error for each address, as given, that cannot be invited: it is invalid or belongs to a member.
+// It returns plan_limit_reached if the plan has too few seats for all addresses. Service.Invite checks each again.
+func CheckInvitations(ctx context.Context, d *db.DB, s *team.Service, teamID int64, emails []string) (map[string]error, error) {
+	members, err := emailsOf(ctx, d, `SELECT p.email FROM memberships m JOIN people p ON p.id = m.person_id
+		WHERE m.team_id = ? AND p.email IN (`+db.Placeholders(len(emails))+`)`, teamID, emails)
+	if err != nil {
+		return nil, err
+	}
+	invited, err := emailsOf(ctx, d, `SELECT i.email FROM invitations i WHERE i.team_id = ? AND i.email IN (`+
+		db.Placeholders(len(emails))+`) AND `+team.OpenInvitation, teamID, emails, db.Micros(d.Now()))
+	if err != nil {
+		return nil, err
+	}
+	wrong, added := map[string]error{}, int64(0)
+	for _, email := range emails {
+		switch normal := names.NormalizeEmail(email); {
+		case !names.IsEmail(normal):
+			wrong[email] = team.ErrEmail
+		case members[normal]:
+			wrong[email] = team.ErrMember
+		case !invited[normal]:
+			added++
+		}
+	}
+	seats, err := s.Seats(ctx, teamID)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.Plan(ctx, teamID)
+	if err == nil && len(wrong) == 0 && p.Seats != plan.Unlimited && seats.Total()+added > p.Seats {
+		err = team.ErrSeats
+	}
+	return wrong, err
+}
+
+// emailsOf returns the set of email addresses that a query selects by team and addresses.
+func emailsOf(
+	ctx context.Context, d *db.DB, query string, teamID int64, emails []string, rest ...any,
+) (map[string]bool, error) {
+	args := []any{teamID}
+	for _, email := range emails {
+		args = append(args, names.NormalizeEmail(email))
+	}
+	found, err := db.All(ctx, d, func(rows *sql.Rows, email *string) error { return rows.Scan(email) }, query,
+		append(args, rest...)...)
+	if err != nil {
+		return nil, fmt.Errorf("checking addresses to invite: %w", err)
+	}
+	out := map[string]bool{}
+	for _, email := range found {
+		out[email] = true
+	}
+	return out, nil
+}
