@@ -182,7 +182,8 @@ const (
 
 // Search returns the parts with all words of a query, those with the words in their titles first.
 func (s *Site) Search(query string) ([]Result, error) {
-	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(query), "'", "’"), func(r rune) bool { return unicode.IsSpace(r) || r == '-' })
+	separates := func(r rune) bool { return unicode.IsSpace(r) || r == '-' }
+	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(query), "'", "’"), separates)
 	if len(words) == 0 {
 		return nil, nil
 	}

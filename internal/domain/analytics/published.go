@@ -148,10 +148,10 @@ func (s *Service) addOtherAccounts(ctx context.Context, team int64, accounts []i
 		if !slices.Contains(p.Platforms, o.Platform) {
 			p.Platforms = append(p.Platforms, o.Platform)
 		}
-		p.Engagement = sumKnown(p.Engagement, o.Engagement)
-		p.Counts.Views = sumKnown(p.Counts.Views, o.Counts.Views)
-		p.Counts.Likes = sumKnown(p.Counts.Likes, o.Counts.Likes)
-		p.Counts.Comments = sumKnown(p.Counts.Comments, o.Counts.Comments)
+		p.Engagement = plus(p.Engagement, o.Engagement)
+		p.Counts.Views = plus(p.Counts.Views, o.Counts.Views)
+		p.Counts.Likes = plus(p.Counts.Likes, o.Counts.Likes)
+		p.Counts.Comments = plus(p.Counts.Comments, o.Counts.Comments)
 	}
 	return nil
 }
@@ -160,18 +160,6 @@ func (s *Service) addOtherAccounts(ctx context.Context, team int64, accounts []i
 func compareKnown(a, b *int64) int {
 	zero := new(int64)
 	return cmp.Compare(*cmp.Or(a, zero), *cmp.Or(b, zero))
-}
-
-// sumKnown returns the sum of two metrics, of which nil is unknown.
-func sumKnown(a, b *int64) *int64 {
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
-	}
-	sum := *a + *b
-	return &sum
 }
 
 // addOwnPosts adds the team's posts that were published as these posts.

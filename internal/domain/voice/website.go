@@ -25,7 +25,7 @@ const (
 	pageTimeout = 10 * time.Second
 )
 
-// errors of websites
+// Errors of reading a web page.
 var (
 	errPageAddress = apierr.Invalid(apierr.NotAllowedValue, "website",
 		"Enter the public address of a web page that begins with https://, such as https://example.com.")
