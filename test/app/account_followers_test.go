@@ -33,7 +33,7 @@ func TestFollowerGain(t *testing.T) {
 				c.account, day.Format(time.DateOnly), followers, day.UnixMicro())
 		}
 		day := func(ago int) string { return now.AddDate(0, 0, -ago).Format(time.DateOnly) }
-		since := "since " + now.AddDate(0, 0, -29).Format("2 Jan 2006")
+		since := "since " + now.AddDate(0, 0, -29).Format("2 Jan")
 		for _, period := range []struct {
 			first, last     int // days ago
 			followers, gain int

@@ -34,7 +34,7 @@ func TestAccounts(t *testing.T) {
 		b.open(fmt.Sprint("/accounts/", c.account)).shows(http.StatusNotFound)
 		page.form("Disconnect").press().shows(http.StatusNotFound)
 
-		sign := b.open("/accounts").form("Bluesky").press()
+		sign := b.open("/accounts").form("Bluesky Profiles").press()
 		sign.shows(http.StatusOK, "Connect Bluesky", "App password").form("Connect").
 			fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).fill("password", "open-sesame-1234").press().
 			shows(http.StatusOK, "You can publish to it").lacks("renewed")
@@ -47,10 +47,10 @@ func TestConnectWays(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
-		b.open("/accounts").form("Instagram").press().
+		b.open("/accounts").form("Instagram Professional accounts").press().
 			shows(http.StatusOK, "Connect an Instagram account so that", "need no Facebook Page", "belong to a Facebook Page",
 				"You sign in there and choose").lacks("You sign in to Instagram")
-		b.open("/accounts").form("TikTok").press().shows(http.StatusOK, "Connect a TikTok account", "You sign in to TikTok").
+		b.open("/accounts").form("TikTok Personal and creator accounts").press().shows(http.StatusOK, "Connect a TikTok account", "You sign in to TikTok").
 			lacks("Facebook Page")
 		b.open("/accounts").follow("Help").shows(http.StatusOK, "Using the app")
 	})
@@ -61,7 +61,7 @@ func TestConnectAgain(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
-		done := b.open("/accounts").form("Bluesky").press().form("Connect").
+		done := b.open("/accounts").form("Bluesky Profiles").press().form("Connect").
 			fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).fill("password", "open-sesame-1234").press().
 			shows(http.StatusOK, "Connection renewed", "was already connected. Its connection is renewed")
 		done.follow("Account analytics").shows(http.StatusOK, c.handle(), "Performance")

@@ -138,7 +138,7 @@ func TestPublishAndDuplicate(t *testing.T) {
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "Open from eight", c.apiTime(48*time.Hour))
 		p := b.open("/posts/"+id).shows(200, "Planned for", "Schedule for")
-		confirm := p.follow("Publish now…").shows(200, "The post is published immediately", "Bluesky: harbour")
+		confirm := p.follow("Publish now…").shows(200, "This publishes right away", "Bluesky: harbour")
 		form := confirm.form("Publish to 1 account")
 		form.press().shows(200, "Publishing has started.")
 		form.press().shows(200) // a second submit has no effect

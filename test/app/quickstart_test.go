@@ -99,7 +99,7 @@ func TestQuickstartConnectsBluesky(t *testing.T) {
 	b := h.browser(t)
 	b.open("/sign-in").form("Sign in").fill("email", greeting.Owner.Email).
 		fill("password", greeting.Owner.Password).press().shows(http.StatusOK)
-	page := b.open("/accounts").form("Bluesky").press().
+	page := b.open("/accounts").form("Bluesky Profiles").press().
 		shows(http.StatusOK, "sandbox").contains(`value="` + greeting.SandboxURL + `/bluesky"`)
 	shown := signInShown.FindStringSubmatch(page.source)
 	if shown == nil {
@@ -112,7 +112,7 @@ func TestQuickstartConnectsBluesky(t *testing.T) {
 // Outside the quickstart, the page names Bluesky's server and no sandbox.
 func TestConnectBlueskyHasNoSandbox(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
-		h.crew(t).as(t, access.Owner).open("/accounts").form("Bluesky").press().
+		h.crew(t).as(t, access.Owner).open("/accounts").form("Bluesky Profiles").press().
 			shows(http.StatusOK, "Where to get an app password").
 			contains(`value="https://bsky.social"`).lacks("sandbox")
 	})
