@@ -99,3 +99,30 @@ func (p *page) table() string {
 	_, table, _ := strings.Cut(p.source, `id="posts"`)
 	return table
 }
+
+// The hours of the week are compared in the period, or in the 90 days until its end if the period is shorter.
+func TestHeatMapPeriod(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Viewer)
+		now := h.now().In(must.Get(time.LoadLocation(c.team.Timezone))(t))
+		c.addFigures(t, now, 1)
+		for week := range 30 {
+			day := now.AddDate(0, 0, -3-7*week)
+			for hour := range 6 {
+				at := time.Date(day.Year(), day.Month(), day.Day(), 8+hour, 0, 0, 0, now.Location())
+				c.change(t, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, likes, comments, collected_at)
+					VALUES (?, ?, ?, 'text', '', '', ?, 1, 1)`, c.account, fmt.Sprint("h", week, hour), at.UnixMicro(), 10+hour)
+			}
+		}
+		const extended = "Always at least 90 days"
+		b.open("/analytics").shows(http.StatusOK, "Last 90 days", extended, "Based on 78 posts")
+		b.open("/analytics?days=90").shows(http.StatusOK, "Last 90 days", "Based on 78 posts").lacks(extended)
+		b.open("/analytics?days=365").shows(http.StatusOK, "Last 365 days", "Based on 180 posts").lacks(extended)
+		day := func(ago int) string { return now.AddDate(0, 0, -ago).Format(time.DateOnly) }
+		b.open("/analytics?"+url.Values{"from": {day(180)}, "to": {day(150)}}.Encode()).
+			shows(http.StatusOK, extended, "Based on 54 posts").lacks("Last 90 days")
+		b.open("/analytics?"+url.Values{"from": {day(180)}, "to": {day(10)}}.Encode()).
+			shows(http.StatusOK, "Based on 150 posts").lacks(extended)
+	})
+}

@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	timesDays   = 90 // days whose posts are compared
-	leastInHour = 2  // posts that an hour needs for a color
-	heatLevels  = 5
-	heatMorning = 6 // the first hour shown if no post is earlier
+	leastTimesDays = 90 // days whose posts are compared at least: shorter periods have too few posts
+	leastInHour    = 2  // posts that an hour needs for a color
+	heatLevels     = 5
+	heatMorning    = 6 // the first hour shown if no post is earlier
 )
 
 // mediansByHour returns the sorted medians of the hours with enough posts.

@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -35,6 +36,7 @@ type overviewView struct {
 	Now, Past         analytics.Week
 	Best              []analytics.TopPost
 	Times             analytics.PostingTimes
+	Compared          period // the days of Times
 	Writer            bool
 }
 
@@ -72,21 +74,39 @@ func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 	for i, a := range out.Accounts {
 		ids[i] = a.ID
 	}
-	posts, err := p.insight.ListPostMetrics(ctx, v.Team.ID, ids, out.Plot.past, out.Period.End())
-	if err != nil {
+	if err := p.comparePosts(ctx, v.Team.ID, ids, &out); err != nil {
 		return out, err
 	}
-	out.Plot.add(out.Accounts, posts)
 	if out.Best, err = p.insight.TopPosts(ctx, v.Team.ID, ids, out.Plot.from, out.Period.End(), bestPosts); err != nil {
 		return out, err
 	}
 	for i := range out.Best {
 		out.Best[i].At = out.Best[i].At.In(zone)
 	}
-	now := p.DB.Now().In(zone)
-	recent, err := p.insight.ListPostMetrics(ctx, v.Team.ID, ids, now.AddDate(0, 0, -timesDays), now)
-	out.Times = analytics.ComparePostingTimes(recent, now)
-	return out, err
+	return out, nil
+}
+
+// comparePosts reads the posts of the accounts once for the chart and for the hours of the week.
+func (p *Handlers) comparePosts(ctx context.Context, team int64, accounts []int64, out *overviewView) error {
+	out.Compared = out.Period.atLeast(leastTimesDays)
+	past, from := out.Plot.past, out.Compared.Start()
+	first := past
+	if from.Before(first) {
+		first = from
+	}
+	posts, err := p.insight.ListPostMetrics(ctx, team, accounts, first, out.Period.End())
+	out.Plot.add(out.Accounts, since(posts, past))
+	out.Times = analytics.ComparePostingTimes(since(posts, from), p.DB.Now().In(from.Location()))
+	return err
+}
+
+// since returns the posts since a time. They are sorted, the newest first.
+func since(posts []analytics.PostMetrics, from time.Time) []analytics.PostMetrics {
+	older := slices.IndexFunc(posts, func(p analytics.PostMetrics) bool { return p.At.Before(from) })
+	if older < 0 {
+		return posts
+	}
+	return posts[:older]
 }
 
 // chooseAccounts keeps the accounts of a network, or all accounts if none is of that network, and sums them up.

@@ -61,6 +61,12 @@ func (p *Handlers) periodOf(r *http.Request, zone *time.Location, name string, o
 // IsRange reports whether the page shows any chosen days.
 func (p period) IsRange() bool { return p.From+p.To != "" && p.Invalid == "" }
 
+// atLeast returns the period, extended into the past to a number of days if it is shorter.
+func (p period) atLeast(days int) period {
+	p.Days = max(p.Days, days)
+	return p
+}
+
 // IsOpen reports whether the form of the days must be open.
 func (p period) IsOpen() bool { return p.Invalid != "" }
 
