@@ -94,10 +94,7 @@ var names = regexp.MustCompile(`Monday|Mon|January|Jan`)
 
 // Format returns a time in a layout of the language.
 func (l *Language) Format(at time.Time, layout Layout) string {
-	own, ok := l.format.layouts[layout]
-	if !ok {
-		own = string(layout)
-	}
+	own := l.Layout(layout)
 	if l.format.months == nil {
 		return at.Format(own)
 	}
@@ -138,6 +135,35 @@ func (l *Language) Days(from, to time.Time) string {
 		return l.Format(from, "January 2") + " – " + l.Format(to, "2, 2006")
 	}
 	return l.Format(from, DayNumber) + " – " + l.Format(to, LongDay)
+}
+
+// DayList returns days in order, each month once: 5, 12, 19 Dec · 2 Jan.
+func (l *Language) DayList(days []time.Time) string {
+	var out strings.Builder
+	for i, day := range days {
+		begins := i == 0 || day.Month() != days[i-1].Month() || day.Year() != days[i-1].Year()
+		ends := i == len(days)-1 || day.Month() != days[i+1].Month() || day.Year() != days[i+1].Year()
+		switch {
+		case begins && i > 0:
+			out.WriteString(" · ")
+		case i > 0:
+			out.WriteString(", ")
+		}
+		layout := DayNumber
+		if l == American && begins || l != American && ends {
+			layout = ShortDay
+		}
+		out.WriteString(l.Format(day, layout))
+	}
+	return out.String()
+}
+
+// Layout returns the language's own layout of a date, with the names of package time.
+func (l *Language) Layout(layout Layout) string {
+	if own, ok := l.format.layouts[layout]; ok {
+		return own
+	}
+	return string(layout)
 }
 
 // Count returns a number, rounded to a whole one, with thousands separators, or a dash if it is missing.

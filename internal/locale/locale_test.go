@@ -16,6 +16,7 @@ import (
 func TestFormat(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 27, 14, 30, 0, 0, time.UTC)
+	weekly := []time.Time{at.AddDate(0, 0, 14), at.AddDate(0, 0, 21), at.AddDate(0, 0, 28), at.AddDate(0, 0, 35)}
 	var missing *int64
 	en, de := locale.English, locale.German
 	for _, c := range [][3]string{
@@ -28,6 +29,12 @@ func TestFormat(t *testing.T) {
 		{"days", en.Days(at, at.AddDate(0, 0, 2)), "27 – 29 November 2026"},
 		{"German days", de.Days(at, at.AddDate(0, 0, 2)), "27. – 29. November 2026"},
 		{"American days", locale.American.Days(at, at.AddDate(0, 0, 2)), "November 27 – 29, 2026"},
+		{"day list", en.DayList(weekly), "11, 18, 25 Dec · 1 Jan"},
+		{"American day list", locale.American.DayList(weekly), "Dec 11, 18, 25 · Jan 1"},
+		{"German day list", de.DayList(weekly), "11., 18., 25. Dez. · 1. Jan."},
+		{"one day", en.DayList(weekly[:1]), "11 Dec"},
+		{"German layout", de.Layout(locale.ShortTime), "Mon, 2. January, 15:04"},
+		{"layout", en.Layout(locale.ShortTime), string(locale.ShortTime)},
 		{"American month", locale.American.Format(at, locale.Month), "November 2026"},
 		{"count", en.Count(1234567), "1,234,567"}, {"German count", de.Count(-1234567), "−1.234.567"},
 		{"rounded", en.Count(1.5), "2"}, {"missing", de.Count(missing), "–"},
