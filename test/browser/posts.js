@@ -19,6 +19,7 @@ run(async (browser) => {
   assert.equal(await page.evaluate(() => document.activeElement.id), 'to');
   await look(page, 'posts-none');
   await searchAgain(page);
+  await showNewTimes(browser, page);
 
   await page.getByRole('link', { name: 'Calendar' }).first().click();
   await page.getByText('Upcoming').first().waitFor({ state: 'attached' });
@@ -74,6 +75,27 @@ async function searchAgain(page) {
   await ended;
   await page.waitForURL('**/posts?*q=second*');
   await page.unrouteAll();
+}
+
+// showNewTimes shows the new times of rescheduled posts as the server writes times in each language.
+async function showNewTimes(browser, signedIn) {
+  for (const [locale, reschedule, time] of [
+    ['en-GB', 'Reschedule…', /^\w{3} \d+ \w{3}, \d\d:\d\d → Fri 28 Mar, 09:05$/],
+    ['en-US', 'Reschedule…', /^\w{3}, \w{3} \d+, \d+:\d\d [AP]M → Fri, Mar 28, 9:05 AM$/],
+    ['de-DE', 'Neu planen …', /^\w\w\., \d+\. \S+, \d\d:\d\d → Fr\., 28\. März, 09:05$/],
+  ]) {
+    const page = await open(browser, { locale });
+    await page.context().addCookies(await signedIn.context().cookies());
+    await page.goto('/posts?status=scheduled');
+    await page.locator('[name=post]').first().check();
+    await page.getByRole('button', { name: reschedule }).click();
+    await page.locator('#reschedule input[type=date]').fill('2031-03-28');
+    await page.locator('#reschedule input[type=time]').fill('09:05');
+    const move = page.locator('[data-moves] li').first();
+    await move.waitFor();
+    assert.match(await move.textContent(), time);
+    await page.context().close();
+  }
 }
 
 // watchPublishing watches a slow post until it is published, without reloading the page.

@@ -42,7 +42,7 @@ func inLanguage(l *locale.Language) template.FuncMap {
 		"moment":        func(m teamtime.Moment) template.HTML { return shell.WhenIn(l, &m) },
 		"date":          layout(locale.Date), "shortTime": layout(locale.ShortTime), "weekday": layout(locale.Weekday),
 		"shortWeekday": layout(locale.ShortWeekday), "monthName": layout(locale.ShortName),
-		"weekdayDate": layout(locale.WeekdayDate),
+		"weekdayDate": layout(locale.WeekdayDate), "shortTimeLayout": func() string { return l.Layout(locale.ShortTime) },
 	}
 }
 

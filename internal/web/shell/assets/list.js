@@ -71,10 +71,16 @@ function count() {
 
 const day = 24 * 60 * 60e3;
 
-// moment returns a local time, given as UTC, in the person's language.
-function moment(at) {
-  const lang = document.documentElement.lang === 'en' ? 'en-GB' : document.documentElement.lang;
-  return at.toLocaleString(lang, { weekday: 'short', day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit', timeZone: 'UTC' });
+// moment returns a local time, given as UTC, in a layout of the server, such as "Mon, 2. January, 15:04".
+function moment(at, layout) {
+  const noon = layout.includes('PM');
+  const texts = new Intl.DateTimeFormat(document.documentElement.lang, {
+    weekday: 'short', day: 'numeric', month: layout.includes('January') ? 'long' : 'short', timeZone: 'UTC',
+    hour: noon ? 'numeric' : '2-digit', minute: '2-digit', hourCycle: noon ? 'h12' : 'h23',
+  }).formatToParts(at);
+  const text = (type) => texts.find((part) => part.type === type).value;
+  const types = { Mon: 'weekday', January: 'month', Jan: 'month', 2: 'day', 15: 'hour', 3: 'hour', '04': 'minute', PM: 'dayPeriod' };
+  return layout.replace(/Mon|January|Jan|15|04|PM|2|3/g, (name) => text(types[name]));
 }
 
 // showMoves shows the old and the new time of each selected post.
@@ -90,8 +96,8 @@ function showMoves() {
       : new Date(`${date.value || text.slice(0, 10)}T${time.value || text.slice(11, 16)}Z`);
     const item = document.createElement('li');
     const strong = document.createElement('b');
-    strong.textContent = Number.isNaN(to.getTime()) ? '' : moment(to);
-    item.append(`${moment(from)} → `, strong);
+    strong.textContent = Number.isNaN(to.getTime()) ? '' : moment(to, list.dataset.moves);
+    item.append(`${moment(from, list.dataset.moves)} → `, strong);
     return item;
   });
   list.hidden = items.length === 0 || !(shift ? days.value : date.value || time.value);
