@@ -188,7 +188,7 @@ func isSecretPage(path string) bool { return strings.HasSuffix(path, "/secret") 
 // volatileTables matches the tables that background jobs and sign-ins write to.
 var volatileTables = regexp.MustCompile(
 	`^(hold|river_|goose_|sqlite_|sessions$|free_calls$|account_|` +
-		`hashtag_(offsets|grams|posts|links|versions)$|hashtags$|instagram_|standings$|nodes$)`)
+		`hashtag_(offsets|grams|posts|links|versions)$|hashtags$|instagram_|cluster_stats$|nodes$)`)
 
 func (m *accessTest) readTables() {
 	m.isTeamTable = map[string]bool{}

@@ -217,8 +217,8 @@ func removeMedia(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	for _, f := range files {
 		if f.deleted == 0 { // Otherwise the file no longer exists.
 			_, err := tx.Exec(ctx,
-				`INSERT INTO media_pending (blob, doomed, created_at) VALUES (?, 1, ?) ON CONFLICT (blob) DO UPDATE
-		SET doomed = 1`, f.blob, db.Micros(tx.Now()))
+				`INSERT INTO media_pending (blob, deleting, created_at) VALUES (?, 1, ?) ON CONFLICT (blob) DO UPDATE
+		SET deleting = 1`, f.blob, db.Micros(tx.Now()))
 			if err != nil {
 				return 0, fmt.Errorf("marking the file of media %d: %w", f.id, err)
 			}
@@ -236,7 +236,7 @@ func removeMedia(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 // dropDerived deletes the records of files that were derived from an item. The sweep of the library deletes the files.
 func dropDerived(ctx context.Context, tx *db.Tx, item int64) error {
 	_, err := tx.Exec(ctx,
-		`INSERT INTO media_pending (blob, doomed, created_at) SELECT blob, 1, ? FROM media_derived
+		`INSERT INTO media_pending (blob, deleting, created_at) SELECT blob, 1, ? FROM media_derived
 		WHERE media_id = ? AND blob <> ''`, db.Micros(tx.Now()), item)
 	if err != nil {
 		return fmt.Errorf("marking the derived files of media %d: %w", item, err)

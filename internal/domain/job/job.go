@@ -98,7 +98,7 @@ func (s *Store) Start(ctx context.Context, tx *db.Tx, p Params) (Record, error) 
 	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), p.TeamID).Scan(&id); err != nil {
 		return Record{}, fmt.Errorf("locking the team: %w", err)
 	}
-	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM jobs WHERE team_id = ? AND has_place = 1 AND finished_at = 0`,
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM jobs WHERE team_id = ? AND is_counted = 1 AND finished_at = 0`,
 		p.TeamID).Scan(&open); err != nil {
 		return Record{}, fmt.Errorf("counting unfinished jobs: %w", err)
 	}
@@ -118,7 +118,7 @@ func create(ctx context.Context, tx *db.Tx, p Params, counted int) (Record, erro
 		State: Pending, Subject: p.Subject,
 		Total: int64(p.Total), CreatedAt: tx.Now(), Reservation: p.Reservation}
 	_, err := tx.Exec(ctx, `INSERT INTO jobs (id, team_id, type, state, subject, total, created_at, reservation_id,
-		has_place, trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		is_counted, trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, r.TeamID, string(r.Type), string(r.State), r.Subject, r.Total, db.Micros(r.CreatedAt), r.Reservation,
 		counted, tracing.Link(ctx))
 	if err != nil {

@@ -164,7 +164,7 @@ func (s *Service) deleteRow(ctx context.Context, tx *db.Tx, call operation.Call,
 	for _, step := range []step{
 		row,
 		{`UPDATE storage SET used_bytes = used_bytes - ? WHERE team_id = ?`, []any{i.Size, call.TeamID}},
-		{`INSERT INTO media_pending (blob, doomed, created_at) VALUES (?, 1, ?)`, []any{i.Blob, db.Micros(tx.Now())}},
+		{`INSERT INTO media_pending (blob, deleting, created_at) VALUES (?, 1, ?)`, []any{i.Blob, db.Micros(tx.Now())}},
 	} {
 		if _, err := tx.Exec(ctx, step.statement, step.args...); err != nil {
 			return fmt.Errorf("deleting a media item: %w", err)

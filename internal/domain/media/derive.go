@@ -247,10 +247,10 @@ func findDerived(ctx context.Context, q db.Querier, i Item, variant string) (der
 
 // dropDerived deletes the derived files that match a condition and queues their bytes for the sweep.
 func dropDerived(ctx context.Context, tx *db.Tx, condition string, args ...any) error {
-	doomed := append([]any{db.Micros(tx.Now())}, args...)
+	marked := append([]any{db.Micros(tx.Now())}, args...)
 	if _, err := tx.Exec(ctx,
-		`INSERT INTO media_pending (blob, doomed, created_at) SELECT blob, 1, ? FROM media_derived
-		WHERE blob <> '' AND `+condition, doomed...); err != nil {
+		`INSERT INTO media_pending (blob, deleting, created_at) SELECT blob, 1, ? FROM media_derived
+		WHERE blob <> '' AND `+condition, marked...); err != nil {
 		return fmt.Errorf("dooming derived files: %w", err)
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM media_derived WHERE `+condition, args...); err != nil {

@@ -317,7 +317,7 @@ func (s *Service) requireStorage(ctx context.Context, tx *db.Tx, used, size int6
 
 // confirmBytes marks stored bytes as owned by an item.
 func confirmBytes(ctx context.Context, tx *db.Tx, key string) error {
-	n, err := tx.Exec(ctx, `DELETE FROM media_pending WHERE blob = ? AND doomed = 0`, key)
+	n, err := tx.Exec(ctx, `DELETE FROM media_pending WHERE blob = ? AND deleting = 0`, key)
 	if err == nil && n == 0 {
 		err = errors.New("the sweep deleted the bytes before their item was written")
 	}

@@ -21,7 +21,7 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	keys, err := db.All(ctx, s.db, func(rows *sql.Rows, key *string) error { return rows.Scan(key) },
-		`SELECT blob FROM media_pending WHERE created_at < ? OR doomed = 1 ORDER BY created_at LIMIT ?`,
+		`SELECT blob FROM media_pending WHERE created_at < ? OR deleting = 1 ORDER BY created_at LIMIT ?`,
 		db.Micros(s.db.Now().Add(-Grace)), sweepBatch)
 	if err != nil {
 		return 0, fmt.Errorf("finding bytes without an item: %w", err)
@@ -48,16 +48,16 @@ func (s *Service) postpone(ctx context.Context, key string) error {
 
 // deleteOrphan deletes bytes without an item. They are marked first, so that no item can reference them any more.
 func (s *Service) deleteOrphan(ctx context.Context, key string) error {
-	var doomed int64
+	var marked int64
 	err := s.db.InTx(ctx, "media.doom", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		doomed, err = tx.Exec(ctx, `UPDATE media_pending SET doomed = 1 WHERE blob = ?`, key)
+		marked, err = tx.Exec(ctx, `UPDATE media_pending SET deleting = 1 WHERE blob = ?`, key)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("dooming bytes without an item: %w", err)
 	}
-	if doomed == 0 {
+	if marked == 0 {
 		return nil // they have an item by now, or were deleted
 	}
 	for _, blob := range []string{key, key + thumbnailEnding} {
@@ -66,7 +66,7 @@ func (s *Service) deleteOrphan(ctx context.Context, key string) error {
 		}
 	}
 	err = s.db.InTx(ctx, "media.forget", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `DELETE FROM media_pending WHERE blob = ? AND doomed = 1`, key)
+		_, err := tx.Exec(ctx, `DELETE FROM media_pending WHERE blob = ? AND deleting = 1`, key)
 		return err
 	})
 	if err != nil {

@@ -125,7 +125,7 @@ func (s *Service) measure(ctx context.Context, m Measure) error {
 		return fmt.Errorf("encoding the measurement of %s: %w", m.Name, err)
 	}
 	return s.db.InTx(ctx, "standing.measured", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE standings SET measured_at = ?, figures = ? WHERE name = ? AND measured_at < ?`,
+		_, err := tx.Exec(ctx, `UPDATE cluster_stats SET measured_at = ?, figures = ? WHERE name = ? AND measured_at < ?`,
 			db.Micros(at), string(text), m.Name, db.Micros(at))
 		if err != nil {
 			return fmt.Errorf("storing the measurement of %s: %w", m.Name, err)
@@ -137,7 +137,7 @@ func (s *Service) measure(ctx context.Context, m Measure) error {
 // claim reports whether the measure is due and this node is to take it. It writes only if the measure is due.
 func (s *Service) claim(ctx context.Context, m Measure) (bool, error) {
 	var due int64
-	err := s.db.QueryRow(ctx, `SELECT due_at FROM standings WHERE name = ?`, m.Name).Scan(&due)
+	err := s.db.QueryRow(ctx, `SELECT due_at FROM cluster_stats WHERE name = ?`, m.Name).Scan(&due)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return false, fmt.Errorf("checking whether %s is due: %w", m.Name, err)
 	}
@@ -147,8 +147,8 @@ func (s *Service) claim(ctx context.Context, m Measure) (bool, error) {
 	var taken int64
 	err = s.db.InTx(ctx, "standing.turn", func(ctx context.Context, tx *db.Tx) error {
 		now := tx.Now()
-		taken, err = tx.Exec(ctx, `INSERT INTO standings (name, due_at) VALUES (?, ?)
-			ON CONFLICT (name) DO UPDATE SET due_at = excluded.due_at WHERE standings.due_at <= ?`,
+		taken, err = tx.Exec(ctx, `INSERT INTO cluster_stats (name, due_at) VALUES (?, ?)
+			ON CONFLICT (name) DO UPDATE SET due_at = excluded.due_at WHERE cluster_stats.due_at <= ?`,
 			m.Name, db.Micros(now.Add(m.Every)), db.Micros(now))
 		return err
 	})
@@ -162,7 +162,7 @@ func (s *Service) read(ctx context.Context, name string) (Measurement, error) {
 	out := Measurement{Name: name}
 	var at int64
 	var text string
-	err := s.db.QueryRow(ctx, `SELECT measured_at, figures FROM standings WHERE name = ?`, name).Scan(&at, &text)
+	err := s.db.QueryRow(ctx, `SELECT measured_at, figures FROM cluster_stats WHERE name = ?`, name).Scan(&at, &text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, nil
 	}

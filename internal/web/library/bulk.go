@@ -166,16 +166,16 @@ func (p *Handlers) deleteOne(req itemRequest, out *result) error {
 
 // deletion asks for confirmation before files are deleted.
 type deletion struct {
-	Files    []doomed
-	Blocked  []doomed // files of posts that are being published
-	Ahead    bool     // unpublished posts use some of the files
-	Size     int64    // bytes
+	Files    []deletedFile
+	Blocked  []deletedFile // files of posts that are being published
+	Ahead    bool          // unpublished posts use some of the files
+	Size     int64         // bytes
 	Back, To string
 	Wrong    shell.FormError
 }
 
-// doomed is a file that is to be deleted, with the posts that use it.
-type doomed struct {
+// deletedFile is a file that is to be deleted, with the posts that use it.
+type deletedFile struct {
 	gallery.Item
 
 	Uses []media.Use
@@ -198,11 +198,11 @@ func (p *Handlers) deletionOf(r *http.Request, ids []int64) (deletion, error) {
 		case err != nil:
 			return v, err
 		case len(uses) > 0 && uses[0].Kind == media.UseSending:
-			v.Blocked = append(v.Blocked, doomed{i, uses})
+			v.Blocked = append(v.Blocked, deletedFile{i, uses})
 			continue
 		}
 		v.Ahead = v.Ahead || len(uses) > 0 && uses[0].Kind == media.UseScheduled
-		v.Files, v.Size = append(v.Files, doomed{i, uses}), v.Size+i.Size
+		v.Files, v.Size = append(v.Files, deletedFile{i, uses}), v.Size+i.Size
 	}
 	return v, nil
 }

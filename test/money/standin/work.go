@@ -92,7 +92,7 @@ func (s *Service) sweep(ctx context.Context) error {
 		return nil
 	}
 	ids, err := db.All(ctx, s.parts.DB, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
-		`SELECT id FROM jobs WHERE has_place = 1 AND finished_at = 0 AND type = ? ORDER BY created_at LIMIT 100`, string(searchType))
+		`SELECT id FROM jobs WHERE is_counted = 1 AND finished_at = 0 AND type = ? ORDER BY created_at LIMIT 100`, string(searchType))
 	if err != nil || len(ids) == 0 {
 		return err
 	}

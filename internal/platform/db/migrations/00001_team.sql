@@ -19,7 +19,11 @@ CREATE TABLE people (
     -- 1 if the operator made the account. Its first team needs no confirmation.
     made_by_operator BIGINT NOT NULL DEFAULT 0,
     -- Since when browsers are remembered for a person: the first one is not reported as new. 0 for not yet.
-    browsers_since   BIGINT NOT NULL DEFAULT 0
+    browsers_since   BIGINT NOT NULL DEFAULT 0,
+    -- The time zone in which a person sees and enters times, or '' for that of the team.
+    timezone         TEXT NOT NULL DEFAULT '',
+    -- The language of a person's pages (BCP 47), or '' for that of the browser.
+    language         TEXT NOT NULL DEFAULT ''
 );
 CREATE UNIQUE INDEX people_by_passkey_handle ON people (passkey_handle);
 
@@ -41,7 +45,9 @@ CREATE TABLE teams (
     own_daily_credits BIGINT,
     -- Whether members need a second factor to open the team's pages.
     second_factor     BIGINT NOT NULL DEFAULT 0,
-    keep_originals    BIGINT NOT NULL DEFAULT 0
+    keep_originals    BIGINT NOT NULL DEFAULT 0,
+    -- Options for networks that apply to posts without their own, as JSON; empty for none. A person sets them.
+    post_options      TEXT NOT NULL DEFAULT ''
 );
 
 CREATE TABLE memberships (

@@ -14,6 +14,14 @@ CREATE TABLE events (
 CREATE INDEX events_of_team ON events (team_id, id);
 -- One kind of event of a team, the newest first.
 CREATE INDEX events_of_kind ON events (team_id, kind, id);
+-- When a post was scheduled and unscheduled, for its history.
+CREATE INDEX events_of_scheduling ON events (team_id, subject, id) WHERE kind IN ('post.scheduled', 'post.cancelled');
+-- The filters of the operator's audit log.
+CREATE INDEX events_by_kind ON events (kind, id);
+CREATE INDEX events_by_person ON events (person_id, id) WHERE person_id > 0;
+CREATE INDEX events_by_subject ON events (subject, id);
+-- The days of the operator's audit log.
+CREATE INDEX events_by_time ON events (at, id);
 {{if .Postgres}}
 -- +goose StatementBegin
 CREATE FUNCTION events_are_kept() RETURNS trigger AS $$

@@ -12,7 +12,7 @@ CREATE TABLE jobs (
     finished_at    BIGINT NOT NULL DEFAULT 0,
     reservation_id BIGINT NOT NULL DEFAULT 0,
     -- 1 if the job counts against the limit of jobs in flight
-    has_place      BIGINT NOT NULL DEFAULT 0,
+    is_counted     BIGINT NOT NULL DEFAULT 0,
     -- The lease of the node that works on the job, and when the job is due again.
     owner          TEXT NOT NULL DEFAULT '',
     epoch          BIGINT NOT NULL DEFAULT 0,
@@ -22,7 +22,7 @@ CREATE TABLE jobs (
     trace          TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX jobs_by_end ON jobs (finished_at);
-CREATE INDEX jobs_in_flight ON jobs (team_id) WHERE has_place = 1 AND finished_at = 0;
+CREATE INDEX jobs_in_flight ON jobs (team_id) WHERE is_counted = 1 AND finished_at = 0;
 CREATE INDEX jobs_of_reservation ON jobs (reservation_id) WHERE reservation_id > 0;
 CREATE INDEX jobs_to_wake ON jobs (wake_at) WHERE wake_at > 0;
 CREATE INDEX jobs_open ON jobs (type, state, created_at) WHERE finished_at = 0;

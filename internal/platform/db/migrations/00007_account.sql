@@ -82,7 +82,18 @@ CREATE TABLE network_deletions (
 );
 CREATE INDEX network_deletions_by_age ON network_deletions (asked_at);
 CREATE UNIQUE INDEX network_deletions_by_request ON network_deletions (request) WHERE request <> '';
+
+-- The profile pictures of accounts, as thumbnails of a few kilobytes. They are deleted with what else was collected.
+CREATE TABLE account_pictures (
+    account_id BIGINT PRIMARY KEY REFERENCES social_accounts (id) ON DELETE CASCADE,
+    source     {{.Bytes}} NOT NULL, -- SHA-256 of the URL at the network
+    type       TEXT NOT NULL, -- MIME
+    image      {{.Bytes}} NOT NULL,
+    fetched_at BIGINT NOT NULL
+);
+
 -- +goose Down
+DROP TABLE account_pictures;
 DROP TABLE network_deletions;
 DROP TABLE grant_revocations;
 DROP TABLE connect_links;

@@ -45,11 +45,13 @@ CREATE INDEX media_of_kind ON media (team_id, kind, id);
 CREATE INDEX media_of_thumbnail ON media (thumbnail) WHERE thumbnail <> '';
 CREATE INDEX media_found ON media (team_id, id, deleted_at, kind, folder_id, search);
 CREATE INDEX media_original ON media (team_id, original_sha256) WHERE original_sha256 IS NOT NULL;
+-- Images without alternative text.
+CREATE INDEX media_undescribed ON media (team_id, kind, alt, id) WHERE kind = 'image' AND alt = '' AND deleted_at = 0;
 -- Blobs that are being added: inserted before the bytes are stored, deleted by the transaction that adds the item. Rows that
--- remain belong to interrupted uploads; doomed ones are being deleted.
+-- remain belong to interrupted uploads; marked ones are being deleted.
 CREATE TABLE media_pending (
     blob       {{.ID}} PRIMARY KEY,
-    doomed     BIGINT NOT NULL DEFAULT 0,
+    deleting   BIGINT NOT NULL DEFAULT 0,
     created_at BIGINT NOT NULL
 );
 CREATE INDEX media_pending_by_age ON media_pending (created_at);
@@ -135,6 +137,8 @@ CREATE TABLE media_downloads (
     fetched     BIGINT NOT NULL DEFAULT 0, -- whether the source has answered
     next_cursor TEXT NOT NULL DEFAULT '' -- the source's own
 );
+-- Finds the downloaded files of a profile, for the thumbnails in its report.
+CREATE INDEX media_downloads_of_profile ON media_downloads (team_id, platform, username);
 
 CREATE TABLE media_download_items (
     job_id   {{.ID}} NOT NULL REFERENCES media_downloads (job_id) ON DELETE CASCADE,

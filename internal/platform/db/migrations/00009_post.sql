@@ -53,7 +53,17 @@ CREATE TABLE posts (
     approval_round BIGINT NOT NULL DEFAULT 0,
     approval_links BIGINT NOT NULL DEFAULT 0,
     approval_sent  BIGINT NOT NULL DEFAULT 1,
-    skipped        BIGINT NOT NULL DEFAULT 0
+    skipped        BIGINT NOT NULL DEFAULT 0,
+    -- What a person chose for single networks, such as who can see a post on TikTok.
+    options        TEXT NOT NULL DEFAULT '', -- JSON; empty for none
+    -- What a draft written in the app may have besides a time: a day alone, and the form that made it.
+    planned_day    TEXT NOT NULL DEFAULT '', -- as 2026-03-29, in the team's zone
+    form           TEXT NOT NULL DEFAULT '', -- a form sent twice makes one draft
+    -- The post whose failed accounts a post takes over with an edited text; empty for none. If that post replaced another
+    -- itself, both name the first one.
+    replaces       {{.ID}} NOT NULL DEFAULT '',
+    -- When a person put a failed post aside, which is not retried.
+    archived_at    BIGINT NOT NULL DEFAULT 0
 );
 CREATE INDEX posts_of_team ON posts (team_id, id);
 CREATE INDEX posts_by_status ON posts (team_id, status, id);
@@ -65,6 +75,17 @@ CREATE INDEX posts_due ON posts (scheduled_at) WHERE status = 'scheduled' AND is
 CREATE INDEX posts_repeated ON posts (team_id, status) WHERE is_template = 1;
 -- Drafts by their times, for those whose time has passed.
 CREATE INDEX posts_planned ON posts (team_id, slot_at, id) WHERE status = 'draft' AND slot_at > 0 AND is_template = 0;
+CREATE INDEX posts_by_form ON posts (team_id, form) WHERE form <> '';
+-- A team's failed posts by their times, for those that need attention.
+CREATE INDEX posts_failed ON posts (team_id, slot_at, id) WHERE status IN ('failed', 'partially_published');
+CREATE INDEX posts_replacing ON posts (replaces) WHERE replaces <> '';
+-- The tabs of the list of posts: each is counted and listed by an index of its own.
+CREATE INDEX posts_coming ON posts (team_id, slot_at, id) WHERE status = 'scheduled' AND is_template = 0;
+CREATE INDEX posts_sent ON posts (team_id, slot_at, id) WHERE status IN ('processing', 'published', 'partially_published');
+CREATE INDEX posts_waiting ON posts (team_id, id) WHERE approval = 'waiting' AND is_template = 0;
+CREATE INDEX posts_archived ON posts (team_id, id) WHERE archived_at > 0;
+-- Drafts without a time, by their planned dates.
+CREATE INDEX posts_undated ON posts (team_id, planned_day, id) WHERE status = 'draft' AND slot_at = 0;
 CREATE TABLE post_targets (
     post_id      {{.ID}} NOT NULL REFERENCES posts (id),
     account_id   BIGINT NOT NULL REFERENCES social_accounts (id),
@@ -80,18 +101,23 @@ CREATE TABLE post_targets (
     network_id   TEXT NOT NULL DEFAULT '',
     -- 1 if the account has its own media in post_target_media
     has_media    BIGINT NOT NULL DEFAULT 0,
+    -- What could not be done for a published post, such as setting its thumbnail.
+    warnings     TEXT NOT NULL DEFAULT '', -- JSON; empty for none
     PRIMARY KEY (post_id, account_id)
 );
 CREATE INDEX post_targets_of_account ON post_targets (account_id, post_id);
 
 CREATE TABLE post_approvals (
-    post_id     {{.ID}} NOT NULL REFERENCES posts (id),
-    round       BIGINT NOT NULL,
-    opened_at   BIGINT NOT NULL,
-    decision    TEXT NOT NULL DEFAULT '', -- approved or rejected
-    client_name TEXT NOT NULL DEFAULT '', -- as the client gave it
-    comment     TEXT NOT NULL DEFAULT '',
-    decided_at  BIGINT NOT NULL DEFAULT 0,
+    post_id        {{.ID}} NOT NULL REFERENCES posts (id),
+    round          BIGINT NOT NULL,
+    opened_at      BIGINT NOT NULL,
+    decision       TEXT NOT NULL DEFAULT '', -- approved or rejected
+    client_name    TEXT NOT NULL DEFAULT '', -- as the client gave it
+    comment        TEXT NOT NULL DEFAULT '',
+    decided_at     BIGINT NOT NULL DEFAULT 0,
+    -- As whom a post is scheduled once this version is approved; 0 if it is not. If that fails, the code of the error.
+    schedule_as    BIGINT NOT NULL DEFAULT 0,
+    schedule_error TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (post_id, round)
 );
 
@@ -116,7 +142,68 @@ CREATE TABLE post_target_media (
 );
 CREATE INDEX post_target_media_of_media ON post_target_media (media_id);
 
+-- Posts as a person last typed them without saving. They are offered when the person opens the form again.
+CREATE TABLE unsaved_forms (
+    person_id BIGINT NOT NULL,
+    id        {{.ID}} NOT NULL, -- of the opened form
+    team_id   BIGINT NOT NULL,
+    post_id   {{.ID}} NOT NULL DEFAULT '', -- empty for a new post
+    fields    TEXT NOT NULL, -- as a form is sent; empty once the form was saved
+    kept_at   BIGINT NOT NULL,
+    PRIMARY KEY (person_id, id)
+);
+CREATE INDEX unsaved_forms_by_time ON unsaved_forms (kept_at);
+
+-- Links by which clients approve posts. A link shows the version of each post that it was made for.
+CREATE TABLE approval_requests (
+    id          {{.ID}} PRIMARY KEY,
+    team_id     BIGINT NOT NULL REFERENCES teams (id),
+    person_id   BIGINT NOT NULL, -- who made the link
+    schedules   BIGINT NOT NULL DEFAULT 0, -- 1 if posts are scheduled once the client approves them
+    email       TEXT NOT NULL DEFAULT '', -- the client's address; empty if the link is not mailed
+    mails       BIGINT NOT NULL DEFAULT 0,
+    mailed_at   BIGINT NOT NULL DEFAULT 0,
+    client_name TEXT NOT NULL DEFAULT '', -- as last entered on the link's page
+    created_at  BIGINT NOT NULL,
+    expires_at  BIGINT NOT NULL,
+    revoked_at  BIGINT NOT NULL DEFAULT 0,
+    -- What the team writes to the client above the posts of a link; empty for nothing.
+    message     TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX approval_requests_of_team ON approval_requests (team_id, id);
+CREATE INDEX approval_requests_mailed ON approval_requests (mailed_at) WHERE mailed_at > 0;
+
+CREATE TABLE approval_request_posts (
+    request_id {{.ID}} NOT NULL REFERENCES approval_requests (id),
+    post_id    {{.ID}} NOT NULL REFERENCES posts (id),
+    position   BIGINT NOT NULL,
+    round      BIGINT NOT NULL, -- the version that the link shows
+    links      BIGINT NOT NULL, -- posts.approval_links when the link was made
+    PRIMARY KEY (request_id, post_id)
+);
+CREATE INDEX approval_request_posts_of_post ON approval_request_posts (post_id);
+
+-- Comments of clients on posts, and the team's answers. Comments on a decision are in post_approvals.
+CREATE TABLE approval_comments (
+    id          {{.Key}},
+    team_id     BIGINT NOT NULL REFERENCES teams (id),
+    post_id     {{.ID}} NOT NULL REFERENCES posts (id),
+    link        TEXT NOT NULL DEFAULT '', -- by which link a client commented; empty for signed-in people
+    person_id   BIGINT NOT NULL DEFAULT 0, -- 0 for a client without an account
+    client_name TEXT NOT NULL DEFAULT '', -- of a client
+    comment     TEXT NOT NULL,
+    created_at  BIGINT NOT NULL,
+    answered_at BIGINT NOT NULL DEFAULT 0 -- of a client's comment: when it was answered or set aside
+);
+CREATE INDEX approval_comments_of_post ON approval_comments (post_id, id);
+CREATE INDEX approval_comments_of_link ON approval_comments (link, created_at) WHERE link <> '';
+CREATE INDEX approval_comments_open ON approval_comments (team_id, id) WHERE answered_at = 0 AND client_name <> '';
+
 -- +goose Down
+DROP TABLE approval_comments;
+DROP TABLE approval_request_posts;
+DROP TABLE approval_requests;
+DROP TABLE unsaved_forms;
 DROP TABLE post_target_media;
 DROP TABLE post_media;
 DROP TABLE post_approvals;

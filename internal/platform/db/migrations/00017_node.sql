@@ -19,7 +19,7 @@ CREATE TABLE nodes (
 );
 
 -- Figures of the whole installation, measured by one node for all. Each row is measured on its own.
-CREATE TABLE standings (
+CREATE TABLE cluster_stats (
     name        {{.ID}} PRIMARY KEY,
     due_at      BIGINT NOT NULL, -- when it is measured next; advanced by the node that takes the turn
     measured_at BIGINT NOT NULL DEFAULT 0, -- 0 for never
@@ -27,6 +27,6 @@ CREATE TABLE standings (
 );
 
 -- +goose Down
-DROP TABLE standings;
+DROP TABLE cluster_stats;
 DROP TABLE nodes;
 DROP TABLE hold;
