@@ -45,7 +45,7 @@ func newFixture(t *testing.T) *fixture {
 	offered := plan.Default().ScaleRates(1000)
 	s, err := server.Open(ctx, server.Config{Version: "test", PublicURL: publicURL, Database: url, SealingKey: key,
 		Role: server.RoleAPI, Blobs: "file:" + filepath.Join(t.TempDir(), "media"),
-		Terms: &offered, Log: slog.New(slog.DiscardHandler)})
+		Catalog: &offered, Log: slog.New(slog.DiscardHandler)})
 	b.must(err)
 	t.Cleanup(func() { _ = s.Close() })
 	owner, err := s.Teams.AddPerson(ctx, "Ada Okafor", "ada@harbour.example", "")

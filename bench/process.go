@@ -49,8 +49,8 @@ func cleanEnv() []string {
 	return out
 }
 
-// writeTerms writes a terms file whose limits no measurement reaches and returns its path. Usage is still counted.
-func writeTerms(dir string) (string, error) {
+// writeCatalog writes a plans file whose limits no measurement reaches and returns its path. Usage is still counted.
+func writeCatalog(dir string) (string, error) {
 	const speed, calls = 100_000, 1_000_000_000
 	t := plan.Default().ScaleRates(speed)
 	t.Limits.JobsInFlight = calls
@@ -59,7 +59,7 @@ func writeTerms(dir string) (string, error) {
 	}
 	raw, err := json.Marshal(t)
 	if err != nil {
-		return "", fmt.Errorf("writing terms: %w", err)
+		return "", fmt.Errorf("writing plans: %w", err)
 	}
 	path := filepath.Join(dir, "plans.json")
 	return path, os.WriteFile(path, raw, 0o600)
@@ -71,7 +71,7 @@ func startOurs(ctx context.Context, binary, url string, d dataset, more ...strin
 	if err != nil {
 		return nil, err
 	}
-	offered, err := writeTerms(filepath.Dir(binary))
+	offered, err := writeCatalog(filepath.Dir(binary))
 	if err != nil {
 		return nil, err
 	}

@@ -229,7 +229,7 @@ func (f storeFlags) config(log *slog.Logger) (server.Config, error) {
 	blobs, err := f.blobs()
 	return server.Config{
 		Version: version, Database: f.Database, Blobs: blobs, SealingKey: key, TrustReplica: f.TrustReplica,
-		Beside: true, Terms: &offered, Role: server.RoleAPI, Workers: 1, Log: log, AnyServer: true,
+		Beside: true, Catalog: &offered, Role: server.RoleAPI, Workers: 1, Log: log, AnyServer: true,
 	}, err
 }
 
@@ -251,7 +251,7 @@ func (f storeFlags) blobs() (string, error) {
 }
 
 // readPlans returns the plans, prices and limits of the file, or the built-in ones.
-func (f storeFlags) readPlans() (plan.Terms, error) {
+func (f storeFlags) readPlans() (plan.Catalog, error) {
 	if f.Plans == "" {
 		return plan.Default(), nil
 	}

@@ -14,9 +14,9 @@ import (
 )
 
 // buildAnalytics builds the collection of the accounts' metrics and pictures.
-func (s *Server) buildAnalytics(terms plan.Terms) {
+func (s *Server) buildAnalytics(catalog plan.Catalog) {
 	s.Analytics = analytics.New(s.db, s.Accounts, analytics.Options{
-		Terms: terms, Interval: s.cfg.CollectEvery, OnCall: s.metrics.countNetworkCall,
+		Catalog: catalog, Interval: s.cfg.CollectEvery, OnCall: s.metrics.countNetworkCall,
 		Posts: hashtagObserver{s.db, s.figures}.recordCollected, FetchPicture: s.pictureFetcher(), Log: s.cfg.Log,
 	})
 }

@@ -40,10 +40,10 @@ type Config struct {
 	Lease           time.Duration // see delivery.Options
 	// ShutdownDelay is the time between failing /readyz and no longer accepting requests.
 	ShutdownDelay time.Duration
-	Terms         *plan.Terms // plans, prices and limits; nil for the defaults
-	Redis         string      // redis://…, where nodes share request rates; empty if each node counts by itself
-	MaxCalls      int         // concurrent calls, and as many pages and uploads; 0 depends on the processors
-	MetricsAddr   string      // listener of /metrics; empty for none
+	Catalog       *plan.Catalog // plans, prices and limits; nil for the defaults
+	Redis         string        // redis://…, where nodes share request rates; empty if each node counts by itself
+	MaxCalls      int           // concurrent calls, and as many pages and uploads; 0 depends on the processors
+	MetricsAddr   string        // listener of /metrics; empty for none
 	// Certificates are for TLS without a proxy. PlainAddr is then the listener that redirects plain HTTP to TLS.
 	Certificates tlscert.Options
 	PlainAddr    string

@@ -15,16 +15,16 @@ import (
 )
 
 // buildHashtags builds hashtag lists, searches and measurements in the background.
-func (s *Server) buildHashtags(from sources, terms plan.Terms) error {
+func (s *Server) buildHashtags(from sources, catalog plan.Catalog) error {
 	var err error
 	if s.Lists, err = list.New(list.Options{
-		DB: s.db, Statistics: s.figures, Terms: terms, HasProvider: !from.empty(),
+		DB: s.db, Statistics: s.figures, Catalog: catalog, HasProvider: !from.empty(),
 	}); err != nil {
-		return fmt.Errorf("reading the banned hashtags of the terms: %w", err)
+		return fmt.Errorf("reading the banned hashtags of the plans: %w", err)
 	}
 	o := search.Options{
 		DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Reports: s.Reports, Statistics: s.figures,
-		Terms: terms, Limiter: s.limiter, Log: s.cfg.Log,
+		Catalog: catalog, Limiter: s.limiter, Log: s.cfg.Log,
 	}
 	if !from.empty() {
 		figures, err := from.metrics()
@@ -33,7 +33,7 @@ func (s *Server) buildHashtags(from sources, terms plan.Terms) error {
 		}
 		o.Source = figures
 		s.measurer = stats.NewMeasurer(s.figures, stats.Options{
-			Source: figures, MaxAge: time.Duration(terms.Limits.HashtagDays) * 24 * time.Hour,
+			Source: figures, MaxAge: time.Duration(catalog.Limits.HashtagDays) * 24 * time.Hour,
 			InAnyList: s.Lists.InAnyList, Limiter: s.limiter, Log: s.cfg.Log,
 			ReadyMade: s.Lists.ReadyMadeHashtags, ReadyMadeInterval: s.cfg.MeasureReadyEvery,
 		})

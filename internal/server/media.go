@@ -15,7 +15,7 @@ import (
 const teamUploadsDivisor, minTeamUploads = 4, 3
 
 // buildMedia builds the media library and returns the providers that it opened.
-func (s *Server) buildMedia(sealer *tokencrypt.Sealer, terms plan.Terms) (sources, error) {
+func (s *Server) buildMedia(sealer *tokencrypt.Sealer, catalog plan.Catalog) (sources, error) {
 	own, err := url.Parse(s.cfg.PublicURL)
 	if err != nil {
 		return sources{}, fmt.Errorf("reading the public URL: %w", err)
@@ -33,7 +33,7 @@ func (s *Server) buildMedia(sealer *tokencrypt.Sealer, terms plan.Terms) (source
 		return sources{}, err
 	}
 	o := media.Options{Disk: reserve, DB: s.db, Blobs: s.blobs, Jobs: s.jobs, Worker: s.worker, Keys: s.Teams,
-		Credits: s.Credits, Terms: terms, Fetch: fetcher, Sealer: sealer,
+		Credits: s.Credits, Catalog: catalog, Fetch: fetcher, Sealer: sealer,
 		PublicURL: s.cfg.PublicURL, Log: s.cfg.Log,
 		TeamUploads: max(minTeamUploads, s.limiters.Uploads.Limit()/teamUploadsDivisor), OnDescribed: post.MediaDescribed}
 	from, err := s.openSources(fetcher)

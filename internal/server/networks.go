@@ -274,9 +274,9 @@ func newBlueskyGuard(servers []string) (*safehttp.Client, error) {
 }
 
 // buildConnector creates the Connector, which connects accounts.
-func (s *Server) buildConnector(terms plan.Terms) {
+func (s *Server) buildConnector(catalog plan.Catalog) {
 	s.Connector = account.NewConnector(account.ConnectorOptions{
-		Accounts: s.Accounts, Terms: terms, PublicURL: s.cfg.PublicURL, CheckServer: s.checkBlueskyServer,
+		Accounts: s.Accounts, Catalog: catalog, PublicURL: s.cfg.PublicURL, CheckServer: s.checkBlueskyServer,
 	})
 }
 

@@ -106,8 +106,8 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 	if cfg.Sources, err = q.sandboxSources(ctx); err != nil {
 		return nil, errors.Join(err, q.closeSandbox())
 	}
-	terms := plan.Default().ScaleRates(demoRateFactor)
-	cfg.Terms, cfg.CollectEvery, cfg.MeasureReadyEvery = &terms, demoCollectEvery, demoMeasureEvery
+	catalog := plan.Default().ScaleRates(demoRateFactor)
+	cfg.Catalog, cfg.CollectEvery, cfg.MeasureReadyEvery = &catalog, demoCollectEvery, demoMeasureEvery
 	if q.Server, err = Open(ctx, cfg); err != nil {
 		return nil, errors.Join(err, q.closeSandbox())
 	}

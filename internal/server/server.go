@@ -206,11 +206,11 @@ func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	s.limiters = loadshed.NewLimiters(s.cfg.MaxCalls)
 	s.metrics.registry.MustRegister(&slotCollector{s.limiters})
-	terms := plan.Default()
-	if s.cfg.Terms != nil {
-		terms = *s.cfg.Terms
+	catalog := plan.Default()
+	if s.cfg.Catalog != nil {
+		catalog = *s.cfg.Catalog
 	}
-	if err := s.buildFoundation(terms, sealer); err != nil {
+	if err := s.buildFoundation(catalog, sealer); err != nil {
 		return err
 	}
 	networks, err := s.networks()
@@ -221,30 +221,30 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	s.TOTP = totp.New(s.db, sealer, "pressroom")
 	s.signIns = team.NewSignIns(s.Teams)
 	s.firstRun = team.NewFirstRun(s.signIns, sealer.Signer("setup code"))
-	s.buildConnector(terms)
+	s.buildConnector(catalog)
 	s.idempotency = idempotency.New(s.db)
-	s.jobs = job.NewStore(s.db, s.results(), terms.Limits.JobsInFlight)
+	s.jobs = job.NewStore(s.db, s.results(), catalog.Limits.JobsInFlight)
 	s.worker = job.NewWorker(s.db, s.queue, s.cfg.Log)
-	from, err := s.buildMedia(sealer, terms)
+	from, err := s.buildMedia(sealer, catalog)
 	if err != nil {
 		return err
 	}
 	s.figures, s.limiter = stats.New(s.db), provider.NewLimiter()
-	if err := s.buildReports(from, terms); err != nil {
+	if err := s.buildReports(from, catalog); err != nil {
 		return err
 	}
 	s.buildReportMails(sealer)
-	if err := s.buildHashtags(from, terms); err != nil {
+	if err := s.buildHashtags(from, catalog); err != nil {
 		return err
 	}
-	s.Posts = post.New(s.db, s.Accounts, s.jobs, s.Media, delivery.NewSubmitter(s.queue), post.DefaultLimits, terms)
+	s.Posts = post.New(s.db, s.Accounts, s.jobs, s.Media, delivery.NewSubmitter(s.queue), post.DefaultLimits, catalog)
 	s.Approvals = approval.New(approval.Options{DB: s.db, Posts: s.Posts, Sealer: sealer, PublicURL: s.cfg.PublicURL,
 		Send: s.sendApproval()})
 	s.buildDelivery(networks)
-	s.buildAnalytics(terms)
+	s.buildAnalytics(catalog)
 	s.buildErasure()
 	s.Voices = voice.New(voice.Options{DB: s.db, Fetch: s.fetchPage})
-	s.buildOperations(terms)
+	s.buildOperations(catalog)
 	s.buildClusterStats()
 	return s.buildHandlers()
 }
@@ -262,7 +262,7 @@ func (s *Server) results() map[job.Type]job.Result {
 }
 
 // buildFoundation builds the parts that all others use: the queue, limits, credits, notifications and teams.
-func (s *Server) buildFoundation(offered plan.Terms, sealer *tokencrypt.Sealer) error {
+func (s *Server) buildFoundation(offered plan.Catalog, sealer *tokencrypt.Sealer) error {
 	guesses, err := ratelimit.NewGuesses()
 	if err != nil {
 		return err
@@ -292,8 +292,8 @@ func (s *Server) buildFoundation(offered plan.Terms, sealer *tokencrypt.Sealer) 
 }
 
 // buildOperations builds the registry of operations and the pipeline.
-func (s *Server) buildOperations(terms plan.Terms) {
-	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(terms),
+func (s *Server) buildOperations(catalog plan.Catalog) {
+	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(catalog),
 		s.jobs.Operations(), s.Accounts.Operations(), s.Connector.Operations(), s.Posts.Operations(),
 		s.Media.Operations(), s.Reports.Operations(), s.Analytics.Operations(),
 		s.Lists.Operations(), s.Searches.Operations(), s.Voices.Operations()}

@@ -112,9 +112,9 @@ func (s *Server) openSources(fetcher *safehttp.Client) (sources, error) {
 }
 
 // buildReports builds reports.
-func (s *Server) buildReports(from sources, terms plan.Terms) error {
+func (s *Server) buildReports(from sources, catalog plan.Catalog) error {
 	o := report.Options{
-		DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Terms: terms,
+		DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Catalog: catalog,
 		Observer: hashtagObserver{s.db, s.figures}, Limiter: s.limiter, Log: s.cfg.Log,
 	}
 	if !from.empty() {

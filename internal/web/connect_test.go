@@ -50,7 +50,7 @@ func (w *world) connecting(t *testing.T) (*networks, *account.Connector) {
 	}
 	return n,
 		account.NewConnector(account.ConnectorOptions{
-			Accounts: account.New(w.db, sealer, nil, consents{at: n.URL}, passwords{}), Terms: offered,
+			Accounts: account.New(w.db, sealer, nil, consents{at: n.URL}, passwords{}), Catalog: offered,
 			PublicURL: "http://press.example", CheckServer: public,
 		})
 }

@@ -48,7 +48,7 @@ func (w *world) library(t *testing.T, log *slog.Logger) *media.Service {
 	offered := plan.Default()
 	offered.Limits.MaxImageBytes, offered.Limits.MaxVideoBytes = 1<<20, 2<<20
 	return media.New(media.Options{DB: w.db, Blobs: blobs, Jobs: job.NewStore(w.db, nil, 5),
-		Worker: job.NewWorker(w.db, queue, log), Keys: w.teams, Terms: offered,
+		Worker: job.NewWorker(w.db, queue, log), Keys: w.teams, Catalog: offered,
 		Fetch: client, Sealer: sealer, PublicURL: "http://press.example", Log: log})
 }
 

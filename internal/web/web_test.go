@@ -128,7 +128,7 @@ func (w *world) serve(t *testing.T, publicURL string) {
 		Shell: shell.Options{
 			PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Limiters: w.limiters, Teams: w.teams, DB: w.db, Log: logOf(t),
 		}, Library: w.media, Connector: w.connects, Posts: w.posts, OAuth: w.programs(publicURL), Describe: describe, TOTP: w.apps(t),
-		Analytics: analytics.New(w.db, w.connects.Accounts, analytics.Options{Terms: plan.Default()}),
+		Analytics: analytics.New(w.db, w.connects.Accounts, analytics.Options{Catalog: plan.Default()}),
 		SignIns:   signIns, FirstRun: team.NewFirstRun(signIns, sealer.Signer("setup code")),
 		Notifications: notification.New(w.db, notification.Options{PublicURL: publicURL, Log: logOf(t)}),
 		Erasure:       erasure.New(erasure.Options{DB: w.db}),

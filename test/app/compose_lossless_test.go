@@ -251,8 +251,8 @@ func TestRejectedFilesKeepForm(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		c := open(t, url, func(cfg *server.Config) {
-			for i := range cfg.Terms.Plans {
-				cfg.Terms.Plans[i].StorageBytes = 300
+			for i := range cfg.Catalog.Plans {
+				cfg.Catalog.Plans[i].StorageBytes = 300
 			}
 		}).crew(t)
 		b := c.as(t, access.Editor)

@@ -57,7 +57,7 @@ func open(tb testing.TB, url string, change ...func(*server.Config)) *env {
 	h := &env{box: fixture.OpenSandbox(tb, sandbox.Options{}, nil)}
 	cfg := h.box.Config(tb, url)
 	cfg.Workers, cfg.Now, cfg.SecurityContact = 4, h.clock.Now, "mailto:security@harbour.example"
-	cfg.Terms.Limits.JobsInFlight = 100
+	cfg.Catalog.Limits.JobsInFlight = 100
 	for _, c := range change {
 		c(&cfg)
 	}

@@ -33,7 +33,7 @@ const within = 60 * time.Second
 type env struct {
 	binary, sealingKey string
 	blobs              string // the blob store
-	terms              string // a file of plans with high rate limits
+	catalog            string // a file of plans with high rate limits
 	server             *pds.Server
 	handle, did        string
 	password           string
@@ -88,10 +88,10 @@ func newEnv(t *testing.T) *env {
 	key := must.Get(tokencrypt.NewKey())(t)
 	c := &env{
 		binary: program.Build(t, program.Pressroom, program.CrashPoints), sealingKey: key, blobs: testkit.Blobs(t), server: server,
-		terms: filepath.Join(t.TempDir(), "plans.json"),
+		catalog: filepath.Join(t.TempDir(), "plans.json"),
 	}
 	raw := must.Get(json.Marshal(plan.Default().ScaleRates(1000)))(t)
-	must.NoError(t, os.WriteFile(c.terms, raw, 0o600))
+	must.NoError(t, os.WriteFile(c.catalog, raw, 0o600))
 	c.handle, c.did, c.password = server.NewAccount(t)
 	return c
 }

@@ -28,7 +28,7 @@ func (c *env) launch(ctx context.Context, database, at, trace string) (*process,
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, c.binary, "serve", "--addr", addr, "--database", database, "--sealing-key",
-		c.sealingKey, "--blobs", c.blobs, "--metrics-addr", "", "--plans", c.terms, "--lease", "2s", "--log-level", "warn")
+		c.sealingKey, "--blobs", c.blobs, "--metrics-addr", "", "--plans", c.catalog, "--lease", "2s", "--log-level", "warn")
 	cmd.Env = append(program.CrashEnv(at, trace), "PRESSROOM_BLUESKY_SERVERS=http://localhost")
 	p, err := program.Start(cmd)
 	return &process{p, "http://" + addr + "/api/v1"}, err

@@ -64,9 +64,9 @@ var flaws = []flaw{
 
 const requestBurst = 10
 
-// tightTerms returns terms whose limits are exceeded quickly and for at least a minute.
-func tightTerms() *plan.Terms {
-	t := ampleTerms()
+// tightCatalog returns a catalog whose limits are exceeded quickly and for at least a minute.
+func tightCatalog() *plan.Catalog {
+	t := ampleCatalog()
 	t.Limits.Requests = plan.Rate{PerMinute: 1, Burst: requestBurst}
 	t.Limits.Writes = plan.Rate{PerMinute: 1, Burst: 2}
 	t.Limits.Networks = plan.Rate{PerMinute: 1, Burst: 1}
@@ -89,7 +89,7 @@ func TestOrderOfChecks(t *testing.T) {
 	if checks := append(rest.Checks(), pipeline.Steps()...); !slices.Equal(checks, slices.Compact(names)) {
 		t.Fatalf("the server's checks are %v, want %v", checks, names)
 	}
-	withSlotBlocker(t, options{accounts: 1, terms: tightTerms()}, func(t *testing.T, h *instance, o options, c *slotBlocker) {
+	withSlotBlocker(t, options{accounts: 1, catalog: tightCatalog()}, func(t *testing.T, h *instance, o options, c *slotBlocker) {
 		o.maxCalls = 1
 		_, root := h.start(o, server.RoleAPI)
 		c.fill(h.newEnv(t, o), root+"/api/v1", 1)

@@ -308,7 +308,7 @@ func (w *env) mustApplySoon(holds func() bool) {
 }
 
 // lowLimits sets low limits for keys, connections and the team.
-func lowLimits(t *plan.Terms) {
+func lowLimits(t *plan.Catalog) {
 	t.Limits.Requests = plan.Rate{PerMinute: 6, Burst: 40}
 	t.Limits.Writes = plan.Rate{PerMinute: 6, Burst: 12}
 	dailyPlans(t)

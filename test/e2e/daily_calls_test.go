@@ -15,7 +15,7 @@ import (
 )
 
 // dailyPlans changes the plans: one with few free calls per day, one with none, and one without a limit.
-func dailyPlans(t *plan.Terms) {
+func dailyPlans(t *plan.Catalog) {
 	few, _ := t.Plan("agency")
 	few.ID, few.FreeCallsPerDay = "few", 3
 	none, endless := few, few
@@ -147,9 +147,9 @@ func TestCountedCalls(t *testing.T) {
 // Polling a job uses no free calls.
 func TestJobPollingIsFree(t *testing.T) {
 	t.Parallel()
-	offered := ampleTerms()
+	offered := ampleCatalog()
 	dailyPlans(offered)
-	withEnv(t, options{accounts: 1, terms: offered}, func(t *testing.T, w *env) {
+	withEnv(t, options{accounts: 1, catalog: offered}, func(t *testing.T, w *env) {
 		id := w.draft("asked about")
 		w.setPlan("few")
 		job := w.full("publish_post", map[string]any{"post_id": id}).text("data.job_id")
@@ -188,9 +188,9 @@ func TestDailyCallsOfPlans(t *testing.T) {
 // Each team and each day has its own count of free calls.
 func TestDailyCallsPerTeam(t *testing.T) {
 	t.Parallel()
-	offered := ampleTerms()
+	offered := ampleCatalog()
 	dailyPlans(offered)
-	withInstance(t, options{terms: offered}, func(t *testing.T, h *instance) {
+	withInstance(t, options{catalog: offered}, func(t *testing.T, h *instance) {
 		o := options{plan: "few", accounts: 1}
 		one, other := h.newEnv(t, o), h.newEnv(t, options{plan: "few", accounts: 1, zone: "Pacific/Auckland"})
 		for range 3 {
@@ -206,11 +206,11 @@ func TestDailyCallsPerTeam(t *testing.T) {
 // Concurrent calls on two nodes do not exceed the limit.
 func TestConcurrentDailyCalls(t *testing.T) {
 	t.Parallel()
-	offered := ampleTerms()
+	offered := ampleCatalog()
 	few, _ := offered.Plan("agency")
 	few.ID, few.FreeCallsPerDay = "ten", 10
 	offered.Plans = append(offered.Plans, few)
-	o := options{terms: offered, plan: "ten", accounts: 1}
+	o := options{catalog: offered, plan: "ten", accounts: 1}
 	withInstance(t, o, func(t *testing.T, h *instance) {
 		_, root := h.start(o, server.RoleAPI)
 		bases := []string{h.base, root + "/api/v1"}
@@ -239,9 +239,9 @@ func TestConcurrentDailyCalls(t *testing.T) {
 // An error never suggests a purchase (spec, Errors).
 func TestErrorsSuggestNoPurchase(t *testing.T) {
 	t.Parallel()
-	offered := ampleTerms()
+	offered := ampleCatalog()
 	dailyPlans(offered)
-	withEnv(t, options{accounts: 1, terms: offered, plan: dryPlan}, func(t *testing.T, w *env) {
+	withEnv(t, options{accounts: 1, catalog: offered, plan: dryPlan}, func(t *testing.T, w *env) {
 		got := w.rest(full(w), "list_posts", nil, "")
 		for _, word := range []string{"buy", "upgrade", "purchase"} {
 			if strings.Contains(strings.ToLower(string(got.raw)), word) {

@@ -141,11 +141,11 @@ func TestSavingProfiles(t *testing.T) {
 // Files that exceed the plan's storage are reported. The other files are stored, and the call is charged.
 func TestProfileDownloadWithFullLibrary(t *testing.T) {
 	t.Parallel()
-	tight := ampleTerms()
+	tight := ampleCatalog()
 	p, _ := tight.Plan("agency")
 	p.ID, p.StorageBytes = "tight", 1
 	tight.Plans = append(tight.Plans, p)
-	withEnv(t, options{accounts: 1, terms: tight, plan: "tight"}, func(t *testing.T, w *env) {
+	withEnv(t, options{accounts: 1, catalog: tight, plan: "tight"}, func(t *testing.T, w *env) {
 		grantThousand(w)
 		job := w.download(map[string]any{"type": "avatar", "save_to_library": true})
 		job.mustHave(t,
@@ -263,7 +263,7 @@ func TestMetricsNotOffered(t *testing.T) {
 // Imports and downloads count as running jobs of the team. Upload batches that wait for files do not.
 func TestMediaJobsInFlight(t *testing.T) {
 	t.Parallel()
-	o := options{terms: jobLimit(1), accounts: 1}
+	o := options{catalog: jobLimit(1), accounts: 1}
 	withInstance(t, o, func(t *testing.T, h *instance) {
 		w := h.newEnv(t, o)
 		grantThousand(w)
@@ -287,9 +287,9 @@ func TestMediaJobsInFlight(t *testing.T) {
 // An import stops at the maximum file size, with or without Content-Length.
 func TestOversizedImports(t *testing.T) {
 	t.Parallel()
-	bounded := ampleTerms()
+	bounded := ampleCatalog()
 	bounded.Limits.MaxImageBytes, bounded.Limits.MaxVideoBytes = int64(len(aPNG("a.png").bytes)-1), 1000
-	withEnv(t, options{accounts: 1, terms: bounded}, func(t *testing.T, w *env) {
+	withEnv(t, options{accounts: 1, catalog: bounded}, func(t *testing.T, w *env) {
 		for _, path := range []string{"/files/a.png", "/large.png", "/endless.png"} {
 			got := w.awaitJob(w.full("import_media", importArgs(path, nil)(w)).text("data.job_id"))
 			got.mustHave(t, map[string]any{"data.state": "failed", "data.error.code": "too_large", "data.result": nil})

@@ -72,7 +72,7 @@ type options struct {
 	zone     string // default Europe/Berlin
 	accounts int    // default 2
 	now      func() time.Time
-	terms    *plan.Terms                              // default ample
+	catalog  *plan.Catalog                            // default ample
 	unjoined bool                                     // no provider of media and metrics
 	extend   func(server.Parts) []operation.Operation // adds operations; the default is refreshing
 	settings func(*server.Config)                     // changes the server's configuration
@@ -81,8 +81,8 @@ type options struct {
 	reserve  int64                                    // bytes of disk space to keep free
 }
 
-// ampleTerms returns terms whose limits no test exceeds by accident.
-func ampleTerms() *plan.Terms {
+// ampleCatalog returns a catalog whose limits no test exceeds by accident.
+func ampleCatalog() *plan.Catalog {
 	t := plan.Default().ScaleRates(1000)
 	t.Limits.JobsInFlight = 1000
 	p, _ := t.Plan("free")
@@ -147,14 +147,14 @@ func (h *instance) open() { h.opened.Do(func() { close(h.gate) }) }
 // start starts another node on the instance's database and returns its base URL.
 func (h *instance) start(o options, role server.Role) (*server.Server, string) {
 	h.t.Helper()
-	if o.terms == nil {
-		o.terms = ampleTerms()
+	if o.catalog == nil {
+		o.catalog = ampleCatalog()
 	}
 	roots := x509.NewCertPool()
 	roots.AddCert(h.public.Certificate())
 	log := &program.Log{}
 	cfg := h.box.Config(h.t, h.url)
-	cfg.Blobs, cfg.SealingKey, cfg.Role, cfg.Now, cfg.Terms, cfg.ImportRoots = h.blobs, h.sealing, role, o.now, o.terms, roots
+	cfg.Blobs, cfg.SealingKey, cfg.Role, cfg.Now, cfg.Catalog, cfg.ImportRoots = h.blobs, h.sealing, role, o.now, o.catalog, roots
 	cfg.Extend, cfg.MaxCalls, cfg.DiskReserve = o.extend, o.maxCalls, o.reserve
 	cfg.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if o.unjoined {

@@ -130,12 +130,12 @@ func TestPlanExpires(t *testing.T) {
 // If a plan expires and its successor includes keys, the keys work within the new limits.
 func TestPlanExpiresToOneWithKeys(t *testing.T) {
 	t.Parallel()
-	offered := ampleTerms()
+	offered := ampleCatalog()
 	offered.Lapsed = smallPlan
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
 		clock := testkit.NewClock(testStart)
-		w := newInstance(t, url, options{now: clock.Now, terms: offered}).newEnv(t, options{accounts: 1})
+		w := newInstance(t, url, options{now: clock.Now, catalog: offered}).newEnv(t, options{accounts: 1})
 		must.NoError(t, w.Teams.SetPlan(t.Context(), w.team, "agency", testStart.Add(time.Second)))
 		w.full("get_limits", nil).mustHave(t, map[string]any{"data.plan.id": "agency"})
 		clock.Advance(time.Second)

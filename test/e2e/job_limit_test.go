@@ -10,9 +10,9 @@ import (
 	"pressroom.example/pressroom/internal/server"
 )
 
-// jobLimit returns terms that allow n running jobs per team.
-func jobLimit(n int) *plan.Terms {
-	t := ampleTerms()
+// jobLimit returns a catalog that allows n running jobs per team.
+func jobLimit(n int) *plan.Catalog {
+	t := ampleCatalog()
 	t.Limits.JobsInFlight = n
 	return t
 }
@@ -31,7 +31,7 @@ func (w *env) gatedDrafts(n int) []string {
 // The post is unchanged.
 func TestJobsInFlight(t *testing.T) {
 	t.Parallel()
-	o := options{terms: jobLimit(2)}
+	o := options{catalog: jobLimit(2)}
 	withInstance(t, o, func(t *testing.T, h *instance) {
 		w, other := h.newEnv(t, o), h.newEnv(t, o)
 		failed := w.publishPost("[sandbox:reject]")
@@ -67,7 +67,7 @@ func TestJobsInFlight(t *testing.T) {
 // A due post is published even if the limit of running jobs is reached, and does not count as a running job.
 func TestScheduledPostsNeedNoSlot(t *testing.T) {
 	t.Parallel()
-	o := options{terms: jobLimit(1), accounts: 1}
+	o := options{catalog: jobLimit(1), accounts: 1}
 	withInstance(t, o, func(t *testing.T, h *instance) {
 		w := h.newEnv(t, o)
 		busy := w.gatedDrafts(2)
@@ -86,7 +86,7 @@ func TestScheduledPostsNeedNoSlot(t *testing.T) {
 // Concurrent publishes on two nodes do not exceed the limit of running jobs.
 func TestConcurrentPublishWithinJobLimit(t *testing.T) {
 	t.Parallel()
-	o := options{terms: jobLimit(3), accounts: 1}
+	o := options{catalog: jobLimit(3), accounts: 1}
 	withInstance(t, o, func(t *testing.T, h *instance) {
 		_, root := h.start(o, server.RoleAPI)
 		bases := []string{h.base, root + "/api/v1"}

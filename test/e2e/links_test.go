@@ -226,13 +226,13 @@ func (c cancelingReader) Read([]byte) (int, error) {
 // A file that has the announced hash but is not a valid image ends its link, because no other file can have the hash.
 func TestRejectedFiles(t *testing.T) {
 	t.Parallel()
-	small := ampleTerms()
+	small := ampleCatalog()
 	small.Limits.MaxImageBytes = 200
 	damaged := aPNG("damaged.png")
 	damaged.bytes = damaged.bytes[:70]
 	anonymous := aPNG("an image larger than images may be.png")
 	anonymous.mime = "application/octet-stream"
-	withInstance(t, options{terms: small}, func(t *testing.T, h *instance) {
+	withInstance(t, options{catalog: small}, func(t *testing.T, h *instance) {
 		for name, c := range map[string]struct {
 			f            file
 			status       int

@@ -41,7 +41,7 @@ var dailyCredits = map[string]float64{"creator": 50, "team": 250, "agency": 1000
 func TestLimitsAndCreditsOfPlans(t *testing.T) {
 	t.Parallel()
 	offered := plan.Default()
-	withInstance(t, options{terms: &offered}, func(t *testing.T, h *instance) {
+	withInstance(t, options{catalog: &offered}, func(t *testing.T, h *instance) {
 		for plan, limits := range shippedLimitsByPlan {
 			t.Run(plan, func(t *testing.T) {
 				t.Parallel()
@@ -124,7 +124,7 @@ func TestDailyCredits(t *testing.T) {
 // Daily limits reset at the team's midnight.
 func TestDailyCreditsReset(t *testing.T) {
 	t.Parallel()
-	withLimits(t, func(*plan.Terms) {}, func(t *testing.T, w *env, clock *testkit.Clock) {
+	withLimits(t, func(*plan.Catalog) {}, func(t *testing.T, w *env, clock *testkit.Clock) {
 		clock.Advance(time.Date(2027, 3, 27, 22, 30, 0, 0, time.UTC).Sub(clock.Now())) // half an hour before the team's midnight
 		w.grant(100)
 		must.NoError(t, w.Teams.SetKeyLimit(t.Context(), w.keyIDs[access.Full], refreshPrice))

@@ -14,16 +14,16 @@ import (
 )
 
 // withLimits runs a test in an instance with changed limits and a clock that the test controls.
-func withLimits(t *testing.T, limits func(*plan.Terms), run func(t *testing.T, w *env, clock *testkit.Clock)) {
+func withLimits(t *testing.T, limits func(*plan.Catalog), run func(t *testing.T, w *env, clock *testkit.Clock)) {
 	t.Helper()
 	withClock(t, options{accounts: 1, extend: paidTestOperation}, limits, run)
 }
 
 // withClock is like withLimits, with options.
-func withClock(t *testing.T, o options, limits func(*plan.Terms), run func(t *testing.T, w *env, clock *testkit.Clock)) {
+func withClock(t *testing.T, o options, limits func(*plan.Catalog), run func(t *testing.T, w *env, clock *testkit.Clock)) {
 	t.Helper()
-	o.terms = ampleTerms()
-	limits(o.terms)
+	o.catalog = ampleCatalog()
+	limits(o.catalog)
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
 		clock := testkit.NewClock(testStart)
@@ -34,7 +34,7 @@ func withClock(t *testing.T, o options, limits func(*plan.Terms), run func(t *te
 }
 
 // limitRequests allows a burst of six requests, and then one every ten seconds.
-func limitRequests(t *plan.Terms) { t.Limits.Requests = plan.Rate{PerMinute: 6, Burst: 6} }
+func limitRequests(t *plan.Catalog) { t.Limits.Requests = plan.Rate{PerMinute: 6, Burst: 6} }
 
 // mustHaveRateLimit checks the RateLimit header fields of an answer.
 func (a answer) mustHaveRateLimit(t *testing.T, policy, limit string) {
@@ -149,7 +149,7 @@ func TestCountedRequests(t *testing.T) {
 }
 
 // limitActions allows bursts of three writes and one call to networks.
-func limitActions(t *plan.Terms) {
+func limitActions(t *plan.Catalog) {
 	t.Limits.Requests = plan.Rate{PerMinute: 60, Burst: 100}
 	t.Limits.Writes = plan.Rate{PerMinute: 6, Burst: 3}
 	t.Limits.Networks = plan.Rate{PerMinute: 2, Burst: 1}
@@ -229,7 +229,7 @@ func TestNetworkCallRate(t *testing.T) {
 // Enabling the tracking of a hashtag counts as a network call. Disabling it is never rate limited.
 func TestTrackingCallsNetworks(t *testing.T) {
 	t.Parallel()
-	slow := func(t *plan.Terms) { t.Limits.Networks = plan.Rate{PerMinute: 2, Burst: 2} }
+	slow := func(t *plan.Catalog) { t.Limits.Networks = plan.Rate{PerMinute: 2, Burst: 2} }
 	withLimits(t, slow, func(t *testing.T, w *env, clock *testkit.Clock) {
 		addReport(aHashtag)(w) // one call
 		track := func(enabled bool, days int, key string) answer {

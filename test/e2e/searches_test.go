@@ -254,9 +254,9 @@ func TestListGetsMetrics(t *testing.T) {
 // Hashtags banned by the operator are rejected in lists of their network and in lists without one.
 func TestBannedHashtags(t *testing.T) {
 	t.Parallel()
-	banning := ampleTerms()
+	banning := ampleCatalog()
 	banning.BannedHashtags = map[string][]string{"instagram": {"#Beware"}, "tiktok": {}}
-	withEnv(t, options{accounts: 1, terms: banning}, func(t *testing.T, w *env) {
+	withEnv(t, options{accounts: 1, catalog: banning}, func(t *testing.T, w *env) {
 		for platform, rejected := range map[any]bool{"instagram": true, "tiktok": false, nil: true} {
 			args := map[string]any{"name": "Harbour", "hashtags": []any{"#BEWARE", "harbour"}}
 			if platform != nil {
@@ -275,8 +275,8 @@ func TestBannedHashtags(t *testing.T) {
 // A free or refunded search counts as a daily free call. A charged search and a repeat do not.
 func TestFreeSearchesCounted(t *testing.T) {
 	t.Parallel()
-	o := options{accounts: 1, terms: ampleTerms()}
-	dailyPlans(o.terms)
+	o := options{accounts: 1, catalog: ampleCatalog()}
+	dailyPlans(o.catalog)
 	ahead := &fixture.Clock{}
 	ahead.Advance(time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(36 * time.Hour))) // no midnight passes
 	o.now = ahead.Now
@@ -304,8 +304,8 @@ func TestFreeSearchesCounted(t *testing.T) {
 // After a charged search, searches for the keyword are free during the data window. They do not extend the window.
 func TestSearchWindow(t *testing.T) {
 	t.Parallel()
-	o := options{accounts: 1, terms: ampleTerms()}
-	o.terms.Limits.HashtagDays = 2
+	o := options{accounts: 1, catalog: ampleCatalog()}
+	o.catalog.Limits.HashtagDays = 2
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
 		ahead := &fixture.Clock{}
@@ -351,9 +351,9 @@ func TestSearchWithPartialMetrics(t *testing.T) {
 		}
 		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1000 - searchPrice, "data.reserved_today.team": 0})
 	})
-	offered := ampleTerms()
+	offered := ampleCatalog()
 	dailyPlans(offered)
-	withEnv(t, options{accounts: 1, unjoined: true, terms: offered}, func(t *testing.T, w *env) {
+	withEnv(t, options{accounts: 1, unjoined: true, catalog: offered}, func(t *testing.T, w *env) {
 		grantThousand(w)
 		w.setPlan(dryPlan) // a search without results is free, and requires a free call
 		for _, call := range []edgeCall{w.rest, w.tool} {

@@ -49,7 +49,7 @@ func TestNodeOnNewerSchema(t *testing.T) {
 		use("after")
 
 		restarted := must.Get(server.OpenDatabase(t.Context(),
-			server.Config{Database: w.url, Terms: new(plan.Default()), Log: slog.New(slog.DiscardHandler)}))(t)
+			server.Config{Database: w.url, Catalog: new(plan.Default()), Log: slog.New(slog.DiscardHandler)}))(t)
 		must.NoError(t, restarted.Close())
 	})
 }

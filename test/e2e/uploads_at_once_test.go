@@ -41,12 +41,12 @@ func TestConcurrentRepeatedUploads(t *testing.T) {
 // Batches opened concurrently on two nodes do not exceed the limits of open batches and storage.
 func TestConcurrentBatchesWithinLimits(t *testing.T) {
 	t.Parallel()
-	few := ampleTerms()
+	few := ampleCatalog()
 	few.Limits.OpenUploadBatches = 3
 	tight, _ := few.Plan("agency")
 	tight.ID, tight.StorageBytes = "tight", 700
 	few.Plans = append(few.Plans, tight)
-	o := options{terms: few, accounts: 1}
+	o := options{catalog: few, accounts: 1}
 	withInstance(t, o, func(t *testing.T, h *instance) {
 		_, root := h.start(o, server.RoleAPI)
 		bases := []string{h.base, root + "/api/v1"}

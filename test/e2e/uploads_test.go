@@ -81,7 +81,7 @@ func mustRenew(t *testing.T, first, again answer) {
 	}
 }
 
-func shippedLimits(*plan.Terms) {}
+func shippedLimits(*plan.Catalog) {}
 
 // A link expires after an hour, and the batch's job names the missing files.
 func TestUploadsExpire(t *testing.T) {
@@ -126,7 +126,7 @@ func TestUploadsExpire(t *testing.T) {
 // If two batches and three links may be open, a further request fails and says when the oldest batch expires.
 func TestOpenUploads(t *testing.T) {
 	t.Parallel()
-	few := func(t *plan.Terms) { t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks = 2, 3 }
+	few := func(t *plan.Catalog) { t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks = 2, 3 }
 	withClock(t, options{accounts: 1, plan: ""}, few, func(t *testing.T, w *env, clock *testkit.Clock) {
 		files := []file{}
 		for i := range 5 {
@@ -163,7 +163,7 @@ func TestOpenUploads(t *testing.T) {
 // with files are kept.
 func TestReplaceEmptyUploadPages(t *testing.T) {
 	t.Parallel()
-	few := func(t *plan.Terms) { t.Limits.OpenUploadBatches = 2 }
+	few := func(t *plan.Catalog) { t.Limits.OpenUploadBatches = 2 }
 	withClock(t, options{accounts: 1, plan: ""}, few, func(t *testing.T, w *env, clock *testkit.Clock) {
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			w.exec("UPDATE upload_batches SET closed_at = 1 WHERE team_id = ?", w.team)
@@ -200,7 +200,7 @@ func TestReplaceEmptyUploadPages(t *testing.T) {
 func TestOpenLinksReserveStorage(t *testing.T) {
 	t.Parallel()
 	one, two := aPNG("one.png"), aPNG("two.png")
-	tight := func(t *plan.Terms) {
+	tight := func(t *plan.Catalog) {
 		p, _ := t.Plan("agency")
 		p.ID, p.StorageBytes = "tight", int64(len(one.bytes)+len(two.bytes)-1)
 		t.Plans = append(t.Plans, p)
@@ -233,7 +233,7 @@ func TestOpenLinksReserveStorage(t *testing.T) {
 func TestOpenLinksAfterDowngrade(t *testing.T) {
 	t.Parallel()
 	f := aPNG("a.png")
-	tight := func(t *plan.Terms) {
+	tight := func(t *plan.Catalog) {
 		p, _ := t.Plan("agency")
 		p.ID, p.StorageBytes = "tight", int64(len(f.bytes)-1)
 		t.Plans = append(t.Plans, p)

@@ -47,7 +47,7 @@ func newEnv(t *testing.T, url string) *env {
 	t.Helper()
 	box := fixture.OpenSandbox(t, sandbox.Options{}, nil)
 	h := &env{t: t, cfg: box.Config(t, url)}
-	h.cfg.PublicURL, h.cfg.Role, h.cfg.Terms = "http://127.0.0.1:1", server.RoleAPI, generousPlans()
+	h.cfg.PublicURL, h.cfg.Role, h.cfg.Catalog = "http://127.0.0.1:1", server.RoleAPI, generousPlans()
 	h.Server = must.Get(server.Open(t.Context(), h.cfg))(t)
 	t.Cleanup(func() { must.NoError(t, h.Close()) })
 	h.db = testkit.Open(t, url, nil)
@@ -57,7 +57,7 @@ func newEnv(t *testing.T, url string) *env {
 }
 
 // generousPlans returns plans whose limits rarely reject a request.
-func generousPlans() *plan.Terms {
+func generousPlans() *plan.Catalog {
 	t := plan.Default().ScaleRates(100_000)
 	t.Limits.JobsInFlight, t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks = 1_000_000, 1_000_000, 1_000_000
 	for i := range t.Plans {

@@ -57,7 +57,7 @@ func (c *cluster) start(url, sealing string, allowed int64) {
 	var work *standin.Service
 	node := fixture.Serve(c.t, standin.Configure(server.Config{
 		Version: "test", PublicURL: baseURL, Database: url, SealingKey: sealing, Role: server.RoleAll, Workers: 8, Blobs: c.blobs,
-		Terms: standin.Terms(allowed), Log: slog.New(slog.DiscardHandler),
+		Catalog: standin.Catalog(allowed), Log: slog.New(slog.DiscardHandler),
 	}, func() bool { return false }, func(s *standin.Service) { work = s }))
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup

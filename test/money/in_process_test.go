@@ -69,13 +69,13 @@ func newInProcess(t *testing.T, url string, nodes int, allowed int64) *inProcess
 
 func (in *inProcess) open(t fatal) *node {
 	n := &node{}
-	offered := standin.Terms(in.freeCalls)
+	offered := standin.Catalog(in.freeCalls)
 	if in.maxJobs > 0 {
 		offered.Limits.JobsInFlight = in.maxJobs
 	}
 	n.Server = must.Get(server.Open(context.Background(), standin.Configure(server.Config{
 		Version: "test", PublicURL: baseURL, Database: in.url, SealingKey: in.sealing, Role: server.RoleAll, Workers: 1, Blobs: in.blobs,
-		Terms: offered, Log: slog.New(slog.DiscardHandler), Now: in.clock.Now,
+		Catalog: offered, Log: slog.New(slog.DiscardHandler), Now: in.clock.Now,
 	}, func() bool { return false }, func(s *standin.Service) { n.work = s })))(t)
 	return n
 }

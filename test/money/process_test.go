@@ -87,8 +87,8 @@ func (o *outOfProcess) openDatabase(t *testing.T) {
 	t.Helper()
 	o.admin = must.Get(server.Open(context.Background(), server.Config{
 		Version: "test", PublicURL: baseURL, Database: o.url, SealingKey: o.sealing, Role: server.RoleAPI, Workers: 1,
-		Blobs: "file:" + filepath.Join(o.controls.Dir, "media"),
-		Terms: standin.Terms(o.freeCalls), Log: slog.New(slog.DiscardHandler), Now: o.controls.Now,
+		Blobs:   "file:" + filepath.Join(o.controls.Dir, "media"),
+		Catalog: standin.Catalog(o.freeCalls), Log: slog.New(slog.DiscardHandler), Now: o.controls.Now,
 	}))(t)
 	o.db = must.Get(db.Open(context.Background(), o.url, db.Options{Now: o.controls.Now}))(t)
 	t.Cleanup(func() { _, _ = o.db.Close(), o.admin.Close() })

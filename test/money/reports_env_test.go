@@ -53,8 +53,8 @@ const (
 	freeCallsPerDay = 100_000
 )
 
-// reportTerms returns plans with low limits, but rate limits that no test reaches.
-func reportTerms() *plan.Terms {
+// reportCatalog returns plans with low limits, but rate limits that no test reaches.
+func reportCatalog() *plan.Catalog {
 	t := plan.Default().ScaleRates(1000)
 	t.Limits.JobsInFlight, t.Limits.RefreshMinutes = maxJobs, int(refreshInterval/time.Minute)
 	for i, p := range t.Plans {
@@ -73,7 +73,7 @@ func newReportEnv(t *testing.T, url string, nodes int) *reportEnv {
 	t.Cleanup(p.gate.answerAll)
 	cfg := server.Config{
 		Version: "test", PublicURL: baseURL, Database: url, SealingKey: sealing, Role: server.RoleAll, Workers: 64, Blobs: testkit.Blobs(t),
-		BridgeURL: box + "/vendor", Terms: reportTerms(), Log: slog.New(slog.DiscardHandler), Now: p.clock.Now,
+		BridgeURL: box + "/vendor", Catalog: reportCatalog(), Log: slog.New(slog.DiscardHandler), Now: p.clock.Now,
 	}
 	for range nodes {
 		p.nodes = append(p.nodes, startReportNode(t, cfg, p.gate))

@@ -52,7 +52,7 @@ const (
 type killedReports struct {
 	*outOfProcess
 	t        *testing.T
-	terms    string // path of the terms file
+	catalog  string // path of the plans file
 	sandbox  string // URL of the sandbox
 	team     *modelTeam
 	tracked  []string         // tracked reports, which are refreshed automatically
@@ -80,11 +80,11 @@ func newKilledReports(t *testing.T, url string, nodes int) *killedReports {
 		dueCount: map[string]int64{}, reportKinds: map[string]string{},
 	}
 	r.sandbox = startSandbox(t, time.Now, nil)
-	r.terms = filepath.Join(t.TempDir(), "plans.json")
-	offered := standin.Terms(freeCallsPerDay)
+	r.catalog = filepath.Join(t.TempDir(), "plans.json")
+	offered := standin.Catalog(freeCallsPerDay)
 	offered.Limits.RefreshMinutes = 0
 	raw := must.Get(json.Marshal(offered))(t)
-	must.NoError(t, os.WriteFile(r.terms, raw, 0o600))
+	must.NoError(t, os.WriteFile(r.catalog, raw, 0o600))
 	r.team = newTeam(t, r.admin, "Europe/Berlin", -1, -1, -1)
 	grant(t, r.admin, r.team, raidGrant, "start")
 	return r
@@ -94,7 +94,7 @@ func newKilledReports(t *testing.T, url string, nodes int) *killedReports {
 func (r *killedReports) start(p *process, at string) {
 	must.NoError(r.t, p.launch(at, "", r.programs.admin, "serve", "--public-url", baseURL, "--database", r.url,
 		"--sealing-key", r.sealing, "--metrics-addr=",
-		"--blobs", "file:"+filepath.Join(r.controls.Dir, "media"), "--bridge", r.sandbox+"/vendor", "--plans", r.terms, "--addr"))
+		"--blobs", "file:"+filepath.Join(r.controls.Dir, "media"), "--bridge", r.sandbox+"/vendor", "--plans", r.catalog, "--addr"))
 }
 
 func (r *killedReports) run() {

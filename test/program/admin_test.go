@@ -278,8 +278,8 @@ func TestPlansCommand(t *testing.T) {
 		t.Errorf("a changed plan: %v\n%s", err, changed)
 	}
 	for text, word := range map[string]string{
-		`{`:                       "terms",
-		`[]`:                      "terms",
+		`{`:                       "plans",
+		`[]`:                      "plans",
 		`{"plan": []}`:            "plan",
 		`{"plans": []}`:           "lapsed_plan",
 		`{"lapsed_plan": "none"}`: "lapsed_plan",
@@ -297,8 +297,8 @@ func TestPlansCommand(t *testing.T) {
 		o.mustFail(word, "plans", "--plans", file)
 		o.mustFail(word, "teams", "list", "--plans", file)
 	}
-	if out := fails(t, append(o.env, "PRESSROOM_PLANS="+file), "serve", "--addr", "127.0.0.1:0"); !strings.Contains(out, "terms") {
-		t.Errorf("serve with invalid terms: %s", out)
+	if out := fails(t, append(o.env, "PRESSROOM_PLANS="+file), "serve", "--addr", "127.0.0.1:0"); !strings.Contains(out, "plans") {
+		t.Errorf("serve with invalid plans: %s", out)
 	}
 	o.mustFail("no/such", "plans", "--plans", "/no/such/file")
 }

@@ -47,7 +47,7 @@ type site struct {
 
 	began time.Time
 
-	binary, database, sealing, blobs, terms, settings string
+	binary, database, sealing, blobs, catalog, settings string
 
 	redis     *redis.Server
 	postgres  *postgres.Server // nil with SQLite
@@ -172,8 +172,8 @@ func (s *site) openNetworks() {
 	must.NoError(s.t, os.WriteFile(s.settings, []byte(hurried), 0o600))
 }
 
-// generousTerms returns plans with limits that rarely delay clients.
-func generousTerms() plan.Terms {
+// generousCatalog returns plans with limits that rarely delay clients.
+func generousCatalog() plan.Catalog {
 	t := plan.Default().ScaleRates(100_000)
 	t.Limits.JobsInFlight, t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks, t.Limits.RefreshMinutes = 1000, 10_000, 50_000, 1
 	for i := range t.Plans {
@@ -191,16 +191,16 @@ func generousTerms() plan.Terms {
 func (s *site) open() {
 	s.t.Helper()
 	ctx := context.Background()
-	chosen := generousTerms()
+	chosen := generousCatalog()
 	raw := must.Get(json.Marshal(chosen))(s.t)
-	s.terms = filepath.Join(s.dir, "plans.json")
-	must.NoError(s.t, os.WriteFile(s.terms, raw, 0o600))
+	s.catalog = filepath.Join(s.dir, "plans.json")
+	must.NoError(s.t, os.WriteFile(s.catalog, raw, 0o600))
 	networks := server.NetworkSettings{Secret: func(string) string { return "sandbox" }}
 	settings := must.Get(os.ReadFile(s.settings))(s.t)
 	must.NoError(s.t, json.Unmarshal(settings, &networks.ByPlatform))
 	s.admin = must.Get(server.Open(ctx, server.Config{
 		Version: "test", PublicURL: s.gate.url(), Database: s.database, SealingKey: s.sealing, Blobs: s.blobs,
-		Role: server.RoleAPI, Workers: 1, Terms: &chosen,
+		Role: server.RoleAPI, Workers: 1, Catalog: &chosen,
 		BlueskyServers: []string{s.front.URL + "/bluesky"}, Networks: networks, Log: slog.New(slog.DiscardHandler),
 	}))(s.t)
 	s.looks = must.Get(db.Open(ctx, s.database, db.Options{}))(s.t)

@@ -40,13 +40,13 @@ type site struct {
 func newSite(tb testing.TB, binary string) site {
 	tb.Helper()
 	s := site{binary: binary, dir: tb.TempDir()}
-	terms := plan.Default().ScaleRates(10_000)
-	for n := range terms.Plans {
-		if terms.Plans[n].FreeCallsPerDay = 1_000_000; terms.Plans[n].ID == fullPlan {
-			terms.Plans[n].StorageBytes, terms.Plans[n].APIKeys = 0, true
+	catalog := plan.Default().ScaleRates(10_000)
+	for n := range catalog.Plans {
+		if catalog.Plans[n].FreeCallsPerDay = 1_000_000; catalog.Plans[n].ID == fullPlan {
+			catalog.Plans[n].StorageBytes, catalog.Plans[n].APIKeys = 0, true
 		}
 	}
-	raw := must.Get(json.Marshal(terms))(tb)
+	raw := must.Get(json.Marshal(catalog))(tb)
 	must.NoError(tb, os.WriteFile(filepath.Join(s.dir, "plans.json"), raw, 0o600))
 	owner := s.admin(tb, "people", "add", "--name", "Ada", "--email", "ada@example.com")
 	team := s.admin(tb, "teams", "add", "--name", "Harbour", "--plan", "team", "--owner", fmt.Sprint(owner["id"]))

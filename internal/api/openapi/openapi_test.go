@@ -55,11 +55,11 @@ func registry() *operation.Registry {
 		new(account.Service).Operations(),
 		new(account.Connector).Operations(),
 		new(post.Service).Operations(),
-		(&media.Service{Options: media.Options{Terms: plan.Default()}}).Operations(),
-		(&report.Service{Options: report.Options{Terms: plan.Default()}}).Operations(),
+		(&media.Service{Options: media.Options{Catalog: plan.Default()}}).Operations(),
+		(&report.Service{Options: report.Options{Catalog: plan.Default()}}).Operations(),
 		new(analytics.Service).Operations(),
 		new(list.Service).Operations(),
-		(&search.Service{Options: search.Options{Terms: plan.Default()}}).Operations(),
+		(&search.Service{Options: search.Options{Catalog: plan.Default()}}).Operations(),
 		new(voice.Service).Operations(),
 	)
 }

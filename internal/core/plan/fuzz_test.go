@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Accepted terms are consistent, and Read accepts them again after they were encoded.
+// Accepted plans are consistent, and Read accepts them again after they were encoded.
 func FuzzRead(f *testing.F) {
 	shipped, err := json.Marshal(plan.Default())
 	if err != nil {
@@ -34,7 +34,7 @@ func FuzzRead(f *testing.F) {
 		again := must.Get(json.Marshal(read))(t)
 		must.NoError(t, os.WriteFile(path, again, 0o600))
 		if _, err := plan.Read(path); err != nil {
-			t.Fatalf("accepted terms are rejected after encoding: %v", err)
+			t.Fatalf("accepted plans are rejected after encoding: %v", err)
 		}
 	})
 }

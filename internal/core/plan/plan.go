@@ -16,8 +16,8 @@ import (
 // Unlimited is the value of a limit without a bound (spec, Limits of a plan: -1 means unlimited, 0 means none).
 const Unlimited = -1
 
-// Terms are the plans, prices and limits of a service.
-type Terms struct {
+// A Catalog holds the plans, prices and limits of a service.
+type Catalog struct {
 	Plans  []Plan `json:"plans"`
 	Lapsed string `json:"lapsed_plan"` // ID of the plan of teams whose own plan has lapsed
 	Prices Prices `json:"prices"`
@@ -84,9 +84,9 @@ const (
 	gib = int64(1) << 30
 )
 
-// Default returns the default terms.
-func Default() Terms {
-	return Terms{
+// Default returns the default catalog.
+func Default() Catalog {
+	return Catalog{
 		Plans: []Plan{
 			{"free", "Free", false, 3, 20, 1, gib, 30, 1, 0, 3, 500, 0, 0},
 			{"creator", "Creator", true, 10, 200, 1, 10 * gib, 90, 3, 1_000, 20, 1_000, 5, 50},
@@ -107,27 +107,27 @@ func Default() Terms {
 	}
 }
 
-// Read reads terms from a JSON file. Members that the file omits keep their defaults. If it has plans, they replace all
+// Read reads a catalog from a JSON file. Members that the file omits keep their defaults. If it has plans, they replace all
 // default plans.
-func Read(path string) (Terms, error) {
+func Read(path string) (Catalog, error) {
 	t := Default()
 	raw, err := os.ReadFile(path) //nolint:gosec // the operator chooses the file
 	if err != nil {
-		return t, fmt.Errorf("reading the terms: %w", err)
+		return t, fmt.Errorf("reading the plans: %w", err)
 	}
 	// This decoder also rejects duplicate names and trailing data, and it zeroes list items before it decodes into
 	// them.
 	if err := json.Unmarshal(raw, &t, json.RejectUnknownMembers(true)); err != nil {
-		return t, fmt.Errorf("reading the terms in %s: %w", path, err)
+		return t, fmt.Errorf("reading the plans in %s: %w", path, err)
 	}
 	if err := t.check(); err != nil {
-		return t, fmt.Errorf("the terms in %s: %w", path, err)
+		return t, fmt.Errorf("the plans in %s: %w", path, err)
 	}
 	return t, nil
 }
 
-// ScaleRates returns the terms with every rate multiplied.
-func (t Terms) ScaleRates(times int) Terms {
+// ScaleRates returns the catalog with every rate multiplied.
+func (t Catalog) ScaleRates(times int) Catalog {
 	for _, r := range []*Rate{&t.Limits.Requests, &t.Limits.Writes, &t.Limits.Networks} {
 		r.PerMinute, r.Burst = r.PerMinute*times, r.Burst*times
 	}
@@ -135,7 +135,7 @@ func (t Terms) ScaleRates(times int) Terms {
 }
 
 // Plan returns the plan with an ID.
-func (t Terms) Plan(id string) (Plan, bool) {
+func (t Catalog) Plan(id string) (Plan, bool) {
 	for _, p := range t.Plans {
 		if p.ID == id {
 			return p, true
@@ -146,7 +146,7 @@ func (t Terms) Plan(id string) (Plan, bool) {
 
 // InEffect returns the plan in effect for a team: the team's own plan until it lapses, then the plan for lapsed teams.
 // A plan that the operator has removed has no allowances.
-func (t Terms) InEffect(plan string, until, now time.Time) Plan {
+func (t Catalog) InEffect(plan string, until, now time.Time) Plan {
 	if !until.IsZero() && !now.Before(until) {
 		plan = t.Lapsed
 	}
@@ -158,7 +158,7 @@ func (t Terms) InEffect(plan string, until, now time.Time) Plan {
 }
 
 // PlanIDs returns the IDs of the plans.
-func (t Terms) PlanIDs() []string {
+func (t Catalog) PlanIDs() []string {
 	out := make([]string, len(t.Plans))
 	for i, p := range t.Plans {
 		out[i] = p.ID
@@ -174,7 +174,7 @@ const maxReportPrice = 10
 
 var planID = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 
-func (t Terms) check() error {
+func (t Catalog) check() error {
 	for i, p := range t.Plans {
 		if !planID.MatchString(p.ID) || strings.TrimSpace(p.Name) == "" || slices.Index(t.PlanIDs(), p.ID) != i {
 			return fmt.Errorf("plan %d needs a name and a unique id of lowercase letters, digits, - and _", i+1)

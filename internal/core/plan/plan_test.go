@@ -58,10 +58,10 @@ func TestRoundTrip(t *testing.T) {
 func TestReadRejects(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
-		"not JSON":              {`plans:`, "reading the terms"},
+		"not JSON":              {`plans:`, "reading the plans"},
 		"an unknown name":       {`{"price":{}}`, "unknown object member"},
 		"a name twice":          {`{"limits":{},"limits":{}}`, "duplicate"},
-		"a second object":       {`{} {}`, "reading the terms"},
+		"a second object":       {`{} {}`, "reading the plans"},
 		"a misspelled limit":    {`{"limits":{"request":{}}}`, "unknown object member"},
 		"a plan without a name": {`{"plans":[{"id":"free"}]}`, "needs a name"},
 		"a plan twice":          {`{"plans":[{"id":"free","name":"A"},{"id":"free","name":"B"}]}`, "unique id"},

@@ -39,7 +39,7 @@ type Connector struct {
 // ConnectorOptions are the dependencies of a Connector.
 type ConnectorOptions struct {
 	Accounts    *Service
-	Terms       plan.Terms
+	Catalog     plan.Catalog
 	PublicURL   string                     // public URL of the installation, without a trailing slash
 	CheckServer func(address string) error // returns an error for a server that is not allowed; nil allows all
 }
@@ -173,7 +173,7 @@ func (c *Connector) readOffer(ctx context.Context, q db.Querier, person int64, t
 		out.Again = a.Username
 		return out, err
 	}
-	left, err := slotsLeft(ctx, q, l.teamID, c.Terms.InEffect(plan, db.Time(until), c.Accounts.db.Now()))
+	left, err := slotsLeft(ctx, q, l.teamID, c.Catalog.InEffect(plan, db.Time(until), c.Accounts.db.Now()))
 	out.Full = left == 0
 	return out, err
 }

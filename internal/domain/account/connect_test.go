@@ -63,7 +63,7 @@ func newEnv(t *testing.T, d *db.DB, networks ...network.Network) *env {
 }
 
 func (h *env) connector() *account.Connector {
-	return account.NewConnector(account.ConnectorOptions{Accounts: h.service, Terms: plan.Default(),
+	return account.NewConnector(account.ConnectorOptions{Accounts: h.service, Catalog: plan.Default(),
 		PublicURL: "https://press.example"})
 }
 
@@ -171,7 +171,7 @@ func FuzzOffer(f *testing.F) {
 		f.Fatal(err)
 	}
 	c := account.NewConnector(account.ConnectorOptions{Accounts: account.New(d, sealer, nil, handleNetwork{}),
-		Terms: plan.Default(), PublicURL: "https://press.example"})
+		Catalog: plan.Default(), PublicURL: "https://press.example"})
 	f.Add("")
 	f.Add(strings.Repeat("A", 150))
 	f.Add("AQAAAAAAAAAB")

@@ -22,9 +22,9 @@ func (c *Connector) OfferedPlatforms() []string {
 
 // SlotsLeft returns how many more accounts a team's plan allows, or plan.Unlimited.
 func (c *Connector) SlotsLeft(ctx context.Context, actor *access.Actor) (int64, error) {
-	p, ok := c.Terms.Plan(actor.Plan)
+	p, ok := c.Catalog.Plan(actor.Plan)
 	if !ok {
-		p = plan.Plan{} // A plan that was removed from the terms allows no accounts.
+		p = plan.Plan{} // A plan that was removed from the catalog allows no accounts.
 	}
 	return slotsLeft(ctx, c.Accounts.db, actor.TeamID, p)
 }

@@ -155,7 +155,7 @@ func (c *Connector) link(
 	if in.AccountID != 0 {
 		return out, nil
 	}
-	p, _ := c.Terms.Plan(call.Plan) // a removed plan allows no accounts
+	p, _ := c.Catalog.Plan(call.Plan) // a removed plan allows no accounts
 	slots, err := slotsLeft(ctx, c.Accounts.db, call.TeamID, p)
 	out.Data.SlotsLeft = new(&slots)
 	if slots == plan.Unlimited {

@@ -24,7 +24,7 @@ import (
 
 // Options are settings of the operator; 0 means the default.
 type Options struct {
-	Terms       plan.Terms
+	Catalog     plan.Catalog
 	Interval    time.Duration // approximate time between two turns of an account; default 6 hours
 	Concurrency int           // maximum concurrent turns of a node; a network gets at most half of them; default 8
 	// OnCall is called after the network call of each turn. The result is ok, the class of the network's error, or failed

@@ -118,7 +118,7 @@ func newEnv(t *testing.T, url string) *env {
 	sealer, err := tokencrypt.New(key)
 	w.must(err)
 	w.accounts = account.New(w.db, sealer, analytics.AccountObserver{}, w.net, networkWithoutMetrics{})
-	w.options = analytics.Options{Terms: plan.Default(), Log: slog.New(slog.DiscardHandler)}
+	w.options = analytics.Options{Catalog: plan.Default(), Log: slog.New(slog.DiscardHandler)}
 	w.service = analytics.New(w.db, w.accounts, w.options)
 	w.team = w.newTeam("ada@example.com")
 	return w

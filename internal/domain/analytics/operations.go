@@ -207,7 +207,7 @@ func (s *Service) Analyze(
 	ctx context.Context, call operation.Call, id int64, in Period,
 ) (operation.Answer[AccountAnalytics], error) {
 	out := operation.Answer[AccountAnalytics]{App: "/accounts/" + strconv.FormatInt(id, 10)}
-	plan, _ := s.opts.Terms.Plan(call.Plan) // A plan that was removed from the terms has no analytics.
+	plan, _ := s.opts.Catalog.Plan(call.Plan) // A plan that was removed from the catalog has no analytics.
 	kept := keptDays(plan)
 	if kept == 0 {
 		return out, errNotInPlan

@@ -78,7 +78,7 @@ func (s *Service) take(ctx context.Context, account int64) (turn, bool, error) {
 			return err
 		}
 		t.collected, t.knownFrom = db.Time(collected), db.Time(known)
-		return t.readTeam(ctx, tx, s.opts.Terms)
+		return t.readTeam(ctx, tx, s.opts.Catalog)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return t, false, nil
@@ -89,7 +89,7 @@ func (s *Service) take(ctx context.Context, account int64) (turn, bool, error) {
 	return t, true, nil
 }
 
-func (t *turn) readTeam(ctx context.Context, tx *db.Tx, offered plan.Terms) error {
+func (t *turn) readTeam(ctx context.Context, tx *db.Tx, offered plan.Catalog) error {
 	var zone, plan string
 	var until, closed int64
 	err := tx.QueryRow(ctx, `SELECT a.platform, t.timezone, t.plan, t.plan_until, t.closed_at FROM social_accounts a

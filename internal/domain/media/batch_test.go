@@ -59,7 +59,7 @@ func (m *model) openLinks() (int, int64) {
 // model.
 func TestBatchesMatchModel(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
-		w.Terms.Limits.OpenUploadBatches, w.Terms.Limits.OpenUploadLinks = batchesInModel, linksInModel
+		w.Catalog.Limits.OpenUploadBatches, w.Catalog.Limits.OpenUploadLinks = batchesInModel, linksInModel
 		w.setStorageLimit(modelStorage)
 		files := modelFiles()
 		rapid.Check(t, func(t *rapid.T) {

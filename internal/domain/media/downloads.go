@@ -103,7 +103,7 @@ func (s *Service) downloadProfile(
 // insufficient credits.
 func (s *Service) price(ctx context.Context, call operation.Call, in DownloadInput) (int64, error) {
 	_, err := s.newDownload(ctx, call, in)
-	return s.Terms.Prices.ProfileMediaDownload, err
+	return s.Catalog.Prices.ProfileMediaDownload, err
 }
 
 // newDownload returns the download for an input, or an error if the input is invalid.

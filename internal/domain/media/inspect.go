@@ -35,7 +35,7 @@ func (s *Service) inspect(ctx context.Context, staged *arrival) (inspected, erro
 	if out.info, err = mediainfo.Read(staged, staged.Size()); err != nil {
 		return out, rejectedType(err)
 	}
-	if out.info.Kind == Image && staged.Size() > s.Terms.Limits.MaxImageBytes {
+	if out.info.Kind == Image && staged.Size() > s.Catalog.Limits.MaxImageBytes {
 		return out, s.errImageTooLarge()
 	}
 	out.metadata, err = findMetadata(ctx, staged, staged.Size(), out.info)
@@ -100,7 +100,7 @@ func (r readerAt) ReadAt(p []byte, off int64) (int, error) { return r(p, off) }
 
 func (s *Service) errImageTooLarge() error {
 	return apierr.Newf(apierr.UploadTooLarge,
-		"Images are limited to %d bytes.", s.Terms.Limits.MaxImageBytes)
+		"Images are limited to %d bytes.", s.Catalog.Limits.MaxImageBytes)
 }
 
 var errTooManyPixels = apierr.New(apierr.UploadTooLarge,

@@ -119,7 +119,7 @@ type bound struct {
 // any type and the rest of the team's plan. A file with the size of an existing item may be that item, which needs no
 // storage.
 func (s *Service) sizeBound(ctx context.Context, team, size int64) (bound, error) {
-	out := bound{s.Terms.Limits.MaxVideoBytes, errTooLarge}
+	out := bound{s.Catalog.Limits.MaxVideoBytes, errTooLarge}
 	left, err := s.freeStorage(ctx, team)
 	if err != nil || left == plan.Unlimited || left >= out.max || size >= 0 && size <= left || size > out.max {
 		return out, err
@@ -157,7 +157,7 @@ func (s *Service) checkForm(ctx context.Context, team, promised, length int64) e
 	switch {
 	case err != nil:
 		return err
-	case length-formFrame > MaxFormFiles*s.Terms.Limits.MaxVideoBytes:
+	case length-formFrame > MaxFormFiles*s.Catalog.Limits.MaxVideoBytes:
 		return errTooLarge
 	case left != plan.Unlimited && length-formFrame > left+promised:
 		return errStorageFull
@@ -217,7 +217,7 @@ type arrival struct {
 // read.
 func (s *Service) begin(ctx context.Context, team int64, by uploader, size int64, b bound) (*arrival, error) {
 	switch {
-	case size > s.Terms.Limits.MaxVideoBytes:
+	case size > s.Catalog.Limits.MaxVideoBytes:
 		return nil, errTooLarge
 	case size > b.max:
 		return nil, b.tooLarge
@@ -226,7 +226,7 @@ func (s *Service) begin(ctx context.Context, team int64, by uploader, size int64
 		return nil, err
 	}
 	a := &arrival{bound: b, ctx: ctx, s: s, by: by, team: team, size: size}
-	most := s.Terms.Limits.OpenUploadLinks
+	most := s.Catalog.Limits.OpenUploadLinks
 	if s.TeamUploads > 0 {
 		most = min(most, s.TeamUploads)
 	}
@@ -259,7 +259,7 @@ func (a *arrival) reserve(bytes int64) error {
 	if bytes <= a.reserved {
 		return nil
 	}
-	if err := a.s.intake.reserve(a.team, bytes-a.reserved, stagedFiles*a.s.Terms.Limits.MaxVideoBytes); err != nil {
+	if err := a.s.intake.reserve(a.team, bytes-a.reserved, stagedFiles*a.s.Catalog.Limits.MaxVideoBytes); err != nil {
 		return err
 	}
 	a.reserved = bytes
@@ -338,7 +338,7 @@ func (a *arrival) sniff() error {
 		return rejectedType(err)
 	}
 	a.known = true
-	if most := a.s.Terms.Limits.MaxImageBytes; kind == Image && most < a.max {
+	if most := a.s.Catalog.Limits.MaxImageBytes; kind == Image && most < a.max {
 		a.bound = bound{most, a.s.errImageTooLarge()}
 		if a.size > most || a.came > most {
 			return a.tooLarge

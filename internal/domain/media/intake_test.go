@@ -129,7 +129,7 @@ func TestUnsupportedTypeRejectedEarly(t *testing.T) {
 		}
 		image := &generatedBody{head: []byte("\xff\xd8\xff\xe0"), size: 300 * mib}
 		wantCode(t, ways["a form"](Incoming{Size: -1, Body: image}), apierr.UploadTooLarge)
-		if most := w.Terms.Limits.MaxImageBytes; image.read > most+mib {
+		if most := w.Catalog.Limits.MaxImageBytes; image.read > most+mib {
 			t.Errorf("without a size %d bytes of an image were read", image.read)
 		}
 		w.checkIdle(t)
@@ -258,7 +258,7 @@ func TestFormsRejectedByLength(t *testing.T) {
 				}
 			}
 		}
-		largest := MaxFormFiles * w.Terms.Limits.MaxVideoBytes
+		largest := MaxFormFiles * w.Catalog.Limits.MaxVideoBytes
 		wants(-1, "")
 		w.setStorageLimit(plan.Unlimited)
 		wants(largest, "")
@@ -328,7 +328,7 @@ func TestConcurrentUploadsOfPerson(t *testing.T) {
 func TestStagedBytesOfTeam(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		w.setStorageLimit(1 << 50)
-		most := w.Terms.Limits.MaxVideoBytes
+		most := w.Catalog.Limits.MaxVideoBytes
 		var held []*arrival
 		for person := range int64(2) {
 			a, err := w.Service.begin(t.Context(), w.team, uploader{person: person + 1}, most, bound{most, errTooLarge})

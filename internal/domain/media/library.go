@@ -166,7 +166,7 @@ func folders(ctx context.Context, q db.Querier, team int64) ([]MediaFolder, erro
 }
 
 func (s *Service) storage(ctx context.Context, call operation.Call) (MediaListStorage, error) {
-	plan, _ := s.Terms.Plan(call.Plan)
+	plan, _ := s.Catalog.Plan(call.Plan)
 	out := MediaListStorage{LimitBytes: plan.StorageBytes}
 	err := s.db.QueryRow(ctx, `SELECT used_bytes FROM storage WHERE team_id = ?`, call.TeamID).Scan(&out.UsedBytes)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {

@@ -117,7 +117,7 @@ type Options struct {
 	Worker    *job.Worker
 	Keys      Keys
 	Credits   Credits
-	Terms     plan.Terms
+	Catalog   plan.Catalog
 	Fetch     *safehttp.Client
 	Provider  Provider // nil if none is configured
 	Sealer    *tokencrypt.Sealer

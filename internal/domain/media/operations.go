@@ -74,7 +74,7 @@ func (s *Service) downloadOperation() operation.Operation {
 		Tool: "download_profile_media", Method: http.MethodPost, Path: "/profile-media-downloads",
 		Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
 		Also: operation.AlsoWhen(access.Write, "save_to_library is true", requiresWrite),
-		Price: operation.PriceRange(s.Terms.Prices.ProfileMediaDownload, s.Terms.Prices.ProfileMediaDownload,
+		Price: operation.PriceRange(s.Catalog.Prices.ProfileMediaDownload, s.Catalog.Prices.ProfileMediaDownload,
 			s.price),
 		Summary: "Download media of a public profile",
 		Description: "Fetches media of a public Instagram or TikTok profile and saves them in the library's " +

@@ -127,7 +127,7 @@ func (s *Service) storageLimit(ctx context.Context, q db.Querier, team int64, no
 	if err := q.QueryRow(ctx, `SELECT plan, plan_until FROM teams WHERE id = ?`, team).Scan(&plan, &until); err != nil {
 		return 0, fmt.Errorf("reading a team's plan: %w", err)
 	}
-	return s.Terms.InEffect(plan, db.Time(until), now).StorageBytes, nil
+	return s.Catalog.InEffect(plan, db.Time(until), now).StorageBytes, nil
 }
 
 // requireFolder returns an error for an ID that is no folder of the team; 0 means no folder.

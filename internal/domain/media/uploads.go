@@ -40,8 +40,8 @@ const MaxFiles = 50
 
 func (s *Service) uploadLimits() UploadBatchLimits {
 	return UploadBatchLimits{
-		Types: Types, MaxImageBytes: s.Terms.Limits.MaxImageBytes, MaxVideoBytes: s.Terms.Limits.MaxVideoBytes,
-		MaxFiles: min(MaxFiles, s.Terms.Limits.OpenUploadLinks),
+		Types: Types, MaxImageBytes: s.Catalog.Limits.MaxImageBytes, MaxVideoBytes: s.Catalog.Limits.MaxVideoBytes,
+		MaxFiles: min(MaxFiles, s.Catalog.Limits.OpenUploadLinks),
 	}
 }
 
@@ -58,7 +58,7 @@ func (s *Service) createUploads(
 	}
 	b := batch{
 		team: call.TeamID, person: call.PersonID, key: call.KeyID,
-		expires: call.Now.Add(time.Duration(s.Terms.Limits.UploadMinutes) * time.Minute),
+		expires: call.Now.Add(time.Duration(s.Catalog.Limits.UploadMinutes) * time.Minute),
 	}
 	if in.FolderID != nil {
 		b.folder = *in.FolderID
@@ -104,7 +104,7 @@ func (s *Service) checkFiles(files []UploadFile) error {
 		case f.SizeBytes > s.maxBytes(kind):
 			return apierr.Invalid(apierr.OutOfRange, "files.size_bytes",
 				fmt.Sprintf("Images are limited to %d bytes, videos to %d bytes.",
-					s.Terms.Limits.MaxImageBytes, s.Terms.Limits.MaxVideoBytes)).With("item", n)
+					s.Catalog.Limits.MaxImageBytes, s.Catalog.Limits.MaxVideoBytes)).With("item", n)
 		}
 	}
 	return nil
@@ -113,9 +113,9 @@ func (s *Service) checkFiles(files []UploadFile) error {
 // maxBytes returns the maximum size of a file of a type. An unknown type may turn out to be a video.
 func (s *Service) maxBytes(mimeType string) int64 {
 	if strings.HasPrefix(mimeType, "image/") {
-		return s.Terms.Limits.MaxImageBytes
+		return s.Catalog.Limits.MaxImageBytes
 	}
-	return s.Terms.Limits.MaxVideoBytes
+	return s.Catalog.Limits.MaxVideoBytes
 }
 
 // newBatchFiles returns the files of a new batch. Files that the library already has are stored from the start.
@@ -153,10 +153,10 @@ func (s *Service) checkOpenLimits(
 	if links == 0 && len(b.files) > 0 {
 		return notes, nil
 	}
-	if links > s.Terms.Limits.OpenUploadLinks {
+	if links > s.Catalog.Limits.OpenUploadLinks {
 		return nil, apierr.Invalid(apierr.TooLong, "files",
 			fmt.Sprintf("A team can have at most %d open upload links. Describe fewer files at once.",
-				s.Terms.Limits.OpenUploadLinks))
+				s.Catalog.Limits.OpenUploadLinks))
 	}
 	var open, first int64
 	err := tx.QueryRow(ctx,
@@ -170,7 +170,7 @@ func (s *Service) checkOpenLimits(
 		return nil, err
 	}
 	wait := db.Time(first).Sub(tx.Now())
-	if open >= int64(s.Terms.Limits.OpenUploadBatches) {
+	if open >= int64(s.Catalog.Limits.OpenUploadBatches) {
 		closed, err := s.closeEmptyPage(ctx, tx, call)
 		if err != nil {
 			return nil, err
@@ -185,7 +185,7 @@ func (s *Service) checkOpenLimits(
 			"An older upload page, to which nothing was uploaded, was closed, because the team has reached its "+
 				"limit of open batches.")
 	}
-	if pending+links > s.Terms.Limits.OpenUploadLinks {
+	if pending+links > s.Catalog.Limits.OpenUploadLinks {
 		return nil,
 			apierr.New(apierr.RateLimited,
 				"The team has reached its limit of open upload links. Use them, replace their batch, or wait until "+

@@ -109,7 +109,7 @@ func instance(t *testing.T, url string, clock *testkit.Clock, blobs blob.Store) 
 	sealer, err := tokencrypt.New(key)
 	must(t, err)
 	return New(Options{DB: d, Blobs: blobs, Jobs: job.NewStore(d, nil, 5), Worker: job.NewWorker(d, queue, log),
-		Keys: team.New(d, nil, plan.Default()), Terms: plan.Default(),
+		Keys: team.New(d, nil, plan.Default()), Catalog: plan.Default(),
 		Fetch: client, Sealer: sealer, PublicURL: "http://press.example", Log: log})
 }
 
@@ -140,9 +140,9 @@ func (w fixture) newTeam(t fatal) fixture {
 
 // setStorageLimit sets the plan's storage limit in bytes.
 func (w fixture) setStorageLimit(bytes int64) {
-	w.Terms.Plans = slices.Clone(w.Terms.Plans)
-	for n := range w.Terms.Plans {
-		w.Terms.Plans[n].StorageBytes = bytes
+	w.Catalog.Plans = slices.Clone(w.Catalog.Plans)
+	for n := range w.Catalog.Plans {
+		w.Catalog.Plans[n].StorageBytes = bytes
 	}
 }
 

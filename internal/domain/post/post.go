@@ -148,7 +148,7 @@ type Service struct {
 	library   Library
 	submitter Submitter
 	limits    Limits
-	terms     plan.Terms
+	catalog   plan.Catalog
 }
 
 // Limits are the operator's settings for retries.
@@ -170,9 +170,9 @@ type Library interface {
 
 // New returns a Service. The library may be nil if no post has media, and the submitter if no post is sent.
 func New(d *db.DB, accounts *account.Service, jobs *job.Store, library Library, submitter Submitter, limits Limits,
-	t plan.Terms) *Service {
+	t plan.Catalog) *Service {
 	return &Service{
-		db: d, accounts: accounts, jobs: jobs, library: library, submitter: submitter, limits: limits, terms: t,
+		db: d, accounts: accounts, jobs: jobs, library: library, submitter: submitter, limits: limits, catalog: t,
 	}
 }
 

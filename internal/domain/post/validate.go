@@ -123,7 +123,7 @@ func rejectBlocking(problems []PostProblem) error {
 
 // postsLeft returns how many more posts the plan allows in the month of a time.
 func (s *Service) postsLeft(ctx context.Context, q db.Querier, call operation.Call, at time.Time) (int64, error) {
-	p, _ := s.terms.Plan(call.Plan)
+	p, _ := s.catalog.Plan(call.Plan)
 	limit := p.PostsPerMonth
 	if limit == plan.Unlimited {
 		return plan.Unlimited, nil

@@ -46,7 +46,7 @@ type PlanLimitsLimits struct {
 }
 
 // Operations returns the operations of limits.
-func (c *FreeCalls) Operations(t plan.Terms) []operation.Operation {
+func (c *FreeCalls) Operations(t plan.Catalog) []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "get_limits", Method: http.MethodGet, Path: "/limits", Needs: access.Read, Success: http.StatusOK,
@@ -69,10 +69,10 @@ func (c *FreeCalls) Operations(t plan.Terms) []operation.Operation {
 	}
 }
 
-func (c *FreeCalls) limits(ctx context.Context, t plan.Terms, call operation.Call) (operation.Answer[PlanLimits], error) {
+func (c *FreeCalls) limits(ctx context.Context, t plan.Catalog, call operation.Call) (operation.Answer[PlanLimits], error) {
 	plan, ok := t.Plan(call.Plan)
 	if !ok {
-		return operation.Answer[PlanLimits]{}, fmt.Errorf("the terms have no plan %q, which team %d is on", call.Plan,
+		return operation.Answer[PlanLimits]{}, fmt.Errorf("there is no plan %q, which team %d is on", call.Plan,
 			call.TeamID)
 	}
 	left, err := c.Remaining(ctx, call.Actor)

@@ -187,7 +187,7 @@ func (s *Service) planOf(ctx context.Context, q db.Querier, team int64) (plan.Pl
 		&closed); err != nil {
 		return plan.Plan{}, false, fmt.Errorf("reading the plan of team %d: %w", team, err)
 	}
-	return s.Terms.InEffect(name, db.Time(until), s.db.Now()), closed == 0, nil
+	return s.Catalog.InEffect(name, db.Time(until), s.db.Now()), closed == 0, nil
 }
 
 // failedRetention is how long a report that could not be created stays listed.

@@ -97,5 +97,5 @@ func (s *Service) refreshWait(ctx context.Context, q db.Querier, report string, 
 	if err != nil {
 		return 0, fmt.Errorf("reading the last refresh of report %s: %w", report, err)
 	}
-	return max(0, db.Time(asked).Add(time.Duration(s.Terms.Limits.RefreshMinutes)*time.Minute).Sub(s.db.Now())), nil
+	return max(0, db.Time(asked).Add(time.Duration(s.Catalog.Limits.RefreshMinutes)*time.Minute).Sub(s.db.Now())), nil
 }

@@ -53,7 +53,7 @@ func (s *Service) reads() []operation.Operation {
 
 // purchases returns the operations that create and refresh reports.
 func (s *Service) purchases() []operation.Operation {
-	p := s.Terms.Prices
+	p := s.Catalog.Prices
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "create_report", Method: http.MethodPost, Path: "/reports", Needs: access.Spend,
@@ -90,7 +90,7 @@ func (s *Service) purchases() []operation.Operation {
 }
 
 func (s *Service) trackingOperation() operation.Operation {
-	p := s.Terms.Prices
+	p := s.Catalog.Prices
 	recurring := operation.Recurring{Credits: max(p.ProfileRefresh, p.HashtagRefresh),
 		Repeats: fmt.Sprintf("every frequency_days while tracking is on: %d credits for a profile report, %d for a "+
 			"hashtag report", p.ProfileRefresh, p.HashtagRefresh),

@@ -62,7 +62,7 @@ type Options struct {
 	Jobs      *job.Store
 	Worker    *job.Worker
 	Credits   Credits
-	Terms     plan.Terms
+	Catalog   plan.Catalog
 	Observer  Observer // may be nil
 	Source    Source   // nil if no provider is configured
 	Limiter   *provider.Limiter
@@ -122,15 +122,15 @@ func (r record) jobType() job.Type {
 // createCost returns the price of a new report.
 func (s *Service) createCost(kind string) int64 {
 	if kind == Hashtag {
-		return s.Terms.Prices.HashtagReport
+		return s.Catalog.Prices.HashtagReport
 	}
-	return s.Terms.Prices.ProfileReport
+	return s.Catalog.Prices.ProfileReport
 }
 
 // refreshCost returns the price of a refresh, automatic or on request.
 func (s *Service) refreshCost(kind string) int64 {
 	if kind == Hashtag {
-		return s.Terms.Prices.HashtagRefresh
+		return s.Catalog.Prices.HashtagRefresh
 	}
-	return s.Terms.Prices.ProfileRefresh
+	return s.Catalog.Prices.ProfileRefresh
 }

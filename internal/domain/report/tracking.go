@@ -73,7 +73,7 @@ func (s *Service) lockForTracking(ctx context.Context, tx *db.Tx, call operation
 	if r.status != Ready {
 		return r, apierr.BadState(string(r.status), "Only a report that is ready can be tracked.")
 	}
-	p, _ := s.Terms.Plan(call.Plan) // a removed plan tracks none
+	p, _ := s.Catalog.Plan(call.Plan) // a removed plan tracks none
 	if p.TrackedReports == plan.Unlimited {
 		return r, nil
 	}

@@ -207,7 +207,7 @@ func (s *Service) dailyLimit(ctx context.Context, q db.Querier, team int64) (Dai
 	if err != nil {
 		return out, fmt.Errorf("reading a team's daily limit: %w", err)
 	}
-	out.Offered = s.terms.InEffect(plan, db.Time(until), s.db.Now()).DailyCredits
+	out.Offered = s.catalog.InEffect(plan, db.Time(until), s.db.Now()).DailyCredits
 	if operators != nil {
 		out.Offered = *operators
 	}

@@ -140,7 +140,7 @@ var (
 	errNoFormID = apierr.Invalid(apierr.Malformed, "once", "This page has expired. Reload it and try again.")
 )
 
-func checkKeyTerms(level access.Level, credits int64) error {
+func checkKeyLimits(level access.Level, credits int64) error {
 	switch {
 	case !level.Valid():
 		return errKeyLevel
@@ -201,7 +201,7 @@ func (k Key) checkNew(now time.Time, formID string) error {
 	case !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(now):
 		return errExpiryPassed
 	}
-	return checkKeyTerms(k.Level, k.DailyCredits)
+	return checkKeyLimits(k.Level, k.DailyCredits)
 }
 
 // checkPlanHasKeys returns an error if the team's plan does not include API keys.
@@ -213,7 +213,7 @@ func (h Admin) checkPlanHasKeys(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-// Plan returns the current plan of a team. A plan that was removed from the terms has no features.
+// Plan returns the current plan of a team. A plan that was removed from the catalog has no features.
 func (s *Service) Plan(ctx context.Context, team int64) (plan.Plan, error) {
 	return s.plan(ctx, s.db, team)
 }
@@ -224,7 +224,7 @@ func (s *Service) plan(ctx context.Context, q db.Querier, team int64) (plan.Plan
 	if err := q.QueryRow(ctx, `SELECT plan, plan_until FROM teams WHERE id = ?`, team).Scan(&name, &until); err != nil {
 		return plan.Plan{}, fmt.Errorf("reading the plan of team %d: %w", team, err)
 	}
-	out := s.terms.InEffect(name, db.Time(until), s.db.Now())
+	out := s.catalog.InEffect(name, db.Time(until), s.db.Now())
 	if out.Name == "" {
 		out.Name = out.ID
 	}
@@ -233,7 +233,7 @@ func (s *Service) plan(ctx context.Context, q db.Querier, team int64) (plan.Plan
 
 // ChangeKey changes the level and daily limit of a key of the team. Only the owner may call it.
 func (h Admin) ChangeKey(ctx context.Context, key int64, level access.Level, credits int64) error {
-	if err := checkKeyTerms(level, credits); err != nil {
+	if err := checkKeyLimits(level, credits); err != nil {
 		return err
 	}
 	err := h.change(ctx, "key.changed", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {

@@ -156,9 +156,9 @@ func lockEmpty(ctx context.Context, tx *db.Tx, d *db.DB) error {
 // plan returns the plan of the first team: the plan "team" if it exists, or the operator's first plan.
 func (f *FirstRun) plan() string {
 	const defaultPlan = "team"
-	terms := f.signIns.teams.terms
-	if _, ok := terms.Plan(defaultPlan); !ok {
-		return terms.PlanIDs()[0]
+	catalog := f.signIns.teams.catalog
+	if _, ok := catalog.Plan(defaultPlan); !ok {
+		return catalog.PlanIDs()[0]
 	}
 	return defaultPlan
 }

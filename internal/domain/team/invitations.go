@@ -174,7 +174,7 @@ func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, include
 	if includeInvited {
 		used, limitErr = used+invited, ErrSeats
 	}
-	if seats := s.terms.InEffect(name, db.Time(until), tx.Now()).Seats; seats != plan.Unlimited && used >= seats {
+	if seats := s.catalog.InEffect(name, db.Time(until), tx.Now()).Seats; seats != plan.Unlimited && used >= seats {
 		return limitErr
 	}
 	return nil

@@ -23,12 +23,12 @@ import (
 type Service struct {
 	*authn.Authenticator
 
-	db    *db.DB
-	terms plan.Terms
+	db      *db.DB
+	catalog plan.Catalog
 }
 
 // New returns a Service.
-func New(d *db.DB, limiter authn.GuessLimiter, t plan.Terms) *Service {
+func New(d *db.DB, limiter authn.GuessLimiter, t plan.Catalog) *Service {
 	return &Service{authn.New(d, limiter, t), d, t}
 }
 
@@ -114,8 +114,8 @@ func (s *Service) AddPerson(ctx context.Context, name, email, password string) (
 }
 
 func (s *Service) checkPlan(plan string) error {
-	if _, ok := s.terms.Plan(plan); !ok {
-		return operatorErrorf("there is no plan with this name; the plans are %s", strings.Join(s.terms.PlanIDs(), ", "))
+	if _, ok := s.catalog.Plan(plan); !ok {
+		return operatorErrorf("there is no plan with this name; the plans are %s", strings.Join(s.catalog.PlanIDs(), ", "))
 	}
 	return nil
 }

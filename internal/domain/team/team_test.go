@@ -197,13 +197,13 @@ func TestInvalidInputRejected(t *testing.T) {
 
 func errorOf[T any](_ T, err error) error { return err }
 
-// CheckPlans reports plans of teams that are missing from the terms.
+// CheckPlans reports plans of teams that are missing from the catalog.
 func TestCheckPlans(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		must.NoError(t, w.CheckPlans(t.Context()))
-		terms := plan.Default()
-		terms.Plans = terms.Plans[:1]
-		if err := team.New(w.db, nil, terms).CheckPlans(t.Context()); err == nil || !strings.Contains(err.Error(),
+		catalog := plan.Default()
+		catalog.Plans = catalog.Plans[:1]
+		if err := team.New(w.db, nil, catalog).CheckPlans(t.Context()); err == nil || !strings.Contains(err.Error(),
 			`"team"`) {
 			t.Errorf("%v", err)
 		}

@@ -94,7 +94,7 @@ func (p *Handlers) showSearch(w http.ResponseWriter, r *http.Request, status int
 		return
 	}
 	p.Show(w, r, status, pages["search"], "Search hashtags",
-		searchView{p.lists.Terms.Prices.HashtagSearch, visitor.Is(shell.Spenders), recent, fields, wrong})
+		searchView{p.lists.Catalog.Prices.HashtagSearch, visitor.Is(shell.Spenders), recent, fields, wrong})
 }
 
 func (p *Handlers) search(w http.ResponseWriter, r *http.Request) {

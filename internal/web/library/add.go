@@ -75,8 +75,8 @@ func (p *Handlers) showAdd(w http.ResponseWriter, r *http.Request, status int, v
 		p.ShowError(w, r, err)
 		return
 	}
-	v.Price, v.Spends = p.media.Terms.Prices.ProfileMediaDownload, shell.VisitorOf(r.Context()).Is(shell.Spenders)
-	limits := p.media.Terms.Limits
+	v.Price, v.Spends = p.media.Catalog.Prices.ProfileMediaDownload, shell.VisitorOf(r.Context()).Is(shell.Spenders)
+	limits := p.media.Catalog.Limits
 	v.Types, v.MaxImageBytes, v.MaxVideoBytes = media.Types, limits.MaxImageBytes, limits.MaxVideoBytes
 	p.Show(w, r, status, pages["add"], "Add files", v)
 }

@@ -218,7 +218,7 @@ func (p *Handlers) fill(r *http.Request, v *gridView, after string) error {
 }
 
 func (p *Handlers) storage(r *http.Request, call operation.Call) (media.MediaListStorage, error) {
-	plan, _ := p.media.Terms.Plan(call.Plan)
+	plan, _ := p.media.Catalog.Plan(call.Plan)
 	used, err := p.media.UsedBytes(r.Context(), call.TeamID)
 	return media.MediaListStorage{UsedBytes: used, LimitBytes: plan.StorageBytes}, err
 }

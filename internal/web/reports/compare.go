@@ -21,7 +21,7 @@ func (p *Handlers) plan(r *http.Request) (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	limits, _ := p.reports.Terms.Plan(actor.Plan) // an unknown plan compares none
+	limits, _ := p.reports.Catalog.Plan(actor.Plan) // an unknown plan compares none
 	return limits, nil
 }
 

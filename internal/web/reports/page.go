@@ -102,9 +102,9 @@ func (p *Handlers) read(r *http.Request, kind, id string) (view, error) {
 		return out, err
 	}
 	out.Ended, out.LastFailed = shell.Text(out.l, out.Ended), shell.Text(out.l, out.LastFailed)
-	out.Interval, out.RefreshPrice = p.reports.Terms.Limits.RefreshMinutes, p.reports.Terms.Prices.ProfileReport
+	out.Interval, out.RefreshPrice = p.reports.Catalog.Limits.RefreshMinutes, p.reports.Catalog.Prices.ProfileReport
 	if kind == report.Hashtag {
-		out.RefreshPrice = p.reports.Terms.Prices.HashtagReport
+		out.RefreshPrice = p.reports.Catalog.Prices.HashtagReport
 	}
 	out.NextRefresh, out.Chosen = out.NextRefresh.In(out.zone), out.Frequency
 	out.WaitMinutes = int((out.Wait + time.Minute - 1) / time.Minute)

@@ -106,7 +106,7 @@ type prices struct{ Profile, Hashtag int64 }
 
 func (p *Handlers) budget(r *http.Request) (budget, error) {
 	credits, _, err := shell.Run[credit.Credits](p.Shell, r, "get_credits", nil)
-	prices := prices{p.reports.Terms.Prices.ProfileReport, p.reports.Terms.Prices.HashtagReport}
+	prices := prices{p.reports.Catalog.Prices.ProfileReport, p.reports.Catalog.Prices.HashtagReport}
 	return budget{credits.Balance, prices}, err
 }
 

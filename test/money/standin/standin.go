@@ -47,8 +47,8 @@ func Configure(cfg server.Config, suspended func() bool, ready func(*Service)) s
 	return cfg
 }
 
-// Terms returns plans whose only effective limit is the number of daily free calls.
-func Terms(freeCalls int64) *plan.Terms {
+// Catalog returns plans whose only effective limit is the number of daily free calls.
+func Catalog(freeCalls int64) *plan.Catalog {
 	t := plan.Default().ScaleRates(1000)
 	t.Limits.JobsInFlight = maxJobs
 	for i := range t.Plans {

@@ -61,7 +61,7 @@ var errListLimit = apierr.New(apierr.PlanLimitReached, "The team has reached the
 // checkListLimit fails if the plan allows no further list. It locks the team's row, so that concurrent calls cannot
 // exceed the limit.
 func (s *Service) checkListLimit(ctx context.Context, tx *db.Tx, call operation.Call) error {
-	p, _ := s.Terms.Plan(call.Plan) // a removed plan allows none
+	p, _ := s.Catalog.Plan(call.Plan) // a removed plan allows none
 	if p.HashtagLists == plan.Unlimited {
 		return nil
 	}
@@ -178,7 +178,7 @@ func (s *Service) selectNew(ctx context.Context, q db.Querier, call operation.Ca
 
 // remaining returns how many more hashtags the plan allows in the list, or a negative number if unlimited.
 func (s *Service) remaining(call operation.Call, l List) int64 {
-	p, _ := s.Terms.Plan(call.Plan) // a removed plan allows none
+	p, _ := s.Catalog.Plan(call.Plan) // a removed plan allows none
 	if p.HashtagsPerList == plan.Unlimited {
 		return -1
 	}

@@ -19,7 +19,7 @@ func (s *Service) enqueueForCreate(ctx context.Context, call operation.Call, in 
 	if err != nil {
 		return err
 	}
-	plan, _ := s.Terms.Plan(call.Plan) // a removed plan allows none
+	plan, _ := s.Catalog.Plan(call.Plan) // a removed plan allows none
 	if err := checkListCount(ctx, s.db, call, plan); err != nil {
 		return err
 	}

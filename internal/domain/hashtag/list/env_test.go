@@ -113,7 +113,7 @@ func newEnv(t fatal, d *db.DB, clock *testkit.Clock) env {
 	w := env{figures: &fakeFigures{byHashtag: map[string]stats.Statistics{}}, clock: clock}
 	offered := plan.Default()
 	offered.BannedHashtags = map[string][]string{"instagram": {"#Forbidden", "ＮＯ"}, "tiktok": {"nowhere"}}
-	w.Service = must.Get(New(Options{DB: d, Statistics: w.figures, Terms: offered}))(t)
+	w.Service = must.Get(New(Options{DB: d, Statistics: w.figures, Catalog: offered}))(t)
 	return w.newTeam(t, "creator")
 }
 
@@ -135,9 +135,9 @@ func (w env) newTeam(t fatal, plan string) env {
 
 // setLimits sets the limits of the plan.
 func (w env) setLimits(lists, hashtags int64) {
-	w.Terms.Plans = slices.Clone(w.Terms.Plans)
-	for n := range w.Terms.Plans {
-		w.Terms.Plans[n].HashtagLists, w.Terms.Plans[n].HashtagsPerList = lists, hashtags
+	w.Catalog.Plans = slices.Clone(w.Catalog.Plans)
+	for n := range w.Catalog.Plans {
+		w.Catalog.Plans[n].HashtagLists, w.Catalog.Plans[n].HashtagsPerList = lists, hashtags
 	}
 }
 

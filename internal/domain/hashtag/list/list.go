@@ -61,7 +61,7 @@ type StatisticsStore interface {
 type Options struct {
 	DB         *db.DB
 	Statistics StatisticsStore
-	Terms      plan.Terms
+	Catalog    plan.Catalog
 	// HasProvider reports whether a provider of hashtag figures is configured.
 	HasProvider bool
 }
@@ -76,9 +76,9 @@ type Service struct {
 	cache          *listCache
 }
 
-// New returns a Service. It fails if the terms ban something that is not a hashtag.
+// New returns a Service. It fails if the plans file bans something that is not a hashtag.
 func New(o Options) (*Service, error) {
-	b, err := newBanned(o.Terms.BannedHashtags)
+	b, err := newBanned(o.Catalog.BannedHashtags)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func (s *Service) price(ctx context.Context, call operation.Call, in Input) (int
 	if err != nil {
 		return 0, err
 	}
-	cost := s.Terms.Prices.HashtagSearch
+	cost := s.Catalog.Prices.HashtagSearch
 	err = call.InTx(ctx, s.db, "search.claim", func(ctx context.Context, tx *db.Tx) error {
 		r, err := lockKeyword(ctx, tx, call.TeamID, in.Platform, k)
 		if err != nil {

@@ -90,10 +90,10 @@ func forEachDatabase(t *testing.T, run func(t *testing.T, w env)) {
 		w.script.answerWith(w.answerAny)
 		results := map[job.Type]job.Result{job.HashtagSearch: ResultReader(w.wallet.ChargedCredits)}
 		jobs, worker := job.NewStore(d, results, 5), job.NewWorker(d, queue, log)
-		reports := report.New(report.Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.wallet, Terms: plan.Default(),
+		reports := report.New(report.Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.wallet, Catalog: plan.Default(),
 			Log: log})
 		w.Service = New(Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.wallet, Reports: reports,
-			Statistics: stats.New(d), Terms: plan.Default(), Source: w.script, Log: log})
+			Statistics: stats.New(d), Catalog: plan.Default(), Source: w.script, Log: log})
 		run(t, w.newTeam(t))
 	})
 }

@@ -15,7 +15,7 @@ func (s *Service) Operations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "search_hashtags", Method: http.MethodPost, Path: "/hashtags/search", Needs: access.Spend,
 			Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
-			Price:   operation.PriceRange(0, s.Terms.Prices.HashtagSearch, s.price),
+			Price:   operation.PriceRange(0, s.Catalog.Prices.HashtagSearch, s.price),
 			Summary: "Search hashtags",
 			Description: "Starts a search for hashtags by keyword, phrase or hashtag. The finished job has the " +
 				"hashtags with their number of posts, posts per day, tier and score, and related hashtags. Within a " +

@@ -38,7 +38,7 @@ type Options struct {
 	Credits    Credits
 	Reports    Reports
 	Statistics *stats.Store
-	Terms      plan.Terms
+	Catalog    plan.Catalog
 	Source     Source // nil if no provider is configured
 	Limiter    *provider.Limiter
 	PostLimit  int // posts to request of each kind; default 200
@@ -67,4 +67,4 @@ func New(o Options) *Service {
 const day = 24 * time.Hour
 
 // window returns how long a paid keyword can be searched again for free.
-func (s *Service) window() time.Duration { return time.Duration(s.Terms.Limits.HashtagDays) * day }
+func (s *Service) window() time.Duration { return time.Duration(s.Catalog.Limits.HashtagDays) * day }

@@ -27,7 +27,7 @@ type Authenticator struct {
 	db      *db.DB
 	cache   *keyCache
 	guesses GuessLimiter
-	terms   plan.Terms
+	catalog plan.Catalog
 	uses    pendingUses
 }
 
@@ -38,8 +38,8 @@ type GuessLimiter interface {
 }
 
 // New returns an Authenticator.
-func New(d *db.DB, limiter GuessLimiter, t plan.Terms) *Authenticator {
-	return &Authenticator{db: d, cache: newKeyCache(d), guesses: limiter, terms: t, uses: pendingUses{byKey: map[int64]time.Time{}}}
+func New(d *db.DB, limiter GuessLimiter, t plan.Catalog) *Authenticator {
+	return &Authenticator{db: d, cache: newKeyCache(d), guesses: limiter, catalog: t, uses: pendingUses{byKey: map[int64]time.Time{}}}
 }
 
 // Authenticate returns the actor of an API key. It returns the same error for all invalid keys, and rate_limited for an
@@ -217,7 +217,7 @@ func (a *Authenticator) actor(ctx context.Context, q db.Querier, r row) (cachedK
 	if a.db.Now().Before(until) {
 		out.recheckAt = until
 	}
-	current := a.terms.InEffect(r.Plan, until, a.db.Now())
+	current := a.catalog.InEffect(r.Plan, until, a.db.Now())
 	r.Plan = current.ID
 	r.Daily.FreeCalls, r.Daily.TeamCredits = current.FreeCallsPerDay, current.DailyCredits
 	if r.teamCredits.Valid {

@@ -33,7 +33,7 @@ func (a *Authenticator) KeyGates(ctx context.Context, team int64) (KeyGates, err
 	if err != nil {
 		return g, fmt.Errorf("reading the key gates of team %d: %w", team, err)
 	}
-	g.Off, g.OwnerSuspended, g.NoKeys = off > 0, held > 0, !a.terms.InEffect(plan, db.Time(until), a.db.Now()).APIKeys
+	g.Off, g.OwnerSuspended, g.NoKeys = off > 0, held > 0, !a.catalog.InEffect(plan, db.Time(until), a.db.Now()).APIKeys
 	g.Paused, err = db.All(ctx, a.db, func(rows *sql.Rows, paused *access.PauseAction) error { return rows.Scan(paused) },
 		`SELECT DISTINCT action FROM pauses WHERE scope = 'service' OR scope = 'team' AND target = ? ORDER BY action`,
 		team)

@@ -42,7 +42,7 @@ func run(ctx context.Context) error {
 	program, err := server.Open(ctx, standin.Configure(server.Config{
 		Version: "test", PublicURL: "http://press.test", Database: database, SealingKey: key, Role: server.RoleAll,
 		Workers: 8, Blobs: "file:" + filepath.Join(dir, "media"),
-		Terms: standin.Terms(freeCalls), Log: log, Now: controls.Now,
+		Catalog: standin.Catalog(freeCalls), Log: log, Now: controls.Now,
 	}, controls.Suspended, func(s *standin.Service) { work = s }))
 	if err != nil {
 		return err
