@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"pressroom.example/pressroom/internal/core/access"
@@ -138,7 +139,11 @@ func TestVoiceFromPastPosts(t *testing.T) {
 				t.Errorf("%s = %q, want %q", name, got, want)
 			}
 		}
-		again := f.press().shows(422, "needs a name").form("Create brand voice")
+		unwanted := f.fill("past_posts").press().shows(422, "needs a name").form("Create brand voice")
+		if unwanted.values.Has("past_posts") {
+			t.Error("the cleared checkbox is checked after an error")
+		}
+		again := unwanted.fill("past_posts", "1").press().shows(422, "needs a name").form("Create brand voice")
 		again.fill("name", "Harbour").press().shows(200, "The brand voice was created.", "roastery", "3 pieces")
 	})
 }
@@ -159,7 +164,12 @@ func TestVoiceWithoutPastPosts(t *testing.T) {
 func TestVoiceFromWebsite(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, address string) {
+		var gone atomic.Bool
 		site := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if gone.Load() {
+				w.WriteHeader(http.StatusGone)
+				return
+			}
 			fmt.Fprint(w, `<html><title>Harbour</title><meta name="description" content="We roast."><p>Open daily &amp; warm.`)
 		}))
 		t.Cleanup(site.Close)
@@ -168,16 +178,21 @@ func TestVoiceFromWebsite(t *testing.T) {
 			cfg.ImportRoots.AddCert(site.Certificate())
 		})
 		b := h.crew(t).as(t, access.Editor)
-		read := b.open("/voices/new").form("Read website").fill("name", "Quay").fill("website", "http://harbour.example.com").
-			press().shows(422, "begins with https://").form("Read website").fill("website", site.URL).press().
-			shows(200, "The web page was read.")
+		start := b.open("/voices/new").form("Read website").fill("name", "Quay").fill("website", "http://harbour.example.com").
+			press().shows(422, "begins with https://").form("Read website").fill("website", site.URL)
+		start.values.Set("start", "enter") // the button that browsers press on Enter
+		read := b.send(http.MethodPost, "/voices/new", start.values).shows(200, "The web page was read.").lacks("Open daily")
 		f := read.form("Create brand voice")
 		if name, about := f.values.Get("name"), f.values.Get("business_description"); name != "Quay" || about != "We roast." {
 			t.Errorf("the form has name %q and description %q", name, about)
 		}
 		again := f.fill("name", "").press().shows(422, "needs a name").lacks("The web page was read.").form("Create brand voice")
-		again.fill("name", "Quay").press().shows(200, "The brand voice was created.", "We roast.", "1 piece")
-		read.form("Create brand voice").fill("name", "Other").fill("page_text", "\u200b").press().
+		again.fill("name", "Quay").values.Set("start", "enter")
+		made := b.send(http.MethodPost, "/voices/new", again.values).shows(200, "The brand voice was created.", "We roast.", "1 piece")
+		b.open(made.path+"/material").form("Add link").fill("add_page", "1").fill("link", "https://quay.example.com/about").press().
+			shows(200, "The link was added, but the text of its page was not.", "https://quay.example.com/about", "Texts 1 Links 1")
+		gone.Store(true)
+		read.form("Create brand voice").fill("name", "Other").press().
 			shows(200, "The brand voice was created, but the web page was not added.")
 	})
 }

@@ -268,6 +268,10 @@ async function playVideo(page) {
 async function createByKeyboard(browser) {
   const page = await open(browser, { javaScriptEnabled: false });
   await signIn(page, '/voices/new');
+  await page.getByLabel('Web address').fill('http://harbour.example.com');
+  await page.keyboard.press('Enter');
+  await page.getByText('that begins with https://').waitFor(); // Enter reads the website
+  await page.getByLabel('Web address').fill('');
   await page.getByLabel('Name', { exact: true }).first().focus();
   await page.keyboard.type('By keyboard');
   await page.keyboard.press('Enter');

@@ -1,11 +1,13 @@
 package voices
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/voice"
 	"pressroom.example/pressroom/internal/locale"
@@ -125,7 +127,11 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	switch r.PostForm.Get("start") {
+	start := r.PostForm.Get("start")
+	if start == enter && r.PostForm.Get("website") != "" && r.PostForm.Get("page_read") == "" {
+		start = "website"
+	}
+	switch start {
 	case "posts":
 		p.startFromPosts(w, r, call)
 		return
@@ -146,13 +152,27 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if r.PostForm.Get("add_page") != "" {
-		text := voice.NewMaterial{Text: r.PostForm.Get("page_text")}
-		if _, err := p.voices.AddMaterial(r.Context(), call, made.ID, text); err != nil {
-			p.Log.ErrorContext(r.Context(), "adding a web page to a new brand voice failed", "voice", made.ID, "error", err)
+		if err := p.addPage(r.Context(), call, made.ID, r.PostForm.Get("website")); err != nil {
 			p.Flash(r, "The brand voice was created, but the web page was not added. Add its text under Material.")
 		}
 	}
 	shell.Redirect(w, r, pathOf(made.ID))
+}
+
+// enter is the button that browsers press on Enter in a field. It reads the website if one is entered and was not read yet.
+const enter = "enter"
+
+// addPage adds the text of a web page to a voice. The page is fetched again, so that its text does not travel through the
+// form, where it could be changed.
+func (p *Handlers) addPage(ctx context.Context, call operation.Call, id int64, address string) error {
+	page, err := p.voices.ReadWebsite(ctx, call, address)
+	if err == nil {
+		_, err = p.voices.AddMaterial(ctx, call, id, voice.NewMaterial{Text: page.Text})
+	}
+	if err != nil && apierr.FromError(err).IsServerError() {
+		p.Log.ErrorContext(ctx, "adding a web page to a brand voice failed", "voice", id, "error", err)
+	}
+	return err
 }
 
 // fillEmpty fills in the empty fields of a form.
@@ -174,7 +194,7 @@ func (p *Handlers) startFromWebsite(w http.ResponseWriter, r *http.Request, call
 		return
 	}
 	fillEmpty(r.PostForm, url.Values{"name": {page.Name}, "business_description": {page.Description}})
-	r.PostForm.Set("page_text", page.Text)
+	r.PostForm.Set("page_read", "1")
 	r.PostForm.Set("add_page", "1")
 	v := newForm(0, r.PostForm, shell.FormError{})
 	v.PageRead = true
@@ -189,6 +209,10 @@ func (p *Handlers) startFromPosts(w http.ResponseWriter, r *http.Request, call o
 		return
 	}
 	fillEmpty(r.PostForm, fieldsOf(voice.Draft{Guide: guide}))
+	if posts > 0 {
+		r.PostForm.Set("posts_read", "1")
+		r.PostForm.Set("past_posts", "1")
+	}
 	v := newForm(0, r.PostForm, shell.FormError{})
 	v.Past, v.NoPast = posts, posts == 0
 	p.Show(w, r, http.StatusOK, pages["form"], "New brand voice", v)

@@ -13,6 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/voice"
+	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
@@ -185,7 +186,13 @@ func (p *Handlers) addMaterial(w http.ResponseWriter, req voiceRequest) {
 		}
 		return
 	}
-	p.Flash(req.Request, "The material was added.")
+	text := locale.Key("The material was added.")
+	if link := req.PostForm.Get("link"); link != "" && req.PostForm.Get("add_page") != "" {
+		if err := p.addPage(req.Context(), req.call, req.voice, link); err != nil {
+			text = "The link was added, but the text of its page was not. Paste it under Text."
+		}
+	}
+	p.Flash(req.Request, text)
 	shell.Redirect(w, req.Request, pathOf(req.voice)+"/material")
 }
 
