@@ -17,8 +17,8 @@ import (
 	"pressroom.example/pressroom/internal/server"
 )
 
-// adminCmd has the operator's commands. They use the database directly. A running service sees a change within a
-// second.
+// adminCmd groups the operator's commands, which access the database directly. A running service applies their
+// changes within a second.
 type adminCmd struct {
 	JSON bool `help:"Print the output as JSON."`
 
@@ -53,8 +53,8 @@ type (
 	}
 )
 
-// run opens the service, runs work and prints its result. It fails if the database does not exist, so that a command
-// with a wrong path is noticed.
+// run opens the server, calls work and prints the result. It returns an error if the SQLite file does not
+// exist, so that a mistyped path does not create a database.
 func run[T any](
 	ctx context.Context, f storeFlags, a *program, log *slog.Logger, work func(*server.Server) (T, error),
 ) error {
@@ -95,7 +95,7 @@ func openExisting(ctx context.Context, f storeFlags, log *slog.Logger, work func
 	return errors.Join(work(s), s.Close())
 }
 
-// runCreating is run for commands that may create the database.
+// runCreating is like run but may create the database.
 func runCreating[T any](
 	ctx context.Context, f storeFlags, a *program, log *slog.Logger, work func(*server.Server) (T, error),
 ) error {
@@ -106,7 +106,7 @@ func runCreating[T any](
 	return runWithConfig(ctx, cfg, a, work)
 }
 
-// runWithConfig is run with a given configuration.
+// runWithConfig is like runCreating with a server configuration in place of flags.
 func runWithConfig[T any](
 	ctx context.Context, cfg server.Config, a *program, work func(*server.Server) (T, error),
 ) error {
@@ -135,7 +135,7 @@ func printResult(w io.Writer, asJSON bool, value any) error {
 	return printPlain(w, raw)
 }
 
-// runSilent is run for work without a result.
+// runSilent is like run for work without a result.
 func runSilent(ctx context.Context, f storeFlags, a *program, log *slog.Logger, work func(*server.Server) error) error {
 	type done struct {
 		Done bool `json:"done"`
@@ -168,8 +168,8 @@ func (c adminReseal) Run(ctx context.Context, p *program, log *slog.Logger) erro
 	return err
 }
 
-// readSecret returns one line of r. Secrets come from standard input so that they are not in the command line or its
-// history.
+// readSecret reads one line from r. Secrets are read from standard input to keep them out of process lists and
+// the shell history.
 func readSecret(r io.Reader) (string, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, 4096))
 	if err != nil {

@@ -95,8 +95,8 @@ func (c adminRestore) Run(ctx context.Context, p *program, log *slog.Logger) err
 	return errors.Join(err, left(err == nil))
 }
 
-// lock locks the database file. The returned function unlocks it, and removes a lock file that was created for a
-// database that was not restored.
+// lock locks the database file and returns a function to unlock it. If nothing was restored, that function also
+// removes a lock file that lock created.
 func (c adminRestore) lock() (func(restored bool) error, error) {
 	path, isSQLite := strings.CutPrefix(c.Database, "sqlite:")
 	path += lockSuffix

@@ -83,7 +83,7 @@ func readAddress(in io.Reader) (string, string, error) {
 	return lines[0], lines[1], nil
 }
 
-// runNotices is run with the hosts that notifications may be sent to.
+// runNotices is like run but sets the hosts that may receive notifications.
 func runNotices[T any](
 	ctx context.Context, f storeFlags, n notificationFlags, p *program, log *slog.Logger, work func(*server.Server) (T, error),
 ) error {

@@ -74,7 +74,7 @@ func (c pauseFlags) pause() (team.Pause, error) {
 	return out, nil
 }
 
-// Run pauses something.
+// Run adds a pause for the service, a team or a key.
 func (c adminPause) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	what, err := c.pause()
 	if err != nil {

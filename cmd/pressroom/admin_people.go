@@ -128,7 +128,7 @@ func operatorError(err error) error {
 	switch f := apierr.FromError(err); {
 	case err == nil || f.Code == apierr.Internal:
 		return err
-	case f.Code == apierr.ProviderUnavailable: // the app's text refers to the operator, who reads this
+	case f.Code == apierr.ProviderUnavailable: // the app's text says to ask the operator
 		return errors.New("the mail server did not accept the mail; check PRESSROOM_SMTP (--smtp), " +
 			"PRESSROOM_MAIL_FROM (--mail-from) and the mail server's log")
 	default:
@@ -136,7 +136,7 @@ func operatorError(err error) error {
 	}
 }
 
-// recoveryLink is the output of people recover. Link gives access to the account. It is empty if it was mailed.
+// recoveryLink is the output of people recover. Link gives access to the account and is empty if it was mailed.
 type recoveryLink struct {
 	team.Recovery
 
@@ -144,7 +144,7 @@ type recoveryLink struct {
 	Mailed bool   `json:"mailed,omitempty"`
 }
 
-// lines returns what to print as text: the person by name and email address.
+// lines returns the text output, which identifies the person by name and email address.
 func (l recoveryLink) lines() any {
 	return struct {
 		Name      string    `json:"name"`
@@ -203,7 +203,7 @@ func (f mailFlags) linkConfig(store storeFlags, link linkFlags, log *slog.Logger
 	return cfg, err
 }
 
-// Run unlinks a person from the directory. The email address counts as unconfirmed again.
+// Run unlinks a person from the directory. Their email address becomes unconfirmed.
 func (c adminPeopleUnlink) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return run(ctx, c.storeFlags, p, log, func(s *server.Server) (team.Person, error) {
 		return s.Teams.Unlink(ctx, c.Email)

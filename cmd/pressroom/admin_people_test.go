@@ -2,8 +2,8 @@ package main
 
 import "testing"
 
-// A link is mailed if a mail server is set, unless the operator requests to print it. Only a mailed link confirms the
-// email address.
+// A link is mailed if a mail server is set, unless the operator asks to print it. Only a mailed link confirms
+// the email address.
 func TestLinksMailedByDefault(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

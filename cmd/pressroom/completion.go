@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/apicli"
 )
 
-// completionScripts ask the program for the words that may follow.
+// completionScripts are the scripts by shell. They ask the program for completions.
 var completionScripts = map[string]string{
 	"bash": `_pressroom() {
   local IFS=$'\n'
@@ -81,7 +81,8 @@ func (c completeCmd) Run(k *kong.Kong) error {
 	return nil
 }
 
-// splitValue returns words with a flag and its value as two words. Bash passes --status=dr as three words, others as one.
+// splitValue splits a flag with its value at the end of words into two words. Bash passes --status=dr as three
+// words, other shells as one.
 func splitValue(words []string) []string {
 	n := len(words)
 	switch flag := prefix(words); {
@@ -95,7 +96,7 @@ func splitValue(words []string) []string {
 	return words
 }
 
-// prefix returns the start of the last word that its value follows: --status= of --status=dr.
+// prefix returns the part of the last word that precedes its value: --status= of --status=dr.
 func prefix(words []string) string {
 	flag, _, ok := strings.Cut(words[len(words)-1], "=")
 	if !ok || !strings.HasPrefix(flag, "--") {
@@ -104,7 +105,7 @@ func prefix(words []string) string {
 	return flag + "="
 }
 
-// complete returns the words that may follow words, the last of which is incomplete.
+// complete returns the completions of the last of words.
 func complete(program *kong.Node, words []string) []string {
 	node := program
 	for len(words) > 1 {

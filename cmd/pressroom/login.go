@@ -77,7 +77,7 @@ func terminal() apicli.Terminal {
 	}
 }
 
-// hasColor reports whether output to a file may have colors: if it is a terminal that shows them, and NO_COLOR
+// hasColor reports whether output to f may have colors: f is a terminal that supports them, and NO_COLOR
 // (no-color.org) is not set.
 func hasColor(f *os.File) bool {
 	term := os.Getenv("TERM")

@@ -51,7 +51,7 @@ func main() {
 		kong.ConfigureHelp(kong.HelpOptions{NoExpandSubcommands: true}), kong.Exit(exit), kong.BindTo(ctx, (*context.Context)(nil)))
 	k, err := parser.Parse(expand(os.Args[1:]))
 	if err != nil {
-		parser.Stdout = os.Stderr // for the usage that package kong prints before an error
+		parser.Stdout = os.Stderr // kong prints the usage before an error
 	}
 	parser.FatalIfErrorf(nameCommands(err))
 	log, err := newLog(os.Stderr, p.LogLevel, p.LogFormat)
@@ -67,7 +67,7 @@ func main() {
 	}
 }
 
-// exit ends the program. A wrong command line has one exit status, in package kong and in pressroom call.
+// exit ends the program. It replaces kong's status for an invalid command line by that of pressroom call.
 func exit(status int) {
 	const usageOfKong = 80
 	if status == usageOfKong {
@@ -76,7 +76,7 @@ func exit(status int) {
 	os.Exit(status)
 }
 
-// expand returns the arguments with help as --help, and call before the name of a resource: pressroom posts list.
+// expand rewrites help to --help, and inserts call before the name of a resource, as in pressroom posts list.
 func expand(args []string) []string {
 	switch {
 	case len(args) == 0:
@@ -97,7 +97,7 @@ func resourceNames() []string {
 	return names
 }
 
-// nameCommands returns an error for an unknown command that suggests a known one and lists all.
+// nameCommands returns the error for an unknown command. It suggests the closest command and lists all.
 func nameCommands(err error) error {
 	parse, ok := errors.AsType[*kong.ParseError](err)
 	if !ok {
@@ -123,7 +123,7 @@ func nameCommands(err error) error {
 	return unknownCommandError{parse, fmt.Sprintf("unknown command %s%s The commands are %s", name, apicli.Suggestion(name, names), list)}
 }
 
-// unknownCommandError is a ParseError with a better text.
+// unknownCommandError is a ParseError with a more helpful message.
 type unknownCommandError struct {
 	*kong.ParseError
 
@@ -132,5 +132,5 @@ type unknownCommandError struct {
 
 func (u unknownCommandError) Error() string { return u.text }
 
-// Unwrap returns the ParseError, after which package kong prints the usage.
+// Unwrap returns the ParseError, which makes package kong print the usage.
 func (u unknownCommandError) Unwrap() error { return u.ParseError }

@@ -51,7 +51,7 @@ func (c manCmd) Run(k *kong.Kong) error {
 	return nil
 }
 
-// manPages returns the pages by name: of the program, of each command and of each resource.
+// manPages returns the manual pages of the program, each command and each resource, by name.
 func manPages(program *kong.Node) map[string]*manpage.Page {
 	pages := map[string]*manpage.Page{"pressroom-call": apicli.CallManPage(version)}
 	for _, r := range apicli.Resources() {

@@ -58,7 +58,7 @@ type heapState struct{ allocated, held, live uint64 }
 // idleDetector stores the number of allocated bytes at the last check.
 type idleDetector struct{ allocated uint64 }
 
-// shouldReturn reports whether the program is idle and holds much unused memory.
+// shouldReturn reports whether the program is idle and enough memory can be reclaimed.
 func (r *idleDetector) shouldReturn(now heapState) bool {
 	quiet := now.allocated-r.allocated <= maxIdleAllocation
 	r.allocated = now.allocated

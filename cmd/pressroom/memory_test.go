@@ -15,7 +15,7 @@ func TestMemoryLimit(t *testing.T) {
 			t.Errorf("with %d bytes kept: %d, want %d", kept, got, want)
 		}
 	}
-	runtime.GC() // a short run has none of its own
+	runtime.GC() // otherwise, a short test may end before the first collection
 	if liveHeap() == 0 {
 		t.Error("the runtime does not report the live heap")
 	}
@@ -25,7 +25,7 @@ func TestCollectMemory(t *testing.T) {
 	t.Parallel()
 	ran := make(chan struct{}, 100)
 	afterEachCollection(func() { ran <- struct{}{} })
-	for n := range 4 { // once at the beginning
+	for n := range 4 { // the first call must not be the only one
 		runtime.GC()
 		select {
 		case <-ran:
@@ -44,7 +44,7 @@ func TestIdleMemoryReleased(t *testing.T) {
 	}{
 		{heapState{allocated: 40 << 20, held: 35 << 20, live: 10 << 20}, false}, // it just started
 		{heapState{allocated: 40<<20 + maxIdleAllocation, held: 35 << 20, live: 10 << 20}, true},
-		{heapState{allocated: 41<<20 + 2*maxIdleAllocation, held: 36 << 20, live: 10 << 20}, false}, // it works
+		{heapState{allocated: 41<<20 + 2*maxIdleAllocation, held: 36 << 20, live: 10 << 20}, false}, // it is busy
 		{heapState{allocated: 41<<20 + 2*maxIdleAllocation, held: 10<<20 + minReclaimable, live: 10 << 20}, false},
 		{heapState{allocated: 41<<20 + 2*maxIdleAllocation, held: 11<<20 + minReclaimable, live: 10 << 20}, true},
 	} {

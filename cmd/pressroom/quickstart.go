@@ -60,10 +60,11 @@ func (c quickstartCmd) serve(ctx context.Context, q *server.Quickstart, listener
 	return errors.Join(err, <-ended)
 }
 
-// displayAddress returns the address of the listener. It keeps the name localhost, because passkeys are bound to names.
-func displayAddress(asked string, listening net.Addr) string {
+// displayAddress returns the address to print. It keeps the host name localhost, because passkeys are bound to
+// host names.
+func displayAddress(requested string, listening net.Addr) string {
 	_, port, err := net.SplitHostPort(listening.String())
-	if host, _, asErr := net.SplitHostPort(asked); err == nil && asErr == nil && host == "localhost" {
+	if host, _, reqErr := net.SplitHostPort(requested); err == nil && reqErr == nil && host == "localhost" {
 		return net.JoinHostPort(host, port)
 	}
 	return listening.String()

@@ -24,7 +24,7 @@ import (
 
 const (
 	defaultWorkers   = 16
-	databaseTimeout  = 30 * time.Second // when the machine starts, the database may start later
+	databaseTimeout  = 30 * time.Second // at boot, the database may start after the program
 	sealingKeySuffix = ".sealing-key"   // suffix of the file next to an SQLite database
 	lockSuffix       = ".lock"
 	mediaSuffix      = ".media" // suffix of the folder next to an SQLite database

@@ -15,7 +15,7 @@ func printPlain(w io.Writer, raw []byte) error {
 	records := []json.RawMessage{raw}
 	if raw[0] == '[' {
 		if err := json.Unmarshal(raw, &records); err != nil {
-			return fmt.Errorf("reading the answer: %w", err)
+			return fmt.Errorf("reading the response: %w", err)
 		}
 	}
 	for i, record := range records {
@@ -32,17 +32,17 @@ func printPlain(w io.Writer, raw []byte) error {
 func printRecord(w io.Writer, record json.RawMessage) error {
 	dec := jsontext.NewDecoder(bytes.NewReader(record))
 	if _, err := dec.ReadToken(); err != nil {
-		return fmt.Errorf("reading the answer: %w", err)
+		return fmt.Errorf("reading the response: %w", err)
 	}
 	for dec.PeekKind() != '}' {
 		name, err := dec.ReadToken()
 		if err != nil {
-			return fmt.Errorf("reading the answer: %w", err)
+			return fmt.Errorf("reading the response: %w", err)
 		}
 		label := name.String()
 		value, err := dec.ReadValue()
 		if err != nil {
-			return fmt.Errorf("reading the answer: %w", err)
+			return fmt.Errorf("reading the response: %w", err)
 		}
 		var text string
 		if json.Unmarshal(value, &text) != nil {

@@ -12,14 +12,14 @@ import (
 	"pressroom.example/pressroom/internal/apicli/profile"
 )
 
-// connection is the address of a service and the credential for it: an API key, or the source of a profile.
+// connection is a service's address and the credential for it: an API key, or a profile's token source.
 type connection struct {
 	url, key string
 	source   *profile.Source
 }
 
-// connection returns the connection of a command. The flags --profile and --key-file precede the environment, and a key
-// precedes a profile.
+// connection returns the connection of a command. The flags --profile and --key-file take precedence over the
+// environment, and a key over a profile.
 func (t Terminal) connection(s settings) (connection, error) {
 	if s.profile != "" && s.keyFile != "" {
 		return connection{}, usagef("--profile and --key-file exclude each other")

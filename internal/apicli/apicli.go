@@ -133,8 +133,8 @@ func (t Terminal) call(ctx context.Context, c *client.Client, s settings, given 
 	return t.printResponse(given.operation.Name, a.Raw, a.IdempotencyKey, s.output)
 }
 
-// printResponse prints the response of a call, or one member of it. If that fails after a write, it prints the whole
-// response and the idempotency key to the error output, except for the one-time secrets of create_uploads.
+// printResponse prints the response of a call, or one member of it. If printing fails after a write, it prints
+// the whole response and the idempotency key to Err, without the one-time secrets of create_uploads.
 func (t Terminal) printResponse(operation string, raw json.RawMessage, key string, o output) error {
 	err := t.printAs(raw, o)
 	if err == nil || key == "" {
@@ -160,8 +160,8 @@ func (t Terminal) print(answer any) error {
 	return nil
 }
 
-// client returns a client for the URL and key of the settings and the environment. A key is never an argument, because
-// every process on a machine can read those.
+// client returns a client for the URL and key of the settings and the environment. The key is never an
+// argument, because other processes can read command lines.
 func (t Terminal) client(s settings) (*client.Client, error) {
 	switch {
 	case s.timeout <= 0:

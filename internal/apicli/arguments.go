@@ -29,7 +29,8 @@ func (g *arguments) flags(f *flag.FlagSet) {
 	}
 }
 
-// argumentFlag is the flag.Value of an argument. A list is separated by commas, or the flag is repeated.
+// argumentFlag is the flag.Value of an argument. The values of a list are separated by commas or given by
+// repeated flags.
 type argumentFlag struct {
 	argument client.Argument
 	given    *arguments

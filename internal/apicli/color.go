@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// SGR parameters (ECMA-48). They are from the 16 colors that a terminal's theme defines.
+// SGR parameters (ECMA-48) of colors that the terminal's theme defines.
 const (
 	bold   = "1"
 	dim    = "2"
@@ -24,7 +24,7 @@ func paint(on bool, parameter, text string) string {
 	return "\x1b[" + parameter + "m" + text + "\x1b[0m"
 }
 
-// ErrorLine returns the first line of an error for people.
+// ErrorLine returns an error message after the program's name, for a terminal.
 func ErrorLine(color bool, text string) string { return paint(color, red, "pressroom:") + " " + text }
 
 // statusColors has the colors of values in the columns STATUS and STATE.
@@ -38,7 +38,7 @@ var statusColors = map[string]string{
 // paintList colors an aligned table: its headings, and the values of STATUS and STATE.
 func paintList(table string) string {
 	var out strings.Builder
-	var columns []int // byte offsets differ between lines, so these count characters
+	var columns []int // in characters, because byte offsets differ between lines
 	for i, line := range slices.Collect(strings.Lines(table)) {
 		text := strings.TrimRight(line, " \n")
 		if i == 0 {

@@ -7,8 +7,7 @@ import (
 	"pressroom.example/pressroom/client"
 )
 
-// Complete returns the words that may follow words, the last of which is incomplete. words begin with an operation or a
-// resource.
+// Complete returns the completions of the last of words. The words begin with an operation or a resource.
 func Complete(words []string) []string {
 	last := words[len(words)-1]
 	var candidates []string
@@ -34,7 +33,8 @@ func Complete(words []string) []string {
 	return slices.DeleteFunc(candidates, func(c string) bool { return !strings.HasPrefix(c, last) })
 }
 
-// completeArgument returns the values of the flag before the last argument, or else the operation's flags.
+// completeArgument returns completions for an operation's arguments: values of the preceding flag, or else the
+// operation's flags.
 func completeArgument(o client.Operation, args []string) []string {
 	before := ""
 	if len(args) > 1 {

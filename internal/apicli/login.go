@@ -25,8 +25,8 @@ type LoginOptions struct {
 	Open         func(address string) error // opens the browser; nil if there is none
 }
 
-// Login signs in to a service and stores the credential in a profile. It replaces the profile if it exists, and ends its
-// earlier sign-in.
+// Login signs in to a service and stores the credential in a profile. If the profile exists, Login replaces it
+// and ends its sign-in.
 func Login(ctx context.Context, t Terminal, o LoginOptions) error {
 	o.Profile = cmp.Or(o.Profile, t.Env(profileVariable), profile.Default)
 	p := profile.Profile{Name: o.Profile}
@@ -65,7 +65,7 @@ func Login(ctx context.Context, t Terminal, o LoginOptions) error {
 	return nil
 }
 
-// replaceProfile stores a profile and returns the one that it replaces.
+// replaceProfile stores a profile and returns the previous profile of that name.
 func (t Terminal) replaceProfile(ctx context.Context, p *profile.Profile) (*profile.Profile, error) {
 	var before *profile.Profile
 	err := t.Profiles.Update(ctx, p.Name, func(stored *profile.Profile) (*profile.Profile, error) {
@@ -135,8 +135,8 @@ func (t Terminal) describe(ctx context.Context, p *profile.Profile, s settings) 
 	return nil
 }
 
-// endSignIn ends the sign-in of a profile that is no longer stored, even if the command was canceled. If that fails, it
-// prints where people can end it.
+// endSignIn ends the sign-in of a profile that is no longer stored, even if ctx is canceled. If that fails, it
+// prints where to end the sign-in in the app.
 func (t Terminal) endSignIn(ctx context.Context, p *profile.Profile) {
 	if p == nil || p.OAuth == nil {
 		return

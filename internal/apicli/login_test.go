@@ -76,7 +76,7 @@ func (a *authority) count(path string) int {
 	return len(slices.DeleteFunc(slices.Clone(a.requests), func(p string) bool { return p != path }))
 }
 
-// approve returns to the command line as the browser does after a person has approved it.
+// approve redirects to the command line as the browser does after a person approves.
 func (a *authority) approve(address string) error {
 	asked, err := url.Parse(address)
 	if err != nil {
@@ -92,7 +92,8 @@ func (a *authority) approve(address string) error {
 	return nil
 }
 
-// A sign-in that fails after the approval is ended at the service. Without a folder, nobody is asked to approve one.
+// A sign-in that fails after its approval is revoked at the service. Without a profile folder, no approval is
+// requested.
 func TestLoginFails(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
@@ -109,7 +110,7 @@ func TestLoginFails(t *testing.T) {
 	}
 }
 
-// Commands say that a sign-in has ended and what to run. They do not repeat the call.
+// After a sign-in has ended, commands say which command to run and do not repeat the call.
 func TestSignedOut(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
@@ -132,7 +133,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A refresh that runs while a person signs out or in again does not bring the earlier sign-in back.
+// A refresh that runs during a logout or a new login does not restore the earlier sign-in.
 func TestRefreshDuringChange(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(context.Context, Terminal) error{
@@ -163,7 +164,7 @@ func TestRefreshDuringChange(t *testing.T) {
 			go func() {
 				_, _ = profile.NewSource(term.Profiles, p, &http.Client{Transport: slow}, time.Now).Credential(t.Context())
 			}()
-			synctest.Wait() // for the service
+			synctest.Wait() // until the request is sent
 			if err := change(t.Context(), term); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}

@@ -25,8 +25,8 @@ type MCPOptions struct {
 	ReadOnly, PlainHTTP             bool
 }
 
-// ServeMCP connects an assistant that speaks MCP on standard input and output to the service's tools: each line of In is a
-// message, and so is each line of Out (MCP specification, stdio transport). It returns at the end of In.
+// ServeMCP connects an MCP client on standard input and output to the service's tools. Each line of In and Out
+// is a message (MCP specification, stdio transport). ServeMCP returns at the end of In.
 func ServeMCP(ctx context.Context, t Terminal, o MCPOptions) error {
 	s := settings{url: o.URL, keyFile: o.KeyFile, profile: o.Profile, plain: o.PlainHTTP, attempts: 1, timeout: defaultTimeout,
 		output: output{format: formats[0]}}
@@ -54,14 +54,14 @@ func ServeMCP(ctx context.Context, t Terminal, o MCPOptions) error {
 	return b.serve(ctx, t.In)
 }
 
-// bridge sends the messages of an assistant to the service and its answers back.
+// bridge forwards messages from an assistant to the service and the responses back.
 type bridge struct {
 	address    string
 	credential func(context.Context) (string, error)
 	http       *http.Client
 	work       sync.WaitGroup
 
-	mu      sync.Mutex // of all below
+	mu      sync.Mutex // guards the fields below
 	out     io.Writer
 	version string                        // of the protocol, once initialize was answered
 	running map[string]context.CancelFunc // requests without an answer, by ID
@@ -84,7 +84,7 @@ type message struct {
 func (b *bridge) serve(ctx context.Context, in io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer b.work.Wait() // answers what was read
+	defer b.work.Wait() // wait for the responses to messages that were read
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 64<<10), maxMessage)
 	for lines.Scan() {
@@ -222,7 +222,7 @@ func (b *bridge) writeEvents(body io.Reader) error {
 	return nil
 }
 
-// problemError returns the error of a problem document, such as that of a wrong key.
+// problemError returns the error in a problem document, such as the one for an invalid key.
 func problemError(body io.Reader) error {
 	var p struct {
 		Detail string `json:"detail"`
@@ -240,7 +240,7 @@ func problemError(body io.Reader) error {
 func (b *bridge) fail(id json.RawMessage, code int, text string) {
 	raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": text}})
 	if err == nil {
-		_ = b.write(raw) // the assistant has gone if it cannot be written
+		_ = b.write(raw) // if this fails, the assistant has disconnected
 	}
 }
 

@@ -168,8 +168,8 @@ func blockStyle(n *yaml.Node) {
 	}
 }
 
-// printTable prints the first list of objects in data as a table, or the members of data, or the value itself if it has no
-// data. In a list, members that are lists or objects are left out, except instants.
+// printTable prints the first list of objects in data as a table, or else the members of data. Without data, it
+// prints the value itself. Tables omit members that are lists or objects, except instants.
 func (t Terminal) printTable(value json.RawMessage) error {
 	var envelope struct {
 		Data json.RawMessage `json:"data"`
@@ -226,8 +226,8 @@ func printItem(w io.Writer, object json.RawMessage, prefix string) {
 	}
 }
 
-// printAligned prints the lines of a table without spaces at their ends, and with colors if they are on. Colors come after
-// the alignment, which would count them as characters.
+// printAligned prints the lines of a table without trailing spaces. Colors are added after the alignment, which
+// would count them as characters.
 func (t Terminal) printAligned(w *tabwriter.Writer, aligned *bytes.Buffer, color func(string) string) error {
 	if err := w.Flush(); err != nil {
 		return err //nolint:wrapcheck // printAs wraps it
@@ -244,7 +244,7 @@ func (t Terminal) printAligned(w *tabwriter.Writer, aligned *bytes.Buffer, color
 	return err //nolint:wrapcheck // printAs wraps it
 }
 
-// listOf returns a list of objects, or the first one among an object's members.
+// listOf returns a list of objects: the value, or the first such list among an object's members.
 func listOf(value json.RawMessage) ([]json.RawMessage, bool) {
 	var rows []json.RawMessage
 	var object map[string]json.RawMessage
@@ -263,7 +263,8 @@ func listOf(value json.RawMessage) ([]json.RawMessage, bool) {
 	return nil, false
 }
 
-// columnsOf returns the names of the scalar members of rows. A member that not every row has follows the member before it.
+// columnsOf returns the names of the scalar members of rows. A member that is not in every row keeps its place
+// after the preceding member.
 func columnsOf(rows []json.RawMessage) []string {
 	var columns []string
 	for _, row := range rows {

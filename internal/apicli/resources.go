@@ -35,8 +35,8 @@ func Resources() []Resource {
 	return all
 }
 
-// resourceVerb returns the resource and the verb of an operation. The verb is the first word of its name, followed by the
-// words that are not in the resource's name: set_report_tracking of reports is set-tracking.
+// resourceVerb returns the resource and the verb of an operation. The verb is the first word of its name and
+// the words that are not in the resource's name: set_report_tracking of reports is set-tracking.
 func resourceVerb(o client.Operation) (string, string) {
 	if o.Name == uploadOperation.Name {
 		return "media", "upload"
@@ -67,8 +67,8 @@ func findResource(name string) (Resource, bool) {
 	return all[i], true
 }
 
-// findOperation returns the operation that the arguments begin with, as create_post or as posts create, and the arguments
-// after it.
+// findOperation returns the operation that args begin with, such as create_post or posts create, and the
+// remaining arguments.
 func findOperation(args []string) (client.Operation, []string, error) {
 	for _, r := range Resources() {
 		for _, v := range r.Verbs {
@@ -103,7 +103,8 @@ func findOperation(args []string) (client.Operation, []string, error) {
 		Suggestion(args[0], names))
 }
 
-// Suggestion ends a sentence about an unknown name: with a question for the closest known name, if one is close.
+// Suggestion returns the end of a sentence about an unknown name. If a known name is similar, the end is a
+// question that suggests it.
 func Suggestion(name string, known []string) string {
 	best, least := "", 1+len(name)/3
 	for _, k := range known {

@@ -25,8 +25,8 @@ type settings struct {
 // flagSet holds the flags of a command, which may precede or follow the operation.
 type flagSet struct{ *flag.FlagSet }
 
-// flags returns the flags of an operation, or those before its name if given is nil. An operation's own flags take
-// precedence: import_media has a --url.
+// flags returns the flags of an operation, or only the common flags if given is nil. An operation's own flags
+// take precedence, such as --url of import_media.
 func (s *settings) flags(name string, given *arguments) flagSet {
 	f := flagSet{flag.NewFlagSet(name, flag.ContinueOnError)}
 	f.SetOutput(io.Discard)

@@ -10,10 +10,10 @@ import (
 	"pressroom.example/pressroom/client"
 )
 
-// getJob is the read that accepts --wait, for a job that was started before.
+// getJob is the only read that accepts --wait. It waits for a job that another call has started.
 const getJob = "get_job"
 
-// unfinishedError means that a job was accepted, but did not finish in time or could not be followed because a request
+// unfinishedError means that a job was accepted but did not finish in time, or that a request for its state
 // failed.
 type unfinishedError struct {
 	error
@@ -24,7 +24,7 @@ type unfinishedError struct {
 
 func (u *unfinishedError) Unwrap() error { return u.error }
 
-// wait waits for a job: the one that the call starts, or the one of get_job.
+// wait starts a job with the call, or takes the job of get_job, and waits for it.
 func (t Terminal) wait(ctx context.Context, c *client.Client, s settings, given arguments) error {
 	if given.operation.Name == getJob {
 		return t.waitFor(ctx, c, s, given)

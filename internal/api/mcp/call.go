@@ -46,7 +46,8 @@ func (x *exchange) call(
 	return result
 }
 
-// run calls an operation through the pipeline. A read is canceled with the request, because there is nothing to finish.
+// run calls an operation through the pipeline. A read is canceled with the request, because it has no effects
+// to finish.
 func (x *exchange) run(ctx context.Context, r pipeline.Request) (pipeline.Outcome, error) {
 	x.tool = r.Operation.Tool
 	if r.Operation.Reads() {

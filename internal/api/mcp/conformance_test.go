@@ -23,8 +23,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// The server passes every scenario of the conformance suite that applies to it, with the tools, prompts and resources that
-// the suite requires. test/tools runs the suite against the program.
+// The server passes every applicable scenario of the conformance suite, with the suite's tools, prompts and
+// resources. test/tools runs the suite against the program.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	folder := must.Get(filepath.Abs("../../../test/tools"))(t)
@@ -56,7 +56,8 @@ func newSuiteServer(t *testing.T) string {
 	return url + "/mcp"
 }
 
-// Tools that the SDK serves, because the schemas of operations cannot be like these. The others are operations.
+// schemas holds tools that only the SDK can serve, because operations cannot have such schemas. The suite's
+// other tools are operations.
 var schemas = map[string]string{
 	"json_schema_2020_12_tool": `{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "additionalProperties": false,
@@ -75,7 +76,7 @@ var (
 	someText = &sdk.TextContent{Text: "A text."}
 )
 
-// contents replace the contents of results, because operations have only text and data.
+// contents replaces the contents of results, because operations return only text and data.
 var contents = map[string][]sdk.Content{
 	"test_image_content":          {image},
 	"test_audio_content":          {&sdk.AudioContent{Data: []byte("RIFF\x00\x00\x00\x00WAVE"), MIMEType: "audio/wav"}},

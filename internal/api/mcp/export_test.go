@@ -11,8 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
-// NewWithFixtures returns the handler of New with additions to its server. A middleware receives the server's handler and the
-// one without checks of names.
+// NewWithFixtures returns the handler of New with additions to its server. A middleware receives the server's
+// handler with and without checks of names.
 func NewWithFixtures(
 	reg *operation.Registry, pipe *pipeline.Pipeline, opts Options, add func(*sdk.Server),
 	serve func(checked, unchecked sdk.MethodHandler) sdk.MethodHandler,

@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// The icon is the app's. It is small, because the current version of the protocol repeats it in every response.
+// The icon is small, because the current protocol version repeats it in every response.
 func TestIcon(t *testing.T) {
 	t.Parallel()
 	app := must.Get(os.ReadFile("../../web/shell/assets/icon.svg"))(t)

@@ -18,8 +18,8 @@ const sessionless = "2026-07-28"
 // initialize begins a session in versions that have them.
 const initialize = "initialize"
 
-// supported are the methods that are served. Others, such as logging and subscriptions, are not among the server's
-// capabilities.
+// supported holds the methods that are served. Others, such as logging and subscriptions, are not among the
+// server's capabilities.
 var supported = map[string]bool{
 	initialize: true, "ping": true, "server/discover": true, listTools: true, callTool: true,
 	"prompts/list": true, "prompts/get": true,
@@ -103,7 +103,7 @@ func (x *exchange) wantsProgress(body []byte) bool {
 // checkMessage returns nil for a call to a supported method. For any other message, it returns a function that sends
 // the response.
 func (x *exchange) checkMessage(body []byte) func() {
-	// Duplicate members are left to the tool call, which has an error code for them. The decoder limits the depth.
+	// The tool call rejects duplicate members with its own error code. The decoder limits the depth.
 	raw, lax := jsontext.Value(body), jsontext.AllowDuplicateNames(true)
 	var m message
 	reject := func(e rpcError) func() {

@@ -59,7 +59,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// An ID is returned exactly as it was sent, or nothing is done.
+// A call is made only if its ID can be returned exactly as it was sent.
 func TestIDs(t *testing.T) {
 	e := newEnv(t)
 	creates := func(id string) reply {

@@ -170,7 +170,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A read that waits ends with its request, in earlier versions of the protocol too.
+// A read that waits is canceled with its request, also in earlier versions of the protocol.
 func TestReadsAreCanceled(t *testing.T) {
 	t.Parallel()
 	for _, meta := range []string{`{}`, `{"progressToken":1}`} {

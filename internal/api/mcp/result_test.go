@@ -37,7 +37,7 @@ func TestUntrustedTextInOwnBlock(t *testing.T) {
 	}
 }
 
-// A repeat is marked in text and in _meta. Its billing is the first call's.
+// A repeated call's result is marked in text and in _meta. It has the billing of the first call.
 func TestRepeatsMarked(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)

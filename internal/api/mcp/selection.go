@@ -53,8 +53,8 @@ func (s selection) includes(op *operation.Operation) bool {
 	return !ok || len(s.toolsets) == 0 || group.Toolset == operation.ToolsetAccount || slices.Contains(s.toolsets, group.Toolset)
 }
 
-// listTools returns the selected tools that the key's level and its owner's role allow. A pause hides no tool: it ends
-// by itself, and clients rarely read the list again.
+// listTools returns the selected tools that the key's level and its owner's role allow. It includes paused
+// tools, because pauses end by themselves and clients rarely reload the list.
 func (x *exchange) listTools(
 	ctx context.Context, reg *operation.Registry, method string, req sdk.Request, next sdk.MethodHandler,
 ) (sdk.Result, error) {

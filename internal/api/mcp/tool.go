@@ -87,8 +87,8 @@ func keySchema(rule operation.KeyRule) *jsonschema.Schema {
 	}
 }
 
-// outputSchema returns the schema of a response with the members of its data. What is in these members is left out: the
-// list of tools is part of every conversation with a model, and the OpenAPI document has it all.
+// outputSchema returns the schema of a response with only the top-level members of its data. The list of tools
+// is part of every conversation with a model, so it must be short. The OpenAPI document has the full schemas.
 func outputSchema(op *operation.Operation) *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type: "object", Required: []string{"data"},

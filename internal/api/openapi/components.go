@@ -21,7 +21,8 @@ func baseComponents() components {
 	}
 }
 
-// problemSchema returns the schema of problem documents. It and its context are open: both may grow within v1.
+// problemSchema returns the schema of problem documents. It allows further members, also in context, because
+// both may grow within v1.
 func problemSchema() *jsonschema.Schema {
 	s := operation.SchemaFor[problem.Document]()
 	s.AdditionalProperties = &jsonschema.Schema{}

@@ -57,7 +57,7 @@ type (
 	}
 )
 
-// parse reads a document. It rewrites references so that a schema with the components as $defs resolves.
+// parse reads a document. It rewrites references so that schemas resolve with the components as $defs.
 func parse(t *testing.T, raw []byte) described {
 	t.Helper()
 	var doc described

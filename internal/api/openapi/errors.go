@@ -66,8 +66,8 @@ func reachesProvider(op *operation.Operation) bool {
 	return slices.Contains(providerOperations, op.Tool)
 }
 
-// errorComponent is the response of every error. Generators make types for each response component, and ogen warns of each, so
-// there is one for all statuses.
+// errorComponent is the response of every error. All statuses share it, because generators create types for
+// each response component, and ogen warns about each.
 const errorComponent = "Error"
 
 // addErrors adds the errors that an operation can return.
@@ -82,7 +82,7 @@ func addErrors(op *operation.Operation, out map[string]response) {
 	}
 }
 
-// errorsOfAll returns the response of every error, with the codes and an example of each status.
+// errorsOfAll returns the shared error response, with the codes and an example for each status.
 func errorsOfAll() response {
 	examples := map[string]example{}
 	about := []string{"An error. Handle its `code` and `status`."}

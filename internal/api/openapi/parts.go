@@ -14,14 +14,15 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// partInliner moves components that are one member of one object into that object.
+// partInliner moves each component that is used once into the object that uses it.
 type partInliner struct {
 	schemas map[string]*jsonschema.Schema // the document's components
 	uses    map[string]int                // references to components
 }
 
-// inlineParts moves each object that is used once, and is named after that place, into the object around it: CreditsUsedToday
-// becomes the member used_today of Credits. Objects with names of their own and items of lists remain components.
+// inlineParts moves each object that is used once, and is named after its place, into the object around it:
+// CreditsUsedToday becomes the member used_today of Credits. Objects with their own names and items of lists
+// remain components.
 func inlineParts(schemas map[string]*jsonschema.Schema, paths map[string]map[string]operationObject) error {
 	raw, err := json.Marshal([]any{schemas, paths})
 	if err != nil {

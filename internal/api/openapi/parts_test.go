@@ -7,8 +7,8 @@ import (
 	"pressroom.example/pressroom/internal/api/openapi"
 )
 
-// An object that is used once and named after that place is no component. Objects with names of their own, items of lists and
-// objects that are used more often are.
+// An object that is used once and named after its place is not a component. Objects with their own names, items
+// of lists and objects that are used more often are.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	schemas := parse(t, build(t, openapi.Version)).Components.Schemas
@@ -32,7 +32,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// One value of an enumeration refers to the enumeration, so that generators make no type for it.
+// A schema for one value of an enumeration refers to the enumeration, so that generators create no type for it.
 func TestOneValueOfAnEnumeration(t *testing.T) {
 	t.Parallel()
 	schemas := parse(t, build(t, openapi.Version)).Components.Schemas

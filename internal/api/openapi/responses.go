@@ -50,7 +50,8 @@ var successDescriptions = map[int]string{
 		"job; poll it until data.finished is true.",
 }
 
-// addOutput adds the schema of an operation's output and the schemas in it as components. It returns its name.
+// addOutput adds the schema of an operation's output and its nested schemas as components. It returns the
+// output's name.
 func (b *builder) addOutput(op *operation.Operation) (string, error) {
 	for name, s := range op.Components {
 		if err := b.addComponent(name, s); err != nil {
@@ -141,8 +142,8 @@ func (b *builder) responseSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	return s
 }
 
-// open allows further members in a schema and those within it. It also drops empty lists of types, which optional
-// references have and which are invalid.
+// open allows further members in a schema and its nested schemas. It also removes empty lists of types, which
+// are invalid but appear in optional references.
 func (b *builder) open(s *jsonschema.Schema) {
 	if s == nil {
 		return

@@ -100,14 +100,14 @@ func (n *schemaNamer) enumeration(name string, s *jsonschema.Schema) (*jsonschem
 	return named, nil
 }
 
-// only returns the schema of one value of an enumeration. oapi-codegen uses the type of the enumeration for it. Keywords beside
-// $ref would do the same, but kin-openapi merges them into the component.
+// only returns the schema of one value of an enumeration, for which oapi-codegen uses the enumeration's type.
+// Keywords beside $ref are no alternative, because kin-openapi merges them into the component.
 func only(enumeration string, value any) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", AllOf: []*jsonschema.Schema{ref(enumeration)}, Enum: []any{value}}
 }
 
-// newEnumeration returns the schema of an enumeration of strings. The names for its values keep generated constants apart from
-// generated types: without them, oapi-codegen declares the value client of a role as Client.
+// newEnumeration returns the schema of an enumeration of strings. It names the values, so that generated
+// constants differ from generated types. Otherwise, oapi-codegen declares the role client as Client.
 func newEnumeration(name string, values []any) *jsonschema.Schema {
 	names := make([]string, len(values))
 	for i, v := range values {

@@ -103,8 +103,8 @@ func FromError(err error, publicURL string) Document {
 // is never sent. Proxies use the same number.
 const StatusClientClosed = 499
 
-// LogStatus returns the status for logs and metrics. An error that was caused by the client's disconnecting does not
-// count as a server error.
+// LogStatus returns the status for logs and metrics. It returns StatusClientClosed for a server error that the
+// client's disconnecting caused.
 func LogStatus(r *http.Request, status int) int {
 	if status >= http.StatusInternalServerError && errors.Is(r.Context().Err(), context.Canceled) {
 		return StatusClientClosed
@@ -112,9 +112,9 @@ func LogStatus(r *http.Request, status int) int {
 	return status
 }
 
-// LogLevel returns the level at which a request is logged: errors for failures of this service, warnings for a node
-// that cannot reach its database or file store. A node at capacity does not log rejected requests, which its metrics
-// show.
+// LogLevel returns the level at which a request is logged: error for failures of this service, warning if a
+// node cannot reach its database or file store. Rejections of a busy node are logged as info, because metrics
+// count them.
 func LogLevel(r *http.Request, status int, cause error) slog.Level {
 	switch {
 	case r.Context().Err() != nil:

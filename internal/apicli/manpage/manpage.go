@@ -13,7 +13,7 @@ type Page struct{ text strings.Builder }
 func New(name, summary, version string) *Page {
 	p := &Page{}
 	p.linef(`.TH "%s" 1 "" "pressroom %s" "pressroom"`, escape(strings.ToUpper(name)), escape(version))
-	p.linef(".nh\n.ad l") // neither hyphens in names nor gaps in lines
+	p.linef(".nh\n.ad l") // do not hyphenate or justify
 	p.Section("NAME")
 	p.Text(name + " - " + strings.TrimSuffix(summary, "."))
 	return p
@@ -55,7 +55,7 @@ var special = strings.NewReplacer(`\`, `\e`, "-", `\-`, "`", `\(ga`, "^", `\(ha`
 
 func escape(text string) string { return special.Replace(text) }
 
-// lines escapes text, in which a dot or an apostrophe at the beginning of a line would be a macro.
+// lines escapes text so that no line begins with a dot or an apostrophe, which would be a macro.
 func lines(text string) string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// tryLock locks a file, and reports false if another process has locked it. The lock ends when the file is closed.
+// tryLock locks a file. It returns false if another process has locked it. Closing the file unlocks it.
 func tryLock(f *os.File) (bool, error) {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {

@@ -75,8 +75,8 @@ func (l Login) Run(ctx context.Context) (OAuth, error) {
 	return *out.with(got), nil
 }
 
-// discover returns the addresses of the service. They must be the service's own, because the person's browser and the
-// tokens go there (RFC 8414, section 3.3).
+// discover returns the service's addresses. They must begin with the service's URL, because the browser and the
+// tokens are sent to them (RFC 8414, section 3.3).
 func (l Login) discover(ctx context.Context) (metadata, error) {
 	var m metadata
 	if err := l.call(ctx, http.MethodGet, l.URL+"/.well-known/oauth-authorization-server", nil, &m); err != nil {
@@ -128,7 +128,7 @@ func (l Login) call(ctx context.Context, method, address string, body io.Reader,
 	return nil
 }
 
-// waitForCode opens the browser and returns the code with which the service redirects the person back.
+// waitForCode opens the browser and returns the authorization code from the redirect.
 func (l Login) waitForCode(ctx context.Context, listener net.Listener, address, issuer, state string) (string, error) {
 	answers := make(chan url.Values, 1)
 	mux := http.NewServeMux()

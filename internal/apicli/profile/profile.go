@@ -1,5 +1,5 @@
-// Package profile stores the addresses and credentials with which the command line calls services: an API key, or the
-// tokens of a sign-in in the browser (OAuth).
+// Package profile stores the addresses of services and the command line's credentials for them: API keys, or
+// the tokens of a sign-in in the browser (OAuth).
 package profile
 
 import (
@@ -65,7 +65,7 @@ func (s Store) path(name string) (string, error) {
 		return "", errors.New("there is no configuration folder: set HOME or XDG_CONFIG_HOME")
 	}
 	if !validName.MatchString(name) {
-		return "", errors.New("a profile's name has letters, digits, dots, hyphens and underscores only, at most 64")
+		return "", errors.New("a profile name has at most 64 characters: letters, digits, dots, hyphens and underscores")
 	}
 	return filepath.Join(s.folder, name+extension), nil
 }
@@ -93,8 +93,9 @@ func (s Store) Get(name string) (Profile, error) {
 	return p, nil
 }
 
-// Update replaces a profile with the result of change while no other process changes it. change gets nil for a profile
-// that does not exist. It returns its argument to keep the profile, and nil to remove it.
+// Update replaces a profile with the result of change, while the profile is locked against other processes.
+// change gets nil for a profile that does not exist. To keep the profile, it returns its argument; to remove
+// it, nil.
 func (s Store) Update(ctx context.Context, name string, change func(*Profile) (*Profile, error)) error {
 	path, err := s.path(name)
 	if err != nil {
@@ -126,7 +127,7 @@ func (s Store) Update(ctx context.Context, name string, change func(*Profile) (*
 	return nil
 }
 
-// put replaces the file at once, so that other processes read either the old or the new profile.
+// put replaces the file atomically, so that other processes read either the old or the new profile.
 func put(path string, p *Profile) error {
 	raw, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
@@ -178,7 +179,7 @@ func (s Store) List() ([]Profile, error) {
 }
 
 const (
-	lockTime  = time.Minute           // that an update waits for others, each of which takes at most exchangeTime
+	lockTime  = time.Minute           // of waiting for other processes, each of which takes up to exchangeTime
 	lockPause = 50 * time.Millisecond // between two attempts
 )
 
@@ -198,7 +199,7 @@ func (s Store) lock(ctx context.Context, name string) (func(), error) {
 	if err != nil {
 		return nil, fmt.Errorf("locking the profile %s: %w", name, err)
 	}
-	return func() { _ = f.Close() }, nil // which unlocks it
+	return func() { _ = f.Close() }, nil // closing it unlocks it
 }
 
 func waitForLock(ctx context.Context, f *os.File) error {

@@ -43,7 +43,7 @@ func TestConcurrentRefresh(t *testing.T) {
 	}}
 	store(t, s, p)
 	var all sync.WaitGroup
-	for range 8 { // sources of their own, as in processes of their own
+	for range 8 { // one source each, like separate processes
 		all.Go(func() {
 			got, err := NewSource(s, p, service.Client(), time.Now).Credential(t.Context())
 			if err != nil || got != "access1" {

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// margin is the time before an access token expires in which it is replaced. A call with its repeats takes less.
+	// margin is how long before its expiry an access token is renewed. A call with its retries takes less.
 	margin = 5 * time.Minute
-	// exchangeTime is the time that the service has to issue tokens.
+	// exchangeTime limits the duration of a token request.
 	exchangeTime = 30 * time.Second
 )
 
@@ -59,8 +59,8 @@ func (s *Source) Credential(ctx context.Context) (string, error) {
 
 func (s *Source) isFresh(p Profile) bool { return s.now().Add(margin).Before(p.OAuth.Expires) }
 
-// refresh renews the tokens. A refresh token works once, so processes take turns, and the new one is stored before the
-// access token is used.
+// refresh renews the tokens. A refresh token works once, so processes take turns, and the new refresh token is
+// stored before the access token is used.
 func (s *Source) refresh(ctx context.Context) error {
 	var current Profile
 	err := s.store.Update(ctx, s.profile.Name, func(stored *Profile) (*Profile, error) {
@@ -104,8 +104,8 @@ func signedOut(name string) error {
 	return fmt.Errorf("%w: run pressroom login --profile %s", ErrSignedOut, name)
 }
 
-// exchangeContext returns the context of a token request. It does not end with the command that needs the token: once the
-// service has issued tokens, the earlier ones are spent, and only its response has the new ones.
+// exchangeContext returns the context of a token request, which outlives the command. Once the service has
+// issued tokens, the earlier ones are spent, and only the response has the new ones.
 func exchangeContext(h *http.Client) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithValue(context.Background(), oauth2.HTTPClient, h), exchangeTime)
 }

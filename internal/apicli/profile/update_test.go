@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// slowService answers token requests after a while, and rotates the refresh token as soon as it gets one.
+// slowService rotates the refresh token immediately but delays its response.
 type slowService struct {
 	t         *testing.T
 	takes     time.Duration
@@ -67,7 +67,7 @@ func TestRefreshOutlivesCommand(t *testing.T) {
 	})
 }
 
-// A service that does not answer holds up a command for exchangeTime.
+// A service that does not respond delays a command by at most exchangeTime.
 func TestRefreshDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestRefreshDeadline(t *testing.T) {
 	})
 }
 
-// Waiting for another process, or for another request of this one, ends with the command, or after a minute.
+// Waiting for the lock of another process or request ends with the command, or after a minute.
 func TestLockEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
