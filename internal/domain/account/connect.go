@@ -299,7 +299,7 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string,
 	return a, err
 }
 
-// userError returns an error that tells a person what to do. It does not include texts of the network.
+// userError returns an error that tells a person what to do. The error does not quote the network.
 func userError(err error, rejected string) error {
 	networkErr, ok := errors.AsType[*network.Error](err)
 	missing, permissionMissing := errors.AsType[*network.MissingPermissionError](err)
@@ -371,8 +371,8 @@ var (
 	errNoAccount = apierr.BadState("no_account", "No account can be connected.")
 )
 
-// checkConnectable reports whether the team already has the account. It returns an error if this is not the account to
-// reconnect, or if a new account exceeds the plan's limit.
+// checkConnectable reports whether the team already has the account. It returns an error if the link reconnects another
+// account, or if a new account would exceed the plan's limit.
 func checkConnectable(ctx context.Context, tx *db.Tx, l link, offer Offer, a Account) (bool, error) {
 	if a.NetworkID == "" || sanitizeName(a.NetworkID) != a.NetworkID {
 		return false, errNoAccount

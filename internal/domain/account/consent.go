@@ -124,7 +124,7 @@ func (c *Connector) openAttempt(sealed, state []byte, step string) (attempt, err
 	return a, nil
 }
 
-// Callback has the parameters with which a network's consent page redirects back.
+// Callback holds the query parameters of the redirect from a network's consent page.
 type Callback struct {
 	Platform string
 	State    string
@@ -174,8 +174,8 @@ func isPartial(err error) bool {
 	return errors.Is(err, network.ErrMoreAccounts) || errors.Is(err, network.ErrUnreadAccounts)
 }
 
-// absentError returns the error for a missing account. Partial is the error of Exchange, nil if it read all accounts. In
-// that case, absentError returns complete.
+// absentError returns the error for a missing account. partial is the error of Exchange. If partial is nil, Exchange
+// read all accounts, and absentError returns complete.
 func absentError(partial, complete error) error {
 	switch {
 	case errors.Is(partial, network.ErrUnreadAccounts):
@@ -218,8 +218,8 @@ func consentError(code string) error {
 	return apierr.BadState("failed", "The network did not complete the sign-in, so nothing was connected. Try again.")
 }
 
-// connectFound connects a single account, or stores several accounts for the person to choose from. Partial is not nil if
-// the person may have more accounts.
+// connectFound connects a single account, or stores several accounts for the person to choose from. partial is not nil
+// if the person may have more accounts.
 func (c *Connector) connectFound(ctx context.Context, person int64, state []byte, token string,
 	candidates []network.Candidate, partial error) (Account, int64, error) {
 	l, err := c.parse(token)
@@ -248,8 +248,8 @@ func (c *Connector) connectFound(ctx context.Context, person int64, state []byte
 	return a, choice, err
 }
 
-// filterReconnect returns only the account to reconnect. It returns errOtherAccount if the network did not return it, or
-// errMoreAccounts or errUnreadAccounts if it may have it.
+// filterReconnect returns only the account to reconnect. If the network did not return that account, the error is
+// errOtherAccount. If the network's list may be incomplete, the error is errMoreAccounts or errUnreadAccounts.
 func (c *Connector) filterReconnect(ctx context.Context, l link,
 	candidates []network.Candidate, partial error) ([]network.Candidate, error) {
 	wanted, err := readAccount(ctx, c.Accounts.db, l.teamID, l.accountID)

@@ -14,8 +14,8 @@ import (
 )
 
 // Disconnect disconnects an account from its team. It returns not_found unless the person is an owner or admin of the
-// team. The grant is no longer used. If the network supports revocation, the grant is kept encrypted until it is revoked
-// there. Published posts stay, and scheduled posts to the account fail. Reconnecting restores the same account.
+// team. If the network supports revocation, the grant stays encrypted in the database until the network has revoked it.
+// Published posts stay, and scheduled posts to the account fail. Reconnecting restores the same account.
 func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (RevocationState, error) {
 	var state RevocationState
 	var revocation int64

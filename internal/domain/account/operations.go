@@ -17,7 +17,7 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// Platforms are the networks of the contract.
+// Platforms lists the platforms of the API contract, separated by vertical bars.
 const Platforms = "instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x"
 
 // SocialAccount is the API representation of an account (contract, Records).
@@ -58,7 +58,7 @@ func (ListInput) Descriptions() map[string]string {
 	return map[string]string{"platform": "Only accounts of this network."}
 }
 
-// Operations returns what clients can do with accounts.
+// Operations returns the API operations on accounts.
 func (s *Service) Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
@@ -89,7 +89,8 @@ func (LinkInput) Descriptions() map[string]string {
 	return map[string]string{"platform": "Network of a new account; not together with account_id."}
 }
 
-// ConnectLink is a link with which a person connects an account.
+// SlotsLeft is nil if it does not apply, and points to nil if the plan has no limit. No other field of the contract can
+// be null.
 type ConnectLink struct {
 	URL       string          `json:"url"`
 	ExpiresAt teamtime.Moment `json:"expires_at"`
@@ -106,7 +107,7 @@ func (ConnectLink) Descriptions() map[string]string {
 	}
 }
 
-// Operations returns what clients can do to connect accounts.
+// Operations returns the API operations that connect accounts.
 func (c *Connector) Operations() []operation.Operation {
 	left := new(int64(27))
 	return []operation.Operation{

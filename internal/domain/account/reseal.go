@@ -37,7 +37,7 @@ func (s *Service) checkKeyMarks(ctx context.Context) error {
 	return err
 }
 
-// Columns with sealed grants.
+// Columns with encrypted grants.
 var (
 	grants = tokencrypt.Column{Table: "social_accounts", Name: "sealed_grant", Row: "id", Owner: "id",
 		Bond: sealContext}

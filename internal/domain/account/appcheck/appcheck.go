@@ -1,5 +1,4 @@
-// Package appcheck checks at the configured networks what the operator's apps may do, and suggests what the operator must
-// do next.
+// Package appcheck asks the configured networks what the operator's apps are allowed to do, and suggests next steps.
 package appcheck
 
 import (
@@ -178,8 +177,8 @@ func newFindings(platform, account string, findings []network.Finding) []Finding
 }
 
 // lastPostFinding returns a finding about the app from the last post. Some approvals can be checked only by publishing,
-// such as TikTok's and YouTube's audits and Pinterest's Standard access. A post that needs no approval shows nothing.
-// Defaults are the options of a post without a choice.
+// such as TikTok's and YouTube's audits and Pinterest's Standard access. A post that needs no approval proves nothing.
+// defaults are the network's options for posts that set none.
 func lastPostFinding(platform string, v delivery.AppVerdict, defaults network.Options) Finding {
 	out := Finding{
 		Network: platform, Subject: "last post", Result: network.Works,
@@ -199,8 +198,9 @@ func lastPostFinding(platform string, v delivery.AppVerdict, defaults network.Op
 	return out
 }
 
-// withoutAudit returns why a published post does not show that the app has passed the network's audit, and the network's
-// code for a missing audit. The reason is empty if the post shows it, or if the network has no audit.
+// withoutAudit returns the reason why a published post does not prove that the app has passed the network's audit, and
+// the network's code for a missing audit. The reason is empty if the post proves the audit, or if the network has no
+// audit.
 func withoutAudit(platform string, o, defaults network.Options) (string, string) {
 	const tikTokAudit, youTubeAudit = "unaudited_client_can_only_post_to_private_accounts", "privacyStatus"
 	switch {

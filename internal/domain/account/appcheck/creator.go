@@ -27,7 +27,7 @@ type creator struct {
 	at time.Time
 }
 
-// Creator is what the settings of a TikTok account allow.
+// Creator describes what the settings of a TikTok account allow.
 type Creator struct {
 	network.Creator
 
@@ -42,8 +42,8 @@ func (c Creator) Forbids(option string) bool {
 	return !c.Rejected && !c.Unread && c.Creator.Forbids(option)
 }
 
-// CreatorInfo returns what an account's own settings at TikTok allow. Its text is empty if they cannot be read within
-// seconds. A composer shows it; delivery reads it again.
+// CreatorInfo returns what an account's own settings at TikTok allow. Text is empty if TikTok does not return the
+// settings within a few seconds. The composer shows the result. Delivery reads the settings again.
 func (s *Service) CreatorInfo(ctx context.Context, account int64) Creator {
 	if known, ok := s.cachedCreator(account); ok {
 		return known
@@ -91,7 +91,7 @@ func (s *Service) readCreator(ctx context.Context, account int64) Creator {
 	return Creator{}
 }
 
-// DefaultOptions returns the options that a network's settings have for posts without a choice.
+// DefaultOptions returns the options that a network uses for posts that set none.
 func (s *Service) DefaultOptions(platform string) network.Options {
 	n, err := s.Accounts.Network(platform)
 	if d, ok := n.(network.Defaulter); ok && err == nil {
