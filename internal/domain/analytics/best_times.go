@@ -7,21 +7,21 @@ import (
 )
 
 const (
-	gatheringTime  = 48 * time.Hour // newer posts are still gathering engagement
-	leastOfAccount = 3              // posts that an account needs to be compared
-	leastForBest   = 3              // posts that an hour needs to be recommended
-	maxBestTimes   = 4
+	gatheringTime   = 48 * time.Hour // newer posts are still gathering engagement
+	minAccountPosts = 3              // minimum posts of an account to be compared
+	minHourPosts    = 3              // minimum posts in an hour to be recommended
+	maxBestTimes    = 4
 )
 
 // PostingTimes compares the hours of the week by the engagement of posts.
 type PostingTimes struct {
 	Posts int
 	Hours [7][24]PostingHour // starting on Monday
-	Best  []BestTime         // the best first
+	Best  []BestTime         // best first
 }
 
-// PostingHour has the posts of an hour of the week. Median is their median engagement relative to the median of the same
-// account, which is 1.
+// PostingHour summarizes the posts of an hour of the week. Median is their median engagement relative to the median of
+// the same account. A Median of 1 means average engagement.
 type PostingHour struct {
 	Posts  int
 	Median float64
@@ -51,7 +51,7 @@ func ComparePostingTimes(posts []PostMetrics, now time.Time) PostingTimes {
 	var ratios [7][24][]float64
 	for _, p := range posts {
 		typical := median(all[p.AccountID])
-		if len(all[p.AccountID]) < leastOfAccount || typical == 0 {
+		if len(all[p.AccountID]) < minAccountPosts || typical == 0 {
 			continue
 		}
 		at := p.At.In(now.Location())
@@ -63,7 +63,7 @@ func ComparePostingTimes(posts []PostMetrics, now time.Time) PostingTimes {
 		for hour, of := range ratios[day] {
 			slices.Sort(of)
 			out.Hours[day][hour] = PostingHour{len(of), median(of)}
-			if len(of) >= leastForBest && median(of) > 1 {
+			if len(of) >= minHourPosts && median(of) > 1 {
 				out.Best = append(out.Best, BestTime{out.Hours[day][hour], day, hour, nextHour(now, day, hour)})
 			}
 		}

@@ -134,8 +134,8 @@ func (s *Service) runTurn(ctx context.Context, t turn) error {
 	return nil
 }
 
-// nextTurn returns the time of the turn after a successful turn. It is random, so that accounts are not all due at the same
-// time.
+// nextTurn returns when the next turn is due after a successful turn. The time is random, so that accounts are not all
+// due at the same time.
 func (s *Service) nextTurn() time.Time {
 	tenth := s.opts.Interval / 10
 	return s.db.Now().Add(s.opts.Interval - tenth + rand.N(2*tenth+1)) //nolint:gosec // not a secret
@@ -162,8 +162,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// fetch requests metrics from the network. If the token has expired, it refreshes the grant and tries again. With an error
-// it also returns the metrics received before the error.
+// fetch requests metrics from the network. If the token has expired, it refreshes the grant and tries again. On an
+// error, it also returns the metrics received before the error.
 func (s *Service) fetch(ctx context.Context, t turn, collector network.Collector, g account.Grant,
 	since time.Time) (network.Collection, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxTurn)

@@ -50,7 +50,7 @@ func (AccountAnalytics) Descriptions() map[string]string {
 	}
 }
 
-// AccountAnalyticsPeriod is the period of an answer.
+// AccountAnalyticsPeriod is the period of a response.
 type AccountAnalyticsPeriod struct {
 	Days int             `json:"days" min:"1"`
 	From teamtime.Moment `json:"from" jsonschema:"Start of the period's first day in the team's time zone."`
@@ -100,7 +100,7 @@ func (AccountAnalyticsEngagementPerPost) Descriptions() map[string]string {
 	return map[string]string{"interval": "95% confidence interval of the median. Omitted for fewer than 6 posts."}
 }
 
-// AccountAnalyticsEngagementPerPostInterval is a range.
+// AccountAnalyticsEngagementPerPostInterval is a confidence interval.
 type AccountAnalyticsEngagementPerPostInterval struct {
 	Low  float64 `json:"low" min:"0"`
 	High float64 `json:"high" min:"0"`

@@ -32,7 +32,7 @@ func (p Period) Past() time.Time { return p.begin(2 * p.Days) }
 // End returns the end of the last day.
 func (p Period) End() time.Time { return p.begin(0) }
 
-// begin returns the start of the last days of the period.
+// begin returns the start of the day that is a number of days before the end of the period.
 func (p Period) begin(days int) time.Time {
 	return teamtime.StartOfDay(p.Until.Year(), p.Until.Month(), p.Until.Day()+1-days, p.Until.Location()).In(p.Until.Location())
 }

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// AccountPost is a post of an account with its metrics. Its text is shortened and comes from the account.
+// AccountPost is a post of an account with its metrics. Its text is shortened and untrusted.
 type AccountPost struct {
 	ID      string // the network's ID
 	At      time.Time
@@ -43,7 +43,8 @@ func (s *Service) Posts(ctx context.Context, team, account int64, since time.Tim
 // Sortings are the figures by which posts can be sorted.
 var Sortings = []string{"engagement", "reach", "views", "likes", "comments", "shares", "saves"}
 
-// PostsByFigure returns the stored posts of a team's account in a period, those with the most of one of Sortings first.
+// PostsByFigure returns the stored posts of a team's account in a period, sorted by a figure of Sortings in descending
+// order.
 func (s *Service) PostsByFigure(ctx context.Context, team, account int64, in Period, figure string, offset, limit int,
 ) ([]AccountPost, error) {
 	if !slices.Contains(Sortings, figure) {

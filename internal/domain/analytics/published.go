@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// PostMetrics are the metrics of a post in a chart by day.
+// PostMetrics holds the metrics of a post for a chart by day.
 type PostMetrics struct {
 	AccountID  int64
 	At         time.Time
@@ -65,12 +65,12 @@ type OwnPost struct {
 	Film    bool  // whether the first media item is a video
 }
 
-// maxTargets is the number of accounts that most posts are published to at most.
+// maxTargets is an upper limit for the number of accounts of a typical post.
 const maxTargets = 12
 
 // TopPosts returns the posts of a team's accounts between two times with the most engagement, then with the most views,
-// best first. It omits posts with neither and returns at most half of the others, so that none is below the median. A post
-// that was published to several accounts appears once, with the sums of its metrics.
+// best first. It omits posts without both. It returns at most half of the other posts, so that none is below the
+// median. A post that was published to several accounts appears once, with the sums of its metrics.
 func (s *Service) TopPosts(
 	ctx context.Context, team int64, accounts []int64, from, to time.Time, limit int,
 ) ([]TopPost, error) {
@@ -156,7 +156,7 @@ func (s *Service) addOtherAccounts(ctx context.Context, team int64, accounts []i
 	return nil
 }
 
-// compareKnown compares two metrics, of which nil counts as 0.
+// compareKnown compares two metrics. A nil metric counts as 0.
 func compareKnown(a, b *int64) int {
 	zero := new(int64)
 	return cmp.Compare(*cmp.Or(a, zero), *cmp.Or(b, zero))

@@ -143,9 +143,9 @@ func median(sorted []float64) float64 {
 // roundRate rounds a rate to six decimal places.
 func roundRate(rate float64) float64 { return math.Round(rate*1e6) / 1e6 }
 
-// rank returns the k for which the kth smallest and the kth largest of n metrics contain the median with a
-// probability of at least 95%, for any distribution; 0 if n is below 6. Each metric is below the median with
-// probability one half, so fewer than k of n coin tosses may be heads with a probability of at most 2.5%.
+// rank returns k such that the kth smallest and the kth largest of n metrics enclose the median with a probability of
+// at least 95%, for any distribution. It returns 0 if n is below 6. Each metric is below the median with probability
+// one half, so fewer than k of n coin tosses may be heads with a probability of at most 2.5%.
 func rank(n int) int {
 	all, _ := math.Lgamma(float64(n + 1))
 	below := 0.0
@@ -248,8 +248,8 @@ func byFormat(posts []storedPost) []AccountAnalyticsFormat {
 	return out
 }
 
-// change returns the change of followers in a period and the count that it is based on: from the newest count before the
-// period or, if there is none, the first one in it, to the last one in it. It reports false if there are no two counts.
+// change returns the change of followers in a period and the count at its start. That is the newest count before the
+// period or, if there is none, the first count in the period. It reports false if there are fewer than two counts.
 func change(days []followerCount, before, last string) (followerCount, int64, bool) {
 	counts := countsSince(days, before, last)
 	if len(counts) < 2 {
@@ -258,8 +258,8 @@ func change(days []followerCount, before, last string) (followerCount, int64, bo
 	return counts[0], counts[len(counts)-1].followers - counts[0].followers, true
 }
 
-// countsSince returns the newest count until the day before a period, if there is one, and the counts after it until the
-// last day. The counts are sorted by day.
+// countsSince returns the counts of a period until its last day, preceded by the newest count before the period if
+// there is one. The counts are sorted by day.
 func countsSince(days []followerCount, before, last string) []followerCount {
 	begin, found := slices.BinarySearchFunc(days, before, func(c followerCount, day string) int { return cmp.Compare(c.day, day) })
 	if !found && begin > 0 {

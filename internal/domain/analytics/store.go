@@ -79,7 +79,7 @@ func address(text string) string {
 	return network.WebURL(text)
 }
 
-// count returns a metric as stored. Networks return −1 for unknown metrics.
+// count returns a metric as a column value. Networks return −1 for unknown metrics.
 func count(n *int64) sql.NullInt64 {
 	if n == nil || *n < 0 {
 		return sql.NullInt64{}
@@ -87,7 +87,8 @@ func count(n *int64) sql.NullInt64 {
 	return sql.NullInt64{Int64: *n, Valid: true}
 }
 
-// deleteMissing deletes posts that the network omitted in two consecutive turns, because they were deleted there.
+// deleteMissing deletes posts that the network omitted in two consecutive turns, because they were deleted at the
+// network.
 func (t *turn) deleteMissing(ctx context.Context, tx *db.Tx, reached time.Time) error {
 	_, err := tx.Exec(ctx, `DELETE FROM account_posts WHERE account_id = ? AND posted_at > ? AND collected_at < ?`,
 		t.account, db.Micros(reached), db.Micros(t.collected))
@@ -214,7 +215,8 @@ const daysQuery = `SELECT d.day, d.followers, d.measured_at FROM social_accounts
 	JOIN account_days d ON d.account_id = a.id WHERE a.team_id = ? AND d.account_id = ? 
 	AND d.day >= COALESCE((SELECT MAX(b.day) FROM account_days b WHERE b.account_id = ? AND b.day <= ?), '') ORDER BY d.day`
 
-// days returns the newest follower count of an account until a day, if there is one, and the daily counts after it.
+// days returns the daily follower counts of an account after a day, preceded by the newest count until that day if
+// there is one.
 func (s *Service) days(ctx context.Context, team, account int64, before string) ([]followerCount, error) {
 	found, err := db.All(ctx, s.db, func(rows *sql.Rows, m *followerCount) error {
 		var at int64

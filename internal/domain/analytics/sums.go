@@ -14,7 +14,7 @@ import (
 // sum of likes, comments, shares and saves.
 type PostSums struct{ Views, Likes, Comments, Shares, Engagement *int64 }
 
-// Plus returns the sums of two metrics each.
+// Plus returns the sum of each metric.
 func (s PostSums) Plus(o PostSums) PostSums {
 	return PostSums{plus(s.Views, o.Views), plus(s.Likes, o.Likes), plus(s.Comments, o.Comments), plus(s.Shares, o.Shares),
 		plus(s.Engagement, o.Engagement)}
@@ -34,7 +34,7 @@ func plus(a, b *int64) *int64 {
 // Any reports whether a network reports at least one metric.
 func (s PostSums) Any() bool { return s != PostSums{} }
 
-// SumByPost returns the collected metrics of a team's posts by id. Posts without metrics are omitted.
+// SumByPost returns the collected metrics of a team's posts by ID. Posts without metrics are omitted.
 func (s *Service) SumByPost(ctx context.Context, team int64, posts []string) (map[string]PostSums, error) {
 	out := map[string]PostSums{}
 	if len(posts) == 0 {
@@ -84,11 +84,11 @@ func (s *Service) MetricsByAccount(ctx context.Context, team int64, post string)
 	return out, nil
 }
 
-// fewestUsual is the number of posts from which a usual post is known.
-const fewestUsual = 3
+// minUsualPosts is the minimum number of posts from which a usual value is computed.
+const minUsualPosts = 3
 
-// UsualByAccount returns the medians of each metric over the newest other posts of the accounts of a team's post, at most
-// 200 of each account and of the last 90 days. A metric that fewer than 3 posts have is nil.
+// UsualByAccount returns the median of each metric over the other recent posts of each account of a team's post. It
+// reads at most 200 posts of an account, from the last 90 days. A metric is nil if fewer than 3 posts have it.
 func (s *Service) UsualByAccount(ctx context.Context, team int64, post string) (map[int64]PostSums, error) {
 	type target struct {
 		account   int64
@@ -126,7 +126,7 @@ const usualQuery = `SELECT p.views, p.likes, p.comments, p.shares, ` + engagemen
 // maxUsualPosts is the maximum number of posts of each account that are compared with a post.
 const maxUsualPosts = 200
 
-// usualPostPeriod is how far back the posts go that are compared with a post.
+// usualPostPeriod is the maximum age of posts that are compared with a post.
 const usualPostPeriod = 90 * 24 * time.Hour
 
 // medianOf returns the median of a metric over the posts that have it, or nil if they are too few.
@@ -137,7 +137,7 @@ func medianOf(posts []PostSums, metric func(PostSums) *int64) *int64 {
 			values = append(values, *value)
 		}
 	}
-	if len(values) < fewestUsual {
+	if len(values) < minUsualPosts {
 		return nil
 	}
 	slices.Sort(values)

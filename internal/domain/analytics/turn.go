@@ -23,8 +23,8 @@ type turn struct {
 	platform  string
 	epoch     int64
 	fails     int       // consecutive failed turns before this one
-	failedBy  string    // class of the error that ended the last one, or ""
-	collected time.Time // end of the last complete turn; zero for never
+	failedBy  string    // class of the error that ended the last turn, or ""
+	collected time.Time // end of the last complete turn; zero if there is none
 	knownFrom time.Time // all posts since then are stored
 	zone      *time.Location
 	kept      int  // days that the plan keeps metrics; 0 without analytics

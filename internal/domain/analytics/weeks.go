@@ -20,11 +20,11 @@ type AccountWeeks struct {
 	Connection account.Connection
 	Followers  *int64    // the newest count of both periods; nil if there is none
 	Change     *int64    // change in the period, as in AccountAnalytics; nil if it is unknown
-	Since      time.Time // day of the count that Change is based on if it is in the period, as midnight UTC; else zero
+	Since      time.Time // day of the count that Change is based on, as midnight UTC; zero if that day is before the period
 	Line       []int64   // followers by day in both periods and on the day before, oldest first
 	Now, Past  Week      // the period and the previous period
 
-	counts []followerCount // of Line, after the newest count before
+	counts []followerCount // the counts of Line, preceded by the newest count before it
 }
 
 // Week sums up what an account posted in a period. A sum is nil if the network reported no such metric.
@@ -45,8 +45,8 @@ func (s *Service) CompareWeeks(ctx context.Context, team int64, zone *time.Locat
 	return s.ComparePeriods(ctx, team, s.LastDays(zone, weekDays))
 }
 
-// ComparePeriods returns the metrics of a team's connected accounts in a period and in as many days before. Accounts with
-// the most followers are first.
+// ComparePeriods returns the metrics of a team's connected accounts in a period and in the previous period of the same
+// length. Accounts with the most followers are first.
 func (s *Service) ComparePeriods(ctx context.Context, team int64, period Period) ([]AccountWeeks, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, w *AccountWeeks) error {
 		return rows.Scan(&w.ID, &w.Platform, &w.Username, &w.Connection)
@@ -130,8 +130,9 @@ func (s *Service) addFollowers(
 	return nil
 }
 
-// Gained returns how many followers the account gained from the beginning of a period to a day of it, or nil if that is
-// unknown. A day without a count has the newest count before it. On the last day of the period, it is Change.
+// Gained returns how many followers the account gained from the beginning of a period to a day of the period, or nil if
+// that is unknown. A day without a count has the newest count before it. For the last day of the period, Gained returns
+// Change.
 func (w AccountWeeks) Gained(begin, until time.Time) *int64 {
 	before := begin.AddDate(0, 0, -1).Format(time.DateOnly)
 	counts := countsSince(w.counts, before, until.Format(time.DateOnly))
