@@ -72,7 +72,7 @@ func audit(ctx context.Context, r db.Querier, now time.Time) (Report, error) {
 	return report, nil
 }
 
-// field returns a pointer to the figure of this name, or nil if there is none.
+// field returns a pointer to the total with this name, or nil if there is none.
 func (f *AuditTotals) field(name string) *int64 {
 	switch name {
 	case "teams":
@@ -95,7 +95,7 @@ func (f *AuditTotals) field(name string) *int64 {
 	return nil
 }
 
-// finding is one row of the audit: a figure or a violation.
+// finding is one row of the audit: a total or a violation.
 type finding struct {
 	rule              string
 	team, id, got, to int64
@@ -129,7 +129,7 @@ func (f *finding) text() string {
 	return f.rule
 }
 
-// auditQuery returns the audit's statement. The figures come first.
+// auditQuery returns the audit's statement. The totals come first.
 var auditQuery = sync.OnceValue(func() string {
 	parts := make([]string, 0, len(figures)+len(checks))
 	for _, f := range figures {

@@ -92,18 +92,18 @@ type Usage struct {
 	Balance      int64     // available credits
 	UsedTeam     int64     // settled
 	UsedKeys     int64     // the part of UsedTeam used by keys and assistants
-	ReservedKey  int64     // open and held, by the one key
-	ReservedTeam int64     // open and held
-	// What counts against the daily limits: settled, open and held.
+	ReservedKey  int64     // open reservations and holds of the key
+	ReservedTeam int64     // open reservations and holds
+	// Credits that count against the daily limits: settled, open and held.
 	countedKey  int64
 	countedKeys int64
 }
 
-// CountedKeys returns what counts today against the limit of keys and assistants.
+// CountedKeys returns the credits that count today against the limit of keys and assistants.
 func (u Usage) CountedKeys() int64 { return u.countedKeys }
 
-// DailyUsage returns the usage of the actor's team and key on the day of an instant. The day is one of the actor's
-// current time zone, even for reservations made when the team had another zone.
+// DailyUsage returns the usage of the actor's team and key on the day of an instant. The day is in the actor's current
+// time zone, even for reservations made when the team had another zone.
 func (s *Service) DailyUsage(ctx context.Context, q db.Querier, actor *access.Actor, at time.Time) (Usage, error) {
 	begins, ends := teamtime.Day(at, actor.Zone)
 	u := Usage{Ends: ends}

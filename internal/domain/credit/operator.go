@@ -112,7 +112,7 @@ func (b booking) book(ctx context.Context, tx *db.Tx, a accounts) (Booking, erro
 type Line struct {
 	ID            int64     `json:"id"`
 	Kind          Kind      `json:"kind"`
-	Operation     string    `json:"operation,omitempty"` // that was paid for
+	Operation     string    `json:"operation,omitempty"` // the paid operation
 	ReservationID int64     `json:"reservation_id,omitempty"`
 	Reference     string    `json:"reference,omitempty"` // the operator's
 	Note          string    `json:"note,omitempty"`

@@ -30,8 +30,8 @@ func (s *Service) Reserve(ctx context.Context, tx *db.Tx, charge pipeline.Charge
 		return 0, fmt.Errorf("invalid charge of %d credits to key %d under a claim of key %d", charge.Amount,
 			call.KeyID, claim.APIKey)
 	}
-	// Usage is read in a separate statement once the wallet is locked. A statement that waits for the lock would
-	// still see the rows from before.
+	// Usage is read in a separate statement after the wallet is locked. A statement that waits for the lock would still
+	// see the rows from before the wait.
 	a, err := s.lock(ctx, tx, call.TeamID)
 	if err != nil {
 		return 0, err
@@ -64,8 +64,8 @@ func (s *Service) checkDay(ctx context.Context, tx *db.Tx, call operation.Call, 
 }
 
 // ReserveAutomatic sets credits aside for automatic work in the transaction that begins it, and returns the
-// reservation's ID. Daily limits do not apply. It returns insufficient_credits if the team has too few. The person is
-// the one who turned the work on.
+// reservation's ID. Daily limits do not apply. It returns insufficient_credits if the team has too few. The reservation
+// belongs to the person who turned the work on.
 func (s *Service) ReserveAutomatic(
 	ctx context.Context, tx *db.Tx, team, person int64, operation string, amount int64,
 ) (int64, error) {
@@ -94,8 +94,8 @@ func (s *Service) balanceLowered(ctx context.Context, tx *db.Tx, team, available
 	return s.opts.BalanceLowered(ctx, tx, team, available, available-amount)
 }
 
-// add writes a reservation with its transfer. Of two calls that found an Idempotency-Key unspent, the unique index
-// lets one pass.
+// add writes a reservation with its transfer. If two concurrent calls use the same Idempotency-Key, the unique index
+// rejects the second.
 func (r reservation) add(ctx context.Context, tx *db.Tx) (int64, error) {
 	var id int64
 	err := tx.QueryRow(ctx,

@@ -86,8 +86,8 @@ func (b booking) checkAccounts(a accounts) error {
 	return nil
 }
 
-// checkLimits returns a rejection if the amount exceeds a daily limit: that of the key, or that of the team's keys and
-// assistants together.
+// checkLimits returns a rejection if the amount exceeds the daily limit of the key, or the limit of all keys and
+// assistants of the team.
 func (u Usage) checkLimits(limits access.Daily, amount int64, now time.Time) error {
 	switch {
 	case exceeds(limits.KeyCredits, u.countedKey, amount):
@@ -100,7 +100,7 @@ func (u Usage) checkLimits(limits access.Daily, amount int64, now time.Time) err
 	return nil
 }
 
-// exceeds reports whether an amount would exceed the limit; -1 is no limit.
+// exceeds reports whether an amount would exceed the limit. -1 means no limit.
 func exceeds(limit, counted, amount int64) bool { return limit >= 0 && amount > limit-counted }
 
 func dailyLimitError(scope, detail string, wait time.Duration) error {

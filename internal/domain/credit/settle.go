@@ -9,9 +9,9 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Settle ends a reservation in the transaction that ends its work: the charged credits, from 0 to the reserved amount,
-// are spent, and the rest is available again. It reports false if the reservation was settled before, because two
-// workers may end the same work.
+// Settle ends a reservation in the transaction that ends its work. It spends the charged credits, from 0 to the
+// reserved amount, and makes the rest available again. It reports false if the reservation was already settled, because
+// two workers may end the same work.
 func (s *Service) Settle(ctx context.Context, tx *db.Tx, reservation, charged int64) (bool, error) {
 	return s.settle(ctx, tx, reservation, func(lockedReservation) int64 { return charged })
 }

@@ -14,11 +14,11 @@ type Item struct {
 	ID        int64
 	At        time.Time
 	Kind      Kind
-	Operation string  // that was paid for; empty for the operator's bookings
-	Person    string  // who called it or turned it on; empty for the operator
+	Operation string  // the paid operation; empty for the operator's bookings
+	Person    string  // who called the operation or turned on automatic work; empty for the operator
 	Key       string  // name of the API key or assistant; empty in the app and for automatic work
 	Assistant bool    // Key is an assistant's connection
-	Automatic bool    // by the tracking of a report
+	Automatic bool    // charged for the automatic refresh of a report
 	Job       string  // ID of the work's job, if it still exists
 	Subject   Subject // zero if the work has no subject
 	Reference string  // the operator's

@@ -34,7 +34,7 @@ const spentKeyQuery = `SELECT id FROM reservations
 type accounts struct{ granted, available int64 }
 
 // lock locks the team's wallet until the transaction ends, and returns its balances. The first grant creates the
-// wallet; without one the balances are 0.
+// wallet. Without a wallet, the balances are 0.
 func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64) (accounts, error) {
 	var a accounts
 	err := tx.QueryRow(ctx, `SELECT granted, available FROM wallets WHERE team_id = ?`+s.db.ForUpdate(), team).
