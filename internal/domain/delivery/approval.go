@@ -17,7 +17,7 @@ type AppVerdict struct {
 	Accepted    bool
 	NetworkCode string          // from the network; untrusted
 	NetworkText string          // from the network; untrusted
-	Options     network.Options // of the post, and of its team for networks without any
+	Options     network.Options // of the post, or of its team for a network without any
 }
 
 // appAnswer is a verdict with the post's delivery and account.
@@ -53,8 +53,8 @@ func (s *Service) appAnswers(ctx context.Context, platform string) ([]appAnswer,
 	return answers, nil
 }
 
-// appReader returns a function that reads the kind of accounts for which an account's app is, once for each account. It is
-// empty for a network's only app, and for an account that cannot be read.
+// appReader returns a function that identifies an account's app by the kind of accounts that the app connects. The kind
+// is empty for a network's only app, and for an account that cannot be read. The function reads each account once.
 func (s *Service) appReader(ctx context.Context) func(account int64) string {
 	apps := map[int64]string{}
 	return func(account int64) string {
@@ -66,7 +66,7 @@ func (s *Service) appReader(ctx context.Context) func(account int64) string {
 	}
 }
 
-// appOf returns the kind of accounts for which an account's app is.
+// appOf returns the kind of accounts that the app of a grant connects.
 func appOf(g network.Grant) string {
 	if app := g.Extra["app"]; app != "" {
 		return app
@@ -87,7 +87,7 @@ func (s *Service) AppVerdicts(ctx context.Context) (map[string]AppVerdict, error
 	return out, nil
 }
 
-// effectiveOptions decodes the options of a post, and of its team for networks without any.
+// effectiveOptions decodes the options of a post. If the post has no options for a network, it uses the team's options.
 func effectiveOptions(post, team string) (network.Options, error) {
 	o, err := network.DecodeOptions(post)
 	if err != nil || o.TikTok != nil {
@@ -103,7 +103,7 @@ type AppRejection struct {
 	AppVerdict
 
 	Platform  string
-	App       string // kind of the accounts that the app is for; empty for a network's only app
+	App       string // kind of accounts that the app connects; empty for a network's only app
 	NextStep  string // what the operator has to do
 	Published bool   // whether the app has published a post since
 }
@@ -157,9 +157,9 @@ func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 		"next_step", network.NextStep(a.grant.Platform, e.Code), "post", a.d.PostID, "account", a.d.AccountID)
 }
 
-// isKnownRejection reports whether the network rejected the app with the same code before the delivery's last attempt, and
-// either has accepted no post of it since, or did so within warnAgainAfter. It reads the apps only of accounts whose answers
-// matter.
+// isKnownRejection reports whether the network rejected the app with the same code before the delivery's last attempt.
+// An earlier rejection counts only if the app has published nothing since, or if it happened within warnAgainAfter. The
+// apps are read only for accounts whose answers matter.
 func (a *attempt) isKnownRejection(answers []appAnswer, e *network.Error, readApp func(account int64) string) bool {
 	_, code, _ := describeAnswer(e)
 	app := appOf(a.grant.Grant)

@@ -17,11 +17,11 @@ type AttemptLine struct {
 	AccountID int64     `json:"account_id"`
 	At        time.Time `json:"at"`
 	EndedAt   time.Time `json:"ended_at,omitzero"` // zero if the end is unknown
-	// Call is prepare (recorded only if it failed), commit or resolve for a network call, rest for a wait while the
-	// network fails, and decide for a person's decision.
+	// Call is prepare, commit or resolve for a network call, rest for a wait while the network fails, or decide for a
+	// person's decision. A prepare call is recorded only if it fails.
 	Call string `json:"call"`
-	// Result is published, answered (the network gave another answer) or a network.Class for a network call,
-	// network_fails or patience_is_over for a wait, and published or not_published for a decision. It is empty while
+	// Result of a network call is published, answered (any other answer) or a network.Class. Result of a wait is
+	// network_fails or patience_is_over. Result of a decision is published or not_published. Result is empty while
 	// unknown.
 	Result      string `json:"result"`
 	By          string `json:"by,omitempty"`           // name of the person who decided; empty for the operator and for other calls

@@ -31,8 +31,8 @@ type Circuit struct {
 	Since time.Time // when it opened; zero if closed
 }
 
-// circuits are circuit breakers. They delay deliveries to failing servers, so that these use up neither attempts nor
-// workers. They are kept in memory on each node.
+// circuits are circuit breakers. They delay deliveries to failing servers, so that the deliveries use up neither
+// attempts nor workers. They are kept in memory on each node.
 type circuits struct {
 	now func() time.Time
 

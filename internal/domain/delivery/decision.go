@@ -95,7 +95,7 @@ const (
 )
 
 // errLookupRunning reports that a lookup of the account is running.
-var errLookupRunning = errors.New("the network is being asked")
+var errLookupRunning = errors.New("a lookup is running")
 
 // Decide records a person's decision for an unconfirmed account of a post. person is 0 for the operator. team may be 0 for
 // any team. Repeating a decision changes nothing.

@@ -39,11 +39,12 @@ const (
 	prepared   phase = "prepared"
 	committing phase = "committing"
 	ended      phase = "ended"
-	// unconfirmed has ended with an unknown outcome and is looked up from time to time.
+	// unconfirmed means that the delivery ended with an unknown outcome, which is looked up from time to time.
 	unconfirmed phase = "doubtful"
-	// linking has ended as published and waits for its permalink.
+	// linking means that the delivery ended as published and waits for its permalink.
 	linking phase = "linking"
-	// finishing has ended as published and makes further calls for the post, such as one that sets a thumbnail.
+	// finishing means that the delivery ended as published and makes further calls for the post, for example to set a
+	// thumbnail.
 	finishing phase = "finishing"
 )
 

@@ -16,8 +16,8 @@ type queued struct {
 }
 
 // fairQueue decides which delivery runs next, so that neither a slow network nor a busy team delays the others. It
-// picks the network with the fewest running deliveries, and within it the team with the fewest. A team without
-// competition may use all slots of its network.
+// picks the network with the fewest running deliveries, then the team with the fewest running deliveries on that
+// network. A team without competition may use all slots of its network.
 type fairQueue struct {
 	maxRunning    int // concurrent deliveries
 	maxPerNetwork int // concurrent deliveries per network
@@ -154,8 +154,8 @@ func (p *fairQueue) release(d queued) {
 	p.signal()
 }
 
-// close stops the queue from starting deliveries. Another node wakes the waiting deliveries, or this node does after a
-// restart.
+// close stops the queue from starting deliveries. The waiting deliveries are woken by another node, or by this node
+// after a restart.
 func (p *fairQueue) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

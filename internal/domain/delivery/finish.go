@@ -78,8 +78,8 @@ func (a *attempt) finishSteps(ctx context.Context) error {
 	return a.recordFinished(ctx, failedSteps(steps, answers))
 }
 
-// tryStep makes one step, if the post is known and the account is connected. It returns how long to wait before it is
-// repeated.
+// tryStep runs one step, if the post is known and the account is connected. It also returns how long to wait before the
+// step is repeated.
 func (a *attempt) tryStep(ctx context.Context, finisher network.Finisher, step string) (stepAnswer, time.Duration) {
 	switch {
 	case a.d.NetworkID == "":

@@ -107,7 +107,7 @@ func (s *Service) instant() instant {
 	return instant{s.db.Now(), now.Round(0), now}
 }
 
-// until returns the time that has passed until now. It is the maximum of the three clocks.
+// until returns the time that has passed until now. It returns the maximum over the three clocks.
 func (i instant) until(now instant) time.Duration {
 	return max(now.cluster.Sub(i.cluster), now.wall.Sub(i.wall), now.monotonic.Sub(i.monotonic))
 }

@@ -58,12 +58,12 @@ func (a *attempt) lookUp(ctx context.Context, history network.CommitHistory) (ne
 	return verdict, receipt, err
 }
 
-// errAmbiguous is the error of a lookup that found a post of possibly another delivery.
+// errAmbiguous is the error of a lookup that found a post that may belong to another delivery.
 var errAmbiguous = &network.Error{Class: network.Uncertain,
-	Err: errors.New("another publication on this account has the same content, and the post found may be that one")}
+	Err: errors.New("the found post may belong to another publication with the same content on this account")}
 
-// belongsToOther reports whether a post that was found by its content may belong to another delivery with the same words.
-// In that case, this post must not count as published, because it would never be sent.
+// belongsToOther reports whether a post that was found by its content may belong to another delivery with the same
+// words. In that case, this delivery must not count as published, because its own post would never be sent.
 func (a *attempt) belongsToOther(ctx context.Context, r network.Receipt) bool {
 	// The order matters: if the other delivery ends between the two checks, the second check finds its ID. On an error,
 	// assume that the post belongs to another delivery.

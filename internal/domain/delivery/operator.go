@@ -120,12 +120,12 @@ type Failure struct {
 	NetworkText string // from the network; untrusted
 }
 
-// Calls are the recent calls to a network that concern posts.
+// Calls counts the recent calls to a network for posts.
 type Calls struct {
-	Last    time.Time // of the newest
+	Last    time.Time // time of the newest call
 	Total   int64
-	Failed  int64 // that the network rejected or failed
-	Limited int64 // of the failed ones, those over a limit of the network
+	Failed  int64 // calls that the network rejected or failed
+	Limited int64 // failed calls that exceeded a limit of the network
 }
 
 // FailureRate returns the share of failed calls, from 0 to 1.

@@ -10,7 +10,7 @@ import (
 
 const (
 	maxPrepareTime      = time.Hour       // how long a network may prepare media
-	maxProcessingTime   = 2 * time.Hour   // how long it may process a commit before the outcome counts as unknown
+	maxProcessingTime   = 2 * time.Hour   // how long a network may process a commit before the outcome counts as unknown
 	maxPollInterval     = time.Minute     // between two lookups while a network is processing
 	defaultPollInterval = 5 * time.Second // if the network suggests no interval
 	firstPermalinkDelay = 2 * time.Second // before the first lookup of a permalink

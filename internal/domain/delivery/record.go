@@ -71,7 +71,7 @@ func (a *attempt) recordAnswer(ctx context.Context, attempt int64, cause error) 
 	}
 }
 
-// recordFailedCall stores a failed call that was not recorded before it was made, because it publishes nothing.
+// recordFailedCall stores a failed call that publishes nothing. Such a call is not recorded before it is made.
 func (a *attempt) recordFailedCall(ctx context.Context, call string, started time.Time, cause error) {
 	result, code, text := describeAnswer(cause)
 	err := a.s.db.InTx(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {

@@ -73,8 +73,8 @@ func (s *Service) lookUpAccount(ctx context.Context, account int64, candidates [
 	}
 }
 
-// noteHidden names posts that only the owner of the account can see as the reason why candidates without a verdict may have
-// been sent. Only a person knows if such a post is the candidate, and if it counts as published.
+// noteHidden looks for candidates with an unknown outcome among the posts that only the account's owner can see. It
+// names such a post as the reason, because only a person can decide whether the candidate is published.
 func (s *Service) noteHidden(ctx context.Context, grant account.Grant, candidates []*candidate, since time.Time) {
 	n, err := s.accounts.Network(grant.Platform)
 	lister, ok := n.(network.HiddenLister)

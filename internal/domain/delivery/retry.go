@@ -77,7 +77,7 @@ func (a *attempt) handleRejection(ctx context.Context, restart phase, err error)
 		case a.d.Tries+1 >= maxRejectedGrants:
 			return a.handleLostGrant(ctx, e.Message)
 		}
-		// The grant is new, so a single rejection does not mean that it is invalid.
+		// The grant is new, so a single rejection does not mean that the grant is invalid.
 		return a.retry(ctx, restart, "account_needs_reauth", e.Message, 0)
 	case network.AuthDead:
 		return a.handleLostGrant(ctx, e.Message)
@@ -123,7 +123,8 @@ func (a *attempt) retry(ctx context.Context, restart phase, code, message string
 	return a.postpone(ctx, max(wait, backoff(a.d.Tries)))
 }
 
-// waitForQuota waits as long as the network requests. The delivery fails if that is longer than maxRateLimitWait.
+// waitForQuota waits as long as the network requests. The delivery fails if the requested wait exceeds
+// maxRateLimitWait.
 func (a *attempt) waitForQuota(ctx context.Context, e *network.Error) error {
 	code := "rate_limited"
 	if e.Class == network.Quota {

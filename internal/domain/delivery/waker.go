@@ -15,7 +15,7 @@ const (
 	wakeInterval  = 250 * time.Millisecond // A due post must be published within two seconds.
 	wakeBatch     = 100
 	pulseInterval = 5 * time.Second // how often the queue is tested
-	// Pulse is the name of that test in the queue.
+	// Pulse is the name of the test in the queue.
 	Pulse = "pulse"
 )
 
@@ -37,8 +37,8 @@ func (s *Service) NewWaker() *Waker {
 	return w
 }
 
-// RecordPulse records that the queue delivers work now. A caller that moves the clock forward calls it, so that the queue
-// does not seem to have been silent.
+// RecordPulse records that the queue delivers work now. Callers that move the clock forward must call it, so that the
+// queue does not seem to have stopped.
 func (w *Waker) RecordPulse() { w.lastPulse.Store(db.Micros(w.s.db.Now())) }
 
 // LastPulse returns when the queue last delivered a pulse to this process.
