@@ -34,8 +34,8 @@ type deletionRequest struct {
 var errSignature = apierr.Invalid(apierr.Malformed, "signed_request",
 	"The request is not signed by an app of this installation.")
 
-// verify checks a signed request and returns the user and the apps whose secret signed it. Several apps can have the same
-// secret.
+// verify checks a signed request. It returns the apps whose secret signed the request, and the user. Several apps can
+// have the same secret.
 func (s *Service) verify(request string) ([]string, string, error) {
 	mac, payload, ok := strings.Cut(request, ".")
 	signature, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(mac, "="))
@@ -107,7 +107,7 @@ func (s *Service) HandleMetaRequest(ctx context.Context, request string) (string
 // users are Facebook users.
 const InstagramByFacebook = "instagram_facebook"
 
-// metaSubject returns the platform of a Meta app, and how the grants of its user name the holder.
+// metaSubject returns the platform of a Meta app, and the holder that identifies the user in the grants of that app.
 func metaSubject(app, user string) (string, string) {
 	if app == InstagramByFacebook {
 		return "instagram", "facebook:" + user

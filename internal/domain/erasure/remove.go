@@ -87,7 +87,7 @@ func (s *Service) disconnect(ctx context.Context, team int64) (bool, error) {
 // removal is a list of statements with the team's ID as argument. Only rows of the last statement are counted.
 type removal []string
 
-// few is the number of items with much related data per transaction, many the number of others.
+// few is the number of items per transaction if they have much related data. many is the number of other items.
 const (
 	smallBatch = `LIMIT 20`
 	largeBatch = `LIMIT 500`
@@ -257,7 +257,7 @@ func (s *Service) finish(ctx context.Context, tx *db.Tx, team, by int64, account
 		= NULL WHERE id = ?`, team); err != nil {
 		return fmt.Errorf("clearing team %d: %w", team, err)
 	}
-	// Revocations of grants that are not yet sent continue without the team.
+	// Pending revocations of grants continue without the team.
 	if _, err := tx.Exec(ctx, `UPDATE grant_revocations SET team_id = 0 WHERE team_id = ?`, team); err != nil {
 		return fmt.Errorf("clearing team %d: %w", team, err)
 	}
