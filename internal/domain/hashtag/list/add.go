@@ -89,7 +89,7 @@ func checkListCount(ctx context.Context, q db.Querier, call operation.Call, p pl
 	return nil
 }
 
-// add adds hashtags to a list. Existing ones are unchanged, so the call is idempotent.
+// add adds hashtags to a list. Existing hashtags are unchanged, so the call is idempotent.
 func (s *Service) add(
 	ctx context.Context, call operation.Call, in AddInput,
 ) (operation.Answer[HashtagListChange], error) {

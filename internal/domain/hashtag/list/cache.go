@@ -14,11 +14,11 @@ type cacheEntry struct {
 	json              []byte
 }
 
-// maxCacheBytes limits the cached JSON. The decoded values need about the same amount.
+// maxCacheBytes limits the cached JSON. The decoded values need about the same amount of memory.
 const maxCacheBytes = 64 << 20
 
-// listCache caches recently read lists: encoding thousands of hashtags takes much longer than checking whether anything
-// changed.
+// listCache caches recently read lists, because encoding thousands of hashtags takes much longer than checking for
+// changes.
 type listCache struct {
 	mu    sync.Mutex
 	lists map[int64]cacheEntry // by list ID

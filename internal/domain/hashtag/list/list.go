@@ -22,7 +22,7 @@ const (
 // platforms are the platforms that a list can be limited to.
 var platforms = []string{provider.Instagram, provider.TikTok}
 
-// firstTeamListID is the lowest ID of a team's list. Lower IDs are for ready-made lists, which keep theirs on every
+// firstTeamListID is the lowest ID of a team's list. Lower IDs belong to ready-made lists and are the same on every
 // installation. IDs increase with creation in both ranges.
 const firstTeamListID = 1_000_000
 
@@ -76,7 +76,7 @@ type Service struct {
 	cache          *listCache
 }
 
-// New returns a Service. It fails if the plans file bans something that is not a hashtag.
+// New returns a Service. It returns an error if the plans file bans an invalid hashtag.
 func New(o Options) (*Service, error) {
 	b, err := newBanned(o.Catalog.BannedHashtags)
 	if err != nil {

@@ -54,7 +54,7 @@ func (CreateInput) Descriptions() map[string]string {
 	}
 }
 
-// The answers of the operations.
+// The responses of the operations.
 type (
 	// HashtagListEntry is a list without its hashtags.
 	HashtagListEntry struct {

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Samples returns the first hashtags of lists, at most the given number of each, by the list's ID.
+// Samples returns the first hashtags of each list, by list ID. most limits the hashtags per list.
 func (s *Service) Samples(ctx context.Context, team int64, lists []HashtagListEntry, most int) (map[int64][]string, error) {
 	out := map[int64][]string{}
 	for _, l := range lists {
@@ -39,8 +39,8 @@ func hashtagsOf(items []Item, most int) []string {
 	return out
 }
 
-// Search returns the lists of a team, and the ready-made ones, whose name or one of whose hashtags contains a text. It
-// returns at most the given number of each kind.
+// Search returns the team's lists and the ready-made lists whose name or hashtags contain a text. most limits the lists
+// of each kind.
 func (s *Service) Search(ctx context.Context, team int64, in ListInput, text string, most int) ([]HashtagListEntry, error) {
 	text = provider.Fold(strings.TrimPrefix(strings.TrimSpace(text), "#"))
 	var out []HashtagListEntry
@@ -70,7 +70,8 @@ func (s *Service) Search(ctx context.Context, team int64, in ListInput, text str
 // escapeLike escapes the wildcards of LIKE.
 var escapeLike = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// searchOwn finds lists of a team, newest first. Names are compared here, because the databases fold letters differently.
+// searchOwn finds lists of a team, newest first. Names are compared in Go, because the databases fold letters
+// differently.
 func (s *Service) searchOwn(ctx context.Context, team int64, platform, text string, most int) ([]HashtagListEntry, error) {
 	query, args := page(team, platform, math.MaxInt64, math.MaxInt32)
 	lists, err := db.All(ctx, s.db, scanLists, query, args...)
@@ -99,8 +100,7 @@ type ReadyMade struct {
 	Hashtags []string
 }
 
-// ReadyMadeIn returns the ready-made lists whose hashtags are in a language, by name. The region of the language does not
-// count.
+// ReadyMadeIn returns the ready-made lists whose hashtags are in a language, by name. It ignores the language's region.
 func (s *Service) ReadyMadeIn(language string) []ReadyMade {
 	var out []ReadyMade
 	for _, r := range s.readyMadeLists {
@@ -112,7 +112,7 @@ func (s *Service) ReadyMadeIn(language string) []ReadyMade {
 	return out
 }
 
-// IsReadyMadeIn reports whether a list is a ready-made one in a language.
+// IsReadyMadeIn reports whether a list is ready-made and in a language.
 func (s *Service) IsReadyMadeIn(id int64, language string) bool {
 	r, found := s.findReadyMade(id)
 	return found && baseLanguage(r.language) == baseLanguage(language)

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// lists returns a page of the team's lists followed by the ready-made ones, by descending ID.
+// lists returns a page of the team's lists followed by the ready-made lists, by descending ID.
 func (s *Service) lists(
 	ctx context.Context, call operation.Call, in ListInput,
 ) (operation.Answer[HashtagLists], error) {
@@ -41,7 +41,7 @@ func (s *Service) lists(
 	return out, nil
 }
 
-// nextLists returns the lists of a page and, if there is one, the first of the next page.
+// nextLists returns the lists of a page and, if there is a next page, its first list.
 func (s *Service) nextLists(ctx context.Context, team int64, in ListInput, before int64) ([]List, error) {
 	most := in.Limit + 1
 	var out []List
@@ -76,7 +76,7 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 	}
 	e, known := s.cache.get(l, version)
 	if !known {
-		// The figures read here may be newer than the version, never older. That costs at most one needless reload.
+		// The figures may be newer than the version, but never older. A newer figure costs one needless reload.
 		if e, err = s.load(ctx, l); err != nil {
 			return out, err
 		}
@@ -107,7 +107,7 @@ func (s *Service) missingFiguresNotes(l List, shown []ListedHashtag) []string {
 		"teams' own lists. Add hashtags to a list of your own to have them measured sooner.", without, len(shown))}
 }
 
-// find returns one of the team's lists or a ready-made one.
+// find returns a list of the team or a ready-made list.
 func (s *Service) find(ctx context.Context, team, id int64) (List, error) {
 	if r, found := s.findReadyMade(id); found {
 		return r.List, nil

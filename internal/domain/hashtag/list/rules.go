@@ -32,7 +32,7 @@ func (HashtagListChangeRefused) Descriptions() map[string]string {
 	return map[string]string{"reason": "list_full: limit of the plan. banned: by the service."}
 }
 
-// parseHashtags returns the distinct hashtags of a request in order, and the rejected ones.
+// parseHashtags returns the distinct hashtags of a request in order, and the rejected hashtags.
 func parseHashtags(platform string, sent []string) ([]string, []HashtagListChangeRefused) {
 	tags, rejected := make([]string, 0, len(sent)), []HashtagListChangeRefused{}
 	met, bad := make(map[string]bool, len(sent)), map[HashtagListChangeRefused]bool{}
@@ -103,8 +103,8 @@ func newBanned(byPlatform map[string][]string) (banList, error) {
 	return out, nil
 }
 
-// filter splits hashtags into accepted and rejected ones. free is how many more the list can hold; a negative number
-// means unlimited.
+// filter splits hashtags into accepted and rejected hashtags. free is how many more the list can hold. A negative
+// number means unlimited.
 func (b banList) filter(platform string, tags []string, free int64) ([]string, []HashtagListChangeRefused) {
 	var accepted []string
 	var rejected []HashtagListChangeRefused
@@ -161,8 +161,8 @@ func parseSubcategory(text string) (string, error) {
 	return label, err
 }
 
-// isVisible reports whether a character is visible. Hangul fillers and the empty braille pattern are not, although they
-// count as letters or symbols.
+// isVisible reports whether a character is visible. Hangul fillers and the empty braille pattern are invisible,
+// although Unicode classifies them as letters or symbols.
 func isVisible(r rune) bool {
 	const noDots = '\u2800'
 	return r != noDots && !unicode.IsSpace(r) &&

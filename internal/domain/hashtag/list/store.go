@@ -99,7 +99,7 @@ func positionsJSON(tags []string, last int64) (string, error) {
 const presentQuery = `SELECT hashtag FROM hashtag_list_items WHERE list_id = ? AND hashtag IN (SELECT key
 	FROM json_each(?))`
 
-// existing returns which of the hashtags the list has already.
+// existing returns the hashtags that are already in the list.
 func existing(ctx context.Context, q db.Querier, list int64, tags []string) (map[string]bool, error) {
 	out := map[string]bool{}
 	if len(tags) == 0 {
@@ -157,7 +157,7 @@ func (*Service) InAnyList(ctx context.Context, q db.Querier, platform, hashtag s
 	return n > 0, nil
 }
 
-// Home returns which of the teams owns a list, or not_found.
+// Home returns the team that owns a list, or not_found if none of the given teams does.
 func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, error) {
 	home, err := db.OwningTeam(ctx, s.db, `hashtag_lists WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -14,7 +14,7 @@ import (
 
 const (
 	maxMatches  = 100 // known hashtags that match the keyword
-	maxRelated  = 50  // hashtags related to the keyword's own
+	maxRelated  = 50  // hashtags related to the keyword's own hashtags
 	maxEnqueued = 10  // related hashtags without figures to measure in the background
 
 	maxHashtags = maxOwnHashtags + maxMatches + maxRelated + maxFurther // hashtags in a result
@@ -49,10 +49,10 @@ func isComplete(f stats.Statistics) bool { return f.Posts != nil && f.PostsPerDa
 
 // findings is the result of a search.
 type findings struct {
-	hashtags   []stats.Statistics // complete: the keyword's own, then others by score
-	incomplete []stats.Statistics // the keyword's own that exist but lack figures
+	hashtags   []stats.Statistics // complete; the keyword's own hashtags, then others by score
+	incomplete []stats.Statistics // existing own hashtags of the keyword that lack figures
 	related    []stats.Related
-	own        []string // the keyword's own without those that do not exist
+	own        []string // the keyword's own hashtags, without those that do not exist
 	answered   int      // number of own hashtags that the provider answered for this search
 	fresh      int      // number of own hashtags with current figures
 }
@@ -128,7 +128,8 @@ func selectComplete(candidates []stats.Statistics, exists map[string]bool) []sta
 	return out
 }
 
-// resultOrder returns the order of a result: the keyword's own hashtags first, then the others by descending score.
+// resultOrder returns the order of a result: the keyword's own hashtags first, then the other hashtags by descending
+// score.
 func resultOrder(own []string) func(a, b stats.Statistics) int {
 	place := func(f stats.Statistics) int {
 		if at := slices.Index(own, f.Hashtag); at >= 0 {
@@ -149,8 +150,8 @@ func scoreOrUnknown(f stats.Statistics) float64 {
 	return *f.Score
 }
 
-// hashtagsToMeasure returns the hashtags to measure for later searches: the keyword's own and some related ones without
-// figures.
+// hashtagsToMeasure returns the hashtags to measure for later searches: the keyword's own hashtags and some related
+// hashtags without figures.
 func (f findings) hashtagsToMeasure() []string {
 	out := slices.Clone(f.own)
 	most := len(out) + maxEnqueued
@@ -187,8 +188,9 @@ const (
 		"per day."
 )
 
-// conclude ends a search with its findings. It succeeds if anything is known. It is charged if the provider answered
-// for one of the keyword's own hashtags, or if current figures of one were stored and no request failed.
+// conclude ends a search with its findings. The search succeeds if anything is known. It is charged if the provider
+// answered for one of the keyword's own hashtags. It is also charged if current figures of an own hashtag were stored
+// and no request failed.
 func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, f findings, providerErrs map[string]error) error {
 	if f.isEmpty() {
 		if len(providerErrs) > 0 {

@@ -11,7 +11,7 @@ import (
 )
 
 // price returns the price of a search. It is 0 if the team has paid for the keyword, if a search for it is running, if
-// the team has a report on the very hashtag, or if no provider is configured. It locks the keyword's row.
+// the team has a report on the same hashtag, or if no provider is configured. It locks the keyword's row.
 func (s *Service) price(ctx context.Context, call operation.Call, in Input) (int64, error) {
 	k, err := in.keyword()
 	if err != nil {
@@ -55,8 +55,8 @@ const (
 	runningNote = "A search for this keyword is already running. Nothing was charged again."
 )
 
-// search starts a search, or returns the running one or the stored result of an earlier one. The response holds the
-// complete result; the job's own resource pages it.
+// search starts a search, or returns the running search or the stored result of an earlier search. The response has the
+// complete result. The job resource returns the result in pages.
 func (s *Service) search(ctx context.Context, call operation.Call, in Input) (operation.Answer[job.Job], error) {
 	var out operation.Answer[job.Job]
 	k, err := in.keyword()
@@ -123,7 +123,7 @@ func recordEvent(ctx context.Context, tx *db.Tx, call operation.Call, begun job.
 		map[string]any{"platform": platform})
 }
 
-// serveStored creates a finished job with the result of an earlier one.
+// serveStored creates a finished job with the result of an earlier search.
 func (s *Service) serveStored(ctx context.Context, tx *db.Tx, call operation.Call, r search) (job.Record, error) {
 	found, err := job.Get(ctx, tx, call.TeamID, r.resultOf)
 	if err != nil {

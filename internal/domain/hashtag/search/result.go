@@ -18,7 +18,7 @@ import (
 
 // The result of a finished search.
 type (
-	// SearchResult is a page of it. Only hashtags is paged; the rest is complete on each page.
+	// SearchResult is a page of a result. Only hashtags is paged. The other fields are complete on each page.
 	SearchResult struct {
 		Hashtags       []FoundHashtag   `json:"hashtags"`
 		Incomplete     []FoundHashtag   `json:"incomplete" jsonschema:"Hashtags without enough data."`
@@ -31,13 +31,13 @@ type (
 
 		MeasuredAt *teamtime.Moment `json:"measured_at,omitempty"`
 	}
-	// RelatedHashtag is a hashtag related to the keyword's own, with its known figures.
+	// RelatedHashtag is a hashtag related to the keyword's own hashtags, with its known figures.
 	RelatedHashtag struct {
 		stats.HashtagSummary
 
 		Support    int              `json:"support" jsonschema:"Stored posts that use both hashtags."`
-		Share      float64          `json:"share"` // of the stored posts of the keyword's own hashtags
-		Lift       float64          `json:"lift"`  // frequency there, relative to the frequency elsewhere
+		Share      float64          `json:"share"` // share of the stored posts of the keyword's own hashtags
+		Lift       float64          `json:"lift"`  // frequency in these posts, relative to other posts
 		MeasuredAt *teamtime.Moment `json:"measured_at,omitempty"`
 	}
 )

@@ -60,8 +60,8 @@ func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 	return s.conclude(ctx, h, t, found, silent)
 }
 
-// retryDelay returns how long to wait for an unavailable provider. It reports false if a request failed otherwise or
-// the wait is too long.
+// retryDelay returns how long to wait for an unavailable provider. It reports false if a request failed for another
+// reason or the wait is too long.
 func retryDelay(providerErrs map[string]error) (time.Duration, bool) {
 	longest, asked := time.Duration(0), false
 	for _, err := range providerErrs {
@@ -77,8 +77,8 @@ func retryDelay(providerErrs map[string]error) (time.Duration, bool) {
 	return longest, asked
 }
 
-// measureOwn measures the keyword's own hashtags that have no current figures. It returns the errors of unanswered ones
-// and counts the hashtags on the posts of the others.
+// measureOwn measures the keyword's own hashtags that have no current figures. It returns the errors of unanswered
+// requests by hashtag. It counts the hashtags of the received posts.
 func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, counts tally) (map[string]error, error) {
 	answers, err := readAnswers(ctx, s.db, h.ID)
 	if err != nil {
@@ -167,9 +167,9 @@ func (s *Service) fetch(ctx context.Context, q provider.HashtagQuery) (provider.
 	return figures, err
 }
 
-// measureFurther measures hashtags related to the keyword's own while the provider has spare quota. A hashtag only
-// known from captions has no figures and could not be shown otherwise. A search covered by an earlier payment measures
-// none.
+// measureFurther measures hashtags related to the keyword's own hashtags while the provider has spare quota. Otherwise
+// a hashtag known only from captions would have no figures and could not be shown. A search covered by an earlier
+// payment measures no further hashtags.
 func (s *Service) measureFurther(ctx context.Context, h job.LeasedJob, t task, counts tally) error {
 	if !t.paidUntil.IsZero() {
 		return nil
@@ -195,8 +195,8 @@ func (s *Service) measureFurther(ctx context.Context, h job.LeasedJob, t task, c
 	return nil
 }
 
-// furtherHashtags returns the hashtags to measure beyond the keyword's own, without those measured within the data
-// window: significantly related ones, then frequent ones, then matches of the keyword.
+// furtherHashtags returns the hashtags to measure beyond the keyword's own: significantly related hashtags, then
+// frequent hashtags, then matches of the keyword. It omits hashtags measured within the data window.
 func (s *Service) furtherHashtags(ctx context.Context, t task, answers map[string]bool, counts tally) ([]string, error) {
 	own := t.words.hashtags()
 	limit := maxFurther

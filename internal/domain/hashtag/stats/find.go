@@ -18,8 +18,8 @@ const MaxMatches = 200
 
 // bounds limits how much of the trigram index one lookup reads. The index lists the hashtags that contain each trigram
 // ("gram") by size. A prefix of two characters or a word of three is read directly from one gram. A longer word is
-// matched against the hashtags of its rarest gram, so a lookup is exhaustive unless every gram of the word is in more
-// than maxScanned hashtags; then only the largest are considered.
+// matched against the hashtags of its rarest gram. If every gram of the word is in more than maxScanned hashtags, only
+// the largest hashtags are considered. Otherwise a lookup is exhaustive.
 type bounds struct {
 	grams      int // grams compared to find the rarest
 	rareBelow  int // a gram in fewer hashtags is used without further comparison
@@ -29,22 +29,22 @@ type bounds struct {
 // defaultBounds keeps a lookup at a few milliseconds on both databases, independent of the number of hashtags.
 var defaultBounds = bounds{grams: 16, rareBelow: 500, maxScanned: 10_000}
 
-// split returns the bounds for each of several lookups, so that together they read no more than one.
+// split returns the bounds for each of several lookups, so that together they read no more than a single lookup.
 func (b bounds) split(lookups int) bounds {
 	return bounds{grams: max(1, b.grams/lookups), rareBelow: max(1, b.rareBelow/lookups),
 		maxScanned: max(1, b.maxScanned/lookups)}
 }
 
-// Find returns the known hashtags that match a word: those that begin with it (two characters or more) and those that
-// contain it (three or more). An exact match comes first, then the largest; hashtags of unknown size come last. Ties
-// are in the order of discovery.
+// Find returns the known hashtags that match a word. A word of two characters matches the beginning of a hashtag. A
+// longer word matches anywhere. An exact match comes first, then the largest hashtags. Hashtags of unknown size come
+// last. Ties are in the order of discovery.
 func (s *Store) Find(ctx context.Context, platform, word string, limit int) ([]Statistics, error) {
 	return s.Matches(ctx, platform, []string{word}, limit)
 }
 
-// Matches returns the known hashtags for a phrase, in this order: the words joined; each single word; those that
-// contain all words, the largest first; those that contain any, ordered as by Find. Characters that no hashtag contains
-// are dropped, as are words after the tenth.
+// Matches returns the known hashtags for a phrase. Hashtags that equal the joined words come first, then hashtags that
+// equal a single word. The largest hashtags that contain all words follow, then hashtags that contain any word, ordered
+// as by Find. Matches ignores characters that no hashtag contains, and words after the tenth.
 func (s *Store) Matches(ctx context.Context, platform string, words []string, limit int) ([]Statistics, error) {
 	names, err := s.matches(ctx, platform, words, min(limit, MaxMatches), defaultBounds)
 	if err != nil || len(names) == 0 {
@@ -91,7 +91,7 @@ func (s *Store) matches(ctx context.Context, platform string, words []string, li
 	return out[:min(limit, len(out))], nil
 }
 
-// exactMatches returns which of the words, joined and single, are known hashtags.
+// exactMatches returns the known hashtags that equal the joined words or a single word.
 func (s *Store) exactMatches(ctx context.Context, platform string, words []string) ([]string, error) {
 	names := slices.Compact(append([]string{strings.Join(words, "")}, words...))
 	known, err := db.All(ctx, s.db, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
@@ -137,7 +137,7 @@ func (s *Store) runLookups(ctx context.Context, platform string, lookups []looku
 	return slices.Compact(out), nil
 }
 
-// chooseGram returns the gram to scan and the last position to scan to. Among frequent grams, the rarest is the one
+// chooseGram returns the gram to scan and the last position to scan to. Among frequent grams, the rarest is the gram
 // whose hashtag at the rank rareBelow is the smallest.
 func (s *Store) chooseGram(ctx context.Context, platform string, l lookup, b bounds) (string, hit, error) {
 	gram := l.grams[0]
@@ -162,7 +162,8 @@ const (
 	rankQuery = `SELECT g.place, g.hashtag_id FROM hashtag_grams g WHERE g.platform = ? AND g.gram = ?
 		ORDER BY g.place, g.hashtag_id LIMIT 1 OFFSET ?`
 
-	// nameExpr is the hashtag of an index row. Long ones are looked up by ID, row by row: the planner must not join.
+	// nameExpr is the hashtag of an index row. Long hashtags are looked up by ID in a subquery, which keeps the planner
+	// from joining.
 	nameExpr = `CASE WHEN g.hashtag <> '' THEN g.hashtag ELSE (SELECT h.hashtag FROM hashtags h
 		WHERE h.id = g.hashtag_id) END`
 
@@ -172,8 +173,8 @@ const (
 	orderClause = ` ORDER BY g.place, g.hashtag_id LIMIT ?`
 )
 
-// hitAtRank returns the position of a gram's hashtag with the given rank, the largest having rank 1. It returns
-// endOfIndex if there are fewer.
+// hitAtRank returns the position of a gram's hashtag with the given rank. The largest hashtag has rank 1. It returns
+// endOfIndex if the gram has fewer hashtags.
 func (s *Store) hitAtRank(ctx context.Context, platform, gram string, rank int) (hit, error) {
 	var at hit
 	switch err := s.db.QueryRow(ctx, rankQuery, platform, gram, rank-1).Scan(&at.position, &at.id); {

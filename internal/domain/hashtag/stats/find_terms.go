@@ -14,13 +14,12 @@ const (
 	prefixMark = "^" // marks the start of a hashtag in a gram; no hashtag contains it
 )
 
-// lookup scans the hashtags of one of the grams for those that match all patterns. Without patterns, only the gram is
-// the condition.
+// lookup finds the hashtags that contain one of the grams and match all patterns.
 type lookup struct {
 	grams, patterns []string
 }
 
-// normalizeWords returns the distinct words as hashtags are written, without those that no hashtag can contain.
+// normalizeWords returns the distinct words as hashtags are written. It omits words that no hashtag can contain.
 func normalizeWords(words []string) []string {
 	var out []string
 	for _, word := range words {
@@ -68,7 +67,7 @@ func lookupsForAny(words []string) []lookup {
 	return out
 }
 
-// lookupsForWord returns the lookup for hashtags that begin with a word of two characters or contain a longer one.
+// lookupsForWord returns the lookup for hashtags that begin with a word of two characters or contain a longer word.
 // Single characters are not searched.
 func lookupsForWord(word string) []lookup {
 	switch length := utf8.RuneCountInString(word); {

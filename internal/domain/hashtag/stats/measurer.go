@@ -16,12 +16,12 @@ import (
 
 const (
 	pollInterval = 5 * time.Second
-	// A hashtag leased by a node that dies is claimable again after leaseDuration.
+	// If a node dies, another node can claim its hashtags after leaseDuration.
 	requestTimeout   = 5 * time.Minute
 	leaseDuration    = requestTimeout + time.Minute
 	defaultMaxAge    = 7 * 24 * time.Hour
 	defaultPostLimit = 200
-	// demandTTL is how long a hashtag in no list is remeasured after the last request for it.
+	// demandTTL is how long a hashtag that is in no list is remeasured after its last request.
 	demandTTL = 30 * 24 * time.Hour
 	// missingRetry is the delay before a hashtag that the provider does not have is requested again.
 	missingRetry = 30 * 24 * time.Hour
@@ -43,28 +43,30 @@ type Options struct {
 	Source    Source
 	MaxAge    time.Duration // age at which figures are measured again; default 7 days
 	PostLimit int           // posts to request of each kind; default 200
-	// InAnyList reports whether any team's list contains a hashtag. If nil, none does.
+	// InAnyList reports whether any team's list contains a hashtag. It may be nil.
 	InAnyList func(ctx context.Context, q db.Querier, platform, hashtag string) (bool, error)
 	// ReadyMade returns the hashtags of the ready-made lists for a platform, in a stable order. They are measured when
 	// nothing else is due. May be nil.
 	ReadyMade         func(platform string) []string
-	ReadyMadeInterval time.Duration // minimum time between two of them per platform; default 10 minutes
+	ReadyMadeInterval time.Duration // minimum time between two ready-made hashtags of a platform; default 10 minutes
 	Limiter           *provider.Limiter
 	Log               *slog.Logger
 }
 
-// Measurer measures the hashtags in demand, those never measured first. Several nodes may run one: claiming a hashtag
-// moves its due time past the longest duration of a measurement, which leases it to the node.
+// Measurer measures the requested hashtags. Hashtags that were never measured come first. Several nodes may run a
+// Measurer. Claiming a hashtag moves its due time past the longest duration of a measurement, which leases it to the
+// node.
 type Measurer struct {
 	store *Store
 	opts  Options
 
 	mu           sync.Mutex
 	nextPlatform int                  // index of the platform to start with
-	pausedUntil  map[string]time.Time // by platform; with readyMadePrefix, for ready-made hashtags only
+	pausedUntil  map[string]time.Time // by platform; with readyMadePrefix, only for ready-made hashtags
 }
 
-// readyMadePrefix marks a pause that applies to ready-made hashtags only: providers reserve quota for other requests.
+// readyMadePrefix marks a pause that applies only to ready-made hashtags, because providers reserve quota for other
+// requests.
 const readyMadePrefix = "ready-made "
 
 // NewMeasurer returns a Measurer for the store.
@@ -168,8 +170,8 @@ const (
 		AND measured_at <= ? ORDER BY measured_at LIMIT 1`
 )
 
-// claimNext claims the next hashtag of a platform that is still in demand, or returns an empty claim. Hashtags that
-// nobody wants any more are dropped on the way.
+// claimNext claims the next hashtag of a platform that is still requested, or returns an empty claim. It deletes due
+// hashtags that are no longer requested.
 func (b *Measurer) claimNext(ctx context.Context, platform string) (claim, error) {
 	for ctx.Err() == nil {
 		id, err := b.findDue(ctx, platform)
@@ -206,7 +208,7 @@ func (b *Measurer) findDue(ctx context.Context, platform string) (int64, error) 
 	return 0, nil
 }
 
-// claim leases a hashtag if it is still due and in demand. It returns an empty claim if another node was faster.
+// claim leases a hashtag if it is still due and requested. It returns an empty claim if another node has leased it.
 func (b *Measurer) claim(ctx context.Context, tx *db.Tx, id int64) (claim, error) {
 	c := claim{id: id, leaseEnd: tx.Now().Add(leaseDuration)}
 	var wanted int64
@@ -279,7 +281,7 @@ func (b *Measurer) recoverPanic(ctx context.Context, c claim) {
 		b.opts.Log.ErrorContext(ctx, "measuring a hashtag panicked", "platform", c.platform, "panic", fault, "stack",
 			string(debug.Stack()))
 		if c.id == 0 {
-			return // a ready-made hashtag comes up again after all others
+			return // a ready-made hashtag is due again after all others
 		}
 		if err := b.reschedule(ctx, c, maxBackoff, false); err != nil {
 			b.opts.Log.ErrorContext(ctx, "rescheduling the hashtag failed", "error", err)
@@ -297,7 +299,7 @@ func (b *Measurer) handleFailure(ctx context.Context, c claim, err error) error 
 		b.pause(c.platform, unsupportedPause)
 		return b.reschedule(ctx, c, missingRetry, false)
 	case isUnavailable && unavailable.After > 0:
-		// The provider is the cause: the hashtag stays first in line.
+		// The provider is the cause, so the hashtag keeps its place in the queue.
 		b.pause(c.platform, min(max(unavailable.After, minPause), maxPause))
 		return b.reschedule(ctx, c, 0, false)
 	case isUnavailable:

@@ -30,8 +30,8 @@ type TaggedPost struct {
 	Hashtags []string // distinct and sorted
 }
 
-// taggedPosts returns the distinct posts with their hashtags: those from the provider, from the caption, and the one
-// under which the posts were found.
+// taggedPosts returns the distinct posts with their hashtags from the provider and from the caption. It adds the
+// hashtag under which the posts were found.
 func taggedPosts(posts []provider.Post, under string) []TaggedPost {
 	carried := make(map[string][]string, len(posts))
 	for _, p := range posts {
@@ -64,7 +64,8 @@ func union(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-// RecordPosts stores the hashtags of posts found other than by hashtag, such as on a profile. A known post is updated.
+// RecordPosts stores the hashtags of posts that were not found by hashtag, for example posts of a profile. A known post
+// is updated.
 func (s *Store) RecordPosts(ctx context.Context, tx *db.Tx, platform string, posts []provider.Post) error {
 	return s.updatePosts(ctx, tx, platform, taggedPosts(posts, ""), "")
 }
@@ -163,7 +164,7 @@ type link struct {
 	found int64
 }
 
-// diff adds the changes of a post whose hashtags differ from the stored ones, or that was found under a further
+// diff adds the changes of a post whose hashtags differ from the stored hashtags, or that was found under another
 // hashtag.
 func (c *changes) diff(p storedPost, carries []string, under string) {
 	found := p.foundUnder
@@ -309,5 +310,5 @@ func addToCounts(ctx context.Context, tx *db.Tx, counts map[int64]int64) error {
 	return nil
 }
 
-// unusedCondition selects hashtags without demand and without data.
+// unusedCondition selects hashtags without requests and without data.
 const unusedCondition = `seen = 0 AND due_at = 0 AND measured_at = 0`

@@ -13,7 +13,8 @@ import (
 const (
 	// defaultReadyMadeInterval is the minimum time between measurements of ready-made hashtags on a platform.
 	defaultReadyMadeInterval = 10 * time.Minute
-	// readyMadeMaxAge is longer than the age for hashtags that teams ask about, because there are thousands.
+	// readyMadeMaxAge is longer than the maximum age of hashtags that teams request, because there are thousands of
+	// ready-made hashtags.
 	readyMadeMaxAge = 30 * 24 * time.Hour
 )
 
@@ -73,7 +74,7 @@ func (b *Measurer) advanceReadyMade(ctx context.Context, platform string, from, 
 	return n == 1, nil
 }
 
-// measureOneReadyMade measures a ready-made hashtag. After a failure it comes up again after all others.
+// measureOneReadyMade measures a ready-made hashtag. After a failure, the hashtag is due again after all others.
 func (b *Measurer) measureOneReadyMade(ctx context.Context, platform, hashtag string) error {
 	c := claim{platform: platform, hashtag: hashtag}
 	defer b.recoverPanic(ctx, c)

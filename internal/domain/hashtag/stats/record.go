@@ -58,8 +58,8 @@ func (k storedFigures) merge(newer Statistics) storedFigures {
 	return k
 }
 
-// acceptsSize reports whether a size with the given basis and time replaces the stored one. The newer one wins, but an
-// estimate must be newer than a measured size by measuredPreference.
+// acceptsSize reports whether a size with the given basis and time replaces the stored size. The newer size wins, but
+// an estimate must be newer than a measured size by measuredPreference.
 func (k storedFigures) acceptsSize(basis string, at time.Time) bool {
 	switch {
 	case k.Posts == nil:
@@ -96,7 +96,7 @@ func (s *Store) Record(ctx context.Context, tx *db.Tx, l Observation) error {
 	if err := now.merge(told).write(ctx, tx, id); err != nil {
 		return err
 	}
-	// Last, because this row serializes all writers of the platform until they commit.
+	// Update this row last, because it serializes all writers of the platform until they commit.
 	if _, err := tx.Exec(ctx, `UPDATE hashtag_versions SET version = version + 1 WHERE platform = ?`,
 		told.Platform); err != nil {
 		return fmt.Errorf("incrementing the version of hashtag figures: %w", err)
@@ -104,8 +104,8 @@ func (s *Store) Record(ctx context.Context, tx *db.Tx, l Observation) error {
 	return nil
 }
 
-// Version returns a number that changes with every figure of the platform, or of any platform if empty. Results of Get
-// may be cached while it is unchanged.
+// Version returns a number that changes with every figure of the platform, or of any platform if platform is empty.
+// Results of Get may be cached while the version is unchanged.
 func (s *Store) Version(ctx context.Context, q db.Querier, platform string) (int64, error) {
 	var version int64
 	err := q.QueryRow(ctx, `SELECT CAST(SUM(version) AS BIGINT) FROM hashtag_versions WHERE platform = ? OR ? = ''`,

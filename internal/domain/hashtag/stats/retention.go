@@ -19,8 +19,8 @@ const (
 	sweepHashtags = 20
 )
 
-// Sweep deletes a batch of old posts and of the excess posts of crowded hashtags: first those found under other
-// hashtags, then the oldest. It returns the number of deleted posts and links.
+// Sweep deletes a batch of old posts and of the excess posts of crowded hashtags. Excess posts that were found under
+// other hashtags are deleted first, then the oldest. It returns the number of deleted posts and links.
 func (s *Store) Sweep(ctx context.Context) (int64, error) {
 	old, err := s.deleteOldPosts(ctx)
 	if err != nil {

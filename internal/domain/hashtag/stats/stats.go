@@ -1,6 +1,6 @@
 // Package stats stores hashtag statistics, shared by all teams: how many posts use a hashtag, how many are published
-// per day, and which hashtags occur together. Searches, reports and collected posts feed it. Hashtags that teams ask
-// about are measured in the background, within the providers' quotas.
+// per day, and which hashtags occur together. The data comes from searches, reports and collected posts. Hashtags that
+// teams request are measured in the background, within the providers' quotas.
 package stats
 
 import (
@@ -25,7 +25,7 @@ type Related struct {
 
 	Support int     // stored posts that use it together with a seed hashtag
 	Share   float64 // of the stored posts of the seed hashtags
-	Lift    float64 // frequency there, relative to the frequency elsewhere
+	Lift    float64 // frequency in these posts, relative to other posts
 }
 
 // HashtagSummary is a hashtag with its figures, as returned to clients.

@@ -24,13 +24,13 @@ func New(d *db.DB) *Store { return &Store{db: d} }
 var platforms = []string{provider.Instagram, provider.TikTok}
 
 // turnSpacing is added to the queue position of each further hashtag in a call, so that a list of thousands does not
-// delay a shorter one created later.
+// delay a shorter list created later.
 const turnSpacing = 24 * time.Hour
 
 // demandRefresh is how long a repeated request for a hashtag is not recorded again.
 const demandRefresh = 24 * time.Hour
 
-// Enqueue requests that hashtags be measured in the background, the most important first, and adds unknown ones. An
+// Enqueue requests that hashtags be measured in the background, the most important first, and adds unknown hashtags. An
 // empty platform means each platform.
 func (s *Store) Enqueue(ctx context.Context, tx *db.Tx, platform string, tags []string) error {
 	return s.enqueue(ctx, tx, platform, tags, 0)
@@ -39,7 +39,7 @@ func (s *Store) Enqueue(ctx context.Context, tx *db.Tx, platform string, tags []
 // enqueueBatch is how many hashtags one transaction of EnqueueInBatches adds. Each has about a dozen index rows.
 const enqueueBatch = 500
 
-// EnqueueInBatches is like Enqueue, but in transactions of its own. SQLite has a single writer, which thousands of new
+// EnqueueInBatches is like Enqueue, but in separate transactions. SQLite has a single writer, which thousands of new
 // hashtags would block for a second. A later Enqueue of the same hashtags only reads.
 func (s *Store) EnqueueInBatches(ctx context.Context, platform string, tags []string) error {
 	for first := 0; first < len(tags); first += enqueueBatch {
@@ -96,7 +96,7 @@ func (s *Store) enqueueOn(ctx context.Context, tx *db.Tx, platform string, turns
 	return nil
 }
 
-// lockHashtags inserts missing hashtags, locks the rows of all, and returns their IDs. To avoid deadlocks, all
+// lockHashtags inserts missing hashtags, locks the rows of all hashtags, and returns their IDs. To avoid deadlocks, all
 // transactions lock hashtags in the same order, and after posts.
 func (s *Store) lockHashtags(ctx context.Context, tx *db.Tx, platform string, tags []string) (map[string]int64, error) {
 	list, err := toJSON(positions(tags))
@@ -157,8 +157,8 @@ func (f *Statistics) scan(scan func(...any) error) error {
 const getQuery = `SELECT ` + columns + ` FROM hashtags WHERE platform = ? AND hashtag IN (SELECT key FROM json_each(?))
 	AND measured_at > 0`
 
-// Get returns the figures of hashtags by name; unmeasured ones are missing. Without a platform, it returns those of
-// Instagram if known, else those of TikTok.
+// Get returns the figures of hashtags by name. Unmeasured hashtags are omitted. Without a platform, it prefers the
+// figures of Instagram to the figures of TikTok.
 func (s *Store) Get(ctx context.Context, q db.Querier, platform string, tags []string) (map[string]Statistics, error) {
 	out := make(map[string]Statistics, len(tags))
 	if len(tags) == 0 {

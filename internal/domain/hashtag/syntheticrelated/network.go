@@ -24,7 +24,7 @@ type Network struct {
 	Own        int       // companions of each other subject, each on a quarter of its posts
 }
 
-// RandomNetwork returns a random network whose first subject has four companions or none.
+// RandomNetwork returns a random network whose first subject has four companions, or none if companions is false.
 func RandomNetwork(seed uint64, companions bool) Network {
 	dice := newRand(seed, seedNetwork)
 	n := Network{
