@@ -12,28 +12,29 @@ type App struct { //nolint:recvcheck // Base changes it its receiver, WithDefaul
 	Now          func() time.Time `json:"-"` // time.Now by default
 	ClientID     string           `json:"client_id"`
 	ClientSecret string           `json:"-"`
-	// permissions requested on the consent page; by default those for publishing and analytics
+	// permissions requested on the consent page; by default the permissions for publishing and analytics
 	Scopes []string `json:"scopes"`
 	Rules  *Rules   `json:"rules"` // limits for Check; DefaultRules by default
-	// ListingDelay is the time after which the network lists a post that it published without responding, a minute by
-	// default. No network guarantees a time.
+	// ListingDelay is how long a published post may be missing from the network's lists. It is a minute by default,
+	// because no network documents this time.
 	ListingDelay Span `json:"settled"`
-	// Timeout limits each call; that of HTTP by default. Uploads and the call that publishes a post may take longer.
+	// Timeout limits each call; by default, HTTP's own Timeout does. Uploads and the call that publishes a post may
+	// take longer.
 	Timeout Span `json:"timeout"`
 }
 
-// OAuthApp is a second app of a network, for accounts that the first one cannot connect.
+// OAuthApp is a second app of a network, for accounts that the first app cannot connect.
 type OAuthApp struct {
 	ClientID     string   `json:"client_id"`
 	ClientSecret string   `json:"-"`
-	Scopes       []string `json:"scopes"` // requested at the consent; the network's package has defaults
+	Scopes       []string `json:"scopes"` // requested on the consent page; the network's package has defaults
 }
 
 // Base returns the App that a network's options embed.
 func (a *App) Base() *App { return a }
 
-// MediaFetchWindow returns how long a network may fetch the media of the call that publishes a post. It is half of
-// ListingDelay, so that media fetched late cannot publish the post a second time beside a retry.
+// MediaFetchWindow returns how long a network may fetch the media of the call that publishes a post. The time is half
+// of ListingDelay. A late fetch then cannot publish the post a second time during a retry.
 func (a *App) MediaFetchWindow() time.Duration { return time.Duration(a.ListingDelay) / 2 }
 
 // WithDefaults returns a copy in which fields that are not set have the platform's defaults.
@@ -62,7 +63,7 @@ func (a App) WithDefaults(platform string, scopes ...string) App {
 	return a
 }
 
-// Token is the response of a token endpoint (RFC 6749, section 5.1), with each network's field for the lifetime of a
+// Token is the response of a token endpoint (RFC 6749, section 5.1), with the networks' fields for the lifetime of a
 // refresh token.
 type Token struct {
 	Access       string `json:"access_token"`
@@ -76,7 +77,7 @@ type Token struct {
 // maxTokenLife caps the lifetime in a network's response, so that adding it to a time cannot overflow.
 const maxTokenLife = 10 * 365 * 24 * time.Hour
 
-// Grant returns g with the new token. It keeps the refresh token if the response has none.
+// Grant returns g with the new token. If the response has no refresh token, g keeps its own.
 func (t Token) Grant(g Grant, now time.Time) Grant {
 	g.Access, g.Expires = t.Access, expiry(t.Expires, now)
 	if t.Refresh != "" {
@@ -85,7 +86,7 @@ func (t Token) Grant(g Grant, now time.Time) Grant {
 	return g
 }
 
-// expiry returns the time that many seconds after now, or zero if the network does not report a lifetime.
+// expiry converts a lifetime in seconds to a time. It returns zero if the network does not report a lifetime.
 func expiry(seconds int64, now time.Time) time.Time {
 	if seconds <= 0 {
 		return time.Time{}

@@ -15,7 +15,7 @@ import (
 // may start an upload that is never used.
 type AppChecker interface {
 	Network
-	// CheckApp reports what the network says about the apps themselves. It needs no account.
+	// CheckApp reports what the network says about the operator's apps. It works without a connected account.
 	CheckApp(ctx context.Context) []Finding
 	// CheckAccount reports what an app may do for a connected account.
 	CheckAccount(ctx context.Context, g Grant) []Finding
@@ -37,19 +37,19 @@ type Finding struct {
 	Result   Result
 	Detail   string // for people; may quote the network
 	NextStep string // what the operator has to do; empty if nothing
-	Expired  bool   // the access token was rejected; a renewed one may work
+	Expired  bool   // the access token was rejected; a refreshed token may work
 
-	Creator *Creator // of CreatorInfo
+	Creator *Creator // set if Subject is CreatorInfo
 }
 
 // Creator has the settings of an account that limit a post's options.
 type Creator struct {
-	Audiences                   []string // in the network's words
+	Audiences                   []string // as named by the network
 	NoComment, NoDuet, NoStitch bool
 	LongestVideo                time.Duration // 0 if unknown
 }
 
-// Forbids reports whether the settings forbid an audience, or "comment", "duet" or "stitch".
+// Forbids reports whether the settings forbid an option: an audience, "comment", "duet" or "stitch".
 func (c Creator) Forbids(option string) bool {
 	switch option {
 	case "comment":
@@ -62,7 +62,7 @@ func (c Creator) Forbids(option string) bool {
 	return !slices.Contains(c.Audiences, option)
 }
 
-// Next steps that do not depend on the network's error code.
+// Next steps that apply whatever the network's error code is.
 const (
 	reconnect  = "Connect the account again, and allow everything."
 	retryLater = "Run the check again later."
@@ -119,7 +119,7 @@ func CredentialsFinding(platform, app string, err error) Finding {
 	return found
 }
 
-// RequiredScope is a permission with the effect of its absence.
+// RequiredScope is a permission and the effect of its absence.
 type RequiredScope struct{ Scope, Effect string }
 
 // CheckScopes returns a finding for each required permission. If the network does not report the granted permissions,
@@ -150,8 +150,8 @@ const (
 	CannotConnect  = "accounts cannot be found"
 )
 
-// UsageFinding returns the finding for a usage limit: Fails if all of it is used. A total of 0 means that the limit is
-// unknown.
+// UsageFinding returns the finding for a usage limit: Fails if the limit is used up. A total of 0 means that the limit
+// is unknown.
 func UsageFinding(subject string, used, total int) Finding {
 	found := Finding{Subject: subject, Result: Works, Detail: fmt.Sprintf("%d of %d used", used, total)}
 	switch {

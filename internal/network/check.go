@@ -104,7 +104,7 @@ func (r Rules) checkNumbers(media []Media) []Problem {
 	return found
 }
 
-// checkNumber returns a problem if have exceeds limit. A limit of 0 is not checked here: checkMedia reports media that
+// checkNumber returns a problem if have exceeds limit. It ignores a limit of 0, because checkMedia reports media that
 // the network does not allow.
 func (r Rules) checkNumber(have, limit int, what, allowed string) []Problem {
 	if limit == 0 || have <= limit {
@@ -198,7 +198,7 @@ func (m mediaItem) image(rules Images) []Problem {
 	return append(found, m.shape(rules.Shapes)...)
 }
 
-// gifNote returns the message about what a GIF loses when it is converted.
+// gifNote returns the message about what is lost when a GIF is converted.
 func gifNote(mimeType string) string {
 	if mimeType == gifType {
 		return ", and only its first frame is kept"

@@ -22,7 +22,7 @@ import (
 const (
 	defaultCallTimeout    = 20 * time.Second
 	transferTimeoutFactor = 3       // multiple of the timeout for calls that transfer a file
-	commitTimeoutFactor   = 2       // multiple of the timeout for calls that publish, for which losing the response is worst
+	commitTimeoutFactor   = 2       // multiple of the timeout for calls that publish
 	minUploadRate         = 100_000 // slowest accepted upload, in bytes per second
 	maxMessage            = 500     // characters kept of a network's own text
 	maxRetryWait          = 24 * time.Hour
@@ -83,7 +83,8 @@ type Response struct {
 	Body   []byte
 }
 
-// Client calls networks. It follows no redirects, which would carry a token or the app's secret to another address.
+// Client calls networks. It follows no redirects, because a redirect would send a token or the app's secret to another
+// address.
 type Client struct {
 	http    *http.Client
 	timeout time.Duration
@@ -103,8 +104,8 @@ func NewClient(h *http.Client) *Client {
 	return c
 }
 
-// Do makes the call within its deadline. Its error is always an *Error. The class is Uncertain if a Committing call may
-// have reached the network.
+// Do makes the call within its deadline. Its error is always an *Error. If a Committing call may have reached the
+// network, the class is Uncertain.
 func (c *Client) Do(ctx context.Context, call Call) (Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeoutFor(call))
 	defer cancel()
@@ -131,7 +132,7 @@ func (c *Client) Do(ctx context.Context, call Call) (Response, error) {
 	return Response{Call: call, Status: response.StatusCode, Header: response.Header, Body: body}, nil
 }
 
-// Read makes the call and decodes the response into out. If the response's status is not one of statuses, it returns
+// Read makes the call and decodes the response into out. If the response's status is not one of statuses, Read returns
 // the error that rejection makes from the response.
 func (c *Client) Read(ctx context.Context, call Call, out any, rejection func(Response) *Error, statuses ...int) error {
 	response, err := c.Do(ctx, call)
@@ -238,9 +239,9 @@ func (r Response) Decode(out any) error {
 	return nil
 }
 
-// Rejection returns an error of the class with the network's code and text. It changes two classes. A Committing call that
-// failed temporarily or inside the network (status 500 and above, with any code) may have published: the class becomes
-// Uncertain. Rejected becomes AuthDead for an Authorizing call.
+// Rejection returns an error of the class with the network's code and text. It changes the class in two cases. A
+// Committing call may have published the post despite a temporary failure or a status of 500 and above, so its class
+// becomes Uncertain. An Authorizing call that is Rejected becomes AuthDead.
 func (r Response) Rejection(class Class, code, text string) *Error {
 	switch {
 	case r.Call.Purpose == Committing && (class == Transient || r.Status >= http.StatusInternalServerError):
@@ -254,7 +255,7 @@ func (r Response) Rejection(class Class, code, text string) *Error {
 	}
 }
 
-// redact removes the call's secrets from the network's text. Networks quote the tokens that they reject.
+// redact removes the call's secrets from the network's text. Networks quote rejected tokens in their messages.
 func (c Call) redact(text string) string {
 	for _, secret := range append([]string{c.Bearer}, c.Secrets...) {
 		if secret != "" {
@@ -264,7 +265,8 @@ func (c Call) redact(text string) string {
 	return Clip(text, maxMessage)
 }
 
-// RetryAfter returns the time in a Retry-After header, at most a day ahead. It is zero if there is none.
+// RetryAfter returns the time in a Retry-After header, at most a day ahead. The time is zero if the response has no
+// such header.
 func (r Response) RetryAfter(now time.Time) time.Time {
 	wait := retryafter.Parse(r.Header.Get("Retry-After"), now)
 	if wait == 0 {
@@ -273,7 +275,8 @@ func (r Response) RetryAfter(now time.Time) time.Time {
 	return now.Add(min(wait, maxRetryWait)).UTC()
 }
 
-// ResetAt returns the time in a header that holds Unix seconds, at most a day ahead. It is zero if there is none.
+// ResetAt returns the time in a header with Unix seconds, at most a day ahead. The time is zero if the response has no
+// such header.
 func (r Response) ResetAt(header string, now time.Time) time.Time {
 	seconds, err := strconv.ParseInt(r.Header.Get(header), 10, 64)
 	if err != nil || seconds <= now.Unix() {
@@ -282,7 +285,8 @@ func (r Response) ResetAt(header string, now time.Time) time.Time {
 	return time.Unix(min(seconds, now.Add(maxRetryWait).Unix()), 0).UTC()
 }
 
-// PermanentError returns an error of class Rejected for a failure before anything was sent. Retrying does not help.
+// PermanentError returns an error of class Rejected for a failure that occurred before anything was sent and that a
+// retry would repeat.
 func PermanentError(err error) *Error { return &Error{Class: Rejected, Err: err} }
 
 // InvalidResponse returns the error for an unusable response to a call that publishes nothing.

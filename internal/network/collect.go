@@ -21,7 +21,7 @@ type PartialLister interface {
 // HiddenLister is a Collector whose list omits posts that only the account's owner can see.
 type HiddenLister interface {
 	Collector
-	// ListHidden returns at most limit of these posts, published since a time, without metrics.
+	// ListHidden returns at most limit hidden posts published since a time, without metrics.
 	ListHidden(ctx context.Context, g Grant, since time.Time, limit int) ([]CollectedPost, error)
 }
 
@@ -32,7 +32,7 @@ type Collection struct {
 	Picture   string
 	NoPicture bool // the network reports that the account has no picture
 	Posts     []CollectedPost
-	// posts of the requested period may be missing, because there were too many or some were skipped
+	// posts of the requested period may be missing, because there were too many or Collect skipped some
 	Truncated bool
 }
 

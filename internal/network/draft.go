@@ -32,8 +32,8 @@ func (DraftCodec[D]) Encode(draft D) (Draft, error) {
 	return encoded, nil
 }
 
-// Prepare applies advance to a draft and returns the changed draft. The duration that advance returns is the wait
-// before the next step, or 0 if the draft is ready. If advance fails, its changes are discarded.
+// Prepare applies advance to a draft and returns the changed draft. advance returns the wait before the next step, or 0
+// if the draft is ready. If advance fails, its changes are discarded.
 func (s DraftCodec[D]) Prepare(d Draft, advance func(*D) (time.Duration, error)) (Draft, time.Duration, error) {
 	draft, err := s.decode(d)
 	if err != nil {

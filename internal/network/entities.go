@@ -21,7 +21,8 @@ func Links(text string) []string {
 	return found
 }
 
-// SameWords reports whether two texts are equal except for white space and the Unicode form, which networks change.
+// SameWords reports whether two texts are equal except for white space and the Unicode form, because networks change
+// both.
 func SameWords(a, b string) bool {
 	return slices.Equal(strings.Fields(norm.NFC.String(a)), strings.Fields(norm.NFC.String(b)))
 }
@@ -45,8 +46,7 @@ func Cashtags(text string) []string {
 	return found
 }
 
-// Mentions returns the words after @ or its full-width form, without the sign. It returns a name with dots only up to
-// the first dot.
+// Mentions returns the words after @ or its full-width form, without the sign. A name ends before its first dot.
 func Mentions(text string) []string { return markedWords(text, "@＠") }
 
 // markedWords returns the words after one of the signs.

@@ -22,7 +22,7 @@ const (
 	limitsEnd   = "<!-- end of the limits -->\n"
 )
 
-// TestGuide compares the limits in docs/networks.md with those that Check applies.
+// TestGuide compares the limits in docs/networks.md with the limits that Check applies.
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	raw := must.Get(os.ReadFile(guide))(t)

@@ -33,8 +33,8 @@ func Host(platform string) string {
 	return ""
 }
 
-// IsPostURL reports whether a URL may be the address of a post on a network. It must use HTTPS and one of the network's
-// hosts, or have one of the operator's extraHosts, which include the port.
+// IsPostURL reports whether a URL may be the address of a post on a network. The URL must use HTTPS and one of the
+// network's hosts, or have one of the operator's extraHosts. The extraHosts include the port.
 func IsPostURL(platform, rawURL string, extraHosts []string) bool {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.User != nil || !isWeb(u) {

@@ -19,7 +19,7 @@ const (
 	webmType      = "video/webm"
 )
 
-// Sizes in bytes. If a network's documentation says MB or GB, the decimal unit is used, because it is the smaller one.
+// Sizes in bytes. If a network's documentation says MB or GB, the limit uses the decimal unit, because it is smaller.
 const (
 	kilobyte = 1_000
 	megabyte = 1_000 * kilobyte
@@ -28,7 +28,7 @@ const (
 )
 
 // DefaultRules returns the current limits of the network with this name in the API, and false if the name is unknown.
-// The unit of X has no Count function; package x adds it.
+// The unit of X has no Count function, because package x adds it.
 func DefaultRules(platform string) (Rules, bool) {
 	rules, ok := defaultRules[platform]
 	if !ok {
@@ -49,7 +49,7 @@ func instagramRules() Rules {
 	return Rules{
 		Title:    "Instagram",
 		Text:     Text{Unit: utf16Units, Longest: 2200}, // the unit is unconfirmed; UTF-16 is the strictest
-		Hashtags: Count{Most: 30, Warn: 5},              // 5 is unconfirmed, from third-party documentation of 2026; see instagram.Check
+		Hashtags: Count{Most: 30, Warn: 5},              // 5 is unconfirmed, from third-party documentation; see instagram.Check
 		Mentions: Count{Most: 20},                       // unconfirmed, from third-party documentation
 		Media:    Amount{Needed: true, Most: 10, Mixed: true},
 		Images: Images{
@@ -115,7 +115,7 @@ func threadsRules() Rules {
 func tiktokRules() Rules {
 	return Rules{
 		Title: "TikTok",
-		Text:  Text{Unit: utf16Units, Longest: 2200, WithImages: 4000}, // a video's title; the description of photos
+		Text:  Text{Unit: utf16Units, Longest: 2200, WithImages: 4000}, // for a video's title and for the description of photos
 		Media: Amount{Needed: true, Most: 35},
 		Images: Images{
 			Most: 35, Types: []string{jpegType, webpType}, Converted: []string{pngType, gifType},
@@ -139,7 +139,7 @@ func youtubeRules() Rules {
 		Title: "YouTube",
 		// the API counts the description in bytes
 		Text:     Text{Unit: codePoints, Longest: 5000, MaxBytes: 5000, Forbidden: "<>"},
-		Hashtags: Count{Warn: 60}, // above that, all are ignored; unconfirmed, from third-party documentation
+		Hashtags: Count{Warn: 60}, // with more, all are ignored; unconfirmed, from third-party documentation
 		Media:    Amount{Needed: true, Most: 1},
 		Videos: Videos{
 			Most: 1, Types: []string{mp4Type, quickTimeType}, // others are allowed, but the media library does not store them
@@ -195,14 +195,14 @@ func xRules() Rules {
 	}
 }
 
-// pinterestRules returns the limits of Pinterest's API, version 5, for text and the number of images, and of its help
-// pages for files, which are unconfirmed. The title, at most 100 characters, is not part of the text.
+// pinterestRules returns the limits of Pinterest's API, version 5. The limits for files are unconfirmed and come from
+// Pinterest's help pages. The title, at most 100 characters, is not part of the text.
 //
 // Source: https://developers.pinterest.com/docs/api/v5/pins-create
 func pinterestRules() Rules {
 	return Rules{
 		Title: "Pinterest",
-		Text:  Text{Unit: codePoints, Longest: 800}, // pins created on its website are limited to 500
+		Text:  Text{Unit: codePoints, Longest: 800}, // pins created on Pinterest's website are limited to 500
 		Media: Amount{Needed: true, Most: 5},
 		Images: Images{
 			Most: 5, Carousel: Range{2, 5},
@@ -218,8 +218,7 @@ func pinterestRules() Rules {
 }
 
 // blueskyRules returns the limits of the lexicons app.bsky.feed.post, app.bsky.embed.images and app.bsky.embed.video.
-// Older servers have lower limits for images and videos, and reject larger videos. The duration is that of the video
-// service.
+// Older servers have lower limits and reject larger videos. The maximum duration is the video service's limit.
 //
 // Source: https://github.com/bluesky-social/atproto/tree/main/lexicons/app/bsky
 func blueskyRules() Rules {
@@ -236,8 +235,8 @@ func blueskyRules() Rules {
 	}
 }
 
-// The units in which networks count text. People see UTF-16 code units as characters, of which most emoji need two and
-// combined emoji more.
+// The units in which networks count text. A person sees one character where UTF-16 needs several code units: two for
+// most emoji, and more for combined emoji.
 var (
 	graphemes  = Unit{"characters", uniseg.GraphemeClusterCount}
 	codePoints = Unit{"characters", utf8.RuneCountInString}
@@ -269,8 +268,8 @@ const (
 )
 
 // EmojiLen returns the length in bytes of the emoji sequence at the start of a text (UTS #51: keycaps, flags, tags,
-// skin tones and joined emoji), or 0 if there is none. A character that is an emoji only with a variation selector must
-// be followed by one. Fonts need not support the sequence.
+// skin tones and joined emoji), or 0 if there is none. A character that needs a variation selector to be an emoji must
+// have one. The result does not depend on whether fonts support the sequence.
 func EmojiLen(text string) int {
 	first, size := utf8.DecodeRuneInString(text)
 	second, more := utf8.DecodeRuneInString(text[size:])
@@ -328,8 +327,8 @@ func emojiCharLen(text string) int {
 	return 0
 }
 
-// isPictograph reports whether the character is Extended_Pictographic (UTS #51). Package uniseg does not export that
-// property, but it joins such characters to an emoji.
+// isPictograph reports whether the character is Extended_Pictographic (UTS #51). Package uniseg does not export the
+// property, but joins characters that have it to an emoji.
 func isPictograph(r rune) bool {
 	if r < 0xA9 || r > 0xAE && r < 0x2000 || unicode.In(r, unicode.M, unicode.Cf, unicode.Sk, unicode.L) {
 		return false

@@ -30,7 +30,7 @@ func Newest(posts []CollectedPost, since time.Time, limit int) []CollectedPost {
 	return posts[:min(len(posts), max(limit, 0))]
 }
 
-// NonNegative returns the metric, or nil if it is below 0. Some networks report -1 if they do not know a metric.
+// NonNegative returns the metric, or nil if it is below 0. Some networks return -1 for an unknown metric.
 func NonNegative(metric *int64) *int64 {
 	if metric == nil || *metric < 0 {
 		return nil
@@ -54,7 +54,7 @@ func Sum(metrics ...*int64) *int64 {
 }
 
 // IsWithheld reports whether err means that the network will never return the requested metrics, because it removed
-// them or because the app or account lacks access. Requests for other metrics can still succeed.
+// these metrics or the app or account lacks access. Requests for other metrics can still succeed.
 func IsWithheld(err error) bool {
 	netErr, ok := errors.AsType[*Error](err)
 	if !ok || netErr.Status == 0 {
@@ -77,7 +77,8 @@ func DowngradeForbidden(err error) error {
 }
 
 // SupportedMetrics requests several metrics at once and returns the names that the network supports. If the network
-// rejects the request, it requests each metric separately. It returns errors that do not concern a single metric.
+// rejects the request, SupportedMetrics requests each metric separately. It returns only errors that do not concern a
+// single metric.
 func SupportedMetrics(names []string, request func(names []string) error) ([]string, error) {
 	err := request(names)
 	if netErr, ok := errors.AsType[*Error](err); !ok || netErr.Class != Rejected {

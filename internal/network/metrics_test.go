@@ -73,7 +73,7 @@ func TestIsWithheld(t *testing.T) {
 	for name, c := range map[string]struct {
 		err      error
 		withheld bool
-		listing  network.Class // of the same error when listing posts
+		listing  network.Class // class of the same error when listing posts
 	}{
 		"nothing":          {nil, false, ""},
 		"another error":    {errors.New("x"), false, ""},

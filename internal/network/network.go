@@ -1,8 +1,9 @@
-// Package network is the contract of social networks: how a post is checked, prepared and published, how an account's
-// grant is renewed, and which classes of error a network returns.
+// Package network defines the interface to social networks: how posts are checked, prepared and published, how an
+// account's grant is refreshed, and which classes of error a network returns.
 //
-// Each network is one folder below this one and speaks that network's official protocol over HTTP. It knows nothing of
-// teams, stored posts, databases or queues: its input is in the arguments and its output in the results.
+// Each network is implemented in a subpackage that uses the network's official protocol over HTTP. These packages do
+// not depend on teams, stored posts, databases or queues. Their input is in the arguments and their output in the
+// results.
 package network
 
 import (
@@ -15,12 +16,12 @@ import (
 	"time"
 )
 
-// Content is what one account publishes: the post's content after that account's overrides.
+// Content is what one account publishes: the post's content with the account's overrides.
 type Content struct {
 	Text      string
 	Languages []string // BCP 47, the most important first
 	Media     []Media  // in display order
-	Options   Options  // choices for single networks
+	Options   Options  // settings for individual networks
 	Account   string   // ID of the account at the network; empty if unknown
 }
 
@@ -35,9 +36,9 @@ type Media struct {
 	Height   int           `json:"height"`
 	Duration time.Duration `json:"duration,omitempty"` // of a video
 	Alt      string        `json:"alt,omitempty"`      // alt text
-	// offset of a video's cover frame; 0 leaves the choice to the network
+	// offset of a video's cover frame; with 0, the network chooses the frame
 	Cover time.Duration `json:"cover,omitempty"`
-	Gone  bool          `json:"-"` // the file was deleted; only this description is left
+	Gone  bool          `json:"-"` // the file was deleted, and only this description remains
 }
 
 // The kinds of media.
@@ -46,8 +47,8 @@ const (
 	Video = "video"
 )
 
-// FileLimits are a network's limits on one file. An image that exceeds them is converted or made smaller. A video is
-// never converted, so Check rejects it.
+// FileLimits are a network's limits on one file. An image that exceeds the limits is converted or made smaller. A video
+// is never converted, so Check rejects it.
 type FileLimits struct {
 	Types    []string // MIME; empty allows every type
 	MaxBytes int64    // 0 means no limit
@@ -65,14 +66,15 @@ type File struct {
 
 // Files gives access to the bytes of a post's media.
 type Files interface {
-	// Link returns a URL at which the network itself can fetch a media item until a time, converted as by Open.
+	// Link returns a URL from which the network can fetch a media item until a time. The item is converted in the same
+	// way as by Open.
 	Link(ctx context.Context, id int64, fit FileLimits, until time.Time) (string, error)
 	// Open opens a media item, converted to fit the limits. If the item was deleted or cannot be converted, the error
 	// is a *Error of the class RejectedMedia.
 	Open(ctx context.Context, id int64, fit FileLimits) (File, error)
 }
 
-// Problem is something that a network would reject, or accept only with a loss. It is found without a request.
+// Problem is something that a network would reject, or accept only with a loss. Check finds problems without a request.
 type Problem struct {
 	Code     string // a validation code of the API, such as caption_too_long
 	Blocking bool   // the network would reject the post
@@ -83,7 +85,7 @@ type Problem struct {
 type Grant struct {
 	Server   string `json:"server"`   // base URL of the account's API
 	Account  string `json:"account"`  // the network's own ID of the account
-	Username string `json:"username"` // the account's name for people
+	Username string `json:"username"` // the account's name, to display
 	Access   string `json:"access"`   // access token
 	Refresh  string `json:"refresh"`  // refresh token
 
@@ -93,10 +95,10 @@ type Grant struct {
 	Expires time.Time `json:"expires,omitzero"`
 	// when the refresh token expires; zero if unknown
 	RefreshExpires time.Time         `json:"refresh_expires,omitzero"`
-	Scopes         []string          `json:"scopes,omitempty"` // granted at the consent
-	Extra          map[string]string `json:"extra,omitempty"`  // what else the network needs, such as a board
-	// Holder names the person who gave consent, as network:ID. Revoking one grant of a holder revokes all of them. It
-	// is empty if unknown or if each grant is revoked separately.
+	Scopes         []string          `json:"scopes,omitempty"` // scopes that the person granted
+	Extra          map[string]string `json:"extra,omitempty"`  // other data that the network needs, such as a board
+	// Holder names the person who gave consent, as network:ID. Revoking one grant of a holder revokes all of them.
+	// Holder is empty if it is unknown or if each grant is revoked separately.
 	Holder string `json:"holder,omitempty"`
 }
 
@@ -108,8 +110,8 @@ type Authorizer interface {
 	Kinds() []string
 	// Authorize returns the URL of the consent page.
 	Authorize(a Authorization) string
-	// Exchange trades an authorization code for the accounts that it gives access to, each with its grant. If there
-	// may be more accounts than it could read, it returns ErrMoreAccounts or ErrUnreadAccounts with those that it read.
+	// Exchange trades an authorization code for the accounts that it gives access to, each with its grant. If some
+	// accounts may be missing from the result, it also returns ErrMoreAccounts or ErrUnreadAccounts.
 	Exchange(ctx context.Context, a Authorization, code string) ([]Candidate, error)
 }
 
@@ -120,7 +122,7 @@ var (
 	ErrUnreadAccounts = errors.New("the network failed to list some accounts of this person")
 )
 
-// Authorization is one round trip to a network's consent page.
+// Authorization has the parameters of one visit to a network's consent page.
 type Authorization struct {
 	Kind     string // one of Kinds
 	State    string // returned with the code
@@ -128,19 +130,19 @@ type Authorization struct {
 	Redirect string // redirect URI, identical in both calls
 }
 
-// Defaulter is a network whose settings have options for posts without a choice.
+// Defaulter is a network whose settings provide default options for posts that have none.
 type Defaulter interface {
 	DefaultOptions() Options
 }
 
 // Revoker is a network at which a grant can be revoked. If the grant has a Holder, all grants of that holder are
 // revoked. The error is of class AuthDead if the grant was already invalid, and ErrRevokeUnsupported if the network
-// offers no revocation for it.
+// cannot revoke the grant.
 type Revoker interface {
 	Revoke(ctx context.Context, g Grant) error
 }
 
-// ErrRevokeUnsupported means that only the person can revoke this grant, on the network's own pages.
+// ErrRevokeUnsupported means that only the person can revoke this grant, on the network's website.
 var ErrRevokeUnsupported = errors.New("the network does not let an app revoke this grant")
 
 // Candidate is an account that a person may connect.
@@ -149,7 +151,7 @@ type Candidate struct {
 	DisplayName string // chosen by the account's owner: untrusted
 }
 
-// Credentials are what a person enters to connect an account without a browser.
+// Credentials is the data that a person enters to connect an account without a browser.
 type Credentials struct {
 	Server     string // base URL of the account's server
 	Identifier string // handle or email address
@@ -164,8 +166,8 @@ type Intent struct {
 	Content Content
 }
 
-// Draft holds all parameters of one publication that must not change when a request is repeated, as the network's own
-// JSON. It is stored before the call that uses it, so that another process can repeat the same request.
+// Draft is the network's own JSON with all parameters of a publication that must not change when a request is repeated.
+// It is stored before the call that uses it, so that another process can repeat the same request.
 type Draft = json.RawMessage
 
 // Receipt describes a published post.
@@ -183,17 +185,17 @@ type Verdict int
 // The verdicts.
 const (
 	Unknown   Verdict = iota // not determined
-	Published                // it exists, exactly once
-	Absent                   // it is not visible, and committing the same Draft cannot create two
+	Published                // the post exists exactly once
+	Absent                   // the post is not visible, and committing the same Draft again creates at most one post
 )
 
 // CommitHistory describes earlier commits of a Draft whose outcome is not known.
 type CommitHistory struct {
 	First time.Time // time of the first commit
-	// Last is the time of the last commit or lookup that got no response. Shortly after it, the network may not yet
-	// list a post that exists.
+	// Last is the time of the last commit or lookup that got no response. Shortly afterwards, the network may not list
+	// a post that exists.
 	Last time.Time
-	// Undecided reports whether a commit got no answer, or one of class Uncertain, so that it may still take effect.
+	// Undecided reports whether a commit that got no response or an Uncertain error may still take effect.
 	Undecided bool
 	// OtherPosts are IDs and permalinks of the account's posts that belong to other publications. A search for a post by
 	// its text must skip them.
@@ -213,29 +215,29 @@ type Network interface {
 	Platform() string
 	// Check returns what the network would reject, or accept only with a loss. It sends no request.
 	Check(Content) []Problem
-	// Plan fixes the parameters that a repeat must not change, such as record key and creation time. It sends no
-	// request and is deterministic. The same Seed and First yield the same key at the network, so two submissions of
+	// Plan fixes the parameters that a repeat must not change, such as the record key and the creation time. Plan sends
+	// no request and is deterministic. The same Seed and First yield the same key at the network, so two submissions of
 	// one publication cannot create two posts. A network without client-chosen keys creates one post per Draft.
 	Plan(i Intent) (Draft, error)
-	// Prepare uploads media and does all else that publishes nothing. It may be repeated. The returned Draft replaces
-	// the one given. If the returned duration is above 0, the network is still processing: call Prepare again with the
-	// new Draft after that time.
+	// Prepare uploads media and does everything else that publishes nothing. It may be repeated. The returned Draft
+	// replaces d. If the returned duration is above 0, the network is still processing the media. Call Prepare again
+	// with the new Draft after that time.
 	Prepare(ctx context.Context, g Grant, d Draft, files Files) (Draft, time.Duration, error)
-	// Commit makes the publication visible. Only errors of the classes Uncertain and Processing may have made the
-	// publication visible; call Resolve after them. After a Duplicate error, Resolve determines whether an earlier
-	// Commit created the post. Files are needed by networks that publish a post when its last byte has arrived.
+	// Commit makes the publication visible. If the error is of class Uncertain or Processing, the publication may be
+	// visible, so call Resolve. After a Duplicate error, Resolve determines whether an earlier Commit created the post.
+	// Networks that publish a post as soon as its upload ends read files.
 	Commit(ctx context.Context, g Grant, d Draft, files Files) (Receipt, error)
 	// Resolve reports whether an earlier Commit of this Draft took effect. It changes nothing. Unknown always comes
-	// with an error, of class Processing if the network has not decided. After Absent without an error an earlier
-	// request may still arrive, so continue with a Commit of the same Draft, never with a new Plan. Absent with an
-	// error means that the network has rejected the publication for that reason.
+	// with an error, of class Processing if the network has not decided. After Absent without an error, an earlier
+	// request may still arrive. Commit the same Draft again, and never use a new Plan. Absent with an error means that
+	// the network rejected the publication for that reason.
 	Resolve(ctx context.Context, g Grant, d Draft, t CommitHistory) (Verdict, Receipt, error)
-	// Permalink returns the URL of a publication if Commit or Resolve did not; it is empty if the network does not
-	// know it yet. It changes nothing, and callers may ignore its error.
+	// Permalink returns the URL of a publication whose Receipt has none. The URL is empty if the network does not know
+	// it yet. Permalink changes nothing, and callers may ignore its error.
 	Permalink(ctx context.Context, g Grant, r Receipt) (string, error)
 	// Connect returns a Grant for the credentials that a person entered.
 	Connect(ctx context.Context, c Credentials) (Grant, error)
-	// Refresh returns a new Grant for the refresh token of the given one.
+	// Refresh uses the refresh token of g to return a new Grant.
 	Refresh(ctx context.Context, g Grant) (Grant, error)
 }
 
@@ -249,14 +251,15 @@ const (
 	Rate        Class = "rate"         // retry after Error.After
 	Transient   Class = "transient"    // had no effect; retry with backoff
 	Uncertain   Class = "uncertain"    // may have had an effect: call Resolve, never retry blindly
-	// Processing means that the network has not decided, or cannot carry it out yet: resolve at Error.After.
+	// Processing means that the network has not decided, or cannot carry out the request yet. Call Resolve at
+	// Error.After.
 	Processing    Class = "processing"
 	Rejected      Class = "rejected"       // content or settings are wrong; a retry fails too
-	RejectedMedia Class = "rejected_media" // as Rejected, for an image or a video
+	RejectedMedia Class = "rejected_media" // like Rejected, for an image or a video
 	Duplicate     Class = "duplicate"      // the network already has the same content
 	Quota         Class = "quota"          // retry in the network's next window, at Error.After
 	Unapproved    Class = "app"            // the operator's app lacks an approval
-	// HostBlocked means that a local rule forbids calls to that server: nothing was sent, and the network did not fail.
+	// HostBlocked means that a local rule forbids calls to that server. Nothing was sent, and the network did not fail.
 	HostBlocked Class = "barred"
 )
 
@@ -265,20 +268,20 @@ type Error struct {
 	Class   Class
 	Status  int       // HTTP status; 0 if there was no response
 	Code    string    // the network's own short code, such as "ExpiredToken"
-	Message string    // the network's own text: untrusted, shown only as such
-	After   time.Time // for Rate, Quota and Processing: earliest retry; zero if the network does not name a time
+	Message string    // the network's own text; untrusted
+	After   time.Time // earliest retry, for Rate, Quota and Processing; zero if the network does not name a time
 	Err     error     // for the log
-	// of a Commit that is Processing: replaces the given Draft if Resolve needs more
+	// for class Processing after a Commit: replaces the Draft if Resolve needs more data
 	Draft Draft
-	// of an Unapproved error: the post that the network has but does not show. A retry continues with Draft, which
-	// Prepare looks up before it sends anything, so that the network never has the post twice.
+	// for class Unapproved: a post that exists on the network but is not visible. A retry continues with Draft. Prepare
+	// looks up the post before it sends anything, so that the post is never created twice.
 	Hidden Receipt
-	// base URL of the server that was called, if it is not the account's, so that its failures are counted separately
+	// base URL of the called server if it is not the account's server; its failures are counted separately
 	Host string
 }
 
-// IsClientError reports whether the network responded with a 4xx status other than 408. The network works, though the
-// post may exist.
+// IsClientError reports whether the network responded with a 4xx status other than 408. Such a response shows that the
+// network is available, but the post may still exist.
 func (e *Error) IsClientError() bool {
 	return e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError &&
 		e.Status != http.StatusRequestTimeout
@@ -299,9 +302,9 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // MissingPermissionError means that a sign-in lacks a permission. It is wrapped in an Error.
 type MissingPermissionError struct {
-	Permission string // the network's name
+	Permission string // as named by the network
 	Effect     string // for people: what does not work without it
-	Cure       string // for people: who gives it; empty if the person allows it at the next sign-in
+	Cure       string // for people: who grants it; empty if the person can allow it at the next sign-in
 }
 
 func (e *MissingPermissionError) Error() string {
@@ -316,8 +319,8 @@ func PermissionMissing(permission, effect string) *Error {
 	}
 }
 
-// RequireScopes returns the error of a sign-in that lacks a permission which publishing needs. People can decline
-// individual permissions at the consent.
+// RequireScopes returns an error if a needed permission was not granted. People can decline individual permissions on
+// the consent page.
 func RequireScopes(granted []string, needed ...string) error {
 	for _, scope := range needed {
 		if !slices.Contains(granted, scope) {

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Each network with an app has a default next step, and specific ones for codes that name the cause.
+// Each network with an app has a default next step, and specific next steps for error codes that name the cause.
 func TestNextStep(t *testing.T) {
 	t.Parallel()
 	for _, platform := range []string{"facebook", "instagram", "linkedin", "pinterest", "threads", "tiktok", "x", "youtube"} {

@@ -45,7 +45,7 @@ func (TikTokOptions) Descriptions() map[string]string {
 	}
 }
 
-// TikTokAudience is a privacy level of TikTok with its name for people.
+// TikTokAudience is a privacy level of TikTok and its display name.
 type TikTokAudience struct{ Level, Name string }
 
 // TikTokAudiences are all audiences of TikTok.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// EncodeOptions returns options as stored: JSON, or "" for none.
+// EncodeOptions returns options as JSON for the database, or "" for no options.
 func EncodeOptions(o Options) (string, error) {
 	if o.IsZero() {
 		return "", nil

@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 )
 
-// requestTrace records whether a request got a connection. A request without one had no effect.
+// requestTrace records whether a request got a connection. A request without a connection had no effect.
 type requestTrace struct{ requested, connected atomic.Bool }
 
-// withTrace returns a context that makes the request report its progress to w.
+// withTrace returns a context with which a request reports its progress to w.
 func (w *requestTrace) withTrace(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn: func(string) { w.requested.Store(true) },
@@ -21,8 +21,8 @@ func (w *requestTrace) withTrace(ctx context.Context) context.Context {
 	})
 }
 
-// nothingSent reports whether the request that failed with err cannot have written anything, because it never got a
-// connection. It returns false for transports that do not report their progress.
+// nothingSent reports whether the request failed with err before it got a connection, so that nothing was sent. It
+// returns false for transports that do not report their progress.
 func (w *requestTrace) nothingSent(err error) bool {
 	dial, ok := errors.AsType[*net.OpError](err)
 	return !w.connected.Load() && (w.requested.Load() || ok && dial.Op == "dial")

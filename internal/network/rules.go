@@ -6,7 +6,7 @@ import (
 )
 
 // Rules are a network's limits on a post. Check applies them without a request. A limit of 0 means no limit, except for
-// the numbers of images and videos.
+// the number of images or videos.
 type Rules struct {
 	Title    string `json:"title"` // the network's name for people
 	Text     Text   `json:"text"`
@@ -21,7 +21,7 @@ type Rules struct {
 
 // Unit is the unit in which a network counts text.
 type Unit struct {
-	Name  string           `json:"name"` // for people, after a number
+	Name  string           `json:"name"` // for people, displayed after a number
 	Count func(string) int `json:"-"`    // nil disables the check
 }
 
@@ -37,8 +37,8 @@ type Text struct {
 
 // Count limits the number of hashtags, mentions, cashtags or links.
 type Count struct {
-	Most int `json:"most"` // maximum
-	Warn int `json:"warn"` // the network ignores more than this
+	Most int `json:"most"` // the network rejects a post with more
+	Warn int `json:"warn"` // the network ignores more than this number
 }
 
 // Amount limits a post's images and videos together.
@@ -54,7 +54,7 @@ type Range struct {
 	Most  int `json:"most"`
 }
 
-// Images limits a post's images. Images are converted and made smaller if necessary, but never cropped or enlarged.
+// Images limits a post's images. Images are converted and scaled down if necessary, but never cropped or enlarged.
 type Images struct {
 	Most      int         `json:"most"`
 	Carousel  Range       `json:"carousel"`  // number of images in one post, for networks with a carousel format

@@ -9,15 +9,15 @@ import (
 
 type sendCheckKey struct{}
 
-// WithSendCheck makes a Committing call run check before it sends each part of its body. Resolving, connecting and
-// writing can take so long that the caller's lease expires. If check fails, the body stays incomplete, so the network
-// cannot act on it.
+// WithSendCheck returns a context in which a Committing call runs check before it sends each part of its body. The
+// caller's lease may expire while the call resolves the host, connects or writes. If check fails, the body remains
+// incomplete, and the network cannot act on it.
 func WithSendCheck(ctx context.Context, check func() error) context.Context {
 	return context.WithValue(ctx, sendCheckKey{}, check)
 }
 
-// checkBeforeSending makes the request run the check at each read of its body. A header without the body has no effect
-// at a network.
+// checkBeforeSending makes the request run the check at each read of its body. Networks ignore a header without the
+// body.
 func checkBeforeSending(ctx context.Context, r *http.Request) {
 	check, ok := ctx.Value(sendCheckKey{}).(func() error)
 	if !ok || r.Body == nil || r.Body == http.NoBody {

@@ -11,14 +11,14 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// A request is not sent if its check fails once the connection is open. Its outcome counts as unknown.
+// If the check fails after the connection was opened, the request is not sent and its outcome counts as unknown.
 func TestSendCheck(t *testing.T) {
 	t.Parallel()
 	var received []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			return // incomplete: no network can act on it
+			return // incomplete, so no network can act on it
 		}
 		received = append(received, string(body))
 		_, _ = w.Write([]byte("{}"))
@@ -44,7 +44,7 @@ func TestSendCheck(t *testing.T) {
 	for name, step := range map[string]struct {
 		purpose network.Purpose
 		text    string
-		times   int // that the check passes
+		times   int // number of times that the check passes
 		sent    bool
 	}{
 		"in time": {network.Committing, "bread", always, true}, "late": {network.Committing, "bread", 0, false},

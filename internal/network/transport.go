@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// userTimeout limits how long sent data may stay unacknowledged (TCP_USER_TIMEOUT, RFC 5482). By default the kernel
-// retransmits for minutes, even for a process that has exited, so a post could arrive after it was considered lost.
+// userTimeout limits how long sent data may stay unacknowledged (TCP_USER_TIMEOUT, RFC 5482). By default, the kernel
+// retransmits for minutes, even after the process has exited. A post could then arrive after it was considered lost.
 const userTimeout = 20 * time.Second
 
-// Transport returns Go's default transport whose connections are closed when the peer stops acknowledging data.
+// Transport returns a copy of Go's default transport that closes a connection if the peer stops acknowledging data.
 func Transport() *http.Transport {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {

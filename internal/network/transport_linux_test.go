@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// The transport sets TCP_USER_TIMEOUT, so that the kernel stops retransmitting soon after the process has exited.
+// The transport sets TCP_USER_TIMEOUT, so that the kernel soon stops retransmitting after the process has exited.
 func TestUserTimeout(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -5,8 +5,8 @@
 // they are posted. The post's record then refers to the blobs.
 //
 // A post is a record in the account's repository with a key that this package chooses. The key and the creation time
-// are fixed before anything is sent, and a record is created but never replaced. Publishing the same post again
-// therefore never creates a second post.
+// are fixed before the first request, and Commit never replaces a record. Publishing the same post again therefore
+// never creates a second post.
 //
 // Sources: the lexicons under app.bsky and com.atproto (https://docs.bsky.app/docs/category/http-reference) and
 // the AT Protocol's specification (https://atproto.com/specs/atp).
@@ -25,7 +25,7 @@ const (
 	defaultVideoURL = "https://video.bsky.app"
 )
 
-// Options are the settings of the operator. The zero value uses the real network, which needs no app.
+// Options are the settings of the operator. The zero value uses the real network, which requires no app registration.
 type Options struct {
 	network.App
 

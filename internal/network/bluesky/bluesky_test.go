@@ -214,7 +214,7 @@ func rateLimited(header, value string, after time.Duration) networktest.Repeat {
 // checkCall checks that a request and the sandbox's response match the network's lexicons.
 func checkCall(t *testing.T, r networktest.Request) { networktest.CheckXRPC(t, r) }
 
-// isDescribed reports whether the lexicons have a request. They lack the parameters of the video service's upload.
+// isDescribed reports whether the lexicons describe a request. They lack the parameters of the video service's upload.
 func isDescribed(r networktest.Request) bool {
 	return strings.Contains(r.URL.Path, "/xrpc/") && !strings.HasSuffix(r.URL.Path, ".uploadVideo")
 }

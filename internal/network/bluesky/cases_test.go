@@ -199,7 +199,7 @@ func refresh(t *testing.T, w env) {
 		renewed.Server != old.Server {
 		t.Errorf("%+v became %+v", old, renewed)
 	}
-	// An access token is valid until it expires, also after a refresh.
+	// An access token is valid until it expires, even after a refresh.
 	for seed, g := range map[string]network.Grant{"old": old, "renewed": renewed} {
 		if _, err := newNetwork().Commit(t.Context(), g, prepare(t, g, seed, seed), nil); err != nil {
 			t.Errorf("%s: %v", seed, err)

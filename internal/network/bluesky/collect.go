@@ -19,9 +19,9 @@ const (
 	maxPages = 20
 )
 
-// Collect returns the account's posts, but not its replies, with their public counts. The counts come from the app view
-// to which the account's server forwards requests. Without an app view, the posts have no counts. Bluesky does not
-// count views.
+// Collect returns the account's posts, but not its replies, with their public counts. The account's server forwards the
+// requests to its app view, which has the counts. Without an app view, the posts have no counts. Bluesky does not count
+// views.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	var profile struct {
 		Followers *int64 `json:"followersCount"`
@@ -150,7 +150,7 @@ func (n *Network) feedItems(g network.Grant, entries []feedEntry) []feedItem {
 		p := e.Post
 		out[i] = n.feedItem(g, p.URI, p.Record)
 		out[i].own = out[i].own && e.Reason == nil && p.Author.DID == g.Account
-		// The client sets a record's creation time. If it is later than the time of indexing, the latter is used.
+		// Clients choose a record's creation time. A time after the indexing is replaced by the time of indexing.
 		if indexed := parseTime(p.IndexedAt); !indexed.IsZero() && indexed.Before(out[i].PostedAt) {
 			out[i].PostedAt = indexed
 		}
@@ -198,7 +198,8 @@ func (e embedView) format() string {
 	return ""
 }
 
-// collectRecords returns an account's posts from its repository, for a server without an app view. They have no counts.
+// collectRecords returns an account's posts from its repository, for a server without an app view. The posts have no
+// counts.
 func (n *Network) collectRecords(
 	ctx context.Context, g network.Grant, since time.Time, limit int,
 ) (network.Collection, error) {

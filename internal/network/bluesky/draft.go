@@ -19,8 +19,8 @@ const (
 	maxLanguages    = 3
 )
 
-// draft is the stored state of a publication. Record has the encoded record of the first attempt, so that every attempt
-// sends the same bytes, even if a later version of this package encodes more fields.
+// draft is the stored state of a publication. Record is the encoded record of the first attempt. Every attempt sends
+// the same bytes, even if a later version of this package encodes more fields.
 type draft struct {
 	RKey     string          `json:"rkey"`
 	Prepared bool            `json:"prepared"`
@@ -28,7 +28,7 @@ type draft struct {
 	Media    []network.Media `json:"media,omitempty"` // to be uploaded
 	Job      string          `json:"job,omitempty"`   // ID of the video service's job
 	Uploads  int             `json:"uploads,omitempty"`
-	Direct   bool            `json:"direct,omitempty"` // the video service does not serve the account
+	Direct   bool            `json:"direct,omitempty"` // the video service does not support the account
 }
 
 // record is a post by the lexicon app.bsky.feed.post.
@@ -42,7 +42,7 @@ type record struct {
 }
 
 // Plan fixes the record's key (from the seed and the first submission), its creation time, its text and its media. It
-// returns an error for an empty seed and for a time that a key cannot represent, before 1970 or after 2255.
+// returns an error for an empty seed and for a time before 1970 or after 2255, which a key cannot represent.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	rkey, err := recordKey(i.Seed, i.First)
 	if err != nil {
@@ -50,16 +50,16 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	}
 	return writeDraft(draft{RKey: rkey, Media: i.Content.Media}, record{
 		Type: collection,
-		// otherwise the facets' offsets would not match the stored text
+		// invalid UTF-8 would shift the facets' offsets in the stored text
 		Text:      strings.ToValidUTF8(i.Content.Text, "\uFFFD"),
 		Langs:     languages(i.Content.Languages),
 		CreatedAt: i.At.UTC().Format(createdAtLayout),
 	})
 }
 
-// Prepare uploads the media and marks the links, tags and mentions of the text, which the server does not do. It
-// returns a prepared Draft unchanged. Repeating Prepare earlier uploads the media again, but the server stores only one
-// copy, because blobs are addressed by content.
+// Prepare uploads the media and marks the links, tags and mentions of the text, because the server does not detect
+// them. It returns a prepared Draft unchanged. If an earlier call did not complete, Prepare uploads the media again.
+// The server stores only one copy, because blobs are addressed by content.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {

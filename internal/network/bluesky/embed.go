@@ -39,7 +39,7 @@ type aspectRatio struct {
 }
 
 // embed uploads a draft's media, at least one item, and returns the record's embed. If the returned duration is above
-// 0, a video is still being processed: call embed again after that time.
+// 0, a video is still being processed. Call embed again after that time.
 func (n *Network) embed(ctx context.Context, g network.Grant, d *draft, files network.Files) (any, time.Duration, error) {
 	// before anything is uploaded
 	if err := network.BlockingError(n.Check(network.Content{Media: d.Media})); err != nil {

@@ -52,7 +52,7 @@ func rejection(answer network.Response, now time.Time) *network.Error {
 		body.Error = ""
 	}
 	class := classify(answer, body.Error)
-	// A proxy in front of the server may limit the size. Its response has no error name.
+	// A proxy in front of the server may limit the request size. The proxy's response has no error name.
 	if answer.Call.Body != nil && (class == network.Rejected || answer.Status == http.StatusRequestEntityTooLarge) {
 		class = network.RejectedMedia
 	}
@@ -86,8 +86,8 @@ func classify(answer network.Response, name string) network.Class {
 	return network.Rejected
 }
 
-// retryTime returns when the server accepts requests again, from Ratelimit-Reset (Unix seconds) or Retry-After. It
-// returns zero if the server does not report a time, and at most a day from now. Source:
+// retryTime returns when the server accepts requests again, from Ratelimit-Reset (Unix seconds) or Retry-After. The
+// time is at most a day from now, and zero if the server does not report one. Source:
 // https://docs.bsky.app/docs/advanced-guides/rate-limits.
 func retryTime(header http.Header, now time.Time) time.Time {
 	var at time.Time

@@ -15,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/network/networktest"
 )
 
-// serve starts a server with the same response to every call. It returns a grant for it.
+// serve starts a server that gives the same response to every call, and returns a grant for the server.
 func serve(t *testing.T, status int, header map[string]string, body string) network.Grant {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

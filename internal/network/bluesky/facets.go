@@ -101,8 +101,8 @@ func detectSpans(text string) []span {
 	return found
 }
 
-// spanAt returns the span at the beginning of rest, with offsets from there. It returns false if there is none, or if a
-// span cannot start after the rune before.
+// spanAt returns the span at the beginning of rest, with offsets from there. It returns false if rest does not begin
+// with a span or if no span can start after the rune before.
 func spanAt(before rune, rest string) (span, bool) {
 	var s span
 	switch {

@@ -70,7 +70,7 @@ func bareLinkEnd(rest string, domain int) int {
 }
 
 // addressEnd returns the length of the address at the beginning of rest. The address ends before the first character
-// that is not allowed in one, and excludes punctuation of the surrounding sentence.
+// that addresses cannot contain, and excludes punctuation of the surrounding sentence.
 func addressEnd(rest string) int {
 	end := strings.IndexFunc(rest, endsAddress)
 	if end < 0 {
@@ -92,7 +92,7 @@ func endsAddress(r rune) bool {
 		strings.ContainsRune(marks, r)
 }
 
-// isUnopenedBracket reports whether last is a closing bracket without an opening one in address.
+// isUnopenedBracket reports whether last is a closing bracket without an opening bracket in address.
 func isUnopenedBracket(address string, last rune) bool {
 	switch last {
 	case ')':

@@ -84,7 +84,7 @@ func publishFourImages(t *testing.T, w env) {
 			t.Errorf("image %d: %v", i, shown[i])
 		}
 	}
-	// The size of the last one is unknown.
+	// The size of the last image is unknown.
 	if diff := cmp.Diff(map[string]any{"alt": ""}, shown[3]); diff != "" {
 		t.Error(diff)
 	}
@@ -153,7 +153,7 @@ func publishBlobOfAnotherAccount(t *testing.T, w env) {
 	networktest.WantClass(t, err, network.RejectedMedia, "BlobNotFound")
 }
 
-// prepareTwice repeats Prepare, like a process that resumes after another one stopped after its uploads.
+// prepareTwice repeats Prepare, as a process does that resumes after another process stopped.
 func prepareTwice(t *testing.T, w env) {
 	g := w.connect(t)
 	files, content := newLibrary(pngItem(t, 10, 10, "a"), jpegItem(t, "b"))

@@ -26,8 +26,8 @@ type session struct {
 	} `json:"didDoc"`
 }
 
-// Connect signs in with an app password. The error is of class AuthDead for a wrong password, a required second factor
-// and an inactive account.
+// Connect signs in with an app password. The error is of class AuthDead if the password is wrong, a second factor is
+// required, or the account is inactive.
 func (n *Network) Connect(ctx context.Context, c network.Credentials) (network.Grant, error) {
 	identifier := strings.TrimPrefix(strings.TrimSpace(c.Identifier), "@")
 	var answer session
@@ -56,7 +56,7 @@ func (n *Network) Connect(ctx context.Context, c network.Credentials) (network.G
 }
 
 // Refresh exchanges the refresh token for a new pair of tokens. The old refresh token expires soon after. The error is
-// of class AuthDead for a rejected token, but never for a missing response.
+// of class AuthDead only if the server rejects the token, not if a response is missing.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	var answer session
 	err := n.call(ctx, call{

@@ -32,7 +32,7 @@ func TestConnectFindsPDS(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		more map[string]any
-		want string // empty: the server given
+		want string // empty: the server that was entered
 	}{
 		"no document":                {nil, ""},
 		"a PDS":                      {service("#atproto_pds", "https://pds.example"), "https://pds.example"},

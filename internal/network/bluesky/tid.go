@@ -22,7 +22,7 @@ var validTID = regexp.MustCompile(`^[234567abcdefghij][234567abcdefghijklmnopqrs
 
 // recordKey returns a post's record key. The key is a TID made from at, in whole seconds, and 30 bits of a hash of
 // seed. Keys sort by time. Two posts of one account in the same second have the same key with a probability of 1 in
-// 10^9. The network then rejects the later post.
+// 10^9. The server then rejects the second post.
 func recordKey(seed string, at time.Time) (string, error) {
 	second := at.Unix()
 	if seed == "" {

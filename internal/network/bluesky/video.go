@@ -18,7 +18,7 @@ const (
 	jobInterval      = 3 * time.Second  // between checks of a video's processing
 	uploadTokenLife  = 30 * time.Minute // recommended
 	maxVideoUploads  = 3
-	videoQuotaWait   = 24 * time.Hour // the service does not report a time
+	videoQuotaWait   = 24 * time.Hour // used because the service does not report a time
 	uploadBlobMethod = "com.atproto.repo.uploadBlob"
 	limitsMethod     = "app.bsky.video.getUploadLimits"
 )
@@ -44,8 +44,8 @@ type job struct {
 
 const jobFailed = "JOB_STATE_FAILED"
 
-// hasBlob reports whether the video is processed. The state is not enough: if the service processed the same video
-// before, the state is a failure with the error already_exists.
+// hasBlob reports whether the video is processed. The state alone is not enough. If the service processed the same
+// video before, the state is a failure with the error already_exists.
 //
 // Source: https://docs.bsky.app/docs/tutorials/video
 func (j job) hasBlob() bool { return len(j.Blob) > 0 && string(j.Blob) != "null" }
@@ -128,9 +128,9 @@ func (n *Network) uploadVideo(ctx context.Context, g network.Grant, d *draft, fi
 		return job{}, network.FileError(err)
 	}
 	var answer struct {
-		job // what the service sends
+		job // format that the service sends
 
-		Status job `json:"jobStatus"` // what the lexicon says
+		Status job `json:"jobStatus"` // format in the lexicon
 	}
 	err = n.call(ctx, call{
 		purpose: network.Transferring, verb: http.MethodPost, method: "app.bsky.video.uploadVideo",
@@ -168,16 +168,16 @@ func (n *Network) uploadRejection(j job) *network.Error {
 	return rejected
 }
 
-// isQuotaUsed reports whether the account has used up its quota for today. Some responses say so only in a message,
-// such as "User has exceeded daily upload videos limit".
+// isQuotaUsed reports whether the account has used up its quota for today. Some responses only report this in a
+// message, such as "User has exceeded daily upload videos limit".
 func isQuotaUsed(rejected *network.Error) bool {
 	return rejected.Code == "DailyLimitExceeded" || strings.Contains(rejected.Message, "exceeded daily upload")
 }
 
-// errNoVideoService means that the video service cannot process the account's videos.
+// errNoVideoService means that the video service does not support the account.
 var errNoVideoService = errors.New("the video service does not serve the account")
 
-// checkVideoLimits returns an error if the service would not accept the video today. The error is errNoVideoService if
+// checkVideoLimits returns an error if the service would not accept the video today. It returns errNoVideoService if
 // the service does not know the account or the account's server does not issue tokens for the service.
 func (n *Network) checkVideoLimits(ctx context.Context, g network.Grant, size int64) error {
 	token, err := n.serviceToken(ctx, g, n.opts.VideoURL, limitsMethod)
@@ -211,8 +211,8 @@ func (n *Network) checkVideoLimits(ctx context.Context, g network.Grant, size in
 	return n.limitError(used, limits.Error, limits.Message)
 }
 
-// limitError returns the error for a video that the service does not accept. Used means that the account has used up
-// its quota.
+// limitError returns the error for a video that the service does not accept. The parameter used means that the account
+// has used up its quota.
 func (n *Network) limitError(used bool, code, message string) *network.Error {
 	rejection := &network.Error{
 		Class: network.RejectedMedia, Status: http.StatusOK, Message: network.Clip(message, maxMessage),
@@ -230,7 +230,7 @@ func (n *Network) limitError(used bool, code, message string) *network.Error {
 // quotaEnd returns when the service accepts videos again after the account has used up its quota.
 func (n *Network) quotaEnd() time.Time { return n.opts.Now().Add(videoQuotaWait).UTC() }
 
-// serviceToken returns a token from the account's server for one method of the service at a URL.
+// serviceToken returns a token from the account's server for one method of the service at the URL service.
 func (n *Network) serviceToken(ctx context.Context, g network.Grant, service, method string) (string, error) {
 	target, err := serverURL(service)
 	if err != nil {
@@ -261,8 +261,8 @@ func tokenLife(method string) time.Duration {
 	return time.Minute
 }
 
-// serviceError returns the error of a call to the video service. If the service rejects its token, the account's token
-// may still be valid. An outage of the service is not an outage of the account's server.
+// serviceError returns the error of a call to the video service. A token that the service rejects does not make the
+// account's own token invalid. An outage of the service does not count as an outage of the account's server.
 func (n *Network) serviceError(err error) error {
 	var rejected *network.Error
 	if !errors.As(err, &rejected) {

@@ -40,7 +40,7 @@ func TestVideoServiceConformance(t *testing.T) {
 	networktest.Run(t, withVideoService)
 }
 
-// A video is posted after the service has processed it. Calls to the service use tokens that are only valid for the
+// A video is posted after the service has processed it. Calls to the service use tokens that are valid only for the
 // service.
 func TestVideoProcessing(t *testing.T) {
 	t.Parallel()
@@ -76,7 +76,8 @@ func TestVideoProcessing(t *testing.T) {
 	}
 }
 
-// A video that was posted before is not processed again. The service answers such an upload with an error that contains the existing blob.
+// A video that was posted before is not processed again. The response to such an upload is an error that contains the
+// existing blob.
 func TestKnownVideo(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, withVideoService, 0)
@@ -270,7 +271,8 @@ func TestVideoJobs(t *testing.T) {
 	}
 }
 
-// wantHost checks that an outage ID of the video service's job does not count against the account's server.
+// wantHost checks that a failure of the video service has the service as its Host, so that it does not count against
+// the account's server.
 func wantHost(t *testing.T, failed *network.Error, answers map[string][]networktest.Answer) {
 	t.Helper()
 	_, ofServer := answers["getServiceAuth"]

@@ -7,7 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/network/networktest"
 )
 
-// An app without App Review, and a person who declined a permission.
+// The checks fail for an app without App Review and for a person who declined a permission.
 func TestAppCheck(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter.WithApp("-unreviewed"), 0)

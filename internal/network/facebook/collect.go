@@ -23,7 +23,7 @@ const (
 	countFields = plainFields + ",reactions.limit(0).summary(total_count),comments.limit(0).summary(total_count)"
 )
 
-// insightMetrics are available since June 2026, when they replaced impressions and reach.
+// insightMetrics replaced impressions and reach in June 2026.
 var insightMetrics = []string{
 	"post_media_view", "post_total_media_view_unique", "post_clicks", "post_reactions_by_type_total",
 }

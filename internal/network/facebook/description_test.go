@@ -13,8 +13,8 @@ import (
 )
 
 // checkCall checks that a request and the sandbox's response match Meta's API description: calls, parameters,
-// enumerations and fields. Not in that description, and listed here, are sign-in, paging, tasks of Pages, business
-// portfolios, and the host for the files of reels.
+// enumerations and fields. The description lacks sign-in, paging, tasks of Pages, business portfolios, and the host for
+// the files of reels.
 func checkCall(t *testing.T, r networktest.Request) {
 	parts := strings.SplitN(strings.Trim(r.URL.Path, "/"), "/", 4) // facebook, host, version, path
 	if r.Status != http.StatusOK || parts[1] == "upload" {
@@ -29,13 +29,13 @@ func checkCall(t *testing.T, r networktest.Request) {
 	case parts[3] == "oauth/access_token":
 		params = []string{"client_id", "client_secret", "redirect_uri", "code", "grant_type", "fb_exchange_token"}
 		fields = []string{"access_token", "token_type", "expires_in"}
-	case parts[3] == "debug_token": // in the documentation, not in the description
+	case parts[3] == "debug_token": // documented, but missing in the description
 		return
 	case edge == "permissions":
 		params, fields = []string{"access_token"}, []string{"permission", "status", "success"}
 	case parts[3] == "me/accounts", edge == "owned_pages", edge == "client_pages":
 		params, fields = []string{"access_token", "fields", "limit"}, page.Names("tasks")
-	case parts[3] == "me/businesses": // an edge of User; what it lists is not described
+	case parts[3] == "me/businesses": // an edge of User whose items are not described
 		params, fields = []string{"access_token", "fields", "limit"}, []string{"id", "name"}
 	case call == "GET published_posts":
 		params, fields = append(page.Params("GET", edge), "since", "after"), post.Names("attachments", "reactions", "comments")
@@ -69,7 +69,7 @@ func fieldNames(fields string) []string {
 	return strings.Split(modifier.ReplaceAllString(fields, ""), ",")
 }
 
-// The test of checkCall covers each call.
+// The tests send calls of every described kind.
 func TestCallsDescribed(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)

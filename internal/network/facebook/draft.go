@@ -17,10 +17,10 @@ type draft struct {
 	Media   []network.Media `json:"media,omitempty"`
 	Photos  []string        `json:"photos,omitempty"`  // IDs of the unpublished photos, in order
 	Video   string          `json:"video,omitempty"`   // ID of the uploaded video
-	Session string          `json:"session,omitempty"` // upload session, which Commit finishes
-	Reel    bool            `json:"reel,omitempty"`    // the video is published as a reel, which has no session
+	Session string          `json:"session,omitempty"` // upload session; Commit finishes it
+	Reel    bool            `json:"reel,omitempty"`    // the video is published as a reel; reels have no upload session
 	Uploads int             `json:"uploads,omitempty"` // number of uploads of the video
-	Made    time.Time       `json:"made,omitzero"`     // when the draft became ready, which is before the post is published
+	Made    time.Time       `json:"made,omitzero"`     // when the draft became ready; the post is not older
 	// Finished reports whether the network has confirmed the end of the upload.
 	Finished bool `json:"finished,omitempty"`
 }

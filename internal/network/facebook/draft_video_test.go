@@ -8,8 +8,8 @@ import (
 	"pressroom.example/pressroom/internal/network/networktest"
 )
 
-// A video that Facebook keeps as a draft counts neither as published nor as absent, because its owner may still share
-// it. The message says what to do.
+// A video that Facebook keeps as a draft is neither published nor absent, because its owner may still share it. The
+// error tells the owner to share the video.
 func TestVideoStaysDraft(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)

@@ -1,9 +1,9 @@
 // Package facebook publishes to Facebook Pages with the Graph API. Pages are connected in a browser.
 //
 // The network does not support client-chosen keys. If the response to a post of text or photos is lost, Resolve
-// searches the Page's posts. A video is uploaded unpublished. Finishing the upload publishes the video once, however
-// often the call is repeated, and the video's state shows the result. Vertical videos are published as reels in the
-// same way.
+// searches the Page's posts. A video is uploaded unpublished. Finishing the upload publishes the video. Repeated calls
+// do not publish it again, and the video's state shows the result. Vertical videos are published as reels in the same
+// way.
 //
 // Sources: https://developers.facebook.com/docs/pages-api/posts,
 // https://developers.facebook.com/docs/video-api/guides/publishing,
@@ -46,7 +46,7 @@ type Options struct {
 	VideoHost     string `json:"video_host"`     // base URL of the API for video uploads
 	UploadHost    string `json:"upload_host"`    // base URL for the files of reels
 	Version       string `json:"version"`        // of the API
-	ConfigID      string `json:"config_id"`      // of Facebook Login for Business, which replaces the scopes
+	ConfigID      string `json:"config_id"`      // configuration of Facebook Login for Business; replaces the scopes
 }
 
 // Network is the publishing protocol of Facebook Pages. It has no state between calls.

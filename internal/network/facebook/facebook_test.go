@@ -30,10 +30,10 @@ func images(l *networktest.Library) []network.Media {
 	return []network.Media{l.Image("gif", 8, 9), l.Image("png", 40, 30)}
 }
 
-// film has more than one chunk.
+// film returns a video that is uploaded in more than one chunk.
 func film(l *networktest.Library) []network.Media { return []network.Media{l.Video(2_600_024)} }
 
-// reel is a video in the format of reels.
+// reel returns a video in the format of reels.
 func reel(l *networktest.Library) []network.Media {
 	m := l.Video(2_600_024)
 	m.Width, m.Height = 1080, 1920

@@ -40,9 +40,8 @@ func (n *Network) login() graph.Login {
 	}
 }
 
-// Exchange exchanges the code for the person's token and that token for one with a lifetime of sixty days. It returns
-// the Pages on which the person may post. The error is of class AuthDead if the code is rejected or a permission was
-// declined.
+// Exchange exchanges the code for a token of the person with a lifetime of sixty days. It returns the Pages on which
+// the person may post. The error is of class AuthDead if the code is rejected or a permission was declined.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	short, err := n.login().ExchangeCode(ctx, n.opts.GraphHost, a.Redirect, code)
 	if err != nil {
@@ -75,8 +74,8 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	return pageGrant(person, page), nil
 }
 
-// page returns one Page of a person with its token. A Page of a business portfolio is not in the person's list and is
-// read separately. The error is of class AuthDead if the person may not post on it.
+// page returns one Page of a person with its token. A Page of a business portfolio is not in the person's list, so a
+// separate call reads it. The error is of class AuthDead if the person may not post on the Page.
 func (n *Network) page(ctx context.Context, person network.Grant, id string) (graph.Page, error) {
 	pages, _, err := n.login().OwnPages(ctx, person, pageFields)
 	if err != nil {
@@ -103,8 +102,8 @@ func (n *Network) page(ctx context.Context, person network.Grant, id string) (gr
 	return p, nil
 }
 
-// extendToken returns the person's grant with a new token of sixty days. The Page's grant expires together with the
-// person's token. A longer lifetime is unconfirmed.
+// extendToken returns the person's grant with a new token of sixty days. The Page's token may last longer than the
+// person's token, but this is unconfirmed, so the Page's grant expires with the person's token.
 func (n *Network) extendToken(ctx context.Context, g network.Grant, token string) (network.Grant, error) {
 	long, err := n.login().ExtendToken(ctx, g.Server, token)
 	if err != nil {
@@ -118,8 +117,9 @@ func (n *Network) extendToken(ctx context.Context, g network.Grant, token string
 	return g, err
 }
 
-// candidates returns the Pages on which the person may post, each with its own token. If there are none, the error
-// names the missing permission. If there may be more, it is network.ErrMoreAccounts or network.ErrUnreadAccounts.
+// candidates returns the Pages on which the person may post, each with its own token. If there are no Pages, the error
+// names the missing permission. If some Pages may be missing, the error is network.ErrMoreAccounts or
+// network.ErrUnreadAccounts.
 func (n *Network) candidates(ctx context.Context, person network.Grant) ([]network.Candidate, error) {
 	pages, err := n.login().Pages(ctx, person, pageFields)
 	if err != nil && pages == nil {

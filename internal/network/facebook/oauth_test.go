@@ -69,7 +69,8 @@ func TestPages(t *testing.T) {
 }
 
 // portfolio returns a server for a person whose Pages belong to business portfolios, so that the person's own list is
-// empty. Answers maps paths to responses. For other paths, the response is that the object does not exist.
+// empty. The parameter answers maps paths to responses. The response for any other path is that the object does not
+// exist.
 func portfolio(t *testing.T, permissions string, answers map[string]string) string {
 	t.Helper()
 	return networktest.Serve(t, answering(func(r *http.Request) string {
@@ -166,7 +167,7 @@ func TestMissingPermission(t *testing.T) {
 	}
 }
 
-// If a list fails temporarily, the sign-in returns the Pages of the other lists, and says that Pages are missing.
+// If a list fails temporarily, the sign-in returns the Pages of the other lists and an error that Pages are missing.
 func TestSomePagesUnread(t *testing.T) {
 	t.Parallel()
 	const page, failing = `{"data":[{"id":"1010","name":"Own","access_token":"own"}]}`, `{"error":{"code":2}}`
@@ -198,7 +199,7 @@ func TestPortfolioFails(t *testing.T) {
 	}
 }
 
-// The sandbox has a Page that is only found with the permission for business portfolios.
+// The sandbox has a Page that a sign-in finds only with the permission for business portfolios.
 func TestSandboxPortfolio(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -214,7 +215,7 @@ func answering(answer func(*http.Request) string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { networktest.Listing("", answer(r), "").ServeHTTP(w, r) }
 }
 
-// The person's token does not work for the Page.
+// The person's token cannot be used for calls about the Page.
 func TestPersonToken(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -257,7 +258,7 @@ func TestRenewFillsInHolder(t *testing.T) {
 	}
 }
 
-// A revocation that the network does not confirm is an error.
+// Revoke returns an error if the network does not confirm the revocation.
 func TestUnconfirmedRevocation(t *testing.T) {
 	t.Parallel()
 	s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Body: `{}`})

@@ -16,8 +16,8 @@ const (
 	maxAlt        = 1000      // characters; the network's limit is unknown
 )
 
-// Prepare uploads the media unpublished. Uploads that belong to a lost Draft are never published. If the Draft is
-// ready, Prepare verifies that the uploaded video still exists, and uploads it again if not.
+// Prepare uploads the media unpublished. If the Draft is lost, its uploads are never published. If the Draft is ready,
+// Prepare verifies that the uploaded video still exists, and uploads it again if not.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {

@@ -44,7 +44,7 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// An app without a secret sends no proof with the parts of a video.
+// An app without a secret uploads videos without a proof.
 func TestNoProofWithoutSecret(t *testing.T) {
 	t.Parallel()
 	chunks := 0

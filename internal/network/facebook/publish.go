@@ -70,8 +70,8 @@ func (d draft) params() (url.Values, error) {
 	return params, nil
 }
 
-// finish ends the upload, which publishes the video. A repeated call is rejected too, so a rejection only counts if the
-// upload has not ended.
+// finish ends the upload. This publishes the video. Facebook also rejects a repeated call, so a rejection counts only
+// if the upload has not ended.
 func (n *Network) finish(ctx context.Context, g network.Grant, p draft) (network.Receipt, error) {
 	var response struct {
 		Success bool `json:"success"`

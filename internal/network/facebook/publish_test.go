@@ -147,7 +147,7 @@ func TestTooMuchData(t *testing.T) {
 	}
 }
 
-// Meta answers a list of a large Page with status 500. Metrics and the outcome of a post are read in smaller lists.
+// Meta responds with status 500 to a list of a large Page. Metrics and the outcome of a post are read in smaller lists.
 func TestTooMuchDataStatus(t *testing.T) {
 	t.Parallel()
 	var limits []string
@@ -203,8 +203,8 @@ func TestSmallLists(t *testing.T) {
 	}
 }
 
-// If there are more posts than Resolve reads, a post that is not found is neither published nor absent, even if a
-// matching post belongs to another publication.
+// If there are more posts than Resolve reads, a post that is not found is neither published nor absent. A matching post
+// of another publication does not change that.
 func TestTooManyPosts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/network/graph"
 )
 
-// The format of reels. Meta requires 9:16. A tolerance allows for whole pixels in small videos.
+// The format of reels. Meta requires 9:16. The tolerance is for small videos, whose sizes are whole pixels.
 //
 // Source: https://developers.facebook.com/docs/video-api/guides/reels-publishing
 const (
@@ -24,8 +24,8 @@ const (
 	longestReel  = 90 * time.Second
 )
 
-// isReel reports whether the Reels API accepts a video. The Video API turns vertical videos into drafts that the Page's
-// owner has to share.
+// isReel reports whether the Reels API accepts a video. The Video API turns vertical videos into drafts, and the Page's
+// owner has to share them.
 func isReel(media []network.Media) bool {
 	if len(media) != 1 || media[0].Kind != network.Video || !isVertical(media[0]) {
 		return false
@@ -108,7 +108,7 @@ func (n *Network) finishCall(g network.Grant, p draft, out any) graph.Call {
 }
 
 // isUnfinished reports whether Facebook has processed the reel but not published it. Facebook may process a reel before
-// the upload is finished, and checks it for some minutes afterwards.
+// the upload is finished. It checks the reel for some minutes afterwards.
 func (d draft) isUnfinished(now state) bool {
 	return d.Reel && now.Status.Video == ready && now.Status.Publishing.Status == notStarted && !now.isMarkedPublished()
 }

@@ -93,7 +93,7 @@ func TestReelUploadHost(t *testing.T) {
 	}
 }
 
-// A rejection counts unless the reel may be published.
+// If Facebook rejects the last call, the reel counts as rejected unless it may be published.
 func TestReelRejected(t *testing.T) {
 	t.Parallel()
 	for status, class := range map[string]network.Class{
@@ -119,8 +119,8 @@ func TestReelRejected(t *testing.T) {
 	}
 }
 
-// After its upload was finished, a reel may remain unpublished for some minutes. It does not count as absent while
-// Facebook may have accepted the end of the upload.
+// A reel may remain unpublished for some minutes after the end of its upload. It does not count as absent if Facebook
+// may have accepted the last call.
 func TestReelStatus(t *testing.T) {
 	t.Parallel()
 	now := networktest.Start

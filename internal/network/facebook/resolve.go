@@ -16,11 +16,11 @@ import (
 const (
 	clockSkew   = 5 * time.Minute  // how far the network's clock may be behind
 	maxSearched = 500              // maximum posts that a search reads
-	reelCheck   = 15 * time.Minute // time after the end of the upload in which a reel may stay unpublished
+	reelCheck   = 15 * time.Minute // time after the end of the upload during which a reel may stay unpublished
 )
 
-// Resolve reads the video's state, or looks for the post among those of the Page. A post that is not found counts as
-// absent only ListingDelay after the last attempt.
+// Resolve reads the video's state, or searches the Page's posts. A post that is not found counts as absent once
+// ListingDelay has passed since the last attempt.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -37,7 +37,7 @@ func (n *Network) Resolve(
 		return network.Unknown, network.Receipt{}, err
 	}
 	found = slices.DeleteFunc(found, func(l listedPost) bool { return t.BelongsToOther(l.ID, l.Permalink) })
-	if len(found) > 1 { // posts older than the Draft belong to others, unless the clocks differ
+	if len(found) > 1 { // posts older than the Draft belong to other publications, unless the clocks differ
 		found = slices.DeleteFunc(found, func(l listedPost) bool {
 			return graph.ParseTime(l.Created).Before(p.Made.Truncate(time.Second))
 		})
@@ -59,7 +59,7 @@ func uncertainError(reason string) *network.Error {
 	return &network.Error{Class: network.Uncertain, Status: http.StatusOK, Err: errors.New(reason)}
 }
 
-// notFound returns the verdict for a commit without a matching post at the time of the search.
+// notFound returns the verdict for a commit without a matching post when the search started.
 func (n *Network) notFound(started time.Time, t network.CommitHistory) (network.Verdict, network.Receipt, error) {
 	return n.absentAfter(time.Duration(n.opts.ListingDelay), started, t)
 }
@@ -74,8 +74,9 @@ func (n *Network) absentAfter(
 	return network.Absent, network.Receipt{}, nil
 }
 
-// resolveVideo reads the video's state. Finishing its upload again publishes it once, even if an earlier request still
-// arrives. If the video is not found, the result is Unknown, because Facebook reports missing access in the same way.
+// resolveVideo reads the video's state. If an earlier request to finish the upload still arrives, a repeated request
+// does not publish the video again. If the video is not found, the result is Unknown, because Facebook reports missing
+// access in the same way.
 func (n *Network) resolveVideo(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -106,7 +107,8 @@ func (n *Network) resolveVideo(
 		network.InvalidResponse(errors.New("reading a video: the response has no known status"))
 }
 
-// unpublishedError returns the error for a video that is not published yet. Its message says if Facebook keeps a draft.
+// unpublishedError returns the error for a video that is not published yet. If Facebook keeps the video as a draft, the
+// message says so.
 func (n *Network) unpublishedError(now state) *network.Error {
 	unpublished := n.processingError(processing)
 	if strings.EqualFold(now.Status.Publishing.PublishStatus, statusDraft) {
@@ -131,7 +133,7 @@ type listedPost struct {
 	} `json:"attachments"`
 }
 
-// findPosts returns the posts since a time that match the draft. It reports true if there may be more of them.
+// findPosts returns the posts since a time that match the draft. It returns true if there may be more matches.
 func (n *Network) findPosts(
 	ctx context.Context, g network.Grant, p draft, since time.Time,
 ) ([]listedPost, bool, error) {

@@ -61,13 +61,14 @@ func (n *Network) videoCall(g network.Grant, params url.Values, out any) graph.C
 	return c
 }
 
-// span is the next part of the file that the network requests. It is empty after the last one.
+// span is the next part of the file that the network requests. It is empty after the last part.
 type span struct {
 	Start int64 `json:"start_offset,string"`
 	End   int64 `json:"end_offset,string"`
 }
 
-// transfer sends the file once, in order. After a failure, a new upload starts from the beginning.
+// transfer sends the file once, in order. After a failure, the upload cannot be resumed and starts again from the
+// beginning.
 func (n *Network) transfer(ctx context.Context, g network.Grant, session string, next span, file network.File) error {
 	sent := int64(0)
 	for range maxChunks {
@@ -134,7 +135,7 @@ const (
 	complete       = "complete" // of a phase
 	notStarted     = "not_started"
 
-	// Values of publish_status. Another one is scheduled.
+	// Values of publish_status. The value "scheduled" is not used here.
 	statusPublished = "published"
 	statusDraft     = "draft"
 )
@@ -142,7 +143,7 @@ const (
 // phase is one step of the network's processing of a video.
 type phase struct {
 	Status string `json:"status"`
-	// of the publishing phase: what becomes of the video; not in all responses
+	// only in the publishing phase, and not in all responses
 	PublishStatus string `json:"publish_status"`
 	Error         struct {
 		Message string `json:"message"`
@@ -170,8 +171,8 @@ func (n *Network) state(ctx context.Context, g network.Grant, id string) (state,
 	return now, err
 }
 
-// isPublished reports whether everybody can see the video. A draft may have completed all phases, so the end of the
-// publishing phase counts only if nothing else says that the video is not published. Older responses lack the phases.
+// isPublished reports whether everybody can see the video. Drafts may also have completed all phases. The end of the
+// publishing phase therefore counts only if no other field contradicts it. Older responses lack the phases.
 //
 // Source: https://developers.facebook.com/docs/video-api/guides/reels-publishing
 func (s state) isPublished() bool {
@@ -187,7 +188,7 @@ func (s state) isPublished() bool {
 	return step.Status == complete
 }
 
-// isMarkedPublished reports whether the video's own field says that it is published.
+// isMarkedPublished reports whether the video's field published is true.
 func (s state) isMarkedPublished() bool { return s.Published != nil && *s.Published }
 
 // isRejected reports whether the network could not process or publish the video.

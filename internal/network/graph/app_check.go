@@ -25,7 +25,7 @@ func (c *Client) CheckCredentials(ctx context.Context, platform, app, server, pa
 	return found
 }
 
-// CheckApp reports whether the network accepts the app, and which of the permissions App Review has approved.
+// CheckApp reports whether the network accepts the app, and which permissions App Review has approved.
 //
 // Source: https://developers.facebook.com/docs/graph-api/reference/application/permissions
 func (l Login) CheckApp(ctx context.Context, platform, app, server string, needs []network.RequiredScope) []network.Finding {

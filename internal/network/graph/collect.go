@@ -17,7 +17,7 @@ import (
 
 const (
 	maxPageSize = 100 // items of a list per page
-	maxCalls    = 60  // maximum calls to read a list, except those that are rejected as too large
+	maxCalls    = 60  // maximum calls to read a list, not counting calls rejected as too large
 )
 
 // listPage is a page of a list.
@@ -32,8 +32,7 @@ type listPage[T any] struct {
 }
 
 // ListSince reads a list page by page, newest first. It stops at the first item older than since, at limit items, or
-// after maxCalls calls. It returns true if there may be more items since then. The function at returns the time of an
-// item.
+// after maxCalls calls. It returns true if there may be more items. The function at returns the time of an item.
 func ListSince[T any](
 	ctx context.Context, c *Client, call Call, since time.Time, limit int, at func(T) time.Time,
 ) ([]T, bool, error) {
@@ -66,7 +65,7 @@ func ListSince[T any](
 }
 
 // doSmaller reads a page of a list. The network rejects large pages of large posts, so doSmaller halves the size until
-// the call succeeds. It returns the size to use for the next pages.
+// the call succeeds. It returns the size that succeeded, for the next pages.
 func (c *Client) doSmaller(ctx context.Context, call Call, size int) (int, error) {
 	for ; ; size /= 2 {
 		call.Params.Set("limit", strconv.Itoa(size))
@@ -77,15 +76,15 @@ func (c *Client) doSmaller(ctx context.Context, call Call, size int) (int, error
 	}
 }
 
-// isTooMuchData reports whether the error asks for a smaller amount of data. Its code is the one for unknown errors, so
-// the message decides.
+// isTooMuchData reports whether the network asks for a smaller page. The error has the code of unknown errors, so the
+// message decides.
 func isTooMuchData(e *network.Error) bool {
 	code, _, _ := strings.Cut(e.Code, "/")
 	return code == "1" && strings.Contains(strings.ToLower(e.Message), "reduce the amount of data")
 }
 
-// insight is one metric: either a list of values, of which the last one is used, or a total. A value may be broken down
-// by kind, like reactions.
+// insight is one metric: a list of values, or a total. Of a list, the last value is used. A value may have parts, such
+// as the kinds of reactions.
 type insight struct {
 	Name   string `json:"name"`
 	Values []struct {
@@ -151,7 +150,7 @@ func (c *Client) Insights(ctx context.Context, call Call, metrics []string) (Met
 
 const (
 	maxRejected = 3 // posts of a kind without metrics after which the kind is skipped
-	maxFailed   = 5 // posts with temporary errors after which collection stops
+	maxFailed   = 5 // posts with temporary errors after which the collection stops
 )
 
 // MetricsReader reads metrics of one account's posts during one collection. If the network does not support a metric
@@ -166,7 +165,7 @@ type MetricsReader struct {
 	failed    int
 }
 
-// Read returns the metrics of a post of a kind. The result is empty after an error that concerns only this post.
+// Read returns the metrics of a post. The result is empty after an error that concerns only this post.
 func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Metrics, error) {
 	names, known := m.supported[kind]
 	if !known {
@@ -247,8 +246,8 @@ func isMissingPermission(e *network.Error) bool {
 	return e.Class == network.AuthDead && e.Code != "" && !slices.Contains(tokenErrorCodes, code)
 }
 
-// DowngradeMissingPermission changes the class of a missing permission from AuthDead to Unapproved. Metrics that the
-// app may not read must not disconnect an account, because it can still publish.
+// DowngradeMissingPermission changes the class of a missing permission from AuthDead to Unapproved. An account whose
+// metrics the app may not read can still publish, so it must not be disconnected.
 func DowngradeMissingPermission(err error) error {
 	netErr, ok := errors.AsType[*network.Error](err)
 	if !ok || !isMissingPermission(netErr) {

@@ -32,7 +32,7 @@ func serve(t *testing.T, answer func(url.Values) (int, string)) (*graph.Client, 
 	return graph.New(network.App{Now: time.Now}), call
 }
 
-// Metrics are read in all formats of the networks; anything else is unknown.
+// Metrics are read in all formats of the networks. A metric in another format is unknown.
 func TestInsightForms(t *testing.T) {
 	t.Parallel()
 	client, call := serve(t, func(url.Values) (int, string) {
@@ -118,7 +118,7 @@ func rejection(class network.Class, code string) error {
 	return &network.Error{Class: class, Code: code, Status: 400, Err: errors.New("refused")}
 }
 
-// fetcher returns metrics of posts and records the requests.
+// fetcher returns posts' metrics and records the requests.
 type fetcher struct {
 	fetch    func(post string, metrics []string) (graph.Metrics, error)
 	requests []string
@@ -152,7 +152,7 @@ func TestRemovedMetric(t *testing.T) {
 	}
 }
 
-// Posts without access to metrics have none. After several such posts, metrics are not requested for further posts.
+// Posts whose metrics the network rejects have none. After several such posts, no more metrics are requested.
 func TestRejectedMetrics(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{rejection(network.Rejected, "100"), rejection(network.AuthDead, "10"), rejection(network.AuthDead, "200")} {
@@ -169,7 +169,7 @@ func TestRejectedMetrics(t *testing.T) {
 	}
 }
 
-// One post with too few viewers does not affect the others.
+// One post with too few viewers does not affect the other posts.
 func TestOnePostWithoutMetrics(t *testing.T) {
 	t.Parallel()
 	f := &fetcher{fetch: func(post string, _ []string) (graph.Metrics, error) {
@@ -207,7 +207,7 @@ func TestEndOfCollection(t *testing.T) {
 	}
 }
 
-// A missing permission does not disconnect an account. An invalid token does.
+// A missing permission does not disconnect an account. An invalid token disconnects it.
 func TestDowngradeMissingPermission(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]network.Class{

@@ -13,9 +13,9 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// Containers implements the publishing protocol that Threads and Instagram share. Prepare creates a container, for
-// which the network fetches and processes the media; nothing is visible yet. Commit publishes the container. A
-// container can be published only once and reports whether it was, so a lost response cannot lead to two posts.
+// Containers implements the publishing protocol that Threads and Instagram share. Prepare creates a container, which is
+// not visible, and the network fetches and processes its media. Commit publishes the container. A container can be
+// published only once and reports whether it was published, so a lost response cannot lead to two posts.
 //
 // Sources: https://developers.facebook.com/docs/threads/posts,
 // https://developers.facebook.com/docs/instagram-platform/content-publishing
@@ -25,15 +25,15 @@ type Containers struct {
 	Version string      // of the API
 	Names   Names
 
-	// Secret returns the app's secret if calls with the grant must prove it, else "". Secret may be nil.
+	// Secret returns the app's secret if calls with the grant need a proof of it, else "". Secret may be nil.
 	Secret func(network.Grant) string
 	// MediaParams returns a container's parameters for one image or video at a URL. Several means that the post has
 	// more than one.
 	MediaParams func(m network.Media, address string, several bool) url.Values
-	// FailureReason returns the error for the network's description of a failed container, and whether to retry with a
-	// new container.
+	// FailureReason returns the error for the network's description of a failed container. It reports whether a new
+	// container may succeed.
 	FailureReason func(description string) (reason *network.Error, again bool)
-	// Observe is called with the response to the container of a whole post. It may be nil.
+	// Observe is called with the text of a post and the error of creating its container. It may be nil.
 	Observe func(text string, err error)
 }
 
@@ -54,10 +54,10 @@ type draft struct {
 	Text      string          `json:"text"`
 	Media     []network.Media `json:"media,omitempty"`
 	Items     []string        `json:"items,omitempty"`     // containers of a carousel's media, in order
-	Container string          `json:"container,omitempty"` // to be published
+	Container string          `json:"container,omitempty"` // the container that Commit publishes
 	Made      time.Time       `json:"made,omitzero"`       // when the newest containers were created
 	Replaced  int             `json:"builds,omitempty"`    // number of times that containers were replaced
-	// number of commits for which the network did not find the container
+	// number of commits that failed because the network did not find the container
 	NotVisible int `json:"not_visible,omitempty"`
 }
 
@@ -77,7 +77,7 @@ func (c *Containers) Connect(context.Context, network.Credentials) (network.Gran
 	return network.Grant{}, network.PermanentError(fmt.Errorf("connect %s accounts in a browser", c.Names.Title))
 }
 
-// Plan fixes the text and the media. The container that Prepare creates makes repeated commits safe.
+// Plan fixes the text and the media. Repeated commits are safe once Prepare has created the container.
 func (c *Containers) Plan(i network.Intent) (network.Draft, error) {
 	return c.drafts().Plan(draft{
 		Network: c.Names.Platform, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
@@ -128,8 +128,8 @@ type container struct {
 	reason string // the network's description
 }
 
-// status reads a container's state. Instagram puts the state into status_code and a description into status; Threads
-// puts the state into status and the error into error_message.
+// status reads a container's state. Instagram returns the state in status_code and a description in status. Threads
+// returns the state in status and the error in error_message.
 func (c *Containers) status(ctx context.Context, g network.Grant, id string) (container, error) {
 	var response struct {
 		Code    string `json:"status_code"`

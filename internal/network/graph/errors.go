@@ -28,7 +28,7 @@ type apiError struct {
 	UserMessage string `json:"error_user_msg"`
 }
 
-// tokenError is an error of Instagram's token endpoint, which has another format than the Graph API's.
+// tokenError is an error of Instagram's token endpoint, which differs from the Graph API's errors.
 //
 // Source: observed in production; the documentation shows no error of this endpoint.
 type tokenError struct {
@@ -171,9 +171,9 @@ func (r apiError) class() network.Class {
 	return network.Rejected
 }
 
-// concernsApp reports whether only the operator can remove the cause: Meta blocked the app, has not approved it for this
-// request, or got the wrong secret. Meta returns the codes of accounts for these, so only the message tells them apart.
-// The messages are undocumented, but observed in production.
+// concernsApp reports whether only the operator can remove the cause. Meta blocked the app, has not approved it for
+// this request, or received a wrong secret. These errors share their codes with errors of accounts and differ only in
+// the message. The messages are undocumented, but observed in production.
 func (r apiError) concernsApp() bool {
 	message := strings.ToLower(r.Message)
 	switch r.Code {
@@ -216,8 +216,8 @@ func (r apiError) userText() string {
 // dayLong has the codes of blocks that last a day or more.
 var dayLong = []int{codePolicy, codeLimited}
 
-// retryTime returns the earliest time to retry. Quotas and policy blocks are assumed to last a day; the network does
-// not report it.
+// retryTime returns the earliest time to retry. Quotas and policy blocks are assumed to last a day, because the network
+// does not report how long they last.
 func (r apiError) retryTime(class network.Class, response network.Response, now time.Time) time.Time {
 	switch {
 	case class == network.Processing:
@@ -231,8 +231,8 @@ func (r apiError) retryTime(class network.Class, response network.Response, now 
 	return time.Time{}
 }
 
-// headerRetryTime returns the retry time in a response's headers, at most a day ahead: Retry-After, else the usage
-// header. It is zero if the response has neither.
+// headerRetryTime returns the retry time in a response's headers, at most a day ahead. It reads Retry-After, else the
+// usage header, and returns zero if the response has neither.
 func headerRetryTime(response network.Response, now time.Time) time.Time {
 	if at := response.RetryAfter(now); !at.IsZero() {
 		return at

@@ -33,10 +33,10 @@ type Call struct {
 	Server  string // base URL
 	Path    string // below the server, with the version if the call has one
 	Token   string // access_token, if any
-	Secret  string // the app's secret, for the proof that the app makes the call; empty for no proof
+	Secret  string // the app's secret, for the appsecret_proof parameter; empty for no proof
 	Params  url.Values
 	Body    *network.Body
-	Query   url.Values // beside a Body
+	Query   url.Values // used only with a Body
 	Header  http.Header
 	Secrets []string // removed from error messages
 	Out     any      // receives the response
@@ -70,12 +70,13 @@ func (c *Client) Do(ctx context.Context, call Call) error {
 	}, http.StatusOK)
 }
 
-// ProofParam is the parameter with a call's proof. Apps with the setting "Require App Secret" must send it, others may.
+// ProofParam is the parameter that proves which app makes a call. It is required for apps with the setting "Require App
+// Secret", and optional for other apps.
 //
 // Source: https://developers.facebook.com/docs/graph-api/guides/secure-requests
 const ProofParam = "appsecret_proof"
 
-// Proof returns the proof that a call is made by the app to which a token belongs.
+// Proof returns the value of ProofParam for a token and its app's secret.
 func Proof(token, secret string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	_, _ = mac.Write([]byte(token)) // never fails
@@ -98,11 +99,12 @@ type Created struct {
 	ID string `json:"id"`
 }
 
-// ParseTime parses a time in the API's format, which has a zone without a colon. It is zero for any other text.
+// ParseTime parses a time in the API's format, which has a zone without a colon, or in RFC 3339. It returns zero for
+// any other text.
 func ParseTime(text string) time.Time {
 	at, err := time.Parse("2006-01-02T15:04:05-0700", text)
 	if err != nil {
-		at, _ = time.Parse(time.RFC3339, text) // zero if it is neither
+		at, _ = time.Parse(time.RFC3339, text) // zero if the text has neither format
 	}
 	return at.UTC()
 }

@@ -21,7 +21,7 @@ type Login struct {
 	ClientID     string
 	ClientSecret string
 	Version      string // of the API
-	// time for the lists of all portfolios; portfolioTime if 0
+	// time limit for reading the lists of all portfolios; portfolioTime if 0
 	PortfolioTime time.Duration
 }
 
@@ -94,7 +94,7 @@ func (l Login) Holder(ctx context.Context, person network.Grant) (string, error)
 	return holderPrefix + me.ID, nil
 }
 
-// RevokePermissions revokes all permissions that a person granted to the app, for every Page and account.
+// RevokePermissions revokes all permissions that a person granted to the app, for all Pages and accounts.
 func (l Login) RevokePermissions(ctx context.Context, server, who, token string) error {
 	id, known := strings.CutPrefix(who, holderPrefix)
 	if !known || token == "" {

@@ -12,19 +12,19 @@ import (
 )
 
 // For some seconds after Threads has reported a container as finished, it may not find the container. Calls that
-// publish or read the container then fail with code 24, usually with subcode 4279009. That does not mean that Threads
-// rejected the post.
+// publish or read the container then fail with code 24, usually with subcode 4279009. Such an error does not mean that
+// Threads rejected the post.
 const (
 	codeNotFound      = 24
 	subcodeNotVisible = 4279009
 	notVisibleCode    = "24/4279009"
 
-	maxNotVisible  = 3                // commits without finding the container, after which it is replaced
-	notVisibleWait = 3 * time.Second  // multiplied by the number of such commits
+	maxNotVisible  = 3                // commits that do not find the container before it is replaced
+	notVisibleWait = 3 * time.Second  // multiplied by the number of commits that did not find the container
 	newContainer   = 20 * time.Second // time in which a new container may be unreadable
 )
 
-// isNotVisible reports whether the error is that of a container that the network may find some seconds later.
+// isNotVisible reports whether the network did not find the container, but may find it some seconds later.
 func isNotVisible(e *network.Error) bool {
 	code, subcode, _ := strings.Cut(e.Code, "/")
 	return e.Class == network.Processing &&
@@ -32,7 +32,7 @@ func isNotVisible(e *network.Error) bool {
 }
 
 // countNotVisible returns the error for a commit that failed because the network did not find the container. It
-// increments the draft's counter of such commits.
+// increments the draft's counter of these commits.
 func (c *Containers) countNotVisible(p draft, e *network.Error) error {
 	p.NotVisible++
 	counted, err := c.drafts().Encode(p)
@@ -46,8 +46,8 @@ func (c *Containers) countNotVisible(p draft, e *network.Error) error {
 }
 
 // resolveNotVisible returns the verdict for a container that the network does not find. The container is published
-// again, or replaced after maxNotVisible commits. It is replaced only if no earlier commit can still take effect and
-// the account does not list the post ListingDelay after the last attempt.
+// again, or replaced after maxNotVisible commits. A replacement requires that no earlier commit can still take effect
+// and that the post is not listed ListingDelay after the last attempt.
 func (c *Containers) resolveNotVisible(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {

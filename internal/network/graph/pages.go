@@ -16,7 +16,7 @@ const ScopeBusiness = "business_management"
 
 const (
 	pagesPerList     = "100"
-	maxPageLists     = 20 // lists of Pages to read
+	maxPageLists     = 20 // maximum pages of a list
 	maxBusinesses    = 200
 	portfolioReaders = 8                // concurrent requests
 	portfolioTime    = 30 * time.Second // for the lists of all portfolios
@@ -40,14 +40,14 @@ type InstagramAccount struct {
 	Name     string `json:"name"`
 }
 
-// Pages returns the Pages that a person selected, with the given fields, which must include the token. If the person
-// granted ScopeBusiness, the result includes the Pages of their business portfolios, which may be missing in the
-// person's own list. Pages without a token are omitted.
+// Pages returns the Pages that a person selected, with the given fields. The fields must include the token. If the
+// person granted ScopeBusiness, the result includes the Pages of their business portfolios, because the person's own
+// list may lack these Pages. Pages without a token are omitted.
 //
-// If there may be more Pages than it could read, Pages returns network.ErrMoreAccounts with those that it read. If a list
-// failed temporarily, it returns network.ErrUnreadAccounts with the Pages of the other lists.
+// If there may be more Pages than it could read, Pages returns network.ErrMoreAccounts with the Pages that it read. If
+// a list failed temporarily, it returns network.ErrUnreadAccounts with the Pages of the other lists.
 //
-// The edges of portfolios are not in Meta's API description. They are undocumented, but widely used.
+// The edges of portfolios are missing in Meta's API description. They are undocumented, but widely used.
 func (l Login) Pages(ctx context.Context, person network.Grant, fields string) ([]Page, error) {
 	own := pageList{}
 	own.pages, own.more, own.err = l.OwnPages(ctx, person, fields)
@@ -75,7 +75,8 @@ func (l Login) Pages(ctx context.Context, person network.Grant, fields string) (
 	return found, incomplete(failed != nil, more)
 }
 
-// incomplete returns the error for a list of Pages of which some were not read or that has more Pages, or nil.
+// incomplete returns the error for an incomplete list, or nil. The list is incomplete if some of its Pages were not
+// read or if it has more Pages.
 func incomplete(unread, more bool) error {
 	switch {
 	case unread:
@@ -86,8 +87,8 @@ func incomplete(unread, more bool) error {
 	return nil
 }
 
-// readPortfolios reads the lists of Pages of a person's business portfolios. Lists that the network rejects are empty. When
-// portfolioTime is over, the remaining lists may have more Pages.
+// readPortfolios reads the lists of Pages of a person's business portfolios. Lists that the network rejects are empty.
+// After the time limit, the remaining lists are marked as incomplete.
 func (l Login) readPortfolios(ctx context.Context, person network.Grant, fields string) []pageList {
 	timed, cancel := context.WithTimeout(ctx, l.portfolioTime())
 	defer cancel()
@@ -133,7 +134,7 @@ type pageList struct {
 	err   error
 }
 
-// readEdges reads several lists of Pages, portfolioReaders at a time. It returns them in the order of the edges.
+// readEdges reads several lists of Pages, portfolioReaders at a time. It returns the lists in the order of the edges.
 func (l Login) readEdges(ctx context.Context, person network.Grant, edges []string, fields string) []pageList {
 	lists, slots := make([]pageList, len(edges)), make(chan struct{}, portfolioReaders)
 	var group sync.WaitGroup
@@ -149,7 +150,7 @@ func (l Login) readEdges(ctx context.Context, person network.Grant, edges []stri
 }
 
 // OwnPages returns the Pages in the person's own list, with the given fields and the person's tasks. It reports whether
-// there may be more.
+// there may be more Pages.
 func (l Login) OwnPages(ctx context.Context, person network.Grant, fields string) ([]Page, bool, error) {
 	pages, more, err := readList[Page](ctx, l, person, "me/accounts", fields+",tasks")
 	return slices.DeleteFunc(pages, Page.isUnusable), more, err
@@ -167,7 +168,7 @@ func appendNew(found, pages []Page) []Page {
 	return found
 }
 
-// readList reads all pages of a list, at most maxPageLists. It reports whether there may be more.
+// readList reads all pages of a list, at most maxPageLists. It reports whether the list may have more items.
 func readList[T any](ctx context.Context, l Login, person network.Grant, path, fields string) ([]T, bool, error) {
 	params := url.Values{"fields": {fields}, "limit": {pagesPerList}}
 	var found []T

@@ -16,9 +16,9 @@ import (
 	"pressroom.example/pressroom/internal/network/graph"
 )
 
-// agency returns the login of a person with business portfolios that own one Page each. Own is the response with the
-// person's own Pages. Slow is the ID of a portfolio whose Pages are never returned. The first portfolio of many responds
-// when the second one was requested.
+// agency returns the login of a person with business portfolios that own one Page each. The parameter own is the
+// response with the person's own Pages. The parameter slow is the ID of a portfolio whose Pages are never returned. If
+// there are several portfolios, the first one responds only after the request for the second one.
 func agency(t *testing.T, portfolios int, own, slow string) (graph.Login, network.Grant, *atomic.Int32) {
 	t.Helper()
 	var concurrent, most atomic.Int32
@@ -62,8 +62,8 @@ const (
 	withoutNext = `{"data":[{"id":"41","access_token":"t"}],"paging":{"next":"https://graph.test/"}}`
 )
 
-// The Pages of all portfolios are read, several at a time, in the order of the portfolios. The result says if there may be
-// more.
+// The Pages of all portfolios are read, several at a time, in the order of the portfolios. The result reports whether
+// there may be more.
 func TestPagesOfManyPortfolios(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -92,7 +92,8 @@ func TestPagesOfManyPortfolios(t *testing.T) {
 	}
 }
 
-// If the lists of portfolios take too long, the Pages read so far are returned. If the sign-in is over, it fails.
+// If the lists of portfolios take too long, the Pages read so far are returned. If the context of the sign-in ends, the
+// sign-in fails.
 func TestSlowPortfolio(t *testing.T) {
 	t.Parallel()
 	login, person, _ := agency(t, 3, nothing, "1001")

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	mediaLinkLife   = time.Hour // time in which the network may fetch the media
+	mediaLinkLife   = time.Hour // time during which the network may fetch the media
 	minPollInterval = 2 * time.Second
 	maxPollInterval = time.Minute // polling interval that the networks recommend
 	maxReplacements = 3
 )
 
 // Prepare creates the containers and waits until the network has processed their media. Containers that expired or
-// failed are replaced a few times. For a Draft that is ready, it verifies that the container still is.
+// failed are replaced a few times. If the Draft is ready, Prepare verifies that the container is still ready.
 func (c *Containers) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
@@ -117,7 +117,7 @@ func (c *Containers) mediaParams(ctx context.Context, m network.Media, files net
 	return c.MediaParams(m, address, several), nil
 }
 
-// create returns the ID of a new container. If the response is lost, the unused container expires.
+// create returns the ID of a new container. If the response is lost, the container remains unused and expires.
 func (c *Containers) create(ctx context.Context, g network.Grant, params url.Values) (string, error) {
 	var response Created
 	call := c.NewCall(g, http.MethodPost, c.ownerPath(g, c.Names.Edge), params, &response)

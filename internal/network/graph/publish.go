@@ -20,8 +20,8 @@ const (
 	progressPollInterval = 5 * time.Second // between checks of a container in progress
 )
 
-// Commit publishes the container. A repeated call is rejected too, so a rejection only counts if the container is not
-// published.
+// Commit publishes the container. The network also rejects a repeated call, so a rejection counts only if the container
+// is not published.
 func (c *Containers) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
@@ -46,8 +46,8 @@ func (c *Containers) Commit(
 	return network.Receipt{ID: response.ID}, nil
 }
 
-// confirmRejection returns err. If err is a rejection or names a missing permission but the container may be published, its
-// class becomes Uncertain.
+// confirmRejection returns err. The class becomes Uncertain if err is a rejection or a missing permission but the
+// container may be published.
 func (c *Containers) confirmRejection(ctx context.Context, g network.Grant, p draft, err error) error {
 	responseError, ok := errors.AsType[*network.Error](err)
 	if !ok || responseError.Status == 0 || !isContradictable(responseError) {
@@ -62,8 +62,8 @@ func (c *Containers) confirmRejection(ctx context.Context, g network.Grant, p dr
 	return responseError
 }
 
-// isContradictable reports whether the state of a container can show that it is published despite an error. The network
-// returns such errors for containers that it published: rejections, and missing permissions (10 and 200 to 299).
+// isContradictable reports whether a container may be published despite an error. The network returns such errors for
+// published containers: rejections, and missing permissions (10 and 200 to 299).
 func isContradictable(e *network.Error) bool {
 	switch e.Class {
 	case network.Rejected, network.RejectedMedia:
@@ -76,10 +76,10 @@ func isContradictable(e *network.Error) bool {
 	}
 }
 
-// Resolve reads the container's state. If it is published, the verdict is Published; the post's ID comes from the
-// account's list, and is empty if several posts match. If it is ready, the verdict is Absent, and publishing it again
-// creates one post. If it expired, failed or remains missing, the verdict is Absent with the reason, and Prepare
-// creates a new one.
+// Resolve reads the container's state. If the container is published, the verdict is Published. The post's ID comes
+// from the account's list, and is empty if several posts match. If the container is ready, the verdict is Absent, and
+// publishing the container again creates one post. If the container expired, failed or remains missing, the verdict is
+// Absent with the reason, and Prepare creates a new one.
 func (c *Containers) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -104,7 +104,7 @@ func (c *Containers) Resolve(
 	return c.verdict(now)
 }
 
-// verdict returns what the state of an unpublished container means.
+// verdict returns the verdict for the state of an unpublished container.
 func (c *Containers) verdict(now container) (network.Verdict, network.Receipt, error) {
 	switch now.state {
 	case finished:
@@ -130,8 +130,7 @@ func lacksStatus(e *network.Error) bool {
 	return e.Code == "100" && strings.Contains(strings.ToLower(e.Message), "nonexisting field")
 }
 
-// resolvePublished finds the ID of a published post. It ignores errors from the list other than temporary errors and
-// rate limits.
+// resolvePublished finds the ID of a published post. It returns only temporary errors and rate limits of the list.
 func (c *Containers) resolvePublished(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -143,7 +142,8 @@ func (c *Containers) resolvePublished(
 	return network.Published, receipt, nil
 }
 
-// resolveMissing searches for the post of a container that no longer exists. If it is not found, the result is Unknown.
+// resolveMissing searches for the post of a container that no longer exists. If the post is not found, the result is
+// Unknown.
 func (c *Containers) resolveMissing(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory, cause error,
 ) (network.Verdict, network.Receipt, error) {
@@ -168,7 +168,7 @@ type listedPost struct {
 	Timestamp string `json:"timestamp"`
 }
 
-// findPost finds the post among those since its container was created. The Receipt is empty unless exactly one post
+// findPost searches the posts published since the container was created. The Receipt is empty unless exactly one post
 // matches.
 func (c *Containers) findPost(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
@@ -205,14 +205,13 @@ func (l listedPost) receipt() network.Receipt {
 	return network.Receipt{ID: l.ID, Permalink: network.WebURL(l.Permalink), At: ParseTime(l.Timestamp)}
 }
 
-// matches reports whether the post may be the draft's. It ignores differences in white space, because networks change
-// it.
+// matches reports whether the post may be the draft's. It ignores white space, because networks change it.
 func (l listedPost) matches(p draft) bool {
 	return network.SameWords(cmp.Or(l.Text, l.Caption), p.Text) &&
 		(l.Type == "" || l.Type == p.listedType())
 }
 
-// listedType returns the media type that the networks list for such a post.
+// listedType returns the media type of the post in the networks' lists.
 func (p draft) listedType() string {
 	switch {
 	case len(p.Media) > 1:

@@ -21,7 +21,7 @@ const minRenewalAge = 24 * time.Hour // minimum age of a token for renewal
 type Token struct {
 	network.Token
 
-	Permissions Permissions `json:"permissions"` // granted at the consent, if the response has them
+	Permissions Permissions `json:"permissions"` // permissions that the person granted, if the response has them
 }
 
 // Permissions is a list of permissions, encoded as an array or as a comma-separated string.

@@ -45,7 +45,7 @@ func checkCall(t *testing.T, r networktest.Request) {
 	}
 }
 
-// The test of checkCall covers each call.
+// The tests send calls of every described kind.
 func TestCallsDescribed(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -58,7 +58,8 @@ func TestCallsDescribed(t *testing.T) {
 	}
 }
 
-// Accounts and Pages have the fields that are read. The person's own account is described differently.
+// Meta's API description has the fields that are read of accounts and Pages. The person's own account is described
+// differently.
 func TestReadFieldsDescribed(t *testing.T) {
 	t.Parallel()
 	networktest.WantDescribed(t, "an account", networktest.MetaObject("IGUser").Names(), []string{"id", "username", "name"})

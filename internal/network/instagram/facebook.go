@@ -22,8 +22,8 @@ func (n *Network) login() graph.Login {
 	return graph.Login{Client: n.Client, ClientID: f.ClientID, ClientSecret: f.ClientSecret, Version: n.opts.Version}
 }
 
-// exchangeFacebook is Exchange with Facebook Login. It returns the account of each Page that the person selected, with
-// the token of that Page.
+// exchangeFacebook implements Exchange for Facebook Login. It returns the account of each Page that the person
+// selected, with the Page's token.
 func (n *Network) exchangeFacebook(
 	ctx context.Context, a network.Authorization, code string,
 ) ([]network.Candidate, error) {
@@ -73,8 +73,8 @@ func (n *Network) extendToken(ctx context.Context, person network.Grant, token s
 	return graph.ApplyToken(person, long.Token, n.opts.Now()), nil
 }
 
-// pageGrant returns the person's grant with the Page's token, which calls for the account use. It expires together with
-// the person's token, because a longer lifetime is unconfirmed.
+// pageGrant returns the person's grant with the Page's token, which is used in calls for the account. The grant expires
+// with the person's token, because a longer lifetime of the Page's token is unconfirmed.
 func pageGrant(person network.Grant, p graph.Page) network.Grant {
 	g := person
 	g.Access = p.Access
@@ -82,8 +82,8 @@ func pageGrant(person network.Grant, p graph.Page) network.Grant {
 	return g
 }
 
-// refreshFacebook exchanges the person's token for a new one and uses that to request the Page's token. The error is of
-// class AuthDead if the person has no access to the Page any more.
+// refreshFacebook exchanges the person's token for a new one and uses it to request the Page's token. The error is of
+// class AuthDead if the person no longer has access to the Page.
 func (n *Network) refreshFacebook(ctx context.Context, g network.Grant) (network.Grant, error) {
 	id := g.Extra[pageID]
 	if !graph.IsID(id) {

@@ -18,13 +18,13 @@ const subcodeText = "/2207010"
 
 var hashtagsPattern = regexp.MustCompile(`\b([0-9]{1,3}) hashtags`)
 
-// hashtagLimit is the number of hashtags that Instagram accepts, according to its responses since the start of the
-// process. Instagram documents 30, but reportedly accepts only 5 from some accounts. It is 0 while no response says less
-// than the rules.
+// hashtagLimit is the number of hashtags that Instagram accepts, learned from its responses since the process started.
+// Instagram documents 30, but reportedly accepts only 5 from some accounts. The value is 0 as long as no response has
+// shown a lower limit than the documented one.
 type hashtagLimit struct{ most atomic.Int64 }
 
-// observe learns from the response to a container with this text, which the rules allow. The rejection of a text with few
-// hashtags has another reason. If Instagram accepts a text with more hashtags than the limit, the limit is removed.
+// observe learns from Instagram's response to a container. The rules allow the text. If the text has few hashtags, the
+// rejection has another reason and is ignored. If Instagram accepts more hashtags than the limit, the limit is removed.
 func (l *hashtagLimit) observe(rules network.Rules, text string, err error) {
 	have := len(network.Hashtags(text))
 	failed, rejected := errors.AsType[*network.Error](err)
@@ -52,8 +52,8 @@ func (n *Network) Rules() network.Rules {
 	return rules
 }
 
-// Check returns what the network would reject. Too many hashtags for one account may be allowed for another one, so
-// that a limit which Instagram only named in a response is no reason to send nothing.
+// Check returns what the network would reject. The learned limit does not block a post, because Instagram may accept
+// more hashtags from another account.
 func (n *Network) Check(content network.Content) []network.Problem {
 	rules, most := n.Containers.Rules(), int(n.hashtags.most.Load())
 	if have := len(network.Hashtags(content.Text)); most > 0 && have > most && have <= rules.Hashtags.Most {

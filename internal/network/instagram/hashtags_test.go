@@ -22,7 +22,7 @@ func prepare(t *testing.T, n network.Network, g network.Grant, l *networktest.Li
 	return err
 }
 
-// warning returns the message of the only problem of a text, which does not block, or "".
+// warning returns the message of a text's only problem, which must not block, or "".
 func warning(t *testing.T, n network.Network, text string) string {
 	t.Helper()
 	picture := network.Media{Kind: network.Image, Type: "image/jpeg", Width: 40, Height: 40, Size: 1}
@@ -36,7 +36,8 @@ func warning(t *testing.T, n network.Network, text string) string {
 	return found[0].Message
 }
 
-// The warning of hashtags follows what the sandbox answers: a rejection sets the limit, and an accepted post removes it.
+// The warning about hashtags follows the sandbox's responses. A rejection sets the limit, and an accepted post removes
+// it.
 func TestHashtagLimitFollowsResponses(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -59,7 +60,8 @@ func TestHashtagLimitFollowsResponses(t *testing.T) {
 	}
 }
 
-// A rejection without a number means fewer hashtags than the text has. A text that is too long says nothing about hashtags.
+// A rejection without a number means that the limit is below the text's number of hashtags. The rejection of a text
+// that is too long does not set a limit.
 func TestHashtagLimitWithoutNumber(t *testing.T) {
 	t.Parallel()
 	s := networktest.NewStub(t, adapter, network.App{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -53,8 +53,8 @@ type Options struct {
 type Facebook struct {
 	ClientID     string   `json:"client_id"`
 	ClientSecret string   `json:"-"`
-	Scopes       []string `json:"scopes"`      // requested; those for publishing and analytics by default
-	ConfigID     string   `json:"config_id"`   // of Facebook Login for Business, which replaces the scopes
+	Scopes       []string `json:"scopes"`      // requested on the consent page; by default for publishing and analytics
+	ConfigID     string   `json:"config_id"`   // configuration of Facebook Login for Business; replaces the scopes
 	DialogHost   string   `json:"dialog_host"` // base URL of the consent page
 	GraphHost    string   `json:"graph_host"`  // base URL of the API for newly connected accounts
 }
@@ -102,7 +102,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// proofSecret returns the secret of the app of Facebook Login. Instagram Login has no proof of the secret.
+// proofSecret returns the secret of the Facebook Login app. It returns "" for Instagram Login, whose calls have no
+// proof.
 func (o Options) proofSecret(g network.Grant) string {
 	if g.Kind == kindFacebook {
 		return o.Facebook.ClientSecret
@@ -146,7 +147,7 @@ func containerError(status string) (*network.Error, bool) {
 	number, _ := strconv.Atoi(failed.Code)
 	class, known := graph.Subcode(number)
 	switch {
-	case slices.Contains(fetchSubcodes, number): // retried a few times, then the file counts as unusable
+	case slices.Contains(fetchSubcodes, number): // after a few retries, the file counts as unusable
 		failed.Class = network.RejectedMedia
 		return failed, true
 	case known:

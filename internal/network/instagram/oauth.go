@@ -52,10 +52,10 @@ func (n *Network) Authorize(a network.Authorization) string {
 }
 
 // Exchange exchanges the code for a token that lasts sixty days, and returns the accounts that the token gives access
-// to. With Instagram Login that is one account, with Facebook Login the account of each Page. The error is of class
+// to. Instagram Login returns one account, and Facebook Login returns the account of each Page. The error is of class
 // AuthDead if the code is rejected or the consent does not include publishing.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
-	code = strings.TrimSuffix(code, "#_") // the network appends it to redirect URIs
+	code = strings.TrimSuffix(code, "#_") // the network appends #_ to redirect URIs
 	if a.Kind == kindFacebook {
 		return n.exchangeFacebook(ctx, a, code)
 	}
@@ -91,7 +91,7 @@ func (n *Network) candidates(ctx context.Context, g network.Grant) ([]network.Ca
 	var me struct {
 		graph.InstagramAccount
 
-		// the ID that calls use; the field id is app-specific, which is unconfirmed
+		// the ID used in calls; the field id is app-specific (unconfirmed)
 		UserID string `json:"user_id"`
 	}
 	err := n.Client.Do(ctx, n.NewCall(g, http.MethodGet, "me", url.Values{"fields": {"id,user_id,username,name"}}, &me))
@@ -111,7 +111,7 @@ func (n *Network) candidates(ctx context.Context, g network.Grant) ([]network.Ca
 	return []network.Candidate{found}, nil
 }
 
-// candidate returns an account with its grant. It reports false if the ID or name is missing.
+// candidate returns an account with its grant. It returns false if the ID or name is missing.
 func candidate(g network.Grant, p graph.InstagramAccount) (network.Candidate, bool) {
 	g.Account, g.Username = p.ID, network.Clip(p.Username, maxName)
 	return network.Candidate{Grant: g, DisplayName: network.Clip(p.Name, maxName)}, graph.IsID(p.ID) && p.Username != ""
@@ -128,8 +128,8 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	return fresh, err
 }
 
-// holder returns the holder of a grant, or "" if the call fails. The renewal succeeds anyway, and the next renewal
-// tries again.
+// holder returns the holder of a grant, or "" if the call fails. The refresh still succeeds, and the next refresh
+// requests the holder again.
 func (n *Network) holder(ctx context.Context, g network.Grant) string {
 	if g.Kind == kindFacebook {
 		g.Access = g.Extra[userToken]

@@ -32,7 +32,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// The consent pages of the real network.
+// TestAuthorize checks the URLs of the real network's consent pages.
 func TestAuthorize(t *testing.T) {
 	t.Parallel()
 	n := instagram.New(instagram.Options{App: network.App{ClientID: "1"}, Facebook: instagram.Facebook{ClientID: "2"}})
@@ -92,7 +92,7 @@ func TestPublishingNotAllowed(t *testing.T) {
 	}
 }
 
-// wantMissing fails the test unless the error has the missing permission and the effect of its absence.
+// wantMissing fails the test unless the error has the missing permission and describes what does not work without it.
 func wantMissing(t *testing.T, err error, permission string) {
 	t.Helper()
 	networktest.WantClass(t, err, network.AuthDead, permission)
@@ -123,7 +123,7 @@ func TestRevokeByInstagram(t *testing.T) {
 	}
 }
 
-// answers returns options for a server that returns each path's responses in turn, and the last one repeatedly.
+// answers returns options for a server that returns each path's responses in order and repeats the last one.
 func answers(t *testing.T, byPath map[string][]string) instagram.Options {
 	t.Helper()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -260,7 +260,7 @@ func TestDeclinedPermission(t *testing.T) {
 	wantMissing(t, err, "instagram_content_publish")
 }
 
-// A person who has lost the role on a Page has to reconnect. A grant without a Page is invalid.
+// A person who no longer has a role on a Page has to reconnect. A grant without a Page is invalid.
 func TestRefreshWithoutPage(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]network.Class{

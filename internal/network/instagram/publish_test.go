@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// The parameters that each format of post sends.
+// TestParameters checks the parameters that are sent for each post format.
 func TestParameters(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)

@@ -12,7 +12,7 @@ import (
 var _ network.AppChecker = (*Network)(nil)
 
 // CheckApp reports whether the network accepts each app's ID and secret. LinkedIn returns the state of a token only to
-// its app. It reports unknown tokens as not active.
+// the token's app. It describes unknown tokens as not active.
 func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	var found []network.Finding
 	for _, kind := range n.Kinds() {
@@ -77,8 +77,8 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	return found
 }
 
-// checkVersion reports whether the version of the API is active, with a call that the granted scopes allow. LinkedIn has
-// no call that needs no scope. A request for an upload publishes nothing; no file follows it.
+// checkVersion reports whether the version of the API is active, with a call that the granted scopes allow. Every call
+// of LinkedIn's API needs a scope. The call requests an upload, but no file is uploaded or published.
 //
 // Sources: https://learn.microsoft.com/linkedin/marketing/versioning,
 // https://learn.microsoft.com/linkedin/marketing/community-management/shares/images-api

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/network/networktest"
 )
 
-// The app of each product has the scopes that its accounts need.
+// Each product's app has the scopes that its accounts need.
 func TestAppCheckOfProducts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]networktest.Case{"self-service": selfService, "Advertising API": adapter} {

@@ -15,14 +15,14 @@ import (
 const (
 	scopeMemberAnalytics = "r_member_postAnalytics" // scope for the metrics of a member's posts
 	statisticsBatch      = 50                       // posts per request for statistics, limited by the length of its URL
-	maxMemberPosts       = 20                       // maximum posts of a member for which metrics are read; each metric needs a call
+	maxMemberPosts       = 20                       // maximum posts of a member whose metrics are read, one call each
 	maxListPages         = 20
 )
 
 var _ network.Collector = (*Network)(nil)
 
-// Collect lists the posts of an organization with their statistics. Listing a member's posts needs a scope that hardly
-// any app has, and reading their metrics needs another scope. Without the scope for listing, Collect only reads the
+// Collect lists the posts of an organization with their statistics. Listing a member's posts needs a scope that few
+// apps have. Reading the posts' metrics needs another scope. Without the scope for listing, Collect only reads the
 // member's picture and returns an error of class Unapproved. LinkedIn does not return a link to an organization's
 // picture.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
@@ -52,8 +52,8 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	return collected, nil
 }
 
-// ownPosts returns the author's posts since a time, newest first. It returns true if posts may be missing, because
-// there are too many or some are not published yet.
+// ownPosts returns the author's posts since a time, newest first. It returns true if posts may be missing: there are
+// too many, or some are not published yet.
 func (n *Network) ownPosts(
 	ctx context.Context, g network.Grant, since time.Time, limit int,
 ) ([]network.CollectedPost, bool, error) {
@@ -108,8 +108,8 @@ func (l listedPost) format() string {
 	return network.FormatText
 }
 
-// picture returns the URL of a member's picture, and true if the member has no picture. Both are zero for companies,
-// and for failed calls, which must not end the collection.
+// picture returns the URL of a member's picture, and true if the member has no picture. The results are zero for
+// companies and for failed calls. A failed call must not end the collection.
 func (n *Network) picture(ctx context.Context, g network.Grant) (string, bool) {
 	if g.Kind == organization || !slices.Contains(g.Scopes, scopeOpenID) {
 		return "", false
@@ -189,8 +189,8 @@ func (n *Network) addStatisticsBatch(
 	return nil
 }
 
-// restList returns URNs as a list of the Rest.li protocol 2.0. Brackets and commas must not be escaped, so the list
-// cannot be a value of url.Values.
+// restList returns URNs as a list of the Rest.li protocol 2.0. The list cannot be a value of url.Values, because its
+// brackets and commas must not be escaped.
 func restList(urns []string) string {
 	escaped := make([]string, len(urns))
 	for i, urn := range urns {

@@ -27,7 +27,7 @@ func TestCollectWithoutStatistics(t *testing.T) {
 	}
 }
 
-// Whether members' posts and metrics are returned depends on the scopes.
+// The scopes determine whether members' posts and metrics are returned.
 func TestCollectMembers(t *testing.T) {
 	t.Parallel()
 	const none = "NONE"
@@ -79,7 +79,7 @@ func TestCollectMembers(t *testing.T) {
 	}
 }
 
-// transport is an http.RoundTripper.
+// transport is a function that implements http.RoundTripper.
 type transport func(*http.Request) (*http.Response, error)
 
 func (answer transport) RoundTrip(r *http.Request) (*http.Response, error) { return answer(r) }
@@ -110,7 +110,7 @@ func TestCollectFormats(t *testing.T) {
 	if !slices.Equal(want, formats) {
 		t.Errorf("formats %q", formats)
 	}
-	if !collected.Truncated { // by the draft
+	if !collected.Truncated { // because of the draft
 		t.Error("the list is not marked as truncated")
 	}
 	if last := collected.Posts[len(collected.Posts)-1]; last.Likes != nil || *last.Comments != 2 ||
@@ -119,7 +119,8 @@ func TestCollectFormats(t *testing.T) {
 	}
 }
 
-// Collect distinguishes a member without a picture from a picture that cannot be read and from a company.
+// Collect reports NoPicture only for a member without a picture, not for a picture that cannot be read or for a
+// company.
 func TestCollectWithoutPicture(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -134,7 +135,7 @@ func TestCollectWithoutPicture(t *testing.T) {
 	} {
 		s := networktest.NewStub(t, adapter, network.App{}, c.answer)
 		s.Grant.Kind, s.Grant.Scopes = c.kind, []string{"openid"}
-		got, _ := s.Network.(network.Collector).Collect(t.Context(), s.Grant, networktest.Start, 10) // lacks posts
+		got, _ := s.Network.(network.Collector).Collect(t.Context(), s.Grant, networktest.Start, 10) // the list is incomplete
 		if got.NoPicture != c.none {
 			t.Errorf("%s: %+v", name, got)
 		}

@@ -17,7 +17,7 @@ type draft struct {
 	Planned  time.Time       `json:"planned"`          // first submission; the post is not older
 	Assets   []string        `json:"assets,omitempty"` // URNs of the media, in order, once all are uploaded
 	Uploaded time.Time       `json:"arrived,omitzero"`
-	Waited   bool            `json:"rested,omitempty"` // waited once for media, because the app may not read their state
+	Waited   bool            `json:"rested,omitempty"` // waited once, because the app may not read the media's state
 	Ready    bool            `json:"ready,omitempty"`
 }
 

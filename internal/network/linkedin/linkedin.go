@@ -2,9 +2,9 @@
 // administer. Accounts are connected in a browser.
 //
 // Images and videos are uploaded first. A single call then creates the post. LinkedIn does not support client-chosen
-// keys. It rejects duplicate text, but the original may be a post that is not visible, so a rejection does not prove
-// that the post exists. If the response is lost, Resolve lists the organization's posts. Members' posts usually cannot
-// be listed, so a person has to check.
+// keys. LinkedIn rejects duplicate text. A rejection does not prove that the post exists, because the original may be a
+// post that is not visible. If the response is lost, Resolve lists the organization's posts. Members' posts usually
+// cannot be listed, so a person has to check.
 //
 // Source: https://learn.microsoft.com/linkedin/marketing/community-management/shares/posts-api
 package linkedin
@@ -31,8 +31,8 @@ const (
 )
 
 // The scopes of an app's products. LinkedIn rejects the whole consent if an app requests a scope outside of its
-// products. An app with the Community Management API cannot have other products. It therefore has no OpenID scopes, and
-// r_basicprofile identifies the member.
+// products. An app with the Community Management API cannot have other products. Such an app has no OpenID scopes and
+// uses r_basicprofile to identify the member.
 var (
 	// Share on LinkedIn, Sign In with OpenID.
 	memberScopes       = []string{scopeOpenID, "profile", "email", scopeWriteMember}
@@ -59,13 +59,13 @@ const (
 type Options struct {
 	network.App
 
-	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page and of the tokens
+	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page and the token endpoint
 	APIHost       string `json:"api_host"`       // base URL of the API for newly connected accounts
 	WebURL        string `json:"web_url"`        // base URL of posts
 	Version       string `json:"version"`        // of the API, as YYYYMM
 	// whether the app can also connect organizations, because it has the Advertising API
 	Organizations bool `json:"organizations"`
-	// the app with the Community Management API, for organizations and their members
+	// the app for organizations and their members, with the Community Management API
 	Company network.OAuthApp `json:"company"`
 }
 
@@ -118,7 +118,7 @@ func (n *Network) newCall(g network.Grant, method, path string) network.Call {
 	return network.Call{Name: name, Method: method, URL: g.Server + "/rest/" + path, Header: header, Bearer: g.Access}
 }
 
-// newFinder returns a call of a finder, the Rest.li method for searches.
+// newFinder returns a call to a finder (Rest.li's method for searches).
 func (n *Network) newFinder(g network.Grant, path string) network.Call {
 	call := n.newCall(g, http.MethodGet, path)
 	call.Header.Set("X-RestLi-Method", "FINDER")

@@ -6,12 +6,13 @@ import (
 	"unicode"
 )
 
-// reservedChars have a meaning in LinkedIn's "little text" format. An unescaped one silently truncates the post.
+// reservedChars have a meaning in LinkedIn's "little text" format. LinkedIn silently truncates a post at an unescaped
+// reserved character.
 //
 // Source: https://learn.microsoft.com/linkedin/marketing/community-management/shares/little-text-format
 const reservedChars = `\|{}@[]()<>#*_~`
 
-// tokenPattern matches hashtags. It also matches URLs and words that contain #, so that they are not taken for
+// tokenPattern matches hashtags. It also matches URLs and words that contain #, so that escape does not treat them as
 // hashtags.
 var tokenPattern = regexp.MustCompile(
 	`(?i:https?)://[^\s<>]+|[\p{L}\p{N}\p{M}_]+(?:#[\p{L}\p{N}\p{M}_]+)*|#[\p{L}\p{N}\p{M}_]+`)

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	maxName          = 200 // characters kept of a name
-	maxOrganizations = 50  // per person; each costs a call for its name
+	maxName          = 200 // characters of a name to keep
+	maxOrganizations = 50  // per person; the name of each needs a call
 )
 
 // The sign-in methods. Each needs a separate app.
@@ -61,7 +61,7 @@ func (n *Network) Authorize(a network.Authorization) string {
 }
 
 // Exchange exchanges the code for a token and returns the member, if the scopes allow publishing for the member,
-// followed by the organizations for which the member may publish. All accounts share the token. The error is of class
+// followed by the organizations for which the member may publish. The accounts share the token. The error is of class
 // AuthDead if the code is rejected.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	app := n.app(a.Kind)
@@ -94,12 +94,12 @@ func scopes(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// member returns the member who consented, or none if the member cannot publish or be identified.
+// member returns the member who consented, or no candidate if the member cannot publish or cannot be identified.
 func (n *Network) member(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var me struct {
-		Sub   string `json:"sub"` // set by userinfo, like Name
+		Sub   string `json:"sub"` // returned by userinfo, like Name
 		Name  string `json:"name"`
-		ID    string `json:"id"` // set by me, like First and Last
+		ID    string `json:"id"` // returned by me, like First and Last
 		First string `json:"localizedFirstName"`
 		Last  string `json:"localizedLastName"`
 	}
@@ -138,7 +138,7 @@ func (n *Network) organizations(ctx context.Context, g network.Grant) ([]network
 	var response struct {
 		Elements []struct {
 			Organization string `json:"organization"`
-			Target       string `json:"organizationTarget"` // its name in older versions
+			Target       string `json:"organizationTarget"` // its name in older API versions
 			Role         string `json:"role"`
 		} `json:"elements"`
 	}
@@ -166,7 +166,7 @@ func (n *Network) organizations(ctx context.Context, g network.Grant) ([]network
 	return found, nil
 }
 
-// organization returns the candidate for one organization, with its name, or its ID if the name cannot be read.
+// organization returns the candidate for one organization. If the name cannot be read, the ID is used as the name.
 func (n *Network) organization(ctx context.Context, g network.Grant, urn string) network.Candidate {
 	var about struct {
 		Name   string `json:"localizedName"`
@@ -230,7 +230,7 @@ func (n *Network) requestToken(ctx context.Context, app network.OAuthApp, form u
 }
 
 // tokenError returns the error of a rejected token request (RFC 6749, section 5.2). LinkedIn reports a wrong code as
-// invalid_request. When refreshing, only invalid_grant means that the consent has ended.
+// invalid_request. In a refresh, only invalid_grant means that the consent has ended.
 func (n *Network) tokenError(response network.Response, refreshing bool) *network.Error {
 	var body struct {
 		Error       string `json:"error"`

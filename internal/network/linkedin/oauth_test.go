@@ -103,7 +103,7 @@ func TestRefreshTokens(t *testing.T) {
 	}
 }
 
-// Both accounts of a consent can publish after each grant was renewed.
+// Both accounts of a consent can publish after each grant was refreshed.
 func TestAccountsShareConsent(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -114,7 +114,7 @@ func TestAccountsShareConsent(t *testing.T) {
 	f.WantPosts(2)
 }
 
-// Without a refresh token, a person has to replace an expired token.
+// Without a refresh token, a person has to reconnect the account when the token expires.
 func TestExpiredTokens(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)

@@ -14,7 +14,7 @@ import (
 const (
 	minPollInterval = 2 * time.Second
 	maxPollInterval = time.Minute
-	unverifiedWait  = 30 * time.Second // an estimate, used if the app is not permitted to read the state of media
+	unverifiedWait  = 30 * time.Second // an estimate, used if the app may not read the state of media
 	maxMessage      = 200              // characters kept of a failure reason
 )
 
@@ -116,8 +116,8 @@ func (n *Network) uploadImage(ctx context.Context, g network.Grant, file network
 	return ticket.Value.Image, err
 }
 
-// awaitMedia returns 0 if all media are ready, else the time until the next check. If the app is permitted to post but
-// not to read the state of media, awaitMedia returns unverifiedWait once.
+// awaitMedia returns 0 if all media are ready, else the time until the next check. If the app may not read the state of
+// media, awaitMedia returns unverifiedWait once.
 func (n *Network) awaitMedia(ctx context.Context, g network.Grant, p *draft) (time.Duration, error) {
 	for _, urn := range p.Assets {
 		if p.Waited {

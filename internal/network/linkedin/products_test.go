@@ -27,7 +27,7 @@ var selfService = withOptions(func(opts *linkedin.Options) {
 	opts.Organizations = false
 })
 
-// Authorize requests the scopes of each kind of app.
+// Authorize requests the scopes that each product allows.
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	const (

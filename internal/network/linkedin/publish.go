@@ -11,7 +11,7 @@ import (
 const maxAlt = 4086 // characters; unconfirmed, from third-party documentation
 
 // Commit creates the post. A Duplicate error does not prove that the post exists, because the original may be a post
-// that LinkedIn does not show.
+// that is not visible.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
@@ -36,7 +36,7 @@ func (n *Network) Commit(
 	return network.Receipt{ID: id, Permalink: n.permalink(id)}, nil
 }
 
-// isPostURN reports whether a URN is that of a post.
+// isPostURN reports whether a URN is a post's.
 func isPostURN(urn string) bool { return isURN(urn, "share", "ugcPost") }
 
 // request returns the body of the call that creates the post.

@@ -85,7 +85,6 @@ func TestResolveShortenedURL(t *testing.T) {
 	}
 }
 
-// Members can publish.
 func TestPublishAsMember(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, members, 10*time.Second)
@@ -116,7 +115,7 @@ func TestMediaOfMembers(t *testing.T) {
 	f.WantPosts(1)
 }
 
-// If a member's posts cannot be listed, a person decides. With the scope to list them, the post is found.
+// If a member's posts cannot be listed, a person decides. With the scope to list them, Resolve finds the post.
 func TestLostResponseOfMembers(t *testing.T) {
 	t.Parallel()
 	for _, readable := range []bool{false, true} {
@@ -149,7 +148,7 @@ func TestAnyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := "x" + rapid.OneOf(rapid.String(),
 			rapid.StringMatching(`([#\\|{}@\[\]()<>*_~ ax1é]|https://a/|hashtag){0,30}`)).Draw(t, "text")
-		f.Clock.Advance(25 * time.Hour) // the same text may be drawn again
+		f.Clock.Advance(25 * time.Hour) // LinkedIn accepts the same text again after a day
 		if f.Clock.Now().After(g.Expires.Add(-2 * day)) {
 			g = f.Grant()
 		}

@@ -19,12 +19,12 @@ const (
 	pollInterval   = 10 * time.Second
 	pageSize       = 50
 	maxSearchPages = 10                // pages of posts to search
-	scopeReadPosts = "r_member_social" // scope that hardly any app has
+	scopeReadPosts = "r_member_social" // scope that few apps have
 )
 
-// Resolve searches the author's recent posts. If the app is not permitted to list the posts of a member, or if no
-// single post can be identified, the error is of class Uncertain. A person has to check then, because repeating the
-// call could publish twice.
+// Resolve searches the author's recent posts. The error is of class Uncertain if the app may not list a member's posts,
+// or if no single post can be identified. A person then has to check, because another Commit could publish the post
+// twice.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -111,8 +111,8 @@ func withoutAddresses(text string) string {
 }
 
 // findPosts returns the posts that match the draft. It searches posts since the first commit or the planned time,
-// whichever is later. The second result reports whether there may be another match: a post on a page that was not read, or a
-// post in which LinkedIn shortened the URLs.
+// whichever is later. The second result reports whether there may be other matches: posts that were not read, or posts
+// in which LinkedIn shortened the URLs.
 func (n *Network) findPosts(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) ([]listedPost, bool, error) {

@@ -21,7 +21,7 @@ type Case struct {
 	App        network.App               // only ListingDelay; the suite sets the other fields
 	Wire       func(*testing.T, Request) // checks each request to the sandbox and its response; may be nil
 	Containers Containers                // the zero value if the network has none
-	Described  func(Request) bool        // reports whether Wire compares a request with the network's description; nil for none
+	Described  func(Request) bool        // reports whether Wire compares a request with the description; may be nil
 	Partial    bool                      // covers a part of the network; Verify needs a case that covers all
 	Genuine    map[string]bool           // capabilities that are also tested with a genuine server
 }
@@ -30,14 +30,14 @@ type Case struct {
 type Publishing struct {
 	Posts       []Content          // kinds of posts; the first is the usual one
 	CommitReads bool               // Commit opens or links the files
-	PendingIDs  bool               // a post has another ID until it is public, and its outcome may remain unknown
-	Publishes   func(Request) bool // reports whether a request makes a post visible; by default all but GET
-	// class of the second commit of a draft; "" if it returns the same receipt
+	PendingIDs  bool               // before publication, a post has another ID and its outcome may remain unknown
+	Publishes   func(Request) bool // reports whether a request makes a post visible; by default all except GET do
+	// class of the second commit of a draft; "" if the second commit returns the same receipt
 	SecondCommit   network.Class
 	Repeatable     []string             // names of Posts for which two commits create two posts; "" for all
 	Duplicates     bool                 // the network rejects a repeated text
-	DuplicateAfter time.Duration        // time after which it accepts the text again; 0 for never
-	Fits           []network.FileLimits // fits requested of the library, each once, in the order of Posts
+	DuplicateAfter time.Duration        // time after which the network accepts a repeated text; 0 for never
+	Fits           []network.FileLimits // limits with which the library is called, each once, in the order of Posts
 	Checks         map[string]Checked
 	Rejections     map[string]Rejection
 	Drafts         []string // additional drafts of other networks, or unprepared drafts
@@ -49,19 +49,19 @@ type Content struct {
 	Name   string
 	Text   string                         // by default fullText
 	Media  func(*Library) []network.Media // nil for none
-	Format string                         // in Metrics
+	Format string                         // expected CollectedPost.Format
 	// time after which a missing post counts as absent; 0 for immediately
 	Settled         time.Duration
-	UploadStart     string // part of the Line of the request that starts an upload
-	Uploads         int    // number of such requests for one draft; 1 by default
+	UploadStart     string // part of the Line of a request that starts an upload
+	Uploads         int    // number of uploads for one draft; 1 by default
 	LocalPrepare    bool   // Prepare sends no request
-	ListedElsewhere bool   // lists have another ID and URL than the receipt
+	ListedElsewhere bool   // lists show another ID and URL than the receipt
 	// Variant marks a post that differs from another only in content. The suite only checks that it is published.
 	Variant     bool
-	MarkedEarly bool // the sandbox's markers also act on Prepare
+	MarkedEarly bool // the sandbox's markers also affect Prepare
 }
 
-// Checked is a post and the codes of its problems, with a ! before those that block.
+// Checked is a post and the codes of its problems, with a ! before blocking ones.
 type Checked struct {
 	Text  string
 	Media []network.Media
@@ -80,7 +80,7 @@ type Rejection struct {
 // Marker is the effect of a marker in the text.
 type Marker struct {
 	Want  []network.Class // of consecutive commits
-	Posts int             // posts at the end
+	Posts int             // number of posts at the end
 }
 
 // Expiry describes a draft that is committed too late.
@@ -105,11 +105,11 @@ type Signing struct {
 
 	Life           time.Duration // of a refreshed access token; 0 if unknown
 	Renew          time.Duration // age at which the grant is refreshed
-	MinAge         time.Duration // age below which the network does not refresh it
-	Expired        Expected      // error for an expired access token; zero if it is refreshed before it expires
+	MinAge         time.Duration // age below which the network does not refresh the token
+	Expired        Expected      // error for an expired access token; zero if the token is always refreshed in time
 	Unknown        Expected      // error for an unknown access token
 	TokenLasts     bool          // access tokens do not expire
-	ResolveSigned  bool          // Resolve needs an access token
+	ResolveSigned  bool          // Resolve needs a valid access token
 	RefreshOnce    bool          // a refresh token can be used once
 	RotatesRefresh bool          // a refresh returns a new refresh token; the old one remains valid
 	GrantLife      time.Duration // time after which a refreshed grant expires; 0 for never
@@ -127,15 +127,15 @@ type Expected struct {
 
 // Failures are a network's errors and their consequences.
 type Failures struct {
-	Grant network.Grant // grant of a Stub, which adds the server and the tokens
-	// handles the requests that have to succeed, and reports whether it did
+	Grant network.Grant // grant of a Stub, without the server and the tokens
+	// handles the requests that have to succeed before the failure, and reports whether it handled r
 	Before     func(w http.ResponseWriter, r *http.Request) bool
-	Calls      []Call                      // calls that are tested with each failure
+	Calls      []Call                      // calls that are made with each failure
 	Quote      func(message string) Answer // returns an error with a message
 	Errors     map[string]Failure          // responses to all Calls
 	Repeats    map[string]Repeat           // errors with a retry time
 	Resolves   map[string]ResolveCase      // outcomes of Resolve
-	EmptyLists map[string]http.Handler     // responses without posts, by the draft to resolve
+	EmptyLists map[string]http.Handler     // responses without posts, by draft
 	GivesUp    map[string]GiveUp           // drafts that never become ready
 }
 
@@ -144,7 +144,7 @@ type Collecting struct {
 	Metrics         []string      // metrics that every post has
 	OptionalMetrics []string      // metrics that are reported only if above 0
 	NoFollowers     bool          // the network does not report followers
-	NoPicture       bool          // the network gives no link to the account's picture
+	NoPicture       bool          // the network returns no link to the account's picture
 	Page            int           // posts per page; 0 if pages are not tested
 	MetricsAfter    time.Duration // delay until a post has metrics
 	Fails           func(now time.Time) map[string]CollectFailure
@@ -192,8 +192,8 @@ func each[V any](t *testing.T, table map[string]V, test func(*testing.T, V)) {
 	}
 }
 
-// WithApp returns the case with a suffix added to the app's client ID. The sandbox restricts apps with some suffixes,
-// such as unaudited ones.
+// WithApp returns the case with a suffix added to the app's client ID. Some suffixes restrict the app in the sandbox,
+// such as the one for an unaudited app.
 func (c Case) WithApp(ending string) Case {
 	build := c.New
 	c.New = func(base string, app network.App) network.Network {

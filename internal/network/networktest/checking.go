@@ -116,7 +116,7 @@ func (f *Fixture) CheckedApp() []network.Finding {
 	return checker(f.t, f.Network()).CheckApp(f.t.Context())
 }
 
-// WantFinding checks that one of the findings with a result has the parts.
+// WantFinding checks that one of the findings with a result contains all parts.
 func WantFinding(t *testing.T, all []network.Finding, result network.Result, parts ...string) {
 	t.Helper()
 	for _, found := range Findings(all, result) {

@@ -10,7 +10,7 @@ import (
 )
 
 // checkMissingPermissions checks that the findings name each permission that was not granted. It connects an account
-// without one permission at a time. Without some permissions, no account can be connected.
+// without one permission at a time. If the account cannot be connected without a permission, that is correct too.
 func checkMissingPermissions(t *testing.T, c Case) {
 	if c.Passwords {
 		t.Skip("the network has no permissions")
@@ -51,7 +51,7 @@ func checkedWithout(t *testing.T, all []network.Finding, name, subject string) {
 	}
 }
 
-// checkTroubled checks that a network's own failures and rate limits are not reported as failures of the app.
+// checkTroubled checks that failures and rate limits of the network are not reported as failures of the app.
 func checkTroubled(t *testing.T, c Case) {
 	for _, answer := range []Answer{
 		{Status: http.StatusInternalServerError, Body: "<html>"}, {Status: http.StatusServiceUnavailable},

@@ -44,7 +44,7 @@ func (f *Fixture) Collect(g network.Grant, since time.Time, limit int) network.C
 	return collected
 }
 
-// CollectThrough is Collect with another HTTP transport.
+// CollectThrough does the same as Collect, with another HTTP transport.
 func (f *Fixture) CollectThrough(
 	transport http.RoundTripper, g network.Grant, since time.Time, limit int,
 ) (network.Collection, error) {
@@ -56,7 +56,7 @@ func (f *Fixture) CollectThrough(
 	return collector.Collect(f.t.Context(), g, since, limit)
 }
 
-// Metrics returns the figures of a post by name.
+// Metrics returns the metrics of a post by name.
 func Metrics(p network.CollectedPost) map[string]*int64 {
 	return map[string]*int64{
 		"reach": p.Reach, "views": p.Views, "likes": p.Likes, "comments": p.Comments, "shares": p.Shares,
@@ -64,7 +64,7 @@ func Metrics(p network.CollectedPost) map[string]*int64 {
 	}
 }
 
-// wantMetrics checks that a post has exactly the expected figures.
+// wantMetrics checks that a post has exactly the expected metrics.
 func wantMetrics(t *testing.T, c Case, p network.CollectedPost, lacks ...string) {
 	t.Helper()
 	for name, metric := range Metrics(p) {
@@ -115,7 +115,7 @@ func collectMetrics(t *testing.T, c Case) {
 	}
 }
 
-// publishCollected publishes a post and returns what Collect has to return for it, without metrics.
+// publishCollected publishes a post and returns the expected result of Collect, without metrics.
 func (f *Fixture) publishCollected(g network.Grant, p Content) network.CollectedPost {
 	f.t.Helper()
 	at := f.Clock.Now().Truncate(time.Minute)
@@ -226,7 +226,7 @@ func collectFails(t *testing.T, c Case) {
 	})
 }
 
-// withheld collects posts while the network withholds some metrics, and checks the others.
+// withheld collects posts while the network withholds some metrics, and checks the other metrics.
 func withheld(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
@@ -256,7 +256,7 @@ func StopsWith(answer Interceptor, class network.Class, after time.Time, posts i
 	return CollectFailure{Answer: answer, Class: class, After: after, Posts: posts}
 }
 
-// Without returns a Withheld; lacks are names of metrics, separated by spaces.
+// Without returns a Withheld. The parameter lacks has names of metrics, separated by spaces.
 func Without(lacks string, answers ...Interceptor) Withheld {
 	return Withheld{Answers: answers, Lacks: strings.Fields(lacks)}
 }

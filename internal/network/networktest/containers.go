@@ -62,8 +62,8 @@ func failedDownload(t *testing.T, c Case) {
 	f.WantShown("", []network.Media{film})
 }
 
-// publishTwins publishes a text twice. Two posts from the same time cannot be told apart. An older post is not confused
-// with a newer one.
+// publishTwins publishes a text twice. Resolve cannot distinguish two posts from the same time. An older post is not
+// confused with a newer one.
 func publishTwins(t *testing.T, c Case) {
 	for apart, found := range map[time.Duration]bool{0: false, time.Hour: true} {
 		f := New(t, c, 0)
@@ -81,8 +81,8 @@ func publishTwins(t *testing.T, c Case) {
 	}
 }
 
-// Listing returns a handler that responds to paths with the suffix end with posts, and to all others with other. Errors
-// of Meta have status 400.
+// Listing returns a handler that responds with posts to paths with the suffix end, and with other to all other paths.
+// Errors of Meta have status 400.
 func Listing(end, posts, other string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := Answer{Body: other}

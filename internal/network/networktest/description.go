@@ -32,7 +32,7 @@ func describe(name string, into any) {
 		err = json.Unmarshal(content, into)
 	}
 	if err != nil {
-		panic(err) // the files are embedded in the program
+		panic(err) // the embedded files are valid
 	}
 }
 
@@ -48,7 +48,7 @@ func LoadOpenAPI(name, host, base string, changes ...func(*openapi3.T)) OpenAPI 
 	load := sync.OnceValue(func() *openapi3.T {
 		content, err := descriptions.ReadFile("descriptions/" + name)
 		if err != nil {
-			panic(err) // the files are embedded in the program
+			panic(err) // the embedded files are valid
 		}
 		doc, err := openapi3.NewLoader().LoadFromData(content)
 		if err != nil {
@@ -94,8 +94,8 @@ func match(template, path string) (map[string]string, bool) {
 	return params, true
 }
 
-// Check checks a request and its response, and returns the template of its path. Error responses without a specific
-// type are not checked.
+// Check checks a request and its response, and returns the template of its path. Error responses are checked only if
+// the description has a type for their status.
 func (o OpenAPI) Check(tb testing.TB, r Request) string {
 	tb.Helper()
 	path := strings.TrimPrefix(r.URL.Path, o.base)

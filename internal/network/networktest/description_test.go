@@ -51,7 +51,7 @@ func pinOn(board string) string {
 	return `{"board_id":"` + board + `","media_source":{"source_type":"image_url","url":"https://a.test/"}}`
 }
 
-// Checks report requests that differ from the network's description, and no others.
+// Checks report only the requests that differ from the network's description.
 func TestDescriptions(t *testing.T) {
 	t.Parallel()
 	x, pinterest := LoadOpenAPI("x.json", "api.x.com", "/x"), LoadOpenAPI("pinterest.json", "", "/pinterest/v5")

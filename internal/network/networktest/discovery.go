@@ -47,7 +47,7 @@ type discoverySchema struct {
 	Items      *discoverySchema            `json:"items"`
 }
 
-// LoadDiscovery returns a discovery document when it is called.
+// LoadDiscovery returns a function that loads a discovery document once.
 func LoadDiscovery(name string) func() Discovery {
 	return sync.OnceValue(func() Discovery {
 		var d Discovery
@@ -59,8 +59,8 @@ func LoadDiscovery(name string) func() Discovery {
 // uploadParameters are the parameters of Google's resumable upload protocol.
 var uploadParameters = []string{"uploadType", "upload_id"}
 
-// Check checks a request for a path, and its response if that is a success. It returns false if the document has no
-// such method.
+// Check checks a request for a path, and its response if it is successful. It returns false if the document has no such
+// method.
 func (d Discovery) Check(tb testing.TB, r Request, path string) bool {
 	tb.Helper()
 	for id, m := range d.Methods {

@@ -151,7 +151,7 @@ func ExchangeCall(kind string) Call {
 	}}
 }
 
-// failureClass returns the class of a call without a readable response.
+// failureClass returns the class of the error for a call without a readable response.
 func (c Call) failureClass() network.Class {
 	if c.Purpose == network.Committing {
 		return network.Uncertain
@@ -159,7 +159,7 @@ func (c Call) failureClass() network.Class {
 	return network.Transient
 }
 
-// Failure is a response with the class of the error that each of Calls returns for it, or "" for no error.
+// Failure is a response and the class of the error that each of Calls returns, or "" for no error.
 type Failure struct {
 	Status int
 	Body   string
@@ -182,11 +182,11 @@ type Repeat struct {
 type ResolveCase struct {
 	Draft   string
 	Answer  http.Handler
-	Later   time.Duration // time since the commit at Start
+	Later   time.Duration // time since the commit, which is at Start
 	Verdict network.Verdict
 	Class   network.Class
 	Receipt network.Receipt // an empty permalink is not compared
-	Message string          // of the error; an empty one is not compared
+	Message string          // of the error; not compared if empty
 }
 
 // GiveUp is a server at which a draft never becomes ready.
@@ -195,7 +195,7 @@ type GiveUp struct {
 	Answer http.Handler
 	Class  network.Class
 	Code   string
-	Calls  int // of Prepare
+	Calls  int // expected number of calls of Prepare
 }
 
 func testFailures(t *testing.T, c Case) {
@@ -241,7 +241,7 @@ var unreadable = map[string]Answer{
 	"without an end": {Body: `{"id":"` + strings.Repeat("1", 1<<20) + `"}`},
 }
 
-// redirects checks that redirects are not followed, because that would send the token to another server.
+// redirects checks that redirects are not followed, because a redirect would send the token to another server.
 func redirects(t *testing.T, c Case, call Call) {
 	elsewhere := Serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the redirect was followed")
@@ -356,7 +356,7 @@ func (p clockTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err //nolint:wrapcheck // returned unchanged
 }
 
-// resolveSlowly resolves a draft soon after its commit. The response arrives so late that a missing post would count as
+// resolveSlowly resolves a draft soon after its commit. By the time of the response, a missing post would count as
 // absent. The verdict is still Unknown, because the request was sent too early.
 func resolveSlowly(t *testing.T, c Case, draft string, nothing http.Handler) {
 	t.Helper()

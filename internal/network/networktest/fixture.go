@@ -23,7 +23,7 @@ const (
 	verifier = "a-verifier-of-PKCE-that-is-long-enough-for-its-standard"
 )
 
-// Fixture is a sandbox with its own clock and an adapter connected to it.
+// Fixture is a sandbox with a clock, and an adapter connected to the sandbox.
 type Fixture struct {
 	Clock   *testkit.Clock
 	URL     string // base URL of the network in the sandbox
@@ -36,7 +36,7 @@ type Fixture struct {
 	app     network.App
 }
 
-// New starts a sandbox that needs the duration ready to process media.
+// New starts a sandbox that processes media for the duration ready.
 func New(t *testing.T, c Case, ready time.Duration) *Fixture {
 	t.Helper()
 	f := &Fixture{t: t, c: c, Clock: testkit.NewClock(Start), Wire: &Wire{}, Library: NewLibrary(t), app: c.App}
@@ -167,7 +167,7 @@ func (f *Fixture) Plan(text string, media ...network.Media) network.Draft {
 	return d
 }
 
-// Drafts prepares a draft, advancing the clock. It returns all intermediate drafts, including d.
+// Drafts prepares a draft and advances the clock while Prepare waits. It returns all drafts, including d.
 func (f *Fixture) Drafts(g network.Grant, d network.Draft) ([]network.Draft, error) {
 	f.t.Helper()
 	drafts := []network.Draft{d}
@@ -186,7 +186,7 @@ func (f *Fixture) Drafts(g network.Grant, d network.Draft) ([]network.Draft, err
 	return nil, nil
 }
 
-// Prepare prepares a draft, advancing the clock.
+// Prepare prepares a draft and advances the clock while Prepare waits.
 func (f *Fixture) Prepare(g network.Grant, d network.Draft) (network.Draft, error) {
 	f.t.Helper()
 	drafts, err := f.Drafts(g, d)
@@ -247,12 +247,12 @@ func (f *Fixture) Attempt() network.CommitHistory {
 	return network.CommitHistory{First: f.Clock.Now(), Last: f.Clock.Now()}
 }
 
-// Resolve resolves a draft that was committed just now, once.
+// Resolve makes one call to resolve a draft that was committed just now.
 func (f *Fixture) Resolve(g network.Grant, d network.Draft) (network.Verdict, network.Receipt, error) {
 	return f.Network().Resolve(f.t.Context(), g, d, f.Attempt())
 }
 
-// Decide resolves a draft that was committed just now, until the network has decided.
+// Decide resolves a draft that was committed just now, and repeats the call until the network has decided.
 func (f *Fixture) Decide(g network.Grant, d network.Draft) (network.Verdict, network.Receipt, error) {
 	f.t.Helper()
 	return f.decide(g, d, f.Attempt())
@@ -313,7 +313,7 @@ func (f *Fixture) WantPermalink(g network.Grant, r network.Receipt) string {
 	}
 	permalink, err := f.Network().Permalink(f.t.Context(), g, requested)
 	if permalink == "" {
-		permalink = r.Permalink // the network has no call for it
+		permalink = r.Permalink // the network has no call for the permalink
 	}
 	if err != nil || !strings.HasPrefix(permalink, f.URL) || r.Permalink != "" && permalink != r.Permalink {
 		f.t.Fatalf("permalink %q, receipt %+v, %v", permalink, r, err)

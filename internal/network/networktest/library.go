@@ -175,7 +175,8 @@ func (l *Library) Fake(kind, mime, content string) network.Media {
 	return l.Add(network.Media{Kind: kind, Type: mime}, []byte(content))
 }
 
-// Video adds a video of a size in bytes. It has only the header that the sandbox checks, and all parts of it differ.
+// Video adds a video of a size in bytes. The video has only the header that the sandbox checks. No two parts of the
+// video are equal.
 func (l *Library) Video(size int) network.Media {
 	return l.Add(network.Media{Name: "film.mp4", Kind: network.Video, Type: "video/mp4", Duration: time.Minute},
 		videoBytes(size))

@@ -47,8 +47,8 @@ func PrepareFromEachDraft(t *testing.T, c Case, p Content) {
 	f.WantPosts(1)
 }
 
-// LoseEachRequest drops each request of a publication in turn, or its response, and checks that the post is published
-// once.
+// LoseEachRequest publishes a post repeatedly and drops another request, or its response, each time. It checks that
+// each post is published once.
 func LoseEachRequest(t *testing.T, c Case, p Content) {
 	t.Helper()
 	f := New(t, c, 0)
@@ -175,7 +175,7 @@ func loseCommitRequest(t *testing.T, c Case, p Content) {
 	f.WantPosts(1)
 }
 
-// cancelCalls makes calls with a cancelled context. No request is sent.
+// cancelCalls makes calls with a canceled context and checks that no request is sent.
 func cancelCalls(t *testing.T, c Case, p Content) {
 	f := New(t, c, 0)
 	g := f.Grant()
@@ -202,7 +202,7 @@ func cancelCalls(t *testing.T, c Case, p Content) {
 	}
 }
 
-// commitTwice commits a draft twice. There is one post.
+// commitTwice commits a draft twice. The result is one post.
 func commitTwice(t *testing.T, c Case, p Content) {
 	if c.repeatable(p) {
 		return
@@ -228,7 +228,7 @@ func (c Case) repeatable(p Content) bool {
 	return false
 }
 
-// commitConcurrently commits a draft concurrently. There is one post.
+// commitConcurrently commits a draft concurrently. The result is one post.
 func commitConcurrently(t *testing.T, c Case, p Content) {
 	if c.repeatable(p) {
 		return

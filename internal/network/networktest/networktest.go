@@ -30,7 +30,7 @@ const Password = "app-pass-word"
 var Start = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
 // Sandbox opens a sandbox and returns its address. The sandbox takes processingTime to process uploaded media. The
-// accounts are created on the sandbox's Bluesky server, with Password.
+// accounts are created on the sandbox's Bluesky server with the password Password.
 func Sandbox(t *testing.T, clock *testkit.Clock, processingTime time.Duration, accounts ...string) string {
 	t.Helper()
 	files, err := newSandbox()
@@ -60,7 +60,7 @@ func Sandbox(t *testing.T, clock *testkit.Clock, processingTime time.Duration, a
 	return front.URL
 }
 
-// newSandbox returns the files of a new sandbox. Copying them costs much less processor time than creating them.
+// newSandbox returns the files of a new sandbox. Copying the files takes less CPU time than creating them.
 var newSandbox = sync.OnceValues(func() (fs.FS, error) {
 	dir, err := os.MkdirTemp("", "sandbox")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// fullText has characters that are often encoded wrongly.
+// fullText has characters that are often encoded incorrectly.
 const fullText = "Grüße 👋 & more\n\nhttps://example.org/?a=b #tag"
 
 func (p Content) text() string {
@@ -279,7 +279,7 @@ func expiry(t *testing.T, c Case) {
 	f.WantPosts(1)
 }
 
-// duplicate publishes a text twice. The second post is rejected, and Resolve does not confuse it with the first.
+// duplicate publishes a text twice. The second post is rejected, and Resolve does not mistake the first for the second.
 func duplicate(t *testing.T, c Case) {
 	if !c.Duplicates {
 		return

@@ -107,7 +107,7 @@ func noPasswords(t *testing.T, c Case) {
 	_ = WantClass(t, err, network.Rejected, "")
 }
 
-// refresh refreshes a grant, publishes with the new grant, and checks both after they have expired.
+// refresh refreshes a grant, publishes with the new grant, and checks both grants after they have expired.
 func refresh(t *testing.T, c Case, kind string) {
 	f := New(t, c, 0)
 	g := f.Connect(kind, Account)
@@ -186,7 +186,7 @@ func unknownToken(t *testing.T, c Case) {
 	}
 }
 
-// reconnect makes the sandbox revoke a grant. Connecting the account again restores access, a refresh does not.
+// reconnect makes the sandbox revoke a grant. Reconnecting the account restores access, but a refresh does not.
 func reconnect(t *testing.T, c Case) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 0)

@@ -9,12 +9,12 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// How a capability is verified. The table in docs/networks.md has a row with these words for each network.
+// How a capability is verified. The table in docs/networks.md uses these words.
 const (
-	byServer        = "server"        // tested with a genuine server
+	byServer        = "server"        // tested with the network's real server
 	byDescription   = "description"   // all requests and the sandbox's responses match the network's official description
-	byPart          = "partly"        // the description has only some of the calls
-	byDocumentation = "documentation" // no call is in a description
+	byPart          = "partly"        // the description covers only some of the calls
+	byDocumentation = "documentation" // the description covers none of the calls
 	unsupported     = "–"
 )
 
@@ -42,8 +42,8 @@ func testVerification(t *testing.T, c Case) {
 	Verify(t, c)
 }
 
-// Verify checks the network's row in the table of docs/networks.md. It makes the calls of each capability, and
-// looks up which of them the network's description has.
+// Verify checks the network's row in the table of docs/networks.md. It makes the calls of each capability, and checks
+// which calls the network's description covers.
 func Verify(t *testing.T, c Case) {
 	t.Helper()
 	content, err := os.ReadFile(guide)
@@ -105,7 +105,7 @@ func (c Case) hasCapability(capability string) bool {
 	}[capability]
 }
 
-// requestsOf makes the calls of a capability, and reports whether the network has it.
+// requestsOf makes the calls of a capability, and reports whether the network has the capability.
 func (c Case) requestsOf(t *testing.T, capability string) ([]Request, bool) {
 	t.Helper()
 	f := New(t, c, 0)
@@ -144,7 +144,8 @@ func (c Case) requestsOf(t *testing.T, capability string) ([]Request, bool) {
 	return f.Wire.Requests("")[from:], supported
 }
 
-// revokeAll revokes a grant of each kind and returns the requests. It reports whether the network has a call for it.
+// revokeAll revokes a grant of each kind and returns the requests. It returns false if the network has no call to
+// revoke a grant.
 func (f *Fixture) revokeAll() ([]Request, bool) {
 	f.t.Helper()
 	revoker, ok := f.Network().(network.Revoker)
@@ -163,7 +164,7 @@ func (f *Fixture) revokeAll() ([]Request, bool) {
 	return requests, true
 }
 
-// publishAll publishes each post of the Case that has the capability, and reports whether there is one.
+// publishAll publishes each post of the Case that has the capability, and reports whether there is such a post.
 func (f *Fixture) publishAll(g network.Grant, capability string) bool {
 	f.t.Helper()
 	found := false

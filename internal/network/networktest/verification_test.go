@@ -13,8 +13,8 @@ import (
 
 var version = regexp.MustCompile(`\b(\d{4}-\d\d-\d\d|\d{8}|\d+\.\d+(\.\d+)?)\b`)
 
-// The guide to the networks names the versions of the descriptions and of the genuine server. Each file has a row in the
-// list of descriptions, and states the version that it has itself.
+// The guide to the networks names the versions of the descriptions and of the real server. Each file has a row in the
+// list of descriptions, with the version that the file states.
 func TestVersionsInGuide(t *testing.T) {
 	t.Parallel()
 	guide := string(must.Get(os.ReadFile("../../../docs/networks.md"))(t))

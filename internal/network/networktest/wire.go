@@ -60,8 +60,8 @@ func (r Request) Params() url.Values {
 	return r.URL.Query()
 }
 
-// Transport is the HTTP transport of the tests. It is not http.DefaultTransport, because each closing
-// httptest.Server closes the idle connections of that one, and thereby breaks requests of parallel tests.
+// Transport is the HTTP transport of the tests. It is not http.DefaultTransport, because a closing httptest.Server
+// closes the idle connections of http.DefaultTransport and breaks requests of parallel tests.
 var Transport http.RoundTripper = &http.Transport{}
 
 // Wire is an HTTP transport that records requests and drops those that a test selects.
@@ -76,7 +76,7 @@ type Wire struct {
 
 var errLost = errors.New("the connection was lost")
 
-// LoseResponse drops the responses to the requests for which lost is true; nil drops none.
+// LoseResponse drops the responses to the requests for which lost returns true. If lost is nil, no response is dropped.
 func (w *Wire) LoseResponse(lost func(Request) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,7 +88,7 @@ func (w *Wire) LoseResponseTo(part string) {
 	w.LoseResponse(func(r Request) bool { return strings.Contains(r.Line(), part) })
 }
 
-// loseNth drops the nth request from now, or only its response.
+// loseNth drops the nth of the following requests, or only its response.
 func (w *Wire) loseNth(n int, request bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,11 +101,11 @@ func (w *Wire) loseNth(n int, request bool) {
 	}
 }
 
-// RoundTrip sends a request unless it has to be dropped.
+// RoundTrip sends a request unless the test drops it.
 func (w *Wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent := Request{Method: r.Method, URL: r.URL, Header: r.Header}
 	if r.Body != nil && r.ContentLength <= maxBody {
-		sent.Body, _ = io.ReadAll(r.Body) // it is in memory
+		sent.Body, _ = io.ReadAll(r.Body) // the body is in memory
 		r.Body = io.NopCloser(bytes.NewReader(sent.Body))
 	}
 	at, lose, drop := w.record(sent)

@@ -41,8 +41,7 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	return found
 }
 
-// CheckAccount reports what the app may do for an account. Whether the app has only Trial access is not known until it
-// creates a Pin.
+// CheckAccount reports what the app may do for an account. Trial access is only detected when the app creates a Pin.
 func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
 	var me struct {
 		ID string `json:"id"`

@@ -29,7 +29,7 @@ func TestAppCheckOfPinterestSandbox(t *testing.T) {
 	networktest.WantFinding(t, n.CheckApp(t.Context()), network.Unclear, "api_host", "nobody else can see Pins")
 }
 
-// Pinterest may reject the check's invalid token with the status of a wrong secret. Then the check has no result.
+// Pinterest may reject the check's invalid token with the status of a wrong secret. The check is then Unclear.
 func TestAppCheckOfUnclearRejection(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]network.Result{

@@ -36,9 +36,9 @@ var reportMetrics = []string{
 
 var _ network.Collector = (*Network)(nil)
 
-// Collect returns the board's pins with their lifetime metrics. Metrics that are missing in the list are read from
-// reports, which cover 90 days, so for older pins they are unknown. Followers are the account's. Source:
-// https://developers.pinterest.com/docs/api/v5/boards-list_pins.
+// Collect returns the board's pins with their lifetime metrics. Metrics that the list lacks are read from reports.
+// Reports cover 90 days, so these metrics are unknown for older pins. The followers are the followers of the account,
+// not of the board. Source: https://developers.pinterest.com/docs/api/v5/boards-list_pins.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	on, err := boardID(g)
 	if err != nil {
@@ -84,7 +84,7 @@ type countedPin struct {
 		Lifetime struct {
 			Impressions *int64 `json:"impression"`
 			PinClicks   *int64 `json:"pin_click"`
-			Outbound    *int64 `json:"outbound_click"` // this and save are not documented
+			Outbound    *int64 `json:"outbound_click"` // outbound_click and save are not documented
 			LinkClicks  *int64 `json:"clickthrough"`
 			Saves       *int64 `json:"save"`
 			Likes       *int64 `json:"reaction"`
@@ -93,8 +93,8 @@ type countedPin struct {
 	} `json:"pin_metrics"`
 }
 
-// listPosts returns the account's pins on the board since a time. The order of pins is not documented, so it stops at
-// an older pin only if the page is sorted newest first. It returns true if there are more pins than it has read.
+// listPosts returns the account's pins on the board since a time. The order of pins is not documented, so listPosts
+// stops at an older pin only if the page is sorted newest first. It returns true if it did not read all pins.
 func (n *Network) listPosts(
 	ctx context.Context, g network.Grant, on string, since time.Time, metrics bool,
 ) ([]network.CollectedPost, bool, error) {
@@ -147,8 +147,8 @@ func (p pin) format() string {
 	}[p.Media.Type]
 }
 
-// addReports sets missing metrics of pins that are not too old for a report. If the app has no access to reports on
-// several pins, addReports reads separate reports on the newest pins.
+// addReports sets missing metrics of pins that are not too old for a report. If the app may not request reports on
+// several pins, addReports requests separate reports on the newest pins.
 func (n *Network) addReports(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
 	var incomplete []*network.CollectedPost
 	for i := range posts {

@@ -62,8 +62,8 @@ var api = networktest.LoadOpenAPI("pinterest.json", "", "/pinterest/v5", func(do
 	}
 })
 
-// checkCall checks that a request and the sandbox's response match the network's description, which lacks the storage
-// for videos and the parameters of the token endpoint.
+// checkCall checks that a request and the sandbox's response match the network's description. The description lacks the
+// storage for videos and the parameters of the token endpoint.
 func checkCall(t *testing.T, r networktest.Request) {
 	if isDescribed(r) {
 		api.Check(t, r)
@@ -74,7 +74,7 @@ func isDescribed(r networktest.Request) bool {
 	return !strings.HasPrefix(r.URL.Path, "/pinterest/upload/")
 }
 
-// The test of checkCall covers each call.
+// The tests send calls of every described kind.
 func TestCallsDescribed(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 10*time.Second)

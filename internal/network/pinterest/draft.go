@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxTitle = 100  // characters; the limits are those of pins-create
+	maxTitle = 100  // characters; the limits are from the reference of pins-create
 	maxAlt   = 500  // characters
 	maxLink  = 2048 // characters
 )

@@ -45,8 +45,8 @@ func (s apiError) contains(words string) bool {
 
 // class returns the class of a failed call's error.
 func (s apiError) class(status int) network.Class {
-	// Code 29 also means that a resource belongs to another account, so the message is compared too. The status is not
-	// documented.
+	// Code 29 also means that a resource belongs to another account, so the message is compared too. The status is
+	// undocumented.
 	if s.contains("trial access") && status >= 400 && status < 500 {
 		return network.Unapproved
 	}
@@ -54,7 +54,7 @@ func (s apiError) class(status int) network.Class {
 	case http.StatusUnauthorized:
 		return network.AuthRefresh
 	case http.StatusForbidden:
-		return network.AuthDead // the board is no longer the account's, or a scope is missing
+		return network.AuthDead // the board no longer belongs to the account, or a scope is missing
 	case http.StatusTooManyRequests:
 		return network.Rate
 	case http.StatusRequestTimeout, http.StatusConflict:
@@ -67,7 +67,7 @@ func (s apiError) class(status int) network.Class {
 }
 
 // tokenClass returns the class of a token endpoint's error. Errors for wrong app credentials and for an expired token
-// differ only in the message, which is not confirmed.
+// differ only in the message. The messages are unconfirmed.
 func (s apiError) tokenClass(status int) network.Class {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden:
@@ -81,7 +81,7 @@ func (s apiError) tokenClass(status int) network.Class {
 	return network.Transient
 }
 
-// retryTime returns when to retry, or zero if unknown. It is not confirmed whether Pinterest's header has seconds or a
+// retryTime returns when to retry, or zero if unknown. It is unconfirmed whether Pinterest's header has seconds or a
 // Unix time.
 func retryTime(answer network.Response, now time.Time) time.Time {
 	const header = "x-ratelimit-reset"

@@ -1,8 +1,8 @@
 // Package pinterest publishes to Pinterest through its API, version 5, for accounts connected in a browser.
 //
 // Each board is connected as a separate account, because every pin belongs to a board. Pinterest fetches images from
-// URLs; a video is uploaded first. A single call then creates the pin. That call has no idempotency key. If its
-// response is lost, Resolve searches the board's pins.
+// URLs. A video is uploaded first. A single call without an idempotency key then creates the pin. If the response is
+// lost, Resolve searches the board's pins.
 //
 // Source: https://developers.pinterest.com/docs/api/v5/pins-create.
 package pinterest
@@ -39,7 +39,7 @@ type Options struct {
 	network.App
 
 	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page
-	APIHost       string `json:"api_host"`       // base URL of the API; an account keeps the URL with which it was connected
+	APIHost       string `json:"api_host"`       // base URL of the API for newly connected accounts
 	Version       string `json:"version"`        // of the API
 	WebURL        string `json:"web_url"`        // base URL of permalinks
 }
@@ -58,8 +58,8 @@ func New(opts Options) *Network {
 	return &Network{network.NewClient(opts.HTTP), opts}
 }
 
-// defaultListingDelay is the default of ListingDelay. Pinterest may fetch images for half of it, which must be longer
-// than the timeout of the call.
+// defaultListingDelay is the default of ListingDelay. Pinterest may fetch images during half of this time. That half
+// must be longer than the timeout of the call.
 const defaultListingDelay = network.Span(2 * time.Minute)
 
 func (o Options) withDefaults() Options {

@@ -80,7 +80,7 @@ func TestImageLinksExpire(t *testing.T) {
 	}
 }
 
-// Two publications may have the same content. Resolve does not return an older pin, or one of two matching pins.
+// Two publications may have the same content. Resolve returns neither an older pin nor one of two matching pins.
 func TestDuplicatePins(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)

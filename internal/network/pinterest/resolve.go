@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	clockSkew    = time.Minute     // maximum delay of the network's clock
+	clockSkew    = time.Minute     // how far the network's clock may be behind
 	pollInterval = 5 * time.Second // between two searches
 	pinPage      = "100"           // pins per page, for a small response; the limit is 250
 	maxPages     = 10
 )
 
-// Resolve searches the board for the pin, among those created since the Draft was prepared. A missing pin counts as
-// absent only when ListingDelay has passed since the last attempt. Two matching pins leave the verdict Unknown.
+// Resolve searches the board for a pin created since the Draft was prepared. A missing pin counts as absent once
+// ListingDelay has passed since the last attempt. If two pins match, the verdict is Unknown.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -73,13 +73,14 @@ type pin struct {
 func (p pin) createdAt() time.Time {
 	at, err := time.Parse(time.RFC3339, p.Created)
 	if err != nil {
-		at, _ = time.Parse("2006-01-02T15:04:05", p.Created) // zero if it is neither
+		at, _ = time.Parse("2006-01-02T15:04:05", p.Created) // zero if the text has neither format
 	}
 	return at.UTC()
 }
 
-// findPins returns the pins that match the draft. The second result reports whether it has read all pins created since
-// then. It stops at an older pin only on a page sorted newest first, as the order is not documented.
+// findPins returns the pins that match the draft. The second result reports whether findPins has read all pins created
+// since the draft was prepared. The order of pins is not documented, so findPins stops at an older pin only on a page
+// sorted newest first.
 func (n *Network) findPins(ctx context.Context, g network.Grant, p draft) ([]pin, bool, error) {
 	on, err := boardID(g)
 	if err != nil {
@@ -111,7 +112,7 @@ func (n *Network) findPins(ctx context.Context, g network.Grant, p draft) ([]pin
 	return found, false, nil
 }
 
-// newestFirst reports whether pins, at least two, are sorted newest first.
+// newestFirst reports whether there are at least two pins and they are sorted newest first.
 func newestFirst(pins []pin) bool {
 	return len(pins) > 1 && slices.IsSortedFunc(pins, func(a, b pin) int { return b.createdAt().Compare(a.createdAt()) })
 }

@@ -20,7 +20,7 @@ type uploadTarget struct {
 	Fields map[string]string `json:"upload_parameters"`
 }
 
-// upload sends a video and returns its ID. The token is not sent to the form's server, which is a file store.
+// upload sends a video and returns its ID. The form's server is a file store and does not receive the token.
 func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, files network.Files) (string, error) {
 	file, err := files.Open(ctx, m.ID, n.opts.Rules.FileLimits(m.Kind))
 	if err != nil {
@@ -56,7 +56,7 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 	return target.ID, nil
 }
 
-// form returns the request body: the fields, then the file, which is read while sending.
+// form returns the request body: the fields, then the file, which is read while it is sent.
 func (p uploadTarget) form(file network.File) (*network.Body, error) {
 	var frame bytes.Buffer
 	form := multipart.NewWriter(&frame)

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// CheckAccount reports the permissions that the person granted, not those that the app requests now.
+// CheckAccount reports the permissions that the person granted, not the permissions that the app requests now.
 func TestAppCheckReportsGrantedPermissions(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -24,7 +24,7 @@ func TestAppCheckReportsGrantedPermissions(t *testing.T) {
 	networktest.WantFinding(t, found, network.Fails, "permission threads_manage_insights", "metrics are missing")
 }
 
-// Threads reports permissions only to testers of the app. Others connect too, and their permissions are unclear.
+// Threads reports permissions only to testers of the app. The permissions of other people are unclear.
 func TestAppCheckWithoutTester(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)

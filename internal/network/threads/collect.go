@@ -14,7 +14,7 @@ var _ network.Collector = (*Network)(nil)
 
 var insightMetrics = []string{"views", "likes", "replies", "reposts", "quotes", "shares"}
 
-// repost is the type of another account's post that this account shares. It is skipped.
+// repost is the type of another account's post that this account shares. Collect skips such posts.
 const repost = "REPOST_FACADE"
 
 // thread is a post in the account's list.
@@ -77,8 +77,8 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	return out, nil
 }
 
-// picture returns the URL of the account's picture, and true if the response has no picture. Both are zero for a failed
-// call, which must not end the collection.
+// picture returns the URL of the account's picture, and true if the response has no picture. The results are zero for a
+// failed call. A failed call must not end the collection.
 func (n *Network) picture(ctx context.Context, g network.Grant) (string, bool) {
 	var me struct {
 		Picture string `json:"threads_profile_picture_url"`

@@ -28,7 +28,7 @@ func checkCall(t *testing.T, r networktest.Request) {
 	}
 }
 
-// isDescribed reports that all requests are described, because checkCall rejects others.
+// isDescribed reports that all requests are described, because checkCall rejects other requests.
 func isDescribed(networktest.Request) bool { return true }
 
 // The requested metrics and fields occur in Meta's samples.
@@ -58,7 +58,7 @@ func TestCollectDescribed(t *testing.T) {
 	}
 }
 
-// The test of checkCall covers each call.
+// The tests send calls of every described kind.
 func TestCallsDescribed(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)

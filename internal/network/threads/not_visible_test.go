@@ -124,7 +124,7 @@ func TestContainerNotVisibleButListed(t *testing.T) {
 	wantVerdict(t, s, d, network.CommitHistory{}, network.Unknown, network.Rate)
 }
 
-// If several posts match, one of them may be that of the container.
+// If several posts match, one of them may belong to the container.
 func TestContainerNotVisibleAndSeveralListed(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(networktest.Start)

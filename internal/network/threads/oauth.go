@@ -27,11 +27,10 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// Exchange exchanges the code for a token that lasts an hour and that token for one that lasts sixty days. It returns
-// the token's account. The error is of class AuthDead if the code is rejected, or if Threads reports that the person did
-// not allow posts.
+// Exchange exchanges the code for a token that lasts sixty days, and returns the token's account. The error is of class
+// AuthDead if the code is rejected, or if Threads reports that the person did not allow posts.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
-	code = strings.TrimSuffix(code, "#_") // the network appends it to redirect URIs
+	code = strings.TrimSuffix(code, "#_") // the network appends #_ to redirect URIs
 	short, err := n.Client.RequestToken(ctx, http.MethodPost, n.opts.GraphHost, "oauth/access_token", url.Values{
 		"client_id": {n.opts.ClientID}, "client_secret": {n.opts.ClientSecret},
 		"code": {code}, "grant_type": {"authorization_code"}, "redirect_uri": {a.Redirect},
@@ -46,7 +45,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 		return nil, err
 	}
 	g := graph.ApplyToken(network.Grant{Server: n.opts.GraphHost}, long.Token, n.opts.Now())
-	if g.Scopes, err = n.grantedScopes(ctx, g); err == nil { // else they stay unknown
+	if g.Scopes, err = n.grantedScopes(ctx, g); err == nil { // on an error, the scopes remain unknown
 		if err := network.RequireScopes(g.Scopes, scopePublish); err != nil {
 			return nil, err
 		}
@@ -95,11 +94,11 @@ func (n *Network) candidates(ctx context.Context, g network.Grant) ([]network.Ca
 	return []network.Candidate{{Grant: g, DisplayName: network.Clip(me.Name, maxName)}}, nil
 }
 
-// Refresh exchanges the access token for a new one that lasts sixty days; there is no refresh token. A token less than
+// Refresh exchanges the access token for a new one that lasts sixty days. There is no refresh token. A token less than
 // a day old is returned unchanged, because Threads does not renew it. The error is of class AuthDead if the token has
 // expired.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
-	g.Holder = holderPrefix + g.Account // older grants have none
+	g.Holder = holderPrefix + g.Account // older grants have no holder
 	if graph.IsTooRecent(g, n.opts.Now()) {
 		return g, nil
 	}

@@ -82,7 +82,7 @@ func mediaParams(m network.Media, address string, _ bool) url.Values {
 	return params
 }
 
-// unknownFailure is Threads' code for unknown failures. It is also used for unknown descriptions.
+// unknownFailure is Threads' code for unknown failures. This package also uses it for unknown descriptions.
 const unknownFailure = "UNKNOWN"
 
 var fileFailures = []string{"FAILED_DOWNLOADING_VIDEO", "FAILED_PROCESSING_AUDIO", "FAILED_PROCESSING_VIDEO"}

@@ -203,7 +203,7 @@ func rateLimited(code string, header http.Header, after time.Duration) networkte
 	return r
 }
 
-// creating returns a case in which all containers have the same state.
+// creating returns a case in which all containers have the given state.
 func creating(state string, class network.Class, calls int) networktest.GiveUp {
 	return networktest.GiveUp{Draft: planned, Answer: networktest.Listing("/threads", `{"id":"181"}`, state), Class: class, Calls: calls}
 }

@@ -20,7 +20,8 @@ var needs = []network.RequiredScope{
 	{Scope: scopeVideoList, Effect: network.MetricsMissing},
 }
 
-// CheckApp reports whether the network accepts each app's key and secret. It says nothing about the audit.
+// CheckApp reports whether the network accepts each app's key and secret. It does not report whether TikTok has audited
+// the app.
 //
 // Source: https://developers.tiktok.com/doc/client-access-token-management
 func (n *Network) CheckApp(ctx context.Context) []network.Finding {
@@ -56,8 +57,8 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	return append([]network.Finding{found}, network.CheckScopes(g.Scopes, n.requiredScopes(g)...)...)
 }
 
-// requiredScopes returns the scopes that an account needs. Inbox mode needs its scope only if the operator uses it, and
-// an app for the inbox alone needs no scope to publish.
+// requiredScopes returns the scopes that an account needs. The scope of inbox mode is required only if the operator
+// uses inbox mode. An app that is used only for the inbox needs no scope to publish.
 func (n *Network) requiredScopes(g network.Grant) []network.RequiredScope {
 	required, scopes := slices.Clone(needs), n.app(g.Kind).Scopes
 	upload := slices.Contains(scopes, scopeVideoUpload)

@@ -24,8 +24,8 @@ const (
 	codeInteractionOff    = "interaction_disabled"
 )
 
-// choices returns a post's choices, or the operator's defaults if the post has none. Without both, a post goes to the
-// inbox if that is all that the operator's apps may do.
+// choices returns a post's choices, or the operator's defaults if the post has none. Without either, the post goes to
+// the inbox if the operator's apps may not publish directly.
 func (n *Network) choices(o network.Options) network.TikTokOptions {
 	switch {
 	case o.TikTok != nil:
@@ -36,8 +36,8 @@ func (n *Network) choices(o network.Options) network.TikTokOptions {
 	return n.opts.Defaults
 }
 
-// isInboxOnly reports whether the operator's apps request permission for the inbox and none to publish. The scopes of the
-// first app do not count if there is only one for business accounts.
+// isInboxOnly reports whether the operator's apps request permission for the inbox and none to publish. If only the app
+// for business accounts is configured, the scopes of the main app do not count.
 func (o Options) isInboxOnly() bool {
 	scopes := o.Business.Scopes
 	if o.ClientID != "" || o.Business.ClientID == "" {
@@ -46,8 +46,8 @@ func (o Options) isInboxOnly() bool {
 	return slices.Contains(scopes, scopeVideoUpload) && !slices.Contains(scopes, scopeVideoPublish)
 }
 
-// checkChoices returns problems with choices that are missing, contradictory or without effect. TikTok requires that a
-// person chooses the audience of each direct post and agrees to the use of music. Source:
+// checkChoices returns problems with missing, contradictory or ineffective choices. TikTok requires that a person
+// chooses the audience of each direct post and agrees to the use of music. Source:
 // https://developers.tiktok.com/doc/content-sharing-guidelines.
 func checkChoices(o network.TikTokOptions, text string, media []network.Media) []network.Problem {
 	if o.Mode == network.TikTokInbox {
@@ -80,8 +80,9 @@ func checkChoices(o network.TikTokOptions, text string, media []network.Media) [
 	return found
 }
 
-// checkInbox returns what of a post does not reach the account's inbox. TikTok accepts a text only with photos there.
-// Source: https://developers.tiktok.com/doc/content-posting-api-reference-upload-video.
+// checkInbox returns warnings about the parts of a post that do not reach the account's inbox. In the inbox, TikTok
+// accepts a text only with photos. Source:
+// https://developers.tiktok.com/doc/content-posting-api-reference-upload-video.
 func checkInbox(o network.TikTokOptions, text string, media []network.Media) []network.Problem {
 	var found []network.Problem
 	add := func(code, message string) { found = append(found, network.Problem{Code: code, Message: message}) }
@@ -105,8 +106,8 @@ func checkInbox(o network.TikTokOptions, text string, media []network.Media) []n
 // toInbox reports whether the media go to the account's inbox, where a person completes the post.
 func (d draft) toInbox() bool { return d.Choices.Mode == network.TikTokInbox }
 
-// applyChoices checks that the account allows the choices, and stores the privacy level in the draft. A post for the
-// inbox only needs the scope.
+// applyChoices checks that the account allows the choices, and stores the privacy level in the draft. For a post in
+// inbox mode, it checks only the scope.
 func (n *Network) applyChoices(ctx context.Context, g network.Grant, p *draft) error {
 	canUpload := slices.Contains(g.Scopes, scopeVideoUpload)
 	switch {

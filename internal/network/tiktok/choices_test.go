@@ -94,7 +94,7 @@ func TestInboxOnlyApps(t *testing.T) {
 	t.Parallel()
 	publishing, inbox := network.OAuthApp{ClientID: "publishing"}, network.OAuthApp{ClientID: "inbox", Scopes: inboxScopes}
 	for name, c := range map[string]struct {
-		id       string // of the first app, which may publish
+		id       string // client ID of the main app, which may publish
 		business network.OAuthApp
 		problems int
 	}{
@@ -109,7 +109,7 @@ func TestInboxOnlyApps(t *testing.T) {
 	}
 }
 
-// A choice that the account's settings do not allow is rejected, and no choice is changed.
+// A choice that the account's settings do not allow is rejected, not changed.
 func TestCreator(t *testing.T) {
 	t.Parallel()
 	const levels = `"privacy_level_options":["SELF_ONLY","FOLLOWER_OF_CREATOR"]`
@@ -252,7 +252,8 @@ var (
 	inboxScopes = slices.DeleteFunc(slices.Clone(bothScopes), func(scope string) bool { return scope == "video.publish" })
 )
 
-// An app that may only upload to the inbox connects accounts, sends posts there and says how to post directly.
+// An app that may only upload to the inbox connects accounts, sends posts to the inbox, and explains how to post
+// directly.
 func TestInboxOnlyApp(t *testing.T) {
 	t.Parallel()
 	for name, media := range map[string]func(*networktest.Library) []network.Media{"a video": smallFilm, "photos": images} {

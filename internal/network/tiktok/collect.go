@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	scopeUserBasic            = "user.info.basic" // scope for the picture
-	scopeUserStats            = "user.info.stats" // scope for the follower count
+	scopeUserBasic            = "user.info.basic" // scope for reading the picture
+	scopeUserStats            = "user.info.stats" // scope for reading the follower count
 	maxPages                  = 100               // maximum pages read from a list; a page may have few posts
 	codeScopeNotAuthorized    = "scope_not_authorized"
 	codeScopePermissionMissed = "scope_permission_missed"
@@ -43,7 +43,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	supported, err := network.SupportedMetrics(countFields, func(counts []string) error {
 		wanted := limit
 		if len(counts) < len(countFields) {
-			wanted = 1 // only to find out whether the network supports the field
+			wanted = 1 // only to find out whether the network supports the metric
 		}
 		var err error
 		posts, err = n.listPosts(ctx, g, since, wanted, counts)
@@ -132,8 +132,8 @@ func (n *Network) listPosts(
 	return posts, nil
 }
 
-// collectedPost returns the post's metrics. A post without a duration is assumed to be photos, which is not confirmed.
-// TikTok does not report the number of photos.
+// collectedPost returns the post's metrics. A post without a duration is assumed to consist of photos. This assumption
+// is unconfirmed. TikTok does not report the number of photos.
 func (v countedPost) collectedPost(n *Network, g network.Grant) network.CollectedPost {
 	r := v.receipt(n, g)
 	format := network.FormatVideo

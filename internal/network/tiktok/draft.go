@@ -36,7 +36,7 @@ type upload struct {
 	Parts int64  `json:"parts"`
 }
 
-// newUpload divides a file into equal parts. The last part includes the remainder, as the network requires. Source:
+// newUpload divides a file into equal parts. As the network requires, the last part includes the remainder. Source:
 // https://developers.tiktok.com/doc/content-posting-api-media-transfer-guide.
 func newUpload(file network.File, chunk int64) upload {
 	u := upload{Type: file.Type, Size: file.Size, Chunk: chunk, Parts: file.Size / chunk}

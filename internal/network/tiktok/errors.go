@@ -32,7 +32,7 @@ var classByCode = map[string]network.Class{
 	"unaudited_client_can_only_post_to_private_accounts": network.Unapproved,
 }
 
-// classByReason maps the reasons for which TikTok rejects a post after accepting its upload. Source:
+// classByReason maps the reasons why TikTok rejects a post after its upload to classes. Source:
 // https://developers.tiktok.com/doc/content-posting-api-reference-get-video-status.
 var classByReason = map[string]network.Class{
 	"file_format_check_failed":  network.RejectedMedia,
@@ -50,7 +50,8 @@ var classByReason = map[string]network.Class{
 
 const codeDurationCheckFailed = "duration_check_failed"
 
-// classByOAuthError maps the errors of the token endpoint (RFC 6749, section 5.2). Others are Transient.
+// classByOAuthError maps the errors of the token endpoint (RFC 6749, section 5.2) to classes. Other errors are
+// Transient.
 var classByOAuthError = map[string]network.Class{
 	"invalid_grant":          network.AuthDead,
 	"access_denied":          network.AuthDead,
@@ -103,7 +104,7 @@ func classByStatus(status int, code string) network.Class {
 	return network.Transient
 }
 
-// withRetryTime sets the time of the next attempt. It is not confirmed that TikTok sends Retry-After.
+// withRetryTime sets the time of the next attempt. It is unconfirmed whether TikTok sends Retry-After.
 func (n *Network) withRetryTime(answer network.Response, failed *network.Error) *network.Error {
 	now := n.opts.Now()
 	switch failed.Class { //nolint:exhaustive // no other class has a time

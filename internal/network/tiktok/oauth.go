@@ -49,10 +49,9 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// Exchange exchanges the code for tokens and returns the account that they belong to. A rejected code is AuthDead, and
-// so is a consent with neither video.publish nor video.upload, because people can deselect scopes on the consent page.
-// Source:
-// https://developers.tiktok.com/doc/oauth-user-access-token-management.
+// Exchange exchanges the code for tokens and returns the account that they belong to. The error is of class AuthDead if
+// the code is rejected or the consent has neither video.publish nor video.upload. People can deselect scopes on the
+// consent page. Source: https://developers.tiktok.com/doc/oauth-user-access-token-management.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	app := n.app(a.Kind)
 	t, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
@@ -94,7 +93,8 @@ func (n *Network) identify(ctx context.Context, g network.Grant) ([]network.Cand
 	return []network.Candidate{{Grant: g, DisplayName: network.Clip(found.User.Name, maxName)}}, nil
 }
 
-// Refresh exchanges the refresh token for new tokens of both kinds; the old refresh token becomes invalid.
+// Refresh exchanges the refresh token for a new access token and a new refresh token. The old refresh token becomes
+// invalid.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	app := n.app(g.Kind)
 	t, err := n.requestToken(ctx, g.Server, url.Values{
@@ -124,7 +124,7 @@ func (n *Network) requestToken(ctx context.Context, server string, form url.Valu
 	return t, nil
 }
 
-// callOAuth calls a token endpoint. Its error responses have a different format from the API's, and may have status
+// callOAuth calls a token endpoint. Its error responses have another format than errors of the API, and may have status
 // 200.
 func (n *Network) callOAuth(ctx context.Context, server, path string, form url.Values) (network.Response, error) {
 	answer, err := n.client.Do(ctx, network.Call{

@@ -79,7 +79,7 @@ func TestCodeOfAnotherApp(t *testing.T) {
 	networktest.WantClass(t, err, network.AuthDead, "invalid_grant")
 }
 
-// Revoke refreshes an expired access token. The outcome of a second revocation is unknown.
+// Revoke refreshes an expired access token. A second revocation returns an error.
 func TestRevokeLater(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -91,7 +91,7 @@ func TestRevokeLater(t *testing.T) {
 	networktest.WantClass(t, n.Revoke(t.Context(), g), network.Rejected, "invalid_grant")
 }
 
-// A token response without scopes grants the requested ones.
+// A token response without scopes grants the requested scopes.
 func TestTokenWithoutScopes(t *testing.T) {
 	t.Parallel()
 	g := serve(t, map[string]string{

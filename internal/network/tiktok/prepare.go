@@ -23,8 +23,8 @@ const (
 )
 
 // Prepare reads the account's settings. Then it creates links to photos, or uploads a video without its last part. It
-// returns the network's ID of a video before it sends parts, so that another process can resume the upload. A failed or
-// expired upload is restarted up to 3 times. An unfinished upload is not visible.
+// returns the network's ID of a video before it sends the first part, so that another process can resume the upload. A
+// failed or expired upload is restarted up to 3 times. An unfinished upload is not visible.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {

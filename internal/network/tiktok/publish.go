@@ -16,15 +16,15 @@ import (
 
 const (
 	pollInterval = 5 * time.Second // between two checks of a post in progress
-	listingDelay = 2 * time.Minute // within which photos are usually listed
-	clockSkew    = time.Minute     // the network's clock may be behind ours by this much
+	listingDelay = 2 * time.Minute // time within which photos are usually listed
+	clockSkew    = time.Minute     // how far the network's clock may be behind
 	pageSize     = 20              // posts, the network's limit
 
 	pendingPrefix = "publish:" // prefix of a publish_id, for a post without a public ID
 )
 
-// Commit sends the last part of a video, or asks the network to fetch the photos. It returns the receipt if the network
-// has already decided, else a Processing error.
+// Commit sends the last part of a video, or requests that the network fetch the photos. It returns the receipt if the
+// network has already decided, else a Processing error.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Receipt, error) {
@@ -38,8 +38,8 @@ func (n *Network) Commit(
 	return n.commitVideo(ctx, g, p, files)
 }
 
-// commitVideo sends the last part. A rejected part may be a repeat of an accepted one. Only the upload's status shows
-// which.
+// commitVideo sends the last part. If TikTok rejects the part, an earlier request may have sent it. The error is then
+// Uncertain, because only the upload's status shows whether the part arrived.
 func (n *Network) commitVideo(
 	ctx context.Context, g network.Grant, p draft, files network.Files,
 ) (network.Receipt, error) {
@@ -73,13 +73,13 @@ func (n *Network) commitVideo(
 	return network.Receipt{}, n.processingError(now.Status)
 }
 
-// commitPhotos makes the call that publishes photos. Only the response to that call has the post's ID. The Draft of a
-// Processing error stores the ID. Source: https://developers.tiktok.com/doc/content-posting-api-reference-photo-post.
+// commitPhotos makes the call that publishes photos. Only its response has the post's ID, so the Draft of a Processing
+// error stores the ID. Source: https://developers.tiktok.com/doc/content-posting-api-reference-photo-post.
 func (n *Network) commitPhotos(
 	ctx context.Context, g network.Grant, p draft, files network.Files,
 ) (network.Receipt, error) {
 	links := p.Links
-	// photos that are fetched late must not be published in addition to a retry
+	// photos that are fetched late must not be published after a retry has published them
 	if within := n.opts.MediaFetchWindow(); within > 0 {
 		if err := n.linkPhotosUntil(ctx, &p, files, n.opts.Now().UTC().Add(within)); err != nil {
 			return network.Receipt{}, err
@@ -172,7 +172,7 @@ func (n *Network) processingError(status string) *network.Error {
 var numericID = regexp.MustCompile(`^[0-9]{1,40}$`)
 
 // receipt returns the receipt of a post. A public post gets a public ID after moderation, which may take hours. Other
-// posts never get one, so their receipt has the publish_id.
+// posts never get a public ID, so their receipt has the publish_id.
 func (n *Network) receipt(g network.Grant, id string, now postState) network.Receipt {
 	for _, public := range now.Posts {
 		if numericID.MatchString(public.String()) {
@@ -190,8 +190,8 @@ func postKind(id string) string {
 	return "video"
 }
 
-// Resolve reads the status of a publication. A video without its last part is Absent, because sending that part creates
-// only one post. If the ID of photos was lost, Resolve searches the account's public posts.
+// Resolve reads the status of a publication. A video without its last part is Absent, because sending the last part
+// creates only one post. If the ID of photos was lost, Resolve searches the account's public posts.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -224,8 +224,8 @@ func (n *Network) Resolve(
 		network.InvalidResponse(errors.New("reading a post's status: the response has no known status"))
 }
 
-// resolvePhotos searches the account's listed posts. A post that is not public is never listed, and perhaps no photos
-// are. A missing post therefore counts as absent only after the time that the operator has set.
+// resolvePhotos searches the account's listed posts. TikTok lists only public posts, and may list no photos at all. A
+// missing post therefore counts as absent only after the ListingDelay that the operator has set.
 func (n *Network) resolvePhotos(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -258,7 +258,8 @@ func (n *Network) resolvePhotos(
 	return network.Unknown, network.Receipt{}, unknown
 }
 
-// listedPost is a post in a list. It is not confirmed which field has the text of photos, so all of them are compared.
+// listedPost is a post in a list. It is unconfirmed which field has the text of photos, so all text fields are
+// compared.
 type listedPost struct {
 	ID          string  `json:"id"`
 	Created     int64   `json:"create_time"` // Unix seconds
@@ -281,8 +282,8 @@ func (l listedPost) receipt(n *Network, g network.Grant) network.Receipt {
 	return network.Receipt{ID: l.ID, Permalink: address, At: time.Unix(l.Created, 0).UTC()}
 }
 
-// findPhotos returns the newest listed posts that match the draft. If there are several, posts from before the draft
-// was prepared are dropped.
+// findPhotos returns the newest listed posts that match the draft. If there are several, posts older than the draft's
+// preparation are dropped.
 func (n *Network) findPhotos(ctx context.Context, g network.Grant, p draft) ([]listedPost, error) {
 	c := post(network.Reading, map[string]int{"max_count": pageSize})
 	c.Query = url.Values{"fields": {"id,create_time,duration,title,video_description,share_url"}}

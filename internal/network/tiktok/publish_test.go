@@ -106,7 +106,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Photos never count as absent if they cannot be searched for, or if the operator has not set ListingDelay.
+// Photos never count as absent if the account's posts cannot be listed or the operator has not set ListingDelay.
 func TestPhotosRemainUnknown(t *testing.T) {
 	t.Parallel()
 	g := serve(t, map[string]string{"/video/list/": success(`{"videos":[]}`)})
@@ -130,7 +130,7 @@ func TestPhotosRemainUnknown(t *testing.T) {
 	}
 }
 
-// An expired upload is restarted only when no part can still arrive.
+// An expired upload is restarted only when parts can no longer arrive.
 func TestUploadRestartsAfterGrace(t *testing.T) {
 	t.Parallel()
 	g := serve(t, map[string]string{"/status/fetch/": success(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`)})
@@ -169,7 +169,7 @@ func TestDraftKeepsSettings(t *testing.T) {
 	}
 }
 
-// Links to photos expire after half of ListingDelay, or after hours if it is not set.
+// Links to photos expire after half of ListingDelay, or after some hours if ListingDelay is not set.
 func TestPhotoLinksExpire(t *testing.T) {
 	t.Parallel()
 	for listingDelay, life := range map[time.Duration]time.Duration{0: 4 * time.Hour, 10 * time.Minute: 5 * time.Minute} {

@@ -9,12 +9,12 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// holderPrefix is the prefix of Grant.Holder. Revoking one grant of an account revokes all grants that the account gave
-// to the app.
+// holderPrefix is the prefix of Grant.Holder. Revoking one grant of an account revokes all grants of this account for
+// the app.
 const holderPrefix = "tiktok:"
 
-// Revoke revokes the grant. The call needs a valid access token, so a token that has expired after its two hours is
-// refreshed first. Source: https://developers.tiktok.com/doc/oauth-user-access-token-management (/v2/oauth/revoke/).
+// Revoke revokes the grant. The call needs a valid access token, so an expired token is refreshed first. Source:
+// https://developers.tiktok.com/doc/oauth-user-access-token-management (/v2/oauth/revoke/).
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	if g.Holder == "" {
 		return network.ErrRevokeUnsupported // another grant of the same account may be in use
@@ -22,7 +22,7 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	if !g.Expires.IsZero() && !n.opts.Now().Before(g.Expires) {
 		fresh, err := n.Refresh(ctx, g)
 		if rejected, ok := errors.AsType[*network.Error](err); ok && rejected.Class == network.AuthDead {
-			// An earlier attempt may have used the refresh token, so the access may still be valid.
+			// An earlier attempt may have used the refresh token. The access may then still be valid.
 			return &network.Error{
 				Class: network.Rejected, Status: http.StatusBadRequest, Code: rejected.Code,
 				Err: errors.New("the access token has expired and cannot be refreshed; remove the app in TikTok's settings"),

@@ -2,8 +2,8 @@
 //
 // A video is uploaded in parts, with an ID that TikTok assigns in advance. The last part publishes the video, so Commit
 // sends that part. The status of the ID shows whether the part arrived. Photos are published by a single call, and
-// TikTok fetches them from URLs. Only the response has an ID. If the response is lost, Resolve searches the account's
-// posts.
+// TikTok fetches them from URLs. Only the response to this call has an ID. If that response is lost, Resolve searches
+// the account's posts.
 //
 // Sources: https://developers.tiktok.com/doc/content-posting-api-get-started and the reference pages below it.
 package tiktok
@@ -30,7 +30,7 @@ const (
 	defaultChunk     = 30_000_000 // bytes; the network accepts 5 to 64 MB
 )
 
-// Business is the kind of account that is connected through the operator's second app, for business accounts.
+// Business is the kind of account that is connected through the operator's app for business accounts.
 const Business = "business"
 
 // The scopes for publishing. An account needs scopeVideoPublish for direct posts, or scopeVideoUpload for the inbox.
@@ -48,11 +48,11 @@ var defaultScopes = []string{scopeUserBasic, "user.info.profile", scopeUserStats
 type Options struct {
 	network.App
 
-	// the app for business accounts; not configured if its ClientID is empty; uses the scopes of the main app by
-	// default
+	// the app for business accounts; not configured if its ClientID is empty; by default with the scopes of the main
+	// app
 	Business      network.OAuthApp `json:"business"`
 	AuthorizeHost string           `json:"authorize_host"` // base URL of the consent page
-	APIHost       string           `json:"api_host"`       // base URL of the API; an account keeps the URL with which it was connected
+	APIHost       string           `json:"api_host"`       // base URL of the API for newly connected accounts
 	WebHost       string           `json:"web_host"`       // base URL of permalinks
 	Version       string           `json:"version"`        // of the API and of the consent page
 	ChunkBytes    int64            `json:"chunk_bytes"`    // size of a video's parts; a file smaller than two parts is sent as one
@@ -61,7 +61,7 @@ type Options struct {
 	Defaults network.TikTokOptions `json:"defaults"`
 }
 
-// Validate returns an error if a default is not a mode, or is a choice that only a person may make.
+// Validate returns an error if Defaults has an unknown mode or a choice that only a person may make.
 //
 // Source: https://developers.tiktok.com/doc/content-sharing-guidelines
 func (o Options) Validate() error {
@@ -76,7 +76,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Network implements TikTok's publishing protocol. Between calls, it only keeps the longest video of each account.
+// Network implements TikTok's publishing protocol. Between calls, it only keeps each account's maximum video duration.
 type Network struct {
 	client *network.Client
 	opts   Options
@@ -92,8 +92,8 @@ func New(opts Options) *Network {
 }
 
 func (o Options) withDefaults() Options {
-	// It is not confirmed whether and when TikTok lists photos among an account's posts. Unless the operator sets a
-	// time, unlisted photos never count as absent, and a person has to look.
+	// It is unconfirmed whether and when TikTok lists photos. Unless the operator sets ListingDelay, unlisted photos
+	// never count as absent, and a person has to check.
 	configured := o.ListingDelay
 	o.App = o.WithDefaults(platform, defaultScopes...)
 	o.ListingDelay = configured
@@ -111,8 +111,8 @@ func (o Options) withDefaults() Options {
 // Platform returns the network's name in the API, "tiktok".
 func (n *Network) Platform() string { return platform }
 
-// Check returns what the network would reject. It warns of a video that is longer than the account's settings allowed when
-// they were last read. Prepare reads them again.
+// Check returns what the network would reject. It warns about a video that is longer than the account's last known
+// settings allow. Prepare reads the settings again.
 func (n *Network) Check(c network.Content) []network.Problem {
 	choices := n.choices(c.Options)
 	return slices.Concat(n.opts.Rules.Check(c), checkChoices(choices, c.Text, c.Media), n.videos.check(c, choices))
@@ -141,7 +141,7 @@ func post(purpose network.Purpose, body any) network.Call {
 	return network.Call{Purpose: purpose, Method: http.MethodPost, JSON: body}
 }
 
-// postURL returns the permalink of a post. It is not confirmed that /video/ redirects to photos.
+// postURL returns the permalink of a post. It is unconfirmed that /video/ redirects to photos.
 func (n *Network) postURL(username, form, id string) string {
 	return n.opts.WebHost + "/@" + url.PathEscape(username) + "/" + form + "/" + id
 }

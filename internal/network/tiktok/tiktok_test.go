@@ -17,7 +17,7 @@ const (
 	settleTime = 10 * time.Minute
 	chunk      = 5_000_000
 	small      = 20_000
-	large      = 2*chunk + 7 // bytes: two parts; the last one includes the remainder
+	large      = 2*chunk + 7 // bytes; two parts, of which the last includes the remainder
 	userCall   = "/user/info/"
 	listCall   = "/video/list/"
 	video      = `{"tiktok":true,"text":"x","media":[{"id":1,"kind":"video"}],"privacy":"PUBLIC_TO_EVERYONE",` +
@@ -287,7 +287,7 @@ func retryCase(code string, header http.Header, after time.Duration) networktest
 }
 
 // resolveCases returns statuses of videos and lists of photos, with the expected outcomes. A missing photo counts as
-// absent only after settleTime.
+// absent only settleTime after the commit.
 func resolveCases() map[string]networktest.ResolveCase {
 	feature := func(id string, after time.Duration, rest string) string {
 		return fmt.Sprintf(`{"id":%q,"create_time":%d,%s}`, id, networktest.Start.Add(after).Unix(), rest)

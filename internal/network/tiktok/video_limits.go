@@ -11,10 +11,10 @@ import (
 
 const (
 	maxVideoLimits = 10_000         // accounts
-	videoLimitTTL  = 24 * time.Hour // a limit that was not read for so long may have changed
+	videoLimitTTL  = 24 * time.Hour // age after which a limit is ignored
 )
 
-// videoLimits holds the longest video of each account, as TikTok returned it last.
+// videoLimits holds the maximum video duration of each account, as last returned by TikTok.
 type videoLimits struct {
 	now func() time.Time
 
@@ -23,7 +23,7 @@ type videoLimits struct {
 }
 
 type videoLimit struct {
-	longest time.Duration // 0 if TikTok returned none
+	longest time.Duration // maximum duration; 0 if TikTok returned none
 	read    time.Time
 }
 

@@ -8,7 +8,8 @@ import (
 	"pressroom.example/pressroom/internal/network/tiktok"
 )
 
-// Once the settings of an account were read, Check warns of a video that is too long for it, for a day and without a request.
+// For a day after the account's settings were read, Check warns about a video that is too long for the account. Check
+// makes no request.
 func TestVideoLimit(t *testing.T) {
 	t.Parallel()
 	g := serve(t, map[string]string{

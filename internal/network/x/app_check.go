@@ -25,8 +25,8 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	return []network.Finding{network.CredentialsFinding(platform, "", err)}
 }
 
-// CheckAccount reports whether the app has credit, and what it may do for an account. The call costs as much as reading
-// one user.
+// CheckAccount reports whether the app has credit, and what the app may do for an account. X charges for the call as
+// for reading one user.
 func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
 	_, err := n.identify(ctx, g)
 	found := []network.Finding{network.CallFinding(platform, "credit and access token", err)}

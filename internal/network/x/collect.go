@@ -15,7 +15,7 @@ import (
 const (
 	minPageSize       = 5                   // smallest page size
 	maxPageSize       = 100                 // largest page size, also for lookups by ID
-	privateMetricsAge = 30 * 24 * time.Hour // age up to which a post has non-public metrics
+	privateMetricsAge = 30 * 24 * time.Hour // age up to which X returns a post's non-public metrics
 	minStartYear      = 2011                // earliest year of start_time
 )
 
@@ -151,7 +151,7 @@ func (n *Network) collectedPosts(g network.Grant, page postPage) []network.Colle
 	return posts
 }
 
-// format returns the format of a post with the given media types, or "" if the type of its single medium is unknown.
+// format returns the format of a post with the given media types, or "" for one item of unknown type.
 func (t tweet) format(kinds map[string]string) string {
 	switch media := t.Attachments.Media; {
 	case len(media) > 1:
@@ -169,7 +169,7 @@ func (t tweet) format(kinds map[string]string) string {
 	return network.FormatText
 }
 
-// addClicks adds the link clicks, which the network reports to the author for 30 days.
+// addClicks adds the link clicks. The network reports them only to the author and for 30 days.
 func (n *Network) addClicks(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
 	recent := slices.IndexFunc(posts, func(p network.CollectedPost) bool {
 		return n.opts.Now().Sub(p.PostedAt) >= privateMetricsAge
@@ -193,7 +193,7 @@ func (n *Network) addClickBatch(ctx context.Context, g network.Grant, posts []ne
 		Data []struct {
 			ID      string  `json:"id"`
 			All     private `json:"non_public_metrics"`
-			Organic private `json:"organic_metrics"` // without views and clicks from ads
+			Organic private `json:"organic_metrics"` // excludes views and clicks from ads
 		} `json:"data"`
 	}
 	ids := make([]string, len(posts))

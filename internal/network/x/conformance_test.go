@@ -11,8 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// conformance has X's published test cases for counting characters. The other sections of that file are for older rules
-// or other features.
+// conformance has X's published test cases for counting characters. The file's other sections test older rules or other
+// features.
 type conformance struct {
 	Tests struct {
 		Weighted []conformanceCase `yaml:"WeightedTweetsWithDiscountedEmojiCounterTest"` // the section without Discounted is for version 2

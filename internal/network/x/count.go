@@ -1,8 +1,8 @@
-// Package x publishes to X through its API, version 2, for accounts connected in a browser. It also counts the
-// characters of a text by X's rules.
+// Package x publishes to X through its API, version 2, for accounts connected in a browser. It also counts characters
+// by X's rules.
 //
-// Media are uploaded first. A single call then creates the post. That call has no idempotency key. If its response is
-// lost, Resolve searches the account's newest posts.
+// Media are uploaded first. A single call without an idempotency key then creates the post. If the response is lost,
+// Resolve searches the account's newest posts.
 //
 // Source: https://docs.x.com/x-api/introduction.
 package x
@@ -19,11 +19,11 @@ import (
 // The weights of X's published configuration, version 3, in characters.
 // Source: https://github.com/twitter/twitter-text/blob/master/config/v3.json.
 const (
-	linkWeight  = 23 // of every URL, because X replaces it with a short URL
+	linkWeight  = 23 // of a URL, because X replaces it with a short URL
 	heavyWeight = 2  // of an emoji, and of every code point outside lightRanges
 )
 
-// lightRanges are the ranges of code points of weight 1, as first and last code point.
+// lightRanges are the ranges of code points with weight 1, each as first and last code point.
 var lightRanges = [][2]rune{{0, 4351}, {8192, 8205}, {8208, 8223}, {8242, 8247}}
 
 // Rules returns the limits of a post on X, with Count as the unit of text.
@@ -33,8 +33,8 @@ func Rules() network.Rules {
 	return rules
 }
 
-// Count returns the length of a text in weighted characters. It counts the text in NFC, and each URL as one of X's
-// short URLs. Source: https://docs.x.com/fundamentals/counting-characters.
+// Count returns the length of a text in weighted characters. It normalizes the text to NFC and counts each URL as one
+// of X's short URLs. Source: https://docs.x.com/fundamentals/counting-characters.
 func Count(text string) int {
 	text = norm.NFC.String(strings.ToValidUTF8(text, "\uFFFD"))
 	found := findLinks(text)

@@ -69,7 +69,7 @@ func checkCount(t rapid.TB, text string) {
 	if normal := Count(norm.NFC.String(text)); normal != count {
 		t.Errorf("Count(%q) = %d, in NFC %d", text, count, normal)
 	}
-	// A code point weighs at most 2, and a URL of at least four, such as a.de, 23.
+	// A code point weighs at most 2. A URL weighs 23 and has at least four code points, such as a.de.
 	if most := 6 * len([]rune(norm.NFC.String(text))); count < 0 || count > most {
 		t.Errorf("Count(%q) = %d, above %d", text, count, most)
 	}

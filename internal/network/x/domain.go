@@ -11,7 +11,7 @@ import (
 
 const (
 	punycode = "xn--"
-	maxTLD   = 24 // code points of a top-level domain; the longest has 18 in its own script
+	maxTLD   = 24 // code points of a top-level domain; the longest has 18 in its native script
 )
 
 // word is a run of characters that may be in a domain's labels.
@@ -51,7 +51,7 @@ func splitWords(text string) []word {
 }
 
 // domainEnd returns the end of the longest domain that begins at start, an offset in the first word of all. It returns
-// 0 if there is none.
+// 0 if no domain begins there.
 func domainEnd(text string, all []word, start int) int {
 	label := text[start:all[0].end]
 	if !all[0].joined || strings.ContainsRune("-_", rune(label[0])) ||
@@ -104,7 +104,7 @@ func schemeBefore(text string, at, from int) (int, bool) {
 	return start, start == 0 || canStart(text, start, from)
 }
 
-// canStart reports whether a URL may start at start. It may not directly follow a word, a mention, a tag or an earlier
+// canStart reports whether a URL may begin at start. A URL may not directly follow a word, a mention, a tag or another
 // URL.
 func canStart(text string, start, from int) bool {
 	if start <= from {
@@ -114,9 +114,9 @@ func canStart(text string, start, from int) bool {
 	return !isAlphanumeric(r) && !strings.ContainsRune("@＠$#＃", r) && !isNoncharacter(r)
 }
 
-// domainStarts returns the offsets in a word at which a domain may begin: the start of the word and the one after its
-// last underscore. Other offsets give the same results. At the beginning of a text X tries the second character first,
-// unless the first is an ASCII letter or digit.
+// domainStarts returns the offsets in a word at which a domain may begin: the start of the word and the offset after
+// its last underscore. Other offsets give the same results. At the beginning of a text, X tries the second character
+// first, unless the first one is an ASCII letter or digit.
 func domainStarts(text string, w span, from int) []int {
 	var found []int
 	again := w.start + strings.LastIndex(text[w.start:w.end], "_") + 1
@@ -141,8 +141,8 @@ func domainStarts(text string, w span, from int) []int {
 	return append([]int{0}, found...)
 }
 
-// tldEnd returns the end of the top-level domain at the beginning of text[start:end], or 0. It is the longest one
-// that is not followed by an ASCII letter, a digit or one of @, + and -.
+// tldEnd returns the end of the top-level domain at the beginning of text[start:end], or 0. It returns the longest
+// top-level domain that is not followed by an ASCII letter, a digit, @, + or -.
 func tldEnd(text string, start, end int) int {
 	label := text[start:end]
 	if len(label) > len(punycode) && strings.EqualFold(label[:len(punycode)], punycode) {
@@ -170,7 +170,7 @@ func endsDomain(rest string) bool {
 }
 
 // isTLD reports whether the public suffix list, which includes IANA's list of top-level domains, has the ending. Some
-// domains are listed only with subdomains, so the lookup uses a subdomain that nobody can register.
+// domains are listed only with subdomains. The lookup therefore uses a subdomain that nobody can register.
 func isTLD(ending string) bool {
 	ascii, err := idna.Punycode.ToASCII(strings.ToLower(ending))
 	if err != nil {
@@ -180,7 +180,7 @@ func isTLD(ending string) bool {
 	return listed
 }
 
-// isLabelRune reports whether X allows r in a domain's label, apart from hyphen and underscore. It allows everything
+// isLabelRune reports whether X allows r in a domain's label, not counting hyphen and underscore. X allows everything
 // except punctuation, spaces, direction marks and noncharacters.
 func isLabelRune(r rune) bool {
 	const punctuation = `!'#%&()*+,\-./:;<=>?@[]^_{|}~$`

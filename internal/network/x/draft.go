@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-const expiryMargin = time.Minute // an upload that expires sooner than this is replaced
+const expiryMargin = time.Minute // an upload that expires within this time is replaced
 
 // draft is the stored state of a publication.
 type draft struct {
@@ -24,9 +24,9 @@ type draft struct {
 // upload is an uploaded image or video.
 type upload struct {
 	ID      string    `json:"id"`
-	Done    bool      `json:"done,omitempty"`   // the network has processed it
+	Done    bool      `json:"done,omitempty"`   // the network has processed the upload
 	Made    time.Time `json:"made"`             // when its last byte was sent
-	Expires time.Time `json:"expires,omitzero"` // when the network deletes it; zero if unknown
+	Expires time.Time `json:"expires,omitzero"` // when the network deletes the upload; zero if unknown
 }
 
 var drafts = network.DraftCodec[draft]{Kind: "an X post", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}

@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-const quotaWait = 24 * time.Hour // retry time of a daily or monthly cap, which X does not report
+const quotaWait = 24 * time.Hour // wait after a daily or monthly cap, because X does not report when it resets
 
 // problem is an error in one of the API's formats: a problem document (RFC 9457), an older code with a message, or
 // an error of the token endpoint (RFC 6749, section 5.2). Source:
@@ -76,7 +76,7 @@ func (p problem) class(status int) network.Class {
 	switch status {
 	case http.StatusUnauthorized:
 		return network.AuthRefresh
-	case http.StatusPaymentRequired: // the app's credit is used up, and waiting does not help: the operator has to pay
+	case http.StatusPaymentRequired: // the app's credit is used up, and the operator has to buy more
 		return network.Unapproved
 	case http.StatusForbidden:
 		return p.forbiddenClass()

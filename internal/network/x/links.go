@@ -22,7 +22,7 @@ const (
 	cyrillic = `\x{400}-\x{4ff}`
 )
 
-// A port, a path and a query may follow a domain. A path may contain balanced parentheses. A path and a query do not
+// A port, a path and a query may follow a domain. A path may contain balanced parentheses. Paths and queries do not
 // include punctuation that ends a sentence.
 var (
 	pathRune  = `[a-zA-Z0-9!*';:=+,.$/%#\[\]\-–_~@|&` + cyrillic + latin + `]`
@@ -35,7 +35,7 @@ var (
 	remainder  = regexp.MustCompile(`^(?::[0-9]+)?(/` + pathPart + `*)?` + query)
 	scheme     = regexp.MustCompile(`[hH][tT][tT][pP][sS]?://$`)
 	ownLink    = regexp.MustCompile(`^[hH][tT][tT][pP][sS]?://[tT]\.[cC][oO]/([a-zA-Z0-9]+)` + query)
-	latinLabel = regexp.MustCompile(`[-a-zA-Z0-9` + latin + `]*$`) // the end of a label, as far as its letters are Latin
+	latinLabel = regexp.MustCompile(`[-a-zA-Z0-9` + latin + `]*$`) // the Latin letters at the end of a label
 )
 
 // span is a part of a text, in bytes.
@@ -65,13 +65,14 @@ func findLinks(text string) []span {
 
 // candidate is a domain with its scheme and path.
 type candidate struct {
-	start  int // of the scheme if there is one
+	start  int // start of the scheme, or of the domain if there is no scheme
 	domain span
-	path   bool // whether a path follows
+	path   bool // whether a path follows the domain
 	end    int
 }
 
-// spans returns the parts of the candidate that X counts as URLs: all of it, only its Latin domains, or nothing.
+// spans returns the parts of the candidate that X counts as URLs: the whole candidate, only its Latin domains, or
+// nothing.
 func (c candidate) spans(text string) []span {
 	whole, domain := text[c.start:c.end], text[c.domain.start:c.domain.end]
 	if len(utf16.Encode([]rune(whole))) > maxLink || !isEncodable(domain) {
@@ -90,8 +91,8 @@ func (c candidate) spans(text string) []span {
 	return []span{{c.start, c.start + len(own[0])}}
 }
 
-// bareSpans returns the URLs in a candidate without a scheme: domains of Latin letters, of which the last one includes
-// the path.
+// bareSpans returns the URLs in a candidate without a scheme: domains of Latin letters. The last domain includes the
+// path.
 func (c candidate) bareSpans(text string) []span {
 	before, _ := utf8.DecodeLastRuneInString(text[:c.start])
 	if strings.ContainsRune("-_./", before) {
@@ -114,7 +115,7 @@ func isEncodable(domain string) bool {
 		return false
 	}
 	for label := range strings.SplitSeq(domain, ".") {
-		// Skip the slow encoding: it would only make the label longer.
+		// Skip the slow encoding, because an encoded label is never shorter.
 		if utf8.RuneCountInString(label) > maxLabel {
 			return false
 		}
@@ -126,11 +127,10 @@ func isEncodable(domain string) bool {
 	return true
 }
 
-// latinDomains returns the domains of Latin letters within a domain, which may follow other letters without a
-// space.
+// latinDomains returns the domains of Latin letters within a domain. They may directly follow other letters.
 func latinDomains(domain string) []span {
 	var found []span
-	best := span{-1, 0} // start of the run of Latin labels, end of its last top-level domain
+	best := span{-1, 0} // start of the Latin labels and end of their last top-level domain
 	at := 0
 	for label := range strings.SplitSeq(domain, ".") {
 		if end := tldEnd(domain, at, at+len(label)); best.start >= 0 && end > 0 {

@@ -31,8 +31,8 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// Exchange exchanges the code, which expires after 30 seconds, for tokens and returns their account. A rejected code is
-// AuthDead.
+// Exchange exchanges the code, which expires after 30 seconds, for tokens. It returns the account of the tokens. The
+// error is of class AuthDead if the code is rejected.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	token, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect},
@@ -70,7 +70,7 @@ func (n *Network) identify(ctx context.Context, g network.Grant) ([]network.Cand
 	return []network.Candidate{{Grant: g, DisplayName: network.Clip(me.Data.Name, maxName)}}, nil
 }
 
-// Refresh exchanges the refresh token for new tokens; the old refresh token becomes invalid.
+// Refresh exchanges the refresh token for new tokens. The old refresh token becomes invalid.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	if g.Refresh == "" {
 		return network.Grant{}, &network.Error{

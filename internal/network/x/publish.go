@@ -11,8 +11,7 @@ import (
 
 const codeMediaExpired = "media_expired" // not a code of X
 
-// Commit creates the post. If media have expired, the error is of class Uncertain, so that Resolve determines whether
-// the post exists.
+// Commit creates the post. If media have expired, the error is of class Uncertain, because the post may exist.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	clockSkew    = time.Minute     // maximum delay of the network's clock
+	clockSkew    = time.Minute     // how far the network's clock may be behind
 	pollInterval = 5 * time.Second // between two searches
 	pageSize     = "100"           // posts, the network's limit
 )
 
-// Resolve searches for the post among those that the account published since the Draft was prepared. A missing
-// post counts as absent only when ListingDelay has passed since the last attempt.
+// Resolve searches for the post among the account's posts since the Draft was prepared. A missing post counts as absent
+// once ListingDelay has passed since the last attempt.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -76,19 +76,19 @@ type tweet struct {
 	} `json:"attachments"`
 }
 
-// postText is a text in which the network has replaced URLs with short ones.
+// postText is a text in which the network has replaced URLs with short URLs.
 type postText struct {
 	Text     string `json:"text"`
 	Entities struct {
 		Links []struct {
 			Short string `json:"url"`
 			Full  string `json:"expanded_url"`
-			Media string `json:"media_key"` // set if the URL is that of an image or video
+			Media string `json:"media_key"` // set if the URL belongs to an image or video
 		} `json:"urls"`
 	} `json:"entities"`
 }
 
-// findPosts returns the posts that match the draft. It returns false if it has not seen all posts since the Draft was
+// findPosts returns the posts that match the draft. It returns false if it has not read all posts since the Draft was
 // prepared.
 func (n *Network) findPosts(ctx context.Context, g network.Grant, p draft) ([]tweet, bool, error) {
 	var answer struct {
@@ -113,7 +113,7 @@ func (n *Network) findPosts(ctx context.Context, g network.Grant, p draft) ([]tw
 	return found, answer.Meta.Next == "" && len(answer.Errors) == 0, nil
 }
 
-// createdSince returns the posts that are not older than a time, rounded down to seconds like X's times.
+// createdSince returns the posts that are not older than a time, rounded down to seconds as in X's times.
 func createdSince(found []tweet, from time.Time) []tweet {
 	return slices.DeleteFunc(found, func(t tweet) bool { return t.Created.Before(from.Truncate(time.Second)) })
 }

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// Revoke revokes the tokens of a grant, the refresh token first. Other grants of the same account remain valid.
+// Revoke revokes the tokens of a grant, starting with the refresh token. Other grants of the same account remain valid.
 // Source: https://docs.x.com/resources/fundamentals/authentication/oauth-2-0/authorization-code.
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	for _, token := range []struct{ text, hint string }{{g.Refresh, "refresh_token"}, {g.Access, "access_token"}} {

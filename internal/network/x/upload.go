@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	segmentSize = 1 << 20 // bytes; it is not confirmed that larger segments are accepted
+	segmentSize = 1 << 20 // bytes; larger segments are unconfirmed
 	maxSegments = 1000    // per upload
 	maxAlt      = 1000    // characters of an alt text
 )

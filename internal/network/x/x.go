@@ -30,7 +30,7 @@ type Options struct {
 	network.App
 
 	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page
-	APIHost       string `json:"api_host"`       // base URL of the API; an account keeps the URL with which it was connected
+	APIHost       string `json:"api_host"`       // base URL of the API for newly connected accounts
 	Version       string `json:"version"`        // of the API
 	WebURL        string `json:"web_url"`        // base URL of permalinks
 }
@@ -52,7 +52,7 @@ func New(opts Options) *Network {
 func (o Options) withDefaults() Options {
 	o.App = o.WithDefaults(platform, defaultScopes...)
 	rules := *o.Rules
-	rules.Text.Unit.Count = Count // JSON cannot hold the function
+	rules.Text.Unit.Count = Count // not part of the JSON
 	o.Rules = &rules
 	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")
 	o.APIHost = strings.TrimRight(cmp.Or(o.APIHost, defaultAPI), "/")

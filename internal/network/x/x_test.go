@@ -216,7 +216,7 @@ func rateLimited(body, reset string, class network.Class, after time.Duration) n
 	return r
 }
 
-// stuckUpload returns a server that accepts uploads and always answers with the same status.
+// stuckUpload returns a server that accepts uploads and always responds with the same status.
 func stuckUpload(status networktest.Answer, class network.Class) networktest.GiveUp {
 	return networktest.GiveUp{
 		Draft: `{"x":true,"media":[{"id":1,"kind":"video","type":"video/mp4","size":100}]}`, Class: class, Calls: 4,
@@ -288,7 +288,7 @@ func TestRevokeLeavesOtherConsents(t *testing.T) {
 	f.Renew(twin)
 }
 
-// Collect returns the posts of the pages before a rejected one.
+// If a page is rejected, Collect returns the posts of the pages before it.
 func TestCollectKeepsPages(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -304,7 +304,7 @@ func TestCollectKeepsPages(t *testing.T) {
 	}
 }
 
-// Clicks on posts older than 30 days are not available, and not requested.
+// Clicks on posts older than 30 days are not available and not requested.
 func TestCollectOldPosts(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -328,8 +328,8 @@ func TestCollectOldPosts(t *testing.T) {
 
 var api = networktest.LoadOpenAPI("x.json", "api.x.com", "/x")
 
-// checkCall checks that a request and the sandbox's response match the network's description, which has no token
-// endpoint.
+// checkCall checks that a request and the sandbox's response match the network's description. The description has no
+// token endpoint.
 func checkCall(t *testing.T, r networktest.Request) {
 	if isDescribed(r) {
 		api.Check(t, r)
@@ -338,7 +338,7 @@ func checkCall(t *testing.T, r networktest.Request) {
 
 func isDescribed(r networktest.Request) bool { return !strings.Contains(r.URL.Path, "/oauth2/") }
 
-// All calls are described, and each was made.
+// The tests send calls of every described kind.
 func TestCallsDescribed(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 10*time.Second)

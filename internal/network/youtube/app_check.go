@@ -24,8 +24,8 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 }
 
 // CheckAccount reports whether the API is enabled and has quota left, and how long the channel's videos may be. The
-// call costs one unit of quota. Whether YouTube keeps uploads private until its audit is only known from an uploaded
-// video.
+// call costs one unit of quota. Only an uploaded video shows whether YouTube keeps uploads private until the app has
+// passed its audit.
 func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
 	var answer struct {
 		Items []struct {

@@ -27,12 +27,12 @@ var (
 	_ network.HiddenLister  = (*Network)(nil)
 )
 
-// ListsPartially marks the network as a network.PartialLister. It omits private videos, and lists a video without a
-// description by its title.
+// ListsPartially marks the network as a network.PartialLister. The list omits private videos, and has the title of a
+// video without a description as its text.
 func (*Network) ListsPartially() {}
 
 // Collect returns the channel's uploads that others can see, with their public metrics. The number of shares comes from
-// the Analytics API, two or three days late. It is omitted without the scope for that API.
+// the Analytics API, with a delay of two or three days. Without the scope for that API, it is omitted.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	about, err := n.channelInfo(ctx, g, "contentDetails,snippet,statistics")
 	if err != nil {
@@ -49,7 +49,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	return collected, nil
 }
 
-// ListHidden returns the channel's private videos, such as those that YouTube locks because the app has not passed its
+// ListHidden returns the channel's private videos, such as videos that YouTube locks because the app has not passed its
 // audit.
 func (n *Network) ListHidden(ctx context.Context, g network.Grant, since time.Time, limit int) ([]network.CollectedPost, error) {
 	about, err := n.channelInfo(ctx, g, "contentDetails")
@@ -63,7 +63,7 @@ func (n *Network) ListHidden(ctx context.Context, g network.Grant, since time.Ti
 	return posts, network.DowngradeForbidden(err)
 }
 
-// listPosts returns the channel's videos since a time that include accepts.
+// listPosts returns the channel's videos since a time, filtered by include.
 func (n *Network) listPosts(
 	ctx context.Context, g network.Grant, list string, since time.Time, limit int, include func(countedVideo) bool,
 ) ([]network.CollectedPost, error) {
@@ -89,8 +89,8 @@ type channel struct {
 	uploads   string // ID of the playlist of all uploads
 }
 
-// channelInfo returns the connected channel. Parts are the parts of the resource to request: contentDetails always,
-// statistics for the followers, snippet for the picture.
+// channelInfo returns the connected channel. Parts names the parts of the resource to request. They must include
+// contentDetails. Followers need statistics, and the picture needs snippet.
 func (n *Network) channelInfo(ctx context.Context, g network.Grant, parts string) (channel, error) {
 	var answer struct {
 		Items []struct {
@@ -168,7 +168,7 @@ func (n *Network) newestIDs(
 	return ids, nil
 }
 
-// countedVideo is a video with its metrics. A channel may hide some of them.
+// countedVideo is a video with its metrics. A channel may hide some of its metrics.
 type countedVideo struct {
 	ID      string `json:"id"`
 	Snippet struct {
@@ -190,7 +190,7 @@ func (c countedVideo) isVisible() bool {
 		!slices.Contains([]string{statusDeleted, statusFailed, statusRejected}, c.Status.Upload)
 }
 
-// collectedPosts returns those of the videos with these IDs that include accepts, and their metrics. YouTube does not report
+// collectedPosts returns the videos with these IDs and their metrics, filtered by include. YouTube does not report
 // which videos are Shorts.
 func (n *Network) collectedPosts(
 	ctx context.Context, g network.Grant, ids []string, include func(countedVideo) bool,
@@ -218,7 +218,7 @@ func (n *Network) collectedPosts(
 	return posts, nil
 }
 
-// addShares adds the number of shares of videos. The period starts a day before the first video, because YouTube's days
+// addShares adds the number of shares of videos. The report starts a day before the first video, because YouTube's days
 // are not in UTC. Source: https://developers.google.com/youtube/analytics/reference/reports/query.
 func (n *Network) addShares(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
 	if !slices.Contains(g.Scopes, reportScope) {

@@ -28,7 +28,7 @@ func TestCollectWithoutReports(t *testing.T) {
 	}
 }
 
-// Collect omits hidden counts, and videos that others cannot see.
+// Collect omits hidden counts, and videos that only the owner can see.
 func TestCollectHidden(t *testing.T) {
 	t.Parallel()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -100,7 +100,7 @@ func (answer transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// Private videos are not among the posts with metrics, but can be listed for the account's owner.
+// Private videos are not among the posts with metrics, but can be listed separately.
 func TestListHidden(t *testing.T) {
 	t.Parallel()
 	const when = `"publishedAt":"2026-11-21T09:30:00Z"`

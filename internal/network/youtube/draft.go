@@ -14,7 +14,7 @@ import (
 
 const (
 	maxTitle      = 100 // characters
-	maxTags       = 500 // characters of all tags, with a comma between them
+	maxTags       = 500 // characters of all tags and the commas between them
 	defaultTitle  = "Video"
 	angleBrackets = "<>" // not allowed in titles and descriptions
 )
@@ -35,7 +35,7 @@ type draft struct {
 	Video       string          `json:"video,omitempty"`    // ID of the uploaded video
 	UploadedAt  time.Time       `json:"uploaded,omitzero"`  // when the video's ID was first seen
 	Locked      bool            `json:"locked,omitempty"`   // YouTube kept the video private when it was last read
-	MissingAt   time.Time       `json:"missing,omitzero"`   // when YouTube first did not list the locked video
+	MissingAt   time.Time       `json:"missing,omitzero"`   // when the locked video was first missing in YouTube's list
 
 	Choices network.YouTubeOptions `json:"choices,omitzero"` // except title and privacy status
 }

@@ -58,7 +58,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// The options of a video without a choice are those of the settings.
+// A video without choices has the options in the settings.
 func TestDefaultOptions(t *testing.T) {
 	t.Parallel()
 	kids := true

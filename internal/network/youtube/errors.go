@@ -17,8 +17,9 @@ type apiError struct {
 	} `json:"errors"`
 }
 
-// classByReason maps the documented reasons of videos.insert, of playlistItems.list and of Google's common errors.
-// Reasons take precedence over classByStatus. Source: https://developers.google.com/youtube/v3/docs/errors.
+// classByReason maps error reasons to classes: the documented reasons of videos.insert and playlistItems.list, and
+// common reasons of Google's APIs. Reasons take precedence over classByStatus. Source:
+// https://developers.google.com/youtube/v3/docs/errors.
 var classByReason = map[string]network.Class{
 	"quotaExceeded": network.Quota, "dailyLimitExceeded": network.Quota, codeUploadLimit: network.Quota,
 	"rateLimitExceeded": network.Rate, "userRateLimitExceeded": network.Rate,
@@ -37,7 +38,7 @@ var classByReason = map[string]network.Class{
 	"backendError": network.Transient, "internalError": network.Transient,
 }
 
-// classByStatus maps HTTP statuses, for errors without a known reason.
+// classByStatus maps HTTP statuses to classes, for errors without a known reason.
 var classByStatus = map[int]network.Class{
 	http.StatusUnauthorized: network.AuthRefresh, http.StatusTooManyRequests: network.Rate,
 	http.StatusRequestTimeout:        network.Transient,
@@ -64,7 +65,7 @@ func (n *Network) rejection(answer network.Response) *network.Error {
 	return failed
 }
 
-// class returns the class of the first known reason, else of the status. Other errors of the API are Rejected.
+// class returns the class for the first known reason, else for the status. Other errors of the API are Rejected.
 func (r apiError) class(status int, known bool) network.Class {
 	for _, one := range r.Errors {
 		if class, ok := classByReason[one.Reason]; ok {
@@ -106,7 +107,7 @@ func (n *Network) retryTime(failed *network.Error, answer network.Response) time
 func nextQuotaReset(now time.Time) time.Time {
 	zone, err := time.LoadLocation("America/Los_Angeles")
 	if err != nil {
-		zone = time.FixedZone("PST", -8*60*60) // without a time zone database; an hour late in summer
+		zone = time.FixedZone("PST", -8*60*60) // used without a time zone database; an hour late in summer
 	}
 	year, month, day := now.In(zone).Date()
 	return time.Date(year, month, day+1, 0, 0, 0, 0, zone).UTC()

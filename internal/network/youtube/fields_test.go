@@ -15,8 +15,8 @@ var (
 	analytics = networktest.LoadDiscovery("youtube-analytics.json")
 )
 
-// checkCall checks that a request and its response match Google's API descriptions, which do not describe the token
-// endpoint and errors.
+// checkCall checks that a request and its response match Google's API descriptions. The token endpoint and errors are
+// not described.
 func checkCall(t *testing.T, r networktest.Request) {
 	path := r.TrimBase("/youtube")
 	if !isTokenCall(r) {

@@ -21,12 +21,12 @@ const (
 	maxThumbnailFileSize = 2 << 20 // bytes
 )
 
-// thumbnailLimits are those of thumbnails.set.
+// thumbnailLimits are the limits of thumbnails.set.
 //
 // Source: https://developers.google.com/youtube/v3/docs/thumbnails/set
 var thumbnailLimits = network.FileLimits{Types: []string{"image/jpeg", "image/png"}, MaxBytes: maxThumbnailFileSize}
 
-// FinishSteps returns what a published video still needs: its thumbnail and its playlist.
+// FinishSteps returns the steps for a published video: setting its thumbnail and adding it to its playlist.
 func (n *Network) FinishSteps(d network.Draft) []string {
 	p, err := drafts.Decode(d)
 	if err != nil {
@@ -76,8 +76,8 @@ func idInURL(address string) string {
 	return id
 }
 
-// Finish does a step for a video. Setting the same thumbnail again changes nothing, and a video that the playlist has
-// is not added again.
+// Finish performs a step for a video. Setting the same thumbnail again changes nothing. A video is not added to the
+// playlist a second time.
 func (n *Network) Finish(
 	ctx context.Context, g network.Grant, d network.Draft, video, step string, files network.Files,
 ) error {
@@ -119,7 +119,7 @@ func (n *Network) setThumbnail(ctx context.Context, g network.Grant, media int64
 	return nil
 }
 
-// addToPlaylist adds a video to a playlist that does not have it.
+// addToPlaylist adds a video to a playlist, unless the playlist already has it.
 func (n *Network) addToPlaylist(ctx context.Context, g network.Grant, playlist, video string) error {
 	var listed struct {
 		Items []struct{} `json:"items"`

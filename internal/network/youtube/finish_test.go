@@ -35,7 +35,7 @@ func withPlaylists() networktest.Case {
 	return c
 }
 
-// finishing is a published video with its choices.
+// finishing is a published video whose steps are tested.
 type finishing struct {
 	*networktest.Fixture
 
@@ -46,7 +46,7 @@ type finishing struct {
 	calls network.Finisher
 }
 
-// publish publishes a video of an account with choices.
+// publish publishes a video with options on an account.
 func publish(t *testing.T, account string, choose func(*networktest.Library, network.Grant) network.YouTubeOptions) finishing {
 	t.Helper()
 	f := networktest.New(t, withPlaylists(), 0)
@@ -64,7 +64,7 @@ func publish(t *testing.T, account string, choose func(*networktest.Library, net
 	return finishing{f, t, g, d, receipt.ID, calls}
 }
 
-// finish does all steps and returns the code of each that failed.
+// finish performs all steps and returns the error codes of the failed ones.
 func (f finishing) finish() map[string]string {
 	failed := map[string]string{}
 	for _, step := range f.calls.FinishSteps(f.draft) {
@@ -96,8 +96,8 @@ func both(l *networktest.Library, g network.Grant) network.YouTubeOptions {
 	}
 }
 
-// After its publication a video gets its thumbnail and is added to its playlist. Repeating the steps adds nothing and
-// uploads no second video.
+// After a video is published, Finish sets its thumbnail and adds it to its playlist. Repeated steps add nothing and
+// upload no second video.
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	f := publish(t, networktest.Account, both)
@@ -123,7 +123,7 @@ func TestFinish(t *testing.T) {
 	f.WantPosts(1)
 }
 
-// The answer to an insertion is lost. The next attempt finds the video in the playlist.
+// If the response to an insertion is lost, the next attempt finds the video in the playlist.
 func TestFinishLostAnswer(t *testing.T) {
 	t.Parallel()
 	f := publish(t, networktest.Account, func(*networktest.Library, network.Grant) network.YouTubeOptions {
@@ -143,7 +143,7 @@ func TestFinishLostAnswer(t *testing.T) {
 	}
 }
 
-// lostAnswer sends requests and loses the answers to one call.
+// lostAnswer sends requests and drops the responses to one call.
 type lostAnswer struct {
 	http.RoundTripper
 
@@ -202,8 +202,8 @@ func TestFinishRejections(t *testing.T) {
 	}
 }
 
-// Playlists need a permission that is requested only if the operator offers them. Without it, YouTube rejects the call;
-// without the setting, a check says that the choice has no effect.
+// Playlists need a permission that is requested only if the operator offers them. Without the permission, YouTube
+// rejects the call. Without the operator's setting, Check warns that the choice has no effect.
 func TestPlaylistPermission(t *testing.T) {
 	t.Parallel()
 	f := publish(t, networktest.Account, both)
@@ -236,7 +236,7 @@ func TestPlaylistPermission(t *testing.T) {
 	}
 }
 
-// The ID of a video that a person found comes from its URL, or else from the upload.
+// PostID reads the ID of a video from its URL, or else from the draft.
 func TestPostID(t *testing.T) {
 	t.Parallel()
 	n, _ := adapter.New("https://network.test", network.App{}).(network.Finisher)

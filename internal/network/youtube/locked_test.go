@@ -63,7 +63,7 @@ func TestRetryLockedVideo(t *testing.T) {
 	}
 }
 
-// A locked video counts as deleted after it was missing for five minutes. Only then it is uploaded again.
+// A locked video counts as deleted after it was missing for five minutes. It is uploaded again only after that.
 func TestUploadDeletedVideoAgain(t *testing.T) {
 	t.Parallel()
 	clock, uploads := testkit.NewClock(networktest.Start), 0
@@ -88,7 +88,7 @@ func TestUploadDeletedVideoAgain(t *testing.T) {
 	}
 }
 
-// A video that was deleted while its retry was looked up is absent, so that the retry uploads it.
+// If a locked video is deleted before Resolve reads its status, the verdict is Absent, and a retry uploads it again.
 func TestResolveDeletedVideo(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(networktest.Start)
@@ -109,7 +109,7 @@ func TestResolveDeletedVideo(t *testing.T) {
 	}
 }
 
-// The sandbox keeps one locked video, however often its post is retried.
+// However often a post is retried, the sandbox has only one locked video.
 func TestSandboxKeepsOneLockedVideo(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)

@@ -46,8 +46,8 @@ func (n *Network) Authorize(a network.Authorization) string {
 	return n.opts.AuthorizeHost + "/o/oauth2/v2/auth?" + query.Encode()
 }
 
-// Exchange exchanges the code for tokens and returns the channels that they give access to. A rejected code is
-// AuthDead. An account without a channel is Rejected.
+// Exchange exchanges the code for tokens and returns the channels that the tokens give access to. The error is of class
+// AuthDead if the code is rejected, and Rejected if the account has no channel.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect}}
 	if a.Verifier != "" {
@@ -60,7 +60,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	g := token.Grant(network.Grant{Server: n.opts.APIHost, Scopes: n.opts.Scopes}, n.opts.Now())
 	if allowed := strings.Fields(token.Scope); len(allowed) > 0 {
 		g.Scopes = allowed                             // a person may grant only some of the scopes
-		if !slices.Contains(allowed, scopePlaylists) { // which includes uploads
+		if !slices.Contains(allowed, scopePlaylists) { // scopePlaylists includes uploads
 			if err := network.RequireScopes(allowed, scopeUpload); err != nil {
 				return nil, err
 			}
@@ -144,8 +144,8 @@ func (n *Network) requestToken(ctx context.Context, form url.Values) (network.To
 	return token, nil
 }
 
-// tokenRejection returns the error for a failed token request (RFC 6749, section 5.2). Only invalid_grant means that the
-// consent was revoked or expired. The codes of the app are the operator's to mend. Others are temporary.
+// tokenRejection returns the error for a failed token request (RFC 6749, section 5.2). Only invalid_grant means that
+// the consent was revoked or expired. For an error of the app, the operator has to act. Other errors are temporary.
 func tokenRejection(answer network.Response) *network.Error {
 	var body struct {
 		Error string `json:"error"`

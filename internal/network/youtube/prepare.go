@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	saveDelay     = 10 * time.Millisecond // time for the caller to store the session before the upload
+	saveDelay     = 10 * time.Millisecond // gives the caller time to store the session before the upload
 	maxSessions   = 4                     // maximum sessions of one publication
 	maxSessionURL = 4000                  // maximum characters of a session's URL
 )
@@ -44,7 +44,8 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	return 0, err
 }
 
-// confirmDeletion is how long a locked video must be missing. One list without it does not prove that it was deleted.
+// confirmDeletion is how long a locked video must be missing. A single list without the video does not prove that it
+// was deleted.
 const confirmDeletion = 5 * time.Minute
 
 // advanceLocked reads the status of a video that YouTube locked. A video that became visible is ready for Commit.
@@ -111,8 +112,8 @@ func (n *Network) startSession(
 	return saveDelay, nil
 }
 
-// createSession returns the URL of a new session. If its response is lost, the unused session expires without creating
-// a video.
+// createSession returns the URL of a new session. If the response is lost, the session expires without creating a
+// video.
 func (n *Network) createSession(ctx context.Context, g network.Grant, p draft) (string, error) {
 	snippet := map[string]any{"title": p.Title, "description": p.Description}
 	if len(p.Tags) > 0 {

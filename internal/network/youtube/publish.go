@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	clockSkew       = 5 * time.Minute // the network's clock may be behind ours by this much
+	clockSkew       = 5 * time.Minute // how far the network's clock may be behind
 	codeSessionGone = "upload_session_gone"
-	codeNoUploads   = "playlistNotFound" // not confirmed: perhaps also returned before a channel's first video
+	codeNoUploads   = "playlistNotFound" // unconfirmed: may also be returned before a channel's first video
 )
 
-// Commit sends all missing parts of the file. The last part creates the video. A complete or expired session is not
-// changed. The error is of class Processing until the video's status is known. A video that YouTube rejects or keeps
-// private has an ID, but counts as rejected.
+// Commit sends all missing parts of the file. The last part creates the video. Commit does not change a complete or
+// expired session. The error is of class Processing until the video's status is known. A video that YouTube rejects or
+// keeps private has an ID, but counts as rejected.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Receipt, error) {
@@ -26,7 +26,7 @@ func (n *Network) Commit(
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	if p.Locked { // the video is already at YouTube
+	if p.Locked { // YouTube already has the video
 		_, receipt, err := n.checkVideo(ctx, g, p, p.Video)
 		return receipt, err
 	}
@@ -154,7 +154,7 @@ func (u upload) matches(p draft) bool {
 		network.SameWords(u.Snippet.Title, p.Title) && network.SameWords(u.Snippet.Description, p.Description)
 }
 
-// listUploads returns the newest uploads since a time. It returns false if there may be more.
+// listUploads returns the newest uploads since a time. It returns false if there may be more videos.
 func (n *Network) listUploads(ctx context.Context, g network.Grant, since time.Time) ([]upload, bool, error) {
 	about, err := n.channelInfo(ctx, g, "contentDetails")
 	if err != nil {

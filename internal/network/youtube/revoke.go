@@ -9,10 +9,10 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// holderPrefix is the prefix of Grant.Holder. Revoking one grant ends all access of the app to the Google account.
+// holderPrefix is the prefix of Grant.Holder. Revoking one grant ends the app's entire access to the Google account.
 const holderPrefix = "youtube:"
 
-// Revoke revokes the refresh token, which revokes all tokens of the grant. Source:
+// Revoke revokes the refresh token and thereby all tokens of the grant. Source:
 // https://developers.google.com/identity/protocols/oauth2/web-server (Revoking a token).
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	if g.Holder == "" {

@@ -26,7 +26,7 @@ type video struct {
 	Status videoStatus `json:"status"`
 }
 
-// videoID matches a video's ID. YouTube does not document the format; all known IDs are 11 of these characters.
+// videoID matches a video's ID. YouTube does not document the format. All known IDs have 11 of these characters.
 var videoID = regexp.MustCompile(`^[A-Za-z0-9_-]{5,64}$`)
 
 // progress is the state of an upload session.
@@ -78,7 +78,7 @@ func (n *Network) put(
 	return progress{}, n.rejection(resp)
 }
 
-// isOnServer reports whether a session's URL is on the server. The token is sent to that URL, so it must be.
+// isOnServer reports whether a session's URL is on the server. The token must not be sent to another server.
 func isOnServer(session, server string) bool {
 	return strings.HasPrefix(session, strings.TrimRight(server, "/")+"/")
 }
@@ -121,7 +121,7 @@ func isExpired(err error) bool {
 }
 
 // sendChunks sends the missing parts except the last one, and returns the offset of the last part. YouTube creates the
-// video only when it has the last part.
+// video only after the last part.
 func (n *Network) sendChunks(
 	ctx context.Context, g network.Grant, p draft, file *videoSource, next int64,
 ) (int64, error) {

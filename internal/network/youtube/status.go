@@ -28,7 +28,7 @@ const (
 	statusDeleted   = "deleted"
 )
 
-// classByRejection maps the reasons for which YouTube rejects a video after its upload. Other reasons, such as
+// classByRejection maps the reasons why YouTube rejects a video after its upload to classes. Other reasons, such as
 // copyright, are Rejected. Source: the discovery document of the Data API, revision 20261019.
 var classByRejection = map[string]network.Class{
 	"duplicate":                network.Duplicate,
@@ -43,13 +43,13 @@ const (
 )
 
 const (
-	codeLocked       = "privacyStatus" // of a video that YouTube keeps private, for network.NextStep
-	codeVideoDeleted = "video_deleted" // of a locked video that the channel does not have any more
+	codeLocked       = "privacyStatus" // code for a video that YouTube keeps private, used by network.NextStep
+	codeVideoDeleted = "video_deleted" // code for a locked video that the channel no longer has
 )
 
 // outcome returns the receipt of a video that is processed and has the planned audience, else an error. YouTube assigns
-// the ID before it processes the file, so a video with an ID may still be processing, rejected, or visible only to its
-// channel.
+// the ID before it processes the file. A video with an ID may therefore be in processing, rejected, or visible only to
+// its channel.
 func (n *Network) outcome(p draft, v video) (network.Receipt, error) {
 	s := v.Status
 	switch {
@@ -68,8 +68,8 @@ func (n *Network) outcome(p draft, v video) (network.Receipt, error) {
 	return network.Receipt{}, n.processingVideo(p, v)
 }
 
-// lockedVideo returns the error for a video that YouTube keeps private. Its Draft makes Prepare read the status of the
-// video instead of uploading it again.
+// lockedVideo returns the error for a video that YouTube keeps private. With the error's Draft, Prepare reads the
+// status of the video instead of uploading the video again.
 func (n *Network) lockedVideo(p draft, v video) *network.Error {
 	failed := rejectedVideo(network.Unapproved, codeLocked, privacyPrivate)
 	failed.Code, failed.Hidden = codeLocked, n.receipt(v.ID, v.Snippet.PublishedAt)
@@ -81,8 +81,8 @@ func (n *Network) lockedVideo(p draft, v video) *network.Error {
 	return failed
 }
 
-// rejectedVideo returns the error for a video that has an ID but is not visible. Member and value are the part of its
-// resource that gives the reason.
+// rejectedVideo returns the error for a video that has an ID but is not visible. The reason is the value of a member of
+// the video's resource.
 func rejectedVideo(class network.Class, member, value string) *network.Error {
 	value = network.Clip(value, maxName)
 	return &network.Error{

@@ -14,9 +14,9 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// statusServer completes every upload. The response to the upload has a video with the status insert. Later requests
-// return the statuses in listed in turn, and then the last one repeatedly. An empty status means that the video is not
-// listed.
+// statusServer completes every upload. The response to the upload has a video with the status insert. Later responses
+// have the statuses in listed one after the other, and then repeat the last one. An empty status means that the video
+// is not listed.
 func statusServer(insert string, listed ...string) http.HandlerFunc {
 	item := func(status string) string { return `{"id":"video1","status":{` + status + `}}` }
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -34,8 +34,7 @@ func statusServer(insert string, listed ...string) http.HandlerFunc {
 	}
 }
 
-// With responses like those of YouTube, a video with an ID counts as published only if it is processed and has the
-// planned audience.
+// A video with an ID counts as published only if it is processed and has the planned audience.
 func TestVideoStatus(t *testing.T) {
 	t.Parallel()
 	const uploaded, processed, public = `"uploadStatus":"uploaded",`, `"uploadStatus":"processed",`, `"privacyStatus":"public"`
@@ -49,7 +48,7 @@ func TestVideoStatus(t *testing.T) {
 	absent := func(class network.Class, code string) outcome { return outcome{network.Absent, class, code} }
 	for name, c := range map[string]struct {
 		insert string
-		listed []string // empty if the response to the upload decides
+		listed []string // empty if the video's outcome is known from the response to the upload
 		want   outcome
 	}{
 		"processed immediately":     {processed + public, nil, published},
@@ -95,7 +94,7 @@ func TestVideoStatus(t *testing.T) {
 	}
 }
 
-// The interval between checks of a video grows, so that a long one does not use up the daily quota. After a lost
+// The interval between checks of a video grows, so that a long video does not use up the daily quota. After a lost
 // response, the interval is based on the time of the first commit.
 func TestStatusInterval(t *testing.T) {
 	t.Parallel()
@@ -124,7 +123,7 @@ func TestStatusInterval(t *testing.T) {
 	}
 }
 
-// The status of a restarted upload is that of its own video, not that of the earlier session's video.
+// The status of a restarted upload belongs to its own video, not to the video of the earlier session.
 func TestStatusOfRestartedUpload(t *testing.T) {
 	t.Parallel()
 	puts := 0

@@ -40,7 +40,7 @@ func TestInsert(t *testing.T) {
 	}
 }
 
-// Each part is sent once, and the session is queried before the parts that follow a pause.
+// Each part is sent once, and the session's progress is queried before an upload resumes.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	for size, c := range map[int]struct{ requests int }{1000: {2}, chunk: {2}, chunk + 1: {4}, 3 * chunk: {5}, 3*chunk + 5: {6}} {
@@ -78,7 +78,7 @@ func TestChangedFile(t *testing.T) {
 	f.WantPosts(0)
 }
 
-// A session URL of another host is rejected, because the token would be sent to it.
+// A session URL of another host is rejected, because the token would be sent to that host.
 func TestSessionURLOfAnotherHost(t *testing.T) {
 	t.Parallel()
 	s := networktest.NewStub(t, adapter, network.App{},
@@ -110,7 +110,7 @@ func TestFindUpload(t *testing.T) {
 			d := f.PrepareUsual(g, "same\ntext")
 			tried := f.Attempt()
 			first := f.Publish(g, d)
-			first.MatchedByContent = true // without the session, only the content identifies the video
+			first.MatchedByContent = true // without the session, the video is matched by content
 			for range c.after {
 				f.Publish(g, f.PrepareUsual(g, "same\ntext"))
 			}

@@ -1,8 +1,9 @@
 // Package youtube publishes to YouTube through its Data API, for channels connected in a browser.
 //
 // A video is uploaded in a session of Google's resumable upload protocol, which starts with the title and description.
-// YouTube creates the video when the last part of the file arrives. A session creates only one video. It reports at any
-// time how many bytes it has or which video it created, so a lost response never leads to a second video.
+// YouTube creates the video when the last part of the file arrives. A session creates only one video. At any time, it
+// reports how many bytes it has received or which video it has created. A lost response therefore never leads to a
+// second video.
 //
 // Sources: https://developers.google.com/youtube/v3/docs/videos/insert and
 // https://developers.google.com/youtube/v3/guides/using_resumable_upload_protocol.
@@ -32,12 +33,12 @@ const (
 	scopePlaylists   = "https://www.googleapis.com/auth/youtube.force-ssl"
 	privacyPrivate   = "private"
 	defaultChunk     = 8 << 20   // bytes
-	chunkUnit        = 256 << 10 // bytes; the size of each part except the last is a multiple of it
+	chunkUnit        = 256 << 10 // bytes; each part except the last is a multiple of it
 
 	codeOptionUnsupported = "option_not_supported"
 )
 
-// defaultScopes are the scopes for publishing, for reading posts and metrics, and for the Analytics API, which is
+// defaultScopes are the scopes for publishing and for reading posts and metrics. The scope of the Analytics API is
 // optional.
 var defaultScopes = []string{
 	scopeUpload, "https://www.googleapis.com/auth/youtube.readonly", reportScope,
@@ -50,7 +51,7 @@ type Options struct {
 
 	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page
 	TokenHost     string `json:"token_host"`     // base URL of the token endpoint
-	// base URL of the API and its uploads; an account keeps the URL with which it was connected
+	// base URL of the API and its uploads for newly connected accounts
 	APIHost string `json:"api_host"`
 	// base URL of the Analytics API, for accounts connected through the default APIHost
 	AnalyticsHost string `json:"analytics_host"`
@@ -59,7 +60,7 @@ type Options struct {
 	Privacy       string `json:"privacy"` // privacy of a video without a choice: public, unlisted or private
 	// whether a video without a choice is declared as made for kids; undeclared if unset
 	MadeForKids *bool `json:"made_for_kids"`
-	// Playlists offers the playlists of a channel, which need one more permission of people.
+	// Playlists allows adding videos to playlists. People then have to grant an additional permission.
 	Playlists bool `json:"playlists"`
 	// size of a file's parts, each held in memory; rounded down to a multiple of 256 KiB
 	ChunkBytes int64 `json:"chunk_bytes"`

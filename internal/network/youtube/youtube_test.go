@@ -258,7 +258,7 @@ func isLastPart(r networktest.Request) bool {
 	return err == nil && last == total-1
 }
 
-// uploadServer returns a server that responds with a session's status and a list of uploads.
+// uploads returns a server that responds with a session's status and a list of uploads.
 func uploads(status int, header, session, list string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
