@@ -1,5 +1,5 @@
-// Package docsite renders the guides in docs/ for the program and for the static site. A page is rendered when it is first
-// requested.
+// Package docsite renders the guides in docs/ for the program and for the static site. It renders a page at its
+// first request.
 package docsite
 
 import (
@@ -17,7 +17,7 @@ import (
 
 // Options configure a site.
 type Options struct {
-	Suffix string // of the links between pages: ".html" of files, or none
+	Suffix string // appended to links between pages: ".html" for files, or none
 	// Outside returns the address of a file of the repository that is not in docs/, or "" for no link.
 	Outside func(file string) string
 }
@@ -32,14 +32,14 @@ type Site struct {
 // Section is a group of pages.
 type Section struct {
 	ID, Title string
-	Pages     []*Page // in the order of the navigation
+	Pages     []*Page // in navigation order
 }
 
 // Page is a guide.
 type Page struct {
 	Name    string // path of the file without .md, such as networks/x
 	Title   string
-	Summary string // one line; empty if the title says it
+	Summary string // one line; empty if the title suffices
 	Section string
 	Content func() (*Content, error)
 }
@@ -58,8 +58,7 @@ type Part struct {
 	Text      string
 }
 
-// order has the sections, and the files of each that come first. Files of a folder that are in no list follow in the order
-// of their names.
+// order lists the sections with the files that come first in each. A folder's other files follow, sorted by name.
 var order = []struct {
 	id, title, folder string
 	first             []string
@@ -75,7 +74,7 @@ var order = []struct {
 	{"decisions", "Design decisions", "adr", nil},
 }
 
-// summaries describe guides in the list of all guides.
+// summaries holds the summaries of guides by name.
 var summaries = map[string]string{
 	"app":             "Roles, invitations, approvals, posts and settings.",
 	"publishing":      "How a post moves from draft to published, and why never twice.",
@@ -177,7 +176,7 @@ type Result struct {
 
 const (
 	maxResults = 30
-	maxParts   = 3 // of one page
+	maxParts   = 3 // maximum results from one page
 )
 
 // Search returns the parts with all words of a query, those with the words in their titles first.
@@ -220,7 +219,7 @@ func (p *Page) search(content *Content, words []string) []Result {
 	return out[:min(len(out), maxParts)]
 }
 
-// rate returns how well a part matches, or 0 if it lacks a word. Words in titles weigh more, and so does the whole query.
+// rate returns a part's score, or 0 if it lacks a word. Matches in titles and of the whole query score higher.
 func rate(words []string, title, heading, text string) int {
 	score := weigh(strings.Join(words, " "), title, heading, text)
 	for _, word := range words {
@@ -244,10 +243,10 @@ func weigh(phrase, title, heading, text string) int {
 	return weight
 }
 
-// excerptLength is in bytes.
+// excerptLength is the maximum length of an excerpt in bytes.
 const excerptLength = 160
 
-// excerpt returns the words of a text around a word, or its beginning.
+// excerpt returns the text around a word, or the beginning of the text if it lacks the word.
 func excerpt(text, word string) string {
 	at := strings.Index(strings.ToLower(text), word)
 	if at < 0 || at > len(text) {

@@ -14,10 +14,11 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// noLinks is the option of a site whose links outside docs/ are text.
+// noLinks replaces links to files outside docs/ by their text.
 var noLinks = docsite.Options{Outside: func(string) string { return "" }}
 
-// Each relative link leads to a file of the repository, and to a heading if it names one. Each file is a page.
+// Each relative link refers to a file of the repository, and any fragment to one of its headings. Each file is a
+// page.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	site := must.Get(docsite.New(docs.Files, noLinks))(t)
@@ -69,7 +70,7 @@ var (
 	straight = regexp.MustCompile(`.{0,20}\p{L}(?:'|&#39;|&apos;).{0,10}`)
 )
 
-// The boxes that scroll are reachable by keyboard, and nothing is styled inline.
+// Boxes that scroll are reachable by keyboard. There are no inline styles.
 func TestRender(t *testing.T) {
 	t.Parallel()
 	site := must.Get(docsite.New(docs.Files, noLinks))(t)

@@ -23,7 +23,7 @@ var markdown = sync.OnceValue(func() goldmark.Markdown {
 		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))))
 })
 
-// apostrophes makes straight apostrophes curly, and changes no other punctuation.
+// apostrophes makes straight apostrophes curly and leaves other punctuation unchanged.
 var apostrophes = extension.NewTypographer(extension.WithTypographicSubstitutions(extension.TypographicSubstitutions{
 	extension.Apostrophe: []byte("’"), extension.RightSingleQuote: []byte("’"), extension.LeftSingleQuote: nil,
 	extension.LeftDoubleQuote: nil, extension.RightDoubleQuote: nil, extension.EnDash: nil, extension.EmDash: nil,
@@ -32,7 +32,7 @@ var apostrophes = extension.NewTypographer(extension.WithTypographicSubstitution
 
 var scheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:`)
 
-// boxes are the elements that scroll sideways, which the keyboard must reach.
+// boxes makes elements that scroll sideways reachable by keyboard.
 var boxes = strings.NewReplacer(
 	"<!-- raw HTML omitted -->\n", "", // comments
 	"<pre>", `<pre tabindex="0" role="group" aria-label="Code">`,
@@ -40,7 +40,7 @@ var boxes = strings.NewReplacer(
 	"<th></th>", "<td></td>", "<th>", `<th scope="col">`, "<th ", `<th scope="col" `,
 )
 
-// render returns the content of a Markdown file. Links between files lead to pages.
+// render returns the content of a Markdown file. Links between files become links between pages.
 func render(name string, source []byte, o Options) (*Content, error) {
 	c := &Content{}
 	tree := markdown().Parser().Parse(text.NewReader(source))
@@ -138,7 +138,7 @@ func (w *walker) takeText() string {
 	return strings.Join(strings.Fields(w.text.String()), " ")
 }
 
-// link returns the link of the site for a relative link of the source, or "" for none.
+// link returns the site's link for a relative link of the source, or "" for none.
 func (w *walker) link(to string) string {
 	file, fragment, _ := strings.Cut(to, "#")
 	if outside, ok := strings.CutPrefix(path.Join(path.Dir(w.name), file), "../"); ok {

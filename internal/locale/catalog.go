@@ -12,7 +12,7 @@ import (
 //go:embed de/*.json
 var files embed.FS
 
-// scriptSuffix ends the names of files with the texts of scripts.
+// scriptSuffix is the suffix of files with the texts of scripts.
 const scriptSuffix = ".scripts.json"
 
 // UnmarshalJSON reads a text, or an object with its plural forms.
@@ -60,8 +60,8 @@ func load(l *Language) *Language {
 	return l
 }
 
-// Scripts returns the translations of the texts of scripts as JSON: for each English text the translated one, or its
-// plural forms.
+// Scripts returns the translations of scripts' texts as a JSON object by English text. Values are texts, or objects
+// with plural forms.
 func (l *Language) Scripts() []byte {
 	if l.scripts == nil {
 		return []byte("{}")
@@ -73,7 +73,7 @@ func (l *Language) Scripts() []byte {
 	return out
 }
 
-// Catalog returns the keys of all translations, for tests.
+// Catalog returns the keys of all translations. Only tests use it.
 func (l *Language) Catalog() []Key {
 	out := make([]Key, 0, len(l.texts))
 	for key := range l.texts {

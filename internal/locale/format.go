@@ -36,7 +36,7 @@ const (
 	DayNumber    Layout = "2"
 )
 
-// Instant is a time as an argument of a text, which is formatted in the language.
+// Instant is an argument of a text: a time that is formatted in the text's language.
 type Instant struct {
 	time.Time
 
@@ -89,7 +89,7 @@ var german = format{
 	thousands:     ".", point: ",", percent: "\u00a0%", and: " und ", or: " oder ", byteName: "Byte", weekStart: time.Monday,
 }
 
-// names are the parts of a layout that are words, the longer ones first.
+// names matches the words of a layout. Longer words come first.
 var names = regexp.MustCompile(`Monday|Mon|January|Jan`)
 
 // Format returns a time in a layout of the language.
@@ -129,7 +129,7 @@ func (l *Language) StartOfWeek(day time.Time) time.Time {
 	return day.AddDate(0, 0, -(int(day.Weekday()-l.WeekStart())+7)%7)
 }
 
-// Days returns two days of one month: 23 – 29 November 2026.
+// Days returns a range of days within one month, such as 23 – 29 November 2026.
 func (l *Language) Days(from, to time.Time) string {
 	if l == American {
 		return l.Format(from, "January 2") + " – " + l.Format(to, "2, 2006")
@@ -137,7 +137,7 @@ func (l *Language) Days(from, to time.Time) string {
 	return l.Format(from, DayNumber) + " – " + l.Format(to, LongDay)
 }
 
-// DayList returns days in order, each month once: 5, 12, 19 Dec · 2 Jan.
+// DayList returns days in order and each month once, such as 5, 12, 19 Dec · 2 Jan.
 func (l *Language) DayList(days []time.Time) string {
 	var out strings.Builder
 	for i, day := range days {
@@ -158,7 +158,7 @@ func (l *Language) DayList(days []time.Time) string {
 	return out.String()
 }
 
-// Layout returns the language's own layout of a date, with the names of package time.
+// Layout returns the language's own layout for a date, in the notation of package time.
 func (l *Language) Layout(layout Layout) string {
 	if own, ok := l.format.layouts[layout]; ok {
 		return own
@@ -166,7 +166,7 @@ func (l *Language) Layout(layout Layout) string {
 	return string(layout)
 }
 
-// Count returns a number, rounded to a whole one, with thousands separators, or a dash if it is missing.
+// Count returns a number as an integer with thousands separators, or a dash if it is missing.
 func (l *Language) Count(value any) string {
 	n, ok := whole(value)
 	if !ok {
@@ -186,12 +186,13 @@ func (l *Language) Count(value any) string {
 	return sign + digits
 }
 
-// Decimal returns a number with a fixed number of decimals: 2.5.
+// Decimal returns a number with a fixed number of decimals, such as 2.5.
 func (l *Language) Decimal(n float64, decimals int) string {
 	return l.Point(strconv.FormatFloat(n, 'f', decimals, 64))
 }
 
-// Point returns a number written with a decimal point in the language's notation. It must have no thousands separators.
+// Point replaces a number's decimal point by the language's decimal separator. The number must not have thousands
+// separators.
 func (l *Language) Point(number string) string {
 	return strings.Replace(number, ".", l.format.point, 1)
 }
@@ -216,10 +217,10 @@ func (l *Language) Bytes(n int64) string {
 	return fmt.Sprintf("%d %s", n, l.format.byteName)
 }
 
-// And returns words as in a sentence: a, b and c.
+// And joins words with commas and "and": a, b and c.
 func (l *Language) And(words []string) string { return join(words, l.format.and) }
 
-// Or returns words as in a sentence: a, b or c.
+// Or joins words with commas and "or": a, b or c.
 func (l *Language) Or(words []string) string { return join(words, l.format.or) }
 
 func join(words []string, last string) string {
@@ -241,7 +242,7 @@ func isNumber(value any) bool {
 	return false
 }
 
-// whole returns a number rounded to a whole one, or false for other values and missing numbers.
+// whole returns a number rounded to an integer. It returns false for other values and missing numbers.
 func whole(value any) (int64, bool) {
 	switch v := value.(type) {
 	case int:

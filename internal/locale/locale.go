@@ -77,8 +77,8 @@ func (l *Language) T(key Key, args ...any) string {
 	return l.sprintf(l.find(key).Other, args)
 }
 
-// N returns a text that depends on a number: one for 1, many for other numbers. The number is the first value of both
-// texts, and args are the others. The key of the translation is many.
+// N returns a text that depends on a number n: one for 1, many for other numbers. n is the first value of both
+// texts, followed by args. The translation's key is many.
 func (l *Language) N(n any, one, many Key, args ...any) string {
 	found := translation{One: string(one), Other: string(many)}
 	if text, ok := l.texts[many]; ok {
@@ -101,13 +101,13 @@ func (l *Language) NH(n any, one, many Key, args ...any) template.HTML {
 	return template.HTML(l.N(n, one, many, escaped(args)...)) //nolint:gosec // as in H
 }
 
-// Has reports whether there is a translation of a text. English texts have one.
+// Has reports whether a text has a translation. It is true for all texts in English.
 func (l *Language) Has(key Key) bool {
 	_, ok := l.texts[key]
 	return ok || l.texts == nil
 }
 
-// HasScript reports whether there is a translation of a text of a script, which is translated in the browser.
+// HasScript reports whether a script's text has a translation. Such texts are translated in the browser.
 func (l *Language) HasScript(text string) bool {
 	_, ok := l.scripts[text]
 	return ok
@@ -120,7 +120,7 @@ func (l *Language) find(key Key) translation {
 	return translation{Other: withoutContext(string(key))}
 }
 
-// withoutContext returns a text without the suffix that distinguishes it from equal ones.
+// withoutContext returns a text without the suffix that distinguishes equal texts.
 func withoutContext(text string) string {
 	if at := strings.LastIndexByte(text, '|'); at >= 0 {
 		return text[:at]
@@ -128,7 +128,7 @@ func withoutContext(text string) string {
 	return text
 }
 
-// isOne reports whether a number takes the singular.
+// isOne reports whether n takes the singular in the language.
 func (l *Language) isOne(n any) bool {
 	count, ok := whole(n)
 	if !ok || count < 0 {
@@ -137,7 +137,7 @@ func (l *Language) isOne(n any) bool {
 	return plural.Cardinal.MatchPlural(l.tag, int(count%10_000_000), 0, 0, 0, 0) == plural.One
 }
 
-// sprintf formats a text. Texts without arguments may contain percent signs.
+// sprintf formats a text in the language. Texts without arguments may contain percent signs.
 func (l *Language) sprintf(format string, args []any) string {
 	if len(args) == 0 {
 		return format

@@ -85,7 +85,7 @@ func TestGermanAddress(t *testing.T) {
 	}
 }
 
-// The dates of the United States need a browser that asks for them.
+// Dates in American format require a browser that prefers en-US.
 func TestMatchRegion(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]*locale.Language{

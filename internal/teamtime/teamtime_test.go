@@ -31,11 +31,11 @@ func TestParse(t *testing.T) {
 		{text: "2026-07-01T10:15:00 05:30", utc: "2026-07-01T04:45:00Z"}, // the + of a query string
 		{text: "2026-07-01T10:15:00-0300", utc: "2026-07-01T13:15:00Z"},
 		{text: "2026-07-01T10:15:00-03", utc: "2026-07-01T13:15:00Z"},
-		{text: "2026-03-29T02:30", err: teamtime.ErrSkipped},          // the clocks go forward
+		{text: "2026-03-29T02:30", err: teamtime.ErrSkipped},          // skipped: the clock is set forward
 		{text: "2026-03-29T02:30Z", utc: "2026-03-29T02:30:00Z"},      // with an offset it is an instant
-		{text: "2026-03-29T03:00", utc: "2026-03-29T01:00:00Z"},       // the first one after the gap
-		{text: "2026-10-25T02:30", utc: "2026-10-25T00:30:00Z"},       // twice: the earlier
-		{text: "2026-10-25T02:30+01:00", utc: "2026-10-25T01:30:00Z"}, // the later, by its offset
+		{text: "2026-03-29T03:00", utc: "2026-03-29T01:00:00Z"},       // the first time after the gap
+		{text: "2026-10-25T02:30", utc: "2026-10-25T00:30:00Z"},       // occurs twice: the earlier instant
+		{text: "2026-10-25T02:30+01:00", utc: "2026-10-25T01:30:00Z"}, // the later instant, by its offset
 		{text: "2026-03-29", err: teamtime.ErrNoTime},
 		{text: "2026-02-30T10:00", err: teamtime.ErrMalformed},
 		{text: "2026-03-29T25:00", err: teamtime.ErrMalformed},
@@ -48,7 +48,7 @@ func TestParse(t *testing.T) {
 		{text: "20270504T100000.5+0200", utc: "2027-05-04T08:00:00.5Z"},
 		{text: "20270504T100000 0200", utc: "2027-05-04T08:00:00Z"},
 		{text: "20270504", err: teamtime.ErrNoTime},
-		{text: "2027-05-04T1000", err: teamtime.ErrMalformed}, // the two formats at once
+		{text: "2027-05-04T1000", err: teamtime.ErrMalformed}, // mixes the basic and the extended format
 		{text: "20270504T10:00", err: teamtime.ErrMalformed},
 		{text: "2027-05-04T24:00", utc: "2027-05-04T22:00:00Z"}, // the next day's 00:00
 		{text: "2027-12-31T24:00:00Z", utc: "2028-01-01T00:00:00Z"},
@@ -110,7 +110,7 @@ func TestUnusualZones(t *testing.T) {
 	}
 }
 
-// Both strings of a Moment parse to its instant.
+// Both strings of a Moment parse to the same instant.
 func TestMomentStringsParse(t *testing.T) {
 	t.Parallel()
 	zones := []string{
@@ -130,7 +130,7 @@ func TestMomentStringsParse(t *testing.T) {
 	})
 }
 
-// A time without an offset is the earliest instant that shows it.
+// A time without an offset is the earliest instant at which the zone's clock shows it.
 func TestTimesWithoutOffset(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -152,7 +152,7 @@ func TestTimesWithoutOffset(t *testing.T) {
 	})
 }
 
-// Every time of RFC 3339 parses as in the standard library, in each form that ISO 8601 has for it.
+// Every RFC 3339 time parses as in the standard library, also in its other ISO 8601 forms.
 func TestFormsAgree(t *testing.T) {
 	t.Parallel()
 	berlin := zone(t, "Europe/Berlin")
@@ -245,10 +245,10 @@ func TestDay(t *testing.T) {
 		{"Europe/Berlin", "2026-11-21T23:30:00Z", "2026-11-21T23:00:00Z", "2026-11-22T23:00:00Z"},
 		{"Europe/Berlin", "2027-03-28T12:00:00Z", "2027-03-27T23:00:00Z", "2027-03-28T22:00:00Z"},       // 23 hours
 		{"Europe/Berlin", "2026-10-25T12:00:00Z", "2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"},       // 25 hours
-		{"Africa/Cairo", "2026-04-24T12:00:00Z", "2026-04-23T22:00:00Z", "2026-04-24T21:00:00Z"},        // midnight is skipped
-		{"America/Havana", "2026-11-01T12:00:00Z", "2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z"},      // midnight comes twice
+		{"Africa/Cairo", "2026-04-24T12:00:00Z", "2026-04-23T22:00:00Z", "2026-04-24T21:00:00Z"},        // the clock skips midnight
+		{"America/Havana", "2026-11-01T12:00:00Z", "2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z"},      // midnight occurs twice
 		{"Pacific/Apia", "2011-12-29T20:00:00Z", "2011-12-29T10:00:00Z", "2011-12-30T10:00:00Z"},        // the next date does not exist
-		{"Australia/Lord_Howe", "2026-10-04T00:00:00Z", "2026-10-03T13:30:00Z", "2026-10-04T13:00:00Z"}, // half an hour
+		{"Australia/Lord_Howe", "2026-10-04T00:00:00Z", "2026-10-03T13:30:00Z", "2026-10-04T13:00:00Z"}, // the clock moves by half an hour
 	} {
 		zone := must.Get(time.LoadLocation(c.zone))(t)
 		at, _ := time.Parse(time.RFC3339, c.at)
@@ -259,7 +259,7 @@ func TestDay(t *testing.T) {
 	}
 }
 
-// The days of a zone have no gaps, and each instant is in its day.
+// Days in a zone have no gaps, and each instant belongs to its own day.
 func TestDaysContiguous(t *testing.T) {
 	t.Parallel()
 	zones := []string{
@@ -280,7 +280,7 @@ func TestDaysContiguous(t *testing.T) {
 	})
 }
 
-// Choices have the place of a zone and its offset at the time, also for zones with half an hour and west of Greenwich.
+// Choices name a zone's place and its current offset, also for half-hour zones and zones west of Greenwich.
 func TestChoices(t *testing.T) {
 	t.Parallel()
 	labels := map[string]string{}

@@ -22,7 +22,7 @@ type Choice struct {
 	Label string // such as "Berlin (UTC+1)"
 }
 
-// Choices returns the offered time zones with their places and their offsets at a time, by name.
+// Choices returns the offered time zones by name, with their places and their offsets at now.
 func Choices(now time.Time) []Choice {
 	out := make([]Choice, 0, len(Zones)+1)
 	for _, name := range append([]string{"UTC"}, Zones...) {
@@ -58,7 +58,7 @@ func offset(at time.Time) string {
 	}
 }
 
-// IsZone reports whether a name is that of an IANA time zone.
+// IsZone reports whether name is an IANA time zone.
 func IsZone(name string) bool {
 	_, err := time.LoadLocation(name)
 	return err == nil && name != "" && name != "Local"

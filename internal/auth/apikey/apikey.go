@@ -1,6 +1,6 @@
-// Package apikey defines the format of the secrets that pressroom issues: a prefix, 32 random base62 characters
-// and 6 more for their CRC-32. The checksum makes it possible to recognize a typo, and a key that leaked into a text,
-// without a database. Only the SHA-256 of a secret is stored.
+// Package apikey defines the format of the secrets that pressroom issues: a prefix, 32 random base62 characters, and
+// 6 characters for their CRC-32. With the checksum, typos and leaked keys are recognized without a database. Only
+// the SHA-256 of a secret is stored.
 package apikey
 
 import (
@@ -19,8 +19,8 @@ const (
 	Code    = "prc_" // an assistant's authorization code
 )
 
-// prefixes lists the kinds of secrets that In searches for. It does not include authorization codes, which expire
-// quickly.
+// prefixes lists the kinds of secrets that In searches for. Authorization codes are not included, because they
+// expire quickly.
 var prefixes = []string{APIKey, Upload, Access, Refresh}
 
 const (

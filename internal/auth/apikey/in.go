@@ -22,8 +22,8 @@ func inPlain(text string) bool {
 func hasSecret(prefix, text string) bool {
 	for i := strings.Index(text, prefix); i >= 0; i = strings.Index(text, prefix) {
 		text = text[i:]
-		// The body of a secret contains no underscore. This cheap check avoids the checksum if prefixes are close
-		// together.
+		// The body of a secret contains no underscore. This cheap check avoids computing checksums if prefixes are
+		// close together.
 		if len(text) >= length && strings.IndexByte(text[prefixLen:length], '_') < 0 &&
 			WellFormed(prefix, text[:length]) {
 			return true
@@ -41,7 +41,7 @@ func inEscapes(text string) bool {
 // escapes are the prefixes of escapes with two hexadecimal digits.
 var escapes = []string{"%", `\u00`, `\x`}
 
-// unescape replaces each percent-encoded byte and each JSON escape of an ASCII character. Others stay as they are.
+// unescape decodes percent-encoded bytes and JSON escapes of ASCII characters. It keeps other escapes.
 func unescape(text string) string {
 	out := make([]byte, 0, len(text))
 	for text != "" {

@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/auth/apikey"
 )
 
-// encoding is one way in which a text is commonly pasted.
+// encoding is a common encoding of pasted text.
 type encoding struct {
 	name   string
 	encode func(string) string

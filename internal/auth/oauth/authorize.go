@@ -44,8 +44,8 @@ type RedirectError struct {
 	Why  *Error
 }
 
-// Local reports whether the redirect URI is on the person's machine. An immediate redirect to it is safe. Redirecting
-// to other URIs would make the server an open redirector (RFC 9700, section 4.11.2).
+// Local reports whether the redirect URI is on the person's machine. Only then is an immediate redirect safe:
+// otherwise the server would be an open redirector (RFC 9700, section 4.11.2).
 func (t *RedirectError) Local() bool {
 	u, err := url.Parse(t.Redirect)
 	return err == nil && u.Scheme == "http"
@@ -69,11 +69,11 @@ func (s *Service) Client(ctx context.Context, from, id string) (Client, error) {
 	return c, err
 }
 
-// Fetches reports whether a client ID refers to a metadata document.
+// Fetches reports whether a client ID is the URL of a metadata document, which Client may fetch.
 func (s *Service) Fetches(id string) bool { return isDocument(id) }
 
-// ParseRequest parses an authorization request. If the client or redirect URI is invalid, the error is shown to the
-// person. Any other error is a *RedirectError, for the client.
+// ParseRequest parses an authorization request. An error about the client or redirect URI is for the person. Any
+// other error is a *RedirectError, for the client.
 func (s *Service) ParseRequest(ctx context.Context, from string, request url.Values) (AuthorizationRequest, error) {
 	if len(request["client_id"]) != 1 || len(request["redirect_uri"]) != 1 {
 		return AuthorizationRequest{}, errIncompleteRequest

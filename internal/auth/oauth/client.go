@@ -23,7 +23,7 @@ const (
 	evictAtOnce         = 100    // unused registrations deleted per registration
 )
 
-// Client is a registered OAuth client. Its description of itself is not verified.
+// Client is a registered OAuth client. Its self-description is not verified.
 type Client struct {
 	ID        string
 	Name      string
@@ -37,7 +37,7 @@ type Client struct {
 // IsSelfDescribed reports whether the client's ID is the URL of its metadata document.
 func (c Client) IsSelfDescribed() bool { return isDocument(c.ID) }
 
-// Registration is the client metadata of a registration request (RFC 7591, section 2) that is used here.
+// Registration is the supported part of the client metadata in a registration request (RFC 7591, section 2).
 type Registration struct {
 	Name          string   `json:"client_name"`
 	Redirects     []string `json:"redirect_uris"`
@@ -69,7 +69,7 @@ func (r Registration) client() (Client, error) {
 	return Client{Name: clientName(r), Redirects: r.Redirects}, nil
 }
 
-// clientName returns the name of a client for people on one short line, or else the host of its redirect URI.
+// clientName returns a short, single-line name of a client for people. The default is the host of its redirect URI.
 func clientName(r Registration) string {
 	name := plaintext.Line(r.Name)
 	if short := []rune(name); len(short) > maxName {
@@ -82,7 +82,7 @@ func clientName(r Registration) string {
 }
 
 // Register registers a client (RFC 7591) for a caller at an IP address. Clients get no secret, because installed
-// programs cannot keep one; PKCE replaces it.
+// programs cannot keep one. They use PKCE instead.
 func (s *Service) Register(ctx context.Context, from string, r Registration) (Client, error) {
 	c, err := r.client()
 	if err != nil {
@@ -103,10 +103,9 @@ func (s *Service) Register(ctx context.Context, from string, r Registration) (Cl
 	return c, err
 }
 
-// evictUnused deletes the oldest registrations without a grant: those of the registering IP network beyond
-// maxUnusedPerNetwork, and, beyond maxUnused in total, those of the IP network with the most registrations. Registering
-// needs no sign-in, so the number of rows must be limited, and one network's registrations must not evict those of
-// others.
+// evictUnused deletes the oldest registrations without a grant: the registering IP network's beyond
+// maxUnusedPerNetwork, and, if the total exceeds maxUnused, those of the network with the most. Anyone can register,
+// so the number of rows is limited. One network's registrations do not evict another's.
 func evictUnused(ctx context.Context, tx *db.Tx, network string) error {
 	if err := evictFrom(ctx, tx, network, maxUnusedPerNetwork); err != nil {
 		return err

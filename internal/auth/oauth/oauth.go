@@ -23,9 +23,8 @@ const (
 	codeLifetime    = time.Minute         // RFC 6749, section 4.1.2, wants 10 minutes at most
 	accessLifetime  = time.Hour           // an access token
 	refreshLifetime = 30 * 24 * time.Hour // a refresh token, the time that a client may be idle
-	// gracePeriod is the time in which a used refresh token may be used again, because clients lose responses and
-	// repeat requests. A second use counts as theft after the grace period, or once a token from one of the responses
-	// was used.
+	// gracePeriod is how long a used refresh token may be used again, because clients lose responses and repeat
+	// requests. Reuse counts as theft after the grace period, or once a token from one of the responses was used.
 	gracePeriod = 30 * time.Second
 )
 
@@ -76,13 +75,13 @@ func New(o Options) *Service { return &Service{o, o.DB} }
 // Issuer returns the issuer identifier of the server.
 func (s *Service) Issuer() string { return s.PublicURL }
 
-// ToolsResource returns the URL of the MCP endpoint, which tokens are for by default.
+// ToolsResource returns the URL of the MCP endpoint, the default resource of tokens.
 func (s *Service) ToolsResource() string { return s.PublicURL + s.Tools }
 
-// APIResource returns the URL of the REST API, which tokens are for if the client requests it.
+// APIResource returns the URL of the REST API, the resource of tokens if the client requests it.
 func (s *Service) APIResource() string { return s.PublicURL + s.API }
 
-// Resources returns the URLs that tokens can be for.
+// Resources returns the URLs that tokens can be issued for.
 func (s *Service) Resources() []string { return []string{s.ToolsResource(), s.APIResource()} }
 
 // resourcesOf returns the URLs that a request names in its resource parameters (RFC 8707), separated by spaces and in the
@@ -99,7 +98,7 @@ func (s *Service) resourcesOf(request url.Values) (string, *Error) {
 	return strings.Join(slices.DeleteFunc(s.Resources(), func(ours string) bool { return !named[ours] }), " "), nil
 }
 
-// isCurrent reports whether the URLs of a grant are still those of this installation, whose public URL may change.
+// isCurrent reports whether the URLs of a grant belong to this installation, whose public URL may have changed.
 func (s *Service) isCurrent(granted string) bool {
 	_, err := s.resourcesOf(url.Values{"resource": strings.Fields(granted)})
 	return err == nil
@@ -112,14 +111,13 @@ func isSame(a, b string) bool {
 	return err == nil && broken == nil && first == second
 }
 
-// canonical returns the canonical form of a URL: without the default port and a trailing slash, with scheme and host in
-// lower case.
+// canonical returns a URL without the default port and a trailing slash, with scheme and host in lower case.
 func canonical(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return "", fmt.Errorf("reading an address: %w", err)
 	}
-	// the scheme is in small letters already
+	// url.Parse has already converted the scheme to lower case.
 	u.Host, u.Path, u.RawPath = strings.ToLower(u.Host), strings.TrimSuffix(u.Path, "/"), ""
 	if port := map[string]string{"https": "443", "http": "80"}[u.Scheme]; port != "" {
 		u.Host = strings.TrimSuffix(u.Host, ":"+port)

@@ -74,7 +74,7 @@ func newEnv(t *testing.T, address string) *env {
 	return w
 }
 
-// connections adapts package team, like the server does.
+// connections adapts package team as the server does.
 type connections struct{ teams *team.Service }
 
 func (c connections) Connect(ctx context.Context, tx *db.Tx, n oauth.Connection) (int64, error) {
@@ -222,7 +222,7 @@ func TestClientRemovedDuringConsent(t *testing.T) {
 	})
 }
 
-// The sweep deletes expired data and connections that were not renewed; data in use stays.
+// The sweep deletes expired data and connections that were not renewed, and keeps data in use.
 func TestSweep(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		ctx := t.Context()

@@ -14,8 +14,8 @@ const maxAddress = 2000
 // 7.1, requires one. These apps register them as redirect URIs.
 var appSchemes = []string{"claude", "cursor", "jetbrains", "vscode", "vscode-insiders", "windsurf"}
 
-// checkRedirect returns an error if a redirect URI is not allowed: it must be https, http
-// on a loopback address, or a custom scheme. Ambiguous URIs are rejected.
+// checkRedirect returns an error if a redirect URI is not allowed. It must be https, http on a loopback address, or
+// a custom scheme. Ambiguous URIs are rejected.
 func checkRedirect(address string) error {
 	u, err := url.Parse(address)
 	switch {
@@ -41,8 +41,8 @@ func checkScheme(scheme string) error {
 	return newError(InvalidRedirect, "A custom scheme must be a reversed domain name, such as com.example.app.")
 }
 
-// isAmbiguous reports whether a URL must not contain a character: non-ASCII and unprintable characters, those that
-// browsers read as others, and the asterisk of patterns, which are not supported.
+// isAmbiguous reports whether a redirect URI must not contain a character: non-ASCII or unprintable, interpreted
+// differently by browsers, or an asterisk, because patterns are not supported.
 func isAmbiguous(c rune) bool {
 	return c <= ' ' || c >= 0x7f || strings.ContainsRune("\\\"<>^`{|}*", c)
 }
@@ -54,8 +54,8 @@ func isLoopback(host string) bool {
 		err == nil && addr.IsLoopback() && (addr == netip.IPv6Loopback() || addr.String() == "127.0.0.1")
 }
 
-// matches reports whether a redirect URI is registered. It must be identical, except for the port of a loopback
-// address, which clients only know once they listen (RFC 8252, section 7.3).
+// matches reports whether a redirect URI is registered. It must be identical, except that a loopback address may
+// have any port (RFC 8252, section 7.3).
 func matches(registered []string, named string) bool {
 	if checkRedirect(named) != nil {
 		return false

@@ -60,7 +60,7 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// A matching redirect URI is equal to the registered one, or differs only in the port for a loopback address.
+// A matching redirect URI equals a registered one, except for the port of a loopback address.
 func TestMatchesOnlyRegistered(t *testing.T) {
 	t.Parallel()
 	part := rapid.SampledFrom([]string{
@@ -111,7 +111,7 @@ func FuzzMatches(f *testing.F) {
 	f.Fuzz(func(t *testing.T, registered, named string) { checkMatches(t, registered, named) })
 }
 
-// Added parameters keep the existing query and are parsed as intended.
+// Added parameters preserve the existing query.
 func TestWithQuery(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

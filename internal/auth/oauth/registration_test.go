@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// A client that causes too many fetches or registrations is rejected for a while; known clients still work.
+// A client that causes too many fetches or registrations is rejected for a while. Known clients still work.
 func TestRegistrationRateLimit(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		known := w.register(t)
@@ -41,8 +41,8 @@ func TestRegistrationRateLimit(t *testing.T) {
 	})
 }
 
-// Registrations need no sign-in, so they are limited in size, and in number without a grant. The oldest are deleted
-// first. Clients in use are never deleted.
+// Registrations need no sign-in, so their size is limited, and so is the number of those without a grant. The oldest
+// unused ones are deleted first. Clients in use are never deleted.
 func TestRegistrationLimits(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		ctx := t.Context()
@@ -93,7 +93,7 @@ func (w *env) flood(t *testing.T, network string, n int) {
 	}))
 }
 
-// A network that registers endlessly evicts only its own registrations, even from many addresses.
+// A network that keeps registering clients evicts only its own registrations, even from many addresses.
 func TestRegistrationLimitPerNetwork(t *testing.T) {
 	t.Parallel()
 	for network, address := range map[string]string{

@@ -61,15 +61,15 @@ type grant struct {
 	resource, redirect           string
 	challenge                    string
 	codeEnds, redeemed, ended    time.Time
-	oneFactor                    bool // granted in a session with one factor
+	oneFactor                    bool // granted in a session without a second factor
 }
 
 const grantColumns = `g.id, g.team_id, g.person_id, g.connection_id, g.client_id,
 	COALESCE((SELECT c.name FROM oauth_clients c WHERE c.client_id = g.client_id), ''),
 	g.capabilities, g.resource, g.redirect, g.challenge, g.code_ends_at, g.redeemed_at, g.ended_at, g.one_factor`
 
-// lockGrant returns a grant and locks it. More receives the columns ends_at and spent_at of the token. It returns
-// not_found if there is none.
+// lockGrant returns a grant and locks it, or returns not_found. It scans the token's columns ends_at and spent_at
+// into more.
 func (s *Service) lockGrant(ctx context.Context, tx *db.Tx, rest string, args []any, more ...any) (grant, error) {
 	var g grant
 	var granted, columns string

@@ -15,8 +15,8 @@ const (
 	sweepBatch = 500                  // maximum rows of one kind per transaction
 )
 
-// Sweep deletes a batch of expired data: tokens, grants that were not renewed with their connections, and unused
-// clients. It returns the number of rows.
+// Sweep deletes a batch of expired data: tokens, grants that were not renewed and their connections, and unused
+// clients. It returns the number of deleted rows.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var total int64
 	for _, part := range []func(context.Context, *db.Tx) (int64, error){s.sweepTokens, s.sweepGrants, s.sweepClients} {

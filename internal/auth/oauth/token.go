@@ -77,8 +77,8 @@ func (s *Service) exists(ctx context.Context, query string, hash []byte) (bool, 
 	return n > 0, nil
 }
 
-// redeem exchanges a code for a connection. Only one of several concurrent requests succeeds. A code that is used again
-// may have been stolen, which ends its connection.
+// redeem exchanges a code for a connection. Only one of several concurrent requests succeeds. Reusing a code ends
+// its connection, because the code may have been stolen.
 func (s *Service) redeem(ctx context.Context, client string, request url.Values) (Tokens, error) {
 	var out Tokens
 	var rejection *Error
@@ -181,8 +181,8 @@ func issue(ctx context.Context, tx *db.Tx, g grant) (Tokens, error) {
 		db.Micros(tx.Now().Add(refreshLifetime)), g.id)
 }
 
-// refresh exchanges a refresh token. A token that is used again after the grace period, or after its successor was
-// used, may have been stolen, which ends the connection.
+// refresh exchanges a refresh token. Reusing a token after the grace period, or after its successor was used, ends
+// the connection, because the token may have been stolen.
 func (s *Service) refresh(ctx context.Context, client string, request url.Values) (Tokens, error) {
 	var out Tokens
 	var rejection *Error
@@ -223,8 +223,8 @@ func (s *Service) refresh(ctx context.Context, client string, request url.Values
 	return result(out, rejection, err)
 }
 
-// markSpent records the first use of a refresh token. It invalidates all other refresh tokens of the grant: the
-// previous token, and unused tokens from repeated uses of that token. A grant therefore has only one chain of tokens.
+// markSpent records the first use of a refresh token. It invalidates the grant's other refresh tokens: the previous
+// token, and unused tokens from its repeated use. A grant therefore has only one chain of tokens.
 func markSpent(ctx context.Context, tx *db.Tx, g grant, hash []byte) error {
 	if err := change(ctx, tx,
 		`UPDATE oauth_tokens SET spent_at = ? WHERE grant_id = ? AND kind = 'refresh' AND spent_at <> ?`, spentLongAgo,

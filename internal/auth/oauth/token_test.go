@@ -27,7 +27,7 @@ func (w *env) refresh(t *testing.T, client, token string, more ...string) (oauth
 }
 
 // A refresh token may be used repeatedly during the grace period, but only one of the resulting tokens can be used.
-// Using a second one ends the connection, because one of the users must have stolen it.
+// Using a second one ends the connection, because one of the two users is a thief.
 func TestRefreshTokenReuse(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		for name, uses := range map[string]func(lost, first string) string{

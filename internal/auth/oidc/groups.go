@@ -47,9 +47,9 @@ var (
 		"The directory did not send your groups. Ask its administrator to add you to a group of this app and to send its groups.")
 )
 
-// roles returns the role of a person in each team that has groups, by the claims of the ID token: the highest of the
-// person's groups, or "" if the person is in none of them. It returns an error unless the token contains a list of groups,
-// because a wrong setting of the directory must not remove people from their teams.
+// roles returns, by the ID token's claims, a person's highest role in each team with groups, or "" if the person is
+// in none of the team's groups. It returns an error if the token has no list of groups, because a misconfigured
+// directory must not remove people from teams.
 func (d *Directory) roles(claims map[string]json.RawMessage) (map[int64]access.Role, error) {
 	if len(d.GroupRoles) == 0 {
 		return nil, nil //nolint:nilnil // no team has groups

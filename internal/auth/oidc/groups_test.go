@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// The highest role of a person's groups counts. Teams without one of the groups get "", and incomplete groups are rejected.
+// The highest role of a person's groups applies, or "" in teams without any of them. Incomplete groups are rejected.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	mapping := must.Get(ParseGroupRoles([]string{"cn=a,dc=x=1:viewer", "b=1:admin", "c=1:editor", "c=2:client"}))(t)

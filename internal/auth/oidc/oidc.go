@@ -1,6 +1,6 @@
-// Package oidc signs people in with the operator's directory over OpenID Connect: the authorization code flow with PKCE
-// (RFC 7636), a state and a nonce. A person is identified by issuer and subject, which never change; at the first
-// sign-in the confirmed email address selects the account.
+// Package oidc signs people in with the operator's directory over OpenID Connect: the authorization code flow with
+// PKCE (RFC 7636), a state and a nonce. A person is identified by issuer and subject, which never change. At the
+// first sign-in, the confirmed email address selects the account.
 package oidc
 
 import (
@@ -252,8 +252,8 @@ func (d *Directory) read(
 	}, nil
 }
 
-// authenticatedAt returns the time of auth_time. A time in the future is replaced by now, so that it does not count as
-// recent for longer.
+// authenticatedAt returns the time of auth_time. It replaces a future time by now, which would otherwise count as
+// recent for too long.
 func authenticatedAt(seconds float64, now time.Time) time.Time {
 	if seconds <= 0 {
 		return time.Time{}
@@ -264,8 +264,8 @@ func authenticatedAt(seconds float64, now time.Time) time.Time {
 	return now
 }
 
-// settings returns the OAuth configuration and the provider. If discovery has not succeeded yet, one sign-in runs it
-// while the others wait, no longer than their requests last.
+// settings returns the OAuth configuration and the provider. Until discovery succeeds, one sign-in runs it. The
+// others wait until it ends or their own request does.
 func (d *Directory) settings(ctx context.Context) (*oauth2.Config, *oidc.Provider, error) {
 	asked := d.asking.DoChan("", func() (any, error) {
 		return d.discover(context.WithoutCancel(ctx)) // the provider keeps the context for later requests
@@ -286,7 +286,7 @@ func (d *Directory) settings(ctx context.Context) (*oauth2.Config, *oidc.Provide
 	}
 }
 
-// discover fetches the discovery document. After a failure it pauses. It is called by one goroutine at a time.
+// discover fetches the discovery document, with a pause after a failure. Only one goroutine calls it at a time.
 func (d *Directory) discover(ctx context.Context) (*oidc.Provider, error) {
 	d.mu.Lock()
 	found, silent := d.found, d.silent

@@ -184,7 +184,7 @@ func TestAuthorizationRequest(t *testing.T) {
 	}
 }
 
-// An unresponsive directory delays sign-ins once, not each of them, and is tried again later.
+// An unresponsive directory delays only one sign-in, and is tried again later.
 func TestUnresponsiveDirectory(t *testing.T) {
 	t.Parallel()
 	asked, answers := 0, false

@@ -145,8 +145,8 @@ func (s *Service) BeginSignIn() (Challenge, error) {
 	return s.newChallenge(options, kept{Session: *session})
 }
 
-// SignIn returns the owner of the passkey in the browser's response. It returns unauthorized for an unknown passkey and
-// for one whose signature count went backwards, because then a clone was used.
+// SignIn returns the owner of the passkey in the browser's response. It returns unauthorized for an unknown passkey,
+// and if the signature count went backwards, which reveals a clone.
 func (s *Service) SignIn(ctx context.Context, remembered, answer []byte) (int64, error) {
 	k, err := s.recall(remembered)
 	if err != nil {
@@ -210,7 +210,7 @@ type NewPasskey struct {
 	credential webauthn.Credential
 }
 
-// Read checks the browser's answer to BeginRegistration for the same person.
+// Read verifies the browser's response to BeginRegistration for the same person.
 func (s *Service) Read(person int64, remembered, answer []byte, name string) (NewPasskey, error) {
 	k, err := s.recall(remembered)
 	if err != nil {

@@ -109,7 +109,7 @@ func TestRegisterAndSignIn(t *testing.T) {
 	})
 }
 
-// A passkey with an old signature count was cloned, and is disabled.
+// A passkey with a decreased signature count was cloned and is disabled.
 func TestClonedPasskey(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ada := w.person(t, "x")
@@ -130,7 +130,7 @@ func TestClonedPasskey(t *testing.T) {
 		if err != nil || !list[0].Copied {
 			t.Errorf("%+v (%v)", list, err)
 		}
-		// Password managers do not count uses.
+		// Password managers do not count signatures.
 		silent := w.device(t, ada)
 		for range 3 {
 			silent.Count = ^uint32(0) // 0 with the next signature

@@ -68,8 +68,8 @@ func (s *Service) credentials(ctx context.Context, person int64) ([]webauthn.Cre
 	return out, nil
 }
 
-// noteUse records the use of a passkey, and rejects a cloned one. It locks the row, so that only one of two concurrent
-// uses with the same count succeeds.
+// noteUse records the use of a passkey and rejects a cloned one. It locks the row, so that only one of two
+// concurrent uses with the same count succeeds.
 func (s *Service) noteUse(ctx context.Context, o owner, used *webauthn.Credential) error {
 	var rejection error
 	err := s.db.InTx(ctx, "passkey.use", func(ctx context.Context, tx *db.Tx) error {

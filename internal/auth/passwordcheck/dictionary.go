@@ -17,7 +17,7 @@ import (
 //go:embed words.gz
 var packed []byte
 
-// dictionary is loaded when it is first needed.
+// dictionary is loaded at its first use.
 var dictionary = sync.OnceValue(func() *wordList {
 	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -41,8 +41,8 @@ type wordList struct {
 	lines []uint32 // offsets of the lines
 }
 
-// prefixes reports whether a word begins with the text. If the text is a word, it calls found with the number of
-// characters and the weight.
+// prefixes reports whether text is a prefix of a word. If text is a word itself, it calls found with the word's
+// number of characters and its weight.
 func (w *wordList) prefixes(text string, found func(n int, bits float64)) bool {
 	i := sort.Search(len(w.lines), func(i int) bool { return w.word(i) >= text })
 	if i == len(w.lines) || !strings.HasPrefix(w.word(i), text) {

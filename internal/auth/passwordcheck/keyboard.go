@@ -1,7 +1,7 @@
 package passwordcheck
 
-// layouts are keyboards by row: English, German and French. A key's neighbors are the keys at the same position in
-// adjacent rows and those before and after it.
+// layouts are keyboards by row: English, German and French. A key is adjacent to its predecessor and successor, and
+// to the keys at the same position in adjacent rows.
 var layouts = []map[rune]key{
 	layout("1234567890-=", "qwertyuiop[]", "asdfghjkl;'", "zxcvbnm,./"),
 	layout("1234567890ß´", "qwertzuiopü+", "asdfghjklöä", "yxcvbnm,.-"),
@@ -18,7 +18,7 @@ func layout(rows ...string) map[rune]key {
 			keys[r] = key{row, column}
 		}
 	}
-	for i, r := range "!@#$%^&*()" { // the digits' row with shift
+	for i, r := range "!@#$%^&*()" { // the row of digits with Shift
 		if _, found := keys[r]; !found {
 			keys[r] = key{0, i}
 		}

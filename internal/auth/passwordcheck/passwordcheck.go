@@ -25,12 +25,12 @@ const (
 	variant   = 1.0 // bits for capitals, and for letters that are written as digits or signs
 )
 
-// Guessable reports whether a password is easy to guess. Known has texts that attackers may know about the person or
-// the service, such as a name and an email address. Their parts count almost nothing.
+// Guessable reports whether a password is easy to guess. known holds texts that attackers may know about the person
+// or the service, such as a name and an email address. Their parts have almost no weight.
 func Guessable(password string, known ...string) bool { return Bits(password, known...) < Enough }
 
-// Bits returns the base-2 logarithm of the number of guesses that a password needs, which is the weight of its cheapest
-// division into parts.
+// Bits returns the base-2 logarithm of the number of guesses that a password needs. This is the weight of its
+// cheapest division into parts.
 func Bits(password string, known ...string) float64 {
 	e := estimate{runes: []rune(strings.ToLower(password)), own: splitParts(known)}
 	for _, original := range password {
@@ -54,7 +54,7 @@ func Bits(password string, known ...string) float64 {
 	return e.best[n]
 }
 
-// estimate is the state of an estimation. Best[i] is the lowest weight of the first i characters.
+// estimate is the state of an estimation. best[i] is the lowest weight of the first i characters.
 type estimate struct {
 	runes    []rune
 	capitals []bool
@@ -118,7 +118,7 @@ func (e *estimate) backwards(i int) {
 	e.lookUp(string(rest), func(n int, bits float64) { e.improve(i-n, n, bits+variant+e.capital(i-n, n)) })
 }
 
-// capital returns the weight of capital letters among n characters from i.
+// capital returns the weight of capital letters among the n characters from i.
 func (e *estimate) capital(i, n int) float64 {
 	if slices.Contains(e.capitals[i:i+n], true) {
 		return variant
@@ -126,7 +126,7 @@ func (e *estimate) capital(i, n int) float64 {
 	return 0
 }
 
-// lookUp finds the words that a text begins with, by their numbers of characters.
+// lookUp finds the words that text begins with and calls found with their numbers of characters and weights.
 func (e *estimate) lookUp(text string, found func(n int, bits float64)) {
 	for word := range e.own {
 		if strings.HasPrefix(text, word) {
@@ -141,7 +141,7 @@ func (e *estimate) lookUp(text string, found func(n int, bits float64)) {
 	dictionary().prefixes(text, found)
 }
 
-// lookalike returns a function that replaces digits and signs with similar letters. A 1 is replaced by one.
+// lookalikes replace digits and symbols with similar letters: 1 with i or with l.
 var lookalikes = []func(rune) rune{lookalike('i'), lookalike('l')}
 
 func lookalike(one rune) func(rune) rune {
@@ -181,7 +181,7 @@ func (e *estimate) sequence(i int) {
 	}
 }
 
-// follows reports whether a letter or digit is so many steps after another one. 0 follows 9.
+// follows reports whether b is step letters or digits after a. After 9 comes 0.
 func follows(a, b, step rune) bool {
 	if unicode.IsDigit(a) && unicode.IsDigit(b) {
 		return (a-b+step)%10 == 0

@@ -88,7 +88,7 @@ func TestGoodPasswords(t *testing.T) {
 		}
 	}
 	const letters = "abcdefghijklmnopqrstuvwxyz"
-	// The same ones each time, because about one in thousands of random lowercase passwords is rejected.
+	// A fixed seed, because about one in thousands of random lowercase passwords is rejected.
 	from := rand.New(rand.NewPCG(1, 2))
 	for _, alphabet := range []string{
 		letters + strings.ToUpper(letters) + "0123456789", letters + "-0123456789", letters,

@@ -50,7 +50,7 @@ func Check(password, name, email string) error {
 	return nil
 }
 
-// DummyHash is compared with if there is no password hash, so that sign-ins of unknown people take the same time.
+// DummyHash replaces the hash of an unknown person, so that failed sign-ins take the same time.
 const DummyHash = "$argon2id$v=19$m=19456,t=2,p=1$c29tZWJvZHksIHBlcmhhcA$c29tZXRoaW5nIHRoYXQgbm9ib2R5IGhhc2hlcyB0byA"
 
 // Hash returns the hash of a password as a PHC string, or "" for an empty password.

@@ -10,9 +10,9 @@ import (
 	"pressroom.example/pressroom/internal/platform/loadshed"
 )
 
-// Package loadshed lets a node serve 128 page requests per processor concurrently. A request that waits for a password
-// hash counts toward that limit. The limits below leave most of it to other pages. Each limit counts the requests that
-// wait and those that hash.
+// Package loadshed lets a node serve 128 page requests per processor concurrently, including those that wait for a
+// password hash. The limits below leave most of that capacity to other pages. Each limit counts requests that wait
+// and requests that hash.
 const (
 	maxStrangers = 16 // requests from browsers that are not known for the account
 	maxPerClient = 8  // of these, requests from one client
@@ -20,8 +20,8 @@ const (
 	maxPerPerson = 4  // of these, requests of one person
 )
 
-// Queue limits concurrent password hashes, each of which needs 19 MiB and a core, and the requests that wait for one.
-// Known people have a line of their own, and one of the concurrent hashes is reserved for them.
+// Queue limits the number of concurrent password hashes, each of which needs 19 MiB and a core, and of requests that
+// wait for one. Known people wait in a separate line, and one of the concurrent hashes is reserved for them.
 type Queue struct {
 	open, reserved   chan struct{}
 	strangers, known line
@@ -43,7 +43,7 @@ type Caller struct {
 	Known bool   // signed in, in a browser that is known for the account, or with a recovery link
 }
 
-// ClientCaller is a client that has not signed in. from is its identifier.
+// ClientCaller is a client that has not signed in, at the IP address from.
 func ClientCaller(from string) Caller { return Caller{Key: "client " + loadshed.SitePrefix(from)} }
 
 // InvitationCaller is a person with an invitation.

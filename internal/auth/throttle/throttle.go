@@ -1,5 +1,5 @@
-// Package throttle delays guesses at secrets: after a few wrong attempts, each wait doubles. Attempts are counted in
-// memory or in the database, for all nodes.
+// Package throttle delays guesses at secrets: after a few wrong attempts, each wait is twice the previous one.
+// Attempts are counted in memory, or for all nodes in the database.
 package throttle
 
 import (
@@ -17,7 +17,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Pace defines how long wrong attempts delay the next attempt. The first attempts are free. After that, each doubles
+// Pace defines how long wrong attempts delay the next attempt. After the free attempts, each wrong attempt doubles
 // the delay.
 type Pace struct {
 	Free        int           // wrong attempts without a delay
@@ -26,7 +26,7 @@ type Pace struct {
 }
 
 const (
-	// ForgetAfter is the time after the last wrong attempt after which all are forgiven.
+	// ForgetAfter is how long after the last wrong attempt all attempts are forgiven.
 	ForgetAfter = 24 * time.Hour
 
 	maxLocalTallies  = 65_536  // tallies in memory at most
@@ -52,7 +52,7 @@ func (p Pace) countAt(t tally, now time.Time) float64 {
 	return t.n
 }
 
-// wait returns how long the next attempt has to wait; 0 or less if it need not.
+// wait returns how long the next attempt has to wait. The result is 0 or less if there is no wait.
 func (p Pace) wait(t tally, now time.Time) time.Duration {
 	over := int(math.Ceil(p.countAt(t, now))) - p.Free
 	if over < 0 {
@@ -78,9 +78,8 @@ func NewKey(format string, args ...any) Key {
 
 // Counter counts attempts.
 type Counter interface {
-	// add counts an attempt, or returns how long it has to wait and counts nothing. An attempt is counted before it is
-	// known to be wrong, because otherwise many concurrent attempts would be allowed. The returned function reverts the
-	// count.
+	// add counts an attempt, or returns how long the attempt has to wait. Attempts are counted before their check,
+	// because otherwise concurrent attempts would be unlimited. undo reverts the count.
 	add(ctx context.Context, key Key) (undo func(context.Context) error, wait time.Duration, err error)
 	// forget forgives all attempts of a key.
 	forget(ctx context.Context, key Key) error
@@ -105,15 +104,16 @@ func (c *Local) add(_ context.Context, key Key) (func(context.Context) error, ti
 	return func(context.Context) error { undo(); return nil }, wait, nil
 }
 
-// Count counts an attempt and returns a function that undoes this, or how long the attempt has to wait.
+// Count counts an attempt and returns a function that reverts the count, or returns how long the attempt has to
+// wait.
 func (c *Local) Count(key Key) (func(), time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.countLocked(key)
 }
 
-// countFirst counts an attempt if fewer than limit are counted, and returns a function that undoes this. Otherwise it
-// returns nil.
+// countFirst counts an attempt if fewer than limit are counted, and returns a function that reverts the count.
+// Otherwise it returns nil.
 func (c *Local) countFirst(key Key, limit float64) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,7 +133,7 @@ func (c *Local) countLocked(key Key) (func(), time.Duration) {
 	return func() { c.undo(key, before, mine) }, 0
 }
 
-// Charge counts an attempt even if it should have waited.
+// Charge counts an attempt regardless of the delay.
 func (c *Local) Charge(key Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,8 +148,8 @@ func (c *Local) put(key Key, before tally, now time.Time) tally {
 	return c.tallies[key]
 }
 
-// evict drops forgiven tallies and, if that is not enough, random ones until an eighth of the space is free. Dropping
-// all would allow bypassing the delays.
+// evict drops forgiven tallies and, if that is not enough, random ones until an eighth of the space is free.
+// Dropping all tallies would allow bypassing the delays.
 func (c *Local) evict(now time.Time) {
 	for key, t := range c.tallies {
 		if c.countAt(t, now) == 0 {
@@ -190,9 +190,9 @@ func (c *Local) get(key Key) tally {
 	return c.tallies[key]
 }
 
-// Shared counts for all nodes, in the database. The first attempts of a key are counted in memory and written only when
-// more follow, so that guesses with many different addresses do not each need a write. When the database has
-// maxSharedTallies tallies, further keys are counted in memory. Its Pace must have no leak.
+// Shared counts for all nodes, in the database. The first attempts of a key are counted in memory, so that guesses
+// with many different addresses do not each need a write. Beyond maxSharedTallies tallies, further keys are counted
+// in memory. Its Pace must have no leak.
 type Shared struct {
 	local *Local // its Pace is the pace of both
 	db    *db.DB
@@ -314,7 +314,7 @@ func setTally(ctx context.Context, tx *db.Tx, key Key, t tally) error {
 	return nil
 }
 
-// Try is one count of a guess.
+// Try is a counter in which a guess counts, and its key.
 type Try struct {
 	Counter
 
@@ -323,7 +323,8 @@ type Try struct {
 	Rejection string // beginning of the error
 }
 
-// Guess runs a check that counts for each of the tries, or returns an error without running it.
+// Guess counts a guess in each of the tries and runs check. If a try has to wait, Guess returns an error without
+// running check.
 func Guess(ctx context.Context, tries []Try, check func() error) error {
 	undos := make([]func(context.Context) error, 0, len(tries))
 	undo := func() error {

@@ -67,7 +67,7 @@ func TestDelaysGrow(t *testing.T) {
 	}
 }
 
-// Failures decay over time: a steady trickle of typing errors from an office causes no delay.
+// Attempts are forgiven over time, so occasional typing errors in an office cause no delay.
 func TestClientDecay(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -90,7 +90,7 @@ func TestClientDecay(t *testing.T) {
 	}
 }
 
-// The counter matches a list of times for any sequence of attempts, refunds and waits.
+// The counter matches a model, a list of times, for any sequence of attempts, refunds and waits.
 func TestCountersMatchModel(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

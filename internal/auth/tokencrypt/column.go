@@ -8,20 +8,19 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Column is a column of a table that holds sealed texts, some of which may be empty. An index over the table has the
-// first MarkSize bytes of them.
+// Column is a database column with sealed texts, some of which may be empty. The table has an index over their first
+// MarkSize bytes.
 type Column struct {
 	Table, Name string
-	Row         string // the column that identifies a row
-	Owner       string // the column with the ID that a text is bound to
+	Row         string // name of the column that identifies a row
+	Owner       string // name of the column with the ID that a text is bound to
 	Bond        func(owner int64) string
 }
 
 // resealBatch is the number of texts in a batch.
 const resealBatch = 100
 
-// KnowsAll reports whether a sealer has all keys that were used in the column. It reads one entry of the index for each
-// key.
+// KnowsAll reports whether a sealer has all keys that sealed texts of the column. It reads one index entry per key.
 func (c Column) KnowsAll(ctx context.Context, d *db.DB, s *Sealer) (bool, error) {
 	query := fmt.Sprintf(`SELECT COALESCE((SELECT substr(%[1]s, 1, 5) FROM %[2]s WHERE substr(%[1]s, 1, 5) > ?
 		ORDER BY substr(%[1]s, 1, 5) LIMIT 1), '')`, c.Name, c.Table)
@@ -37,8 +36,8 @@ func (c Column) KnowsAll(ctx context.Context, d *db.DB, s *Sealer) (bool, error)
 	}
 }
 
-// Reseal seals with the first key all texts that other keys sealed. Nodes may run at the same time: texts that change
-// in the meantime are skipped. It returns the number of resealed texts, even with an error.
+// Reseal reseals with the first key all texts that other keys sealed. It skips texts that change meanwhile, so nodes
+// may keep running. It returns the number of resealed texts, even with an error.
 func (c Column) Reseal(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
 	resealed := 0
 	for after := int64(0); ; {
@@ -59,7 +58,7 @@ func (c Column) Reseal(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
 	}
 }
 
-// Left returns the number of texts that other keys sealed, at most 100.
+// Left returns the number of texts sealed with other keys than the first, at most 100.
 func (c Column) Left(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
 	found, err := c.sealedByOthers(ctx, d, s, 0)
 	return len(found), err

@@ -9,8 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Invalid keys and sealed texts are rejected without being quoted. Valid keys open what they sealed, bound to its
-// purpose.
+// Invalid keys and sealed texts are rejected without being quoted. Valid keys open only what they sealed for the
+// same purpose.
 func FuzzKeys(f *testing.F) {
 	key, err := tokencrypt.NewKey()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package tokencrypt encrypts networks' tokens in the database. It uses Tink's authenticated encryption, bound to the
-// record that a token belongs to, so that a token that was moved to another row cannot be decrypted.
+// Package tokencrypt encrypts networks' tokens in the database. It uses Tink's authenticated encryption, bound to
+// the token's record. A token that was moved to another row cannot be decrypted.
 package tokencrypt
 
 import (
@@ -29,7 +29,7 @@ type Sealer struct {
 
 type sealingKey struct {
 	aead tink.AEAD
-	mark string // prefix of all texts that the key sealed
+	mark string // prefix of texts sealed with the key
 	root []byte // key material for deriving other keys
 }
 
@@ -118,7 +118,7 @@ func (s *Sealer) Signer(purpose string) Signer {
 // Sign returns the HMAC-SHA-256 of a body, 32 bytes.
 func (s Signer) Sign(body []byte) []byte { return sum(s.keys[0], body) }
 
-// Verify reports whether signature is a signature of body, or at least half of one.
+// Verify reports whether signature is a signature of body or the beginning of one, at least half its length.
 func (s Signer) Verify(body, signature []byte) bool {
 	if len(signature) < sha256.Size/2 || len(signature) > sha256.Size {
 		return false
@@ -134,7 +134,7 @@ func sum(key, body []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// ID identifies the first key without revealing it: only the same key has the same ID.
+// ID returns an ID of the first key that does not reveal the key.
 func (s *Sealer) ID() string { return s.IDs()[0] }
 
 // IDs returns the IDs of all keys, in order.

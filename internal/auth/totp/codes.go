@@ -39,7 +39,7 @@ func newCode() string {
 	return strings.Join(groups, "-")
 }
 
-// normalizeCode returns a code without differences in case and separators.
+// normalizeCode removes separators and differences in case and similar characters from a code.
 func normalizeCode(code string) string {
 	return strings.Map(func(c rune) rune {
 		switch c {
@@ -54,8 +54,8 @@ func normalizeCode(code string) string {
 	}, strings.ToUpper(strings.TrimSpace(code)))
 }
 
-// Recover accepts a recovery code instead of the app's, once, and returns how many are left. Recovery codes are too
-// long to guess, so failures cause no delay.
+// Recover accepts a recovery code once, in place of the app's code. It returns the number of remaining codes.
+// Recovery codes are too long to guess, so failures cause no delay.
 func (s *Service) Recover(ctx context.Context, h Holder, code string) (int, error) {
 	left := 0
 	err := s.db.InTx(ctx, "totp.recover", func(ctx context.Context, tx *db.Tx) error {
@@ -80,7 +80,7 @@ func (s *Service) Recover(ctx context.Context, h Holder, code string) (int, erro
 	return left, err
 }
 
-// NewCodes replaces the recovery codes of a person with an authenticator app. They are shown once.
+// NewCodes replaces the recovery codes of a person who has an authenticator app. The codes are shown only once.
 func (s *Service) NewCodes(ctx context.Context, person int64) ([]string, error) {
 	var codes []string
 	err := s.db.InTx(ctx, "totp.new_codes", func(ctx context.Context, tx *db.Tx) error {

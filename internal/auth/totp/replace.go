@@ -16,8 +16,8 @@ const longestCode = 10
 func IsRecovery(code string) bool { return len(normalizeCode(code)) > longestCode }
 
 // Replace replaces a person's authenticator app with the one from a setup. It requires a code of the new app, and a
-// code of the current app or a recovery code; it returns unauthorized if that one is wrong. Nothing changes unless both
-// are correct. Then the previous secret and recovery codes stop working, and all of the person's sessions end.
+// code of the current app or a recovery code. If the latter is wrong, it returns unauthorized. After success, the
+// previous secret and recovery codes are invalid, and all of the person's sessions end.
 func (s *Service) Replace(ctx context.Context, h Holder, kept []byte, code, current string) (Added, error) {
 	setup, err := s.Resume(h.Person, "", kept)
 	if err != nil {
@@ -46,8 +46,8 @@ func (s *Service) Replace(ctx context.Context, h Holder, kept []byte, code, curr
 	return out, err
 }
 
-// checkCurrent checks a code of the current app or a recovery code. It does not mark the code as used, because the app
-// and its codes are replaced.
+// checkCurrent checks a code of the current app or a recovery code. It does not mark the code as used, because app
+// and codes are replaced.
 func (s *Service) checkCurrent(ctx context.Context, tx *db.Tx, person int64, row stored, code string) error {
 	if IsRecovery(code) {
 		hash, n := apikey.Hash(normalizeCode(code)), 0

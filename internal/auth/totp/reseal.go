@@ -13,7 +13,7 @@ var errSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) does not hold
 
 var secrets = tokencrypt.Column{Table: "totp_secrets", Name: "sealed", Row: "person_id", Owner: "person_id", Bond: bond}
 
-// CheckSealing returns an error if some secret cannot be opened with the keys.
+// CheckSealing returns an error if the keys cannot open every secret.
 func (s *Service) CheckSealing(ctx context.Context) error {
 	known, err := secrets.KnowsAll(ctx, s.db, s.sealer)
 	if err == nil && !known {
@@ -22,8 +22,8 @@ func (s *Service) CheckSealing(ctx context.Context) error {
 	return err
 }
 
-// Reseal reseals with the first key. It returns the number of resealed secrets, and of those that other keys sealed
-// meanwhile.
+// Reseal reseals all secrets with the first key. It returns the number of resealed secrets, and the number that
+// other keys sealed meanwhile.
 func (s *Service) Reseal(ctx context.Context) (int, int, error) {
 	resealed, err := secrets.Reseal(ctx, s.db, s.sealer)
 	if err != nil {

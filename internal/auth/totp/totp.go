@@ -75,7 +75,7 @@ func (s *Service) Begin(person int64, email string) (Setup, error) {
 	return s.setup(secret, email, kept), nil
 }
 
-// Resume returns the setup that Begin created for the same person, and an error for any other input.
+// Resume returns the setup that Begin created for the same person. It returns an error for any other input.
 func (s *Service) Resume(person int64, email string, kept []byte) (Setup, error) {
 	secret, err := s.sealer.Open(kept, setupBond(person))
 	if err != nil {
@@ -95,14 +95,14 @@ func (s *Service) setup(secret, email string, kept []byte) Setup {
 	}
 }
 
-// A sealed secret cannot be opened for another person, nor can one from a setup be opened as a confirmed one.
+// A sealed secret opens only for its person, and a secret from a setup does not open as a confirmed one.
 func setupBond(person int64) string { return "totp setup " + strconv.FormatInt(person, 10) }
 func bond(person int64) string      { return "totp " + strconv.FormatInt(person, 10) }
 
 // Added is the result of adding an authenticator app.
 type Added struct {
 	Codes []string // recovery codes, which are shown once
-	Epoch int64    // of the person: all earlier sessions have ended
+	Epoch int64    // the person's new epoch, which ended all earlier sessions
 }
 
 // Add adds the authenticator app of a setup to a person, once a code proves that the app has the secret. All of the
@@ -168,7 +168,7 @@ func (s *Service) App(ctx context.Context, person int64) (*App, error) {
 	return &out, nil
 }
 
-// Holder is a person who enters a code after the right password, with the epoch at that time.
+// Holder is a person who enters a code after the correct password, with the person's epoch at that time.
 type Holder struct{ Person, Epoch int64 }
 
 // stored is a row of totp_secrets.
@@ -177,7 +177,8 @@ type stored struct {
 	last   int64
 }
 
-// Check accepts a code of the person's app, once. It returns unauthorized for a wrong one; the caller limits guesses.
+// Check accepts a code of the person's app once. It returns unauthorized for a wrong code. The caller limits
+// guesses.
 func (s *Service) Check(ctx context.Context, h Holder, code string) error {
 	return s.db.InTx(ctx, "totp.check", func(ctx context.Context, tx *db.Tx) error {
 		row, err := s.lock(ctx, tx, h)
@@ -214,7 +215,7 @@ func (s *Service) lock(ctx context.Context, tx *db.Tx, h Holder) (stored, error)
 // step counts the periods since 1970.
 func step(at time.Time) int64 { return at.Unix() / int64(period/time.Second) }
 
-// matchingStep returns the time step near now that has this code and is later than the last one used, or 0.
+// matchingStep returns the time step near now that has this code and is later than last, or 0.
 func matchingStep(secret, code string, now, last int64) int64 {
 	code = strings.Join(strings.Fields(code), "")
 	var found int64

@@ -101,7 +101,7 @@ func each(t *testing.T, run func(t *testing.T, h *fixture)) {
 	})
 }
 
-// A code is accepted once, even the one that confirmed the app, and earlier ones are not accepted after it.
+// A code is accepted once, including the code that confirmed the app. Earlier codes are then rejected.
 func TestReplayedCodeRejected(t *testing.T) {
 	each(t, func(t *testing.T, h *fixture) {
 		check := func(code string) error { return h.Check(t.Context(), h.holder, code) }

@@ -9,7 +9,7 @@ import (
 // Capability is a kind of action that a caller can be allowed (spec, Authentication, access levels).
 type Capability string
 
-// The capabilities, in the order in which answers list them.
+// The capabilities, in the order of responses.
 const (
 	Read    Capability = "read"
 	Write   Capability = "write"
@@ -17,10 +17,10 @@ const (
 	Spend   Capability = "spend"
 )
 
-// Capabilities returns every capability, in the order in which answers list them.
+// Capabilities returns every capability, in the order of responses.
 func Capabilities() []Capability { return []Capability{Read, Write, Publish, Spend} }
 
-// Level is the access level of an API key. Each includes the one before.
+// Level is the access level of an API key. Each level includes the preceding ones.
 type Level string
 
 // The levels of API keys.
@@ -36,7 +36,7 @@ var byLevel = map[Level][]Capability{
 	Full:     {Read, Write, Publish, Spend},
 }
 
-// Levels returns every level, the narrowest first.
+// Levels returns every level, narrowest first.
 func Levels() []Level { return []Level{ReadOnly, Drafts, Full} }
 
 // LevelIncluding returns the narrowest level that includes all granted capabilities.
@@ -83,7 +83,7 @@ var byRole = map[Role][]Capability{
 	Client: {Read},
 }
 
-// Roles returns every role, the widest first.
+// Roles returns every role, widest first.
 func Roles() []Role { return []Role{Owner, Admin, Editor, Viewer, Client} }
 
 // Valid reports whether r is a defined role.

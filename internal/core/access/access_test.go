@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 )
 
-// The level includes all the capabilities, and no narrower level does.
+// LevelIncluding returns a level with all the capabilities, and no narrower level has them all.
 func TestLevelIncluding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -28,7 +28,7 @@ func TestLevelIncluding(t *testing.T) {
 	}
 }
 
-// The level includes no capability that was not granted.
+// LevelWithin returns a level without capabilities that were not granted.
 func TestLevelWithin(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -47,7 +47,7 @@ func TestLevelWithin(t *testing.T) {
 	}
 }
 
-// The role limits a person in the app, level and role limit a key, and the grant and the role limit a connection.
+// The role limits a person in the app, level and role limit a key, and grant and role limit a connection.
 func TestBaseCapabilities(t *testing.T) {
 	t.Parallel()
 	both := []access.Capability{access.Write, access.Publish}

@@ -91,8 +91,8 @@ func Without(canonical []byte, names ...string) []byte {
 	return out
 }
 
-// Instants returns canonical arguments with every time of the operation as an instant in UTC; a time without an offset
-// is read in the zone. It returns nil if the arguments have no time. An invalid time is not changed.
+// Instants returns canonical arguments with the operation's times as instants in UTC. Times without an offset are in
+// the zone; invalid times are unchanged. It returns nil if the arguments have no time.
 func (op *Operation) Instants(canonical []byte, zone *time.Location) []byte {
 	if len(op.Times) == 0 || len(canonical) == 0 {
 		return nil
@@ -147,7 +147,7 @@ type subject struct {
 	item bool
 }
 
-// each returns the beginning of a sentence about the allowed values.
+// each returns the start of a sentence about the allowed values.
 func (p subject) each() string {
 	if p.item {
 		return "Each item of " + p.name
@@ -155,7 +155,7 @@ func (p subject) each() string {
 	return "The argument " + p.name
 }
 
-// one returns the beginning of a sentence about the actual value.
+// one returns the start of a sentence about the actual value.
 func (p subject) one() string {
 	if p.item {
 		return "An item of " + p.name

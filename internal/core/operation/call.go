@@ -20,8 +20,8 @@ type Call struct {
 	Now       time.Time // time of the call; the same throughout
 	// Reservation is the ID of the reserved credits, 0 if the call is free. The operation must settle it.
 	Reservation int64
-	// Tx is the transaction that records the call's Idempotency-Key. It is nil for a call without one. The effects of
-	// the call must be part of it.
+	// Tx is the transaction that records the call's Idempotency-Key, or nil for a call without a key. The call's
+	// effects must be part of Tx.
 	Tx          *db.Tx
 	BeforeTxErr error  // the error of Spec.BeforeTx
 	Filters     []byte // canonical arguments without cursor, limit and wait_seconds, to which cursors are bound
@@ -31,7 +31,7 @@ type Call struct {
 	ReleaseCapacity func()
 }
 
-// InTx runs work in the call's transaction, or in one of its own if the call has none.
+// InTx runs work in the call's transaction, or in a new transaction if the call has none.
 func (c Call) InTx(ctx context.Context, d *db.DB, name string, work func(context.Context, *db.Tx) error) error {
 	if c.Tx != nil {
 		return work(ctx, c.Tx)
@@ -39,7 +39,7 @@ func (c Call) InTx(ctx context.Context, d *db.DB, name string, work func(context
 	return d.InTx(ctx, name, work)
 }
 
-// Reader returns what the call reads from: its transaction, or the database if it has none.
+// Reader returns the querier for the call's reads: its transaction, or the database if it has none.
 func (c Call) Reader(d *db.DB) db.Querier {
 	if c.Tx != nil {
 		return c.Tx
@@ -73,7 +73,7 @@ type Answer[T any] struct {
 	// Summary describes the result in sentences, if the item's ID and state are not enough. It contains no text by
 	// people or networks.
 	Summary string
-	// Keep is stored for repeats instead of Data, without its secrets, if it is not nil. See Spec.OnRepeat.
+	// Keep, if not nil, is stored for repeats instead of Data, without its secrets. See Spec.OnRepeat.
 	Keep *T
 }
 
@@ -151,7 +151,7 @@ type Source struct {
 	URL      string `json:"url,omitempty"`
 }
 
-// Pointer takes the place of an untrusted text in data.
+// Pointer replaces an untrusted text in data.
 type Pointer struct {
 	Untrusted string `json:"untrusted" jsonschema:"The ID of the entry of untrusted_content with the text."`
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// outputSchemas returns the schema of an output and, by name, the schemas of the structs in it. They refer to each
-// other as components of the OpenAPI description, which have the names of the Go types.
+// outputSchemas returns the schema of an output and, by Go type name, the schemas of the structs in it. They refer
+// to each other as components of the OpenAPI description.
 func outputSchemas(output reflect.Type) (*jsonschema.Schema, map[string]*jsonschema.Schema) {
 	known := components()
 	within := map[reflect.Type]bool{}

@@ -17,7 +17,7 @@ const (
 var cursorText = base64.RawURLEncoding.Strict()
 
 // Cursor returns the opaque text for a keyset position: a version, the position, and a digest of the position, the
-// team, the operation and its filters. The digest protects against mistakes. It is not a secret.
+// team, the operation and its filters. The digest detects mistakes; it is not secret.
 func (c Call) Cursor(position string) string {
 	buf := append([]byte{cursorVersion}, position...)
 	return cursorText.EncodeToString(append(buf, c.cursorSum(position)...))

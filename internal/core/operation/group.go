@@ -13,7 +13,7 @@ type Group struct {
 	segments    []string // first segments of its paths
 }
 
-// ToolsetAccount is the toolset whose tools every selection includes: writes return jobs, and calls need the limits.
+// ToolsetAccount is part of every selection, because writes return jobs and every caller needs to read the limits.
 const ToolsetAccount = "account"
 
 // Groups returns all groups in the order of the document.

@@ -6,8 +6,7 @@ import (
 	"fmt"
 )
 
-// JSONEncoder is response data that encodes itself as JSON. The result is the same as that of encoding/json, but
-// faster.
+// JSONEncoder is response data that encodes itself as JSON, faster than encoding/json but with the same result.
 type JSONEncoder interface {
 	JSON() ([]byte, error)
 }

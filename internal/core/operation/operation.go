@@ -98,13 +98,13 @@ func AlsoWhen[In any](c access.Capability, words string, holds func(context.Cont
 	}}
 }
 
-// BeforeTx is a step that runs before a call's transaction. It can call other systems, so that the transaction does not
-// wait for them.
+// BeforeTx is a step that runs before a call's transaction. It may call other systems without delaying the
+// transaction.
 type BeforeTx struct {
 	run func(context.Context, Call, []byte) error
 }
 
-// NewBeforeTx returns a BeforeTx. The error of step becomes Call.BeforeTxErr, and the operation decides whether it matters.
+// NewBeforeTx returns a BeforeTx. The error of step becomes Call.BeforeTxErr, which the operation handles.
 func NewBeforeTx[In any](step func(context.Context, Call, In) error) *BeforeTx {
 	return &BeforeTx{run: func(ctx context.Context, call Call, args []byte) error {
 		in, err := decode[In](args)
@@ -128,7 +128,7 @@ type Repeat struct {
 	run func(context.Context, Call, []byte, Result) (Result, error)
 }
 
-// Recreate returns a Repeat that creates a new answer. The function gets the stored data of the first answer.
+// Recreate returns a Repeat that creates a new answer from the stored data of the first one.
 func Recreate[In, Out any](answer func(ctx context.Context, call Call, in In, stored Out) (Answer[Out], error)) *Repeat {
 	return &Repeat{run: func(ctx context.Context, call Call, args []byte, first Result) (Result, error) {
 		in, err := decode[In](args)
@@ -144,7 +144,7 @@ func Recreate[In, Out any](answer func(ctx context.Context, call Call, in In, st
 	}}
 }
 
-// WithNotes returns a Repeat that adds notes on what has changed to the first answer.
+// WithNotes returns a Repeat that adds notes about later changes to the first answer.
 func WithNotes[Out any](notes func(ctx context.Context, call Call, stored Out) ([]string, error)) *Repeat {
 	return &Repeat{run: func(ctx context.Context, call Call, _ []byte, first Result) (Result, error) {
 		stored, err := decodeData[Out](first)
@@ -214,7 +214,7 @@ func Define[In, Out any](spec Spec, do func(context.Context, Call, In) (Answer[O
 	return op
 }
 
-// Run runs the operation with arguments that Check has returned.
+// Run runs the operation with arguments from Check.
 func (op *Operation) Run(ctx context.Context, call Call, args []byte) (Result, error) {
 	return op.run(ctx, call, args)
 }

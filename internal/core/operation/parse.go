@@ -105,7 +105,7 @@ func end(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// ParseQuery parses arguments from a query string. If a name occurs several times, the last value counts. Lists are
+// ParseQuery parses arguments from a query string. The last of several values of a name counts. Lists are
 // comma-separated. A value of the wrong type stays a string, which Check rejects.
 func (op *Operation) ParseQuery(query string) (Arguments, error) {
 	args := Arguments{}
@@ -129,7 +129,7 @@ func (op *Operation) ParseQuery(query string) (Arguments, error) {
 
 var errEscaping = apierr.Invalid(apierr.Malformed, "", "The query string has an invalid percent escape.")
 
-// queryValue returns a value of a query string or path by the type of its schema.
+// queryValue converts a value of a query string or path to the type of its schema.
 func queryValue(text string, s *jsonschema.Schema) any {
 	if s == nil {
 		return text

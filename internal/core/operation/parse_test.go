@@ -213,7 +213,7 @@ func TestParseQuery(t *testing.T) {
 	}
 }
 
-// Different notations of the same arguments have the same canonical form, and other values another.
+// Different notations of the same arguments have the same canonical form. Other arguments have another.
 func TestCanonicalArguments(t *testing.T) {
 	t.Parallel()
 	op := define("POST")

@@ -17,8 +17,8 @@ type Recurring struct {
 	Stops   string // how to end it, in words
 }
 
-// PriceRange returns a price between two amounts. The function returns the cost of a call with its arguments. It runs
-// in the transaction of the call, and what it reads must not change until the operation has run.
+// PriceRange returns a price between two amounts. The function returns the cost of a call in the call's transaction.
+// The data that it reads must not change until the operation has run.
 func PriceRange[In any](minimum, maximum int64, of func(context.Context, Call, In) (int64, error)) *Price {
 	return &Price{Min: minimum, Max: maximum, of: func(ctx context.Context, call Call, args []byte) (int64, error) {
 		in, err := decode[In](args)

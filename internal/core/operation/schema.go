@@ -46,8 +46,8 @@ func inputSchema(t reflect.Type) *jsonschema.Schema {
 }
 
 // infer returns the schema of a Go type. It supports the struct tags min, max, minLength, maxLength, minItems,
-// maxItems, enum (a|b), title (the name of an enum in clients), pattern, format, nullable and default. On a list, all
-// but minItems and maxItems apply to its items.
+// maxItems, enum (a|b), title (the name of an enum in clients), pattern, format, nullable and default. A list's tags
+// apply to its items, except minItems and maxItems.
 func infer(t reflect.Type, known map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: known})
 	if err != nil {
@@ -103,7 +103,7 @@ func describe(t reflect.Type, s *jsonschema.Schema) {
 	}
 }
 
-// removeNull removes the null that the schema of a pointer or slice allows. Answers omit such members instead.
+// removeNull removes null from the schema of a pointer or slice, because answers omit such members instead.
 func removeNull(s *jsonschema.Schema) {
 	s.Types = slices.DeleteFunc(s.Types, func(name string) bool { return name == null })
 	switch len(s.Types) {

@@ -8,8 +8,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Variants declares that the type of one member of an output depends on the value of another member. Without Data, the
-// output has no variants.
+// Variants declares that the type of one member of an output depends on the value of another member. Outputs without
+// Data have no variants.
 type Variants struct {
 	Discriminator string                        // the member that decides
 	Member        string                        // the member that differs

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// requestRate applies the rate limit on requests of a key. The app is exempt, because it makes several calls per page.
+// requestRate applies the rate limit on a key's requests. The app is exempt, because its pages make several calls.
 func (p *Pipeline) requestRate(ctx context.Context, cs *callState, next handler) error {
 	if cs.outcome.Call.InApp() {
 		return next(ctx, cs)

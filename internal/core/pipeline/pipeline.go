@@ -34,7 +34,7 @@ type Request struct {
 // Key is the Idempotency-Key of a request.
 type Key struct {
 	Given     bool
-	Duplicate bool // in more than one place
+	Duplicate bool // the request has more than one
 	Text      string
 }
 
@@ -43,7 +43,7 @@ type Outcome struct {
 	operation.Result
 	Call     operation.Call
 	At       time.Time // of the answer
-	Replayed bool      // this is the result of an earlier call with the same key
+	Replayed bool      // the result is from an earlier call with the same key
 	Rates    []Rate    // the rate limits that counted the call
 }
 
@@ -119,13 +119,13 @@ func (p *Pipeline) classify(ctx context.Context, err error) error {
 	return apierr.Unreachable(err)
 }
 
-// Authenticate returns the actor of a credential, as the first step of every call does.
+// Authenticate returns the actor of a credential, like the first step of every call.
 func (p *Pipeline) Authenticate(ctx context.Context, credential string) (*access.Actor, error) {
 	actor, err := p.Keys.Authenticate(ctx, credential)
 	return actor, p.classify(ctx, err)
 }
 
-// runRecovering runs the steps and returns a panic as an error.
+// runRecovering runs the steps and converts a panic to an error.
 func (p *Pipeline) runRecovering(ctx context.Context, cs *callState) error {
 	var err error
 	func() {

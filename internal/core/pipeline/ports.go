@@ -22,8 +22,8 @@ type Ports struct {
 	// Unavailable reports whether an error means that a dependency of the node is unavailable. If nil, the result is
 	// always false.
 	Unavailable func(error) bool
-	// Healthy reports whether the dependencies currently respond, in which case a call that timed out was itself slow.
-	// If nil, the result is always false.
+	// Healthy reports whether the dependencies respond. If they do, a timeout of a call is its own fault. If Healthy
+	// is nil, the result is always false.
 	Healthy func() bool
 }
 
@@ -50,17 +50,17 @@ type (
 	}
 	// FreeCall is a call taken from the allowance.
 	FreeCall interface {
-		// Return returns the call to the allowance, because it was rejected, repeated an earlier one, or was paid.
+		// Return returns the call to the allowance if it was rejected, was paid, or repeated an earlier call.
 		Return()
 	}
 	// Credits is the team's wallet.
 	Credits interface {
 		// Unspent returns charge_key_spent if the claim's key already paid for a call.
 		Unspent(ctx context.Context, tx *db.Tx, claim Claim) error
-		// Reserve reserves credits in the transaction of the call and returns the ID of the reservation. It is an error
-		// if the amount exceeds a daily limit or the balance.
+		// Reserve reserves credits in the call's transaction and returns the ID of the reservation. It returns an
+		// error if the amount exceeds a daily limit or the balance.
 		Reserve(ctx context.Context, tx *db.Tx, charge Charge) (int64, error)
-		// Balance returns the team's balance, as the transaction of the call sees it.
+		// Balance returns the team's balance as seen by q.
 		Balance(ctx context.Context, q db.Querier, team int64) (int64, error)
 	}
 )
@@ -78,8 +78,8 @@ type Claim struct {
 // Hash returns the hash of the operation and its arguments, including those of the path.
 func (c Claim) Hash() []byte { return c.hash(c.Arguments) }
 
-// InstantHash returns the hash that two requests share if they differ only in how they write a time. It returns nil if
-// there is no time among the arguments.
+// InstantHash returns the hash shared by requests that differ only in the notation of times. It returns nil if the
+// arguments have no time.
 func (c Claim) InstantHash() []byte {
 	if c.Instants == nil {
 		return nil
@@ -99,7 +99,7 @@ type Charge struct {
 	Amount int64 // credits, at least 1
 }
 
-// Scope is what a rate limit applies to. It is the context.scope of an error (spec, rate_limited).
+// Scope is the subject of a rate limit, and the context.scope of an error (spec, rate_limited).
 type Scope string
 
 // The scopes of the pipeline's rate limits.

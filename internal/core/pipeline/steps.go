@@ -71,9 +71,8 @@ func (p *Pipeline) readArguments(ctx context.Context, cs *callState, next handle
 	return next(ctx, cs)
 }
 
-// reserveCapacity reserves capacity of the node until the call is answered. It runs after the whole request was
-// received, so that slow clients do not use capacity, and before the first query of the call. The app's pages have a
-// separate limit.
+// reserveCapacity reserves capacity of the node for the call. It runs after the whole request was received, so that
+// slow clients use no capacity, and before the first query. The app's pages have their own limit.
 func (p *Pipeline) reserveCapacity(ctx context.Context, cs *callState, next handler) error {
 	if cs.request.Operation.Urgent || cs.outcome.Call.InApp() {
 		return next(ctx, cs)
@@ -92,7 +91,7 @@ func (p *Pipeline) reserveCapacity(ctx context.Context, cs *callState, next hand
 	return next(ctx, cs)
 }
 
-// keyArgument is the name of an Idempotency-Key that was sent as an argument by mistake.
+// keyArgument is the name of an Idempotency-Key that was mistakenly sent as an argument.
 const keyArgument = "idempotency_key"
 
 func (p *Pipeline) conditionalCapability(ctx context.Context, cs *callState, next handler) error {
@@ -110,8 +109,8 @@ func (p *Pipeline) conditionalCapability(ctx context.Context, cs *callState, nex
 	return next(ctx, cs)
 }
 
-// idempotency runs the remaining steps once per key. Before the transaction of the key, it runs the operation's
-// external checks and takes a free call, which it returns if the call is rejected, repeated or paid.
+// idempotency runs the remaining steps once per key. Before the key's transaction, it runs the operation's external
+// checks and takes a free call. It returns the free call if the call is rejected, repeated or paid.
 func (p *Pipeline) idempotency(ctx context.Context, cs *callState, next handler) error {
 	cs.outcome.Call.BeforeTxErr = cs.request.Operation.RunBeforeTx(ctx, cs.outcome.Call, cs.arguments)
 	if cs.usesFreeCall() {
@@ -205,7 +204,8 @@ func (cs *callState) checkKey() error {
 	return nil
 }
 
-// keyText returns the key without the quotes of a string of RFC 8941. Both forms are the same key.
+// keyText returns the key without the quotes of an RFC 8941 string. The quoted and the unquoted form are the same
+// key.
 func keyText(text string) string {
 	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
 		return text
@@ -215,7 +215,7 @@ func keyText(text string) string {
 		if inner[0] == '\\' && len(inner) > 1 && (inner[1] == '"' || inner[1] == '\\') {
 			inner = inner[1:]
 		} else if inner[0] == '"' {
-			return text // an unquoted key that begins and ends with a quote
+			return text // not a quoted string, although it begins and ends with a quote
 		}
 		out.WriteByte(inner[0])
 		inner = inner[1:]

@@ -6,9 +6,9 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// runWaiting runs an operation that may wait, for a key or a connection. The key may be revoked or blocked during the
-// wait, so it is authorized again before each progress report and before the answer. If the key is rejected, the wait
-// ends.
+// runWaiting runs an operation that may wait, for a key or a connection. The key may be revoked or blocked
+// meanwhile. runWaiting authorizes it again before each progress report and before the answer, and stops waiting if
+// it is rejected.
 func (p *Pipeline) runWaiting(ctx context.Context, cs *callState) error {
 	during, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -30,7 +30,7 @@ func (p *Pipeline) runWaiting(ctx context.Context, cs *callState) error {
 	return err
 }
 
-// reauthorize returns an error if the caller would now be rejected. It does not count as a request.
+// reauthorize returns an error if the caller would be rejected now. It does not count a request.
 func (p *Pipeline) reauthorize(ctx context.Context, cs *callState) error {
 	actor, err := p.Keys.Authenticate(ctx, cs.request.Credential)
 	if err != nil {

@@ -32,7 +32,7 @@ func (unlimited) Take(_ context.Context, scope pipeline.Scope, _ int64) pipeline
 	return pipeline.Rate{Scope: scope}
 }
 
-// A caller that is rejected while it waits gets neither progress reports nor the answer.
+// A caller that is rejected during a wait gets neither progress reports nor the answer.
 func TestWaitReauthorizes(t *testing.T) {
 	t.Parallel()
 	reader := access.Actor{TeamID: 1, KeyID: 1, Level: access.ReadOnly, Capabilities: []access.Capability{access.Read}, Zone: time.UTC}

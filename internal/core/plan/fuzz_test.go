@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Accepted plans are consistent, and Read accepts them again after they were encoded.
+// Accepted plans are consistent, and Read accepts them again in encoded form.
 func FuzzRead(f *testing.F) {
 	shipped, err := json.Marshal(plan.Default())
 	if err != nil {

@@ -107,16 +107,15 @@ func Default() Catalog {
 	}
 }
 
-// Read reads a catalog from a JSON file. Members that the file omits keep their defaults. If it has plans, they replace all
-// default plans.
+// Read reads a catalog from a JSON file. Omitted members keep their defaults. A list of plans replaces all default
+// plans.
 func Read(path string) (Catalog, error) {
 	t := Default()
 	raw, err := os.ReadFile(path) //nolint:gosec // the operator chooses the file
 	if err != nil {
 		return t, fmt.Errorf("reading the plans: %w", err)
 	}
-	// This decoder also rejects duplicate names and trailing data, and it zeroes list items before it decodes into
-	// them.
+	// The decoder also rejects duplicate names and trailing data, and zeroes list items before decoding into them.
 	if err := json.Unmarshal(raw, &t, json.RejectUnknownMembers(true)); err != nil {
 		return t, fmt.Errorf("reading the plans in %s: %w", path, err)
 	}
@@ -144,8 +143,8 @@ func (t Catalog) Plan(id string) (Plan, bool) {
 	return Plan{}, false
 }
 
-// InEffect returns the plan in effect for a team: the team's own plan until it lapses, then the plan for lapsed teams.
-// A plan that the operator has removed has no allowances.
+// InEffect returns the plan in effect for a team: its own plan until that lapses, then the plan for lapsed teams. A
+// plan that the operator has removed allows nothing.
 func (t Catalog) InEffect(plan string, until, now time.Time) Plan {
 	if !until.IsZero() && !now.Before(until) {
 		plan = t.Lapsed
