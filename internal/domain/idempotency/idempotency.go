@@ -25,7 +25,7 @@ type Store struct{ db *db.DB }
 // New returns a store on a database.
 func New(d *db.DB) *Store { return &Store{db: d} }
 
-// Once runs the work for a new key, or returns the saved result of a known one. It reports whether the result is saved.
+// Once runs the work for a new key, or returns the saved result of a known key. It reports whether the result is saved.
 // It returns idempotency_key_reused for a known key with other arguments, and idempotency_key_in_progress while the
 // first call is running.
 func (s *Store) Once(
@@ -60,8 +60,8 @@ func (s *Store) Once(
 	return out, replayed, nil
 }
 
-// claim creates the call's record or replaces an expired one, and reports whether it did. On PostgreSQL a second caller
-// waits here for the transaction of the first.
+// claim creates the call's record or replaces an expired record, and reports whether it did. On PostgreSQL, a second
+// caller waits here for the transaction of the first.
 func claim(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (bool, error) {
 	now := db.Micros(tx.Now())
 	args := []any{c.APIKey, c.Key, c.Operation, hash, now, now + Retention.Microseconds()}
