@@ -85,8 +85,8 @@ type Params struct {
 	Reservation int64  // see Record
 }
 
-// Create creates a pending job in the transaction that stores the work. It is for work that no caller requested, so it has
-// no limit.
+// Create creates a pending job in the transaction that stores the work. It has no limit, because no caller requested
+// the work.
 func (s *Store) Create(ctx context.Context, tx *db.Tx, p Params) (Record, error) {
 	return create(ctx, tx, p, 0)
 }

@@ -101,8 +101,8 @@ var errorMessages = map[string]string{
 // Message returns the explanation of an error code.
 func Message(code string) string { return errorMessages[code] }
 
-// AccountMessage returns the explanation of an account's error code. A rejected post with a permalink is at the network,
-// which does not show it.
+// AccountMessage returns the explanation of an account's error code. If a rejected post has a permalink, the network
+// has the post but does not show it.
 func AccountMessage(code, permalink string) string {
 	if code == "app_not_approved" && permalink != "" {
 		return "The network has this post but keeps it private, because this installation's app lacks an approval or an " +
