@@ -25,8 +25,8 @@ type batchFile struct {
 	media    int64
 	reason   string
 	arrived  int64
-	byPage   bool   // added on the page, not described beforehand
-	secret   string // known only while its answer is written
+	byPage   bool   // added on the page, not described in advance
+	secret   string // known only while the response is written
 }
 
 func (f batchFile) byPageInt() int64 {
@@ -108,7 +108,7 @@ func insertFile(ctx context.Context, tx *db.Tx, b batch, position int, f batchFi
 	return nil
 }
 
-// closeBatch closes a batch and ends its job. why is the error code of files that did not arrive.
+// closeBatch closes a batch and ends its job. why is the error code of files that were not uploaded.
 func (s *Service) closeBatch(ctx context.Context, tx *db.Tx, id, why string) error {
 	if _, err := tx.Exec(ctx, `UPDATE upload_batches SET closed_at = ? WHERE job_id = ? AND closed_at = 0`,
 		db.Micros(tx.Now()), id); err != nil {

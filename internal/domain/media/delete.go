@@ -23,23 +23,24 @@ type UseKind string
 
 // The kinds of uses, in the order in which they block deletion.
 const (
-	// UseSending means being sent, or that the outcome is unknown: the file cannot be deleted.
+	// UseSending means that the post is being sent or that its outcome is unknown. The file cannot be deleted.
 	UseSending UseKind = "1 now"
-	// UseScheduled means scheduled, shown to a client or a series template: remove the file from the post first.
+	// UseScheduled means that the post is scheduled, waits for a client's approval or is a series template. The file
+	// must be removed from the post first.
 	UseScheduled UseKind = "2 ahead"
 	UseInDraft   UseKind = "3 draft"  // a plain draft, from which the file is removed
-	UsePublished UseKind = "4 before" // published: the post keeps the file's name, type and size
+	UsePublished UseKind = "4 before" // a published post, which keeps the file's name, type and size
 )
 
 // MaxUses is how many posts Uses returns.
 const MaxUses = 50
 
 const (
-	// hasItem is the condition of posts that use an item, for all their accounts or for some.
+	// hasItem is the condition of posts that use an item, for all their accounts or for some of them.
 	hasItem = `p.team_id = ? AND p.id IN (SELECT post_id FROM post_media WHERE media_id = ?
 		UNION SELECT post_id FROM post_target_media WHERE media_id = ?)`
-	// isPlainDraft is the condition of drafts that an item may be removed from. Posts shown to a client and series
-	// templates are not.
+	// isPlainDraft is the condition of drafts that an item may be removed from. It excludes posts shown to a client and
+	// series templates.
 	isPlainDraft = `p.status = 'draft' AND p.approval = 'not_needed' AND p.is_template = 0`
 	// isSending is the condition of posts being sent or with an unknown outcome. A delivery that only polls its
 	// status no longer needs the file.
@@ -51,7 +52,7 @@ const (
 		FROM posts p WHERE ` + hasItem + ` ORDER BY 4, p.id DESC LIMIT ?`
 )
 
-// Uses returns the posts that use an item, those that block its deletion first.
+// Uses returns the posts that use an item. Posts that block its deletion come first.
 func (s *Service) Uses(ctx context.Context, call operation.Call, id int64) ([]Use, error) {
 	if err := requireLibrary(call); err != nil {
 		return nil, err
@@ -107,7 +108,7 @@ func (s *Service) Delete(ctx context.Context, call operation.Call, id int64) err
 // removeFromDrafts removes an item from a team's plain drafts and reports whether published posts used it. It fails
 // if another post blocks the deletion.
 func (s *Service) removeFromDrafts(ctx context.Context, tx *db.Tx, team, id int64) (bool, error) {
-	// Locked, so that none of them is scheduled or sent meanwhile.
+	// Lock the posts, so that none of them is scheduled or sent concurrently.
 	if _, err := db.All(ctx, tx, func(rows *sql.Rows, post *string) error {
 		return rows.Scan(post)
 	}, `SELECT p.id FROM posts p WHERE `+hasItem+` ORDER BY p.id`+s.db.ForUpdate(), team, id, id); err != nil {
@@ -143,7 +144,8 @@ func (s *Service) removeFromDrafts(ctx context.Context, tx *db.Tx, team, id int6
 	return len(left) > 0, err
 }
 
-// deleteRow deletes an item's row, or clears what published posts do not need, and queues its bytes for the sweep.
+// deleteRow deletes an item's row and queues its bytes for the sweep. If wasSent, it keeps the row but clears the
+// columns that published posts do not need.
 func (s *Service) deleteRow(ctx context.Context, tx *db.Tx, call operation.Call, id int64, wasSent bool) error {
 	i, err := item(ctx, tx, call.TeamID, id)
 	if err != nil {

@@ -24,11 +24,11 @@ type File struct {
 	Type    string // MIME
 	ETag    string // quoted, of the bytes
 	ModTime time.Time
-	// ExpiresAt is when serving its bytes must stop, by this machine's clock; zero for never.
+	// ExpiresAt is when serving the bytes must stop, by this machine's clock. It is zero if there is no limit.
 	ExpiresAt time.Time
 }
 
-// OpenFile opens an item of one of a person's teams without its metadata, or opens its thumbnail.
+// OpenFile opens an item of one of a person's teams. The item is opened without its metadata, or as its thumbnail.
 func (s *Service) OpenFile(ctx context.Context, person, id int64, thumbnail bool) (File, error) {
 	i, err := s.itemFor(ctx, person, id)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Service) openBlob(ctx context.Context, key string) (blob.Reader, error)
 // PublicPath is the path below the public URL from which networks fetch media.
 const PublicPath = "/files/"
 
-// grant is the content of a signed link: an item, resized if needed, until an expiry.
+// grant is the content of a signed link: an item, resized if needed, and an expiry.
 type grant struct {
 	item  int64
 	until time.Time
@@ -114,7 +114,8 @@ func (s *Service) signToken(g grant) string {
 	return tokenText.EncodeToString(append(body, s.links.Sign(body)[:tokenSum]...))
 }
 
-// parseToken returns the grant of a token, and reports whether it is signed by this service and not expired.
+// parseToken returns the grant of a token. It reports whether this service signed the token and the token has not
+// expired.
 func (s *Service) parseToken(token string) (grant, bool) {
 	raw, err := tokenText.DecodeString(token)
 	if err != nil || len(raw) != tokenBody+tokenSum || raw[0] != tokenVersion || !s.links.Verify(raw[:tokenBody],
@@ -139,8 +140,8 @@ func (s *Service) parseToken(token string) (grant, bool) {
 
 var errNoSuchLink = apierr.New(apierr.NotFound, "File not found, or its link has expired.")
 
-// OpenPublic opens the item of a signed link, resized as the link says. The bytes must not be served after the link's
-// end: a network that received them later could publish a post that was already given up and sent again.
+// OpenPublic opens the item of a signed link, resized as the link says. The bytes must not be served after the link
+// expires. A network that received them later could publish a post whose delivery has already failed and been retried.
 func (s *Service) OpenPublic(ctx context.Context, token string) (File, error) {
 	g, ok := s.parseToken(token)
 	if !ok {

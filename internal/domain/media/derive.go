@@ -63,8 +63,8 @@ type shape struct {
 // errUnchanged is returned by recipes if no derived file is needed.
 var errUnchanged = errors.New("the item's own bytes can be used")
 
-// derive returns an open derived file, creating and caching it on first use. Concurrent calls on this node share the
-// work. If two nodes create the same file, the second to finish discards its own.
+// derive returns an open derived file. On first use it creates and caches the file. Concurrent calls on this node share
+// the work. If two nodes create the same file, the second to finish discards its copy.
 func (s *Service) derive(ctx context.Context, i Item, r recipe) (derived, blob.Reader, error) {
 	d, err := findDerived(ctx, s.db, i, r.variant)
 	switch {
@@ -91,12 +91,12 @@ func (s *Service) openDerived(ctx context.Context, i Item, d derived) (blob.Read
 	return s.openBlob(ctx, d.blob)
 }
 
-// deriveShared returns a derived file, made once for all concurrent callers. The work continues if they give up,
-// because its result is cached.
+// deriveShared returns a derived file, created once for all concurrent callers. The work continues if the callers give
+// up, because its result is cached.
 func (s *Service) deriveShared(ctx context.Context, i Item, r recipe, lost string) (derived, error) {
 	result := s.deriving.DoChan(text(i.ID)+" "+r.variant, func() (_ any, err error) {
 		defer func() {
-			if p := recover(); p != nil { // singleflight would end the process
+			if p := recover(); p != nil { // otherwise singleflight would end the process
 				err = fmt.Errorf("deriving a file from media item %d: panic: %v", i.ID, p)
 			}
 		}()
@@ -119,7 +119,7 @@ func (s *Service) deriveShared(ctx context.Context, i Item, r recipe, lost strin
 	}
 }
 
-// makeDerived returns a new derived file and caches it. lost is the key of an earlier one whose bytes are missing.
+// makeDerived creates and caches a derived file. lost is the key of an earlier derived file whose bytes are missing.
 func (s *Service) makeDerived(ctx context.Context, i Item, r recipe, lost string) (derived, error) {
 	leave, err := s.acquireVideo(ctx, i)
 	if err != nil {
@@ -164,8 +164,8 @@ func (s *Service) makeDerived(ctx context.Context, i Item, r recipe, lost string
 	return s.saveDerived(ctx, d, lost)
 }
 
-// acquireVideo waits for the team's turn to work on a video and returns the function that ends it. Images are limited
-// by memory instead.
+// acquireVideo waits for the team's turn to process a video and returns the function that ends the turn. Images are
+// limited by memory instead.
 func (s *Service) acquireVideo(ctx context.Context, i Item) (func(), error) {
 	if i.Kind != Video {
 		return func() {}, nil
@@ -180,7 +180,7 @@ func (s *Service) acquireVideo(ctx context.Context, i Item) (func(), error) {
 	return func() { s.videos.Release(i.TeamID, 1) }, nil
 }
 
-// saveDerived inserts the row of a derived file and returns the row that won, possibly another node's.
+// saveDerived inserts the row of a derived file. If another node has inserted a row first, it returns that row.
 func (s *Service) saveDerived(ctx context.Context, d derived, lost string) (derived, error) {
 	kept, undone := d, false
 	err := s.db.InTx(ctx, "media.derive", func(ctx context.Context, tx *db.Tx) error {
@@ -196,7 +196,7 @@ func (s *Service) saveDerived(ctx context.Context, d derived, lost string) (deri
 }
 
 func (s *Service) insertDerived(ctx context.Context, tx *db.Tx, d derived, lost string) (derived, error) {
-	var id int64 // locked, so that the item is not deleted without its derived files
+	var id int64 // locked, so that the item cannot be deleted without its derived files
 	err := tx.QueryRow(ctx, `SELECT id FROM media WHERE id = ? AND team_id = ? AND deleted_at = 0`+s.db.ForUpdate(),
 		d.media, d.team).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -251,7 +251,7 @@ func dropDerived(ctx context.Context, tx *db.Tx, condition string, args ...any) 
 	if _, err := tx.Exec(ctx,
 		`INSERT INTO media_pending (blob, deleting, created_at) SELECT blob, 1, ? FROM media_derived
 		WHERE blob <> '' AND `+condition, marked...); err != nil {
-		return fmt.Errorf("dooming derived files: %w", err)
+		return fmt.Errorf("queueing derived files for deletion: %w", err)
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM media_derived WHERE `+condition, args...); err != nil {
 		return fmt.Errorf("deleting derived files: %w", err)

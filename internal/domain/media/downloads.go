@@ -123,7 +123,7 @@ func (s *Service) newDownload(ctx context.Context, call operation.Call, in Downl
 	return d, err
 }
 
-// checkInput validates what the schema cannot express and returns the profile's username.
+// checkInput validates the parts of the input that the schema cannot express, and returns the profile's username.
 func (s *Service) checkInput(in DownloadInput) (string, error) {
 	if supported := provider.MediaTypes(in.Platform); !slices.Contains(supported, in.Type) {
 		return "", apierr.Invalid(apierr.NotAllowedValue, "type",
@@ -172,7 +172,7 @@ func resumeCursor(ctx context.Context, q db.Querier, d download, cursor string) 
 }
 
 // runDownload runs content_fetch jobs. It stores the provider's response once, then adds each file. A retry resumes
-// where an earlier attempt stopped.
+// where the last attempt stopped.
 func (s *Service) runDownload(ctx context.Context, h job.LeasedJob) error {
 	d, err := readDownload(ctx, s.db, h.ID)
 	if err != nil {

@@ -51,7 +51,7 @@ func (f files) Open(ctx context.Context, id int64, fit network.FileLimits) (netw
 	return network.File{ReadCloser: opened, Type: d.mime, Size: d.size, Width: d.width, Height: d.height}, nil
 }
 
-// fitRecipe returns the recipe of an image within a network's limits. Limits that give the same bytes share a
+// fitRecipe returns the recipe of an image within a network's limits. Limits that result in the same bytes share a
 // variant.
 func (s *Service) fitRecipe(fit network.FileLimits) recipe {
 	wanted := imageBounds(fit)
@@ -89,8 +89,8 @@ func (f files) Link(ctx context.Context, id int64, fit network.FileLimits, until
 	return f.s.PublicURL + PublicPath + f.s.signToken(grant{id, until, fit}) + "/" + url.PathEscape(name), nil
 }
 
-// checkConvertible returns an error for media that cannot be converted: videos, and images for a network that accepts
-// none of the formats made here.
+// checkConvertible returns an error for media that cannot be converted. These are videos, and images for a network that
+// accepts none of the supported output formats.
 func checkConvertible(i Item, fit network.FileLimits) error {
 	if i.Kind != Image || imageBounds(fit).Type() == "" {
 		return rejectedMedia("MediaDoesNotFit",
@@ -120,8 +120,8 @@ func (i Item) info() mediainfo.Info {
 	}
 }
 
-// ForPost returns a post's media as networks need them. It returns not_found, with the argument's name, if the team
-// lacks one.
+// ForPost returns a post's media as networks need them. It returns not_found with the argument's name if an item is
+// missing.
 func (s *Service) ForPost(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
 	return postMedia(ctx, q, team, ids, ` AND m.deleted_at = 0`)
 }

@@ -171,7 +171,7 @@ func (s *Service) beginForJob(ctx context.Context, team int64) (*arrival, error)
 	return s.begin(ctx, team, uploader{}, -1, most)
 }
 
-// importName returns the name of an imported file: the requested name without its extension, else the served one.
+// importName returns the name of an imported file: the requested name without its extension, or else the served name.
 func importName(asked, served string) string {
 	if name := filename.Stem(asked); name != "" {
 		return name
@@ -193,7 +193,7 @@ func finishImport(ctx context.Context, tx *db.Tx, h job.LeasedJob, i Item, alrea
 
 func (s *Service) failImport(ctx context.Context, h job.LeasedJob, code string) error {
 	return s.db.InTx(ctx, "media.import_failed", func(ctx context.Context, tx *db.Tx) error {
-		// The URL may contain somebody's signature, so it is not kept longer than needed.
+		// The URL may contain a signature of its owner, so it is deleted as soon as possible.
 		if _, err := tx.Exec(ctx, `UPDATE media_imports SET address = '' WHERE job_id = ?`, h.ID); err != nil {
 			return fmt.Errorf("forgetting the address of an import: %w", err)
 		}

@@ -21,8 +21,8 @@ const thumbnailSide = 512
 type inspected struct {
 	staged    *blob.Staged
 	info      mediainfo.Info
-	metadata  stripmeta.Edits // edits that remove it
-	clean     bool            // it has no metadata
+	metadata  stripmeta.Edits // edits that remove the metadata
+	clean     bool            // whether the file has no metadata
 	original  []byte          // SHA-256 of the uploaded file if its metadata was removed
 	arrived   int64           // bytes of the uploaded file
 	thumbnail *thumbnail.Result
@@ -72,9 +72,9 @@ func (s *Service) inspect(ctx context.Context, staged *arrival) (inspected, erro
 // imageWithin bounds the search for an image's metadata, which decompresses all its pixels.
 const imageWithin = 30 * time.Second
 
-// findMetadata returns the edits that remove the metadata in the first size bytes of r. It stops at the next read
-// once the context is done, or with thumbnail.ErrSlow if an image takes longer than imageWithin. Other errors are
-// those of stripmeta.Scan.
+// findMetadata returns the edits that remove the metadata in the first size bytes of r. It stops at the next read after
+// the context is done, or with thumbnail.ErrSlow if an image takes longer than imageWithin. Other errors come from
+// stripmeta.Scan.
 func findMetadata(ctx context.Context, r io.ReaderAt, size int64, info mediainfo.Info) (stripmeta.Edits, error) {
 	if info.Kind == Image {
 		var cancel context.CancelFunc
@@ -122,7 +122,7 @@ var errVideosBusy = apierr.New(apierr.Unavailable,
 	"Too many videos of this team are being processed. Nothing was changed. Wait, then try again.").
 	With("reason", apierr.Busy).After(picturesRetryAfter)
 
-// rejectedType returns the error for a file that is not accepted, with mediainfo's reason.
+// rejectedType returns the error for a file that is not accepted, with the reason from mediainfo.
 func rejectedType(err error) error {
 	detail := "The library accepts JPEG, PNG, WebP and GIF images and MP4 and QuickTime videos. This file is none " +
 		"of these."

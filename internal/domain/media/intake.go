@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// maxUploads is how many files a person may send to this node at once, and how often the file of one link may be
-	// sent concurrently. Teams are limited by their open links and Options.TeamUploads.
+	// maxUploads is how many files a person may send to this node concurrently. It also limits concurrent uploads to
+	// one link. Teams are limited by their open links and Options.TeamUploads.
 	maxUploads = 3
-	// stagedFiles limits the bytes that a team has on the way to this node, in files of the largest size.
+	// stagedFiles limits the bytes that a team may stage on this node, as a number of files of the largest size.
 	stagedFiles = 2
-	// sniffBytes is by when a file must have a type that the library accepts.
+	// sniffBytes is the number of bytes after which a file's type must be known and accepted.
 	sniffBytes = 64 << 10
 	// checkStep is the interval, in received bytes, at which disk space and the team's limit are checked.
 	checkStep = 8 << 20
@@ -66,7 +66,7 @@ func newIntake() *intake {
 	return &intake{uploads: map[uploader]int{}, files: map[int64]int{}, bytes: map[int64]int64{}}
 }
 
-// acquire counts a file of an uploader for a team, which may have at most that many.
+// acquire counts a file of an uploader for a team. limit is the maximum number of files of the team.
 func (in *intake) acquire(by uploader, team int64, limit int) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -83,7 +83,7 @@ func (in *intake) acquire(by uploader, team int64, limit int) error {
 	return nil
 }
 
-// reserve reserves bytes for a team, which may reserve at most that many.
+// reserve reserves bytes for a team. limit is the maximum number of reserved bytes.
 func (in *intake) reserve(team, bytes, limit int64) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -109,15 +109,15 @@ func (in *intake) release(by uploader, team, bytes int64) {
 	}
 }
 
-// bound is the maximum size of a file and the error for larger ones.
+// bound is the maximum size of a file and the error for larger files.
 type bound struct {
 	max      int64
 	tooLarge error
 }
 
-// sizeBound returns the limit for a file of that size, -1 if unknown, before its type is known: the largest size of
-// any type and the rest of the team's plan. A file with the size of an existing item may be that item, which needs no
-// storage.
+// sizeBound returns the limit for a file of a size, -1 if unknown, before its type is known. It is the largest size of
+// any type, or less if the team's plan has less storage left. A file with the size of an existing item may be that
+// item, which needs no storage.
 func (s *Service) sizeBound(ctx context.Context, team, size int64) (bound, error) {
 	out := bound{s.Catalog.Limits.MaxVideoBytes, errTooLarge}
 	left, err := s.freeStorage(ctx, team)
@@ -139,19 +139,20 @@ func (s *Service) sizeBound(ctx context.Context, team, size int64) (bound, error
 // MaxFormFiles is how many files a form may contain.
 const MaxFormFiles = 100
 
-// formFrame bounds the bytes of a form besides its files: 64 KiB for each.
+// formFrame limits the bytes of a form besides its files: 64 KiB for each file.
 const formFrame = MaxFormFiles * 64 << 10
 
 // TooManyFormFiles is the message for a form with more than MaxFormFiles files. Its value is MaxFormFiles.
 const TooManyFormFiles = "A form can contain at most %d files. The remaining files were not added. Send them in another form."
 
-// CheckForm rejects a form for a team's library before its files are read: if its length in bytes, -1 if unknown,
-// exceeds the rest of the plan or MaxFormFiles files of the largest size, or if the disk is full.
+// CheckForm rejects a form for a team's library before its files are read. It returns an error if the disk is full, or
+// if the length is too large. The maximum length is the rest of the plan or MaxFormFiles files of the largest size.
+// length is -1 if unknown.
 func (s *Service) CheckForm(ctx context.Context, team, length int64) error {
 	return s.checkForm(ctx, team, 0, length)
 }
 
-// checkForm is CheckForm with bytes that the plan has already reserved for the form's files.
+// checkForm is like CheckForm, but includes promised bytes that the plan has already reserved for the form's files.
 func (s *Service) checkForm(ctx context.Context, team, promised, length int64) error {
 	left, err := s.freeStorage(ctx, team)
 	switch {
@@ -165,8 +166,8 @@ func (s *Service) checkForm(ctx context.Context, team, promised, length int64) e
 	return s.requireDisk(ctx, 0)
 }
 
-// freeStorage returns how many bytes of the team's plan are neither used nor promised to open links, or
-// plan.Unlimited. The transaction that adds a file checks again.
+// freeStorage returns how many bytes of the team's plan are neither used nor promised to open links, or plan.Unlimited.
+// The transaction that adds a file checks the storage again.
 func (s *Service) freeStorage(ctx context.Context, team int64) (int64, error) {
 	limit, err := s.storageLimit(ctx, s.db, team, s.db.Now())
 	if err != nil || limit == plan.Unlimited {
@@ -180,7 +181,7 @@ func (s *Service) freeStorage(ctx context.Context, team int64) (int64, error) {
 	return max(0, limit-used-promised), err
 }
 
-// requireDisk returns an error if storing that many bytes would exhaust the disk's reserve.
+// requireDisk returns an error if storing a number of bytes would use up the disk's reserve.
 func (s *Service) requireDisk(ctx context.Context, bytes int64) error {
 	err := s.Disk.Check(bytes)
 	if err == nil {
@@ -194,8 +195,8 @@ func (s *Service) requireDisk(ctx context.Context, bytes int64) error {
 	return errDiskFull.Wrap(err)
 }
 
-// arrival is a file being received. Its bytes are staged as they come, within the limits of its sender, its team and
-// the disk, and rejected as soon as they exceed one. Discard releases its reservations and may be called more than
+// arrival is a file being received. Its bytes are staged as they are received. The file is rejected as soon as it
+// exceeds a limit of its sender, its team or the disk. Discard releases its reservations and may be called more than
 // once.
 type arrival struct {
 	*blob.Staged
@@ -205,16 +206,16 @@ type arrival struct {
 	s        *Service
 	by       uploader
 	team     int64
-	size     int64 // as declared; -1 if unknown
-	came     int64
-	cleared  int64 // up to where the disk was checked and bytes are reserved
+	size     int64 // declared size; -1 if unknown
+	received int64
+	checked  int64 // number of bytes for which the disk was checked and storage is reserved
 	reserved int64
-	known    bool // its first bytes are of an accepted type
+	known    bool // whether the first bytes are of an accepted type
 	ended    sync.Once
 }
 
-// begin returns an arrival for a file of that declared size, -1 if unknown, or an error before its first byte is
-// read.
+// begin returns an arrival for a file of a declared size, -1 if unknown. It returns an error before the first byte is
+// read if the file cannot be accepted.
 func (s *Service) begin(ctx context.Context, team int64, by uploader, size int64, b bound) (*arrival, error) {
 	switch {
 	case size > s.Catalog.Limits.MaxVideoBytes:
@@ -244,7 +245,7 @@ func (s *Service) begin(ctx context.Context, team int64, by uploader, size int64
 	return a, nil
 }
 
-// Discard ends the file unless it was stored, and releases its reservations.
+// Discard discards the staged bytes unless they were stored, and releases the reservations.
 func (a *arrival) Discard() {
 	a.Staged.Discard()
 	a.release()
@@ -254,7 +255,7 @@ func (a *arrival) release() {
 	a.ended.Do(func() { a.s.intake.release(a.by, a.team, a.reserved) })
 }
 
-// reserve reserves that many bytes in total.
+// reserve increases the reservation to a total number of bytes.
 func (a *arrival) reserve(bytes int64) error {
 	if bytes <= a.reserved {
 		return nil
@@ -268,18 +269,18 @@ func (a *arrival) reserve(bytes int64) error {
 
 // take counts received bytes before they are staged.
 func (a *arrival) take(n int) error {
-	a.came += int64(n)
-	if a.came > a.max {
+	a.received += int64(n)
+	if a.received > a.max {
 		return a.tooLarge
 	}
-	if a.came <= a.cleared {
+	if a.received <= a.checked {
 		return nil
 	}
-	a.cleared = min(a.came+checkStep, a.max)
+	a.checked = min(a.received+checkStep, a.max)
 	if err := a.s.requireDisk(a.ctx, 0); err != nil {
 		return err
 	}
-	return a.reserve(a.cleared)
+	return a.reserve(a.checked)
 }
 
 // Write stages the bytes of p.
@@ -288,13 +289,13 @@ func (a *arrival) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := a.Staged.Write(p)
-	if err == nil && a.came >= sniffBytes {
+	if err == nil && a.received >= sniffBytes {
 		err = a.sniff()
 	}
 	return n, err
 }
 
-// ReadFrom stages everything that r yields.
+// ReadFrom stages all bytes of r.
 func (a *arrival) ReadFrom(r io.Reader) (int64, error) {
 	from := metered{r, a}
 	n, err := a.Staged.ReadFrom(io.LimitReader(from, sniffBytes))
@@ -322,8 +323,8 @@ func (m metered) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // it wraps the reader
 }
 
-// sniff rejects a file whose first bytes are of no accepted type. From then on, the limit for images applies to
-// images.
+// sniff rejects a file whose first bytes are of no accepted type. For images, the limit for images applies from then
+// on.
 func (a *arrival) sniff() error {
 	if a.known {
 		return nil
@@ -340,7 +341,7 @@ func (a *arrival) sniff() error {
 	a.known = true
 	if most := a.s.Catalog.Limits.MaxImageBytes; kind == Image && most < a.max {
 		a.bound = bound{most, a.s.errImageTooLarge()}
-		if a.size > most || a.came > most {
+		if a.size > most || a.received > most {
 			return a.tooLarge
 		}
 	}

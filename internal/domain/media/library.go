@@ -114,7 +114,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	return out, err
 }
 
-// pageQuery returns the query for a page of items that match a condition. Search by name runs on a covering index, so
+// pageQuery returns the query for a page of items that match a condition. A search by name uses a covering index, so
 // that only the rows of the page are read.
 func pageQuery(where string, limit int, byName bool) string {
 	if !byName {
@@ -124,7 +124,7 @@ func pageQuery(where string, limit int, byName bool) string {
 		` ORDER BY m.id DESC` + db.LimitClause(limit) + `) ORDER BY m.id DESC`
 }
 
-// filters returns the condition of a page. Each form is served by an index on the team.
+// filters returns the condition of a page. Each variant of the condition can use an index on the team.
 func (s *Service) filters(ctx context.Context, call operation.Call, in ListInput) (string, []any, error) {
 	where, args := []string{"m.team_id = " + db.TeamPlaceholder, "m.deleted_at = 0"}, []any{call.TeamID}
 	add := func(condition string, arg any) { where, args = append(where, condition), append(args, arg) }
@@ -177,7 +177,7 @@ func (s *Service) storage(ctx context.Context, call operation.Call) (MediaListSt
 
 // AddFolder returns the folder with this name, creating it if needed.
 func (s *Service) AddFolder(ctx context.Context, team int64, name string) (MediaFolder, error) {
-	f := MediaFolder{Name: filename.Stem(name + ".x")} // so that no part is cut as an extension
+	f := MediaFolder{Name: filename.Stem(name + ".x")} // .x keeps Stem from cutting an extension
 	if f.Name == "" {
 		return f, apierr.Invalid(apierr.TooShort, "name", "A folder needs a name.")
 	}

@@ -41,8 +41,8 @@ var (
 )
 
 // Link verifies an upload link before any byte of the file is read. It returns not_found for an unknown link,
-// unauthorized for a wrong secret, upload_link_closed for an expired one, and upload_link_used only to the link's own
-// secret.
+// unauthorized for a wrong secret, and upload_link_closed for an expired link. It returns upload_link_used only if the
+// secret is correct.
 func (s *Service) Link(ctx context.Context, id, presented string) (VerifiedLink, error) {
 	l := VerifiedLink{id: id, hash: apikey.Hash(presented)}
 	if !utf8.ValidString(id) || strings.Contains(id, "\x00") {
@@ -61,7 +61,7 @@ func (s *Service) Link(ctx context.Context, id, presented string) (VerifiedLink,
 		return l, err
 	}
 	n := slices.IndexFunc(l.batch.files, func(f batchFile) bool { return f.id == id })
-	if n < 0 { // its job was just deleted
+	if n < 0 { // its job was deleted concurrently
 		return l, errNoLink
 	}
 	l.file = l.batch.files[n]
@@ -84,8 +84,8 @@ func (l VerifiedLink) checkOpen(stored []byte, now time.Time) error {
 	return nil
 }
 
-// checkKey returns an error if the key that opened a link could not open it now: it was deleted, lacks write access,
-// or is blocked.
+// checkKey returns an error if the key that opened a link can no longer open links, because it was deleted, lacks write
+// access, or is blocked.
 func (s *Service) checkKey(ctx context.Context, q db.Querier, b batch) error {
 	actor, err := s.Keys.ActorByKeyID(ctx, q, b.key)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *Service) checkKey(ctx context.Context, q db.Querier, b batch) error {
 	return operation.Call{Actor: actor}.Require(access.Write)
 }
 
-// Receive stores the file of a link if its bytes are exactly those described. A rejected file leaves the link open.
+// Receive stores the file of a link if its bytes match the description exactly. A rejected file leaves the link open.
 func (s *Service) Receive(ctx context.Context, l VerifiedLink, f Incoming) (AddResult, error) {
 	if err := l.checkHeaders(f); err != nil {
 		return AddResult{}, err
@@ -167,7 +167,7 @@ func (s *Service) completeLink(ctx context.Context, tx *db.Tx, l VerifiedLink, i
 	if !tx.Now().Before(b.expires) {
 		return errLinkClosed
 	}
-	if err := s.checkKey(ctx, tx, b); err != nil { // it may have changed during the upload
+	if err := s.checkKey(ctx, tx, b); err != nil { // the key may have changed during the upload
 		return err
 	}
 	n, err := tx.Exec(ctx,
@@ -199,8 +199,8 @@ func (s *Service) linkConflict(ctx context.Context, tx *db.Tx, l VerifiedLink) e
 	return errLinkClosed
 }
 
-// updateBatch closes a batch once no file is pending, and otherwise updates the job's progress. A batch opened only
-// for the page stays open.
+// updateBatch closes a batch when no file is pending, and otherwise updates the job's progress. A batch that was opened
+// only for the page stays open.
 func (s *Service) updateBatch(ctx context.Context, tx *db.Tx, id string) error {
 	b, err := s.readBatch(ctx, tx, id, s.db.ForUpdate())
 	if err != nil {
@@ -218,7 +218,7 @@ func (s *Service) updateBatch(ctx context.Context, tx *db.Tx, id string) error {
 	return job.Advance(ctx, tx, id, len(b.files)-links)
 }
 
-// rejectLink ends a link whose described bytes the library can never accept.
+// rejectLink ends a link if the library can never accept the described bytes.
 func (s *Service) rejectLink(ctx context.Context, l VerifiedLink, cause error) error {
 	err := s.db.InTx(ctx, "media.reject", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := s.readBatch(ctx, tx, l.batch.job, s.db.ForUpdate()); err != nil {

@@ -15,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// ItemView is an item as members of the team see it. The library is hidden from clients.
+// ItemView is an item as members of the team see it. Clients cannot see the library.
 type ItemView struct {
 	MediaItem
 
@@ -71,12 +71,12 @@ func (s *Service) Rename(ctx context.Context, call operation.Call, id int64, nam
 	})
 }
 
-// cleanName returns the valid name in a text that a person entered for an item or a folder.
+// cleanName returns a valid name for an item or a folder from a text that a person entered.
 func cleanName(name string) (string, error) {
 	if apikey.In(name) {
 		return "", errSecret.With("argument", "name")
 	}
-	// so that no part is cut as a path or an extension
+	// The extension .x keeps filename.Stem from cutting a part as a path or an extension
 	if name = filename.Stem(slashes.Replace(name) + ".x"); name == "" {
 		return "", apierr.Invalid(apierr.TooShort, "name",
 			"Enter a name with letters or digits that file names allow.")
@@ -102,7 +102,7 @@ func (s *Service) Move(ctx context.Context, call operation.Call, id, into int64)
 	})
 }
 
-// lockFolder keeps a folder from being deleted until the transaction ends; 0 means no folder.
+// lockFolder keeps a folder from being deleted until the transaction ends. 0 means no folder.
 func lockFolder(ctx context.Context, tx *db.Tx, d *db.DB, team, id int64) error {
 	if id == 0 {
 		return nil

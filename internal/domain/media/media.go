@@ -75,7 +75,7 @@ type Detail struct {
 	VideoCodec  string  `json:"video_codec,omitempty"`
 	AudioCodec  string  `json:"audio_codec,omitempty"`
 	FrameRate   float64 `json:"frame_rate,omitempty"`  // frames per second
-	Orientation int     `json:"orientation,omitempty"` // of EXIF, 1 to 8
+	Orientation int     `json:"orientation,omitempty"` // EXIF orientation, 1 to 8
 	Animated    bool    `json:"animated,omitempty"`
 	DecodeBytes int64   `json:"decode_bytes,omitempty"` // memory needed to decode the image
 }
@@ -88,8 +88,8 @@ type Owner struct {
 
 // Incoming is a file being added.
 type Incoming struct {
-	Name string // as sent; may be empty
-	Type string // MIME as sent; the type is determined from the bytes
+	Name string // as sent by the uploader; may be empty
+	Type string // MIME type as sent by the uploader; the real type is determined from the bytes
 	Size int64  // bytes; -1 if unknown
 	Body io.Reader
 }
@@ -103,9 +103,9 @@ type AddResult struct {
 
 // Provider fetches media of public profiles.
 type Provider interface {
-	// ProfileMedia lists media of a profile, newest first. Its errors are those of package provider.
+	// ProfileMedia lists media of a profile, newest first. See package provider for its errors.
 	ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error)
-	// Fetch writes the bytes at an item's URL, at most that many.
+	// Fetch writes the bytes at an item's URL, at most `most` bytes.
 	Fetch(ctx context.Context, url string, most int64, into io.Writer) error
 }
 
@@ -149,17 +149,18 @@ type Service struct {
 	db           *db.DB
 	pictures     *thumbnail.Maker
 	links        tokencrypt.Signer     // signs public links
-	videos       *loadshed.FairLimiter // bounds concurrent removal of metadata from videos
+	videos       *loadshed.FairLimiter // limits concurrent removal of metadata from videos
 	deriving     singleflight.Group
 	intake       *intake
 	diskLoggedAt atomic.Int64 // when a full disk was last logged, Unix nanoseconds
 }
 
-// pictureMemory bounds the decoded pixels held at once, in bytes. It suffices for camera images: about 60 megapixels
-// of PNG, 85 of JPEG.
+// pictureMemory limits the memory for decoded images, in bytes. It suffices for camera images: about 60 megapixels of
+// PNG, 85 of JPEG.
 const pictureMemory = 256 << 20
 
-// maxVideos is how many videos this node strips of metadata at once on export. Each is read and written in full.
+// maxVideos is how many videos this node strips of metadata concurrently on export. Each video is read and written
+// completely.
 const maxVideos = 2
 
 // New returns a Service and registers its job handlers.
@@ -173,5 +174,5 @@ func New(o Options) *Service {
 	return s
 }
 
-// Pictures returns what processes images, so that all work on images shares one limit on memory.
+// Pictures returns the image processor, so that all work on images shares one memory limit.
 func (s *Service) Pictures() *thumbnail.Maker { return s.pictures }

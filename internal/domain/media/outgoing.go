@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/stripmeta"
 )
 
-// outgoing opens an item as it may leave the service: without metadata, and resized if needed.
+// outgoing opens an item without metadata, and resized if needed. All files that leave the service are opened here.
 func (s *Service) outgoing(ctx context.Context, i Item, fit network.FileLimits) (derived, blob.Reader, error) {
 	if !fits(i, fit) {
 		return s.derive(ctx, i, s.fitRecipe(fit))
@@ -27,7 +27,7 @@ func (s *Service) outgoing(ctx context.Context, i Item, fit network.FileLimits) 
 	}
 	d, r, err := s.derive(ctx, i, withoutMetadata)
 	if errors.Is(err, mediainfo.ErrDamaged) && i.Kind == Image {
-		// Every stored image can be decoded, so an image whose metadata cannot be located is encoded again.
+		// Every stored image can be decoded. An image whose metadata cannot be located is therefore encoded again.
 		return s.derive(ctx, i, s.fitRecipe(fit))
 	}
 	return d, r, err
@@ -63,7 +63,7 @@ var withoutMetadata = recipe{
 var errNotClean = apierr.BadState("damaged",
 	"The structure of this video is damaged, so its metadata cannot be removed. Delete it and upload a new copy.")
 
-// errNotDecoded is the error for an image that was added before decoding was bounded.
+// errNotDecoded is the error for an image that was added before decoding was limited.
 var errNotDecoded = apierr.BadState("damaged",
 	"This image is damaged or too large to decode. Save it again (a photo as a baseline JPEG, not a progressive "+
 		"one) and upload the new copy.")
@@ -108,8 +108,8 @@ func (s *Service) OpenOriginal(ctx context.Context, person, id int64) (File, err
 	return out, err
 }
 
-// OpenForExport opens an item for the export of its team's data: the stored bytes if the team keeps originals, else a
-// copy without metadata, which is not cached. It returns not_found for an item that cannot be exported.
+// OpenForExport opens an item for the export of its team's data. It opens the stored bytes if the team keeps originals,
+// or else an uncached copy without metadata. It returns not_found for an item that cannot be exported.
 func (s *Service) OpenForExport(ctx context.Context, team, id int64) (io.ReadCloser, error) {
 	i, err := item(ctx, s.db, team, id)
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *Service) OpenForExport(ctx context.Context, team, id int64) (io.ReadClo
 	return s.openItem(ctx, i)
 }
 
-// scan returns the edits that remove the metadata of an exported item. A video waits for its team's turn.
+// scan returns the edits that remove the metadata of an exported item. For a video, it waits for the team's turn.
 func (s *Service) scan(ctx context.Context, i Item, file *blob.BlockReader) (stripmeta.Edits, error) {
 	release, err := s.acquireVideo(ctx, i)
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Service) scan(ctx context.Context, i Item, file *blob.BlockReader) (str
 	return edits, nil
 }
 
-// exported reads a file without its metadata.
+// exported is an open file without its metadata.
 type exported struct {
 	io.Reader
 	io.Closer

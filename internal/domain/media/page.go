@@ -114,7 +114,7 @@ func (s *Service) roleOf(ctx context.Context, person, team int64) (string, acces
 	return name, role, nil
 }
 
-// CheckBatchForm is CheckForm for the page of a batch.
+// CheckBatchForm is CheckForm for a form on the page of a batch.
 func (s *Service) CheckBatchForm(ctx context.Context, person int64, id string, length int64) error {
 	b, _, err := s.batchFor(ctx, person, id)
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Inc
 	return s.addToBatch(ctx, person, b, f, staged)
 }
 
-// boundInBatch is sizeBound for a file that may be one of those promised to the batch.
+// boundInBatch is like sizeBound, for a file that may be one of the batch's pending files.
 func (s *Service) boundInBatch(ctx context.Context, b batch, size int64) (bound, error) {
 	out, err := s.sizeBound(ctx, b.team, size)
 	for _, f := range b.files {
@@ -213,7 +213,7 @@ func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incom
 	return AddResult{MediaID: i.ID, Name: i.Name, Already: already}, err
 }
 
-// recordPageFile records a file sent on the page: one that the batch waits for, or an additional one.
+// recordPageFile records a file sent on the page. The file is a pending file of the batch or an additional file.
 func (s *Service) recordPageFile(ctx context.Context, tx *db.Tx, id string, f batchFile) error {
 	b, err := s.readBatch(ctx, tx, id, s.db.ForUpdate())
 	if err != nil {
@@ -227,7 +227,7 @@ func (s *Service) recordPageFile(ctx context.Context, tx *db.Tx, id string, f ba
 		return bytes.Equal(w.digest, f.digest) && w.size == f.size && (w.state == Waiting || w.byPage)
 	})
 	switch {
-	case known < 0 && len(b.files) >= maxPageFiles: // others were added meanwhile
+	case known < 0 && len(b.files) >= maxPageFiles: // other files were added concurrently
 		return errPageFull
 	case known < 0:
 		err = insertFile(ctx, tx, b, len(b.files), f)
@@ -268,8 +268,8 @@ func (s *Service) CloseBatch(ctx context.Context, person int64, id string) error
 // maxAlt is the maximum length of alternative text in characters, as networks allow.
 const maxAlt = 1000
 
-// Describe sets an image's alternative text. Posts that show it return to their clients for approval: see
-// Options.OnDescribed.
+// Describe sets an image's alternative text. If posts with the image were shown to clients, they need approval again.
+// See Options.OnDescribed.
 func (s *Service) Describe(ctx context.Context, person, id int64, alt string) error {
 	alt = strings.TrimSpace(storable(alt))
 	if apikey.In(alt) {
@@ -332,7 +332,7 @@ func (s *Service) requireShown(ctx context.Context, team, id int64) error {
 	return err
 }
 
-// storable returns a text without what the database rejects: invalid UTF-8 and NUL.
+// storable returns a text without parts that the database rejects: invalid UTF-8 and NUL.
 func storable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "")
 }

@@ -36,7 +36,7 @@ func (s *Service) receive(ctx context.Context, team int64, by uploader, f Incomi
 	return a, nil
 }
 
-// sender records errors of reading the request, as opposed to errors of staging it.
+// sender records errors of reading the request. It distinguishes them from errors of staging the file.
 type sender struct {
 	io.Reader
 
@@ -88,7 +88,7 @@ type placement struct {
 	onAdded func(ctx context.Context, tx *db.Tx, i Item, already bool) error
 }
 
-// save returns the library's item for the file, creating it unless the team already has the file.
+// save returns the library's item for the file. It creates the item unless the team already has the file.
 func (s *Service) save(ctx context.Context, e inspected, p placement) (Item, bool, error) {
 	original := e.staged.Sum()
 	e.arrived = e.staged.Size()
@@ -102,8 +102,8 @@ func (s *Service) save(ctx context.Context, e inspected, p placement) (Item, boo
 	return s.commit(ctx, i, p)
 }
 
-// saveNew stores a new file, without its metadata unless the team keeps originals. If an item with the remaining
-// bytes exists, it returns that item.
+// saveNew stores a new file. It removes the metadata unless the team keeps originals. If an item with the remaining bytes
+// exists, it returns that item.
 func (s *Service) saveNew(ctx context.Context, e inspected, p placement, original []byte) (Item, error) {
 	if e.metadata.Empty() {
 		e.clean = true
@@ -181,7 +181,7 @@ func (s *Service) put(ctx context.Context, e inspected, p placement) (Item, erro
 	return i, nil
 }
 
-// recordPending records that bytes are about to be stored, so that the sweep finds them if the upload fails.
+// recordPending records that bytes will be stored, so that the sweep finds them if the upload fails.
 func (s *Service) recordPending(ctx context.Context, key string) error {
 	err := s.db.InTx(ctx, "media.expect", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO media_pending (blob, created_at) VALUES (?, ?)`, key, db.Micros(tx.Now()))
@@ -219,8 +219,9 @@ func newKey(team int64, digest []byte) string {
 	return fmt.Sprintf("%d/%s/%s.%s", team, sum[:2], sum, tail)
 }
 
-// commit writes a file's item, counts its storage and completes what brought it, in one transaction. If the
-// transaction fails, the bytes are deleted; if its outcome is unknown, they are left to the sweep.
+// commit writes a file's item and counts its storage in one transaction. The same transaction completes the job or link
+// that the file belongs to. If the transaction fails, the bytes are deleted. If its outcome is unknown, the sweep
+// decides.
 func (s *Service) commit(ctx context.Context, i Item, p placement) (Item, bool, error) {
 	fresh, standing, already, undone := i, i, i.ID != 0, false
 	failpoint.Point("after media put")
@@ -249,7 +250,7 @@ func (s *Service) addItem(ctx context.Context, tx *db.Tx, i Item, p placement) (
 	case already:
 		return standing, true, p.onAdded(ctx, tx, standing, true)
 	case i.ID != 0:
-		return i, false, fmt.Errorf("media item %d is gone", i.ID)
+		return i, false, fmt.Errorf("media item %d was deleted concurrently", i.ID)
 	}
 	if err := s.requireStorage(ctx, tx, used, i.Size, p); err != nil {
 		return i, false, err
@@ -295,8 +296,8 @@ func createItem(ctx context.Context, tx *db.Tx, i *Item, p placement) error {
 var errStorageFull = apierr.New(apierr.PlanLimitReached,
 	"The media library has too little free storage. Delete files in the app first.").With("limit", "storage_bytes")
 
-// requireStorage returns an error if the plan has too little storage left for a file, besides what is promised to
-// open links.
+// requireStorage returns an error if the plan has too little storage left for a file. Bytes that are promised to open
+// links count as used.
 func (s *Service) requireStorage(ctx context.Context, tx *db.Tx, used, size int64, p placement) error {
 	limit, err := s.storageLimit(ctx, tx, p.by.TeamID, tx.Now())
 	if err != nil || limit == plan.Unlimited {
@@ -327,7 +328,7 @@ func confirmBytes(ctx context.Context, tx *db.Tx, key string) error {
 	return nil
 }
 
-// deleteBytes deletes bytes without an item, and their thumbnail. What it cannot delete is left to the sweep.
+// deleteBytes deletes bytes without an item, and their thumbnail. If that fails, the sweep deletes them later.
 func (s *Service) deleteBytes(ctx context.Context, key string) {
 	ctx = context.WithoutCancel(ctx)
 	if err := s.deleteOrphan(ctx, key); err != nil {

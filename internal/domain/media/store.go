@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// columns reads the folder's name in a subquery: with a join, PostgreSQL would plan each page anew.
+// columns reads the folder's name in a subquery. With a join, PostgreSQL would plan each page again.
 const columns = `m.id, m.team_id, m.folder_id,
 	COALESCE((SELECT f.name FROM media_folders f WHERE f.id = m.folder_id), ''), m.sha256, m.original_sha256, m.clean,
 	m.blob, m.thumbnail, m.thumbnail_type, m.name, m.file_name, m.type, m.kind, m.size_bytes, m.stored_bytes, m.width,
@@ -41,7 +41,7 @@ func scanItem(row scanner, i *Item) error {
 
 func scanItems(rows *sql.Rows, i *Item) error { return scanItem(rows, i) }
 
-// item returns an item of a team. Missing and deleted items and those of other teams are not_found.
+// item returns an item of a team. It returns not_found if the item is missing, deleted or of another team.
 func item(ctx context.Context, q db.Querier, team, id int64) (Item, error) {
 	var i Item
 	err := scanItem(q.QueryRow(ctx,
@@ -130,7 +130,7 @@ func (s *Service) storageLimit(ctx context.Context, q db.Querier, team int64, no
 	return s.Catalog.InEffect(plan, db.Time(until), now).StorageBytes, nil
 }
 
-// requireFolder returns an error for an ID that is no folder of the team; 0 means no folder.
+// requireFolder returns an error for an ID that is no folder of the team. 0 means no folder.
 func requireFolder(ctx context.Context, q db.Querier, team, id int64) error {
 	if id == 0 {
 		return nil

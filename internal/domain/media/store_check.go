@@ -15,8 +15,8 @@ import (
 // markerFolder contains the file that names the database of a blob store.
 const markerFolder = "store/"
 
-// CheckStore returns an error for a blob store of another database, in which items would seem to have lost their
-// bytes. An unclaimed store is claimed for this database.
+// CheckStore returns an error if the blob store belongs to another database, because all items would seem to have lost
+// their bytes. It claims a store without a database for this database.
 func (s *Service) CheckStore(ctx context.Context) error {
 	name, err := s.markerName(ctx)
 	if err == nil && name == "" {
@@ -27,12 +27,12 @@ func (s *Service) CheckStore(ctx context.Context) error {
 	}
 	r, err := s.Blobs.Open(ctx, markerFolder+name)
 	if errors.Is(err, blob.ErrNotFound) {
-		return fmt.Errorf("the store of files is not the one of this database: it has no file %s; say where the "+
-			"files are by PRESSROOM_BLOBS (--blobs). Where they are lost for good, put a file of that name there: "+
-			"pressroom admin audit then tells what is missing", markerFolder+name)
+		return fmt.Errorf("the media store belongs to another database, because it has no file %s; set the correct "+
+			"location with PRESSROOM_BLOBS (--blobs). If the files are lost permanently, create a file with this name: "+
+			"pressroom admin audit then lists the missing files", markerFolder+name)
 	}
 	if err != nil {
-		return fmt.Errorf("checking whether the store of files is this database's: %w", err)
+		return fmt.Errorf("checking the database of the media store: %w", err)
 	}
 	return r.Close()
 }
@@ -41,23 +41,23 @@ func (s *Service) markerName(ctx context.Context) (string, error) {
 	var name string
 	err := s.db.QueryRow(ctx, `SELECT name FROM blob_store WHERE id = 1`).Scan(&name)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("reading which store of files is this database's: %w", err)
+		return "", fmt.Errorf("reading the name of the media store: %w", err)
 	}
 	return name, nil
 }
 
-// claimStore makes a store this database's. If nodes start together, the first one wins.
+// claimStore makes a store belong to this database. If nodes start concurrently, the first node wins.
 func (s *Service) claimStore(ctx context.Context) (string, error) {
 	mine := uuid.NewString()
 	if err := s.putBytes(ctx, markerFolder+mine, []byte("pressroom\n")); err != nil {
-		return "", fmt.Errorf("marking the store of files: %w", err)
+		return "", fmt.Errorf("marking the media store: %w", err)
 	}
 	err := s.db.InTx(ctx, "media.settle", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO blob_store (id, name) VALUES (1, ?) ON CONFLICT (id) DO NOTHING`, mine)
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("recording which store of files is this database's: %w", err)
+		return "", fmt.Errorf("recording the name of the media store: %w", err)
 	}
 	name, err := s.markerName(ctx)
 	if err == nil && name != mine {

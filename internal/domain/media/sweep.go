@@ -14,8 +14,8 @@ const (
 	sweepFails = 3 // failed deletions after which a sweep ends, because the store may be unreachable
 )
 
-// Sweep deletes bytes left by interrupted uploads. It considers only bytes that this database recorded, so that it
-// never deletes a file in use, or one of another service in the same store.
+// Sweep deletes bytes left by interrupted uploads. It considers only bytes that this database recorded. Therefore it
+// never deletes a file in use or a file of another service in the same store.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	if err := s.expireDerived(ctx); err != nil {
 		return 0, err
@@ -46,7 +46,7 @@ func (s *Service) postpone(ctx context.Context, key string) error {
 	})
 }
 
-// deleteOrphan deletes bytes without an item. They are marked first, so that no item can reference them any more.
+// deleteOrphan deletes bytes without an item. It marks them first, so that no item can reference them any more.
 func (s *Service) deleteOrphan(ctx context.Context, key string) error {
 	var marked int64
 	err := s.db.InTx(ctx, "media.doom", func(ctx context.Context, tx *db.Tx) error {
@@ -55,10 +55,10 @@ func (s *Service) deleteOrphan(ctx context.Context, key string) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("dooming bytes without an item: %w", err)
+		return fmt.Errorf("marking bytes without an item: %w", err)
 	}
 	if marked == 0 {
-		return nil // they have an item by now, or were deleted
+		return nil // the bytes have an item by now, or were deleted
 	}
 	for _, blob := range []string{key, key + thumbnailEnding} {
 		if err := s.Blobs.Delete(ctx, blob); err != nil {

@@ -5,7 +5,7 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// The input and answer of POST /uploads.
+// The input and response of POST /uploads.
 type (
 	// UploadsInput describes the files to upload.
 	UploadsInput struct {
@@ -20,7 +20,7 @@ type (
 		FileName  string `json:"file_name,omitempty" maxLength:"255" jsonschema:"File name."`
 		MIMEType  string `json:"mime_type,omitempty" maxLength:"255" jsonschema:"MIME type. The bytes determine the actual type."`
 	}
-	// UploadBatch is the answer: the job and its links.
+	// UploadBatch is the response: the job and its links.
 	UploadBatch struct {
 		job.Job
 
@@ -32,7 +32,7 @@ type (
 	Uploads struct {
 		Uploads []UploadLink `json:"uploads"`
 	}
-	// UploadLink is one file of a batch: where to send its bytes, or the library's existing item.
+	// UploadLink is one file of a batch. It has the URL for the file's bytes, or the library's existing item.
 	UploadLink struct {
 		File      UploadFile        `json:"file"`
 		URL       string            `json:"url,omitempty" format:"uri" jsonschema:"Where to send the bytes. Omitted if none are expected."`

@@ -45,7 +45,7 @@ func (s *Service) uploadLimits() UploadBatchLimits {
 	}
 }
 
-// uploadSubject marks a job as an upload batch in its record; other jobs of its type are imports.
+// uploadSubject marks a job as an upload batch in its record. Other jobs of its type are imports.
 const uploadSubject = "upload"
 
 // createUploads creates a batch.
@@ -110,7 +110,7 @@ func (s *Service) checkFiles(files []UploadFile) error {
 	return nil
 }
 
-// maxBytes returns the maximum size of a file of a type. An unknown type may turn out to be a video.
+// maxBytes returns the maximum size of a file of a type. For an unknown type it returns the limit for videos.
 func (s *Service) maxBytes(mimeType string) int64 {
 	if strings.HasPrefix(mimeType, "image/") {
 		return s.Catalog.Limits.MaxImageBytes
@@ -118,7 +118,7 @@ func (s *Service) maxBytes(mimeType string) int64 {
 	return s.Catalog.Limits.MaxVideoBytes
 }
 
-// newBatchFiles returns the files of a new batch. Files that the library already has are stored from the start.
+// newBatchFiles returns the files of a new batch. Files that the library already has are marked as stored.
 func newBatchFiles(ctx context.Context, tx *db.Tx, team int64, in []UploadFile) ([]batchFile, error) {
 	out := make([]batchFile, len(in))
 	for n, d := range in {
@@ -201,8 +201,8 @@ func (s *Service) checkOpenLimits(
 	return notes, nil
 }
 
-// closeEmptyPage closes the oldest unused batch that the same connection opened without files, and reports whether
-// there was one. Repeated runs of a script must not block the team's uploads.
+// closeEmptyPage closes the oldest unused batch that the same connection opened without files. It reports whether there
+// was one. Repeated runs of a script must not block the team's uploads.
 func (s *Service) closeEmptyPage(ctx context.Context, tx *db.Tx, call operation.Call) (bool, error) {
 	var id string
 	err := tx.QueryRow(ctx,
@@ -216,7 +216,7 @@ func (s *Service) closeEmptyPage(ctx context.Context, tx *db.Tx, call operation.
 	if err != nil {
 		return false, fmt.Errorf("finding an empty upload batch: %w", err)
 	}
-	// A file may arrive until the batch is locked.
+	// A file may still be uploaded until the batch is locked.
 	b, err := s.readBatch(ctx, tx, id, s.db.ForUpdate())
 	if err != nil || b.closed || len(b.files) > 0 {
 		return false, err
@@ -258,7 +258,8 @@ func (s *Service) replaceBatch(ctx context.Context, tx *db.Tx, call operation.Ca
 	}, s.closeBatch(ctx, tx, id, "upload_replaced")
 }
 
-// showBatch returns the answer that opens a batch, with its secrets. The copy kept for repeats has none.
+// showBatch returns the response that opens a batch, with its secrets. The copy stored for repeated calls has no
+// secrets.
 func (s *Service) showBatch(call operation.Call, r job.Record, b batch) operation.Answer[UploadBatch] {
 	entry := job.Show(call, r)
 	data := UploadBatch{

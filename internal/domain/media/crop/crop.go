@@ -1,4 +1,4 @@
-// Package crop cuts and turns images of a team's media library. The result is a new item; the original stays.
+// Package crop cuts and turns images of a team's media library. The result is a new item. The original is kept.
 package crop
 
 import (
@@ -22,17 +22,17 @@ import (
 // MinSide is the minimum side of a cropped image, in pixels.
 const MinSide = 16
 
-// Shape is a ratio of width to height; the zero Shape is any.
+// Shape is a ratio of width to height. The zero Shape is any ratio.
 type Shape struct{ Width, Height int }
 
 // Edit is a change of an image.
 type Edit struct {
 	Part         image.Rectangle // in pixels of the image as displayed; empty for the whole image
-	Shape        Shape           // of the result; the part is cut to it around its center
+	Shape        Shape           // ratio of the result; the part is cut to this ratio around its center
 	QuarterTurns int             // to the right, after cutting
 }
 
-// Within returns the part of an image of that size that remains.
+// Within returns the part of an image of that size that the edit keeps.
 func (e Edit) Within(size image.Point) image.Rectangle {
 	part := e.Part
 	if part.Empty() {
@@ -62,7 +62,7 @@ type Service struct{ media *media.Service }
 // New returns a Service.
 func New(m *media.Service) *Service { return &Service{m} }
 
-const retryAfter = 5 * time.Second // while other images of the team are processed
+const retryAfter = 5 * time.Second // suggested delay while other images of the team are processed
 
 var (
 	errNoImage  = apierr.BadState("not_image", "Only images can be cropped.")
@@ -78,8 +78,8 @@ var (
 	errDamaged  = apierr.BadState("damaged", "The image is damaged, or its format cannot be cropped.")
 )
 
-// Crop adds an edited copy of an image to the library: in the folder and with the alternative text of the original. If
-// these could not be copied, it returns the new item and an error.
+// Crop adds an edited copy of an image to the library, in the same folder and with the same alternative text. If the
+// folder or the text could not be copied, it returns the new item and an error.
 func (s *Service) Crop(ctx context.Context, call operation.Call, id int64, e Edit) (media.AddResult, error) {
 	if err := call.Require(access.Write); err != nil {
 		return media.AddResult{}, err

@@ -69,8 +69,8 @@ func ForType(name, ext, mimeType string) (string, string) {
 	return name, name + ext
 }
 
-// Fold returns a text normalized for comparison regardless of case and composition. Lower case comes first:
-// cases.Fold swaps the two cases of Cherokee.
+// Fold returns a text normalized for comparison regardless of case and composition. Convert to lower case first,
+// because cases.Fold swaps the two cases of Cherokee.
 func Fold(text string) string {
 	return norm.NFC.String(cases.Fold().String(strings.ToLower(norm.NFC.String(text))))
 }

@@ -1,5 +1,4 @@
-// Package gallery lists a team's media library as the app shows it: filtered, sorted, and by folders with their first
-// pictures.
+// Package gallery lists a team's media library for the app: filtered, sorted, and by folders with their first pictures.
 package gallery
 
 import (
@@ -144,7 +143,7 @@ func pattern(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
 }
 
-// Items returns those of a team's items that have these IDs, in the order of the IDs.
+// Items returns the team's items with these IDs, in the order of the IDs.
 func Items(ctx context.Context, q db.Querier, team int64, ids []int64) ([]Item, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -176,7 +175,7 @@ type Folder struct {
 	Pictures []int64 // items whose thumbnails represent the folder, at most four, newest first
 }
 
-// picture is the folder's picture at a position. Each is read from the folder's index.
+// picture selects the folder's picture at a position. Each picture is read from the folder's index.
 const picture = `, COALESCE((SELECT m.id FROM media m WHERE m.team_id = f.team_id AND m.folder_id = f.id
 	AND m.thumbnail <> '' ORDER BY m.id DESC LIMIT 1 OFFSET %d), 0)`
 
