@@ -14,8 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/plaintext"
 )
 
-// Kinds about a person's account. Their notices have team 0. They are always mailed, even to people who are suspended or
-// in no team.
+// Kinds about a person's account. Their notices have team 0. They are always sent by email, even to people who are
+// suspended or in no team.
 const (
 	PasswordChanged Kind = "account_password"
 	RecoveryUsed    Kind = "account_recovery"

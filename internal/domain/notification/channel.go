@@ -32,7 +32,7 @@ const (
 	Webhook ChannelService = "webhook"
 )
 
-// ChannelServices are all services, in the order of the operator's page.
+// ChannelServices lists all services, in the order of the operator's page.
 var ChannelServices = []ChannelService{Slack, Discord, Teams, Ntfy, Webhook}
 
 const (
@@ -41,7 +41,7 @@ const (
 	signingPrefix  = "whsec_" // of secrets that sign webhooks (standardwebhooks.com)
 )
 
-// Channel is a channel of a chat, or a webhook, that the operator sends notices to.
+// Channel is a chat channel or a webhook that the operator sends notices to.
 type Channel struct {
 	ID        int64          `json:"id"`
 	Team      int64          `json:"team_id,omitempty"` // 0 for all teams
@@ -67,7 +67,8 @@ type NewChannel struct {
 	Kinds   []Kind
 }
 
-// ChannelChange describes a change of a channel. Without a URL, it keeps its address, and its token if there is no new one.
+// ChannelChange describes a change of a channel. Without a URL, the channel keeps its address. It then also keeps its
+// token unless there is a new token.
 type ChannelChange struct {
 	Team  int64
 	Name  string
@@ -76,7 +77,8 @@ type ChannelChange struct {
 	Kinds []Kind
 }
 
-// sealedAddress is what is sealed. The address of a channel is a secret too, because it is all that is needed to write to it.
+// sealedAddress is the encrypted part of a channel. The address is a secret too, because it is sufficient for sending
+// messages to the channel.
 type sealedAddress struct {
 	URL    string `json:"url"`
 	Secret string `json:"secret,omitempty"`
@@ -89,7 +91,7 @@ var sealedChannels = tokencrypt.Column{Table: "notice_channels", Name: "sealed",
 var errChannelSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) does not hold every key that notice channels were " +
 	"sealed with; append the missing key after a comma, and remove it once pressroom admin reseal reports left=0")
 
-// CheckSealing returns an error if some channel cannot be opened with the keys.
+// CheckSealing returns an error if the keys cannot decrypt all channels.
 func (s *Service) CheckSealing(ctx context.Context) error {
 	known, err := sealedChannels.KnowsAll(ctx, s.db, s.Sealer)
 	if err == nil && !known {
@@ -98,7 +100,8 @@ func (s *Service) CheckSealing(ctx context.Context) error {
 	return err
 }
 
-// Reseal reseals with the first key. It returns the number of resealed channels, and of those that other keys sealed meanwhile.
+// Reseal encrypts all channels with the first key. It returns the number of re-encrypted channels, and the number of
+// channels that another node encrypted with another key meanwhile.
 func (s *Service) Reseal(ctx context.Context) (int, int, error) {
 	resealed, err := sealedChannels.Reseal(ctx, s.db, s.Sealer)
 	if err != nil {
@@ -157,7 +160,7 @@ func (s *Service) checkNew(n NewChannel) (Channel, sealedAddress, error) {
 	return c, address, nil
 }
 
-// check returns an error if a field of a channel, or a token that somebody entered for it, is invalid.
+// check returns an error if a field of a channel or an entered token is invalid.
 func (c Channel) check(token string) error {
 	switch {
 	case !slices.Contains(ChannelServices, c.Service):
@@ -208,7 +211,7 @@ var (
 	errNoChannel = apierr.OperatorError("channel not found")
 )
 
-// ChangeChannel changes a channel. Waiting notices of teams that it no longer has are not sent.
+// ChangeChannel changes a channel. Pending notices of teams that the channel no longer covers are not sent.
 func (s *Service) ChangeChannel(ctx context.Context, id int64, change ChannelChange) error {
 	return s.db.InTx(ctx, "notice_channel.change", func(ctx context.Context, tx *db.Tx) error {
 		var service ChannelService
@@ -240,15 +243,16 @@ func (s *Service) ChangeChannel(ctx context.Context, id int64, change ChannelCha
 	})
 }
 
-// recordChannelChange records a change in the audit log of the channel's team, and of its former team if it has another one now.
+// recordChannelChange records a change in the audit log of the channel's team. If the channel was moved, it also
+// records the change for the former team.
 func recordChannelChange(ctx context.Context, tx *db.Tx, id, before int64, c Channel, readdressed bool) error {
 	detail := map[string]any{"service": string(c.Service)}
 	if readdressed {
-		detail["address"] = true // has changed
+		detail["address"] = true // the address has changed
 	}
 	teams := []int64{c.Team}
 	if before != c.Team {
-		detail["moved"] = true // to another team, or to all teams
+		detail["moved"] = true // the channel was moved to another team, or to all teams
 		teams = append(teams, before)
 	}
 	for _, team := range teams {
@@ -259,7 +263,7 @@ func recordChannelChange(ctx context.Context, tx *db.Tx, id, before int64, c Cha
 	return nil
 }
 
-// changeAddress stores a new address or token, if there is one, and reports whether there is. The channel no longer waits then.
+// changeAddress stores a new address or token, and reports whether there is one. If so, it ends the channel's wait.
 func (s *Service) changeAddress(
 	ctx context.Context, tx *db.Tx, id int64, service ChannelService, sealed []byte, change ChannelChange,
 ) (bool, error) {
@@ -291,7 +295,7 @@ func (s *Service) changeAddress(
 	return true, nil
 }
 
-// ShowSigningSecret returns the secret that signs the messages of a webhook, and records in the audit log that it was shown.
+// ShowSigningSecret returns the secret that signs the messages of a webhook, and records this in the audit log.
 func (s *Service) ShowSigningSecret(ctx context.Context, id int64) (string, error) {
 	var address sealedAddress
 	err := s.db.InTx(ctx, "notice_channel.show_secret", func(ctx context.Context, tx *db.Tx) error {
@@ -358,7 +362,7 @@ func (s *Service) Channels(ctx context.Context) ([]Channel, error) {
 	return out, nil
 }
 
-// RemoveChannel removes a channel and the notices that wait for it.
+// RemoveChannel removes a channel and its pending notices.
 func (s *Service) RemoveChannel(ctx context.Context, id int64) error {
 	return s.db.InTx(ctx, "notice_channel.remove", func(ctx context.Context, tx *db.Tx) error {
 		var team int64
@@ -369,7 +373,8 @@ func (s *Service) RemoveChannel(ctx context.Context, id int64) error {
 		if err != nil {
 			return fmt.Errorf("finding a notice channel: %w", err)
 		}
-		// This deletes its notices too. Deleting them first could deadlock with a node that sends one.
+		// This deletes the channel's notices too. Deleting them first could deadlock with a node that sends one of
+		// them.
 		if _, err := tx.Exec(ctx, `DELETE FROM notice_channels WHERE id = ?`, id); err != nil {
 			return fmt.Errorf("removing a notice channel: %w", err)
 		}

@@ -9,7 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// ChannelFailure is a code for why sending to a channel failed. Some codes have the status of the answer, such as status:500.
+// ChannelFailure is a code for why sending to a channel failed. Some codes have the HTTP status of the response, such
+// as status:500.
 type ChannelFailure string
 
 const (
@@ -20,7 +21,7 @@ const (
 	failedUnreachable ChannelFailure = "unreachable"
 )
 
-// failedStatus returns the failure of an answer with an HTTP status.
+// failedStatus returns the failure for a response with an HTTP status.
 func failedStatus(status int) ChannelFailure {
 	if slices.Contains([]int{401, 403, 404, 410}, status) {
 		return ChannelFailure(fmt.Sprintf("refused:%d", status))

@@ -42,7 +42,7 @@ func (m channelMessage) encode(service ChannelService, address sealedAddress) (s
 	header := map[string]string{"Content-Type": "application/json", "User-Agent": "pressroom"}
 	target := address.URL
 	var body any
-	title := plaintext.Unlink(m.title, maxTitle) // chats find no mentions and addresses in it
+	title := plaintext.Unlink(m.title, maxTitle) // so that chats find no mentions and addresses in the title
 	switch service {
 	case Slack: // also Mattermost and Rocket.Chat
 		body = map[string]any{"text": "*" + slackText(unformatted.Replace(title)) + "*: " + slackText(m.text) + " <" + m.url + "|Open>"}
@@ -102,8 +102,8 @@ func slackText(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }
 
-// unformatted replaces characters that format a text in Slack, Mattermost or Rocket.Chat by similar ones, because Slack has no escape
-// for them.
+// unformatted replaces characters that format a text in Slack, Mattermost or Rocket.Chat by similar characters, because
+// Slack cannot escape them.
 var unformatted = strings.NewReplacer("*", "∗", "_", "＿", "~", "～", "`", "｀", "#", "＃", "[", "［", "]", "］", "\\", "＼")
 
 // markdownText escapes a text for the Markdown of Discord and Teams.

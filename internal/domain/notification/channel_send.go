@@ -21,14 +21,14 @@ import (
 const (
 	channelDelay   = 5 * time.Second // so that a post that fails on several accounts is one message
 	maxRetryAfter  = time.Hour
-	channelSenders = 4 // how many channels a node sends to at the same time
+	channelSenders = 4 // number of channels that a node sends to concurrently
 )
 
-// channelDelays are the delays of a channel after failed attempts in a row. The last one repeats.
+// channelDelays are the delays of a channel after consecutive failed attempts. The last delay repeats.
 var channelDelays = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, time.Hour}
 
-// notifyChannels stores the notice of an event for the channels that want it, in the event's transaction. Only results of a post that
-// were not sent yet are merged. Locking the channels skips one that is being removed.
+// notifyChannels stores the notice of an event for its channels, in the event's transaction. It merges the results of a
+// post that were not sent yet. It locks the channels, so that a channel that is being removed gets no notice.
 func (s *Service) notifyChannels(ctx context.Context, tx *db.Tx, kind Kind, e db.Event, detail []byte) error {
 	event := e.ID
 	if e.Kind == "post.account_failed" || e.Kind == "post.account_unconfirmed" {
@@ -63,7 +63,7 @@ type channelNotice struct {
 	only    int64 // the channel's team; 0 for all teams
 	service ChannelService
 	sealed  []byte
-	claim   int64  // the end of the claim, which no other claim has
+	claim   int64  // the end of the claim, which identifies the claim
 	raw     string // the details, as JSON
 	tries   int
 }
@@ -72,16 +72,17 @@ type channelNotice struct {
 type attempt struct {
 	failure ChannelFailure // empty after a success
 	wait    time.Duration  // how long the service asks to wait
-	final   bool           // whether it would fail again
+	final   bool           // whether a retry would fail again
 }
 
-// SendNext sends the oldest due notice of a channel and reports whether there was one. If that fails, the channel waits.
+// SendNext sends the oldest due notice of a channel and reports whether there was one. After a failure, the channel
+// waits.
 func (s *Service) SendNext(ctx context.Context) (bool, error) {
 	n, found, err := s.claimForChannel(ctx)
 	if err != nil || !found {
 		return found, err
 	}
-	if n.only != 0 && n.only != n.Team { // the channel got notices of more teams before
+	if n.only != 0 && n.only != n.Team { // the notice was stored before the channel was limited to one team
 		return true, s.endChannelNotice(ctx, n, nil)
 	}
 	if s.db.Now().Sub(n.At) > maxMailAge {
@@ -101,15 +102,17 @@ func (s *Service) SendNext(ctx context.Context) (bool, error) {
 	return true, s.endChannelNotice(ctx, n, &result)
 }
 
-// dueChannels selects channels c that have a due notice, do not wait, and are not claimed. Its placeholders are the time.
+// dueChannels selects channels that have a due notice, do not wait, and are not claimed. Each placeholder is the
+// current time.
 const dueChannels = `SELECT c.id FROM notice_channels c WHERE c.next_at <= ? AND c.claimed_until <= ?
 	AND EXISTS (SELECT 1 FROM channel_notices d WHERE d.channel_id = c.id AND d.send_at <= ?) ORDER BY c.next_at, c.id LIMIT 1`
 
-// claimForChannel claims the channel that waits longest, so that nobody else sends to it, and returns its oldest due notice.
+// claimForChannel claims the channel that has been due longest, so that no other node sends to it. It returns the
+// channel's oldest due notice.
 func (s *Service) claimForChannel(ctx context.Context) (channelNotice, bool, error) {
 	var n channelNotice
 	now := db.Micros(s.db.Now())
-	err := s.db.QueryRow(ctx, dueChannels, now, now, now).Scan(&n.channel) // usually there is none, and nothing is locked
+	err := s.db.QueryRow(ctx, dueChannels, now, now, now).Scan(&n.channel) // usually there is none
 	if err == nil {
 		err = s.db.InTx(ctx, "notice_channel.claim", func(ctx context.Context, tx *db.Tx) error {
 			n = channelNotice{}
@@ -125,7 +128,7 @@ func (s *Service) claimForChannel(ctx context.Context) (channelNotice, bool, err
 	return n, true, nil
 }
 
-// claimDue returns sql.ErrNoRows if nothing is due that no other sender has claimed.
+// claimDue claims a channel with a due notice. It returns sql.ErrNoRows if there is none that is not claimed.
 func (s *Service) claimDue(ctx context.Context, tx *db.Tx, n *channelNotice) error {
 	now := db.Micros(tx.Now())
 	n.claim = db.Micros(tx.Now().Add(claimTime))
@@ -144,8 +147,9 @@ func (s *Service) claimDue(ctx context.Context, tx *db.Tx, n *channelNotice) err
 	return err
 }
 
-// endChannelNotice ends a claim and records the result of an attempt, or nil if the notice is not to be sent. After a failure the
-// notice stays, and the channel waits. If another sender has claimed the channel meanwhile, its state stays.
+// endChannelNotice ends a claim and records the result of an attempt. result is nil if the notice is not sent. After a
+// temporary failure, the notice is kept and the channel waits. If another node has claimed the channel meanwhile, the
+// channel's state does not change.
 func (s *Service) endChannelNotice(ctx context.Context, n channelNotice, result *attempt) error {
 	return s.db.InTx(ctx, "notice_channel.end", func(ctx context.Context, tx *db.Tx) error {
 		var failures int
@@ -167,8 +171,9 @@ func (s *Service) endChannelNotice(ctx context.Context, n channelNotice, result 
 	})
 }
 
-// record records a result in the state of a channel, unless the channel has another address now. After a failure that is not about the
-// message only, the channel waits, longer after each one in a row, or as long as the service says.
+// record records a result in the state of a channel, unless the channel's address has changed. After a failure, the
+// channel waits unless only the message was rejected. The wait increases with each consecutive failure, and is at least
+// as long as the service requests.
 func (a attempt) record(ctx context.Context, tx *db.Tx, n channelNotice, failures int) error {
 	now := db.Micros(tx.Now())
 	set, args := `next_at = ?, failures = 0, sent_at = ?, failed_at = 0, error = ''`, []any{now, now}
@@ -183,7 +188,8 @@ func (a attempt) record(ctx context.Context, tx *db.Tx, n channelNotice, failure
 	return err
 }
 
-// TestChannel sends a message to a channel at once, and returns why that failed. After a success, the waiting messages follow at once.
+// TestChannel sends a message to a channel immediately, and returns why that failed. After a success, pending messages
+// are sent immediately too.
 func (s *Service) TestChannel(ctx context.Context, id int64) error {
 	n := channelNotice{channel: id, Notice: Notice{At: s.db.Now().UTC(), Kind: testKind, ID: s.db.Now().UnixMicro()}}
 	err := s.db.QueryRow(ctx, `SELECT service, sealed FROM notice_channels WHERE id = ?`, id).Scan(&n.service, &n.sealed)
@@ -194,7 +200,7 @@ func (s *Service) TestChannel(ctx context.Context, id int64) error {
 		return fmt.Errorf("reading a notice channel: %w", err)
 	}
 	result := s.post(ctx, n)
-	result.final = true // a failed test does not let the messages wait longer
+	result.final = true // a failed test does not postpone pending messages
 	if err := s.db.InTx(ctx, "notice_channel.test", func(ctx context.Context, tx *db.Tx) error {
 		return result.record(ctx, tx, n, 0)
 	}); err != nil {
@@ -232,17 +238,17 @@ func (s *Service) post(ctx context.Context, n channelNotice) attempt {
 	result := attempt{wait: retryafter.Parse(answer.RetryAfter, s.db.Now())}
 	if answer.Status < 200 || answer.Status > 299 {
 		result.failure = failedStatus(answer.Status)
-		// These are about the message and not about the channel.
+		// These statuses reject the message, not the channel.
 		result.final = slices.Contains([]int{400, 413, 422}, answer.Status)
 	}
 	return result
 }
 
-// messageID returns the ID of a message about a notice, the same for every attempt. A restored database assigns the IDs of lost notices
-// again, so it contains the time too.
+// messageID returns the ID of a message about a notice. It is the same for every attempt. It contains the time, because
+// a restored database assigns the IDs of lost notices again.
 func messageID(n Notice) string { return fmt.Sprintf("notice-%d-%d", n.ID, db.Micros(n.At)) }
 
-// message returns what a notice says. Chats are read by many people, so it is in English.
+// message returns the chat message of a notice. It is in English, because many people read a chat.
 func (s *Service) message(n channelNotice) channelMessage {
 	m := channelMessage{
 		id: messageID(n.Notice), kind: n.Kind, at: n.At, sent: s.db.Now(), team: n.Team, teamName: n.TeamName,

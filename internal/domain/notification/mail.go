@@ -16,7 +16,7 @@ import (
 
 // Mail is an email to one address.
 type Mail struct {
-	ID      string // the same for every attempt
+	ID      string // same for every attempt
 	To      string
 	Subject string
 	Text    string
@@ -68,7 +68,7 @@ func poll(ctx context.Context, next func(context.Context) (bool, error), report 
 type batch struct {
 	person, team int64
 	kind         Kind
-	email        string // empty if no mail is to be sent
+	email        string // empty if no email is sent
 	language     string // BCP 47 tag of the person's language, or ""
 	name         string // name of the team
 	notices      []Notice

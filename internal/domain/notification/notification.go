@@ -43,7 +43,7 @@ type KindInfo struct {
 	Name        locale.Key
 	Plural      locale.Key // subject of a mail with several notices, such as "%d accounts need to be reconnected"
 	Roles       []access.Role
-	NotifyActor bool // whether the person in whose name it was done is notified too, in any role
+	NotifyActor bool // whether the person who caused the event is notified too, in any role
 }
 
 // The roles that are notified.
@@ -117,9 +117,9 @@ type Notice struct {
 	Subject  string
 	At       time.Time // in the person's time zone, or else the team's
 	Read     bool
-	Unmailed bool   // whether sending its mail finally failed
+	Unmailed bool   // whether its email could not be sent
 	Post     string // beginning of the post's text, written by a user; may be empty
-	Client   string // who decided or commented, as the client gave it; may be empty
+	Client   string // name that the client entered; may be empty
 	Quote    string // the client's comment; may be empty
 	detail   detail
 }

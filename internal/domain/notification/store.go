@@ -14,12 +14,12 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Former members get no notices about a team, but always those about their own account.
+// Former members get no notices about a team, but still get notices about their own account.
 const fromVisibleNotices = ` FROM notices n LEFT JOIN memberships m ON m.team_id = n.team_id AND m.person_id = n.person_id LEFT
 		JOIN teams t ON t.id = n.team_id
 	WHERE n.person_id = ? AND (n.team_id = 0 OR m.person_id IS NOT NULL) AND `
 
-// inApp leaves out the kinds that a person muted in the app.
+// inApp omits the kinds that a person muted in the app.
 const inApp = `NOT EXISTS (SELECT 1 FROM notice_mutes h WHERE h.person_id = n.person_id AND h.kind = n.kind) AND `
 
 const selectColumns = `SELECT n.id, n.team_id, COALESCE(t.name, ''), COALESCE(
@@ -31,7 +31,7 @@ const selectColumns = `SELECT n.id, n.team_id, COALESCE(t.name, ''), COALESCE(
 	` + fromClient + `client_name` + ofComment + `client_name` + ofDecision + `,
 	` + fromClient + `comment` + ofComment + `comment` + ofDecision
 
-// What a client wrote with the comment or the decision that a notice is about.
+// The text that a client wrote with the comment or decision of a notice.
 const (
 	fromClient = `COALESCE(CASE n.kind WHEN 'approval_comment' THEN (SELECT c.`
 	ofComment  = ` FROM approval_comments c WHERE c.post_id = n.subject AND c.team_id = n.team_id AND c.client_name <> ''
@@ -89,11 +89,12 @@ func (s *Service) Get(ctx context.Context, person, id int64) (Notice, error) {
 // MaxUnread is the maximum count of unread notices.
 const MaxUnread = 100
 
-// resultKey is the same for the notices about one result of a post.
+// resultKey is equal for the notices about one result of a post.
 const resultKey = `CASE WHEN n.kind IN ('post_failed', 'post_unconfirmed')
 	THEN n.kind || ' ' || CAST(n.team_id AS TEXT) || ' ' || n.subject ELSE CAST(n.id AS TEXT) END`
 
-// Unread counts a person's unread notices without muted kinds, up to MaxUnread. Those about the same result of a post count once.
+// Unread counts a person's unread notices without muted kinds, up to MaxUnread. Notices about the same result of a post
+// count once.
 func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
 	var n int
 	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT DISTINCT `+resultKey+fromVisibleNotices+inApp+
@@ -103,13 +104,14 @@ func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
 	return n, nil
 }
 
-// sameResult is the condition of the notices about the same result of a post, which has one notice for each account.
+// sameResult is the condition of the notices about the same result of a post. There is one such notice for each
+// account.
 const sameResult = `(id = ? OR EXISTS (SELECT 1 FROM notices o WHERE o.id = ? AND o.person_id = notices.person_id
 	AND o.team_id = notices.team_id AND o.kind = notices.kind AND o.subject = notices.subject
 	AND o.kind IN ('post_failed', 'post_unconfirmed')))`
 
-// Read marks a notice of a person as read, with those about the same result of a post on other accounts. If all is set, it
-// marks all notices up to the ID.
+// Read marks a notice of a person as read. It also marks the notices about the same result of a post on other accounts.
+// If all is set, it marks all notices up to the ID.
 func (s *Service) Read(ctx context.Context, person, id int64, all bool) error {
 	condition, args := sameResult, []any{id, id}
 	if all {
@@ -124,7 +126,7 @@ func (s *Service) Read(ctx context.Context, person, id int64, all bool) error {
 	})
 }
 
-// Forget deletes the notices of a team about a subject. It is used if the operator acts with the team's members present.
+// Forget deletes the notices of a team about a subject.
 func (s *Service) Forget(ctx context.Context, team int64, kind Kind, subject string) error {
 	return s.db.InTx(ctx, "notice.forget", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM notices WHERE team_id = ? AND kind = ? AND subject = ?`, team,
@@ -154,7 +156,7 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// Muted has the kinds of notices that a person does not want, in the app and by email.
+// Muted holds the kinds of notices that a person does not want, in the app and by email.
 type Muted struct{ App, Mail []Kind }
 
 // Muted returns the kinds of notices that a person muted.
@@ -201,7 +203,7 @@ func replaceKinds(ctx context.Context, tx *db.Tx, table string, person int64, ki
 	return nil
 }
 
-// Threshold returns the number of credits below which a team is notified; 0 for never.
+// Threshold returns the number of credits below which a team is notified. 0 means never.
 func (s *Service) Threshold(ctx context.Context, team int64) (int64, error) {
 	var n int64
 	err := s.db.QueryRow(ctx, `SELECT credits FROM notice_thresholds WHERE team_id = ?`, team).Scan(&n)
@@ -213,7 +215,7 @@ func (s *Service) Threshold(ctx context.Context, team int64) (int64, error) {
 
 const maxThreshold = 1_000_000_000_000
 
-// SetThreshold sets the number of credits below which the owner of a team is notified; 0 for never.
+// SetThreshold sets the number of credits below which the owner of a team is notified. 0 means never.
 func (s *Service) SetThreshold(ctx context.Context, person, team, credits int64) error {
 	if credits < 0 || credits > maxThreshold {
 		return apierr.Invalid(apierr.OutOfRange, "credits", "Enter a threshold from 0 to 1,000,000,000,000 credits.")
