@@ -13,14 +13,14 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// FreeCalls is the teams' daily allowance of free calls. The database counts the calls of each team's day. Nodes take
-// leases of several calls and count those in memory, so that few calls query the database. The leases of a crashed node
-// are lost; no call is used twice.
+// FreeCalls is the teams' daily allowance of free calls. The database counts the calls of each team's day. A node
+// leases several calls and counts their use in memory, so that few calls query the database. The leases of a crashed
+// node are lost, but no call is used twice.
 type FreeCalls struct {
 	db       *db.DB
 	accounts sync.Map     // ID of a team -> *account
 	size     atomic.Int64 // number of accounts
-	sweepAt  atomic.Int64 // number of accounts at which idle ones are dropped
+	sweepAt  atomic.Int64 // number of accounts at which idle accounts are dropped
 	sweeping sync.Mutex
 }
 
@@ -59,7 +59,7 @@ func (c *FreeCalls) Take(ctx context.Context, actor *access.Actor) (pipeline.Fre
 
 func (c *FreeCalls) now() int64 { return db.Micros(c.db.Now()) }
 
-// fetch takes a call out of a new lease, or nil if the team has none left.
+// fetch takes a call from a new lease. It returns nil if the team has no calls left.
 func (c *FreeCalls) fetch(ctx context.Context, actor *access.Actor) (*freeCall, error) {
 	p, err := c.lockAccount(ctx, actor.TeamID)
 	if err != nil {
@@ -69,7 +69,8 @@ func (c *FreeCalls) fetch(ctx context.Context, actor *access.Actor) (*freeCall, 
 	if call, known := p.take(c.now(), actor); known {
 		return call, nil // another call fetched a lease while this one waited
 	}
-	// A client that disconnects during the commit must not cost the team a lease, for which others wait too.
+	// A client that disconnects during the commit must not cost the team a lease, because other calls wait for the
+	// lease too.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 	defer cancel()
 	fresh, err := c.lease(ctx, actor, p.drain())
@@ -79,8 +80,8 @@ func (c *FreeCalls) fetch(ctx context.Context, actor *access.Actor) (*freeCall, 
 	return p.fill(fresh), nil
 }
 
-// Remaining returns the team's free calls left today, -1 if they are unlimited. Leases of other nodes count as used. It
-// writes nothing.
+// Remaining returns the team's free calls left today, or -1 if they are unlimited. Leases of other nodes count as used.
+// It writes nothing.
 func (c *FreeCalls) Remaining(ctx context.Context, actor *access.Actor) (int64, error) {
 	limit := actor.Daily.FreeCalls
 	if limit <= 0 {
@@ -126,10 +127,10 @@ func (c *FreeCalls) lockAccount(ctx context.Context, team int64) (*account, erro
 	}
 }
 
-// sweepFrom is the number of accounts below which idle ones are not dropped.
+// sweepFrom is the number of accounts below which idle accounts are not dropped.
 const sweepFrom = 1024
 
-// sweep drops the accounts of teams whose day has ended. The next sweep is when their number has doubled.
+// sweep drops the accounts of teams whose day has ended. It is called again when the number of accounts has doubled.
 func (c *FreeCalls) sweep() {
 	if !c.sweeping.TryLock() {
 		return

@@ -12,9 +12,9 @@ type lease struct {
 	since     int64 // start of the day
 	until     int64 // end of the day
 	left      int64
-	readAgain int64  // if the database had none left: when to read it again
-	limit     int64  // the team's calls per day when it was taken
-	zone      string // the team's time zone when it was taken
+	readAgain int64  // when to query the database again if it had no calls left
+	limit     int64  // the team's calls per day when the lease was taken
+	zone      string // the team's time zone when the lease was taken
 }
 
 // covers reports whether the lease is valid for a call of this actor.
@@ -22,13 +22,13 @@ func (l lease) covers(now int64, actor *access.Actor) bool {
 	return now < l.until && l.limit == actor.Daily.FreeCalls && l.zone == actor.Zone.String()
 }
 
-// accepts reports whether a call of that day, taken under that limit, may be returned to the lease. A lowered limit
-// voids earlier calls.
+// accepts reports whether a call may be returned to the lease. since is the call's day and limit the limit under which
+// it was taken. A lowered limit voids earlier calls.
 func (l lease) accepts(since, limit int64) bool { return l.since == since && l.limit >= limit }
 
 // account is a team's lease on this node.
 type account struct {
-	lock    chan struct{} // a lock with cancellation, held while a lease is fetched, dropped or must not change
+	lock    chan struct{} // a lock with cancellation, held while a lease is fetched, is dropped or must not change
 	dropped bool          // removed from the map; guarded by lock
 
 	mu    sync.Mutex
@@ -39,7 +39,7 @@ func newAccount() *account { return &account{lock: make(chan struct{}, 1)} }
 
 func (p *account) unlock() { <-p.lock }
 
-// take takes one call, or nil if none is left. It reports false if only the database knows.
+// take takes one call, or returns nil if none is left. It reports false if the database must be queried.
 func (p *account) take(now int64, actor *access.Actor) (*freeCall, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,7 +50,7 @@ func (p *account) take(now int64, actor *access.Actor) (*freeCall, bool) {
 	return call, call != nil || now < p.lease.readAgain
 }
 
-// takeLocked takes a call out of the lease, or nil if it is empty. The caller holds the lock.
+// takeLocked takes a call from the lease, or returns nil if the lease is empty. The caller holds the lock.
 func (p *account) takeLocked() *freeCall {
 	if p.lease.left == 0 {
 		return nil
@@ -70,8 +70,8 @@ func (p *account) spend(now int64) bool {
 	return true
 }
 
-// drain empties the lease and returns its former value. If returning it to the database fails, its calls are lost, but
-// never used twice.
+// drain empties the lease and returns its former value. If the caller cannot return it to the database, its calls are
+// lost, but never used twice.
 func (p *account) drain() lease {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,12 +80,12 @@ func (p *account) drain() lease {
 	return old
 }
 
-// fill stores a new lease and takes the first call out of it.
+// fill stores a new lease and takes the first call from it.
 func (p *account) fill(fresh lease) *freeCall {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if fresh.accepts(p.lease.since, p.lease.limit) {
-		fresh.left += p.lease.left // calls returned in the meantime
+		fresh.left += p.lease.left // calls that were returned meanwhile
 	}
 	p.lease = fresh
 	return p.takeLocked()
@@ -107,14 +107,14 @@ func (p *account) hasEnded(now int64) bool {
 	return p.lease.until <= now
 }
 
-// freeCall is a call that was taken out of a lease.
+// freeCall is a call that was taken from a lease.
 type freeCall struct {
 	account      *account
 	since, limit int64
 	returned     atomic.Bool
 }
 
-// Return returns the call to the lease, unless its day is over. Only the first call counts.
+// Return returns the call to the lease, unless its day is over. Only the first Return has an effect.
 func (f *freeCall) Return() {
 	if f.returned.Swap(true) {
 		return

@@ -14,8 +14,8 @@ type day struct {
 	used  int64 // calls leased to nodes or counted individually
 }
 
-// at returns the count at an instant. A team that changes its zone gets no second allowance: the count restarts at 0
-// only if the new day begins after the counted one ended. Otherwise it continues and ends with the new zone's day.
+// at returns the count at an instant. A team that changes its zone gets no second allowance. The count restarts at 0
+// only if the new day begins after the counted day ended. Otherwise it continues and ends with the new zone's day.
 func (d day) at(now time.Time, zone *time.Location) day {
 	begins, ends := teamtime.Day(now, zone)
 	switch since := db.Micros(begins); {
@@ -33,7 +33,7 @@ const (
 	maxLease  = 1_000 // calls
 )
 
-// leaseSize returns the number of calls in a lease if so many are left.
+// leaseSize returns the number of calls in a lease if a number of calls is left.
 func leaseSize(left int64) int64 {
 	if left <= 0 {
 		return 0

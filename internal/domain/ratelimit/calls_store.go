@@ -17,7 +17,7 @@ import (
 // spentTTL is how long a node caches that a team has no calls left, because other nodes may return some.
 const spentTTL = time.Second
 
-// lease returns an old lease to the database and takes a new one, which is empty if no calls are left.
+// lease returns an old lease to the database and takes a new lease. The new lease is empty if no calls are left.
 func (c *FreeCalls) lease(ctx context.Context, actor *access.Actor, old lease) (lease, error) {
 	fresh := lease{limit: actor.Daily.FreeCalls, zone: actor.Zone.String()}
 	if old.readAgain > 0 && old.left == 0 {
@@ -40,7 +40,7 @@ func (c *FreeCalls) lease(ctx context.Context, actor *access.Actor, old lease) (
 	return fresh, err
 }
 
-// forDay returns the lease for that day.
+// forDay returns the lease for a day.
 func (l lease) forDay(d day, now int64) lease {
 	l.since, l.until, l.readAgain = d.since, d.until, 0
 	if l.left == 0 {
@@ -55,13 +55,13 @@ func (c *FreeCalls) isSpent(ctx context.Context, actor *access.Actor) (day, bool
 	if err != nil {
 		return day{}, false, err
 	}
-	// A new day needs the transaction.
+	// A new day requires the transaction.
 	return stored, stored == stored.at(c.db.Now(), actor.Zone) && stored.used >= actor.Daily.FreeCalls, nil
 }
 
 // CountFree counts a fully refunded paid call as a free call of the team's day, in the transaction of the settlement.
-// It uses this node's lease if it has calls left; a rollback then costs the team that call. Otherwise it counts in the
-// database, even beyond the limit, because the call has been served.
+// If this node's lease has calls left, it uses one, which a rollback does not return. Otherwise it counts the call in
+// the database, even beyond the limit, because the call has been served.
 func (c *FreeCalls) CountFree(ctx context.Context, tx *db.Tx, team int64) error {
 	if c.account(team).spend(db.Micros(tx.Now())) {
 		return nil
@@ -78,7 +78,7 @@ func (c *FreeCalls) CountFree(ctx context.Context, tx *db.Tx, team int64) error 
 	return err
 }
 
-// count adds to a team's count of the current day. more returns how much, from the calls used so far.
+// count adds to a team's count of the current day. more returns the number to add, given the calls used so far.
 func (c *FreeCalls) count(
 	ctx context.Context, tx *db.Tx, team int64, zone *time.Location, more func(used int64) int64,
 ) (day, error) {
@@ -99,7 +99,7 @@ func (c *FreeCalls) count(
 	return today, nil
 }
 
-// lockDay locks and returns a team's count. That of a new team is zero.
+// lockDay locks and returns a team's count. A new team has the zero count.
 func (c *FreeCalls) lockDay(ctx context.Context, tx *db.Tx, team int64) (day, error) {
 	d, found, err := read(ctx, tx, team, c.db.ForUpdate())
 	if err != nil || found {
@@ -129,7 +129,7 @@ func read(ctx context.Context, q db.Querier, team int64, lock string) (day, bool
 	return d, true, nil
 }
 
-// returnLease returns the rest of a lease to the count, if that is still of the same day.
+// returnLease returns the rest of a lease to the count, if the count is still for the same day.
 func returnLease(ctx context.Context, tx *db.Tx, team int64, l lease) error {
 	if l.left == 0 {
 		return nil
@@ -172,8 +172,8 @@ type unusedLease struct {
 	lease lease
 }
 
-// drainAll drains every lease. They are sorted by team, so that nodes that stop together rarely deadlock; if they do,
-// one of the transactions is retried.
+// drainAll drains every lease. The leases are sorted by team, so that nodes that stop together rarely deadlock. After a
+// deadlock, one of the transactions is retried.
 func (c *FreeCalls) drainAll() []unusedLease {
 	var out []unusedLease
 	c.accounts.Range(func(team, p any) bool {

@@ -4,7 +4,7 @@ package ratelimit
 import "time"
 
 const (
-	guessesPerMinute = 10 // long-term attempts with one wrong credential
+	guessesPerMinute = 10 // sustained attempts with one wrong credential
 	guessesBurst     = 20 // attempts at once
 )
 
@@ -17,5 +17,5 @@ func NewGuesses() (*Guesses, error) {
 	return &Guesses{pace}, err
 }
 
-// Wrong counts a failed attempt with a credential and returns how long to wait before the next one, or 0.
+// Wrong counts a failed attempt with a credential. It returns how long to wait before the next attempt, or 0.
 func (g *Guesses) Wrong(credential string) time.Duration { return g.limiter.Take(credential) }

@@ -12,13 +12,13 @@ import (
 	"pressroom.example/pressroom/internal/auth/apikey"
 )
 
-// maxLimiterKeys is the maximum number of keys. The oldest are forgotten first.
+// maxLimiterKeys is the maximum number of keys. The oldest keys are forgotten first.
 const maxLimiterKeys = 65_536
 
 // Limiter limits the rate of events per key. It counts per process.
 type Limiter struct{ limiter *throttled.GCRARateLimiterCtx }
 
-// NewLimiter returns a Limiter for that many events per hour and key, and a burst.
+// NewLimiter returns a Limiter for a number of events per hour and key, and a burst.
 func NewLimiter(perHour, burst int) (*Limiter, error) {
 	store, err := memstore.NewCtx(maxLimiterKeys)
 	if err != nil {
@@ -32,7 +32,7 @@ func NewLimiter(perHour, burst int) (*Limiter, error) {
 	return &Limiter{limiter}, nil
 }
 
-// Take counts an event of a key and returns 0, or returns how long to wait if the limit is reached.
+// Take counts an event of a key and returns 0. If the limit is reached, it returns how long to wait.
 func (p *Limiter) Take(key string) time.Duration {
 	hash := apikey.Hash(key)
 	limited, result, err := p.limiter.RateLimitCtx(context.Background(), hex.EncodeToString(hash[:]), 1)

@@ -15,8 +15,8 @@ import (
 	"pressroom.example/pressroom/internal/core/plan"
 )
 
-// maxCallers is the maximum number of callers per scope in memory, about 200 bytes each. The one with the oldest call
-// is forgotten first and has its whole quota again. This cannot be used to evade limits, because 65,536 other keys
+// maxCallers is the maximum number of callers per scope in memory, about 200 bytes each. The caller with the oldest
+// call is forgotten first and has its whole quota again. This cannot be used to evade limits, because 65,536 other keys
 // would have to call within a window of 15 to 30 seconds.
 const maxCallers = 65_536
 
@@ -27,8 +27,8 @@ type RatesOptions struct {
 	Log   *slog.Logger     // receives outages of Redis; may be nil
 }
 
-// Rates limits the rates of callers: across all nodes while Redis answers, or else per node. Rejected calls are not
-// counted.
+// Rates limits the rates of callers. It counts across all nodes while Redis answers, or else per node. Rejected calls
+// are not counted.
 type Rates struct {
 	gauges map[pipeline.Scope]*gauge
 	shared *sharedLimits // nil without Redis
@@ -63,7 +63,7 @@ func newRates(limits plan.Limits, opts RatesOptions, within time.Duration) (*Rat
 	return r, r.useRedis(opts, within)
 }
 
-// Take counts a call of a key or connection. It takes a fraction of a second even if Redis hangs.
+// Take counts a call of a key or connection. It returns within a fraction of a second even if Redis hangs.
 func (r *Rates) Take(ctx context.Context, scope pipeline.Scope, who int64) pipeline.Rate {
 	g := r.gauges[scope]
 	if r.shared != nil {
@@ -76,8 +76,8 @@ func (r *Rates) Take(ctx context.Context, scope pipeline.Scope, who int64) pipel
 	return g.rate(limited, result)
 }
 
-// RedisStatus reports whether Redis is configured, and whether it answers. During an outage it queries Redis only every
-// few seconds.
+// RedisStatus reports whether Redis is configured, and whether Redis answers. During an outage it queries Redis only
+// every few seconds.
 func (r *Rates) RedisStatus(ctx context.Context) (bool, bool) {
 	if r.shared == nil {
 		return false, false
@@ -119,8 +119,8 @@ func newGauge(scope pipeline.Scope, rate plan.Rate, now func() time.Time) (*gaug
 	return g, err
 }
 
-// newLimiter returns a limiter that retries while others change the same count. Each failed attempt is a success of
-// another caller. In Redis the deadline of the call ends the retries.
+// newLimiter returns a limiter that retries while other callers change the same count. Each failed attempt is a success
+// of another caller. In Redis, the deadline of the call ends the retries.
 func newLimiter(store throttled.GCRAStoreCtx, quota throttled.RateQuota) (*throttled.GCRARateLimiterCtx, error) {
 	limiter, err := throttled.NewGCRARateLimiterCtx(store, quota)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 
 const (
 	answerTimeout = 100 * time.Millisecond // after which a call is counted in memory
-	startTimeout  = time.Second            // the same at start, which may include a TLS handshake
+	startTimeout  = time.Second            // timeout at start, which may include a TLS handshake
 	redisPrefix   = "pressroom:rate:"      // of every key
 	redisPool     = 64                     // connections
 	redisBuffer   = 4 << 10                // bytes; commands and answers need a tenth
@@ -29,7 +29,7 @@ const (
 	redisDialing  = time.Second            // to connect in the background
 )
 
-// These errors contain no address and wrap none, because it has the password.
+// These errors contain no address and do not wrap errors with the address, because it has the password.
 var (
 	errRedisAddress = errors.New("the address of Redis must look like redis://user:password@host:6379/0, or " +
 		"rediss://… for TLS; percent-encode special characters in the password, such as %40 for @")
@@ -62,7 +62,7 @@ func redisOptions(address string) (*redis.Options, error) {
 // setLimits sets timeouts, retries and the number of connections.
 func setLimits(o *redis.Options) {
 	o.ContextTimeoutEnabled = true
-	// The deadline of a call comes first.
+	// The deadline of a call ends it before these timeouts.
 	o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = startTimeout, startTimeout, startTimeout
 	o.MaxRetries = -1 // none: failed calls are counted in memory
 	o.DialTimeout, o.DialerRetries, o.DialerRetryTimeout = redisDialing, 1, time.Nanosecond
@@ -109,7 +109,8 @@ func (s *redisStore) connect() error {
 	return nil
 }
 
-// renew replaces all connections. After an outage some may be half-open, and each would cost a call its deadline.
+// renew replaces all connections. After an outage, some connections may be half-open, and each would make a call time
+// out.
 func (s *redisStore) renew() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,12 +143,12 @@ func (s *redisStore) redact(err error) string {
 	return strings.ReplaceAll(err.Error(), s.opts.Password, "…")
 }
 
-// Only the compare-and-swap is the library's. Its other methods lose the cause of rejected connections and give counts
-// too short a lifetime.
+// Only the compare-and-swap comes from the library. The library's other methods lose the cause of rejected connections
+// and give counts too short a lifetime.
 var _ throttled.GCRAStoreCtx = (*redisStore)(nil)
 
-// lifeRounding extends a count's lifetime, which is rounded down to seconds. A count that expires early would give
-// quota away.
+// lifeRounding extends a count's lifetime, which is rounded down to seconds. A count that expires early would increase
+// the quota.
 const lifeRounding = time.Second
 
 // GetWithTime returns a count, or -1 if there is none, and the time of Redis, which all nodes share.

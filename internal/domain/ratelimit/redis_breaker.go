@@ -14,8 +14,8 @@ const probeInterval = 3 * time.Second // between two probes during an outage
 type breaker struct {
 	now func() time.Time
 	log *slog.Logger
-	// epoch increases when an outage begins and when it ends, so it is odd during one. Results of calls that began in
-	// an earlier epoch are ignored.
+	// epoch increases when an outage begins and when it ends. During an outage it is odd. Results of calls that began
+	// in an earlier epoch are ignored.
 	epoch atomic.Uint64
 
 	mu      sync.Mutex
@@ -27,8 +27,8 @@ type breaker struct {
 // isOutage reports whether an epoch is an outage.
 func isOutage(turn uint64) bool { return turn%2 == 1 }
 
-// startProbe reports whether the caller should probe Redis. If so, it must call recordSuccess or recordFailure with the
-// returned epoch.
+// startProbe reports whether the caller should probe Redis. If so, the caller must call recordSuccess or recordFailure
+// with the returned epoch.
 func (o *breaker) startProbe() (uint64, bool) {
 	if !isOutage(o.epoch.Load()) {
 		return 0, false

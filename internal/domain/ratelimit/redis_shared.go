@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
-// lanes is the maximum number of concurrent calls of a node to Redis; a power of two.
+// lanes is the maximum number of concurrent calls of a node to Redis. It is a power of two.
 const lanes = 256
 
 // sharedLimits counts rates of all nodes in Redis while it answers.
@@ -19,8 +19,8 @@ type sharedLimits struct {
 	breaker *breaker
 	timeout time.Duration // timeout of a call
 	prober  *throttled.GCRARateLimiterCtx
-	// Calls of one key go to Redis one after the other, because concurrent ones would retry their compare-and-swap
-	// often.
+	// Calls of one key are sent to Redis sequentially, because concurrent calls would often retry their
+	// compare-and-swap.
 	lanes [lanes]chan struct{}
 }
 
@@ -52,7 +52,7 @@ func (r *Rates) useRedis(opts RatesOptions, within time.Duration) error {
 	return nil
 }
 
-// take counts a call in Redis, and reports whether that succeeded in time.
+// take counts a call in Redis. It reports whether Redis answered in time.
 func (s *sharedLimits) take(ctx context.Context, g *gauge, who int64) (pipeline.Rate, bool) {
 	s.probeIfDue(ctx)
 	turn := s.breaker.epoch.Load()
@@ -65,7 +65,7 @@ func (s *sharedLimits) take(ctx context.Context, g *gauge, who int64) (pipeline.
 	select {
 	case lane <- struct{}{}:
 		defer func() { <-lane }()
-	case <-ctx.Done(): // too many calls of one key; Redis may be fine
+	case <-ctx.Done(): // too many calls of one key; this may not be an outage
 		return pipeline.Rate{}, false
 	}
 	if s.breaker.epoch.Load() != turn { // an outage began while this call waited
@@ -120,7 +120,7 @@ func (s *sharedLimits) record(ctx context.Context, turn uint64, err error) {
 }
 
 // deadline returns a context with a timeout that ignores the request's cancellation, because a client that disconnects
-// is no failure of Redis.
+// is not a failure of Redis.
 func deadline(ctx context.Context, within time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), within)
 }
