@@ -40,7 +40,7 @@ const (
 type Material struct {
 	ID      int64
 	Kind    MaterialKind
-	PostID  string // of a post
+	PostID  string // set if the material is a post
 	Content string // the text, the link, or the post's caption when it was added
 	AddedAt time.Time
 }
@@ -157,7 +157,7 @@ func textMaterial(text string) (Material, error) {
 	return Material{Kind: TextMaterial, Content: text}, t.err
 }
 
-// linkMaterial normalizes a URL, so that the same link is recognized.
+// linkMaterial returns the material of a link. It normalizes the URL, so that the same link is recognized.
 func linkMaterial(address string) (Material, error) {
 	if apikey.In(address) {
 		return Material{}, errSecret.With("argument", "link")
@@ -209,7 +209,7 @@ func (m *Material) scan(scan func(...any) error) error {
 	return err
 }
 
-// addMaterial inserts material of a locked team, or returns the existing one.
+// addMaterial inserts material of a locked team. It reports whether the voice already had the material.
 func addMaterial(ctx context.Context, tx *db.Tx, voice int64, m *Material) (bool, error) {
 	digest := m.digest()
 	err := m.scan(tx.QueryRow(ctx, `SELECT `+materialColumns+` FROM voice_materials WHERE voice_id = ? AND digest = ?`,
@@ -259,7 +259,7 @@ func (s *Service) Materials(ctx context.Context, call operation.Call, voice int6
 	return out, nil
 }
 
-// Material is one complete source text from which a voice was researched.
+// Material returns one material of a voice with its complete text.
 func (s *Service) Material(ctx context.Context, call operation.Call, voice, id int64) (Material, error) {
 	var m Material
 	if err := checkMaterialAccess(call); err != nil {

@@ -65,7 +65,7 @@ func (t *normalizer) lines(argument, text string, limit int) string {
 	return t.text(argument, text, limit, normalizeLines)
 }
 
-// line normalizes a single-line text; line breaks become spaces.
+// line normalizes a single-line text. Line breaks become spaces.
 func (t *normalizer) line(argument, text string, limit int) string {
 	return t.text(argument, text, limit, normalizeLine)
 }
@@ -162,7 +162,7 @@ func (t *normalizer) language(text string) string {
 
 const maxLanguageBytes = 35 // minimum that implementations must support (RFC 5646, section 4.4.1)
 
-// canonicalLanguage returns a BCP 47 tag in canonical form. Tags with extensions are rejected, because those select
+// canonicalLanguage returns a BCP 47 tag in canonical form. It rejects tags with extensions, because extensions select
 // calendars and collations.
 func canonicalLanguage(text string) (string, bool) {
 	text = strings.TrimSpace(text)
@@ -207,8 +207,8 @@ func isVisible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r)
 // flags matches flags of regions, which contain tag characters that are otherwise hidden.
 var flags = regexp.MustCompile(`\x{1F3F4}[\x{E0030}-\x{E0039}\x{E0061}-\x{E007A}]{3,6}\x{E007F}`)
 
-// withoutHidden removes characters that a person does not see but a language model reads, and those that reorder lines:
-// the person who approves a voice must have seen all of it.
+// withoutHidden removes characters that a language model reads but a person cannot see, and characters that reorder
+// lines. The person who approves a voice must have seen all of it.
 func withoutHidden(text string) string {
 	var out strings.Builder
 	rest := 0
@@ -229,8 +229,9 @@ func dropHidden(r rune) rune {
 	return r
 }
 
-// hidden are format characters that no script needs: bidirectional embeddings and overrides (isolates and marks suffice
-// and end with the line), invisible joiners and operators, annotations, byte order marks and tags.
+// hidden are format characters that no script needs: bidirectional embeddings and overrides, invisible joiners and
+// operators, annotations, byte order marks and tags. Bidirectional isolates and marks are allowed, because they suffice
+// and end with the line.
 var hidden = &unicode.RangeTable{
 	R16: []unicode.Range16{{0x180e, 0x180e, 1}, {0x202a, 0x202e, 1}, {0x2060, 0x2065, 1}, {0x206a, 0x206f, 1},
 		{0xfeff, 0xfeff, 1}, {0xfff9, 0xfffb, 1}},

@@ -15,7 +15,7 @@ type BrandVoiceEntry struct {
 	Default bool   `json:"default" jsonschema:"Whether it is the team's default voice."`
 }
 
-// BrandVoice is a voice in full.
+// BrandVoice is a voice with its content.
 type BrandVoice struct {
 	BrandVoiceEntry
 	Guide
@@ -110,7 +110,7 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 	return out, err
 }
 
-// List returns a team's voices in full, the default first, then the newest.
+// List returns a team's voices with their content. The default comes first, then the newest.
 func (s *Service) List(ctx context.Context, call operation.Call) ([]BrandVoice, error) {
 	if err := call.Require(access.Read); err != nil {
 		return nil, err

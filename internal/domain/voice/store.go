@@ -31,8 +31,8 @@ func (r *record) draft() (Draft, error) {
 	return d, nil
 }
 
-// listQuery selects all voices of a team in one query, so that list and default are consistent. Only the default's
-// guide is needed.
+// listQuery selects all voices of a team in one query, so that the list and the default are consistent. It reads the
+// guide only of the default.
 const listQuery = `SELECT id, name, is_default, CASE WHEN is_default = 1 THEN guide ELSE '' END FROM brand_voices
 	WHERE team_id = ? ORDER BY id DESC`
 
@@ -107,7 +107,7 @@ func update(ctx context.Context, tx *db.Tx, team int64, r record) error {
 	return nil
 }
 
-// setDefault makes a voice the team's default, or the oldest one if id is 0.
+// setDefault makes a voice the team's default. If id is 0, it selects the oldest voice.
 func setDefault(ctx context.Context, tx *db.Tx, team, id int64) error {
 	if _, err := tx.Exec(ctx, `UPDATE brand_voices SET is_default = 0 WHERE team_id = ? AND is_default = 1`,
 		team); err != nil {

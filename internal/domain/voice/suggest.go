@@ -18,13 +18,13 @@ import (
 
 const (
 	minPosts       = 3  // posts needed to fill in a field
-	minLetters     = 4  // of a suggested word
+	minLetters     = 4  // minimum length of a suggested word
 	suggestedWords = 10 // at most
-	manyEmoji      = 3  // more emoji per post than this means any number
+	manyEmoji      = 3  // more emoji per post means any number
 )
 
-// Suggest returns a guide with the fields that the team's newest published posts show, and the number of these posts.
-// They are the posts that AddPastPosts adds to a new voice.
+// Suggest returns a guide based on the team's newest published posts, and the number of these posts. AddPastPosts adds
+// the same posts to a new voice.
 func (s *Service) Suggest(ctx context.Context, call operation.Call) (Guide, int, error) {
 	if err := checkMaterialAccess(call); err != nil {
 		return Guide{}, 0, err
@@ -42,7 +42,7 @@ func (s *Service) Suggest(ctx context.Context, call operation.Call) (Guide, int,
 	return guideFrom(texts), len(found), nil
 }
 
-// guideFrom returns what texts show by counting. With too few texts, it is empty.
+// guideFrom returns the guide that results from counting in texts. With too few texts, it is empty.
 func guideFrom(texts []string) Guide {
 	if len(texts) < minPosts {
 		return Guide{}
@@ -81,7 +81,7 @@ var firstPersons = []pronouns{
 	},
 }
 
-// pointOfViewOf returns the first person if at least a third of the texts use it, and mostly in one number.
+// pointOfViewOf returns the first person if at least a third of the texts use it and most of them use the same number.
 func pointOfViewOf(texts []string) PointOfView {
 	singular, plural := 0, 0
 	for _, text := range texts {
@@ -109,7 +109,7 @@ func pointOfViewOf(texts []string) PointOfView {
 	return ""
 }
 
-// wordsOf returns the words of a text as written, by their lower case.
+// wordsOf returns the words of a text as written, by their lower-case form.
 func wordsOf(text string) map[string]string {
 	out := map[string]string{}
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }) {
@@ -118,7 +118,8 @@ func wordsOf(text string) map[string]string {
 	return out
 }
 
-// commonWords returns the words that occur in at least three texts and a quarter of them, the most frequent first.
+// commonWords returns the words that occur in at least three texts and in at least a quarter of the texts, the most
+// frequent first.
 func commonWords(texts []string) []string {
 	counts, written := map[string]int{}, map[string]string{}
 	for _, text := range texts {
@@ -128,7 +129,7 @@ func commonWords(texts []string) []string {
 			if utf8.RuneCountInString(word) < minLetters || utf8.RuneCountInString(word) > MaxWord || spelled[word] == "" {
 				continue
 			}
-			// Of several spellings, the one in lower case is that within sentences.
+			// If there are several spellings, prefer lower case, which is the spelling within sentences.
 			written[word] = max(written[word], spelled[word])
 		}
 	}

@@ -12,8 +12,8 @@ var textSource string
 
 var textTemplate = template.Must(template.New("text").Funcs(template.FuncMap{"indent": indent}).Parse(textSource))
 
-// assemble returns the text block of a normalized draft. Only our own lines start at the margin, so that headings,
-// fences and lists in the team's texts cannot be mistaken for the block's. Empty fields have no heading.
+// assemble returns the text block of a normalized draft. Only generated lines start at the margin. So headings, fences
+// and lists in the team's texts cannot be mistaken for parts of the block. Empty fields have no heading.
 func assemble(d Draft) (string, error) {
 	var out strings.Builder
 	if err := textTemplate.Execute(&out, d); err != nil {
@@ -22,7 +22,7 @@ func assemble(d Draft) (string, error) {
 	return out.String(), nil
 }
 
-// indent indents all lines but empty ones.
+// indent indents all lines except empty lines.
 func indent(by int, text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

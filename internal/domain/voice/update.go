@@ -22,7 +22,7 @@ var (
 
 func formatID(n int64) string { return strconv.FormatInt(n, 10) }
 
-// Create creates a voice. A team's first voice becomes its default. It fails with validation_failed if the draft is
+// Create creates a voice. A team's first voice becomes its default. It returns validation_failed if the draft is
 // invalid.
 func (s *Service) Create(ctx context.Context, call operation.Call, d Draft) (BrandVoice, error) {
 	r, err := newRecord(call, d)

@@ -77,7 +77,7 @@ func (Guide) Descriptions() map[string]string {
 	return map[string]string{"point_of_view": "Grammatical person."}
 }
 
-// Draft is the editable content of a voice. An empty ContentLanguage follows the team's.
+// Draft is the editable content of a voice. An empty ContentLanguage means the team's language.
 type Draft struct {
 	Guide
 

@@ -37,14 +37,15 @@ var (
 		"There is no web page with text at this address. Enter the address of another page, or fill in the fields yourself.")
 )
 
-// Website is what a web page says about a business.
+// Website is the description of a business on a web page.
 type Website struct {
 	Name        string
 	Description string
 	Text        string // the address and the visible text, cut to the limit of material
 }
 
-// ReadWebsite fetches a public web page and returns what it says, cut to the limits of a voice's fields.
+// ReadWebsite fetches a public web page and returns its description of the business, cut to the limits of a voice's
+// fields.
 func (s *Service) ReadWebsite(ctx context.Context, call operation.Call, address string) (Website, error) {
 	if err := checkMaterialAccess(call); err != nil {
 		return Website{}, err
