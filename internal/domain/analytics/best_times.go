@@ -21,7 +21,7 @@ type PostingTimes struct {
 }
 
 // PostingHour summarizes the posts of an hour of the week. Median is their median engagement relative to the median of
-// the same account. A Median of 1 means average engagement.
+// the same account. A Median of 1 means usual engagement.
 type PostingHour struct {
 	Posts  int
 	Median float64
