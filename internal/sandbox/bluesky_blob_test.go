@@ -60,7 +60,7 @@ func TestBlueskyServesMedia(t *testing.T) {
 	b.putEmbed(t, access, "3l2345672abcb",
 		map[string]any{"$type": "app.bsky.embed.video", "video": b.uploadFile(t, access, "video/mp4", video), "alt": "a film"})
 
-	reopened := startIn(t, b.dir, Options{}) // never closed, as after a kill
+	reopened := startIn(t, b.dir, Options{}) // b is never closed, as after a kill
 	var served []string
 	for _, post := range reopened.listPosts(t, url.Values{}) {
 		for _, address := range post.Media {

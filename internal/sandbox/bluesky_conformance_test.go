@@ -14,8 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/pds"
 )
 
-// rawCall is a call for which the genuine server and the sandbox must return the same status, error and message. Paths
-// and bodies can contain placeholders: DID for the account's ID, KEY for a record key, CID for the ID of the last stored
+// rawCall is a call for which the real server and the sandbox must return the same status, error and message. Paths and
+// bodies can contain placeholders: DID for the account's ID, KEY for a record key, CID for the ID of the last stored
 // content, and BLOB and FILE for the blob object and the ID of the last uploaded file.
 type rawCall struct {
 	name, method, token, body string
@@ -311,7 +311,7 @@ func (w *rawServer) do(t *testing.T, c rawCall) rawAnswer {
 		t.Fatalf("%s: %v: %s", c.name, err, body)
 	}
 	if status == http.StatusOK {
-		delete(members, "didDoc") // the genuine server omits it if it cannot reach a directory
+		delete(members, "didDoc") // the real server omits didDoc if it cannot reach a directory
 		delete(members, "email")
 		answer.Members = sortedNames(members)
 		if cid, ok := members["cid"]; ok {

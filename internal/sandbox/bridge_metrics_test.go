@@ -30,7 +30,7 @@ func decodeBridge[T any](t *testing.T, b *fixture, path string) T {
 	return result
 }
 
-// allMetrics returns the posts of all pages. It calls between before each further page.
+// allMetrics returns the posts of all pages. It calls between before each page after the first one.
 func (b *fixture) allMetrics(t *testing.T, profile, query string, between func()) []bridge.PostMetrics {
 	t.Helper()
 	page := b.profileMetrics(t, profile, query)

@@ -58,7 +58,7 @@ func (b *fixture) media(t *testing.T, profile, query string) bridge.MediaPage {
 	return result
 }
 
-// allMedia returns the items of all pages. It calls between before each further page.
+// allMedia returns the items of all pages. It calls between before each page after the first one.
 func (b *fixture) allMedia(t *testing.T, profile, query string, between func()) []bridge.Item {
 	t.Helper()
 	var all []bridge.Item
@@ -115,7 +115,7 @@ func ids(items []bridge.Item) string {
 	return all.String()
 }
 
-// Pages list each item once, the newest first, even if a new day starts between them.
+// Pages list each item once, newest first, even if a new day starts between two requests.
 func TestBridgePages(t *testing.T) {
 	t.Parallel()
 	now := vendorNow

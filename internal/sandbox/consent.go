@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Allow signs in to a consent page as the account with a handle, and grants the access. It returns the parameters of the
+// Allow signs in to a consent page as the account with the handle, and grants access. It returns the parameters of the
 // redirect to the app: a code and the state.
 func Allow(ctx context.Context, consentURL, handle string) (url.Values, error) {
 	address := consentURL + "&" + url.Values{"account": {handle}, "decision": {"allow"}}.Encode()

@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// facebook calls the API. path begins with the host. values are pairs of a name and a value.
+// facebook calls the API. The path begins with the host. The values are pairs of a name and a value.
 func (b *fixture) facebook(t *testing.T, method, path, token string, values ...string) answer {
 	t.Helper()
 	return b.form(t, method, "/facebook/"+path, with(url.Values{"access_token": {token}}, values...))
@@ -61,7 +61,7 @@ func (b *fixture) sendChunk(t *testing.T, page, token, session, offset string, c
 	return doRequest(request)
 }
 
-// TestFacebookVideo uploads a video in two chunks, and opens the sandbox's data again between them, as after a kill.
+// TestFacebookVideo uploads a video in two chunks. Between the chunks, it reopens the sandbox's data, as after a kill.
 func TestFacebookVideo(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	opts := Options{Now: func() time.Time { return now }, Ready: 3 * time.Second}
@@ -184,7 +184,7 @@ func TestFacebookLargeChunk(t *testing.T) {
 	}
 }
 
-// A Page's token that was requested with a short-lived token expires with it. Otherwise it is valid for years.
+// A Page's token requested with a short-lived token expires with that token. Other Pages' tokens are valid for years.
 func TestFacebookTokens(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }})

@@ -128,7 +128,8 @@ func TestInstagramErrors(t *testing.T) {
 	}
 }
 
-// TestInstagramPages checks the list of a person's Pages, and that a Page's token is valid only for its own account.
+// TestInstagramPages checks the list of a person's Pages. It also checks that a Page's token is valid only for the
+// Page's account.
 func TestInstagramPages(t *testing.T) {
 	b := start(t, Options{})
 	for person, want := range map[string][]string{

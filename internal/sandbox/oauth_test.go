@@ -22,7 +22,8 @@ func consentQuery() url.Values {
 	}
 }
 
-// with changes values and returns them. changes are pairs of a name and a value. An empty value removes the name.
+// with changes values and returns them. The parameter changes has pairs of a name and a value. An empty value removes
+// the name.
 func with(values url.Values, changes ...string) url.Values {
 	for i := 0; i < len(changes); i += 2 {
 		values.Set(changes[i], changes[i+1])
@@ -65,7 +66,7 @@ func (b *fixture) consentRedirect(t *testing.T, values url.Values) url.Values {
 	return redirect.Query()
 }
 
-// exchange returns the form that exchanges a code. changes are as in with.
+// exchange returns the form that exchanges a code. For changes, see with.
 func exchange(code string, changes ...string) url.Values {
 	return with(url.Values{
 		"client_id": {"app"}, "client_secret": {"s"}, "grant_type": {"authorization_code"}, "code": {code},

@@ -14,15 +14,15 @@ import (
 type listedPost struct {
 	Platform string   `json:"platform"`
 	Account  string   `json:"account"` // handle
-	ID       string   `json:"id"`      // the network's own
+	ID       string   `json:"id"`      // ID on the network
 	Text     string   `json:"text"`
-	Media    []string `json:"media"` // addresses
+	Media    []string `json:"media"` // URLs
 	At       string   `json:"at"`    // RFC 3339, UTC
 	Audience string   `json:"audience,omitempty"`
 }
 
-// postsHandler lists the posts in the order in which they were stored. The optional parameters "platform" and "contains",
-// a part of the text, filter the list.
+// postsHandler lists the posts in the order in which they were stored. The optional parameters "platform" and
+// "contains" filter the list by network and by a part of the text.
 func (s *Server) postsHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := base.WorkContext(r)

@@ -2,8 +2,8 @@
 // that implements the official API of each network, stores published posts, and fails on request.
 //
 // The path of a network begins with its name, as in /bluesky/xrpc/…. GET /posts lists the posts of all networks, and
-// GET / shows them on a page. A marker in a post's text, such as "[sandbox:reject]", requests an outcome; see package
-// marker. All data of a successful response is on disk.
+// GET / shows them on a page. A marker in a post's text, such as "[sandbox:reject]", requests an outcome (see package
+// marker). The data of every successful response is on disk.
 package sandbox
 
 import (
@@ -34,9 +34,9 @@ type Server struct {
 	handler http.Handler
 }
 
-// platform is a network. Its handler serves the paths that begin with its name.
+// platform is a network whose handler serves the paths that begin with the network's name.
 type platform interface {
-	Name() string  // in addresses, such as "bluesky"
+	Name() string  // in URLs, such as "bluesky"
 	Title() string // for people
 	Handler() http.Handler
 	Init(context.Context) error // creates the initial accounts
@@ -83,7 +83,7 @@ func (s *Server) routes(platforms []platform) http.Handler {
 	mux.Handle("/vendor/", http.StripPrefix("/vendor", bridge.New(s.base).Handler()))
 	mux.HandleFunc("GET /pictures/{name}", base.Picture)
 	mux.Handle("GET /posts", s.postsHandler())
-	mux.Handle("GET /held", s.postsHandler()) // its former path
+	mux.Handle("GET /held", s.postsHandler()) // deprecated path of GET /posts
 	mux.Handle("GET /{$}", s.pageHandler(platforms))
 	mux.Handle("GET /style.css", styleHandler())
 	return mux
@@ -96,7 +96,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 func (s *Server) Close() error { return s.base.Close() }
 
 // EnsureBlueskyAccount creates an account that signs in with appPassword, or updates the name and password of the
-// account with this handle. The handle is a domain name such as "demo.test".
+// existing account. The handle is a domain name such as "demo.test".
 func (s *Server) EnsureBlueskyAccount(handle, displayName, appPassword string) error {
 	return bluesky.EnsureAccount(s.base, handle, displayName, appPassword)
 }

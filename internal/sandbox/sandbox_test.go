@@ -164,8 +164,8 @@ func TestInvalidPaths(t *testing.T) {
 	}
 }
 
-// FuzzPut sends any body as a signed-in account. It must not panic, and must not return 500 unless a marker requests
-// it.
+// FuzzPut sends arbitrary bodies as a signed-in account. The sandbox must not panic. It must not return 500 unless a
+// marker requests it.
 func FuzzPut(f *testing.F) {
 	for _, c := range rawCalls {
 		if c.method == putRecordMethod && len(c.body) < 2000 {
@@ -206,7 +206,7 @@ func postRecorded(t *testing.T, server *Server, method, token, body string) *htt
 	return recorder
 }
 
-// A post's address in the network's web client redirects to the post on the page.
+// A post's URL on the network redirects to the post on the sandbox's page.
 func TestPermalinkRedirects(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()

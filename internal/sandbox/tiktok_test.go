@@ -27,7 +27,7 @@ func (b *fixture) tiktokTokens(t *testing.T, scopes string) answer {
 	return b.tiktokToken(t, "authorization_code", "code", a.code(t), "redirect_uri", "https://app.test/back")
 }
 
-// tiktokToken calls the token endpoint. values are pairs of a name and a value.
+// tiktokToken calls the token endpoint. The parameter values has pairs of a name and a value.
 func (b *fixture) tiktokToken(t *testing.T, grant string, values ...string) answer {
 	t.Helper()
 	return b.form(t, http.MethodPost, "/tiktok/v2/oauth/token/",
@@ -43,7 +43,7 @@ func (b *fixture) tiktok(t *testing.T, path, token, body string) answer {
 		"Bearer "+token, "Content-Type", "application/json")
 }
 
-// tiktokSend sends a request. header are pairs of a name and a value.
+// tiktokSend sends a request. The parameter header has pairs of a name and a value.
 func (b *fixture) tiktokSend(t *testing.T, method, target string, body io.Reader, header ...string) answer {
 	t.Helper()
 	request := must.Get(http.NewRequestWithContext(t.Context(), method, target, body))(t)
@@ -86,7 +86,7 @@ func tiktokInit(text string, size, chunk, parts int) string {
 		strconv.Itoa(size) + `,"chunk_size":` + strconv.Itoa(chunk) + `,"total_chunk_count":` + strconv.Itoa(parts) + `}}`
 }
 
-// tiktokPart sends a part of a video to the upload address target.
+// tiktokPart sends a part of a video to the upload URL target.
 func (b *fixture) tiktokPart(t *testing.T, target string, video []byte, from, to int, header ...string) answer {
 	t.Helper()
 	header = append([]string{
@@ -101,7 +101,7 @@ func tiktokVideo(size int) []byte {
 	return append([]byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"), bytes.Repeat([]byte("f"), size-24)...)
 }
 
-// TestTikTokUpload uploads a video in two parts, and opens the sandbox's data again between them, as after a kill.
+// TestTikTokUpload uploads a video in two parts. Between the parts, it reopens the sandbox's data, as after a kill.
 func TestTikTokUpload(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	opts := Options{Now: func() time.Time { return now }, Ready: 3 * time.Second}

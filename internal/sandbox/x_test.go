@@ -35,8 +35,8 @@ func (b *fixture) json(t *testing.T, method, path, token, body string) answer {
 	return b.rest(t, method, path, token, "application/json", strings.NewReader(body))
 }
 
-// accessToken returns an access token of an account. consentPath and tokenPath are the paths of the consent page and the
-// token endpoint. params are further parameters of the consent page.
+// accessToken returns an access token of an account. The parameters consentPath and tokenPath are the paths of the
+// consent page and the token endpoint. The parameter params has further parameters of the consent page.
 func (b *fixture) accessToken(t *testing.T, consentPath, tokenPath, account string, params url.Values) string {
 	t.Helper()
 	query := url.Values{
@@ -120,7 +120,7 @@ func TestXErrors(t *testing.T) {
 	}
 }
 
-// xAppend sends the form of a segment. fields are pairs of a name and a value.
+// xAppend sends the form of a segment. The parameter fields has pairs of a name and a value.
 func (b *fixture) xAppend(t *testing.T, token, id string, fields ...string) answer {
 	t.Helper()
 	var body bytes.Buffer
@@ -145,7 +145,8 @@ func (b *fixture) xInitUpload(t *testing.T, token string) string {
 	return initialized.Data.ID
 }
 
-// A client can send segments in any order and repeatedly. They survive a restart. Other accounts cannot send segments.
+// A client can send segments in any order and repeatedly. The segments survive a restart. Other accounts cannot send
+// segments.
 func TestXSegments(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)

@@ -31,7 +31,7 @@ func (b *fixture) youtubeTokens(t *testing.T, scopes string) answer {
 	return b.form(t, http.MethodPost, "/youtube/token", exchange(consent.code(t)))
 }
 
-// youtube calls the API. headers are pairs of a name and a value.
+// youtube calls the API. The parameter headers has pairs of a name and a value.
 func (b *fixture) youtube(t *testing.T, method, path, token string, body []byte, headers ...string) answer {
 	t.Helper()
 	if strings.HasPrefix(path, "/") {
@@ -286,8 +286,8 @@ func TestYouTubeLists(t *testing.T) {
 	}
 }
 
-// TestYouTubeTestingApp checks that the refresh tokens of an app whose consent screen has the status "Testing" end after
-// seven days, although they are used. Those of other apps do not.
+// TestYouTubeTestingApp checks that the refresh tokens of an app whose consent screen has the status "Testing" expire
+// after seven days even if they are used. Tokens of other apps do not.
 func TestYouTubeTestingApp(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }})
@@ -383,7 +383,7 @@ func TestYouTubeMarkerSlow(t *testing.T) {
 
 func TestYouTubeScopes(t *testing.T) {
 	b := start(t, Options{})
-	for scope, want := range map[string][2]int{ // of an upload and of a list
+	for scope, want := range map[string][2]int{ // statuses of an upload and of a list
 		scopeYouTube: {http.StatusOK, http.StatusOK}, scopeYouTube + ".upload": {http.StatusOK, http.StatusForbidden},
 		scopeYouTube + ".readonly": {http.StatusForbidden, http.StatusOK},
 	} {

@@ -53,8 +53,8 @@ var cases = map[string]func(*testing.T, env){
 	"upload with an expired token": uploadWithExpiredToken,
 }
 
-// genuineCases are the cases with which a genuine server tests a capability. Videos are not included, because the tests
-// have no genuine server of Bluesky's video service.
+// genuineCases maps capabilities to the cases that test them with a real server. Videos are not included, because the
+// tests have no real server of Bluesky's video service.
 var genuineCases = map[string]string{
 	networktest.SignIn: "connect", networktest.Text: "published text is unchanged", networktest.AnImage: "one image",
 	networktest.SeveralImages: "four images", networktest.LookUp: "lost response",

@@ -23,7 +23,7 @@ type Case struct {
 	Containers Containers                // the zero value if the network has none
 	Described  func(Request) bool        // reports whether Wire compares a request with the description; may be nil
 	Partial    bool                      // covers a part of the network; Verify needs a case that covers all
-	Genuine    map[string]bool           // capabilities that are also tested with a genuine server
+	Genuine    map[string]bool           // capabilities that are also tested with a real server
 }
 
 // Publishing describes how a network publishes.

@@ -86,26 +86,26 @@ func (s *Server) Pause(d time.Duration) bool {
 	}
 }
 
-// Hash returns the keyed hash of a password or a token.
+// Hash returns the keyed hash (HMAC) of a password or a token.
 func (s *Server) Hash(text string) []byte {
 	mac := hmac.New(sha256.New, s.key)
 	mac.Write([]byte(text))
 	return mac.Sum(nil)
 }
 
-// RedirectToPost redirects to a post on the sandbox's page. id is the ID or the address of the post.
+// RedirectToPost redirects to a post on the sandbox's page. The parameter id is the post's ID or URL.
 func (s *Server) RedirectToPost(w http.ResponseWriter, r *http.Request, platform, id string) {
 	address := s.BaseURL(r) + "/#" + Anchor(platform, id)
 	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // the sandbox's own base URL with an escaped ID
 }
 
-// Anchor returns the HTML ID of a post on the page. It contains the last part of the post's ID or address.
+// Anchor returns the HTML ID of a post on the page. It contains the last part of the post's ID or URL.
 func Anchor(platform, id string) string {
 	return platform + "-" + url.PathEscape(id[strings.LastIndexByte(id, '/')+1:])
 }
 
-// WorkContext returns a context that outlives a disconnected client. Like a genuine network, the sandbox completes a
-// request that it has received.
+// WorkContext returns a context that is not canceled when the client disconnects. Like a real network, the sandbox
+// completes every request that it has received.
 func WorkContext(r *http.Request) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(r.Context()), workTimeout)
 }
@@ -124,5 +124,5 @@ func StableID(prefix, name string) string {
 // LinkPattern matches links in a text.
 var LinkPattern = regexp.MustCompile(`https?://\S+`)
 
-// IsWrongSecret reports whether a client secret is the one that the sandbox rejects. Networks accept all others.
+// IsWrongSecret reports whether a client secret is "wrong-secret". The sandbox accepts every other secret.
 func IsWrongSecret(secret string) bool { return secret == "wrong-secret" }

@@ -13,7 +13,7 @@ import (
 // FetchTimeout is how long a network waits for a file.
 const FetchTimeout = time.Minute
 
-// Fetch downloads a file from any address, and reports whether the download succeeded. It saves at most limit+1 bytes.
+// Fetch downloads a file and reports whether the download succeeded. It saves at most limit+1 bytes.
 func (s *Server) Fetch(
 	ctx context.Context, client *http.Client, address string, limit int64,
 ) (store.Blob, bool, error) {
@@ -39,7 +39,8 @@ func (s *Server) SaveMedium(ctx context.Context, platform, account string, blob 
 	return store.NewMedium(platform, account, blob, ""), err
 }
 
-// MediaFile returns the call that serves the files of posts. It fails with the error missing if the file does not exist.
+// MediaFile returns the call that serves the files of posts. The call returns the error missing if the file does not
+// exist.
 func (s *Server) MediaFile(platform string, missing error) Call {
 	return func(r *http.Request) (any, error) {
 		var blob store.Blob

@@ -28,7 +28,7 @@ var palettes = [][3]color.RGBA{
 	{{0x4b, 0x2f, 0x4f, 0xff}, {0xf2, 0x8a, 0x7c, 0xff}, {0xf5, 0xe6, 0xee, 0xff}},
 }
 
-// Picture serves the profile picture for the pattern value name: the sun over three waves.
+// Picture serves the profile picture for the path value "name". The picture shows the sun over three waves.
 func Picture(w http.ResponseWriter, r *http.Request) {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(r.PathValue("name")))         // never fails

@@ -23,7 +23,7 @@ func (s *Server) Publish(closed error, try func(waited bool) (marker.Outcome, er
 	}
 }
 
-// PublishInTx is Publish with a transaction for each attempt.
+// PublishInTx does the same as Publish, with a transaction for each attempt.
 func (s *Server) PublishInTx(
 	ctx context.Context, closed error, try func(t store.Tx, waited bool) (marker.Outcome, error),
 ) (string, error) {

@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/marker"
 )
 
-// MaxBody is the maximum size of a request's body in bytes, as on the genuine Bluesky server.
+// MaxBody is the maximum size of a request's body in bytes, as on the real Bluesky server.
 const MaxBody = 150 << 10
 
 const (
@@ -30,10 +30,10 @@ var (
 // InternalError is the response if the sandbox itself fails.
 var InternalError = map[string]string{"error": "InternalServerError", "message": "Internal Server Error"}
 
-// BufferBody reads the whole body, so that nothing later waits for the client. It fails after bodyTimeout.
+// BufferBody reads the whole body, so that handlers never wait for the client. It returns an error after bodyTimeout.
 func BufferBody(w http.ResponseWriter, r *http.Request) error {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // some writers do not support it, but MaxBody applies anyway
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // optional, because MaxBody still applies
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	_ = control.SetReadDeadline(time.Time{})
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -50,12 +50,12 @@ func BufferBody(w http.ResponseWriter, r *http.Request) error {
 // deadline.
 func AllowUpload(w http.ResponseWriter) func() {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(uploadTimeout)) // some writers do not support it, but callers limit the size
+	_ = control.SetReadDeadline(time.Now().Add(uploadTimeout)) // optional, because callers limit the size
 	return func() { _ = control.SetReadDeadline(time.Time{}) }
 }
 
-// UploadError returns an error that the client caused if saving its file failed with err. It returns nil if err is nil
-// or the sandbox failed.
+// UploadError converts the error err of saving an upload. If the client caused the error, UploadError returns an error
+// for the response, otherwise nil.
 func UploadError(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return ErrBodyTooLarge
@@ -80,8 +80,8 @@ func ReadForm(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// Handle returns a handler that reads the whole request, makes the call, and passes its result to write. A request that
-// cannot be read fails with the error unreadable.
+// Handle returns a handler that reads the whole request, makes the call, and passes its result to write. If the request
+// cannot be read, it passes the error unreadable to write.
 func Handle(
 	unreadable error, call Call, write func(w http.ResponseWriter, r *http.Request, answer any, err error),
 ) http.HandlerFunc {
@@ -98,8 +98,8 @@ func Handle(
 	}
 }
 
-// Respond sends the result of a call and returns true. It returns false for a JSON result, which the caller has to send.
-// It sends errors of type E to the client. It logs any other error and sends the error internal.
+// Respond sends the result of a call. It sends an error of type E to the client, logs any other error, and sends
+// internal instead. It returns false if the result is JSON, because the caller sends JSON.
 func Respond[E error](
 	w http.ResponseWriter, r *http.Request, platform string, answer any, err error, internal E, reject func(E),
 ) bool {

@@ -32,7 +32,7 @@ type blobObject struct {
 	Size int64             `json:"size"`
 }
 
-// uploadBlob saves a file of the account. It is served once a record refers to it.
+// uploadBlob saves a file of the account. The file is served once a record refers to it.
 func (b *Network) uploadBlob(w http.ResponseWriter, r *http.Request) (any, error) {
 	a, err := b.account(r)
 	if err != nil {
@@ -113,7 +113,7 @@ func (b *Network) getBlob(r *http.Request) (any, error) {
 	return b.ServeBlob(blob), nil
 }
 
-// checkBlobs rejects references to files that the account has not uploaded or that the record describes wrongly.
+// checkBlobs rejects references to files that the account has not uploaded or that the record describes incorrectly.
 func checkBlobs(ctx context.Context, t store.Tx, did string, refs []store.Blob) error {
 	for _, ref := range refs {
 		stored, found, err := t.Blob(ctx, Name, did, ref.CID)

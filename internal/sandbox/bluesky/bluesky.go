@@ -23,8 +23,8 @@ const collection = "app.bsky.feed.post"
 var handlePattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // Network is a personal data server of the AT Protocol. It has no timelines, only one size of each image, and only
-// counts of other people's reactions. Its responses equal those of the genuine server, as a test verifies, except for
-// malformed queries: the genuine server returns an internal error, the sandbox a description.
+// counts of other people's reactions. A test verifies that its responses equal the responses of the real server. Only
+// malformed queries differ: the real server returns an internal error, but the sandbox describes the error.
 type Network struct {
 	*base.Server
 	rate    rateWindow
@@ -41,7 +41,7 @@ func (b *Network) Title() string { return "Bluesky" }
 // Init does nothing, because accounts are created by EnsureAccount.
 func (b *Network) Init(context.Context) error { return nil }
 
-// Handler serves the XRPC methods and, below /video, those of the video service. It redirects the addresses of posts to
+// Handler serves the XRPC methods and, below /video, the methods of the video service. It redirects URLs of posts to
 // the sandbox's page.
 func (b *Network) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -25,8 +25,8 @@ type embeddedBlob struct {
 	alt string
 }
 
-// parseEmbed parses an embed by the rules of app.bsky.embed.images and app.bsky.embed.video. It does not check embeds of
-// other types, which the protocol allows.
+// parseEmbed parses an embed by the rules of app.bsky.embed.images and app.bsky.embed.video. The protocol allows other
+// types, which are not checked.
 func parseEmbed(members map[string]any) ([]embeddedBlob, error) {
 	value, given := members["embed"]
 	if !given {
@@ -116,7 +116,7 @@ func parseBlob(path string, value any, accept string, maxSize int64) (store.Blob
 	return ref, nil
 }
 
-// blobFrom parses a blob object, which has exactly these four members.
+// blobFrom parses a blob object, which must have exactly four members.
 func blobFrom(value any) (store.Blob, bool) {
 	members, _ := value.(map[string]any)
 	link, _ := members["ref"].(map[string]any)
@@ -131,7 +131,7 @@ func blobFrom(value any) (store.Blob, bool) {
 	return ref, wellFormed && strings.Contains(ref.MIME, "/") && err == nil && ref.Size >= 0
 }
 
-// collectBlobs returns all blobs that a value of a record contains, at any depth.
+// collectBlobs returns all blobs that a record's value contains, at any depth.
 func collectBlobs(value any) []store.Blob {
 	if ref, ok := blobFrom(value); ok {
 		return []store.Blob{ref}
@@ -182,7 +182,7 @@ func requireKey(path string, members map[string]any, name string) error {
 	return nil
 }
 
-// describeValue formats a value as the genuine server does in errors. Objects and arrays are only named by their kind.
+// describeValue formats a value as the real server does in errors. For objects and arrays, it returns only the kind.
 func describeValue(value any) string {
 	switch v := value.(type) {
 	case nil:

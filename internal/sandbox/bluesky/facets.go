@@ -47,10 +47,10 @@ func checkTags(members map[string]any) error {
 	return nil
 }
 
-// maxFacets is far more than 300 characters can hold. The genuine server has no limit.
+// maxFacets is far more than 300 characters can hold. The real server has no limit.
 const maxFacets = 3000
 
-// checkFacets checks the form of facets. Like the genuine server it does not compare their offsets with the text.
+// checkFacets checks the format of facets. Like the real server, it does not compare the offsets with the text.
 func checkFacets(members map[string]any) error {
 	facets, err := arrayMember("$.record", members, "facets", maxFacets)
 	if err != nil {

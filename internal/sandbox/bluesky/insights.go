@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// getProfile returns an account's profile with its number of followers. It requires a token, because the genuine server
+// getProfile returns an account's profile with its number of followers. It requires a token, because the real server
 // forwards the call to the app view.
 func (b *Network) getProfile(r *http.Request) (any, error) {
 	actor := r.URL.Query().Get("actor")

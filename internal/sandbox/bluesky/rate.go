@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// rateWindow counts calls for the rate limit headers. It never rejects calls, because people experiment with the sandbox
-// in loops. Only a marker rejects calls.
+// rateWindow counts calls for the rate limit headers. It never rejects calls, because scripts may call the sandbox in
+// loops. Only a marker rejects calls.
 type rateWindow struct {
 	mu      sync.Mutex
 	resetAt time.Time

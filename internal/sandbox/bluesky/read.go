@@ -78,7 +78,7 @@ func (b *Network) listRecords(r *http.Request) (any, error) {
 	}
 	limit := 50
 	if text := query.Get("limit"); text != "" {
-		limit, _ = strconv.Atoi(text) // an invalid limit is 0, which is rejected
+		limit, _ = strconv.Atoi(text) // an invalid limit becomes 0, which is rejected
 	}
 	if limit < 1 || limit > 100 {
 		return nil, invalidRequest("limit must be between 1 and 100")
@@ -103,7 +103,7 @@ func (b *Network) listRecords(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// listPage lists an account's posts after cursor in descending order of their record keys, or ascending if reverse.
+// listPage lists an account's posts after cursor in descending order of record keys, or in ascending order if reverse.
 func listPage(ctx context.Context, t store.Tx, did, cursor string, reverse bool, limit int) ([]store.Post, error) {
 	if reverse {
 		return t.Posts(ctx, `where p.platform = ? and p.account = ? and p.id > ? order by p.id limit ?`,

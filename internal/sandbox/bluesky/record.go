@@ -89,7 +89,7 @@ func invalidRecord(format string, args ...any) error {
 	return invalidRequest("Invalid "+collection+" record: "+format, args...)
 }
 
-// memberError returns err if the member exists, otherwise an error that says that it is missing.
+// memberError returns err if the member exists. Otherwise it returns an error that the member is missing.
 func memberError(name string, members map[string]any, err error) error {
 	if _, given := members[name]; given {
 		return err
@@ -111,7 +111,7 @@ func checkText(path string, value any, maxBytes, maxGraphemes int) error {
 	return nil
 }
 
-// checkNumbers rejects numbers that are not integers, because the protocol does not have them.
+// checkNumbers rejects numbers that are not integers, because the protocol has only integers.
 func checkNumbers(path string, value any) error {
 	switch v := value.(type) {
 	case json.Number:

@@ -20,7 +20,8 @@ const (
 	refreshType = "refresh+jwt"
 )
 
-// claims are the claims of a token. Only the sandbox has Session, with which a marker ends all tokens of one sign-in.
+// claims are the claims of a token. The claim Session exists only in the sandbox. A marker uses it to end all tokens of
+// one sign-in.
 type claims struct {
 	Scope   string `json:"scope"`
 	Aud     string `json:"aud"`
@@ -65,7 +66,8 @@ func (b *Network) sign(kind string, claims any) string {
 	return signed + "." + base64.RawURLEncoding.EncodeToString(b.Hash(signed))
 }
 
-// parseToken parses a token's claims. It returns the kind, and reports whether the token is valid apart from its expiry.
+// parseToken parses a token's claims. It returns the token's kind and whether the token is valid. Callers have to check
+// the expiry.
 func (b *Network) parseToken(text string, claims any) (string, bool) {
 	parts := strings.Split(text, ".")
 	if len(parts) != 3 {
@@ -83,8 +85,8 @@ func encodePart(part any) string {
 	return base64.RawURLEncoding.EncodeToString(body)
 }
 
-// bearer returns the claims of the request's token, which must be of a kind. It makes the checks in the same order as
-// the genuine server.
+// bearer returns the claims of the request's token, which must be of the kind. It checks the token in the same order as
+// the real server.
 func (b *Network) bearer(r *http.Request, kind string) (claims, error) {
 	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if scheme == "" {

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// swap is a precondition on the current record: any state, no record, or a certain record.
+// swap is a precondition for a write: any state, no record, or a specific record.
 type swap struct {
 	given bool   // false accepts any state
 	cid   string // of the required record; empty if there must be no record
@@ -75,7 +75,7 @@ func (b *Network) writeRecord(r *http.Request, create bool) (any, error) {
 	}
 	w := write{in: in, record: rec, create: create, markerKey: requestedKey}
 	if requestedKey == "" {
-		w.markerKey = store.ContentID([]byte(rec.text)) // the record's key differs each time
+		w.markerKey = store.ContentID([]byte(rec.text)) // the record's key differs in each attempt
 	}
 	return b.publish(r, w)
 }
@@ -102,7 +102,7 @@ type write struct {
 	markerKey string // identifies the post for markers that act once
 }
 
-// publish stores the record. The record is on disk when publish returns.
+// publish stores the record. When publish returns, the record is on disk.
 func (b *Network) publish(r *http.Request, w write) (any, error) {
 	var answer writeAnswer
 	_, err := b.PublishInTx(r.Context(), errClosing, func(t store.Tx, waited bool) (marker.Outcome, error) {

@@ -1,4 +1,4 @@
-// Package bridge simulates a data vendor, which implements pressroom's bridge contract (docs/bridge.md).
+// Package bridge simulates a data vendor, that implements pressroom's bridge API (docs/bridge.md).
 package bridge
 
 import (
@@ -17,7 +17,7 @@ const (
 	maxLimit     = 50
 )
 
-// mediaTypes has the media types of each platform. The value reports whether lists of the type have pages.
+// mediaTypes has the media types of each platform. The value reports whether lists of this type are paginated.
 var mediaTypes = map[string]map[string]bool{
 	"instagram": {
 		"profile": true, "avatar": false, "posts": true, "reels": true, "stories": false, "highlights": false,
@@ -45,7 +45,7 @@ func (s *Bridge) Handler() http.Handler {
 	return mux
 }
 
-// checkProfile reports whether q.profile can be read. If not, it sends an error response.
+// checkProfile reports whether the profile name can be read. If not, it sends an error response.
 func (s *Bridge) checkProfile(w http.ResponseWriter, name string) bool {
 	switch {
 	case !world.UsernamePattern.MatchString(name) || strings.HasPrefix(name, world.PrefixMissing):
@@ -83,7 +83,7 @@ type mediaQuery struct {
 	now     time.Time
 }
 
-// parseQuery parses a request. If the request is invalid, it returns an error code.
+// parseQuery parses a request. It returns an error code if the request is invalid, else "".
 func (s *Bridge) parseQuery(r *http.Request) (mediaQuery, string) {
 	query, now := r.URL.Query(), s.Now().UTC()
 	request := mediaQuery{
@@ -106,7 +106,7 @@ func (s *Bridge) parseQuery(r *http.Request) (mediaQuery, string) {
 	return request, ""
 }
 
-// parseLimit parses q.limit, and reports whether it is valid.
+// parseLimit parses a limit, and reports whether it is valid.
 func parseLimit(text string, maxLimit int) (int, bool) {
 	if text == "" {
 		return defaultLimit, true
@@ -115,7 +115,7 @@ func parseLimit(text string, maxLimit int) (int, bool) {
 	return limit, err == nil && limit >= 1 && limit <= maxLimit
 }
 
-// Item is an item of the contract.
+// Item is an item in the bridge API's format.
 type Item struct {
 	ID       string  `json:"id"`
 	Kind     string  `json:"kind"`
@@ -133,7 +133,7 @@ type MediaPage struct {
 	Next  string `json:"next_cursor,omitempty"`
 }
 
-// page returns the requested page. filesURL is the prefix of the files' addresses.
+// page returns the requested page. The parameter filesURL is the prefix of the files' URLs.
 func (q *mediaQuery) page(filesURL string) MediaPage {
 	all := q.media()
 	from, to, next := q.cursor.Page(len(all), q.limit)

@@ -31,7 +31,7 @@ var filePattern = regexp.MustCompile(`^([0-9]{19})\.(jpg|mp4)$`)
 
 var errNoFile = errors.New("file not found")
 
-// serveFile generates and serves the file of an item. The file depends only on its address.
+// serveFile generates and serves the file of an item. The file depends only on its URL.
 func serveFile(w http.ResponseWriter, r *http.Request) {
 	match := filePattern.FindStringSubmatch(r.PathValue("file"))
 	if match == nil {
@@ -67,7 +67,7 @@ func fileContent(size, id, extension string) ([]byte, error) {
 	return nil, errNoFile
 }
 
-// freeBox is the header of an MP4 box of 27 bytes. The 19 digits of an ID follow.
+// freeBox is the header of an MP4 box of 27 bytes. The box contains the 19 digits of an ID.
 const freeBox = "\x00\x00\x00\x1bfree"
 
 // video returns a clip followed by a box that players skip (ISO/IEC 14496-12, section 8.1.2). The box contains the ID,

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
-// media returns the items of the media type as of the day of the cursor, the newest first.
+// media returns the items of the media type as of the cursor's day, newest first.
 func (q *mediaQuery) media() []Item {
 	avatar := newItem(q.profile.Avatar(), time.Time{}, "")
 	switch {
@@ -43,7 +43,7 @@ func (q *mediaQuery) posts(format string) []Item {
 	return items
 }
 
-// playlists returns 4 to 15 of the oldest videos.
+// playlists returns the 4 to 15 oldest videos.
 func (q *mediaQuery) playlists() []Item {
 	videos := q.posts(world.FormatVideo)
 	return videos[max(0, len(videos)-4-q.profile.Dice("playlists").IntN(12)):]
@@ -63,7 +63,7 @@ func stories(p world.Profile, now time.Time) []Item {
 	return items
 }
 
-// dayStories returns the stories of a day, at most three, the newest first.
+// dayStories returns the stories of a day, at most three, newest first.
 func dayStories(p world.Profile, day int64) []Item {
 	rng := p.Dice("stories", strconv.FormatInt(day, 10))
 	var items []Item
@@ -82,7 +82,7 @@ func dayStories(p world.Profile, day int64) []Item {
 	return items
 }
 
-// highlights returns the oldest 4 to 15 stories of the profile that are from before day.
+// highlights returns the 4 to 15 oldest stories of the profile from before day.
 func highlights(p world.Profile, day int64) []Item {
 	count := 4 + p.Dice("highlights").IntN(12)
 	firstDay := world.MeasuredAt/world.SecondsPerDay - int64(p.Traits().Days)
@@ -93,7 +93,7 @@ func highlights(p world.Profile, day int64) []Item {
 	return items[max(0, len(items)-count):]
 }
 
-// newItem returns the item of a file. Its URL is relative to the files' address.
+// newItem returns the item of a file. Its URL is relative to the URL of the files.
 func newItem(file world.File, at time.Time, caption string) Item {
 	item := Item{
 		ID: file.ID, Kind: "image", URL: file.Path(), Caption: caption, Width: file.Width, Height: file.Height,

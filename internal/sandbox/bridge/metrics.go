@@ -75,7 +75,7 @@ func (s *Bridge) profile(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// parseSince parses the earliest time of posts. It returns 0 for an empty text.
+// parseSince parses the minimum time of posts as Unix seconds. It returns 0 for an empty text.
 func parseSince(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -167,13 +167,13 @@ func newHashtagMetrics(h world.Hashtag, now time.Time, limit int, base string) H
 		metrics.Recent = append(metrics.Recent,
 			newPostMetrics(post, now.Unix(), world.PostURL(base, h.Platform, "someone", post)))
 		if truncated {
-			from = post.At + 1 // the list may lack other posts of the same second
+			from = post.At + 1 // the list may lack other posts with this second
 		}
 	}
 	metrics.RecentFrom = time.Unix(min(from, now.Unix()), 0).UTC().Format(time.RFC3339)
 	return metrics
 }
 
-// topPostsTime returns the time for the metrics of top posts. It is the end of the current day, so that metrics do not
-// change during the day and the newest posts have reactions.
+// topPostsTime returns the time for the metrics of top posts. It returns the end of the current day. Metrics then do
+// not change during the day, and the newest posts have reactions.
 func topPostsTime(now time.Time) int64 { return world.StartOf(world.DayOf(now) + 1) }

@@ -19,8 +19,8 @@ const Name = "facebook"
 
 const (
 	kindPage          = "page"                    // kind of a Page's token; the kind of a person's token is oauth.KindAccess
-	pageTokenLifetime = 10 * 365 * 24 * time.Hour // of a Page's token that was requested with a long-lived token
-	agency            = "studio.north"            // its Page is in a business portfolio
+	pageTokenLifetime = 10 * 365 * 24 * time.Hour // of a Page's token requested with a long-lived token
+	agency            = "studio.north"            // the person whose Page is in a business portfolio
 )
 
 // Network is the part of the Graph API for Pages that pressroom uses: the consent and its tokens, photos, videos and
@@ -88,8 +88,8 @@ func (n *Network) consent(w http.ResponseWriter, r *http.Request) {
 	n.Authorize(w, r)
 }
 
-// grantToken exchanges a code for a short-lived token or a person's token for a long-lived one, or returns an app access
-// token.
+// grantToken is the token endpoint. It exchanges a code for a short-lived token, exchanges a person's token for a
+// long-lived token, or returns an app access token.
 func (n *Network) grantToken(r *http.Request) (any, error) {
 	switch {
 	case r.Form.Get("client_id") == "" || r.Form.Get("client_secret") == "":
@@ -133,7 +133,7 @@ func (n *Network) asPage(r *http.Request, do func(store.Tx, store.Account, store
 	})
 }
 
-// rejectNonPage returns the error for a token that is not a Page's.
+// rejectNonPage returns the error for a token that does not belong to a Page.
 func (n *Network) rejectNonPage(r *http.Request, t store.Tx) error {
 	if _, _, err := n.Authenticate(r, t); err != nil {
 		return err

@@ -37,7 +37,7 @@ func (n *Network) postInsights(r *http.Request) (any, error) {
 	return postMetrics.Answer(r, r.PathValue("id"), insights.Count(p, n.Now()))
 }
 
-// findPost returns the Page's post with the ID in the path. The stored ID of a video's post is the ID of the video.
+// findPost returns the Page's post with the ID in the path. The post of a video is stored under the video's ID.
 func findPost(r *http.Request, t store.Tx, a store.Account) (store.Post, error) {
 	id := r.PathValue("id")
 	for _, id := range []string{id, strings.TrimPrefix(id, a.ID+"_")} {
@@ -49,7 +49,7 @@ func findPost(r *http.Request, t store.Tx, a store.Account) (store.Post, error) 
 	return store.Post{}, graph.ErrNoObject
 }
 
-// addCounts adds the counts of a post to its view. Like Facebook, it omits shares if there are none.
+// addCounts adds the counts of a post to its view. Like Facebook, it omits shares if the number is 0.
 func addCounts(c insights.Counts, answer map[string]any) map[string]any {
 	summary := func(total int64) map[string]any {
 		return map[string]any{"data": []any{}, "summary": map[string]int64{"total_count": total}}

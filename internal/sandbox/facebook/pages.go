@@ -23,13 +23,13 @@ func (n *Network) listOwnedPages(r *http.Request) (any, error) {
 	})
 }
 
-// listClientPages lists the Pages that others have shared with a business portfolio.
+// listClientPages lists the Pages that other owners have shared with a business portfolio.
 func (n *Network) listClientPages(r *http.Request) (any, error) {
 	return n.listPages(r, scopeBusiness, func(store.Account) bool { return false })
 }
 
-// listPages lists the person's Page if includes returns true for it. The token must have the scope unless it is empty.
-// Only lists that require no scope contain the person's tasks.
+// listPages lists the person's Page if includes returns true for the Page. The token must have the scope, unless scope
+// is empty. Only lists that require no scope contain the person's tasks.
 func (n *Network) listPages(r *http.Request, scope string, includes func(store.Account) bool) (any, error) {
 	data := []map[string]any{}
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
@@ -66,8 +66,7 @@ func (n *Network) pageWithToken(r *http.Request, t store.Tx, a store.Account, to
 	return page, err
 }
 
-// findOwnPage returns the Page with an ID if the request has the token of the Page's person. It returns nil for other
-// requests.
+// findOwnPage returns the Page with an ID if the request has a token of the Page's person, otherwise nil.
 func (n *Network) findOwnPage(r *http.Request, id string) (map[string]any, error) {
 	var page map[string]any
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {

@@ -79,8 +79,8 @@ func (n *Network) createPhoto(r *http.Request) (any, error) {
 	return map[string]string{"id": c.ID()}, err
 }
 
-// publish publishes a post. prepare checks the request, and save stores the post. The post is on disk when publish
-// returns.
+// publish publishes a post. The function prepare checks the request, and save stores the post. When publish returns,
+// the post is on disk.
 func (n *Network) publish(
 	r *http.Request, prepare func(t store.Tx, a store.Account) (*store.Post, error),
 	save func(t store.Tx, p *store.Post) error,
@@ -196,7 +196,7 @@ func (n *Network) savePost(r *http.Request, t store.Tx, p *store.Post, photos []
 	return n.saveWithBody(r.Context(), t, p, map[string]any{"media": p.Media, "link": r.Form.Get("link")})
 }
 
-// saveWithBody stores the post with a body, which contains the fields of postBody and the media.
+// saveWithBody stores the post with a body that contains the fields of postBody and the media.
 func (n *Network) saveWithBody(ctx context.Context, t store.Tx, p *store.Post, body map[string]any) error {
 	encoded, err := json.Marshal(body)
 	if err != nil {
@@ -241,7 +241,7 @@ var errTooMuch = &graph.Error{
 	Message: "Please reduce the amount of data you're asking for, then retry your request",
 }
 
-// checkAmount rejects a page with a high limit if a marker makes one of its posts large.
+// checkAmount rejects a page with a high limit if one of its posts has the marker TooMuch.
 func checkAmount(posts []store.Post, limit int) error {
 	isLarge := func(p store.Post) bool { return marker.Read(p.Text, Name).Has(marker.TooMuch) }
 	if limit > maxLargePage && slices.ContainsFunc(posts, isLarge) {
@@ -285,7 +285,7 @@ func parseBody(p store.Post) postBody {
 	return body
 }
 
-// newAttachment returns the attachment of a post, or nil. An album has its photos and videos as parts.
+// newAttachment returns the attachment of a post, or nil. The attachment of an album contains the photos and videos.
 func newAttachment(p store.Post) map[string]any {
 	parts := make([]map[string]any, len(p.Media))
 	for i, m := range p.Media {

@@ -34,7 +34,7 @@ type video struct {
 	failure     string   // why processing failed
 	made        time.Time
 	finished    time.Time // zero until the upload is finished
-	isDraft     bool      // stays unpublished until its owner shares it
+	isDraft     bool      // remains unpublished until its owner shares it
 }
 
 var (
@@ -168,7 +168,7 @@ func (n *Network) finishVideo(r *http.Request) (any, error) {
 	return map[string]bool{"success": true}, err
 }
 
-// assemble joins the chunks. It returns the video, or the reason why it cannot be processed.
+// assemble joins the chunks. It returns the video, or the reason why the video cannot be processed.
 func (n *Network) assemble(r *http.Request) (store.Medium, string, error) {
 	var v video
 	err := n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
@@ -193,8 +193,8 @@ func (n *Network) assemble(r *http.Request) (store.Medium, string, error) {
 	return file, "", err
 }
 
-// videoView returns a video in the API's format. Its permalink has no host. It is not confirmed that a draft completes the
-// publishing phase.
+// videoView returns a video in the API's format. Its permalink has no host. It is unconfirmed that a draft completes
+// the publishing phase.
 func (n *Network) videoView(v video, a store.Account) map[string]any {
 	status := map[string]any{"video_status": n.videoStatus(v)}
 	ready := status["video_status"] == "ready"
@@ -229,8 +229,8 @@ func (n *Network) videoView(v video, a store.Account) map[string]any {
 	}
 }
 
-// checkMarkers reports whether a marker keeps a video as a draft. It returns marker.ErrLost if a marker still hides the
-// post.
+// checkMarkers reports whether a marker keeps a video as a draft. It returns marker.ErrLost if another marker still
+// hides the post.
 func (n *Network) checkMarkers(r *http.Request, t store.Tx, v video) (bool, error) {
 	p, found, err := t.Post(r.Context(), Name, v.id)
 	if err != nil || !found {

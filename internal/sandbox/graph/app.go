@@ -55,7 +55,7 @@ func (*API) AppPermissions(approved ...string) func(*http.Request) (any, error) 
 	}
 }
 
-// DebugToken returns the call that describes an access token, or a token of one of the kinds, to its app.
+// DebugToken returns the call that describes an access token, or a token of one of the kinds, to the token's app.
 func (api *API) DebugToken(kinds ...string) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		app, err := findApp(r)
@@ -84,7 +84,8 @@ func (api *API) DebugTokenByTester(r *http.Request) (any, error) {
 	return api.describeToken(r, app, oauth.KindAccess)
 }
 
-// describeToken describes the token in the parameter input_token, which must be of one of the kinds, to its app.
+// describeToken describes the token in the parameter input_token to the token's app. The token must be of one of the
+// kinds.
 func (api *API) describeToken(r *http.Request, app string, kinds ...string) (any, error) {
 	data := map[string]any{
 		"app_id": app, "is_valid": false,
@@ -110,7 +111,7 @@ func (api *API) describeToken(r *http.Request, app string, kinds ...string) (any
 	return map[string]any{"data": data}, err
 }
 
-// PublishingLimit returns the call for the caller's number of posts in limitSeconds, of which total are allowed.
+// PublishingLimit returns the call that reports the caller's number of posts within limitSeconds. The maximum is total.
 func (api *API) PublishingLimit(total int) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		var posts []store.Post

@@ -100,7 +100,7 @@ func InsertContainer(ctx context.Context, t store.Tx, platform string, c *Contai
 
 // FindContainer returns a container by its ID, and reports whether it exists.
 func FindContainer(ctx context.Context, t store.Tx, platform, id string) (Container, bool, error) {
-	// An invalid ID differs from the ID of the container with the parsed number.
+	// An invalid ID differs from the ID of the container with the parsed number, so the comparison below fails.
 	seq, _ := strconv.ParseInt(strings.TrimPrefix(id, containerPrefix), 10, 64)
 	c := Container{seq: seq}
 	if c.ID() != id {

@@ -11,8 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// unreviewedClient is part of the ID of an app without App Review, which is in development mode. The suffix strictClient
-// may follow it.
+// unreviewedClient is part of the ID of an app without App Review, which is in development mode. The suffix
+// strictClient may follow.
 const unreviewedClient = "-unreviewed"
 
 // roleHolders are the people with an accepted role in every app in development mode.
@@ -20,8 +20,7 @@ var roleHolders = []string{"harbour.coffee", "mira.keller"}
 
 func inDevelopment(client string) bool { return strings.Contains(client, unreviewedClient) }
 
-// RejectOthers makes the consent page reject people without a role in an app in development mode. It shows page instead
-// of redirecting to the app.
+// RejectOthers makes the consent page show an error page to people without a role in an app in development mode.
 func (api *API) RejectOthers(page http.HandlerFunc) {
 	api.Reject = func(_ *http.Request, client string, a store.Account) http.HandlerFunc {
 		if !inDevelopment(client) || slices.Contains(roleHolders, a.Handle) {

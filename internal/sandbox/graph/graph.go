@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/oauth"
 )
 
-// API implements what Meta's networks share: responses and errors, the exchange of short-lived for long-lived tokens,
-// fetching of media, and publishing through containers. It accepts any client ID and secret.
+// API implements the common parts of Meta's networks: responses and errors, the exchange of short-lived tokens for
+// long-lived ones, fetching media, and publishing through containers. It accepts any client ID and secret.
 type API struct {
 	*oauth.Provider
 
@@ -19,11 +19,11 @@ type API struct {
 	grantPrefix string       // prefix of the grant types that exchange tokens
 	usageType   string       // value of type in X-Business-Use-Case-Usage
 
-	PublishScopes []string // publishing requires one of them
+	PublishScopes []string // publishing requires one of these scopes
 }
 
-// New returns the API of a platform. grantPrefix is the prefix of its grant types. usageType is the value of type in its
-// X-Business-Use-Case-Usage header.
+// New returns the API of a platform. The parameter grantPrefix is the prefix of the platform's grant types. The
+// parameter usageType is the value of type in the X-Business-Use-Case-Usage header.
 func New(s *base.Server, platform, displayName, grantPrefix, usageType string) *API {
 	return &API{
 		Provider: &oauth.Provider{Server: s, Platform: platform, DisplayName: displayName},
@@ -85,8 +85,8 @@ func (api *API) Write(w http.ResponseWriter, r *http.Request, result any, err er
 	}
 }
 
-// setUsage sets the usage headers. If the request was rate limited, the headers tell clients to wait for one minute,
-// the smallest unit. Retry-After allows a retry after two seconds.
+// setUsage sets the usage headers. If the request was rate limited, the usage headers ask clients to wait for one
+// minute, the smallest unit. Retry-After allows a retry after two seconds.
 func (api *API) setUsage(header http.Header, err *Error) {
 	percent, minutes := "1", "0"
 	if err == ErrRateLimited {
@@ -116,7 +116,7 @@ func PickFields(r *http.Request, all map[string]any) map[string]any {
 	return picked
 }
 
-// ShortLifetime is the lifetime of a token before it is exchanged for a long-lived one.
+// ShortLifetime is the lifetime of a token before its exchange for a long-lived token.
 const ShortLifetime = time.Hour
 
 const (

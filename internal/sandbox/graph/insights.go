@@ -18,7 +18,7 @@ var errNoPermission = &Error{
 // Metrics are the metrics of a network's posts by their names in the API.
 type Metrics map[string]func(insights.Counts) any
 
-// Answer returns the requested metrics. An unknown metric fails the request.
+// Answer returns the requested metrics. It returns an error for an unknown metric.
 func (m Metrics) Answer(r *http.Request, id string, counts insights.Counts) (any, error) {
 	data := []map[string]any{}
 	for i, name := range strings.Split(r.Form.Get("metric"), ",") {
@@ -80,7 +80,7 @@ func ParseOffset(r *http.Request) (int, error) {
 	return offset, nil
 }
 
-// Page returns the response with a page of a list. It contains cursors if data has limit items.
+// Page returns the response with a page of a list. The response contains cursors if data has limit items.
 func (api *API) Page(r *http.Request, data []map[string]any, limit, offset int) map[string]any {
 	if len(data) < limit {
 		return map[string]any{"data": data}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"image"
-	_ "image/jpeg" // for DecodeConfig, like PNG
+	_ "image/jpeg" // for DecodeConfig
 	_ "image/png"  // for DecodeConfig
 	"net/http"
 	"os"
@@ -81,8 +81,7 @@ const (
 	VideoUnreadable  = "FAILED_PROCESSING_VIDEO"
 )
 
-// FetchVideo fetches a video. If the video is not suitable, it returns the failure that the status of the container
-// reports.
+// FetchVideo fetches a video. If the video is not suitable, FetchVideo returns the failure for the container's status.
 func (api *API) FetchVideo(ctx context.Context, account, address string, maxSize int64) (store.Medium, string, error) {
 	blob, fetched, err := api.Fetch(ctx, api.client, address, maxSize)
 	switch {
@@ -97,7 +96,7 @@ func (api *API) FetchVideo(ctx context.Context, account, address string, maxSize
 	return m, "", err
 }
 
-// CreateContainer stores a container of the caller after fill has set its content.
+// CreateContainer stores a container of the caller after fill has set the content.
 func (api *API) CreateContainer(r *http.Request, fill func(*Container) error) (any, error) {
 	c := Container{Item: r.Form.Get("is_carousel_item") == "true"}
 	err := api.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
@@ -117,7 +116,7 @@ func (api *API) CreateContainer(r *http.Request, fill func(*Container) error) (a
 	return map[string]string{"id": c.ID()}, err
 }
 
-// FillCarousel sets the media of a carousel to those of the containers that the parameter children lists.
+// FillCarousel sets the media of a carousel to the media of the containers listed in the parameter children.
 func (api *API) FillCarousel(r *http.Request, c *Container, maxParts int) error {
 	children := strings.Split(r.Form.Get("children"), ",")
 	if len(children) < 2 || len(children) > maxParts {

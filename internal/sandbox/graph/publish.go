@@ -17,7 +17,7 @@ const (
 	MaxPage     = 100
 )
 
-// PublishContainer publishes a container. The post is on disk when PublishContainer returns.
+// PublishContainer publishes a container. When PublishContainer returns, the post is on disk.
 func (api *API) PublishContainer(r *http.Request) (any, error) {
 	id, err := api.Publish(ErrInternal, func(waited bool) (marker.Outcome, error) {
 		var out marker.Outcome
@@ -91,7 +91,7 @@ func (api *API) tryPublish(
 	})
 }
 
-// PostMediaTypes maps the media types of containers to those of posts.
+// PostMediaTypes maps the media types of containers to the media types of posts.
 var PostMediaTypes = map[string]string{
 	"TEXT": "TEXT_POST", "IMAGE": "IMAGE", "VIDEO": "VIDEO", "REELS": "VIDEO", "CAROUSEL": "CAROUSEL_ALBUM",
 }
@@ -105,7 +105,7 @@ func MediaType(p store.Post) string {
 	return body.Type
 }
 
-// List lists the caller's posts since a time, the newest first. view returns a post in the API's format.
+// List lists the caller's posts since a time, newest first. The function view returns a post in the API's format.
 func (api *API) List(r *http.Request, view func(store.Post) (map[string]any, error)) (any, error) {
 	since, limit, err := ParsePage(r)
 	if err != nil {

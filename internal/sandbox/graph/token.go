@@ -20,7 +20,8 @@ func (api *API) ExchangeCode(r *http.Request) (any, error) {
 	return api.RedeemCode(r, nil)
 }
 
-// RedeemCode exchanges a code for a short-lived token. If extend is not nil, it can add members to the response.
+// RedeemCode exchanges a code for a short-lived token. The function extend may be nil, or may add members to the
+// response.
 func (api *API) RedeemCode(
 	r *http.Request, extend func(t store.Tx, code store.Token, answer map[string]any) error,
 ) (map[string]any, error) {
@@ -51,7 +52,7 @@ func (api *API) newToken(
 	return map[string]any{"access_token": text, "token_type": "bearer", "expires_in": int64(lifetime / time.Second)}, err
 }
 
-// ExchangeToken exchanges a token for a long-lived one.
+// ExchangeToken exchanges a token for a long-lived token.
 func (api *API) ExchangeToken(r *http.Request) (any, error) {
 	if r.Form.Get("grant_type") != api.grantPrefix+"_exchange_token" || r.Form.Get("client_secret") == "" {
 		return nil, InvalidParameter("client_secret and grant_type are required")
@@ -67,8 +68,8 @@ func (api *API) RefreshToken(r *http.Request) (any, error) {
 	return api.exchange(r, minRefreshAge)
 }
 
-// GrantToken is the token endpoint of Facebook Login. It exchanges a code, or a token for a long-lived one, or returns an
-// app access token.
+// GrantToken is the token endpoint of Facebook Login. It exchanges a code for a token, exchanges a token for a
+// long-lived token, or returns an app access token.
 func (api *API) GrantToken(r *http.Request) (any, error) {
 	if r.Form.Get("client_secret") == "" || r.Form.Get("client_id") == "" {
 		return nil, InvalidParameter("client_id and client_secret are required")
@@ -97,7 +98,8 @@ func (api *API) Permissions(r *http.Request) (any, error) {
 	return map[string]any{"data": data}, err
 }
 
-// exchange exchanges the caller's token for a long-lived one. The token must have a minimum age, and stays valid.
+// exchange exchanges the caller's token for a long-lived token. The old token must be older than minAge, and remains
+// valid.
 func (api *API) exchange(r *http.Request, minAge time.Duration) (any, error) {
 	var answer map[string]any
 	err := api.AsCaller(r, func(t store.Tx, _ store.Account, old store.Token) error {
@@ -158,8 +160,8 @@ const strictClient = "-require-app-secret"
 
 var proofPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// CheckProof rejects a call without the app's secret or a proof of the secret if the app requires a proof. It checks only
-// the format of the proof, because the sandbox does not know the secret.
+// CheckProof applies only to apps that require a proof. It rejects a call without the app's secret or a proof of the
+// secret. The sandbox does not know the secret, so it checks only the proof's format.
 func CheckProof(r *http.Request, token store.Token) error {
 	isProven := r.Form.Has("client_secret") || proofPattern.MatchString(r.Form.Get("appsecret_proof"))
 	if strings.HasSuffix(token.Client, strictClient) && !isProven {

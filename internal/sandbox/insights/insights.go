@@ -17,10 +17,10 @@ const (
 	oneDay       = 24 * time.Hour
 )
 
-// followersSince is the time at which every account has its initial number of followers.
+// followersSince is the time for which every account has its initial number of followers.
 var followersSince = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// Followers returns an account's number of followers at a time. It depends only on the arguments.
+// Followers returns an account's number of followers at a time. The number depends only on the arguments.
 func Followers(platform, account string, now time.Time) int64 {
 	rng := world.Dice("followers", platform, account)
 	initial := math.Exp(7.6 + 0.7*rng.NormFloat64())
@@ -29,7 +29,7 @@ func Followers(platform, account string, now time.Time) int64 {
 	return int64(initial * (1 + dailyGrowth*days))
 }
 
-// Count returns the counts of a post at a time. They depend only on the post and its age. The final counts are
+// Count returns the counts of a post at a time. The counts depend only on the post and its age. The final counts are
 // log-normal and proportional to the followers that the account had when it posted.
 func Count(p store.Post, now time.Time) Counts {
 	rng := world.Dice("tally", p.Platform, p.ID)
@@ -58,7 +58,7 @@ func mediaFactor(p store.Post) float64 {
 	return 1
 }
 
-// settledShare returns the share of its final counts that a post has at an age.
+// settledShare returns the fraction of its final counts that a post has reached at an age.
 func settledShare(age time.Duration) float64 {
 	return 1 - math.Exp(-max(0, age.Hours())/settlingTime.Hours())
 }

@@ -35,7 +35,7 @@ func TestCount(t *testing.T) {
 	})
 }
 
-// Final counts are log-normal, and most of them are reached in the first days.
+// Final counts are log-normal, and most of a post's counts are reached in the first days.
 func TestCountDistribution(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)

@@ -18,7 +18,7 @@ const (
 	maxVideo    = 300_000_000 // bytes
 )
 
-// imageLimits allow ratios from 4:5 to 1.91:1, with some tolerance because sizes are rounded to whole pixels.
+// imageLimits allow ratios from 4:5 to 1.91:1, with a tolerance for sizes in whole pixels.
 var imageLimits = graph.ImageLimits{Types: []string{"image/jpeg"}, MaxSize: 8 << 20, MinRatio: 0.79, MaxRatio: 1.92}
 
 var hashtagPattern = regexp.MustCompile(`#[\pL\pN_]+`)

@@ -49,7 +49,8 @@ func (n *Network) lookUp(r *http.Request) (any, error) {
 	return n.describe(r)
 }
 
-// authorizeOperator returns the account of the request's token. The account must have an ID, and the token all scopes.
+// authorizeOperator returns the account of the request's token. The account must have the ID, and the token must have
+// all scopes.
 func (n *Network) authorizeOperator(r *http.Request, id string, scopes ...string) (store.Account, error) {
 	var caller store.Account
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {

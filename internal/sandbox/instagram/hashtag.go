@@ -131,8 +131,8 @@ func (n *Network) topMedia(r *http.Request) (any, error) {
 	return n.hashtagPosts(r, posts[from:to], world.StartOf(cursor.Day+1), next)
 }
 
-// hashtagPosts returns the response with a page of posts. now is the time of their metrics, and next the cursor of the
-// next page.
+// hashtagPosts returns the response with a page of posts. The parameter now is the time of their metrics, and next is
+// the cursor of the next page.
 func (n *Network) hashtagPosts(r *http.Request, posts []world.Post, now int64, next string) (any, error) {
 	fields := []field{{name: "id"}}
 	if text := r.Form.Get("fields"); text != "" {
@@ -161,14 +161,14 @@ func (n *Network) hashtagPosts(r *http.Request, posts []world.Post, now int64, n
 	return answer, nil
 }
 
-// hashtagCursors has the position of each account in the recent posts of each hashtag. Instagram's cursor does not
-// contain the position, because it is the same on every page.
+// hashtagCursors has the position of each account in the recent posts of each hashtag. The position is kept here
+// because Instagram's cursor is the same on every page.
 type hashtagCursors struct {
 	mu        sync.Mutex
 	positions map[string]world.Position
 }
 
-// maxCursors limits the number of positions. At the limit, all positions are dropped.
+// maxCursors is the maximum number of positions. At the limit, all positions are discarded.
 const maxCursors = 10_000
 
 func (c *hashtagCursors) set(key string, pos world.Position, more bool) {
@@ -257,7 +257,7 @@ func findHashtagName(ctx context.Context, t store.Tx, id string) (string, error)
 	return name, nil
 }
 
-// listHashtagSearches returns the IDs of the hashtags that an account queried within hashtagWindow, the oldest first.
+// listHashtagSearches returns the IDs of the hashtags that an account queried within hashtagWindow, oldest first.
 func listHashtagSearches(ctx context.Context, t store.Tx, account string, now time.Time) ([]string, error) {
 	return t.Strings(ctx, "reading searches",
 		`select hashtag from instagram_searches where account = ? and at > ? order by at, hashtag`,

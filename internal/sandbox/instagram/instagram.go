@@ -11,12 +11,12 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/graph"
 )
 
-// Name is the network's n.getMe in addresses.
+// Name is the network's name in URLs.
 const Name = "instagram"
 
-// Network is the part of Instagram's API that pressroom uses: both ways to sign in, containers and posts, and public data
-// of others. The first part of a path selects the host: www, api and graph are the hosts of Instagram Login, and facebook
-// is both hosts of Facebook Login.
+// Network is the part of Instagram's API that pressroom uses: both sign-in methods, containers and posts, and public
+// data of other accounts. The first part of a path selects the host. The hosts of Instagram Login are www, api and
+// graph. The host facebook stands for both hosts of Facebook Login.
 type Network struct {
 	*graph.API
 

@@ -22,7 +22,7 @@ func (n *Network) exchangeCode(r *http.Request) (any, error) {
 	})
 }
 
-// getMe returns the account of a token of Instagram Login. Its ID in the app differs from the account's ID.
+// getMe returns the account of a token of Instagram Login. The app-specific ID differs from the account's ID.
 func (n *Network) getMe(r *http.Request) (any, error) {
 	var answer map[string]any
 	err := n.AsCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
@@ -39,7 +39,7 @@ func (n *Network) getMe(r *http.Request) (any, error) {
 const (
 	// agency has a role on the Pages of all accounts, and on one Page without an account.
 	agency = "studio.north"
-	// pageTokenLifetime is the lifetime of a Page's token that was requested with a long-lived token.
+	// pageTokenLifetime is the lifetime of a Page's token requested with a long-lived token.
 	pageTokenLifetime = 100 * 365 * 24 * time.Hour
 )
 
@@ -81,7 +81,7 @@ func (n *Network) findPage(r *http.Request, t store.Tx, person store.Account, id
 // pageView returns a Page in the API's format, with a new token.
 func (n *Network) pageView(r *http.Request, t store.Tx, p page, token store.Token) (map[string]any, error) {
 	all := map[string]any{"id": p.id, "name": p.name}
-	owner := token.Account // of the token if the Page has no account
+	owner := token.Account // owner of the token if the Page has no account
 	if p.account.ID != "" {
 		owner = p.account.ID
 		all["instagram_business_account"] = map[string]any{

@@ -28,8 +28,8 @@ var operatorScopes = []string{
 	"instagram_basic", "instagram_manage_insights", "pages_show_list", "pages_read_engagement",
 }
 
-// Operators returns n professional accounts of Instagram with new tokens, as if their owner had connected them with
-// Facebook Login. Every call returns the same accounts.
+// Operators returns n professional accounts of Instagram with new tokens of Facebook Login. Every call returns the same
+// accounts.
 func Operators(ctx context.Context, s *base.Server, n int) ([]Operator, error) {
 	var accounts []Operator
 	for i := range n {

@@ -22,7 +22,7 @@ func (n *Network) describe(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// pickFields is like graph.PickFields, but rejects unknown fields.
+// pickFields does the same as graph.PickFields, but rejects unknown fields.
 func pickFields(r *http.Request, all map[string]any) (map[string]any, error) {
 	for field := range strings.SplitSeq(r.Form.Get("fields"), ",") {
 		if _, ok := all[field]; !ok && field != "" {

@@ -14,14 +14,14 @@ import (
 type asset struct {
 	id, owner   string // URNs
 	video       bool
-	blob        store.Blob // has no CID until the upload is complete
+	blob        store.Blob // has no CID before the upload is complete
 	completedAt time.Time
 }
 
 // part is an upload to one address: an image, or a range of a video.
 type part struct {
 	secret, asset string
-	first, size   int64  // offset and size in bytes; the size of an image is 0, because it is unknown
+	first, size   int64  // offset and size in bytes; size is 0 for an image, because its size is unknown
 	cid           string // empty until the upload
 }
 

@@ -72,7 +72,7 @@ func statistics(p store.Post, counts insights.Counts) map[string]any {
 	}
 }
 
-// parseURNs parses the URNs of posts in a Rest.li List(…) of a query. The parentheses and commas of the list must not be
+// parseURNs parses the URNs of posts in a query's Rest.li list, List(…). The list's parentheses and commas must not be
 // escaped.
 func parseURNs(query string) ([]string, error) {
 	var urns []string

@@ -20,15 +20,15 @@ import (
 const Name = "linkedin"
 
 const (
-	companySuffix = ".company" // an organization's handle is that of its administrator with this suffix
+	companySuffix = ".company" // an organization's handle is its administrator's handle with this suffix
 
 	accessLifetime  = 60 * 24 * time.Hour
 	refreshLifetime = 365 * 24 * time.Hour
 )
 
 // Network is the part of LinkedIn's API that pressroom uses: the consent and its tokens, images and videos, posts of
-// members and of their organizations. It accepts every app. The end of a client ID selects the products of the app, see
-// products. An app gets refresh tokens if the consent has a scope of organizations. Each member administers one
+// members and of their organizations. It accepts every app. The suffix of a client ID selects the app's products, see
+// products. An app receives refresh tokens if the consent has a scope of organizations. Each member administers one
 // organization.
 type Network struct{ *oauth.Provider }
 

@@ -19,7 +19,7 @@ import (
 const (
 	maxText         = 3000 // UTF-16 code units of the visible text
 	maxImages       = 20
-	duplicateWindow = 24 * time.Hour // time for which a repeated text is rejected
+	duplicateWindow = 24 * time.Hour // time within which a repeated text is rejected
 	defaultPage     = 10
 	maxPage         = 100
 )
@@ -93,7 +93,7 @@ func (p post) check(text string) error {
 	return nil
 }
 
-// createPost publishes a post. The post is on disk when createPost returns.
+// createPost publishes a post. When createPost returns, the post is on disk.
 func (n *Network) createPost(r *http.Request) (any, error) {
 	var in post
 	if err := readBody(r, &in); err != nil {
@@ -136,7 +136,7 @@ func (n *Network) tryPublish(
 		Platform: Name, Account: in.Author, Text: text, Session: c.session, Waited: waited,
 	}
 	return attempt.Publish(ctx, t, rejections, func() (string, error) {
-		if err := n.rejecteduplicate(ctx, t, in.Author, text); err != nil {
+		if err := n.rejectDuplicate(ctx, t, in.Author, text); err != nil {
 			return "", err
 		}
 		return n.save(ctx, t, in, text, media)
@@ -164,7 +164,7 @@ func (c caller) asset(ctx context.Context, t store.Tx, urn string) (asset, error
 	return a, c.checkAuthor(a.owner)
 }
 
-// postMedia returns the media of a post. They must belong to the author and be ready.
+// postMedia returns the media of a post. The media must belong to the author and be ready.
 func (n *Network) postMedia(ctx context.Context, t store.Tx, in post) ([]store.Medium, error) {
 	var media []store.Medium
 	for _, m := range in.media() {
@@ -182,8 +182,8 @@ func (n *Network) postMedia(ctx context.Context, t store.Tx, in post) ([]store.M
 	return media, nil
 }
 
-// rejecteduplicate rejects a text that the author has published within duplicateWindow.
-func (n *Network) rejecteduplicate(ctx context.Context, t store.Tx, author, text string) error {
+// rejectDuplicate rejects a text that the author has published within duplicateWindow.
+func (n *Network) rejectDuplicate(ctx context.Context, t store.Tx, author, text string) error {
 	if text == "" {
 		return nil
 	}
@@ -214,7 +214,7 @@ func (n *Network) save(ctx context.Context, t store.Tx, in post, text string, me
 		})
 }
 
-// listPosts lists an author's posts, the newest first.
+// listPosts lists an author's posts, newest first.
 func (n *Network) listPosts(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	count := defaultPage

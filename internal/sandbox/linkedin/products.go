@@ -12,8 +12,8 @@ import (
 
 const scopeBasicProfile = "r_basicprofile"
 
-// products has the scopes that an app may request by the suffix of its client ID. Any other app may request every scope.
-// An app with the Community Management API can have no other product at LinkedIn.
+// products maps the suffix of a client ID to the scopes that the app may request. Any other app may request every
+// scope. An app with the Community Management API can have no other product at LinkedIn.
 var products = map[string][]string{
 	"-self-service": {"openid", "profile", "email", scopeWriteMember},
 	"-community-management": {
@@ -21,7 +21,7 @@ var products = map[string][]string{
 	},
 }
 
-// authorize is the consent page. It fails if the app's products do not include one of the scopes.
+// authorize is the consent page. It returns an error if the app's products do not include all requested scopes.
 func (n *Network) authorize(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, base.MaxBody)
 	if r.ParseForm() == nil {

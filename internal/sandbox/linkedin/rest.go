@@ -69,7 +69,7 @@ var (
 	}
 )
 
-// handle returns the handler of a call. It does not parse the form, because calls read Rest.li queries unparsed.
+// handle returns the handler of a call. It does not parse the form, because calls parse Rest.li queries themselves.
 func (n *Network) handle(do func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := base.WorkContext(r)
@@ -125,7 +125,7 @@ func requireVersion(do func(*http.Request) (any, error)) func(*http.Request) (an
 	}
 }
 
-// readBody parses a body. It rejects members that out does not have.
+// readBody parses a body. It rejects unknown members.
 func readBody(r *http.Request, out any) error {
 	body := json.NewDecoder(r.Body)
 	body.DisallowUnknownFields()

@@ -15,8 +15,8 @@ var (
 	littlePlain    = regexp.MustCompile(`(?s)^[^\\|{}@\[\]()<>#*_~]+`)
 )
 
-// visibleText returns the visible text of little text. As on LinkedIn, it ends at the first character that should have
-// been escaped.
+// visibleText returns the visible text of little text. As on LinkedIn, the text ends at the first character that should
+// have been escaped.
 func visibleText(little string) string {
 	var out strings.Builder
 	for little != "" {

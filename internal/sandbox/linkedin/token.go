@@ -22,8 +22,8 @@ const (
 	scopeWriteMember  = "w_member_social"
 )
 
-// grantToken exchanges a code or a refresh token for an access token. Refreshing does not replace the refresh token,
-// which expires refreshLifetime after the consent.
+// grantToken exchanges a code or a refresh token for an access token. The refresh token does not change, and expires
+// refreshLifetime after the consent.
 func (n *Network) grantToken(r *http.Request) (any, error) {
 	if err := r.ParseForm(); err != nil {
 		return nil, rejectToken(http.StatusBadRequest, "invalid_request", "The form cannot be read")
@@ -48,7 +48,7 @@ func (n *Network) grantToken(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// introspect describes a token to its app.
+// introspect describes a token to the token's app.
 func (n *Network) introspect(r *http.Request) (any, error) {
 	err := r.ParseForm()
 	switch secret := r.PostForm.Get("client_secret"); {
@@ -103,7 +103,7 @@ func (n *Network) redeemCode(ctx context.Context, t store.Tx, form url.Values) (
 	return answer, err
 }
 
-// accessToken issues an access token with the session of a code or a refresh token.
+// accessToken issues an access token for the session of a code or a refresh token.
 func (n *Network) accessToken(ctx context.Context, t store.Tx, token store.Token) (map[string]any, error) {
 	token.Kind = oauth.KindAccess
 	text, err := n.Issue(ctx, t, token, accessLifetime)
@@ -162,13 +162,13 @@ func (n *Network) asCaller(r *http.Request, do func(store.Tx, caller) error) err
 
 func (c caller) organization() string { return OrganizationURN(c.Handle) }
 
-// checkAuthor returns errDenied unless the caller may publish as this member or organization.
+// checkAuthor returns errDenied if the caller may not publish as this member or organization.
 func (c caller) checkAuthor(urn string) error {
 	return c.requireScope(urn, scopeWriteMember, scopeWriteCompany)
 }
 
-// requireScope returns errDenied unless urn is the caller or the caller's organization and the token has the scope for
-// it.
+// requireScope returns errDenied unless urn is the caller or the caller's organization and the token has the
+// corresponding scope.
 func (c caller) requireScope(urn, memberScope, organizationScope string) error {
 	if urn == c.ID && slices.Contains(c.scopes, memberScope) ||
 		urn == c.organization() && slices.Contains(c.scopes, organizationScope) {

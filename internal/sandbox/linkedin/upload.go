@@ -26,7 +26,7 @@ const (
 
 var imageTypes = []string{"image/jpeg", "image/png", "image/gif"}
 
-// uploadAddress returns the address for uploading a part.
+// uploadAddress returns the URL for uploading a part.
 func (n *Network) uploadAddress(r *http.Request, p part) string {
 	return n.BaseURL(r) + "/" + Name + "/dms-uploads/" + p.secret + "?ca=sandbox&v=beta"
 }
@@ -103,7 +103,7 @@ func (n *Network) initVideo(r *http.Request) (any, error) {
 	}}, err
 }
 
-// upload accepts an image from its owner, and a part of a video from anyone who has its address.
+// upload accepts an image from its owner, and a part of a video from every client that has the part's URL.
 func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
 	endUpload := base.AllowUpload(w)
 	p, a, err := n.findPart(r)
@@ -154,7 +154,7 @@ func (n *Network) receivePart(w http.ResponseWriter, r *http.Request, p part) (s
 	return blob.CID, err
 }
 
-// savePart records an uploaded part. If it is an image, savePart also completes the asset.
+// savePart records an uploaded part. If the part is an image, savePart also completes the asset.
 func (n *Network) savePart(r *http.Request, p part, a asset) error {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()

@@ -7,10 +7,10 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Outcome is the result of an attempt to publish. Even if it is rejected, the transaction must be committed, because it
-// records which markers have acted.
+// Outcome is the result of an attempt to publish. The transaction must be committed even if the post was rejected,
+// because it records which markers have taken effect.
 type Outcome struct {
-	Post     string        // ID; empty unless published
+	Post     string        // ID; empty if not published
 	Rejected error         // for the client
 	Wait     time.Duration // not 0 if the caller must wait and try again
 }
@@ -21,9 +21,9 @@ type Rejections struct{ Rejected, Expired, RateLimited, Failed error }
 // Attempt is an attempt to publish a text.
 type Attempt struct {
 	Platform, Account, Text string
-	Key                     string // identifies the post for markers that act once; Key(Account, Text) by default
+	Key                     string // identifies the post for markers that take effect once; Key(Account, Text) by default
 	Session                 string // session that ExpiredToken ends
-	Waited                  bool   // whether the wait that a marker requests is over
+	Waited                  bool   // whether the wait that a marker requested is over
 }
 
 // Publish applies the markers of the text. Unless a marker rejects the post, it calls save, which stores the post and
@@ -54,8 +54,8 @@ func (a Attempt) Publish(
 	return out, err
 }
 
-// Key identifies a text of an account for markers that act once. The ID of the post is not suitable, because every
-// attempt has a new ID.
+// Key identifies a text of an account for markers that take effect once. The ID of the post is not suitable, because
+// every attempt has a new ID.
 func Key(account, text string) string { return account + " " + store.ContentID([]byte(text)) }
 
 // reject returns the error that a marker requests, or nil.

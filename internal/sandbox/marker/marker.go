@@ -15,17 +15,19 @@ import (
 // "[sandbox:slow=3@bluesky]". The markers of a text are applied in this order.
 const (
 	Reject       = "reject"        // rejects the content
-	ExpiredToken = "expired-token" // once: ends the session that sent the post
+	ExpiredToken = "expired-token" // once: revokes the session that sent the post
 	RateLimit    = "rate-limit"    // rejects the post with a rate limit error
 	Failure      = "error"         // once: fails with an internal error
 	slow         = "slow"          // slow=SECONDS: waits before the post is stored
 	lostAnswer   = "lost-answer"   // once: stores the post and closes the connection without a response
-	// unconfirmed acts like lost-answer. For unconfirmedFor, calls that would return the post get no response either.
+	// unconfirmed has the same effect as lost-answer. For unconfirmedFor, calls that would return the post get no
+	// response either.
 	unconfirmed = "unconfirmed"
 	Drop        = "drop" // stores the post and rejects it later; only on YouTube
 	// Unapproved simulates an app without an approval, or without credit on X; only on YouTube, TikTok, Pinterest and X.
 	Unapproved = "unapproved"
-	// NotFound makes publishing fail for a while as if a ready container did not exist, as seen on Threads in production.
+	// NotFound makes publishing fail for some seconds as if a ready container did not exist, as seen on Threads in
+	// production.
 	NotFound = "media-not-found"
 	Draft    = "draft"         // keeps a video as a draft that its owner has to share; only on Facebook
 	TooMuch  = "too-much-data" // rejects lists with many posts if they contain this one; only on Facebook
@@ -34,8 +36,8 @@ const (
 // MaxSlow is the longest wait that a marker can request.
 const MaxSlow = 60 * time.Second
 
-// unconfirmedFor is how long an unconfirmed post stays hidden. Pressroom looks for the post for one day, so this is
-// longer.
+// unconfirmedFor is how long an unconfirmed post stays hidden. The time is longer than the day for which pressroom
+// searches for the post.
 const unconfirmedFor = 25 * time.Hour
 
 // ErrLost makes the sandbox close the connection without a response.
@@ -71,7 +73,8 @@ func Read(text, platform string) Set {
 	return found
 }
 
-// Once reports whether the set has a marker that has not acted on the post before. It records that the marker has acted.
+// Once reports whether the set has the marker and the marker has not affected the post before. It records the use of
+// the marker.
 func Once(ctx context.Context, t store.Tx, platform string, m Set, postID, marker string) (bool, error) {
 	if !m.Has(marker) {
 		return false, nil
@@ -97,7 +100,7 @@ func Withhold(platform, text string, at, now time.Time) error {
 	return nil
 }
 
-// WithholdAny is Withhold for several posts.
+// WithholdAny returns ErrLost if a marker still hides one of the posts.
 func WithholdAny(posts []store.Post, now time.Time) error {
 	for _, p := range posts {
 		if err := Withhold(p.Platform, p.Text, p.At, now); err != nil {

@@ -40,14 +40,16 @@ const (
 )
 
 // Provider implements the consent page and the tokens of a network that uses OAuth 2.0 (RFC 6749). A person chooses an
-// account on the page. A test adds account and decision (allow or deny) to the address, or posts them.
+// account on the page. A test sends the parameters account and decision (allow or deny) in the query or the form.
 type Provider struct {
 	*base.Server
 
 	Platform, DisplayName string
-	// CannotSignIn reports whether nobody signs in as the account, as for an organization. If nil, all accounts sign in.
+	// CannotSignIn reports whether people cannot sign in as the account, such as an organization. If CannotSignIn is
+	// nil, people can sign in as any account.
 	CannotSignIn func(store.Account) bool
-	// Reject returns an error page if the account may not use an app, otherwise nil. If Reject is nil, all accounts may.
+	// Reject returns an error page if the account may not use an app, otherwise nil. If Reject is nil, all accounts may
+	// use every app.
 	Reject func(r *http.Request, client string, a store.Account) http.HandlerFunc
 }
 
@@ -63,7 +65,7 @@ type consentRequest struct {
 }
 
 // parseConsentRequest parses the parameters of the consent page. The page shows the error, because there is no valid
-// redirect URI to report it to.
+// redirect URI for an error response.
 func parseConsentRequest(form url.Values) (consentRequest, error) {
 	c := consentRequest{
 		client: form.Get("client_id"), redirect: form.Get("redirect_uri"), state: form.Get("state"),
@@ -86,7 +88,7 @@ func parseConsentRequest(form url.Values) (consentRequest, error) {
 	return c, nil
 }
 
-// Authorize shows the page, or carries out the decision made on it.
+// Authorize shows the page, or carries out the person's decision.
 func (o *Provider) Authorize(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
@@ -154,7 +156,7 @@ func (o *Provider) showConsent(
 	}
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
-	// No form-action: browsers apply it to the redirect to the app too.
+	// No form-action, because browsers also apply it to the redirect to the app.
 	header.Set("Content-Security-Policy",
 		"default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -232,7 +234,7 @@ func (o *Provider) Issue(ctx context.Context, t store.Tx, token store.Token, lif
 }
 
 // Find returns the token of a kind with this text, and reports whether it is valid. It also returns tokens that have
-// expired, were spent or belong to an ended session.
+// expired, were used or belong to an ended session.
 func (o *Provider) Find(ctx context.Context, t store.Tx, kind, text string) (store.Token, bool, error) {
 	token, err := t.Token(ctx, o.Platform, o.Hash(text))
 	if err != nil || token.Kind != kind {
@@ -242,7 +244,8 @@ func (o *Provider) Find(ctx context.Context, t store.Tx, kind, text string) (sto
 	return token, active && !token.Spent && o.Now().Before(token.Expires), err
 }
 
-// FindAny is Find for an access token or a refresh token. It returns only valid tokens.
+// FindAny returns the access token or refresh token with this text, and reports whether it is valid. It returns only
+// valid tokens.
 func (o *Provider) FindAny(ctx context.Context, t store.Tx, text string) (store.Token, bool, error) {
 	for _, kind := range []string{KindAccess, KindRefresh} {
 		if token, ok, err := o.Find(ctx, t, kind, text); ok || err != nil {
@@ -270,11 +273,11 @@ func verifiesChallenge(verifier, challenge string) bool {
 		[]byte(challenge)) == 1
 }
 
-// AddPeople creates the accounts of People. id returns the ID of an account on the network.
+// AddPeople creates the accounts of People. The function id returns the ID of an account on the network.
 func (o *Provider) AddPeople(ctx context.Context, id func(handle string) string) error {
 	return o.Store.InTx(ctx, func(t store.Tx) error {
 		for _, p := range People {
-			// The consent page asks for no password.
+			// The consent page does not ask for a password.
 			a := store.Account{ID: id(p.Handle), Handle: p.Handle, DisplayName: p.DisplayName, Password: []byte{}}
 			if err := t.SaveAccount(ctx, o.Platform, a); err != nil {
 				return err
@@ -284,12 +287,12 @@ func (o *Provider) AddPeople(ctx context.Context, id func(handle string) string)
 	})
 }
 
-// ToPage redirects from the address of a post, which has the pattern value id, to the sandbox's page.
+// ToPage redirects from the URL of a post, with the path value "id", to the sandbox's page.
 func (o *Provider) ToPage(w http.ResponseWriter, r *http.Request) {
 	o.RedirectToPost(w, r, o.Platform, r.PathValue("id"))
 }
 
-// Name returns the network's name in addresses.
+// Name returns the network's name in URLs.
 func (o *Provider) Name() string { return o.Platform }
 
 // Title returns the network's name for people.

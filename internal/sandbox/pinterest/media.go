@@ -187,7 +187,7 @@ func updateUpload(ctx context.Context, t store.Tx, u upload) error {
 // findUpload returns an upload by its ID, and reports whether it exists.
 func findUpload(ctx context.Context, t store.Tx, id string) (upload, bool, error) {
 	const prefix = 6e17
-	seq, _ := strconv.ParseInt(id, 10, 64) // 0, which no upload has, if the ID is not a number
+	seq, _ := strconv.ParseInt(id, 10, 64) // 0 if the ID is not a number; no upload has the number 0
 	u := upload{seq: seq - prefix}
 	if u.seq < 0 || u.id() != id {
 		return upload{}, false, nil

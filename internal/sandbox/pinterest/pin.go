@@ -20,7 +20,7 @@ type pinBody struct {
 	Link  string         `json:"link"`
 	Alt   string         `json:"alt"`
 	Form  string         `json:"form"`  // media type of the pin, as in the API
-	Files []store.Medium `json:"files"` // keeps the files from being deleted as unreferenced
+	Files []store.Medium `json:"files"` // prevents the files from being deleted as unreferenced
 }
 
 // trialClient is the suffix of the ID of an app with Trial access.
@@ -32,7 +32,7 @@ var errTrial = &rest.Error{
 		"https://api.pinterest.com - use API Sandbox https://api-sandbox.pinterest.com instead.",
 }
 
-// createPin publishes a pin. The pin is on disk when createPin returns.
+// createPin publishes a pin. When createPin returns, the pin is on disk.
 func (n *Network) createPin(r *http.Request) (any, error) {
 	in, err := parsePin(r)
 	if err != nil {
@@ -117,7 +117,7 @@ func (n *Network) video(ctx context.Context, t store.Tx, a store.Account, source
 	return store.NewMedium(Name, a.ID, store.Blob{CID: u.cid, MIME: u.mime}, ""), nil
 }
 
-// listPins lists a board's pins, the newest first.
+// listPins lists a board's pins, newest first.
 func (n *Network) listPins(r *http.Request) (any, error) {
 	var page any
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {

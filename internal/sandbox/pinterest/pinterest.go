@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Name is the network's name in addresses.
+// Name is the network's name in URLs.
 const Name = "pinterest"
 
 // Network is the part of Pinterest's API, version 5, that pressroom uses: the consent and its tokens, boards, videos and
@@ -89,7 +89,7 @@ func invalid(message string) *rest.Error {
 	return &rest.Error{Status: http.StatusBadRequest, Code: 1, Message: message}
 }
 
-// write writes the rate limit headers and, if it is not nil, an error.
+// write writes the rate limit headers, and the error unless it is nil.
 func (n *Network) write(w http.ResponseWriter, rejected *rest.Error) {
 	header := w.Header()
 	header.Set("x-ratelimit-limit", "100, 100;w=1")
@@ -104,7 +104,7 @@ func (n *Network) write(w http.ResponseWriter, rejected *rest.Error) {
 	}
 }
 
-// grantTokens is the token endpoint. A client uses Basic authentication.
+// grantTokens is the token endpoint. Clients use Basic authentication.
 func (n *Network) grantTokens(r *http.Request) (any, error) {
 	if _, secret, hasBasicAuth := r.BasicAuth(); !hasBasicAuth || secret == "" || base.IsWrongSecret(secret) {
 		return nil, &rest.Error{

@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// API has the parts that the APIs of X and Pinterest share: responses in JSON, access tokens, refresh tokens that can
-// be used once, and posts that a single call publishes. It accepts every app.
+// API has the parts that the APIs of X and Pinterest share: JSON responses, access tokens, single-use refresh tokens,
+// and posts that a single call publishes. It accepts every app.
 type API struct {
 	*oauth.Provider
 
@@ -27,7 +27,7 @@ type API struct {
 type Error struct {
 	Status  int
 	Code    int    // only on Pinterest
-	Kind    string // only on X: the end of the problem type, or the error of the token endpoint
+	Kind    string // only on X: the last part of the problem type, or the error of the token endpoint
 	Message string
 }
 
@@ -46,7 +46,7 @@ func (n *API) Handle(status int, do func(*http.Request) (any, error)) http.Handl
 	})
 }
 
-// HandleStream is Handle for calls that read the body themselves, because it is too large for memory.
+// HandleStream does the same as Handle for calls that stream the body, because it is too large for memory.
 func (n *API) HandleStream(status int, do func(http.ResponseWriter, *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := base.WorkContext(r)
@@ -102,8 +102,7 @@ type Tokens struct {
 	Scopes          []string
 }
 
-// GrantTokens issues tokens for a code or a refresh token, each of which can be used once (RFC 6749, sections 4.1.3 and
-// 6).
+// GrantTokens issues tokens for a code or a refresh token (RFC 6749, sections 4.1.3 and 6). Both can be used only once.
 func (n *API) GrantTokens(r *http.Request) (Tokens, error) {
 	client := r.Form.Get("client_id")
 	if id, _, hasBasicAuth := r.BasicAuth(); hasBasicAuth {
@@ -150,7 +149,7 @@ func (n *API) spendGrant(r *http.Request, t store.Tx) (store.Token, bool, error)
 	return store.Token{}, false, n.Errors.Unreadable
 }
 
-// PublishPost publishes the post that prepare returns. The post is on disk when PublishPost returns.
+// PublishPost publishes the post that prepare returns. When PublishPost returns, the post is on disk.
 func (n *API) PublishPost(r *http.Request, prepare func(t store.Tx) (store.Post, store.Token, error)) (string, error) {
 	rejections := marker.Rejections{
 		Rejected: n.Errors.Rejected, Expired: n.Errors.Unauthorized, RateLimited: n.Errors.RateLimited,

@@ -13,10 +13,10 @@ import (
 
 const incoming = "incoming" // subfolder for incomplete files
 
-// FilePath returns the path of a file. Equal files of several accounts are stored once.
+// FilePath returns the path of a file. Equal files are stored only once.
 func (s *Store) FilePath(cid string) string { return filepath.Join(s.blobs, cid) }
 
-// SaveFile saves the bytes of body. They are on disk when SaveFile returns. The blob has no MIME type.
+// SaveFile saves the bytes of body. When SaveFile returns, they are on disk. The returned blob has no MIME type.
 func (s *Store) SaveFile(body io.Reader) (Blob, error) {
 	file, err := os.CreateTemp(filepath.Join(s.blobs, incoming), "")
 	if err != nil {
@@ -68,13 +68,13 @@ func (t Tx) Blob(ctx context.Context, platform, account, cid string) (Blob, bool
 const referenced = `exists (select 1 from posts p
 	where p.platform = b.platform and p.account = b.account and instr(p.body, b.cid) > 0)`
 
-// ReferencedBlob is like Blob, but finds only files that a post of the account refers to.
+// ReferencedBlob does the same as Blob, but only for files that a post of the account refers to.
 func (t Tx) ReferencedBlob(ctx context.Context, platform, account, cid string) (Blob, bool, error) {
 	return scanBlob(t.QueryRowContext(ctx, blobColumns+` and `+referenced, platform, account, cid))
 }
 
-// DeleteUnreferencedBlobs deletes the rows of files that a deleted body referred to, unless another post refers to them.
-// It keeps the files on disk, because other accounts may share them.
+// DeleteUnreferencedBlobs deletes the rows of files that a deleted body referred to, unless another post refers to
+// them. The files remain on disk, because other accounts may share them.
 func (t Tx) DeleteUnreferencedBlobs(ctx context.Context, platform, account string, body []byte) error {
 	return t.Run(ctx, "deleting blobs",
 		`delete from blobs as b where b.platform = ? and b.account = ? and instr(?, b.cid) > 0 and not `+referenced,

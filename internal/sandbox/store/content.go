@@ -30,7 +30,7 @@ const (
 )
 
 // ContentID returns a content identifier in Bluesky's format (CIDv1, DAG-CBOR, SHA-256). Unlike Bluesky, it hashes the
-// content as it is instead of its DAG-CBOR encoding.
+// content itself, not the content's DAG-CBOR encoding.
 func ContentID(content []byte) string { return encodeCID(recordCodec, sha256.Sum256(content)) }
 
 func encodeCID(codec byte, digest [sha256.Size]byte) string {
@@ -40,7 +40,7 @@ func encodeCID(codec byte, digest [sha256.Size]byte) string {
 
 const sniffLength = 512 // bytes that http.DetectContentType reads
 
-// MediaType detects the MIME type of an image, a video or a sound by its first bytes. For other files it returns
+// MediaType detects the MIME type of an image, a video or an audio file by its first bytes. For other files, it returns
 // fallback.
 func MediaType(head []byte, fallback string) string {
 	if len(head) >= 12 && string(head[4:8]) == "ftyp" {
@@ -61,7 +61,7 @@ func MediaType(head []byte, fallback string) string {
 	return fallback
 }
 
-// SaveMedia is SaveFile with the MIME type that MediaType detects.
+// SaveMedia saves a file as SaveFile does, and sets the MIME type that MediaType detects.
 func (s *Store) SaveMedia(body io.Reader, fallback string) (Blob, error) {
 	buffered := bufio.NewReader(body)
 	head, _ := buffered.Peek(sniffLength) // SaveFile returns the same error
@@ -107,7 +107,7 @@ func (p *partReader) Read(into []byte) (int, error) {
 
 func (p *partReader) close() {
 	if p.open != nil {
-		_ = p.open.Close() // it was only read
+		_ = p.open.Close() // the file was only read
 		p.open = nil
 	}
 }

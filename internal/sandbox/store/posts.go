@@ -22,7 +22,7 @@ type Account struct {
 type Post struct {
 	Platform    string
 	Account     string // the network's own ID of the account
-	Handle      string // Handle and DisplayName are those of the account; SavePost ignores them
+	Handle      string // account's Handle and DisplayName; ignored by SavePost
 	DisplayName string
 	ID          string
 	Text        string
@@ -45,7 +45,7 @@ const (
 
 // Medium is an image or a video of a post.
 type Medium struct {
-	Path string `json:"path"` // below the sandbox's address
+	Path string `json:"path"` // relative to the sandbox's URL
 	Type string `json:"type"` // MIME
 	Alt  string `json:"alt"`
 }

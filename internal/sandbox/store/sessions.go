@@ -13,7 +13,7 @@ type RefreshToken struct {
 	ID      string
 	Session string
 	Expires time.Time
-	Next    string // ID of the token that it was exchanged for; empty if it has not been exchanged
+	Next    string // ID of the token that replaced it; empty if it has not been exchanged
 }
 
 // CreateSession starts a session of an account.

@@ -23,7 +23,7 @@ type Store struct {
 	blobs string
 }
 
-// Tx is a transaction. All reads and writes go through one.
+// Tx is a transaction. All reads and writes use a transaction.
 type Tx struct{ *sql.Tx }
 
 // Open opens the store in dir. It creates dir if necessary.
@@ -43,7 +43,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", path, err)
 	}
-	db.SetMaxOpenConns(1) // SQLite has one writer; waiting here is fairer than in SQLite
+	db.SetMaxOpenConns(1) // SQLite has one writer, and waiting here is fairer than waiting in SQLite
 	if _, err := db.ExecContext(context.Background(), schema); err != nil {
 		return nil, errors.Join(fmt.Errorf("creating the tables of %s: %w", path, err), db.Close())
 	}
@@ -58,7 +58,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// InTx runs do in a transaction, which commits if do returns nil. The data is on disk when InTx returns.
+// InTx runs do in a transaction and commits it if do returns nil. When InTx returns, the data is on disk.
 func (s *Store) InTx(ctx context.Context, do func(Tx) error) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Store) InTx(ctx context.Context, do func(Tx) error) error {
 	return nil
 }
 
-// Run executes a statement. action describes it in errors, as in "saving a post".
+// Run executes a statement. The parameter action describes the statement in errors, as in "saving a post".
 func (t Tx) Run(ctx context.Context, action, statement string, args ...any) error {
 	if _, err := t.ExecContext(ctx, statement, args...); err != nil {
 		return fmt.Errorf("%s: %w", action, err)
@@ -82,7 +82,7 @@ func (t Tx) Run(ctx context.Context, action, statement string, args ...any) erro
 	return nil
 }
 
-// Strings returns the rows of a query with one column. action describes the query in errors.
+// Strings returns the rows of a query with one column. The parameter action describes the query in errors.
 func (t Tx) Strings(ctx context.Context, action, query string, args ...any) ([]string, error) {
 	rows, err := t.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -100,7 +100,7 @@ func (t Tx) Strings(ctx context.Context, action, query string, args ...any) ([]s
 	return values, rows.Err()
 }
 
-// Key returns the secret that passwords and tokens are hashed with. The first call creates it.
+// Key returns the secret for hashing passwords and tokens. The first call creates the secret.
 func (s *Store) Key() ([]byte, error) {
 	ctx := context.Background()
 	var key []byte

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Token is the stored data of an authorization code or a token. The store has a hash in place of its text.
+// Token is the stored data of an authorization code or a token. The store keeps only a hash of the token's text.
 type Token struct {
 	Kind                string
 	Session, Account    string

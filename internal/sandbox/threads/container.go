@@ -31,8 +31,8 @@ func (n *Network) createContainer(r *http.Request) (any, error) {
 	})
 }
 
-// checkText checks the length and the links of a text. It counts an emoji from U+1F000 on as four characters, and every
-// other character as one. Threads counts some characters as more.
+// checkText checks the length and the links of a text. It counts emoji from U+1F000 as four characters, and every other
+// character as one. Threads counts some other characters as more than one.
 func checkText(text string) error {
 	count := 0
 	for _, r := range text {

@@ -19,7 +19,7 @@ var postMetrics = graph.Metrics{
 
 const insightsScope = "threads_manage_insights"
 
-// accountInsights returns the caller's number of followers. It does not support other metrics of accounts.
+// accountInsights returns the caller's number of followers. Other metrics of accounts are not supported.
 func (n *Network) accountInsights(r *http.Request) (any, error) {
 	var answer any
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/graph"
 )
 
-// Name is the network's name in addresses.
+// Name is the network's name in URLs.
 const Name = "threads"
 
 // Network is the part of the Threads API that pressroom uses: the consent and its tokens, containers and posts.

@@ -10,13 +10,13 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Parts of the key of an app. unverifiedClient may follow unauditedClient.
+// Parts of an app's client key. The part unverifiedClient may follow unauditedClient.
 const (
 	unauditedClient  = "-unaudited"         // has not passed TikTok's audit
 	unverifiedClient = "-unverified-domain" // has verified no domain
 )
 
-// Limits on an app without an audit.
+// Limits for an app that has not passed the audit.
 //
 // Source: https://developers.tiktok.com/doc/content-sharing-guidelines
 const (
@@ -27,7 +27,7 @@ const (
 // Accounts that exist only on TikTok.
 const (
 	privatePerson = "atelier.blau" // the only private account
-	busyPerson    = "busy.bistro"  // has published all posts that TikTok allows per day
+	busyPerson    = "busy.bistro"  // has reached TikTok's daily limit of posts
 )
 
 // audiences returns the privacy levels that an account offers.
@@ -38,8 +38,8 @@ func audiences(a store.Account) []string {
 	return []string{audienceEveryone, "MUTUAL_FOLLOW_FRIENDS", audienceSelf}
 }
 
-// checkAudit rejects a direct post of an app without an audit unless the account is private and the post visible only to
-// the account. It also applies checkCap.
+// checkAudit rejects some direct posts of an app that has not passed the audit. The account must be private, and the
+// post must be visible only to the account. checkAudit also applies checkCap.
 func (n *Network) checkAudit(ctx context.Context, t store.Tx, c caller, p publication) error {
 	switch {
 	case p.privacy == audienceInbox:
@@ -54,8 +54,8 @@ func (n *Network) checkAudit(ctx context.Context, t store.Tx, c caller, p public
 		on conflict (client, account) do update set posted_at = excluded.posted_at`, c.client, c.ID, n.Now().UnixMilli())
 }
 
-// checkCap rejects an account that has published too many posts. It also rejects an app without an audit that has posted
-// for maxPosters other accounts within posterWindow.
+// checkCap rejects an account that has published too many posts. It also rejects an unaudited app that has posted for
+// maxPosters other accounts within posterWindow.
 func (n *Network) checkCap(ctx context.Context, t store.Tx, c caller) error {
 	if c.Handle == busyPerson {
 		return errTooManyPosts
@@ -73,7 +73,7 @@ func (n *Network) checkCap(ctx context.Context, t store.Tx, c caller) error {
 	return nil
 }
 
-// checkDomain rejects files that TikTok has to fetch if the app has not verified a domain.
+// checkDomain rejects files that TikTok fetches from URLs, unless the app has verified a domain.
 func (c caller) checkDomain() error {
 	if strings.Contains(c.client, unverifiedClient) {
 		return errUnverified

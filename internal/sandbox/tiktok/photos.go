@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// postPhotos fetches photos and publishes them. The status of the post reports unsuitable photos.
+// postPhotos fetches photos and publishes them. Unsuitable photos are reported in the post's status.
 func (n *Network) postPhotos(r *http.Request) (any, error) {
 	var in postRequest
 	err := readBody(r, &in)
@@ -77,7 +77,7 @@ func (n *Network) publishPhotos(r *http.Request, p publication, files []store.Bl
 	return map[string]any{"publish_id": id}, err
 }
 
-// fetchPhotos fetches the photos of a post. If a photo is not suitable, it sets the failure of the post.
+// fetchPhotos fetches the photos of a post. If a photo is not suitable, fetchPhotos sets the post's failure.
 func (n *Network) fetchPhotos(ctx context.Context, p *publication, addresses []string) ([]store.Blob, error) {
 	var files []store.Blob
 	for _, address := range addresses {

@@ -54,7 +54,7 @@ func (n *Network) creatorInfo(r *http.Request) (any, error) {
 	}, err
 }
 
-// longestVideo returns the number of seconds that a video of an account may last. Some accounts have a lower maximum.
+// longestVideo returns the maximum duration of an account's videos, in seconds. Some accounts have a lower maximum.
 func longestVideo(handle string) int {
 	if handle == "studio.north" {
 		return 60
@@ -117,8 +117,8 @@ func (p postRequest) checkParts() error {
 	return nil
 }
 
-// initVideo returns the address for uploading a video. Markers that reject the post are applied here, other markers when
-// the upload is complete.
+// initVideo returns the URL for uploading a video. It applies the markers that reject the post. Other markers are
+// applied when the upload is complete.
 func (n *Network) initVideo(r *http.Request) (any, error) {
 	var in postRequest
 	err := readBody(r, &in)
@@ -134,7 +134,8 @@ func (n *Network) initVideo(r *http.Request) (any, error) {
 	return n.initUpload(r, in, scopePublish)
 }
 
-// initInboxVideo is initVideo for a video without a text, which the person completes in the TikTok app.
+// initInboxVideo does the same as initVideo for a video without a text. The person completes the post in the TikTok
+// app.
 func (n *Network) initInboxVideo(r *http.Request) (any, error) {
 	var in postRequest
 	if err := readBody(r, &in); err != nil {
@@ -257,7 +258,7 @@ func (n *Network) fetchStatus(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// listVideos lists the account's public posts before a time in Unix milliseconds, the newest first.
+// listVideos lists the account's public posts before a time in Unix milliseconds, newest first.
 func (n *Network) listVideos(r *http.Request) (any, error) {
 	in := struct {
 		Limit  int   `json:"max_count"`

@@ -155,7 +155,7 @@ func isResearchVisible(name string) bool {
 		!strings.HasPrefix(name, world.PrefixPrivate)
 }
 
-// researchVideos returns the videos that a query matches.
+// researchVideos returns the videos that match a query.
 func (n *Network) researchVideos(r *http.Request) (any, error) {
 	if err := n.authenticateResearch(r); err != nil {
 		return nil, err

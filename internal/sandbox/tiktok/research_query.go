@@ -24,7 +24,7 @@ type researchSearch struct {
 	SearchID  string `json:"search_id"`
 
 	from, to int64 // Unix seconds; to is exclusive
-	day      int64 // on which the search started
+	day      int64 // day on which the search started
 }
 
 type researchCondition struct {
@@ -187,7 +187,7 @@ func (c researchCondition) matchesValue(video researchVideo, value string) bool 
 	case "video_id":
 		return value == strings.TrimLeft(video.ID, "0")
 	case "video_length":
-		return value == "SHORT" // all videos have a few seconds
+		return value == "SHORT" // every video lasts only a few seconds
 	case "create_date":
 		return isOrdered(c.Operation, strings.Compare(time.Unix(video.At, 0).UTC().Format(researchDate), value))
 	}

@@ -11,19 +11,19 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// publication is a post from its initialization on.
+// publication is a post that a client has initialized.
 type publication struct {
 	seq           int64
 	account       string
 	photos        bool
 	text, privacy string
-	token         string // secret in the upload address; empty in posts from the store, which has only a hash
+	token         string // secret part of the upload URL; empty in posts from the store, because the store has only a hash
 	size          int64  // bytes of a video
 	chunk, parts  int64  // size and number of chunks
-	uploaded      int64  // bytes
+	uploaded      int64  // number of uploaded bytes
 	failure       string
 	made          time.Time
-	done          time.Time // when the upload was complete
+	done          time.Time // when the upload was completed
 	posted        bool
 }
 
@@ -40,16 +40,16 @@ func (p publication) id() string {
 	return fmt.Sprintf("%s7%018d", videoPrefix, p.seq)
 }
 
-// postID returns the public ID of the post.
+// postID returns the post's public ID.
 func (p publication) postID() int64 { return 7_500_000_000_000_000_000 + p.seq }
 
 const (
 	audienceEveryone = "PUBLIC_TO_EVERYONE"
 	audienceSelf     = "SELF_ONLY"
-	audienceInbox    = "INBOX" // of a post in the account's inbox; does not exist in the API
+	audienceInbox    = "INBOX" // for a post in the account's inbox; not a value of the API
 )
 
-// isPublic reports whether the post is public. The review of a post takes as long as its processing.
+// isPublic reports whether the post is public. TikTok's review takes as long as the processing.
 func (p publication) isPublic(now time.Time, processing time.Duration) bool {
 	return p.posted && p.privacy == audienceEveryone && now.Sub(p.done) >= 2*processing
 }

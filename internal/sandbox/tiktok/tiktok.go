@@ -16,11 +16,11 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Name is the network's name in addresses.
+// Name is the network's name in URLs.
 const Name = "tiktok"
 
 // Network is the part of TikTok's API that pressroom uses: the consent and its tokens, uploads of videos, photos that
-// TikTok fetches, and the status of posts. It accepts every app. The key of an app can contain unauditedClient or
+// TikTok fetches, and the status of posts. It accepts every app. An app's client key can contain unauditedClient or
 // unverifiedClient. The Research API returns the data of package world to any app.
 type Network struct {
 	*oauth.Provider
@@ -89,7 +89,7 @@ func (n *Network) Handler() http.Handler {
 	return mux
 }
 
-// consent is the consent page. It has client_key in place of client_id.
+// consent is the consent page. Its parameter client_key replaces client_id.
 func (n *Network) consent(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, base.MaxBody)
 	if err := r.ParseForm(); err != nil {
@@ -107,7 +107,7 @@ const (
 	refreshLifetime = 180 * 24 * time.Hour
 )
 
-// tokenEndpoint is the token endpoint. It has the errors of RFC 6749.
+// tokenEndpoint is the token endpoint. It uses the errors of RFC 6749.
 func (n *Network) tokenEndpoint(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
@@ -168,7 +168,7 @@ func (n *Network) spendCode(r *http.Request, t store.Tx) (store.Token, error) {
 	return code, err
 }
 
-// spendRefresh marks a refresh token as used. It can be used only once.
+// spendRefresh marks a refresh token as used. A refresh token can be used only once.
 func (n *Network) spendRefresh(r *http.Request, t store.Tx) (store.Token, error) {
 	text := r.Form.Get("refresh_token")
 	old, ok, err := n.Find(r.Context(), t, oauth.KindRefresh, text)

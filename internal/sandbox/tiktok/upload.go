@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-const uploadLifetime = time.Hour // an assumption; TikTok does not document it
+const uploadLifetime = time.Hour // an assumption, because TikTok does not document the lifetime
 
 // rangePattern matches the Content-Range of an upload (RFC 9110, section 14.4).
 var rangePattern = regexp.MustCompile(`^bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})$`)
@@ -23,7 +23,7 @@ var errRange = &apiError{
 	http.StatusRequestedRangeNotSatisfiable, "invalid_range", "Content-Range is not the range of the next part",
 }
 
-// upload receives a part of a video. It requires the upload address, but no token.
+// upload receives a part of a video. It requires the upload URL, but no token.
 func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
 	last, err := n.receivePart(w, r)
 	var success http.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -62,7 +62,7 @@ func (n *Network) receivePart(w http.ResponseWriter, r *http.Request) (bool, err
 	return last, n.savePart(ctx, p, part, file)
 }
 
-// findUpload returns the post of an upload address, and the CIDs of its parts.
+// findUpload returns the post of an upload URL, and the CIDs of its parts.
 func (n *Network) findUpload(r *http.Request) (publication, []string, error) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
@@ -101,7 +101,7 @@ func (p publication) checkPart(r *http.Request) (int64, error) {
 	}
 	size := p.chunk
 	if remaining := p.size - p.uploaded; remaining < 2*p.chunk {
-		size = remaining // of the last part
+		size = remaining // the last part has the remaining bytes
 	}
 	switch {
 	case size <= 0 || numbers != [3]int64{p.uploaded, p.uploaded + size - 1, p.size}:

@@ -52,7 +52,7 @@ func envelope(data any, result *apiError) any {
 	}
 }
 
-// write writes the result of a call. errorBody returns the body of an error response.
+// write writes the result of a call. The function errorBody returns the body of an error response.
 func (n *Network) write(w http.ResponseWriter, r *http.Request, answer any, err error, errorBody func(*apiError) any) {
 	reject := func(e *apiError) {
 		if e == errRateLimited {

@@ -12,12 +12,12 @@ var UsernamePattern = regexp.MustCompile(`^[a-z0-9._]{1,30}$`)
 // CursorDays is the number of days for which a cursor is valid.
 const CursorDays = 7
 
-// Cursor is a position in a list. It contains the day on which a client started to read the list, so that the list does
-// not change when a new day starts.
+// Cursor is a position in a list. It contains the day on which the client started to read the list. The list therefore
+// does not change when a new day starts.
 type Cursor struct {
 	Type   string `json:"t"` // of the list
-	Day    int64  `json:"d"` // since 1970
-	Offset int    `json:"f"` // items
+	Day    int64  `json:"d"` // days since 1970
+	Offset int    `json:"f"` // number of items
 }
 
 // Resume parses a later cursor of the list that starts at c. It returns false if the cursor belongs to another list or
@@ -52,7 +52,7 @@ func (c Cursor) Page(items, limit int) (int, int, string) {
 	return from, to, c.String()
 }
 
-// PostURL returns the address of a post on the sandbox.
+// PostURL returns the URL of a post on the sandbox.
 func PostURL(base, platform, name string, post Post) string {
 	if platform == tiktok {
 		return base + "/tiktok/web/@" + name + "/video/" + post.ID

@@ -6,17 +6,17 @@ import (
 	"math/rand/v2"
 )
 
-// Clip is a video from which the files of posts are generated.
+// Clip is a video that the files of posts are made from.
 type Clip struct {
 	File          string
 	Width, Height int
-	seconds       float64 // length
+	seconds       float64 // duration
 }
 
 // Clips are the clips in portrait and landscape orientation.
 var Clips = []Clip{{"upright.mp4", 360, 640, 2}, {"wide.mp4", 640, 360, 1}}
 
-// Sizes of pictures. The bridge rejects other sizes, so that no request can exhaust the memory.
+// Sizes of pictures. The bridge rejects other sizes, so that a request cannot exhaust the memory.
 var (
 	AvatarSize   = image.Pt(320, 320)
 	PictureSizes = []image.Point{{1080, 1350}, {1080, 1080}, {1080, 810}}
@@ -27,7 +27,7 @@ type File struct {
 	ID            string
 	Video         bool
 	Width, Height int
-	Seconds       float64 // length of a video
+	Seconds       float64 // duration of a video
 }
 
 // Path returns the file's path below the bridge's /files/.

@@ -21,7 +21,8 @@ func (h Hashtag) dice(words ...string) *rand.Rand {
 
 const maxHashtagLength = 100 // characters
 
-// hashtagPattern does not limit the length, because a repetition count would take a megabyte of memory.
+// hashtagPattern has no repetition count for the maximum length, because such a pattern would take a megabyte of
+// memory.
 var hashtagPattern = regexp.MustCompile(`^[\p{L}\p{M}\p{N}_]+$`)
 
 // NewHashtag returns the hashtag with a name, and reports whether it exists.
@@ -38,7 +39,7 @@ func (h Hashtag) Size(at int64) int64 { return int64(h.growth().posts(float64(at
 
 // growth is the growth of a hashtag's number of posts: size·(age/days)^power.
 type growth struct {
-	size  float64 // posts at MeasuredAt
+	size  float64 // number of posts at MeasuredAt
 	days  float64 // age at MeasuredAt
 	power float64 // 1 for constant growth, more for accelerating growth
 }
@@ -77,7 +78,7 @@ func (g growth) width() int64 {
 	return int64(math.Exp2(math.Floor(math.Log2(math.Max(1, math.Min(seconds, 1<<16))))))
 }
 
-// arrivals returns the posts of a bucket, the newest first.
+// arrivals returns the posts of a bucket, newest first.
 func (h Hashtag) arrivals(g growth, bucket int64) []Post {
 	width := g.width()
 	rng := h.dice("arrivals", strconv.FormatInt(bucket, 10))
@@ -99,11 +100,11 @@ func poisson(rng *rand.Rand, expected float64) int {
 	return count
 }
 
-// Position is a position in a list of recent posts.
+// Position is a position in a list of a hashtag's recent posts.
 type Position struct {
 	Now    int64 // when the client started to read the list, in Unix seconds
 	bucket int64
-	offset int // posts of the bucket that were listed
+	offset int // number of posts of the bucket that were listed
 }
 
 // StartRecent returns the start of the list of recent posts at a time in Unix seconds.
@@ -111,8 +112,8 @@ func (h Hashtag) StartRecent(now int64) Position {
 	return Position{Now: now, bucket: now / h.growth().width()}
 }
 
-// Recent returns posts of the last 24 hours from a position on, the newest first. It returns the position after them,
-// and reports whether there are more posts.
+// Recent returns posts of the last 24 hours after a position, newest first. It also returns the position after these
+// posts, and reports whether there are more.
 func (h Hashtag) Recent(position Position, limit int) ([]Post, Position, bool) {
 	g := h.growth()
 	oldest := position.Now - SecondsPerDay
@@ -136,8 +137,8 @@ func (h Hashtag) Recent(position Position, limit int) ([]Post, Position, bool) {
 // topPosts is the number of top posts of a hashtag.
 const topPosts = 120
 
-// Top returns a hashtag's top posts at the start of a day, the best first. They are a uniform sample of all its posts:
-// each slot gets a new post at a rate of one per unit of the logarithm of the hashtag's size.
+// Top returns a hashtag's top posts at the start of a day, best first. They are a uniform sample of all its posts. Each
+// slot gets a new post at a rate of one per unit of the logarithm of the hashtag's size.
 func (h Hashtag) Top(day int64) []Post {
 	now := float64(StartOf(day))
 	g := h.growth()
@@ -154,8 +155,8 @@ func (h Hashtag) Top(day int64) []Post {
 	return posts
 }
 
-// holder returns the post in a slot when the logarithm of the hashtag's size is logSize, and reports whether there is
-// one.
+// holder returns the post in a slot when the logarithm of the hashtag's size is logSize, and reports whether the slot
+// has a post.
 func (h Hashtag) holder(g growth, slot int, logSize float64) (Post, bool) {
 	for unit := math.Floor(logSize); unit >= 0; unit-- {
 		rng := h.dice("top", strconv.Itoa(slot), strconv.Itoa(int(unit)))
@@ -173,7 +174,7 @@ func (h Hashtag) holder(g growth, slot int, logSize float64) (Post, bool) {
 	return Post{}, false
 }
 
-// post returns a random post of an account with a number of followers.
+// post returns a random post of an account with the given number of followers.
 func (h Hashtag) post(rng *rand.Rand, at int64, followers float64) Post {
 	format := randomFormat(rng, Profile{Platform: h.Platform}.formats(h.dice("formats")))
 	post := Post{

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Profile is a public profile. Its methods return its state at the start of a day: the posts of previous days with the
-// reactions that they had at that time.
+// Profile is a public profile. Its methods return the state at the start of a day: the posts of previous days, with
+// their reactions at that time.
 type Profile struct{ Platform, Name string }
 
 // Dice returns a random source of the profile.
@@ -18,7 +18,7 @@ func (p Profile) Dice(words ...string) *rand.Rand {
 	return Dice(append([]string{p.Platform, p.Name}, words...)...)
 }
 
-// Effects on the reactions to a post, which are the same for all profiles.
+// Effects on the reactions to a post. They are the same for all profiles.
 const (
 	blockEffect    = 2.0 // factor for posts in the best block of the week
 	hashtagEffect  = 1.5 // factor for each effective hashtag
@@ -29,8 +29,8 @@ const (
 
 // Traits are the constant traits of a profile.
 type Traits struct {
-	posts     float64 // at MeasuredAt
-	Days      float64 // since its first post, at MeasuredAt
+	posts     float64 // number of posts at MeasuredAt
+	Days      float64 // days since its first post, at MeasuredAt
 	followers float64 // at MeasuredAt
 	growth    float64 // change of the followers' logarithm per day
 	period    float64 // of the followers' oscillation, in days
@@ -46,7 +46,7 @@ type Traits struct {
 	comments, shares float64 // fractions of the reactions
 	perView          float64 // reactions per view
 	HidesLikes       bool    // business discovery and the bridge return no likes
-	KeepsReels       bool    // others cannot download its reels
+	KeepsReels       bool    // other accounts cannot download its reels
 }
 
 // followerPower is less than one, so that large profiles have fewer reactions per follower.
@@ -140,10 +140,10 @@ func (p Profile) followersOn(traits Traits, day int64) float64 {
 	return traits.followers * math.Exp(traits.growth*days) * oscillation
 }
 
-// maxPosts limits a profile's posts.
+// maxPosts is the maximum number of a profile's posts.
 const maxPosts = 5000
 
-// Posts returns the profile's posts at the start of a day, the newest first.
+// Posts returns the profile's posts at the start of a day, newest first.
 func (p Profile) Posts(day int64) []Post {
 	if strings.HasPrefix(p.Name, PrefixEmpty) {
 		return nil
@@ -212,13 +212,14 @@ func blockOf(at int64) int {
 	return block
 }
 
-// Details are the details of a profile apart from its posts.
+// Details has the data of a profile other than its posts.
 type Details struct {
 	DisplayName, Biography, Website string
 	Followers, Follows, Posts       int64
 }
 
-// Details returns the details of the profile at the start of a day. posts is its number of posts.
+// Details returns the details of the profile at the start of a day. The parameter posts is the profile's number of
+// posts.
 func (p Profile) Details(day int64, posts int) Details {
 	traits := p.Traits()
 	rng := p.Dice("face")

@@ -1,6 +1,6 @@
 // Package world generates the public data of Instagram and TikTok: profiles, hashtags and their posts. The bridge,
-// Instagram's business discovery and TikTok's Research API return this data. It is not stored. A profile depends only on
-// its name and the day, and a hashtag only on its name and the second. Past data therefore never changes.
+// Instagram's business discovery and TikTok's Research API return this data. The data is not stored. A profile depends
+// only on its name and the day. A hashtag depends only on its name and the second. Past data therefore never changes.
 package world
 
 import (
@@ -21,11 +21,11 @@ import (
 // SecondsPerDay is the length of a day.
 const SecondsPerDay = 24 * 60 * 60
 
-// tiktok is the platform whose formats and addresses differ from Instagram's.
+// tiktok is the platform whose formats and URLs differ from Instagram's.
 const tiktok = "tiktok"
 
-// MeasuredAt is the time at which profiles and hashtags have the sizes that were drawn at random. They are smaller
-// before and larger after.
+// MeasuredAt is the time for which the sizes of profiles and hashtags are drawn at random. They are smaller before and
+// larger afterwards.
 var MeasuredAt = time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC).Unix()
 
 // Formats of posts.
@@ -59,10 +59,10 @@ func Dice(words ...string) *rand.Rand {
 	return rand.New(rand.NewPCG(first, second)) //nolint:gosec // the numbers need not be secret
 }
 
-// uniform returns a uniformly distributed number of a range.
+// uniform returns a uniformly distributed number in a range.
 func uniform(rng *rand.Rand, low, high float64) float64 { return low + rng.Float64()*(high-low) }
 
-// logUniform returns a log-uniformly distributed number of a range.
+// logUniform returns a log-uniformly distributed number in a range.
 func logUniform(rng *rand.Rand, low, high float64) float64 {
 	return low * math.Pow(high/low, rng.Float64())
 }
@@ -147,7 +147,7 @@ func sortNewestFirst(posts []Post) {
 // Metrics are the metrics of a post at a time.
 type Metrics struct{ Likes, Comments, Shares, Views int64 }
 
-// settlingSeconds is the age at which a post has 63% of its reactions.
+// settlingSeconds is the age at which a post has reached 63% of its final reactions.
 const settlingSeconds = 18 * 60 * 60
 
 // Metrics returns the metrics at a time in Unix seconds. They never decrease.
@@ -173,8 +173,8 @@ func (p Post) Children() []File {
 	return files
 }
 
-// Sentences returns one to three sentences, sometimes with an emoji. They are in language, or in English in one of five
-// cases.
+// Sentences returns one to three sentences, sometimes with an emoji. In one of five cases, the sentences are in English
+// instead of language.
 func Sentences(rng *rand.Rand, language Phrases) string {
 	if rng.IntN(5) == 0 {
 		language = languages[0]
@@ -202,7 +202,7 @@ func withTags(text string, tags []string) string {
 	return text + "\n\n#" + strings.Join(tags, " #")
 }
 
-// themeOf returns the theme that contains a hashtag. A hashtag without a theme is assigned to one by its hash.
+// themeOf returns the theme that contains a hashtag. For other hashtags, the hash selects a theme.
 func themeOf(tag string) []string {
 	for _, theme := range themes {
 		if slices.Contains(theme, tag) {

@@ -127,8 +127,8 @@ func TestPostMetrics(t *testing.T) {
 	}
 }
 
-// contrast returns the difference of the mean log reactions between posts that match and posts that do not. It repeats
-// the difference for each post that matches.
+// contrast returns the difference in mean log reactions between matching and other posts. It repeats the difference for
+// each matching post.
 func (p Profile) contrast(matches func(Post) bool) []float64 {
 	var with, without []float64
 	for _, post := range p.Posts(today) {

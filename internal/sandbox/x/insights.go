@@ -15,7 +15,7 @@ import (
 
 const (
 	maxLookup  = 100
-	privateFor = 30 * 24 * time.Hour // how long the private fields of a post are available
+	privateFor = 30 * 24 * time.Hour // time after publication during which a post's private fields are available
 )
 
 // privateFields are the fields of a post that only its author may read.
@@ -82,7 +82,7 @@ func (n *Network) lookupPosts(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// lookupView returns a post without the fields that the caller may not read, and an error for each of those fields.
+// lookupView returns a post without the fields that the caller may not read, and an error for each omitted field.
 func (n *Network) lookupView(a store.Account, p store.Post, fields string) (map[string]any, []map[string]any) {
 	view, errs := n.postView(p, fields), n.fieldErrors(a, p, fields)
 	if len(errs) > 0 {
@@ -93,8 +93,8 @@ func (n *Network) lookupView(a store.Account, p store.Post, fields string) (map[
 	return view, errs
 }
 
-// fieldErrors returns an error for each requested private field, unless the caller published the post at most privateFor
-// ago.
+// fieldErrors returns an error for each requested private field, unless the caller published the post within
+// privateFor.
 func (n *Network) fieldErrors(a store.Account, p store.Post, fields string) []map[string]any {
 	if p.Account == a.ID && n.Now().Sub(p.At) <= privateFor {
 		return nil
@@ -173,7 +173,7 @@ func includes(form url.Values, posts []store.Post) map[string]any {
 	return map[string]any{"media": media}
 }
 
-// addMetrics adds an account's metrics to its view if they are requested.
+// addMetrics adds an account's metrics to its view if the request asks for them.
 func (n *Network) addMetrics(view map[string]any, fields, id string, posts int) {
 	if slices.Contains(strings.Split(fields, ","), "public_metrics") {
 		view["public_metrics"] = map[string]int64{

@@ -20,12 +20,12 @@ import (
 
 const (
 	maxText         = 280
-	linkWeight      = 23             // characters that a link of any length counts
-	duplicateWindow = 24 * time.Hour // time for which a repeated text is rejected
+	linkWeight      = 23             // characters for which a link of any length counts
+	duplicateWindow = 24 * time.Hour // time within which a repeated text is rejected
 	timeFormat      = "2006-01-02T15:04:05.000Z"
 )
 
-// postRequest is a post as a client sends it. The sandbox rejects other members.
+// postRequest is a post as a client sends it. The sandbox rejects unknown members.
 type postRequest struct {
 	Text  string `json:"text"`
 	Media struct {
@@ -33,12 +33,13 @@ type postRequest struct {
 	} `json:"media"`
 }
 
-// postBody is the stored body of a post. Its text has a short link in place of each link, and one more for the media.
+// postBody is the stored body of a post. In its text, a short link replaces each link, and another short link
+// represents the media.
 type postBody struct {
 	Text  string         `json:"text"`
 	Links []postLink     `json:"links"`
 	Keys  []string       `json:"keys"`  // media keys
-	Files []store.Medium `json:"files"` // keeps the files from being deleted as unreferenced
+	Files []store.Medium `json:"files"` // prevents the files from being deleted as unreferenced
 }
 
 type postLink struct {
@@ -49,7 +50,7 @@ type postLink struct {
 	Media string `json:"media_key,omitempty"`
 }
 
-// createPost publishes a post. The post is on disk when createPost returns.
+// createPost publishes a post. When createPost returns, the post is on disk.
 func (n *Network) createPost(r *http.Request) (any, error) {
 	var in postRequest
 	if readStrictly(r.Body, &in) != nil {
@@ -116,7 +117,7 @@ func (n *Network) attachments(ctx context.Context, t store.Tx, a store.Account, 
 	return uploads, nil
 }
 
-// weight returns the length of a text with a fixed weight for links. Unlike X, it counts every other character as one.
+// weight returns the length of a text with a fixed weight for links. Unlike on X, every other character counts as one.
 func weight(text string) int {
 	plain := base.LinkPattern.ReplaceAllLiteralString(text, "")
 	return utf8.RuneCountInString(plain) + linkWeight*len(base.LinkPattern.FindAllString(text, -1))
@@ -155,7 +156,7 @@ func newPostBody(a store.Account, text string, uploads []upload) postBody {
 	return body
 }
 
-// newPost returns a post of the account with a new ID. Like X's IDs, it contains the time of the post.
+// newPost returns a post of the account with a new ID. Like X's IDs, the ID contains the time of the post.
 func (n *Network) newPost(
 	ctx context.Context, t store.Tx, a store.Account, text string, body postBody,
 ) (store.Post, error) {
@@ -175,7 +176,7 @@ func (n *Network) newPost(
 	}, nil
 }
 
-// listPosts lists an account's posts since a time, the newest first.
+// listPosts lists an account's posts since a time, newest first.
 func (n *Network) listPosts(r *http.Request) (any, error) {
 	page, err := n.parsePage(r.Form)
 	if err != nil {

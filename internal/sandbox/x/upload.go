@@ -30,7 +30,7 @@ type upload struct {
 	mime     string // declared type
 	category string
 	total    int64  // declared size in bytes
-	cid      string // of the complete file; empty before finalization
+	cid      string // CID of the complete file; empty before finalization
 	failed   bool
 	alt      string
 	made     time.Time
@@ -39,7 +39,7 @@ type upload struct {
 
 func (u upload) id() string { return fmt.Sprintf("1%018d", u.seq) }
 
-// categories are the limits of uploads by their media category.
+// categories maps media categories to the limits of uploads.
 var categories = map[string]struct {
 	maxSize int64
 	types   []string
@@ -111,7 +111,7 @@ func mediaKey(u upload) string {
 	return "3_" + u.id()
 }
 
-// appendUpload saves a segment. The segment is on disk when appendUpload returns.
+// appendUpload saves a segment. When appendUpload returns, the segment is on disk.
 func (n *Network) appendUpload(w http.ResponseWriter, r *http.Request) (any, error) {
 	u, err := n.upload(r)
 	if err != nil {
@@ -128,7 +128,8 @@ func (n *Network) appendUpload(w http.ResponseWriter, r *http.Request) (any, err
 	return wrapData(map[string]any{"expires_at": u.made.Add(uploadLifetime).Unix()}), err
 }
 
-// readSegment parses the form of a segment, whose parts can be in any order. It returns the index of the segment.
+// readSegment parses the form of a segment. The parts of the form can be in any order. It returns the index of the
+// segment.
 func (n *Network) readSegment(r *http.Request) (int, store.Blob, error) {
 	form, err := r.MultipartReader()
 	if err != nil {
@@ -159,7 +160,7 @@ func (n *Network) readSegment(r *http.Request) (int, store.Blob, error) {
 	}
 }
 
-// upload returns the caller's upload that the request names.
+// upload returns the caller's upload with the ID in the request.
 func (n *Network) upload(r *http.Request) (upload, error) {
 	id := r.PathValue("id")
 	if id == "" {
@@ -257,7 +258,7 @@ func insertUpload(ctx context.Context, t store.Tx, u *upload) error {
 
 // findUpload returns an upload by its ID, and reports whether it exists.
 func findUpload(ctx context.Context, t store.Tx, id string) (upload, bool, error) {
-	seq, _ := strconv.ParseInt(id, 10, 64) // 0, which no upload has, if the ID is not a number
+	seq, _ := strconv.ParseInt(id, 10, 64) // 0 if the ID is not a number; no upload has the number 0
 	u := upload{seq: seq - 1e18}
 	if seq < 1e18 || u.id() != id {
 		return upload{}, false, nil

@@ -15,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Name is the network's n.getMe in addresses.
+// Name is the network's name in URLs.
 const Name = "x"
 
 // Network is the part of X's API, version 2, that pressroom uses: the consent with PKCE, tokens, uploads and posts.
@@ -91,7 +91,7 @@ func (n *Network) consent(w http.ResponseWriter, r *http.Request) {
 	n.Authorize(w, r)
 }
 
-// oauthPrefix is the prefix of the kind of errors of the token endpoint, which have another format.
+// oauthPrefix is the prefix of Error.Kind for the token endpoint, whose errors have another format.
 const oauthPrefix = "oauth:"
 
 func invalid(message string) *rest.Error {
@@ -133,7 +133,7 @@ func (n *Network) write(w http.ResponseWriter, rejected *rest.Error) {
 	base.WriteJSON(w, rejected.Status, problem)
 }
 
-// grantTokens is the token endpoint. A client uses Basic authentication, or has no secret.
+// grantTokens is the token endpoint. Clients with a secret use Basic authentication.
 func (n *Network) grantTokens(r *http.Request) (any, error) {
 	if _, secret, _ := r.BasicAuth(); base.IsWrongSecret(secret) {
 		return nil, &rest.Error{
@@ -181,7 +181,7 @@ func (n *Network) getMe(r *http.Request) (any, error) {
 
 func wrapData(data any) map[string]any { return map[string]any{"data": data} }
 
-// revoke invalidates a token of the app that requests it.
+// revoke invalidates a token of the app that sends the request.
 func (n *Network) revoke(r *http.Request) (any, error) {
 	text, client := r.Form.Get("token"), r.Form.Get("client_id")
 	if id, _, hasBasicAuth := r.BasicAuth(); hasBasicAuth {

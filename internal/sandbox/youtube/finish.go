@@ -15,7 +15,7 @@ import (
 
 const maxThumbnail = 2 << 20 // bytes
 
-// PlaylistID returns the ID of the one playlist of a channel.
+// PlaylistID returns the ID of a channel's only playlist, besides its uploads.
 func PlaylistID(channel string) string { return "PL" + stableID("playlist "+channel, 32) }
 
 // listPlaylist lists a playlist of the caller's channel: its uploads, or the videos of PlaylistID.

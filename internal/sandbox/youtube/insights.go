@@ -51,7 +51,8 @@ func (n *Network) statistics(p store.Post) map[string]string {
 	}
 }
 
-// report returns a report of the Analytics API: the number of shares of each requested video, in descending order.
+// report returns a report of the Analytics API: the number of shares of each requested video, sorted in descending
+// order.
 func (n *Network) report(r *http.Request) (any, error) {
 	ids, err := parseReport(r.URL.Query())
 	if err != nil {

@@ -31,7 +31,7 @@ func parseParts(query url.Values) map[string]bool {
 	return parts
 }
 
-// list responds with the resources of the caller's account that find returns. It rejects parts that are not supported.
+// list responds with the resources that find returns for the caller's account. It rejects unsupported parts.
 func (n *Network) list(
 	r *http.Request, kind string, supported []string, find func(store.Tx, store.Account) ([]map[string]any, error),
 ) (map[string]any, error) {
@@ -113,7 +113,7 @@ func longUploads(a store.Account) string {
 // isUnverified reports whether a channel's phone number has not been verified.
 func isUnverified(a store.Account) bool { return a.Handle == "studio.north" }
 
-// listUploads lists the videos of the caller's channel, the newest first.
+// listUploads lists the videos of the caller's channel, newest first.
 func (n *Network) listUploads(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	limit, offset, err := parsePage(query)
@@ -146,7 +146,7 @@ func (n *Network) listUploads(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// parsePage returns the limit and the offset of a page.
+// parsePage parses the limit and the offset of a page.
 func parsePage(query url.Values) (int, int, error) {
 	limit, offset := defaultPage, 0
 	var err error
@@ -232,8 +232,8 @@ func (n *Network) videoView(r *http.Request, p store.Post, requested map[string]
 	})
 }
 
-// videoStatus returns the status of a video and of its processing, which takes a while. Markers can make YouTube reject
-// the video afterwards, or keep it private as if the app were not audited.
+// videoStatus returns the status of a video and of its processing. After the processing, a marker can reject the video,
+// or keep it private as for an unaudited app.
 func (n *Network) videoStatus(p store.Post) (map[string]any, string) {
 	body, marks := parseBody(p), marker.Read(p.Text, Name)
 	status := map[string]any{

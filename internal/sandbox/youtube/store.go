@@ -12,14 +12,14 @@ import (
 
 // upload is an upload session.
 type upload struct {
-	id       string // part of its address
+	id       string // part of the session's URL
 	account  string
 	insert   []byte // metadata of the video
 	mime     string // declared type
 	total    int64  // declared size in bytes
 	begun    time.Time
-	video    string // ID of the published video; empty before
-	received int64  // bytes
+	video    string // ID of the published video; empty before publication
+	received int64  // number of received bytes
 }
 
 func insertUpload(ctx context.Context, t store.Tx, u upload) error {

@@ -48,7 +48,7 @@ type videoMetadata struct {
 	} `json:"status"`
 }
 
-// beginUpload starts an upload session and returns its address.
+// beginUpload starts an upload session and returns its URL.
 func (n *Network) beginUpload(r *http.Request) (any, error) {
 	u := upload{id: base.NewID() + base.NewID()}
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {

@@ -19,12 +19,12 @@ type videoBody struct {
 	Insert  videoMetadata  `json:"insert"`
 	Media   []store.Medium `json:"media"`
 	Failure string         `json:"failure,omitempty"` // why processing failed
-	Locked  bool           `json:"locked,omitempty"`  // stays private, because the app is not audited
+	Locked  bool           `json:"locked,omitempty"`  // remains private because the app has not passed the audit
 
 	Thumbnail string `json:"thumbnail,omitempty"` // path of the file
 }
 
-// publishVideo publishes a video whose last part has arrived. The video is on disk when publishVideo returns.
+// publishVideo publishes a video whose last part has arrived. When publishVideo returns, the video is on disk.
 func (n *Network) publishVideo(r *http.Request, last store.Blob) (any, error) {
 	file, err := n.assemble(r, last)
 	if err != nil {
@@ -46,7 +46,7 @@ func (n *Network) publishVideo(r *http.Request, last store.Blob) (any, error) {
 	return n.progress(r, u)
 }
 
-// assemble joins the parts of a file. It keeps the parts, because other uploads may share them.
+// assemble joins the parts of a file. The parts are not deleted, because other uploads may share them.
 func (n *Network) assemble(r *http.Request, last store.Blob) (store.Blob, error) {
 	var parts []string
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {

@@ -21,7 +21,7 @@ const Name = "youtube"
 
 const (
 	accessLifetime  = time.Hour
-	refreshLifetime = 180 * 24 * time.Hour // since its last use
+	refreshLifetime = 180 * 24 * time.Hour // since the last use of the token
 	testingLifetime = 7 * 24 * time.Hour   // since the consent
 
 	// testingClient is part of the ID of an app whose consent screen has the status "Testing".
@@ -35,8 +35,8 @@ const (
 
 // Network is the part of Google's sign-in and of the YouTube Data API that pressroom uses: the consent and its tokens,
 // upload sessions, thumbnails, and lists of channels, playlists and videos. It accepts every app. Each account has one
-// channel with one playlist. The videos of an app whose ID ends in "-unaudited" stay private. The refresh tokens of an app
-// whose ID contains "-testing" expire after seven days.
+// channel with one playlist. Videos of an app whose ID ends in "-unaudited" remain private. The refresh tokens of an
+// app whose ID contains "-testing" expire after seven days.
 type Network struct{ *oauth.Provider }
 
 // New returns the network of a sandbox.
