@@ -65,9 +65,9 @@ func TestOperatorManagesTeams(t *testing.T) {
 		c := h.crew(t)
 		b := c.asOperator(t, access.Viewer)
 		b.open("/operator/teams").form("Search").fill("q", strings.ToUpper(c.team.Name)).press().
-			shows(http.StatusOK, c.team.Name, "0 credits 5 members 1 account Active ").lacks("daily limit")
+			shows(http.StatusOK, c.team.Name, "Last active", c.team.Name+" Agency 0 5 1 just now").lacks("daily limit")
 		b.open("/operator/teams?q=nobody").shows(http.StatusOK, "No teams found", "No matches.").follow("Show all teams").
-			shows(http.StatusOK, c.team.Name).follow("Closed").shows(http.StatusOK, "No team is closed.").lacks("5 members")
+			shows(http.StatusOK, c.team.Name).follow("Closed").shows(http.StatusOK, "No team is closed.").lacks("Last active")
 		path := fmt.Sprintf("/operator/teams/%d", c.team.ID)
 		p := b.open(path)
 		p.shows(http.StatusOK, "No transactions yet.", "Ada owner")
@@ -188,7 +188,7 @@ func TestOperatorManagesPeople(t *testing.T) {
 		b, editor := c.asOperator(t, access.Viewer), c.as(t, access.Editor)
 		p := b.open("/operator/people").form("Search").fill("q", c.people[access.Editor].Email).press().follow("Ada editor")
 		p.shows(http.StatusOK, "Last sign-in just now", "Two-factor authentication Off", "Signed in just now · last used just now")
-		b.open("/operator/people").shows(http.StatusOK, "1 team Signed in just now").follow("Operators").
+		b.open("/operator/people").shows(http.StatusOK, c.people[access.Viewer].Email+" 1 just now").follow("Operators").
 			shows(http.StatusOK, "Ada viewer").lacks("Ada editor")
 		p.form("Suspend").press().shows(http.StatusOK, "The account is suspended")
 		b.open("/operator/people?state=suspended").shows(http.StatusOK, "Ada editor Suspended").lacks("Ada owner")
@@ -243,6 +243,44 @@ func TestOperatorPauses(t *testing.T) {
 		p.form("Turn off API").press().shows(http.StatusOK, "The API is off for all keys and assistants.")
 		b.open("/operator").shows(http.StatusOK, "The API is off for every key and assistant. Turn it on")
 		b.open("/operator/pauses").form("Turn on API").press().shows(http.StatusOK, "The API is on.")
+	})
+}
+
+// The tables of teams and people can be sorted by a column, in both directions, and a search keeps the order.
+func TestOperatorSortsTables(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.asOperator(t, access.Viewer)
+		teams := b.open("/operator/teams").follow("Credits")
+		teams.contains(`<th scope="col" class="n" aria-sort="descending">`)
+		teams.form("Search").fill("q", c.team.Name).press().shows(http.StatusOK, c.team.Name).follow("Credits").
+			contains(`<th scope="col" class="n" aria-sort="ascending">`)
+		people := b.open("/operator/people").follow("Person")
+		people.contains(`<th scope="col" aria-sort="ascending">`)
+		text := people.follow("Person").shows(http.StatusOK, "Ada owner").text()
+		if strings.Index(text, "Ada viewer Operator") > strings.Index(text, "Ada owner Address") {
+			t.Errorf("not in descending order: %s", text)
+		}
+		b.open("/operator/people?sort=other").lacks("aria-sort")
+	})
+}
+
+// The queue page lists failed jobs with the reason and the next step.
+func TestOperatorFailedJobs(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.asOperator(t, access.Viewer)
+		b.open("/operator/queue").shows(http.StatusOK, "No job failed in the last 24 hours.")
+		failed := func(id, kind, code string, ago time.Duration) {
+			h.change(t, `INSERT INTO jobs (id, team_id, type, state, subject, total, error_code, created_at, finished_at)
+				VALUES (?, ?, ?, 'failed', 'subject', 1, ?, 1, ?)`, id, c.team.ID, kind, code, h.now().Add(-ago).UnixMicro())
+		}
+		failed("a", "profile_report", "source_unavailable", time.Minute)
+		failed("b", "social_post", "network_error", time.Hour)
+		failed("c", "hashtag_search", "not_offered", 25*time.Hour)
+		b.open("/operator/queue").shows(http.StatusOK, "Profile report "+c.team.Name+" The provider could not be reached",
+			"Not charged. A member can start it again.", "Publishing a post", "A member retries it on the page of the post.",
+			"It cannot be restarted here").lacks("Hashtag search", "No job failed")
 	})
 }
 

@@ -17,7 +17,7 @@ run(async (browser) => {
 
   // With the keyboard only: find a team, grant credits, and see an error in the form.
   await page.goto('/operator/teams');
-  await page.locator('main .admin-rows a').first().focus();
+  await page.locator('main tbody a').first().focus();
   await page.keyboard.press('Enter');
   const grant = page.locator('details', { has: page.getByText('Grant credits', { exact: true }) });
   await grant.locator('summary').focus();

@@ -43,6 +43,34 @@ func (s *Store) countByState(ctx context.Context, query string, args ...any) ([]
 	return out, nil
 }
 
+// FailedJob is a job that failed.
+type FailedJob struct {
+	ID        string
+	TeamID    int64
+	Type      Type
+	Subject   string
+	ErrorCode string
+	At        time.Time
+}
+
+const maxFailed = 50
+
+// ListFailed returns up to 50 jobs of all teams that failed since a time, newest first. The operator cannot run them again: a
+// failed job has ended, it costs nothing, and only the team may start the work once more.
+func (s *Store) ListFailed(ctx context.Context, since time.Time) ([]FailedJob, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, j *FailedJob) error {
+		var at int64
+		err := rows.Scan(&j.ID, &j.TeamID, &j.Type, &j.Subject, &j.ErrorCode, &at)
+		j.At = db.Time(at)
+		return err
+	}, `SELECT id, team_id, type, subject, error_code, finished_at FROM jobs WHERE finished_at > ? AND state = ?
+		ORDER BY finished_at DESC, id LIMIT ?`, db.Micros(since), string(Failed), maxFailed)
+	if err != nil {
+		return nil, fmt.Errorf("listing failed jobs: %w", err)
+	}
+	return out, nil
+}
+
 // StuckJob is an old, unfinished job.
 type StuckJob struct {
 	ID         string

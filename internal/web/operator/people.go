@@ -21,13 +21,19 @@ type peopleView struct {
 	Filters    []stateFilter
 	State      teamsearch.State
 	Pages      pager
+	Partial    bool // only the first people are sorted
+
+	sorting
 }
+
+// peopleOrders are the columns by which people can be sorted.
+var peopleOrders = []teamsearch.Order{teamsearch.ByName, teamsearch.ByMemberships, teamsearch.BySignIn}
 
 // peopleStates are the states by which people can be filtered.
 var peopleStates = []teamsearch.State{"", teamsearch.Operators, teamsearch.Suspended, teamsearch.Unconfirmed}
 
 func (p *Handlers) peoplePage(w http.ResponseWriter, r *http.Request) {
-	q := queryIn(r, peopleStates)
+	q := queryIn(r, peopleStates, peopleOrders)
 	found, err := teamsearch.People(r.Context(), p.DB, q)
 	var activities map[int64]teamsearch.Activity
 	if err == nil {
@@ -40,6 +46,7 @@ func (p *Handlers) peoplePage(w http.ResponseWriter, r *http.Request) {
 	const path = "/operator/people"
 	p.Show(w, r, http.StatusOK, pages["people"], "People", peopleView{
 		q.Text, found.Items, activities, stateFilters(path, q, peopleStates), q.State, searchPages(path, q, found.Next),
+		found.Partial, sortingOf(path, q),
 	})
 }
 

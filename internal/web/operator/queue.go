@@ -17,6 +17,7 @@ const (
 	late   = time.Minute      // delay after which a post counts as late
 	long   = 10 * time.Minute // duration after which work counts as slow
 	lately = time.Hour        // period in which ended jobs are counted
+	failed = 24 * time.Hour   // period whose failed jobs are listed
 )
 
 // Well reports whether nothing is late or slow.
@@ -31,7 +32,8 @@ type queueView struct {
 	Deliveries  []delivery.PhaseCount
 	SlowJobs    []job.StuckJob
 	Slow        []delivery.StuckDelivery
-	Names       teamsearch.Names // of the teams of slow work
+	Failed      []job.FailedJob
+	Names       teamsearch.Names // of the teams of slow and failed work
 }
 
 func (p *Handlers) queuePage(w http.ResponseWriter, r *http.Request) {
@@ -65,7 +67,13 @@ func (p *Handlers) queue(ctx context.Context) (queueView, error) {
 	if out.Slow, err = p.Delivery.ListStuck(ctx, now.Add(-long)); err != nil {
 		return out, err
 	}
+	if out.Failed, err = p.Jobs.ListFailed(ctx, now.Add(-failed)); err != nil {
+		return out, err
+	}
 	var teams []int64
+	for _, one := range out.Failed {
+		teams = append(teams, one.TeamID)
+	}
 	for _, one := range out.SlowJobs {
 		teams = append(teams, one.TeamID)
 	}

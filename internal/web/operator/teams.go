@@ -25,6 +25,14 @@ type teamsView struct {
 	Filters []stateFilter
 	State   teamsearch.State
 	Pages   pager
+	Partial bool // only the first teams are sorted
+
+	sorting
+}
+
+// teamOrders are the columns by which teams can be sorted.
+var teamOrders = []teamsearch.Order{
+	teamsearch.ByName, teamsearch.ByCredits, teamsearch.ByMembers, teamsearch.ByAccounts, teamsearch.ByLastActive,
 }
 
 // teamStates are the states by which teams can be filtered.
@@ -41,18 +49,22 @@ type stateFilter struct {
 func stateFilters(path string, q teamsearch.Query, states []teamsearch.State) []stateFilter {
 	var out []stateFilter
 	for _, state := range states {
-		to := teamsearch.Query{Text: q.Text, State: state}
+		to := q
+		to.State, to.After = state, 0
 		out = append(out, stateFilter{state, searchPath(path, to), state == q.State})
 	}
 	return out
 }
 
-// queryIn returns the search of a request. An unknown state selects all.
-func queryIn(r *http.Request, states []teamsearch.State) teamsearch.Query {
+// queryIn returns the search of a request. An unknown state selects all, and an unknown order sorts by ID.
+func queryIn(r *http.Request, states []teamsearch.State, orders []teamsearch.Order) teamsearch.Query {
 	values := r.URL.Query()
 	q := teamsearch.Query{Text: values.Get("q"), After: numberOf(r, "after"), Most: rowsPerPage}
 	if state := teamsearch.State(values.Get("state")); slices.Contains(states, state) {
 		q.State = state
+	}
+	if by := teamsearch.Order(values.Get("sort")); slices.Contains(orders, by) {
+		q.Order, q.Descending = by, values.Get("direction") == "descending"
 	}
 	return q
 }
@@ -67,7 +79,7 @@ func idsOf[T any](items []T, id func(T) int64) []int64 {
 }
 
 func (p *Handlers) teamsPage(w http.ResponseWriter, r *http.Request) {
-	q := queryIn(r, teamStates)
+	q := queryIn(r, teamStates, teamOrders)
 	found, err := teamsearch.Teams(r.Context(), p.DB, q)
 	var sizes map[int64]teamsearch.Size
 	if err == nil {
@@ -80,6 +92,7 @@ func (p *Handlers) teamsPage(w http.ResponseWriter, r *http.Request) {
 	const path = "/operator/teams"
 	p.Show(w, r, http.StatusOK, pages["teams"], "Teams", teamsView{
 		q.Text, found.Items, sizes, stateFilters(path, q, teamStates), q.State, searchPages(path, q, found.Next),
+		found.Partial, sortingOf(path, q),
 	})
 }
 
@@ -105,6 +118,12 @@ func searchPath(path string, q teamsearch.Query) string {
 	}
 	if q.State != "" {
 		query.Set("state", string(q.State))
+	}
+	if q.Order != "" {
+		query.Set("sort", string(q.Order))
+	}
+	if q.Descending {
+		query.Set("direction", "descending")
 	}
 	if q.After > 0 {
 		query.Set("after", strconv.FormatInt(q.After, 10))

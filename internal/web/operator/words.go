@@ -47,6 +47,8 @@ func words(l *locale.Language) template.FuncMap {
 		"phase":          func(phase string) string { return known(l, phases, phase) },
 		"circuit":        func(s delivery.CircuitState) string { return l.T(circuits[s]) },
 		"job":            func(t job.Type) string { return known(l, jobs, t) },
+		"joberror":       func(code string) string { return shell.Text(l, job.Message(code)) },
+		"nextstep":       func(t job.Type) string { return l.T(cmp.Or(nextSteps[t], startAgain)) },
 		"result":         func(r network.Result) string { return l.T(results[r]) },
 		"cause":          func(c restoreguard.Cause) string { return translated(l, c.Text()) },
 		"found":          func(text string) string { return translated(l, text) },
@@ -157,6 +159,15 @@ var jobs = map[job.Type]locale.Key{
 	job.ProfileReport: "Profile report", job.HashtagReport: "Hashtag report", job.SocialPost: "Publishing a post",
 	job.HashtagSearch: "Hashtag search",
 	job.MediaImport:   "Upload or import", job.ContentFetch: "Download of a profile’s media",
+}
+
+// startAgain says what to do about most failed jobs.
+const startAgain locale.Key = "Not charged. A member can start it again."
+
+// nextSteps say what to do about the failed jobs of other types.
+var nextSteps = map[job.Type]locale.Key{
+	job.SocialPost:  "A member retries it on the page of the post.",
+	job.MediaImport: "A member can upload or import the files again.",
 }
 
 // calls are the calls of attempts to publish.

@@ -13,18 +13,21 @@ import (
 )
 
 // Query selects teams or people by a part of the name or email address, or by ID. An empty text selects all. Results
-// have IDs above After.
+// have IDs above After, or come after that many others in an Order.
 type Query struct {
-	Text  string
-	After int64
-	Most  int // maximum number of results
-	State State
+	Text       string
+	After      int64
+	Most       int // maximum number of results
+	State      State
+	Order      Order
+	Descending bool
 }
 
 // Results is a page of results. Next is the value of After for the next page, or 0 for the last page.
 type Results[T any] struct {
-	Items []T
-	Next  int64
+	Items   []T
+	Next    int64
+	Partial bool // only the first scanLimit rows were sorted
 }
 
 // State selects teams or people by their state. Other values select all.
@@ -54,10 +57,11 @@ func (s Query) pattern() string {
 		`\_`).Replace(strings.ToLower(strings.TrimSpace(s.Text))) + "%"
 }
 
-// exactID returns the search text as an ID on the first page. It returns 0 if the text is not a number.
+// exactID returns the search text as an ID on the first page, or on all pages in an Order. It returns 0 if the text is not a
+// number.
 func (s Query) exactID() int64 {
 	number, err := strconv.ParseInt(strings.TrimSpace(s.Text), 10, 64)
-	if err != nil || s.After > 0 {
+	if err != nil || s.After > 0 && s.Order == "" {
 		return 0
 	}
 	return number
@@ -104,8 +108,12 @@ func mergeResults[T any](q Query, found, exact []T, id func(T) int64, last int64
 	return out
 }
 
-// Teams searches teams in the order of their IDs. Each call reads at most scanLimit teams.
+// Teams searches teams. Each call reads at most scanLimit teams.
 func Teams(ctx context.Context, d *db.DB, q Query) (Results[team.Team], error) {
+	if by, ok := teamOrders[q.Order]; ok {
+		return sortedPage(ctx, d, q, by, selection[team.Team]{"teams", team.Columns, `LOWER(name) LIKE ? ESCAPE '\' OR id = ?`,
+			[]any{q.pattern(), q.exactID()}, team.ScanTeam})
+	}
 	last, more, err := q.scanRange(ctx, d, "teams")
 	if err != nil {
 		return Results[team.Team]{}, err
@@ -124,8 +132,15 @@ func Teams(ctx context.Context, d *db.DB, q Query) (Results[team.Team], error) {
 	return mergeResults(q, found, exact, func(t team.Team) int64 { return t.ID }, last, more), nil
 }
 
-// People searches people in the order of their IDs. Each call reads at most scanLimit people.
+// People searches people. Each call reads at most scanLimit people.
 func People(ctx context.Context, d *db.DB, q Query) (Results[team.Person], error) {
+	if by, ok := peopleOrders[q.Order]; ok {
+		return sortedPage(ctx, d, q, by, selection[team.Person]{
+			"people", team.PersonColumns,
+			`LOWER(name) LIKE ? ESCAPE '\' OR email LIKE ? ESCAPE '\' OR id = ?`,
+			[]any{q.pattern(), q.pattern(), q.exactID()}, team.ScanPerson,
+		})
+	}
 	last, more, err := q.scanRange(ctx, d, "people")
 	if err != nil {
 		return Results[team.Person]{}, err

@@ -3,6 +3,7 @@ package teamsearch_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -151,6 +152,51 @@ func TestItemNames(t *testing.T) {
 		}
 		if got := must.Get(teamsearch.ItemNames(t.Context(), w.db, w.team.ID+1, teamsearch.Report, []string{"r1"}))(t); len(got) > 0 {
 			t.Errorf("another team sees %v", got)
+		}
+	})
+}
+
+// Teams and people can be sorted by each column, in both directions and on all pages.
+func TestSearchOrder(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		zoe := must.Get(w.AddPerson(t.Context(), "Zoë", "zoe@example.com", ""))(t)
+		for _, name := range []string{"anchor", "Quay"} {
+			must.Get(w.AddTeam(t.Context(), team.Team{Name: name, Timezone: "UTC", Language: "en", Plan: "free"}, zoe.ID))(t)
+		}
+		must.NoError(t, w.db.InTx(t.Context(), "test.order", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `INSERT INTO wallets (team_id, available) VALUES (?, 7)`, w.team.ID)
+			return err
+		}))
+		teams := func(q teamsearch.Query) string {
+			var names []string
+			for q.Most = 2; ; {
+				found := must.Get(teamsearch.Teams(t.Context(), w.db, q))(t)
+				for _, one := range found.Items {
+					names = append(names, one.Name)
+				}
+				if q.After = found.Next; q.After == 0 {
+					return strings.Join(names, " ")
+				}
+			}
+		}
+		people := func(by teamsearch.Order) string {
+			found := must.Get(teamsearch.People(t.Context(), w.db, teamsearch.Query{Most: 1, Order: by, Descending: true}))(t)
+			return found.Items[0].Name
+		}
+		for got, want := range map[string]string{
+			teams(teamsearch.Query{Order: teamsearch.ByName}):                                    "anchor Harbour Quay",
+			teams(teamsearch.Query{Order: teamsearch.ByName, Descending: true}):                  "Quay Harbour anchor",
+			teams(teamsearch.Query{Order: teamsearch.ByName, Text: "a"}):                         "anchor Harbour Quay",
+			teams(teamsearch.Query{Order: teamsearch.ByCredits}):                                 "anchor Quay Harbour",
+			teams(teamsearch.Query{Order: teamsearch.ByMembers, Text: "ha"}):                     "Harbour",
+			teams(teamsearch.Query{Order: teamsearch.ByAccounts, State: teamsearch.Closed}):      "",
+			teams(teamsearch.Query{Order: teamsearch.ByLastActive, Text: fmt.Sprint(w.team.ID)}): "Harbour",
+			people(teamsearch.ByName) + people(teamsearch.ByMemberships):                         "ZoëZoë",
+			people(teamsearch.BySignIn):                                                          "Ada",
+		} {
+			if got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
 		}
 	})
 }

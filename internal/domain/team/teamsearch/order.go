@@ -1,0 +1,71 @@
+package teamsearch
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"pressroom.example/pressroom/internal/platform/db"
+)
+
+// Order is the column by which results are sorted. Other values sort by ID.
+type Order string
+
+// The orders. ByCredits, ByMembers, ByAccounts and ByLastActive are of teams, BySignIn and ByMemberships are of people.
+const (
+	ByName        Order = "name"
+	ByCredits     Order = "credits"
+	ByMembers     Order = "members"
+	ByAccounts    Order = "accounts"
+	ByLastActive  Order = "active"
+	BySignIn      Order = "signed_in"
+	ByMemberships Order = "teams"
+)
+
+// teamOrders are the SQL expressions by which teams are sorted, with the values of Size.
+var teamOrders = map[Order]string{
+	ByName:       `LOWER(name)`,
+	ByCredits:    `COALESCE((SELECT w.available FROM wallets w WHERE w.team_id = teams.id), 0)`,
+	ByMembers:    `(SELECT COUNT(*) FROM memberships m WHERE m.team_id = teams.id)`,
+	ByAccounts:   `(SELECT COUNT(*) FROM social_accounts a WHERE a.team_id = teams.id)`,
+	ByLastActive: `COALESCE((SELECT e.at FROM events e WHERE e.team_id = teams.id ORDER BY e.id DESC LIMIT 1), 0)`,
+}
+
+// peopleOrders are the SQL expressions by which people are sorted, with the values of Activity.
+var peopleOrders = map[Order]string{
+	ByName:        `LOWER(name)`,
+	ByMemberships: `(SELECT COUNT(*) FROM memberships m WHERE m.person_id = people.id)`,
+	BySignIn: `COALESCE((SELECT MAX(x.at) FROM (SELECT created_at AS at FROM sessions WHERE person_id = people.id
+		UNION ALL SELECT used_at FROM known_browsers WHERE person_id = people.id) x), 0)`,
+}
+
+// selection is what a sorted search selects from a table.
+type selection[T any] struct {
+	table, columns string
+	condition      string // with a place for each of args
+	args           []any
+	scan           func(*sql.Rows, *T) error
+}
+
+// sortedPage returns a page of the first scanLimit rows of a table, sorted by an SQL expression. The query's After is the
+// number of rows on the previous pages.
+func sortedPage[T any](ctx context.Context, d *db.DB, q Query, by string, from selection[T]) (Results[T], error) {
+	last, more, err := Query{}.scanRange(ctx, d, from.table)
+	if err != nil {
+		return Results[T]{}, err
+	}
+	if q.Descending {
+		by += ` DESC`
+	}
+	found, err := db.AllSized(ctx, d, q.Most+1, from.scan, `SELECT `+from.columns+` FROM `+from.table+
+		` WHERE id <= ? AND (`+from.condition+`)`+stateConditions[q.State]+` ORDER BY `+by+`, id LIMIT ? OFFSET ?`,
+		append(append([]any{last}, from.args...), q.Most+1, q.After)...)
+	if err != nil {
+		return Results[T]{}, fmt.Errorf("sorting %s: %w", from.table, err)
+	}
+	out := Results[T]{Items: found, Partial: more}
+	if len(found) > q.Most {
+		out.Items, out.Next = found[:q.Most], q.After+int64(q.Most)
+	}
+	return out, nil
+}
