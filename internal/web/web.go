@@ -182,6 +182,10 @@ func (a *App) own() []shell.Route {
 		{Pattern: "GET /{$}", For: shell.Anyone, Do: a.account.WhileUnset(a.home)},
 		{Pattern: "GET " + securityPath, For: shell.Anyone, Do: a.securityText, OneFactor: true},
 		{Pattern: "GET /docs/app", For: shell.Anyone, Do: a.help, OneFactor: true},
+		{Pattern: "GET /help", For: shell.Anyone, Do: leadTo("/docs/app"), OneFactor: true},
+		{Pattern: "GET /sign-up", For: shell.Anyone, Do: leadTo("/sign-in"), OneFactor: true},
+		{Pattern: "GET /forgot-password", For: shell.Anyone, Do: leadTo("/sign-in"), OneFactor: true},
+		{Pattern: "GET /recover", For: shell.Anyone, Do: leadTo("/sign-in"), OneFactor: true},
 		{Pattern: "POST /checklist/dismiss", For: shell.Managers, Do: a.dismissChecklist},
 		{Pattern: "POST /team", For: shell.People, Do: a.switchTeam},
 		{Pattern: "GET /upload/{batch}", For: shell.People, Do: a.uploadPage},
@@ -206,6 +210,11 @@ func (a *App) own() []shell.Route {
 		{Pattern: "GET /media/{id}/original", For: shell.People, Do: a.originalFile, Urgent: true},
 		{Pattern: "GET /media/{id}/thumbnail", For: shell.People, Do: a.mediaFile(true)},
 	}
+}
+
+// leadTo redirects from a path that people guess to a page.
+func leadTo(page string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { shell.Redirect(w, r, page) }
 }
 
 func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }

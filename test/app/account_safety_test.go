@@ -92,9 +92,9 @@ func TestMembersPageHidesFactorsWithDirectory(t *testing.T) {
 			comes(c.people[access.Editor].Email)
 			p := owner.open("/settings/members").shows(200, c.people[access.Editor].Email+" · Editor · signs in with the directory")
 			if only {
-				p.lacks("no two-factor authentication")
+				p.lacks("2FA off")
 			} else {
-				p.shows(200, c.people[access.Viewer].Email+" · Viewer · no two-factor authentication")
+				p.shows(200, c.people[access.Viewer].Email+" · Viewer", "2FA off")
 			}
 		})
 	}

@@ -197,7 +197,7 @@ func TestJoinSecondTeamRequiresConfirmation(t *testing.T) {
 			t.Fatal("the person is a member before the confirmation")
 		}
 		owner := c.as(t, access.Owner)
-		p := owner.open("/settings/members").shows(200, "Waiting for your confirmation", person.Email, "Address not confirmed")
+		p := owner.open("/settings/members").shows(200, "Waiting for your confirmation", person.Email, "Email not confirmed")
 		confirm := p.form("Confirm " + person.Name + ", " + person.Email)
 		for _, role := range []access.Role{access.Editor, access.Viewer, access.Client} {
 			c.as(t, role).send(http.MethodPost, attribute(confirm.node, "action"), url.Values{}).shows(403)

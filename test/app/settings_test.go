@@ -215,7 +215,7 @@ func TestSettingsMembers(t *testing.T) {
 
 		list.form("Create invitations").fill("email", "nonsense").press().shows(422, "valid email address")
 		made := list.form("Create invitations").fill("email", "Nora@harbour.example").fill("role", "viewer").press().
-			shows(200, "nora@harbour.example", "shown only once")
+			shows(200, "nora@harbour.example", "shown only once").contains(`href="/settings/members" aria-current="true"`)
 		link := regexp.MustCompile(`/invitation/[A-Z2-7]+`).FindString(made.source)
 		h.browser(t).open(link).shows(200, c.team.Name)
 		admin.open("/settings/members").shows(200, "1 open invitation", "nora@harbour.example").lacks(link).

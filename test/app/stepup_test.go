@@ -50,6 +50,20 @@ func TestNewKeyRequiresRecentSignIn(t *testing.T) {
 	})
 }
 
+// The form for invitations is open after signing in again, so that people see their input.
+func TestInvitationAfterSigningInAgain(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		b := h.crew(t).as(t, access.Owner)
+		form := b.open("/settings/members").form("Create invitations").fill("email", "new@harbour.example")
+		h.advance(stale)
+		page := form.press().shows(200, "Sign in again").form("Confirm").fill("password", password).press().
+			shows(200, "Nothing has been saved").contains(`id="invite" open`)
+		if got := page.form("Create invitations").values.Get("email"); strings.TrimSpace(got) != "new@harbour.example" {
+			t.Errorf("the input is lost: %q", got)
+		}
+	})
+}
+
 // Everything that gives access or data requires a recent sign-in.
 func TestStepUp(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {

@@ -37,6 +37,9 @@ type membersView struct {
 	Role        access.Role
 }
 
+// Alone reports whether the team has a single person and invited nobody.
+func (v membersView) Alone() bool { return v.Seats.Total() == 1 }
+
 // Full reports whether nobody else can be invited.
 func (v membersView) Full() bool {
 	return v.Limit != plan.Unlimited && v.Seats.Total() >= v.Limit

@@ -58,7 +58,7 @@ var levelNames = map[access.Level][2]locale.Key{
 func levelName(l *locale.Language, of access.Level) string { return l.T(levelNames[of][0]) }
 
 var roleNames = map[access.Role][2]locale.Key{
-	access.Owner: {"Owner", "Can do everything. Only owners manage API keys, API access and daily limits."},
+	access.Owner: {"Owner", "Full access, including API keys and limits."},
 	access.Admin: {
 		"Admin", "Full access except owner-only settings. Manages members and credits and sees the " +
 			"audit log.",
@@ -66,9 +66,7 @@ var roleNames = map[access.Role][2]locale.Key{
 	access.Editor: {"Editor", "Can write, schedule and publish. Cannot spend credits."},
 	access.Viewer: {"Viewer", "View-only access."},
 	access.Client: {
-		"Client",
-		"Can approve or reject posts that wait for approval, and change nothing else. Sees all posts, but not the " +
-			"media library. For the clients you post for.",
+		"Client", "Can approve or reject posts. Sees all posts but not the media library.",
 	},
 }
 

@@ -18,6 +18,7 @@ type menuItem struct {
 	Name       locale.Key
 	Icon, Path string
 	For        Audience
+	Also       string // path prefix of more pages of the entry, if any
 	Current    string // value of aria-current; empty if another page is shown
 }
 
@@ -25,7 +26,7 @@ type menuItem struct {
 var settingsGroups = []menuGroup{
 	{"Team", []menuItem{
 		{Name: "General", Icon: "building-4-line", Path: "/settings/team", For: Members},
-		{Name: "Members", Icon: "team-line", Path: "/settings/members", For: Managers},
+		{Name: "Members", Icon: "team-line", Path: "/settings/members", For: Managers, Also: "/settings/invitations"},
 	}},
 	{"Developers", []menuItem{
 		{Name: "API keys", Icon: "key-2-line", Path: "/settings/keys", For: Managers},
@@ -102,6 +103,9 @@ func (s *Shell) menuOf(r *http.Request, v *Visitor, name locale.Key, groups []me
 				continue
 			}
 			item.Current = ariaCurrent(item.Path, r.URL.Path)
+			if item.Current == "" && item.Also != "" && ariaCurrent(item.Also, r.URL.Path) != "" {
+				item.Current = "true"
+			}
 			if item.Path == operatorHome && item.Current == "true" {
 				item.Current = "" // each page below it has its own entry
 			}
