@@ -1,11 +1,13 @@
 package reports
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom.example/pressroom/internal/domain/report"
+	"pressroom.example/pressroom/internal/domain/report/hashtaganalysis"
 	"pressroom.example/pressroom/internal/domain/report/result"
 	"pressroom.example/pressroom/internal/locale"
 )
@@ -36,6 +38,27 @@ func TestWords(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A hashtag's estimated number of posts is shown with its range.
+func TestHashtagPostsRange(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		l    *locale.Language
+		want string
+	}{{locale.English, "1.2M to 1.9M"}, {locale.German, "1,2\u00a0Mio. bis 1,9\u00a0Mio."}} {
+		v := view{l: c.l}
+		v.Hashtag = &hashtaganalysis.TagHashtag{Posts: &hashtaganalysis.TagPosts{
+			Count: 1_500_000, Low: new(int64(1_200_000)), High: new(int64(1_900_000)),
+		}}
+		var out strings.Builder
+		if err := pages["report"](c.l).ExecuteTemplate(&out, "figures", v); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), c.want) {
+			t.Errorf("%s lacks %q", &out, c.want)
 		}
 	}
 }
