@@ -117,12 +117,18 @@ run(async (browser) => {
   await look(page, 'compose-own');
 
   await page.getByText('Repeat', { exact: true }).click();
+  await page.getByRole('button', { name: 'When: Date and time' }).click();
+  await page.locator('#date:focus').waitFor();
   await page.getByLabel('Date', { exact: true }).fill('2031-03-28');
   await page.getByLabel('Time', { exact: true }).fill('10:00');
+  await page.keyboard.press('Enter'); // closes the panel
+  await page.getByRole('button', { name: /^When: Fri 28 Mar, 10:00/ }).waitFor();
+  assert.equal(await page.getByLabel('Date', { exact: true }).isVisible(), false);
   await page.getByLabel('How often').selectOption('weekly');
-  await page.locator('#next', { hasText: 'Next:' }).waitFor();
+  await page.locator('#next', { hasText: 'Next: 28 Mar · 4, 11, 18, 25 Apr' }).waitFor();
   await look(page, 'compose-repeat');
   await page.getByLabel('How often').selectOption('');
+  await page.getByRole('button', { name: /^When:/ }).click();
   await page.getByLabel('Date', { exact: true }).fill('2020-03-28');
   await page.getByRole('button', { name: 'Schedule', exact: true }).click();
   await page.getByRole('alert').waitFor();
@@ -174,6 +180,7 @@ async function requestApproval(page, browser) {
   await page.locator('input[name=account]').first().check();
   await page.getByLabel('Upload files').setInputFiles([path.join(__dirname, '../../internal/platform/mediainfo/testdata/front.mp4')]);
   await page.getByLabel('Cover frame (in seconds)').waitFor();
+  await page.getByRole('button', { name: /^When:/ }).click();
   await page.getByLabel('Date', { exact: true }).fill('2031-10-26'); // On this day, half past two occurs twice.
   await page.getByLabel('Time', { exact: true }).fill('02:30');
   await page.getByText('Which one do you mean?').waitFor();

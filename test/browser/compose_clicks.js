@@ -117,7 +117,7 @@ async function writeOnPhone(browser) {
   await look(page, 'compose-phone-time');
   await page.getByRole('button', { name: 'Done' }).click();
   await page.getByLabel('Date', { exact: true }).waitFor({ state: 'hidden' });
-  await page.getByRole('button', { name: /^When *: \w{3} \d/ }).waitFor();
+  await page.getByRole('button', { name: /^When: \w{3} \d/ }).waitFor();
   await page.getByRole('button', { name: 'Schedule', exact: true }).click();
   await page.getByText('The post is scheduled').waitFor();
 }
@@ -156,16 +156,19 @@ run(async (browser) => {
   await page.getByRole('tab', { selected: true }).press('Home'); // with the keyboard
   await page.locator('#tab-shared:focus').waitFor();
 
-  // The month marks the days with posts, and fills in the date.
-  await page.getByRole('button', { name: 'Choose from calendar' }).click();
+  // The month marks the days with posts, and fills in the date. The panel stays open for the time.
+  await page.getByRole('button', { name: /^When:/ }).click();
   await page.getByRole('button', { name: 'Next month' }).click();
   await page.getByRole('button', { name: 'Next month' }).click();
   await look(page, 'compose-month');
+  await page.getByLabel('Time', { exact: true }).fill('');
   const day = page.locator('.month-days button:not(.other)').nth(14);
   const date = await day.getAttribute('data-day');
   await day.click();
   await page.locator('#time:focus').waitFor();
   assert.equal(await page.getByLabel('Date', { exact: true }).inputValue(), date);
+  await page.locator(`.month-days .chosen[data-day="${date}"]`).waitFor();
+  await page.keyboard.press('Escape');
 
   // Dragging and the keyboard change the order of images without reloading the page. The library already has the image.
   await page.getByLabel('Upload files').setInputFiles([world.pictures.red]);

@@ -1,40 +1,63 @@
-// Shows a month with the team's posts beside the date, from which a day is chosen. Without this script, the date field of the
+// Shows a month with the team's posts above the date, from which a day is chosen. Without this script, the date field of the
 // browser is used alone.
 'use strict';
 
-const monthPanel = document.getElementById('month');
+const dateField = () => document.getElementById('date'); // replaced with its part of the form
+const monthPart = () => document.getElementById('month');
 
+// showMonth shows a month, such as 2026-11.
 async function showMonth(name) {
   const answer = await fetch(`/posts/month?${new URLSearchParams({ month: name })}`).catch(() => null);
   if (!answer?.ok || answer.redirected) {
-    monthPanel.textContent = translate('The month is not available right now.');
+    monthPart().textContent = translate('The month is not available right now.');
     return;
   }
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-  monthPanel.replaceChildren(...page.body.childNodes);
-  monthPanel.querySelector(`[data-day="${document.getElementById('date').value}"]`)?.classList.add('chosen');
+  monthPart().dataset.shown = page.querySelector('[data-day]:not(.other)').dataset.day.slice(0, 7);
+  monthPart().replaceChildren(...page.body.childNodes);
+  markDate();
 }
 
-monthPanel.addEventListener('beforetoggle', () => {
-  const field = document.getElementById('date').getBoundingClientRect();
-  monthPanel.style.left = `${field.left}px`;
-  monthPanel.style.bottom = `${innerHeight - field.top + 8}px`;
-});
-monthPanel.addEventListener('toggle', (event) => {
-  if (event.newState === 'open') void showMonth(document.getElementById('date').value.slice(0, 7));
+// markDate marks the chosen day in the month.
+function markDate() {
+  for (const day of monthPart().querySelectorAll('[data-day]')) {
+    const chosen = day.dataset.day === dateField().value;
+    day.classList.toggle('chosen', chosen);
+    day.toggleAttribute('aria-current', chosen);
+  }
+}
+
+form.addEventListener('toggle', (event) => {
+  if (event.target.id !== 'when' || event.newState !== 'open') return;
+  void showMonth(dateField().value.slice(0, 7));
+  if (!narrow.matches && !event.target.contains(document.activeElement)) dateField().focus();
+}, { capture: true });
+
+form.addEventListener('change', (event) => {
+  if (event.target.id !== 'date' || !event.target.closest(':popover-open')) return;
+  const month = event.target.value.slice(0, 7);
+  if (month && month !== monthPart().dataset.shown) void showMonth(month);
+  else markDate();
 });
 
-monthPanel.addEventListener('click', async (event) => {
-  const button = event.target.closest('button');
+// Enter in the date or time closes the panel.
+form.addEventListener('keydown', (event) => {
+  if (event.key !== 'Enter' || !['date', 'time'].includes(event.target.id)) return;
+  event.preventDefault();
+  event.target.closest(':popover-open')?.hidePopover();
+});
+
+form.addEventListener('click', async (event) => {
+  const button = event.target.closest('#month button');
   if (!button) return;
   if ('month' in button.dataset) {
     await showMonth(button.dataset.month);
-    [...monthPanel.querySelectorAll('[data-month]')].find((one) => one.textContent === button.textContent)?.focus();
+    [...monthPart().querySelectorAll('[data-month]')].find((one) => one.textContent === button.textContent)?.focus();
     return;
   }
-  const date = document.getElementById('date');
-  date.value = button.dataset.day;
-  date.dispatchEvent(new Event('change', { bubbles: true }));
-  monthPanel.hidePopover();
-  document.getElementById('time').focus();
+  dateField().value = button.dataset.day;
+  dateField().dispatchEvent(new Event('change', { bubbles: true }));
+  const time = document.getElementById('time');
+  if (!time.value) time.focus();
+  else if (!narrow.matches) dateField().focus(); // the button may be replaced with another month
 });

@@ -96,6 +96,7 @@ function apply(answer, before, parts) {
   const wrong = answer.getElementById('wrong');
   if (wrong) form.before(document.adoptNode(wrong));
   for (const id of parts) take(id, answer, before);
+  if (parts.includes('when')) openTime(form.querySelector('#when [aria-invalid]'));
   form.dispatchEvent(new Event('input', { bubbles: true })); // updates the preview, hidden fields, and the unsaved state
   if (goOn) goOn();
   else if (document.activeElement === document.body) document.getElementById('files').focus({ preventScroll: true });

@@ -1,5 +1,5 @@
-// On a narrow screen, shows either the form or its preview, and asks for the time when a post without one is scheduled.
-// Without this script, the preview follows the form.
+// On a narrow screen, shows either the form or its preview. On all screens, asks for the time when a post without one is
+// scheduled. Without this script, the preview follows the form.
 'use strict';
 
 const narrow = matchMedia('(max-width: 40rem)');
@@ -15,7 +15,7 @@ function showView(name) {
 
 function openTime(field) {
   const when = timeField(field);
-  if (!narrow.matches || !when) return;
+  if (!when) return;
   if (!when.matches(':popover-open')) when.showPopover();
   field.focus();
 }
@@ -37,16 +37,13 @@ document.addEventListener('click', (event) => {
 });
 
 form.addEventListener('submit', (event) => {
-  const date = document.getElementById('date');
-  if (!narrow.matches || event.submitter?.value !== 'schedule' || !timeField(date) || date.value) return;
+  const [date, time] = [document.getElementById('date'), document.getElementById('time')];
+  if (event.submitter?.value !== 'schedule' || !timeField(date) || date.value && time.value) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  openTime(date);
+  openTime(date.value ? time : date);
 }, { capture: true });
 
 showView('write');
 openTime(form.querySelector('#when [aria-invalid]'));
-if (location.hash === '#when') {
-  openTime(document.getElementById('date'));
-  document.getElementById('date')?.focus();
-}
+if (location.hash === '#when') openTime(document.getElementById('date'));
