@@ -38,6 +38,7 @@ run(async (browser) => {
   await page.getByLabel('The client’s link').waitFor();
   await look(page, 'post-client');
   const link = await page.getByLabel('The client’s link').inputValue();
+  await copyLinks(page, link);
   const client = await open(browser);
   await client.goto(link);
   await client.getByLabel('Your name').fill('Grace');
@@ -96,6 +97,22 @@ async function showNewTimes(browser, signedIn) {
     assert.match(await move.textContent(), time);
     await page.context().close();
   }
+}
+
+// copyLinks copies the client's link of a draft from the approvals and from the list of posts, and returns to the draft.
+async function copyLinks(page, link) {
+  const address = page.url();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  for (const from of ['/approvals', '/posts?status=waiting']) {
+    await page.goto(from);
+    const item = page.getByRole('main').getByRole('listitem').filter({ has: page.locator(`a[href="/posts/${world.draft}"]`) }).first();
+    await page.evaluate(() => navigator.clipboard.writeText(''));
+    if (from !== '/approvals') await item.locator('.row-menu summary').click();
+    await item.getByRole('button', { name: 'Copy link' }).click();
+    await item.getByText('Copied.').waitFor();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), link, from);
+  }
+  await page.goto(address);
 }
 
 // watchPublishing watches a slow post until it is published, without reloading the page.
