@@ -77,11 +77,22 @@ run(async (browser) => {
   await page.getByRole('link', { name: 'Clear filters' }).waitFor();
   assert.equal(await post(page, 'Latte art').count(), 0);
 
+  await keepAfternoon(browser, page);
   await phone(browser);
 }).catch((error) => {
   console.error(error);
   process.exitCode = 1;
 });
+
+// keepAfternoon moves a post of the afternoon to another day in American English, which writes it as 4:15 PM.
+async function keepAfternoon(browser, signedIn) {
+  const page = await open(browser, { viewport: { width: 1440, height: 900 }, locale: 'en-US' });
+  await page.context().addCookies(await signedIn.context().cookies());
+  await page.goto(`/calendar?day=${world.days[0]}`);
+  await post(page, 'Latte art').dragTo(page.locator(day(world.days[0])));
+  await page.locator('#moved').getByText(/moved to .*, 4:15 PM\.$/).waitFor();
+  await page.context().close();
+}
 
 // phone opens the filters and a post's summary on a phone.
 async function phone(browser) {

@@ -19,8 +19,14 @@ function spotOf(event) {
   return spot;
 }
 
-// timeOf returns a post's time of day. It includes the time zone on days when clocks change.
-const timeOf = (post) => post.querySelector('time')?.textContent.slice(0, 5) ?? '';
+// timeOf returns a post's time of day, such as 18:00.
+const timeOf = (post) => post.querySelector('time')?.dateTime ?? '';
+
+// clock returns a time of day as the server writes it in the person's language.
+function clock(time) {
+  if (document.documentElement.lang !== 'en-US') return time;
+  return new Date(`1970-01-01T${time}Z`).toLocaleTimeString('en-US', { hour: 'numeric', minute: '2-digit', timeZone: 'UTC' });
+}
 
 // destination returns the fields that move the dragged post to a spot, and the time to show. The lower half of an hour
 // means half past. If the spot is a day, the post keeps its time of day.
@@ -62,7 +68,8 @@ document.addEventListener('dragstart', (event) => {
 
 document.addEventListener('dragover', (event) => {
   const spot = spotOf(event);
-  mark(spot, spot ? destination(spot, event).text : '');
+  const text = spot && destination(spot, event).text;
+  mark(spot, text ? clock(text) : '');
   if (spot) event.preventDefault(); // allows dropping
 });
 
