@@ -295,7 +295,7 @@ func TestRepeatPost(t *testing.T) {
 		f.fill("date", "2031-03-28").fill("time", "10:00").fill("repeat", "weekly").fill("day", "FR", "MO").
 			fill("every", "2").fill("ends", "count").fill("count", "4")
 		checked := b.send(http.MethodPost, "/posts/preview", f.values).
-			shows(200, "Next:", "28 Mar · 7, 11, 21 Apr")
+			shows(200, "Next:", "28 Mar · 7, 11, 21 Apr", "Fri 28 Mar 2031, 10:00")
 		checked.lacks("31 Mar")
 		f.fill("every", "0").press().shows(422, "Enter a whole number from 1 to 99.")
 		saved := f.fill("every", "2").press().shows(200, "The post repeats on schedule. Next post: Fri 28 Mar 2031, 10:00.")

@@ -122,7 +122,7 @@ run(async (browser) => {
   await page.getByLabel('Date', { exact: true }).fill('2031-03-28');
   await page.getByLabel('Time', { exact: true }).fill('10:00');
   await page.keyboard.press('Enter'); // closes the panel
-  await page.getByRole('button', { name: /^When: Fri 28 Mar, 10:00/ }).waitFor();
+  await page.getByRole('button', { name: /^When: Fri 28 Mar 2031, 10:00/ }).waitFor();
   assert.equal(await page.getByLabel('Date', { exact: true }).isVisible(), false);
   await page.getByLabel('How often').selectOption('weekly');
   await page.locator('#next', { hasText: 'Next: 28 Mar · 4, 11, 18, 25 Apr' }).waitFor();

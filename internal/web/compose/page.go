@@ -235,7 +235,7 @@ func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 		return view{}, err
 	}
 	l := p.Language(r)
-	out.checkTime(l)
+	out.checkTime(l, p.DB.Now())
 	out.Preview, err = p.check(ctx, l, actor, accounts, out.sheet, out.Post)
 	return out, err
 }
@@ -325,18 +325,27 @@ func (v *view) items(account int64, ids []int64, known map[int64]network.Media, 
 	return out, kept
 }
 
+// withoutYear is how far a time may be away to be shown without its year.
+const withoutYear = 300 * 24 * time.Hour
+
 // checkTime adds notes about the form's time.
-func (v *view) checkTime(l *locale.Language) {
+func (v *view) checkTime(l *locale.Language, now time.Time) {
+	format := func(at time.Time, short, long locale.Layout) string {
+		if at.Sub(now).Abs() > withoutYear {
+			return l.Format(at, long)
+		}
+		return l.Format(at, short)
+	}
 	if day, err := v.When.day(); err == nil && day != "" {
 		at, _ := time.Parse(dateOnly, day) // checked by day
-		v.Moment = l.Format(at, locale.ShortDate)
+		v.Moment = format(at, locale.ShortDate, locale.Date)
 	}
 	at, twice, err := v.When.instant(v.Zone)
 	if err != nil || at.IsZero() {
 		return
 	}
 	local := at.In(v.Zone)
-	v.Moment = l.Format(local, locale.ShortTime)
+	v.Moment = format(local, locale.ShortTime, locale.DateTime)
 	v.ByDate, v.ByDay = monthLabels(l, local)
 	if twice {
 		second, _ := other(local)

@@ -297,7 +297,7 @@ func (p *Handlers) previewOf(r *http.Request, s sheet) (outlook, view, error) {
 	}
 	fresh := view{sheet: s, Path: "/posts/new", Zone: actor.OwnZone, Post: held}
 	fresh.Creators = p.creatorsOf(r, accounts, s.Accounts)
-	fresh.addFresh(r, p.Language(r), accounts, known)
+	fresh.addFresh(r, p.Language(r), accounts, known, p.DB.Now())
 	if fresh.Wording, err = p.wordingOf(r, s); err != nil {
 		return outlook{}, view{}, err
 	}
@@ -308,9 +308,9 @@ func (p *Handlers) previewOf(r *http.Request, s sheet) (outlook, view, error) {
 // addFresh adds the parts of the form that the page does not have yet: the overrides of newly selected accounts, and the
 // question which of two times is meant.
 func (v *view) addFresh(
-	r *http.Request, l *locale.Language, accounts []account.SocialAccount, known map[int64]network.Media,
+	r *http.Request, l *locale.Language, accounts []account.SocialAccount, known map[int64]network.Media, now time.Time,
 ) {
-	v.checkTime(l)
+	v.checkTime(l, now)
 	if v.Accounts = numbers(r.PostForm["fresh"]); len(v.Accounts) == 0 {
 		return
 	}
