@@ -69,7 +69,7 @@ func (s *Service) listUpcoming(ctx context.Context, team, account int64, afterID
 
 // RemoveAccount removes an account from all scheduled posts and running series and returns how many it changed. A post
 // with no account left becomes a draft. A series with no account left is paused, which turns its occurrences into
-// drafts. As with every change, a post that was sent to a client needs approval again.
+// drafts. A changed post that was sent to a client needs approval again.
 func (s *Service) RemoveAccount(ctx context.Context, call operation.Call, account int64) (Upcoming, error) {
 	var removed Upcoming
 	if err := call.Require(access.Publish); err != nil {

@@ -58,7 +58,7 @@ func (s *Service) Skip(ctx context.Context, person int64, postID string) (Record
 	})
 }
 
-// unschedule turns a scheduled post into a draft. A template keeps its time, because that is the start of its series.
+// unschedule turns a scheduled post into a draft. A template keeps its time, because the series starts at that time.
 func (s *Service) unschedule(ctx context.Context, tx *db.Tx, call operation.Call, p *Record) error {
 	if p.Status != Scheduled {
 		return apierr.BadState(string(p.Status),

@@ -33,9 +33,9 @@ type Composition struct {
 	Overrides map[int64]Override      // overrides by account
 	Covers    map[int64]time.Duration // cover times by media ID of the video; see SetCover
 	At        time.Time               // scheduled time, or planned time of a draft; zero if there is none
-	Options   *network.Options        // settings for individual networks; nil keeps the current ones
+	Options   *network.Options        // settings for individual networks; nil keeps the current settings
 	Day       string                  // planned date of a draft without a time, as 2026-03-29; empty if there is none
-	Rule      string                  // recurrence rule of a template; empty keeps the current one
+	Rule      string                  // recurrence rule of a template; empty keeps the current rule
 
 	Scheduling bool // whether the caller schedules the post for At afterwards
 	OnlyTime   bool // whether to change only At and Day
@@ -193,8 +193,8 @@ var errNoAccount = apierr.Invalid(apierr.MissingArgument, "account_ids", "Select
 //
 // A template keeps its time. Its series uses the new rule when it resumes.
 //
-// An approved draft stays approved if only its time changes, and if it had no time or is scheduled next. Such a
-// change creates no new version for the client to approve.
+// An approved draft stays approved if only its time changes, and if it had no time or is scheduled next. Such a change
+// creates no new version for the client to approve.
 func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID string, seen time.Time,
 	c Composition) (Record, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}

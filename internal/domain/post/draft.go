@@ -82,7 +82,7 @@ func (s *Service) findTargets(
 	return out, nil
 }
 
-// change implements update_post: it replaces the fields that are given.
+// change implements update_post. It replaces the fields that are set.
 func (s *Service) change(
 	ctx context.Context, call operation.Call, in UpdateInput,
 ) (operation.Answer[PostChange], error) {
@@ -254,8 +254,8 @@ func distantTimeNote(call operation.Call, at time.Time) []string {
 		". Check the year."}
 }
 
-// reapprovalNote returns a note if a change made a new decision of the client necessary. before is the approval before
-// the change.
+// reapprovalNote returns a note if the client must decide again because of a change. before is the approval before the
+// change.
 func (p Record) reapprovalNote(before Approval) []string {
 	if before != Approved && before != Rejected || p.Approval != Waiting {
 		return nil

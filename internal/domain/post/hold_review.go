@@ -84,8 +84,8 @@ func (r Series) overdue(now time.Time) (seriesgap.Gap, error) {
 	return missed, nil
 }
 
-// SkipOverdue records the overdue occurrences of a series as skipped and continues the series after them. They may
-// already have been published by the installation that the database was copied from.
+// SkipOverdue records the overdue occurrences of a series as skipped and continues the series after them. The
+// installation that the database was copied from may already have published these occurrences.
 func (s *Service) SkipOverdue(ctx context.Context, tx *db.Tx, overdue OverdueSeries) error {
 	p, err := s.Lock(ctx, tx, overdue.TeamID, overdue.TemplateID)
 	if err != nil || !p.IsTemplate || p.Status != Scheduled {

@@ -165,12 +165,13 @@ func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 	return q, q.after(call, in.Cursor)
 }
 
-// restrict limits a list to the posts of a team or of one of its accounts. If the account's index is the most
-// selective, the query scans that index. CROSS JOIN forces SQLite to read the tables in this order. Otherwise SQLite
-// would sort all posts of the team. The concatenation and the missing condition on team_id keep PostgreSQL from
-// scanning all posts of the team.
+// restrict limits a list to the posts of a team or of one of its accounts.
 //
-// Otherwise the query scans an index of the team's posts and looks up the account in a subquery. EXISTS would be
+// If the account's index is the most selective, the query scans that index. CROSS JOIN forces SQLite to read the tables
+// in this order. Otherwise SQLite would sort all posts of the team. The concatenation and the missing condition on
+// team_id keep PostgreSQL from scanning all posts of the team.
+//
+// In other cases, the query scans an index of the team's posts and looks up the account in a subquery. EXISTS would be
 // slower, because PostgreSQL turns it into a join with all posts of the account.
 func (q *listQuery) restrict(team int64, in ListInput) {
 	if in.AccountID != nil && !q.bySlot && (in.Status == "" || Status(in.Status) == Published) {
@@ -186,8 +187,8 @@ func (q *listQuery) restrict(team int64, in ListInput) {
 	}
 }
 
-// slotPredicate is the predicate of the partial index on slot_at. It must follow the bounds in the query: SQLite uses
-// the first of two lower bounds, and this bound excludes nothing in the index.
+// slotPredicate is the predicate of the partial index on slot_at. It must follow the bounds in the query. SQLite uses
+// the first of two lower bounds, and slotPredicate excludes nothing in the index.
 const slotPredicate = "p.slot_at > 0"
 
 func (q *listQuery) add(where string, args ...any) {
@@ -236,7 +237,7 @@ func (q *listQuery) position(r listRow) string {
 }
 
 // ListAccounts returns the accounts of a team's posts by post ID. The accounts of each post are in the post's order.
-// They are sorted here, because that is cheaper than sorting in the database. The condition on the team keeps
+// They are sorted in Go, because that is cheaper than sorting in the database. The condition on the team keeps
 // PostgreSQL from joining the accounts of all teams.
 func ListAccounts(ctx context.Context, q db.Querier, team int64, posts []string) (map[string][]PostEntryAccount, error) {
 	out := make(map[string][]PostEntryAccount, len(posts))

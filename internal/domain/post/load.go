@@ -15,7 +15,7 @@ func (s *Service) Load(ctx context.Context, team int64, id string) (Record, erro
 	return s.read(ctx, s.db, team, id, "")
 }
 
-// FindTeam returns the team that the post belongs to. It returns not_found unless that is one of teams.
+// FindTeam returns the team that the post belongs to. It returns not_found unless the team is in teams.
 func (s *Service) FindTeam(ctx context.Context, id string, teams []int64) (int64, error) {
 	home, err := db.OwningTeam(ctx, s.db, `posts WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -24,8 +24,8 @@ func (s *Service) FindTeam(ctx context.Context, id string, teams []int64) (int64
 	return home, err
 }
 
-// RetryState returns why a target cannot be retried now, as a PublicationRetrySkipped reason, or "" if it can be
-// retried. If the target can be retried later, RetryState also returns when. replaced is set if another post of the
+// RetryState returns the reason why a target cannot be retried now, as in PublicationRetrySkipped, or "" if it can be
+// retried. If the target can be retried later, RetryState also returns the time. replaced is set if another post of the
 // family holds the account.
 func (s *Service) RetryState(t Target, replaced bool) (string, time.Time) {
 	reason, _ := s.limits.canRetry(t, replaced, s.db.Now())

@@ -17,7 +17,7 @@ import (
 )
 
 // createNext creates the next occurrence of a locked series and records missed occurrences. Rules have at most one
-// occurrence a day, so at most one is within maxOccurrenceDelay. A series without a next occurrence ends.
+// occurrence a day, so at most one occurrence is within maxOccurrenceDelay. A series without a next occurrence ends.
 func (s *Service) createNext(ctx context.Context, tx *db.Tx, template *Record, r Series) error {
 	recurring, err := r.recurrence()
 	if err != nil {
@@ -200,7 +200,7 @@ func (s *Service) continueSeries(ctx context.Context, team int64, template strin
 		}
 		r, err := readSeries(ctx, tx, p.SeriesID, s.db.ForUpdate())
 		if err != nil || r.wake.IsZero() || r.wake.After(tx.Now()) {
-			return err // another node was faster
+			return err // another node has created the occurrence
 		}
 		return s.createNext(ctx, tx, &p, r)
 	})

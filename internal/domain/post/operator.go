@@ -16,7 +16,7 @@ type DueCount struct {
 	Oldest  time.Time // scheduled time of the earliest of these posts
 }
 
-// CountDue counts the due posts of all teams. It returns one count for held posts and one for the others.
+// CountDue counts the due posts of all teams. It returns one count for blocked posts and one for the other posts.
 func (s *Service) CountDue(ctx context.Context) ([]DueCount, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, due *DueCount) error {
 		var held, oldest int64

@@ -87,8 +87,8 @@ func targetMedia(targets []Target) [][]network.Media {
 	return out
 }
 
-// edit changes a draft or scheduled post for a person, by the rules of PATCH /posts/{id}: an approved post needs
-// approval again, and changing a scheduled post requires permission to publish.
+// edit changes a draft or scheduled post for a person, by the rules of PATCH /posts/{id}. An approved post needs
+// approval again. Changing a scheduled post requires permission to publish.
 func (s *Service) edit(ctx context.Context, person int64, postID, field string, apply func(context.Context, *db.Tx,
 	*Record) error) (Record, error) {
 	return s.UpdateAs(ctx, person, postID, access.Write, "post.edit", func(ctx context.Context, tx *db.Tx,

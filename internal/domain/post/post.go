@@ -60,7 +60,7 @@ type Record struct {
 	Excerpt     string
 	Approval    Approval
 	Review      Review    // of the current version; empty before the decision
-	Round       int64     // version that the client sees, from 1; 0 if none was requested
+	Round       int64     // version for the client, from 1; 0 if approval was never requested
 	SeriesID    int64     // 0 if the post belongs to no series
 	Series      Series    // zero if SeriesID is 0
 	IsTemplate  bool      // template of the series
@@ -78,7 +78,7 @@ type Record struct {
 	Targets     []Target
 	Media       []network.Media // in order
 	Options     network.Options // settings for individual networks
-	TeamOptions network.Options // the team's, which apply where Options has none
+	TeamOptions network.Options // the team's options for networks without options in Options
 	hasMedia    bool
 }
 

@@ -19,7 +19,7 @@ type Result struct {
 	ErrorCode   string
 	NetworkText string
 	NetworkID   string // the network's ID of the published post, or of a failed post that the network hides
-	Decided     bool   // a person recorded the result; that is a separate event
+	Decided     bool   // whether a person recorded the result, which has an event of its own
 }
 
 // MarkSending records that a post is being sent to an account.

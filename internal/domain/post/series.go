@@ -208,7 +208,7 @@ func (s *Service) repeat(ctx context.Context, tx *db.Tx, call operation.Call, p 
 	return s.createNext(ctx, tx, p, series)
 }
 
-// storeSeries inserts a series without an ID and updates a series with one.
+// storeSeries inserts a series that has no ID, or updates a series that has an ID.
 func storeSeries(ctx context.Context, tx *db.Tx, series *Series, team int64) error {
 	var err error
 	if series.ID == 0 {
@@ -261,7 +261,7 @@ func storeTemplate(ctx context.Context, tx *db.Tx, p *Record) error {
 }
 
 // updateSeries updates the series of a post that is being canceled or published. If the post is the template, the
-// series is paused. If the post is the last created occurrence, the next one is created.
+// series is paused. If the post is the last created occurrence, the next occurrence is created.
 func (s *Service) updateSeries(ctx context.Context, tx *db.Tx, p *Record) error {
 	switch {
 	case p.SeriesID == 0:

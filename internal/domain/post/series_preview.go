@@ -45,7 +45,7 @@ func (s *Service) NextOccurrences(ctx context.Context, template Record, limit in
 		}
 		draft, ok := existing[db.Micros(at)]
 		if ok && (draft.status != Draft || draft.skipped != 0) {
-			continue // it was sent or skipped
+			continue // the occurrence was sent or skipped
 		}
 		next := NextOccurrence{At: at, PostID: draft.id}
 		if ok {
@@ -58,7 +58,8 @@ func (s *Service) NextOccurrences(ctx context.Context, template Record, limit in
 	return out, nil
 }
 
-// ResumeSummary describes what happens to the existing drafts when a series resumes. It returns "" if there are none.
+// ResumeSummary describes what happens to the existing drafts when a series resumes. It returns "" if there are no
+// drafts.
 func ResumeSummary(l *locale.Language, list []NextOccurrence) string {
 	updated, unchanged := 0, 0
 	for _, next := range list {
@@ -105,8 +106,8 @@ func (s *Service) existingOccurrences(ctx context.Context, template Record,
 	return out, nil
 }
 
-// editedByPerson reports whether a person edited an occurrence or requested its approval individually. Moving it and
-// deleting one of its files are not edits.
+// editedByPerson reports whether a person edited an occurrence or requested its approval individually. Moving the
+// occurrence and deleting one of its files are not edits.
 func editedByPerson(ctx context.Context, q db.Querier, team int64, id string) (bool, error) {
 	type auditEvent struct {
 		kind, detail string

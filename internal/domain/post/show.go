@@ -41,7 +41,7 @@ type PostEntryAccount struct {
 	Username string `json:"username"`
 }
 
-// Post is a post in full.
+// Post is a post with all its details.
 type Post struct {
 	ID          string            `json:"id" format:"uuid"`
 	Status      Status            `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`

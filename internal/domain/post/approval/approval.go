@@ -152,7 +152,7 @@ func (s *Service) proposal(ctx context.Context, linked linkedPost) (Proposal, er
 }
 
 // changedSince reports whether the content of a post has changed since an earlier round. A later round has the same
-// content if it was only opened by a request for approval, for example after a rejection. Such a round has an event of
+// content if it was opened only by a request for approval, for example after a rejection. Such a round has an event in
 // the same transaction.
 func (s *Service) changedSince(ctx context.Context, p post.Record, round int64) (bool, error) {
 	var n int64

@@ -104,7 +104,8 @@ func Undoable(p post.Record) bool {
 	return p.Approval == post.Rejected && (p.Status == post.Draft || p.Status == post.Scheduled)
 }
 
-// keepRejection keeps the comment of a decision that is about to be replaced as a comment on the post. It needs no answer.
+// keepRejection keeps the comment of a decision that is being replaced as a comment on the post. The comment needs no
+// answer.
 func keepRejection(ctx context.Context, tx *db.Tx, p post.Record) error {
 	_, err := tx.Exec(ctx, `INSERT INTO approval_comments (team_id, post_id, client_name, comment, created_at, answered_at)
 		SELECT ?, post_id, client_name, comment, decided_at, ? FROM post_approvals
@@ -150,8 +151,8 @@ func (s *Service) storeDecision(ctx context.Context, tx *db.Tx, actor auditlog.A
 	return auditlog.Record(ctx, tx, p.TeamID, actor, "post."+string(p.Approval), p.ID, map[string]any{"round": p.Round})
 }
 
-// sanitize removes invisible characters and characters that change the text direction. It converts line ends of two
-// characters to one, because browsers count one character.
+// sanitize removes invisible characters and characters that change the text direction. It converts CRLF to LF, because
+// browsers count a line end as one character.
 func (d Decision) sanitize() (Decision, error) {
 	d.Comment = plaintext.Lines(d.Comment)
 	if err := sanitizeName(&d.Name); err != nil {

@@ -128,7 +128,7 @@ func (s *Service) recordMailFailure(ctx context.Context, request string) error {
 const maxNameInMail = 60 // maximum characters of a person's or team's name
 
 // writeEmail returns the email of a request, in the language of the person who created the request. It disables URLs in
-// names, because people choose names freely.
+// names, because names are user input.
 func (s *Service) writeEmail(ctx context.Context, team int64, r Request) (Email, error) {
 	var name, zone, language string
 	err := s.DB.QueryRow(ctx, `SELECT t.name, t.timezone, COALESCE((SELECT p.language FROM approval_requests a

@@ -173,7 +173,8 @@ func (s *Service) add(ctx context.Context, tx *db.Tx, call operation.Call, r Req
 		map[string]any{"round": p.Round})
 }
 
-// setTime changes the time of a locked draft that is sent to a client. The time of a form has no seconds.
+// setTime changes the time of a locked draft that is sent to a client. It keeps the stored time if only the seconds
+// differ, because form fields have no seconds.
 func setTime(ctx context.Context, tx *db.Tx, call operation.Call, p *post.Record, at *time.Time) error {
 	if at == nil || p.Status != post.Draft || at.Equal(p.ScheduledAt.Truncate(time.Minute)) {
 		return nil
@@ -260,7 +261,7 @@ func (s *Service) LinkOf(ctx context.Context, team int64, postID string) (string
 }
 
 // LinksOf returns the latest link of each of a team's posts that shows its current version. Posts without a working
-// link are missing.
+// link are omitted.
 func (s *Service) LinksOf(ctx context.Context, team int64, posts []string) (map[string]PostLink, error) {
 	links := map[string]PostLink{}
 	if len(posts) == 0 {

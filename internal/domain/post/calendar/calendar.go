@@ -126,7 +126,7 @@ func slotsQuery(team int64, f Filter, spans []Span, limit int) (string, []any) {
 }
 
 // listFutureOccurrences returns the occurrences that a team's running series will create between two times. If series
-// is not 0, it returns only those of that series.
+// is not 0, it returns only the occurrences of that series.
 func listFutureOccurrences(ctx context.Context, d *db.DB, team, series int64, from, to time.Time, limit int) ([]Entry, error) {
 	if last := d.Now().Add(post.MaxLookahead); to.After(last) {
 		to = last

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Filter selects posts. The zero Filter selects all.
+// Filter selects posts. The zero Filter selects all posts.
 type Filter struct {
 	Account int64  // only posts for this account; 0 for all
 	Network string // only posts for accounts of this platform; empty for all

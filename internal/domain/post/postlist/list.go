@@ -24,11 +24,11 @@ type Filter struct {
 	From, To time.Time // range of publication or scheduled times; To is exclusive
 }
 
-// IsGrouped reports whether the list has groups, each with its own order: it does if nothing is filtered.
+// IsGrouped reports whether the list is divided into groups, each with its own order. Only a list without filters is.
 func (f Filter) IsGrouped() bool { return f == Filter{} }
 
-// ByTime reports whether the posts are sorted by time, and whether the earliest is first. Otherwise they are sorted by
-// creation, newest first.
+// ByTime reports whether the posts are sorted by time, and whether the earliest post is first. Otherwise they are
+// sorted by creation, newest first.
 func (f Filter) ByTime() (bool, bool) {
 	t := f.definition()
 	return t.byTime || f.hasDates(), t.earliestFirst
@@ -43,12 +43,12 @@ type Entry struct {
 	ID, Excerpt string
 	Status      post.Status
 	ScheduledAt time.Time // the planned time of a draft; zero if there is none
-	PlannedDay  string    // of a draft without a time
+	PlannedDay  string    // planned day of a draft without a time
 	PublishedAt time.Time
 	Changed     time.Time // when the post was last changed
 	SeriesID    int64
 	Accounts    []post.PostEntryAccount
-	Group       Tab // of a list with groups
+	Group       Tab // the entry's group; empty in a list without groups
 
 	slot int64
 }
@@ -118,7 +118,7 @@ func readGroups(ctx context.Context, d *db.DB, team int64, _ Filter, cursor stri
 		if err != nil {
 			return nil, "", err
 		}
-		if room == 0 && len(page) > 0 { // the page is full, and another one begins here
+		if room == 0 && len(page) > 0 { // the page is full, and another group begins here
 			return out, strconv.Itoa(i) + "~", nil
 		}
 		for _, e := range page {
@@ -154,7 +154,7 @@ func listQuery(team int64, f Filter, cursor string, limit int) (string, []any, e
 	case f.Account > 0 && f.Tab == All && !byTime:
 		q.from, q.order = "post_targets t CROSS JOIN posts p", "t.post_id DESC"
 		q.add("t.account_id = (SELECT a.id FROM social_accounts a WHERE a.team_id = ? AND a.id = ?)", team, f.Account)
-		q.add("p.id = t.post_id || ''") // keeps PostgreSQL from reading all of the team's posts first
+		q.add("p.id = t.post_id || ''") // keeps PostgreSQL from reading all posts of the team first
 	case f.Account > 0:
 		q.add("p.team_id = "+db.TeamPlaceholder, team)
 		q.add("(SELECT t.position FROM post_targets t WHERE t.post_id = p.id AND t.account_id = ?) >= 0", f.Account)
@@ -237,7 +237,7 @@ func likePattern(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
 }
 
-// LatestTexts returns the shared texts of a team's newest posts, the newest first.
+// LatestTexts returns the shared texts of a team's newest posts, newest first.
 func LatestTexts(ctx context.Context, d *db.DB, team int64, limit int) ([]string, error) {
 	out, err := db.All(ctx, d, func(rows *sql.Rows, text *string) error { return rows.Scan(text) },
 		`SELECT caption FROM posts WHERE team_id = ? ORDER BY id DESC LIMIT ?`, team, limit)

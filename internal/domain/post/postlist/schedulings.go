@@ -12,7 +12,7 @@ import (
 // Scheduling says when a post was scheduled or unscheduled.
 type Scheduling struct {
 	At     time.Time
-	Person string // empty for the service itself
+	Person string // empty if the service scheduled or unscheduled the post
 	Undone bool   // the post was unscheduled
 }
 

@@ -31,8 +31,8 @@ type tab struct {
 	earliestFirst bool   // earliest time first
 }
 
-// tabs are the tabs in the order of the page. Templates of series are only in All, because they are never published. A partly
-// published post is only in Failed, where somebody looks for what to do, or in Archived.
+// tabs are the tabs in the order of the page. Templates of series are only in All, because they are never published. A
+// partially published post is only in Failed, where people look for posts that need action, or in Archived.
 var tabs = []tab{
 	{All, "", false, false},
 	{Drafts, "p.status = 'draft' AND p.is_template = 0", false, false},
@@ -40,7 +40,7 @@ var tabs = []tab{
 	{NeedsApproval, "p.approval = 'waiting' AND p.is_template = 0 AND p.status || '' IN ('draft', 'scheduled', 'failed') " +
 		"AND (p.status <> 'failed' OR (SELECT COUNT(*) FROM post_targets m WHERE m.post_id = p.id AND m.error_code = '" +
 		post.CodeMissedApproval + "') > 0)", false, false}, // EXISTS would read the accounts of all teams
-	// The concatenation keeps the predicate of the index, which includes partly published posts.
+	// The concatenation preserves the predicate of the index, which includes partially published posts.
 	{Published, "p.status IN ('processing', 'published', 'partially_published') AND p.slot_at > 0 " +
 		"AND p.status || '' <> 'partially_published'", true, false},
 	{Failed, "p.status IN ('failed', 'partially_published') AND p.archived_at = 0 AND p.slot_at > 0", true, false},
@@ -53,7 +53,7 @@ const (
 	Past   Tab = "past"   // submitted posts
 )
 
-// groups are the parts of the list of all posts, in its order. Each post is in one of them.
+// groups are the parts of the list of all posts, in the list's order. Each post is in exactly one group.
 var groups = []tab{
 	Scheduled.tab(),
 	{Series, "p.is_template = 1", false, false},

@@ -10,10 +10,10 @@ import (
 // days has the parts of a rule that select days.
 type days struct {
 	frequency string // DAILY, WEEKLY or MONTHLY
-	interval  int    // periods between two selected periods: days, weeks or months
+	interval  int    // number of days, weeks or months between two selected periods
 	weekdays  []weekday
 	monthDays []int // negative days count from the end of the month
-	count     int   // greatest number of occurrences; 0 is no limit
+	count     int   // maximum number of occurrences; 0 means no limit
 }
 
 // weekday is a value of BYDAY.
@@ -54,7 +54,7 @@ func split(list string) iter.Seq[string] {
 	return strings.SplitSeq(list, ",")
 }
 
-// number returns the number that a matched part of a rule has, or 0 if the part is absent.
+// number returns the number in a part of a rule, or 0 if the part is absent. The part must be valid.
 func number(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
@@ -83,8 +83,8 @@ func (d days) after(start time.Time) iter.Seq[time.Time] {
 	}
 }
 
-// cycle returns after how many periods the rule repeats. The calendar repeats after 400 years, which have 146,097 days or
-// 20,871 weeks. A rule that selects no day in these periods selects none.
+// cycle returns the number of periods after which the rule repeats. The calendar repeats after 400 years, which have
+// 146,097 days or 20,871 weeks. A rule that selects no day in these periods never selects a day.
 func (d days) cycle() int {
 	if d.frequency == "MONTHLY" {
 		return 400 * 12
@@ -120,7 +120,7 @@ func (d days) include(day time.Time) bool {
 	return d.includeWeekday(day, last) && d.includeMonthDay(day.Day(), last)
 }
 
-// includeWeekday reports whether BYDAY has a day of a month with so many days.
+// includeWeekday reports whether BYDAY selects a day. last is the number of days in its month.
 func (d days) includeWeekday(day time.Time, last int) bool {
 	fromStart, fromEnd := (day.Day()+6)/7, -(last-day.Day()+7)/7
 	for _, w := range d.weekdays {
@@ -131,7 +131,7 @@ func (d days) includeWeekday(day time.Time, last int) bool {
 	return len(d.weekdays) == 0
 }
 
-// includeMonthDay reports whether BYMONTHDAY has a day of a month with so many days.
+// includeMonthDay reports whether BYMONTHDAY selects a day of a month with last days.
 func (d days) includeMonthDay(day, last int) bool {
 	for _, m := range d.monthDays {
 		if m == day || m == day-last-1 {

@@ -39,7 +39,7 @@ var (
 	ErrNoOccurrence = apierr.Invalid(apierr.OutOfRange, "rule", "The rule has no occurrences.")
 )
 
-// Rule generates the times of a series. It uses the wall-clock time of a time zone: an occurrence at 10:00 stays at
+// Rule generates the times of a series. It uses the wall-clock time of a time zone, so an occurrence at 10:00 stays at
 // 10:00 when daylight saving time begins or ends.
 type Rule struct {
 	start time.Time // wall-clock time as if it were in UTC
@@ -155,7 +155,7 @@ func instant(wall time.Time, zone *time.Location) (time.Time, bool) {
 	at, err := teamtime.Parse(wall.Format(WallClock), zone)
 	if errors.Is(err, teamtime.ErrSkipped) {
 		_, before := wall.Add(-26 * time.Hour).In(zone).Zone()
-		// With the offset before the gap, the time is after the gap.
+		// With the offset before the gap, the result is after the gap.
 		end, _ := wall.Add(-time.Duration(before) * time.Second).In(zone).ZoneBounds()
 		return end.UTC(), true
 	}

@@ -12,13 +12,13 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Gap is a run of skipped occurrences.
+// Gap is a sequence of skipped occurrences.
 type Gap struct {
 	First, Last time.Time
 	Skipped     int64
 }
 
-// Include adds an occurrence that is later than the others.
+// Include adds an occurrence, which must be later than all others.
 func (g *Gap) Include(at time.Time) {
 	if g.Skipped == 0 {
 		g.First = at
@@ -44,7 +44,7 @@ func (g *Gap) Record(ctx context.Context, tx *db.Tx, team int64, post string, se
 
 const maxGaps = 5
 
-// Notes returns notes about the skipped occurrences of a series, the latest first.
+// Notes returns notes about the skipped occurrences of a series, latest first.
 func Notes(ctx context.Context, q db.Querier, call operation.Call, series int64) ([]string, error) {
 	gaps, err := db.All(ctx, q, func(rows *sql.Rows, g *Gap) error {
 		var first, last int64

@@ -1,4 +1,4 @@
-// Package teamoptions keeps the options for networks that apply to a team's posts without their own.
+// Package teamoptions stores a team's network options. They apply to posts that have no options for a network.
 package teamoptions
 
 import (
@@ -56,7 +56,7 @@ func Set(ctx context.Context, tx *db.Tx, team int64, o network.Options) error {
 	return nil
 }
 
-// Effective returns a post's options, and the team's for networks without any.
+// Effective returns a post's options. For a network without options in the post, it returns the team's options.
 func Effective(post, team network.Options) network.Options {
 	if post.TikTok == nil {
 		post.TikTok = team.TikTok

@@ -14,7 +14,7 @@ const argument = "options.youtube.thumbnail_media_id"
 
 // Library provides a team's media.
 type Library interface {
-	// ForPost returns media by ID. It returns not_found if the team lacks one of them.
+	// ForPost returns media by ID. It returns not_found if the team does not have all of them.
 	ForPost(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
 }
 

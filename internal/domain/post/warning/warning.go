@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-const published = "published" // post.TargetPublished, which would be an import cycle
+const published = "published" // equals post.TargetPublished; importing post would be a cycle
 
 // FailedStep is a step that failed after a post was published.
 type FailedStep struct {
