@@ -25,13 +25,13 @@ var (
 	ErrHashtagLink       = errors.New("the link does not lead to a hashtag")
 )
 
-// ParseHashtag parses a hashtag given as tag, #tag or link. It returns the normalized form (see Fold) without #, which
-// parses to itself. Errors do not repeat the text.
+// ParseHashtag parses a hashtag in the form tag, #tag or a link. It returns the normalized form (see Fold) without #.
+// Parsing the normalized form returns the same hashtag. Errors do not quote the text.
 func ParseHashtag(text string) (string, error) {
 	return ParseHashtagFor("", text)
 }
 
-// ParseHashtagFor is like ParseHashtag, but links must be of the given platform, unless empty.
+// ParseHashtagFor is like ParseHashtag, but accepts only links of a platform. An empty platform accepts all links.
 func ParseHashtagFor(platform, text string) (string, error) {
 	if len(text) > maxText {
 		return "", ErrHashtagTooLong
@@ -51,9 +51,9 @@ func ParseHashtagFor(platform, text string) (string, error) {
 	return tag, nil
 }
 
-// joiners removes the zero-width joiner and non-joiner. They only affect rendering, as in Persian and Indic scripts.
-// People type the same word with and without them, and some networks end a hashtag there, so all spellings are treated
-// as one.
+// joiners removes the zero-width joiner and non-joiner. They affect only rendering, as in Persian and Indic scripts.
+// People type the same word with and without them, and some networks end a hashtag there. Therefore all spellings count
+// as one hashtag.
 var joiners = strings.NewReplacer("\u200c", "", "\u200d", "")
 
 // Fold returns a text in the form in which hashtags and words are compared: NFKC in lower case. It does not use full

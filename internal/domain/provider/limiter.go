@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Limiter lets one goroutine per node process provider responses at a time, and pauses after each for as long as it
-// took, so that reports and searches leave CPU time for requests. Goroutines that wait for a provider hold no slot. The
-// zero value is not usable; a nil Limiter does not limit.
+// Limiter lets one goroutine per node process provider responses at a time. After each, it pauses for as long as the
+// processing took, so that reports and searches leave CPU time for requests. Goroutines that wait for a provider hold
+// no slot. The zero value is not usable. A nil Limiter does not limit.
 type Limiter struct {
 	free       chan struct{}
 	pauseAfter func(worked time.Duration) time.Duration
@@ -33,7 +33,7 @@ type slot struct {
 	startedAt time.Time // when it was acquired; zero while released
 }
 
-// Begin starts a unit of work without a slot. Acquire and Release use the returned context; the returned function ends
+// Begin starts a unit of work without a slot. Acquire and Release use the returned context. The returned function ends
 // the work. Do not acquire a slot while holding a lock that another holder of a slot may wait for.
 func (t *Limiter) Begin(ctx context.Context) (context.Context, func()) {
 	if t == nil {
@@ -43,7 +43,8 @@ func (t *Limiter) Begin(ctx context.Context) (context.Context, func()) {
 	return context.WithValue(ctx, slotKey{}, own), own.release
 }
 
-// WithoutSlot releases the slot of ctx and returns a context that needs none, for requests that others wait for.
+// WithoutSlot releases the slot of ctx and returns a context that needs no slot. It is for requests that other
+// goroutines wait for.
 func WithoutSlot(ctx context.Context) context.Context {
 	Release(ctx)
 	return context.WithValue(ctx, slotKey{}, (*slot)(nil))
@@ -56,7 +57,7 @@ func Release(ctx context.Context) {
 	}
 }
 
-// Acquire waits for a slot. Its error is that of the context.
+// Acquire waits for a slot. It returns the error of the context if the context is done first.
 func Acquire(ctx context.Context) error {
 	if own, _ := ctx.Value(slotKey{}).(*slot); own != nil {
 		return own.acquire(ctx)

@@ -13,7 +13,7 @@ const (
 	FormatCarousel = "carousel"
 )
 
-// ErrNotOffered is returned if a provider does not support a query on that platform. Another one may.
+// ErrNotOffered is returned if a provider does not support a query on that platform. Another provider may support it.
 var ErrNotOffered = errors.New("not offered by the provider")
 
 // ProfileQuery requests the public metrics of a profile.
@@ -40,7 +40,7 @@ type Account struct {
 	MeasuredAt                time.Time
 }
 
-// Post is a public post. Unknown metrics are nil, never 0; unknown times and texts are zero. Texts and URLs are
+// Post is a public post. Unknown metrics are nil, never 0. Unknown times and texts are zero. Texts and URLs are
 // untrusted.
 type Post struct {
 	ID       string // assigned by the network; 1–100 characters of A–Z a–z 0–9 _ -

@@ -14,7 +14,7 @@ const (
 	TikTok    = "tiktok"
 )
 
-// The types of a profile's media. MediaTypes lists those of a platform.
+// The types of a profile's media. MediaTypes lists the types of a platform.
 const (
 	Profile    = "profile" // the avatar, then the posts
 	Avatar     = "avatar"
@@ -31,7 +31,7 @@ const (
 	Video = "video"
 )
 
-// MediaTypes returns the media types of a platform, or nil if it is unknown.
+// MediaTypes returns the media types of a platform, or nil if the platform is unknown.
 func MediaTypes(platform string) []string {
 	return slices.Clone(mediaTypes[platform])
 }
@@ -51,14 +51,14 @@ type Query struct {
 	Platform string
 	Type     string // one of MediaTypes
 	Username string // normalized by ParseUsername
-	Cursor   string // Page.Next of the previous page; empty for the first
+	Cursor   string // Page.Next of the previous page; empty for the first page
 	Limit    int    // maximum number of items
 }
 
 // Page is a page of a profile's media, newest first.
 type Page struct {
 	Items []Item
-	Next  string // Query.Cursor of the next page; empty on the last
+	Next  string // Query.Cursor of the next page; empty on the last page
 }
 
 // Item is an image or video. Unknown fields are zero. Texts and URLs are untrusted.
@@ -81,8 +81,8 @@ var (
 	ErrTooLarge = errors.New("the file is too large")
 )
 
-// Unavailable is returned if a provider temporarily cannot answer: it is unreachable, rate limited, or its response is
-// invalid.
+// Unavailable is returned if a provider temporarily cannot answer. It may be unreachable or rate limited, or its
+// response is invalid.
 type Unavailable struct { //nolint:errname // it reads provider.Unavailable
 	After time.Duration // requested delay before a retry; 0 if unknown
 	Err   error         // for the log

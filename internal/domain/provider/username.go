@@ -10,8 +10,8 @@ import (
 // maxText is the maximum length in bytes of a profile name or link.
 const maxText = 2048
 
-// ParseUsername parses a profile given as name, @name or link to the profile or a page below it. It returns the name in
-// lower case, which parses to itself. Errors do not repeat the text.
+// ParseUsername parses a profile in the form name, @name, or a link to the profile or a page below it. It returns the
+// name in lower case. Parsing that name returns the same name. Errors do not quote the text.
 func ParseUsername(platform, text string) (string, error) {
 	naming, known := usernameRulesByPlatform[platform]
 	if !known {
@@ -23,7 +23,7 @@ func ParseUsername(platform, text string) (string, error) {
 	text = strings.TrimSpace(text)
 	path, _, _ := strings.Cut(text, "#")
 	path, _, _ = strings.Cut(path, "?")
-	// Only ASCII is lowercased: beyond it, lookalikes would become letters.
+	// Only ASCII is accepted, because lowercasing could turn lookalike characters into ASCII letters.
 	if strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return "", errors.New("the text has characters that are invalid in names and links")
 	}
@@ -78,11 +78,11 @@ var usernameRulesByPlatform = map[string]usernameRules{
 	},
 }
 
-// hostNames look like profile names but come from truncated links.
+// hostNames look like profile names, but come from truncated links.
 var hostNames = slices.Concat(usernameRulesByPlatform[Instagram].hosts, usernameRulesByPlatform[TikTok].hosts, []string{"vm.tiktok.com",
 	"vt.tiktok.com"})
 
-// parseLink parses a link without query. Anything after the name is ignored.
+// parseLink parses a link without a query. It ignores the path after the name.
 func (n usernameRules) parseLink(link string) (string, error) {
 	rest, secure := strings.CutPrefix(link, "https://")
 	if !secure {

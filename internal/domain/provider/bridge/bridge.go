@@ -1,5 +1,5 @@
-// Package bridge fetches profile media and public metrics of profiles and hashtags from the operator's data vendor by
-// the HTTP API of docs/bridge.md. Responses are untrusted.
+// Package bridge fetches profile media and public metrics of profiles and hashtags from the operator's data vendor. It
+// uses the HTTP API of docs/bridge.md. Responses are untrusted.
 package bridge
 
 import (
@@ -30,9 +30,9 @@ type Fetch func(ctx context.Context, address string, limit int64, into io.Writer
 
 // Options configures a Client.
 type Options struct {
-	// URL is the bridge's base URL, http or https; /v1/… is appended.
+	// URL is the bridge's base URL with the scheme http or https. /v1/… is appended.
 	URL string `json:"url"`
-	// TokenEnv is the environment variable with the bridge's token; empty for none.
+	// TokenEnv is the environment variable with the bridge's token. It is empty if the bridge needs no token.
 	TokenEnv string `json:"token_env"`
 
 	Token       string           `json:"-"` // value of TokenEnv; sent only to the bridge, as bearer token
@@ -53,7 +53,7 @@ type Client struct {
 // tokenForm is the syntax of bearer tokens (RFC 6750).
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/-]*=*$`)
 
-// New returns a Client. It fails for an invalid URL or token, but sends no request.
+// New returns a Client. It returns an error for an invalid URL or token, but sends no request.
 func New(opts Options) (*Client, error) {
 	base, err := url.Parse(opts.URL)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "" {
@@ -84,7 +84,7 @@ func orElse(value, fallback time.Duration) time.Duration {
 	return fallback
 }
 
-// checkRedirect allows redirects within the bridge only, so that the token is not leaked.
+// checkRedirect allows only redirects within the bridge, so that the token is not leaked.
 func (c *Client) checkRedirect(r *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects || !c.isOwnURL(r.URL) {
 		return errors.New("too many redirects, or a redirect to another host")
@@ -157,9 +157,9 @@ func (c *Client) request(ctx context.Context, address string) (*http.Request, er
 	return request, nil
 }
 
-// Fetch downloads a file. Files on the bridge's host are requested with the token, others by Options.FetchPublic, whose
-// errors are returned. Otherwise errors are *provider.Unavailable, provider.ErrTooLarge if there are more than most
-// bytes (of which some may have been written), and those of into.
+// Fetch downloads a file. Files on the bridge's host are requested with the token. Other files are downloaded by
+// Options.FetchPublic, whose errors are returned. Errors of the bridge are *provider.Unavailable, and
+// provider.ErrTooLarge if the file exceeds limit, after a part was written. Errors of into are returned.
 func (c *Client) Fetch(ctx context.Context, address string, limit int64, into io.Writer) error {
 	target, err := url.Parse(address)
 	if err != nil || !c.isOwnURL(target) {

@@ -19,7 +19,7 @@ const (
 	maxPages        = 200     // per profile
 )
 
-// Profile returns the public metrics of a profile. Its errors are those of ProfileMedia.
+// Profile returns the public metrics of a profile. It returns the same errors as ProfileMedia.
 func (c *Client) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileMetrics, error) {
 	var figures provider.ProfileMetrics
 	posts := wire.Posts{Since: q.Since, Limit: q.PostLimit}
@@ -94,7 +94,7 @@ type post struct {
 	Duration float64           `json:"duration_seconds"`
 }
 
-// readProfile decodes a page of a profile's figures. The user name is that of the query, not of the response.
+// readProfile decodes a page of a profile's figures. The user name comes from the query, not from the response.
 func readProfile(body []byte, username string, now time.Time) (profilePage, error) {
 	var parsed struct {
 		Profile json.RawMessage   `json:"profile"`
@@ -161,7 +161,7 @@ func readHashtag(body []byte, q provider.HashtagQuery, now time.Time) (provider.
 	return figures, nil
 }
 
-// readPosts decodes posts and skips invalid ones. It fails if none is valid.
+// readPosts decodes posts and skips invalid posts. It returns an error if none is valid.
 func readPosts(raw []json.RawMessage, now time.Time) ([]provider.Post, error) {
 	var posts []provider.Post
 	for _, text := range raw {

@@ -12,8 +12,8 @@ import (
 
 const maxSide = 100_000 // pixels
 
-// errorWords are the error codes of the bridge API with their statuses. Other responses say nothing about the profile:
-// a wrong URL also returns 404, and a wrong token 403.
+// errorWords are the error codes of the bridge API with their statuses. Other responses are not about the profile. For
+// example, a wrong URL also returns 404, and a wrong token 403.
 var errorWords = map[string]struct {
 	status int
 	means  error
@@ -64,7 +64,7 @@ var (
 	errCursor          = wire.Unavailable("the cursor of the response is too long or has control characters")
 )
 
-// readPage decodes a page of media. Invalid items are skipped; an invalid page is an error.
+// readPage decodes a page of media. It skips invalid items. It returns an error for an invalid page.
 func readPage(body []byte, q provider.Query, now time.Time) (provider.Page, error) {
 	var parsed mediaResponse
 	if err := json.Unmarshal(body, &parsed); err != nil {

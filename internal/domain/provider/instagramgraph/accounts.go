@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	defaultPause      = 15 * time.Minute // if Meta states no time; its limits are per rolling hour
+	defaultPause      = 15 * time.Minute // if Meta does not specify a duration; its limits are per rolling hour
 	policyPause       = 24 * time.Hour   // after a policy block of unknown duration
 	invalidTokenPause = 6 * time.Hour    // after an invalid token
 	quotaPause        = time.Hour        // after Instagram rejected a hashtag although a slot was free by our count
 )
 
-// accounts holds the operator's accounts and their state, which is local to this process.
+// accounts holds the operator's accounts and their state in this process.
 type accounts struct {
 	mu   sync.Mutex
 	all  []*account
@@ -26,14 +26,14 @@ type accounts struct {
 
 type account struct {
 	id, token string
-	// recentLock is held while reading recent posts: Instagram returns the same cursor for every page and tracks the
-	// position per account, so concurrent readers would each get a part.
+	// recentLock is held while reading recent posts. Instagram returns the same cursor for every page and tracks the
+	// position per account, so concurrent readers would each get only a part.
 	recentLock chan struct{}
 
-	// Guarded by accounts.mu.
+	// The following fields are guarded by accounts.mu.
 	pausedUntil    time.Time // no requests until then
 	quotaFullUntil time.Time // no hashtag queries until then
-	tokenInvalid   bool      // the token did not work last time, which was logged
+	tokenInvalid   bool      // the token was rejected last time, which was logged
 }
 
 func newAccounts(given []Account) *accounts {
@@ -44,7 +44,7 @@ func newAccounts(given []Account) *accounts {
 	return &a
 }
 
-// lockRecent waits for the account's recentLock; unlockRecent unlocks it.
+// lockRecent waits for the account's recentLock. unlockRecent unlocks it.
 func (one *account) lockRecent(ctx context.Context) error {
 	provider.Release(ctx) // the holder of the lock may wait for the slot
 	select {
@@ -142,8 +142,8 @@ func (a *accounts) markQuotaFull(one *account, until time.Time) {
 	one.quotaFullUntil = until
 }
 
-// tryAccounts calls a function with one account after another until it succeeds or fails for a reason other than the
-// account.
+// tryAccounts calls a function with one account after another. It stops when the function succeeds or its error does
+// not depend on the account.
 func (s *Source) tryAccounts(ctx context.Context, try func(one *account) error) error {
 	var last error
 	for _, one := range s.accounts.available(s.now(), false) {
@@ -161,7 +161,7 @@ func (s *Source) tryAccounts(ctx context.Context, try func(one *account) error) 
 	return s.noAccount(last, false)
 }
 
-// noAccount returns the error if no account is available.
+// noAccount returns the error for a query for which no account is available.
 func (s *Source) noAccount(last error, hashtags bool) *provider.Unavailable {
 	u := wire.Unavailable("all Instagram accounts are paused")
 	if last != nil {

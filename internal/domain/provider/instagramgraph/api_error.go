@@ -54,7 +54,7 @@ const (
 	noSuchUser     = 2207013
 	noSuchHashtag  = 2207024
 	hashtagsUsedUp = 2207034
-	noSuchObject   = 33 // or not visible to the token: wrong account ID, or a token of another account
+	noSuchObject   = 33 // object not found, or not visible to the token: wrong account ID, or a token of another account
 )
 
 var bySubcode = map[int]errorKind{
@@ -137,7 +137,7 @@ func (f *apiError) retryAfter(answer wire.Response, now time.Time) time.Duration
 	return defaultPause
 }
 
-// usage is how much of its limits an account has used.
+// usage is the share of its limits that an account has used.
 type usage struct {
 	share      float64       // percent
 	retryAfter time.Duration // time until Meta answers again; at most a day

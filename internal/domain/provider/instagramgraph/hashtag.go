@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	// all that is available for others' posts.
+	// hashtagFields are all fields that are available for other accounts' posts.
 	hashtagFields = "id,caption,media_type,permalink,timestamp,like_count,comments_count"
-	// posts that Instagram counts as recent.
+	// recentWindow is the period of posts that Instagram counts as recent.
 	recentWindow = 24 * time.Hour
 )
 
-// Hashtag returns Instagram's top posts of a hashtag and those of the last day. The size is not available. Errors are
-// provider.ErrNotFound, provider.ErrNotOffered, *provider.Unavailable and those of the store.
+// Hashtag returns Instagram's top posts of a hashtag and its posts of the last day. The size is not available. Errors
+// are provider.ErrNotFound, provider.ErrNotOffered, *provider.Unavailable and errors of the store.
 //
-// An account can query a limited number of distinct hashtags per week, each as often as it likes. If no account has a
-// free slot, provider.Unavailable states when the next is freed. Background queries need two thirds of an account's
-// slots to be free.
+// An account can query a limited number of distinct hashtags per week, but each of them without a limit. If no account
+// has a free slot, provider.Unavailable states when the next slot is freed. Background queries need two thirds of an
+// account's slots to be free.
 func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	if q.Platform != provider.Instagram || !s.opts.Hashtags {
 		return provider.HashtagMetrics{}, provider.ErrNotOffered
@@ -56,7 +56,7 @@ func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider
 	return provider.HashtagMetrics{}, s.noAccount(last, true)
 }
 
-// reserveSlot reserves a slot for a hashtag at one of the available accounts that were not tried yet.
+// reserveSlot reserves a slot for a hashtag at an available account that was not tried yet.
 func (s *Source) reserveSlot(ctx context.Context, q provider.HashtagQuery, tried map[string]bool,
 	last error) (*account, error) {
 	now := s.now()
@@ -111,7 +111,7 @@ func (s *Source) fetchHashtag(ctx context.Context, one *account,
 		return provider.HashtagMetrics{}, err
 	}
 	defer one.unlockRecent()
-	// Posts published while reading are not returned, so the time of measurement is the start.
+	// Posts published while reading are not returned, so the time of measurement is the start of reading.
 	figures := provider.HashtagMetrics{Hashtag: q.Hashtag, Top: top.All(), MeasuredAt: s.now()}
 	recent, whole, err := s.fetchPosts(ctx, one, id+"/recent_media", q.PostLimit)
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *Source) hashtagID(ctx context.Context, one *account, hashtag string) (s
 }
 
 // fetchPosts reads the posts of a hashtag and reports whether they are complete. Instagram returns the same cursor for
-// every page, so the list ends with a page without a cursor or without new posts.
+// every page. Therefore the list ends with a page without a cursor or without new posts.
 func (s *Source) fetchPosts(ctx context.Context, one *account, path string, most int) (wire.Posts, bool, error) {
 	posts := wire.Posts{Limit: most}
 	params := url.Values{"user_id": {one.id}, "fields": {hashtagFields},

@@ -13,12 +13,12 @@ import (
 
 // HashtagStore stores hashtag IDs and quotas for all nodes.
 type HashtagStore interface {
-	// ID returns Instagram's ID of a hashtag, or "" if not stored.
+	// ID returns Instagram's ID of a hashtag, or "" if it is not stored.
 	ID(ctx context.Context, hashtag string) (string, error)
 	// SaveID stores the ID of a hashtag.
 	SaveID(ctx context.Context, hashtag, id string) error
-	// Reserve reserves a slot for a hashtag at one of the accounts: at one that has queried it already, else at the one
-	// with the most free slots, if fewer than most of its slots are used.
+	// Reserve reserves a slot for a hashtag at one of the accounts. It prefers an account that has already queried the
+	// hashtag. Otherwise it selects the account with the most free slots, if fewer than most of its slots are used.
 	Reserve(ctx context.Context, hashtag string, accounts []string, most int) (Slot, error)
 	// Release releases a slot that Instagram did not grant.
 	Release(ctx context.Context, hashtag, account string) error
@@ -30,15 +30,16 @@ type Slot struct {
 	FreeAt  time.Time // when the next slot is freed, if none is free
 }
 
-// Instagram's limit of distinct hashtags per account and rolling week, counted from the first query of each.
+// Instagram limits the distinct hashtags per account in a rolling week. The week of a hashtag begins with its first
+// query.
 const (
 	maxSlots     = 30
 	slotDuration = 7 * 24 * time.Hour
-	// backgroundSlots is how many slots of an account may be in use when a background query reserves one.
+	// backgroundSlots is the number of used slots of an account from which background queries get no slot.
 	backgroundSlots = maxSlots / 3
-	// lowPrioritySlots is the same for low-priority queries.
+	// lowPrioritySlots is the same number for low-priority queries.
 	lowPrioritySlots = backgroundSlots / 2
-	// slack is how much longer we count a slot as used than Instagram, because it is reserved before the request, and
+	// slack is how much longer than Instagram we count a slot as used, because it is reserved before the request, and
 	// clocks differ. A query in that time may take a new slot at Instagram.
 	slack = time.Hour
 )
@@ -49,7 +50,7 @@ type DBHashtagStore struct{ db *db.DB }
 // NewDBHashtagStore returns a store on a migrated database.
 func NewDBHashtagStore(d *db.DB) *DBHashtagStore { return &DBHashtagStore{d} }
 
-// ID returns Instagram's ID of a hashtag, or "" if not stored.
+// ID returns Instagram's ID of a hashtag, or "" if it is not stored.
 func (s *DBHashtagStore) ID(ctx context.Context, hashtag string) (string, error) {
 	var id string
 	err := s.db.QueryRow(ctx, `SELECT id FROM instagram_hashtags WHERE hashtag = ?`, hashtag).Scan(&id)
@@ -102,7 +103,7 @@ func (s *DBHashtagStore) Reserve(ctx context.Context, hashtag string, accounts [
 	return place, err
 }
 
-// findAccount returns an account that has queried the hashtag and certainly may again.
+// findAccount returns an account that has queried the hashtag and whose slot for it has certainly not expired.
 func (s *DBHashtagStore) findAccount(ctx context.Context, hashtag string, accounts []string) (string, error) {
 	var account string
 	err := s.db.QueryRow(ctx, `SELECT account FROM instagram_hashtag_places WHERE hashtag = ? AND asked_at > ?
@@ -137,7 +138,7 @@ type reservedSlot struct {
 	freeAt           time.Time // when it is freed
 }
 
-// reservedSlots returns the slots in use at the accounts and deletes expired ones.
+// reservedSlots returns the used slots of the accounts and deletes expired slots.
 func (s *DBHashtagStore) reservedSlots(ctx context.Context, tx *db.Tx, accounts []string) ([]reservedSlot, error) {
 	in := ` account IN (` + db.Placeholders(len(accounts)) + `)`
 	if _, err := tx.Exec(ctx, `DELETE FROM instagram_hashtag_places WHERE asked_at <= ? AND`+in,
@@ -156,8 +157,9 @@ func (s *DBHashtagStore) reservedSlots(ctx context.Context, tx *db.Tx, accounts 
 	return seats, nil
 }
 
-// choose returns a slot for a hashtag: at the account that has it, else at the first one with the fewest used slots,
-// else the time at which enough of them have expired.
+// choose returns a slot for a hashtag. It prefers the account that has already reserved the hashtag, then the first
+// account with the fewest used slots. If no account has a free slot, it returns the time at which enough slots have
+// expired.
 func choose(reserved []reservedSlot, hashtag string, accounts []string, limit int) Slot {
 	free := map[string][]time.Time{}
 	for _, one := range reserved {

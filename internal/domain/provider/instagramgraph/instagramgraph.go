@@ -33,13 +33,13 @@ type Fetch func(ctx context.Context, address string, limit int64, into io.Writer
 type Options struct {
 	// Accounts are the operator's professional Instagram accounts.
 	Accounts []Account `json:"accounts"`
-	// Hashtags states that the app has Meta's feature Instagram Public Content Access, which hashtag queries need.
+	// Hashtags states that the app has Meta's feature Instagram Public Content Access, which hashtag queries require.
 	Hashtags bool `json:"hashtags"`
-	// URL is the API's base URL; default Meta's.
+	// URL is the API's base URL. The default is Meta's URL.
 	URL string `json:"url"`
-	// Version is the version of the API; default v25.0.
+	// Version is the version of the API. The default is v25.0.
 	Version string `json:"version"`
-	// Usage is the used percentage of Meta's limits at which an account pauses; default 75.
+	// Usage is the used percentage of Meta's limits at which an account pauses. The default is 75.
 	Usage int `json:"usage"`
 
 	HashtagStore HashtagStore     `json:"-"` // required if Hashtags is set
@@ -52,7 +52,7 @@ type Options struct {
 
 // Account is one of the operator's professional accounts.
 type Account struct {
-	// ID is the numeric Instagram ID of the account: not its name, and not the ID of its Page.
+	// ID is the account's numeric Instagram ID. It is neither the account's name nor the ID of its Page.
 	ID string `json:"id"`
 	// TokenEnv is the environment variable with the access token of a person or system user who may act for the
 	// account.
@@ -75,7 +75,7 @@ var (
 	versionForm = regexp.MustCompile(`^v[0-9]{1,3}\.[0-9]{1,2}$`)
 )
 
-// New returns a Source. It fails for invalid options, but sends no request.
+// New returns a Source. It returns an error for invalid options, but sends no request.
 func New(opts Options) (*Source, error) {
 	opts = withDefaults(opts)
 	switch {

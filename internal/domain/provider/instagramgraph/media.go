@@ -12,12 +12,12 @@ import (
 
 const (
 	mediaFields  = "id,caption,media_type,media_product_type,media_url,timestamp,children{id,media_type,media_url}"
-	mediaPages   = 10 // read at most for one page of items
+	mediaPages   = 10 // maximum Instagram pages that are read for one page of items
 	avatarPrefix = "avatar_"
 )
 
-// ProfileMedia returns a page of a professional account's media: its avatar, posts or reels. Its errors are those of
-// Profile.
+// ProfileMedia returns a page of a professional account's media: its avatar, posts or reels. It returns the same errors
+// as Profile.
 func (s *Source) ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error) {
 	offered := q.Type == provider.Profile || q.Type == provider.Avatar || q.Type == provider.Posts ||
 		q.Type == provider.Reels
@@ -40,16 +40,16 @@ func (s *Source) ProfileMedia(ctx context.Context, q provider.Query) (provider.P
 	return page, err
 }
 
-// Fetch downloads a file. Its errors are those of Options.FetchPublic.
+// Fetch downloads a file. It returns the errors of Options.FetchPublic.
 func (s *Source) Fetch(ctx context.Context, address string, limit int64, into io.Writer) error {
 	return s.opts.FetchPublic(ctx, address, limit, into)
 }
 
-// pagePosition is where a page of items begins. Instagram's cursors are between its pages only, and a post may have
+// pagePosition is the start of a page of items. Instagram has cursors only between its own pages, and a post may have
 // several items.
 type pagePosition struct {
-	cursor string // of the Instagram page in which it begins; empty for the first
-	last   string // last item returned from that page, if any
+	cursor string // of the Instagram page with the start; empty for the first page
+	last   string // last item that was returned from that page, if any
 }
 
 // parsePosition is the inverse of String.
@@ -121,15 +121,16 @@ type itemPage struct {
 	items []provider.Item
 }
 
-// add adds an item if it has a file. Videos with licensed music have none, nor those whose owner disabled downloads.
+// add adds an item if it has a file. Videos with licensed music have no file, nor do videos whose owner disabled
+// downloads.
 func (g *itemPage) add(item provider.Item) {
 	if item.URL != "" && item.Kind != "" && item.ID != "" {
 		g.items = append(g.items, item)
 	}
 }
 
-// addFrom adds the items of an Instagram page after the last one returned. If that fills the page with items left over,
-// it returns the ID of the last item added.
+// addFrom adds the items of an Instagram page that follow the last returned item. If the page becomes full with items
+// left over, it returns the ID of the last added item.
 func (g *itemPage) addFrom(l mediaList, given string, now time.Time) (string, bool) {
 	all := itemPage{kind: g.kind}
 	for _, m := range l.media() {
@@ -153,7 +154,7 @@ func (g *itemPage) addFrom(l mediaList, given string, now time.Time) (string, bo
 	return given, true
 }
 
-// itemsAfter returns the items after an ID, or all if it is gone.
+// itemsAfter returns the items after an ID, or all items if the ID is not found.
 func itemsAfter(items []provider.Item, id string) []provider.Item {
 	for i, item := range items {
 		if item.ID == id {
@@ -179,7 +180,7 @@ func (m mediaObject) items(now time.Time) []provider.Item {
 	return items
 }
 
-// kind returns the kind of an item. A carousel has none itself.
+// kind returns the kind of an item. A carousel has no kind.
 func (m mediaObject) kind() string {
 	switch m.format() {
 	case provider.FormatImage:

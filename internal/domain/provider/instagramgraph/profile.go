@@ -24,7 +24,7 @@ const (
 	viewsField    = ",view_count"
 )
 
-// nameForm keeps a name from altering the query that contains it.
+// nameForm matches names that cannot alter the query that contains them.
 var nameForm = regexp.MustCompile(`^[a-z0-9._]{1,30}$`)
 
 // Profile returns the public metrics of a professional account. Errors are provider.ErrNotFound (also for personal
@@ -73,8 +73,8 @@ func (s *Source) profile(ctx context.Context, one *account, q provider.ProfileQu
 	return figures, nil
 }
 
-// profileQueryFields returns the fields to request: those of the profile on the first page, and the posts after a
-// cursor.
+// profileQueryFields returns the fields to request. The first page has the profile's fields. All pages have the posts
+// after a cursor.
 func (s *Source) profileQueryFields(first bool, limit int, cursor string) []string {
 	var fields []string
 	if first {
@@ -121,7 +121,7 @@ func (d businessAccount) account(username string, now time.Time) provider.Accoun
 }
 
 // discover requests fields of a profile. If the API version has no view counts, it repeats the request without them and
-// remembers that.
+// omits them in later requests.
 func (s *Source) discover(ctx context.Context, one *account, username string,
 	fields func() []string) (businessAccount, error) {
 	ask := func() (businessAccount, error) {

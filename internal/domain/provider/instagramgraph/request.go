@@ -61,7 +61,7 @@ var cursorForm = regexp.MustCompile(`^[A-Za-z0-9_=+/.:|%-]{1,1000}$`)
 
 var errCursor = wire.Unavailable("the response has an invalid cursor")
 
-// nextCursor returns the cursor of the next page, or "" on the last.
+// nextCursor returns the cursor of the next page, or "" on the last page.
 func (l mediaList) nextCursor() (string, error) {
 	cursor := l.Paging.Cursors.After
 	switch {
@@ -73,7 +73,7 @@ func (l mediaList) nextCursor() (string, error) {
 	return cursor, nil
 }
 
-// mediaObject is a post, or an image or video of one.
+// mediaObject is a post, or an image or video in a post.
 type mediaObject struct {
 	ID        string     `json:"id"`
 	Caption   string     `json:"caption"`
@@ -117,7 +117,7 @@ func (m mediaObject) post(now time.Time) provider.Post {
 	}
 }
 
-// format returns the format of a post, or "" if unknown.
+// format returns the format of a post, or "" if it is unknown.
 func (m mediaObject) format() string {
 	switch strings.ToUpper(m.Type) {
 	case "IMAGE":

@@ -1,5 +1,5 @@
-// Package joined combines providers in the operator's order. A provider is only used for queries that earlier ones do
-// not offer.
+// Package joined combines providers in the operator's order. A provider is used only for queries that earlier providers
+// do not offer.
 package joined
 
 import (
@@ -70,7 +70,7 @@ func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider
 	return provider.HashtagMetrics{}, provider.ErrNotOffered
 }
 
-// ProfileMedia returns a page of the first provider that offers it; further pages come from the same one. URLs and
+// ProfileMedia returns a page of the first provider that offers it. Further pages come from the same provider. URLs and
 // cursors are prefixed with the provider's name, so that they work after a restart.
 func (s *Source) ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error) {
 	further := q.Cursor != ""
@@ -106,8 +106,8 @@ func (n NamedProvider) prefixAddresses(page provider.Page) provider.Page {
 
 var errUnknownSource = &provider.Unavailable{Err: errors.New("the provider of this item is no longer configured")}
 
-// splitName splits a stored URL or cursor into provider name and rest. Without a prefix, from before there were several
-// providers, it belongs to the only one with media.
+// splitName splits a stored URL or cursor into the provider's name and the rest. Earlier releases had only one provider
+// and stored no prefix. Without a prefix, it returns the only provider with media.
 func (s *Source) splitName(stored string) (string, string) {
 	name, rest, named := strings.Cut(stored, ":")
 	var holders []string
@@ -125,7 +125,7 @@ func (s *Source) splitName(stored string) (string, string) {
 	return "", stored
 }
 
-// Fetch downloads a file from the provider of the item. Its errors are that provider's.
+// Fetch downloads a file from the provider of the item. It returns the errors of that provider.
 func (s *Source) Fetch(ctx context.Context, address string, limit int64, into io.Writer) error {
 	name, address := s.splitName(address)
 	for _, one := range s.all {

@@ -19,7 +19,7 @@ import (
 const (
 	tokenMargin      = 5 * time.Minute // renew tokens this long before they expire
 	defaultPause     = time.Minute     // after too many requests in a minute
-	maxTokenLifetime = 24 * time.Hour  // upper bound
+	maxTokenLifetime = 24 * time.Hour  // maximum lifetime of a token
 )
 
 // token is a client's access token.
@@ -31,11 +31,11 @@ type token struct {
 // tokenForm is the syntax of bearer tokens (RFC 6750).
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 
-// accessToken returns a token other than the rejected one.
+// accessToken returns a cached or new token that differs from the rejected token.
 func (s *Source) accessToken(ctx context.Context, rejected string) (string, error) {
 	ctx = provider.WithoutSlot(ctx)
 	s.mu.Lock()
-	defer s.mu.Unlock() // others wait for the same token
+	defer s.mu.Unlock() // other goroutines wait for the same token
 	now := s.now()
 	if wait := s.pausedUntil.Sub(now); wait > 0 {
 		return "", &provider.Unavailable{After: wait, Err: errors.New("requests to TikTok are paused")}
@@ -142,7 +142,7 @@ func (s *Source) readError(answer wire.Response, apiErr apiError) error {
 	return u
 }
 
-// pause pauses requests to TikTok, which extends limits if requests continue.
+// pause pauses requests to TikTok, because TikTok extends its limits if requests continue.
 func (s *Source) pause(until time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,8 +151,8 @@ func (s *Source) pause(until time.Time) {
 	}
 }
 
-// profileError returns the error about the queried profile, if any. TikTok has no code for it, so this is inferred from
-// undocumented messages.
+// profileError returns the error about the queried profile, if any. TikTok has no error code for it, so it is inferred
+// from undocumented messages.
 func profileError(status int, apiErr apiError) error {
 	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests ||
 		status == http.StatusUnauthorized {
@@ -173,7 +173,7 @@ func profileError(status int, apiErr apiError) error {
 
 var codePattern = regexp.MustCompile(`^[a-z0-9_]{1,60}$`)
 
-// safeCode returns a code of TikTok's that is safe to log.
+// safeCode returns an error code of TikTok that is safe to log.
 func safeCode(code string) string {
 	if codePattern.MatchString(code) {
 		return code

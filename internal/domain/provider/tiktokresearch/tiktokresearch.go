@@ -24,15 +24,15 @@ const (
 
 // Options configures a Source.
 type Options struct {
-	// Eligible must be true. The operator confirms being a researcher, at a non-profit academic institution or
-	// independent, whom TikTok has approved for its Research API. The API is not available to creators, advertisers and
+	// Eligible must be true. The operator confirms that TikTok has approved them for its Research API as a researcher,
+	// either at a non-profit academic institution or independent. The API is not available to creators, advertisers and
 	// businesses.
 	Eligible bool `json:"eligible"`
 	// ClientKey is the client key of the research project.
 	ClientKey string `json:"client_key"`
 	// ClientSecretEnv is the environment variable with the client secret.
 	ClientSecretEnv string `json:"client_secret_env"`
-	// URL is the API's base URL; default TikTok's.
+	// URL is the API's base URL. The default is TikTok's URL.
 	URL string `json:"url"`
 
 	ClientSecret string           `json:"-"` // value of ClientSecretEnv
@@ -52,7 +52,7 @@ type Source struct {
 	pausedUntil time.Time // no requests until then
 }
 
-// New returns a Source. It fails for invalid options, but sends no request.
+// New returns a Source. It returns an error for invalid options, but sends no request.
 func New(opts Options) (*Source, error) {
 	if opts.URL == "" {
 		opts.URL = defaultURL
@@ -118,7 +118,8 @@ func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 	return provider.ProfileMetrics{Account: account, Posts: posts}, nil
 }
 
-// Hashtag is not offered: the API finds videos by hashtag, but has neither its size nor its top posts.
+// Hashtag returns provider.ErrNotOffered. The API finds videos by hashtag, but provides neither a hashtag's size nor
+// its top posts.
 func (s *Source) Hashtag(context.Context, provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	return provider.HashtagMetrics{}, provider.ErrNotOffered
 }

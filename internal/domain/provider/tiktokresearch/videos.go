@@ -22,7 +22,8 @@ const (
 )
 
 // fetchVideos returns a limited number of a profile's videos since a time, newest first. TikTok returns the videos of a
-// window unordered, so windows are read completely, going back until there are enough or as many as the profile has.
+// window unordered, so each window is read completely. Windows go back in time until there are enough videos or the
+// profile has no more.
 func (s *Source) fetchVideos(ctx context.Context, q provider.ProfileQuery, videoCount *int64) ([]provider.Post, error) {
 	if q.PostLimit <= 0 {
 		return nil, nil
@@ -123,12 +124,12 @@ func readVideo(text json.RawMessage, username string, now time.Time) (provider.P
 		post.TakenAt = wire.PlausibleTime(time.Unix(*at, 0), now)
 	}
 	if post.Duration > 0 {
-		post.Format = provider.FormatVideo // without a duration, it may be a photo post
+		post.Format = provider.FormatVideo // a video without a duration may be a photo post
 	}
 	return post, true
 }
 
-// readID returns an ID, which may be a JSON number or string.
+// readID returns an ID from a JSON number or string.
 func readID(text json.RawMessage) (string, bool) {
 	var quoted string
 	if json.Unmarshal(text, &quoted) != nil {

@@ -23,8 +23,8 @@ func (p *Posts) IsFull() bool { return len(p.posts) >= p.Limit }
 // IsTruncated reports whether posts were dropped because of the limit.
 func (p *Posts) IsTruncated() bool { return p.truncated }
 
-// Add adds the new posts of a page. It reports false if further pages are not needed: the limit is reached, the page
-// ends before Since, or has nothing new.
+// Add adds the new posts of a page. It reports false if further pages are not needed, because the limit is reached, or
+// the page ends before Since or has no new posts.
 func (p *Posts) Add(page []provider.Post) bool {
 	if p.seen == nil {
 		p.seen = map[string]bool{}
@@ -54,7 +54,7 @@ func (p *Posts) isTooOld(post provider.Post) bool {
 // All returns the posts in the order received.
 func (p *Posts) All() []provider.Post { return p.posts }
 
-// NewestFirst returns the posts, newest first and undated ones last.
+// NewestFirst returns the posts, newest first. Posts without a time are last.
 func (p *Posts) NewestFirst() []provider.Post {
 	slices.SortStableFunc(p.posts, func(a, b provider.Post) int { return b.TakenAt.Compare(a.TakenAt) })
 	return p.posts

@@ -23,11 +23,11 @@ const (
 	MaxURL      = 2_048          // bytes, also of cursors
 	MaxDuration = 24 * time.Hour // of videos
 
-	maxCount    = 1_000_000_000_000_000 // implausibly large, and exact as float64
+	maxCount    = 1_000_000_000_000_000 // implausibly large, but exact as a float64
 	maxHashtags = 100                   // per post
 )
 
-// earliest is before the first of today's networks.
+// earliest is before the start of all supported networks.
 var earliest = time.Date(2004, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Text truncates a text to a number of characters and removes invalid UTF-8 and control characters other than line
@@ -65,15 +65,15 @@ func ID(id string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// IsURL reports whether the text is an absolute HTTP URL without credentials. Whether it may be fetched is up to the
-// caller.
+// IsURL reports whether the text is an absolute HTTP URL without credentials. The caller decides whether the URL may be
+// fetched.
 func IsURL(address string) bool {
 	u, err := url.Parse(address)
 	return len(address) <= MaxURL && err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" &&
 		u.User == nil
 }
 
-// URL returns the text if it is a URL, else "".
+// URL returns the text if it is a URL, or else "".
 func URL(text string) string {
 	if !utf8.ValidString(text) || !IsURL(text) {
 		return ""
@@ -81,7 +81,7 @@ func URL(text string) string {
 	return text
 }
 
-// PlausibleTime returns a time in UTC, or the zero time if it is before the networks or after latest.
+// PlausibleTime returns a time in UTC. It returns the zero time if the time is before earliest or after latest.
 func PlausibleTime(at, latest time.Time) time.Time {
 	if at.Before(earliest) || at.After(latest) {
 		return time.Time{}
@@ -89,8 +89,8 @@ func PlausibleTime(at, latest time.Time) time.Time {
 	return at.UTC()
 }
 
-// ParseTime parses a time in RFC 3339, or with a zone without colon as some networks use. It returns the zero time if
-// invalid or implausible.
+// ParseTime parses a time in RFC 3339, or with a zone without a colon as in some networks. It returns the zero time if
+// the text is invalid or the time is implausible.
 func ParseTime(text string, latest time.Time) time.Time {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -112,10 +112,10 @@ func IsCursor(text string) bool {
 	return len(text) <= MaxURL && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// Count decodes a JSON figure. Anything other than an integer from 0 to 10^15 counts as missing.
+// Count decodes a JSON count. All values except integers from 0 to 10^15 count as missing.
 type Count struct{ value *int64 }
 
-// UnmarshalJSON decodes a figure. It never fails.
+// UnmarshalJSON decodes a count. It never returns an error.
 func (c *Count) UnmarshalJSON(text []byte) error {
 	c.value = nil
 	given, err := strconv.ParseFloat(string(text), 64)
@@ -126,7 +126,7 @@ func (c *Count) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Value returns the figure, or nil if missing.
+// Value returns the count, or nil if it is missing.
 func (c Count) Value() *int64 { return c.value }
 
 // Hashtags returns the distinct valid hashtags of a post in normalized form.

@@ -1,5 +1,4 @@
-// Package wire contains what the providers share: bounded HTTP requests, and validation of responses, which are
-// untrusted.
+// Package wire contains shared code of the providers: HTTP requests with limits, and validation of untrusted responses.
 package wire
 
 import (
@@ -22,8 +21,9 @@ const (
 	MaxRetryAfter = 24 * time.Hour
 )
 
-// NewClient returns an HTTP client for a provider, based on the given one or with its own limits. It stores no cookies
-// and follows only redirects that follow allows; if nil, none, because a redirect could leak the token.
+// NewClient returns an HTTP client for a provider, based on the given client or with its own limits. It stores no
+// cookies. It follows only redirects that follow allows. If follow is nil, it follows no redirects, because a redirect
+// could leak the token.
 func NewClient(given *http.Client, follow func(r *http.Request, via []*http.Request) error) *http.Client {
 	client := &http.Client{Transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, MaxResponseHeaderBytes: MaxHeader, IdleConnTimeout: time.Minute,
@@ -48,8 +48,8 @@ func IsBaseURL(address string) bool {
 		u.RawQuery == "" && u.Fragment == ""
 }
 
-// Do sends a request. The caller closes the body. The error is a *provider.Unavailable without the URL, which names the
-// profile and may hold a token.
+// Do sends a request. The caller closes the body. The error is a *provider.Unavailable without the URL, because the URL
+// names the profile and may contain a token.
 func Do(client *http.Client, request *http.Request) (*http.Response, error) {
 	request.Header.Set("User-Agent", "pressroom")
 	response, err := client.Do(request) //nolint:gosec // the URL is configured by the operator
@@ -69,8 +69,8 @@ type Response struct {
 	Body   []byte
 }
 
-// Send sends a request and reads a response of limited size. Its errors are those of Do or of the context. It releases
-// the slot of the context's provider.Limiter meanwhile and acquires it again for the caller.
+// Send sends a request and reads a response of limited size. It returns the errors of Do or of the context. During the
+// request, it releases the slot of the context's provider.Limiter and then acquires it again.
 func Send(client *http.Client, request *http.Request, maxBytes int64) (Response, error) {
 	provider.Release(request.Context())
 	answer, err := send(client, request, maxBytes)
@@ -104,7 +104,8 @@ func Unavailable(format string, args ...any) *provider.Unavailable {
 	return &provider.Unavailable{Err: fmt.Errorf(format, args...)}
 }
 
-// RetryAfter returns the delay of a Retry-After header, at most MaxRetryAfter, or 0.
+// RetryAfter returns the delay of a Retry-After header, at most MaxRetryAfter. It returns 0 if there is no valid
+// header.
 func RetryAfter(header http.Header, now time.Time) time.Duration {
 	return min(retryafter.Parse(header.Get("Retry-After"), now), MaxRetryAfter)
 }
