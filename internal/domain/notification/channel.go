@@ -67,8 +67,7 @@ type NewChannel struct {
 	Kinds   []Kind
 }
 
-// ChannelChange describes a change of a channel. Without a URL, the channel keeps its address. It then also keeps its
-// token unless there is a new token.
+// ChannelChange describes a change of a channel. Without a URL, the address stays. Then an empty Token keeps the token.
 type ChannelChange struct {
 	Team  int64
 	Name  string
@@ -77,8 +76,7 @@ type ChannelChange struct {
 	Kinds []Kind
 }
 
-// sealedAddress is the encrypted part of a channel. The address is a secret too, because it is sufficient for sending
-// messages to the channel.
+// sealedAddress is encrypted, because knowing the address is sufficient for sending messages to the channel.
 type sealedAddress struct {
 	URL    string `json:"url"`
 	Secret string `json:"secret,omitempty"`
@@ -100,8 +98,7 @@ func (s *Service) CheckSealing(ctx context.Context) error {
 	return err
 }
 
-// Reseal encrypts all channels with the first key. It returns the number of re-encrypted channels, and the number of
-// channels that another node encrypted with another key meanwhile.
+// Reseal encrypts all channels with the first key. It returns how many it changed, and how many still use another key.
 func (s *Service) Reseal(ctx context.Context) (int, int, error) {
 	resealed, err := sealedChannels.Reseal(ctx, s.db, s.Sealer)
 	if err != nil {
@@ -243,8 +240,7 @@ func (s *Service) ChangeChannel(ctx context.Context, id int64, change ChannelCha
 	})
 }
 
-// recordChannelChange records a change in the audit log of the channel's team. If the channel was moved, it also
-// records the change for the former team.
+// recordChannelChange records a change in the audit log of the channel's team and, if it was moved, of its former team.
 func recordChannelChange(ctx context.Context, tx *db.Tx, id, before int64, c Channel, readdressed bool) error {
 	detail := map[string]any{"service": string(c.Service)}
 	if readdressed {
@@ -373,8 +369,7 @@ func (s *Service) RemoveChannel(ctx context.Context, id int64) error {
 		if err != nil {
 			return fmt.Errorf("finding a notice channel: %w", err)
 		}
-		// This deletes the channel's notices too. Deleting them first could deadlock with a node that sends one of
-		// them.
+		// This deletes the channel's notices too. Deleting them first could deadlock with a node that sends them.
 		if _, err := tx.Exec(ctx, `DELETE FROM notice_channels WHERE id = ?`, id); err != nil {
 			return fmt.Errorf("removing a notice channel: %w", err)
 		}
