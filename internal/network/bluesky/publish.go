@@ -56,6 +56,7 @@ func (n *Network) Commit(
 
 // Resolve reads the record with the post's key. The same record means Published. No record means Absent. The key is
 // part of the Draft, so committing the Draft cannot create a second post even if an earlier call is still in progress.
+//
 // A different record with the key was most likely published by an earlier Commit and edited later. Resolve then returns
 // Unknown with an Uncertain error of code RecordDiffers, and a person has to decide. The server rejects every repeat,
 // and a new key could publish the post twice.

@@ -11,9 +11,9 @@ import (
 const minAdvance = 1_000_000
 
 // AdvanceIDs advances the sequence of event IDs to the current Unix time in milliseconds, and by at least minAdvance. A
-// database that was restored or copied would otherwise reuse IDs that log consumers have already read. On average,
-// fewer than a thousand events per second are recorded, so the next call advances past all IDs used in between. The
-// function exec runs a statement in the transaction that detected the restore.
+// database that was restored or copied would otherwise reuse IDs that log consumers have already read. IDs grow more
+// slowly than this time, because on average fewer than a thousand events per second are recorded. Each call therefore
+// advances past all IDs used before. The function exec runs a statement in the transaction that detected the restore.
 func AdvanceIDs(exec func(query string, args ...any) error, postgres bool, now time.Time) error {
 	var err error
 	if postgres {
@@ -33,7 +33,7 @@ func AdvanceIDs(exec func(query string, args ...any) error, postgres bool, now t
 }
 
 // NextIDExpr returns a PostgreSQL expression that has the effect of AdvanceIDs and returns the ID of the next event.
-// Micros is an SQL expression for the current Unix time in microseconds.
+// The parameter micros is an SQL expression for the current Unix time in microseconds.
 func NextIDExpr(micros string) string {
 	return fmt.Sprintf(`setval(pg_get_serial_sequence('events', 'id'),
 		GREATEST((SELECT COALESCE(MAX(id), 0) FROM events) + %d, (%s) / 1000))`, minAdvance, micros)

@@ -1,5 +1,5 @@
-// Package auditlog records who did what, when and through which key. The log is append-only: every change writes to
-// it in its own transaction, and the database rejects updates and deletes.
+// Package auditlog records who did what, when and through which key. The log is append-only. Every change records its
+// events in its own transaction, and the database rejects updates and deletes.
 package auditlog
 
 import (
@@ -25,8 +25,8 @@ func NewActor(call operation.Call) Actor {
 
 type operatorKey struct{}
 
-// WithOperator returns a context with the ID of the acting operator. Events recorded for the operator include it in
-// their detail.
+// WithOperator returns a context with the ID of the acting operator. Events of the operator include this ID in their
+// detail.
 func WithOperator(ctx context.Context, person int64) context.Context {
 	return context.WithValue(ctx, operatorKey{}, person)
 }
@@ -34,7 +34,7 @@ func WithOperator(ctx context.Context, person int64) context.Context {
 type browserKey struct{}
 
 // WithBrowser returns a context with the display name of the browser that sent a request. Events about people's own
-// accounts include it in their detail.
+// accounts include this name in their detail.
 func WithBrowser(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, browserKey{}, name)
 }

@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Entry is an event in the format for the operator's list and export: with IDs, without names.
+// Entry is an event in the format for the operator's list and export, with IDs instead of names.
 type Entry struct {
 	ID        int64           `json:"id"`
 	At        time.Time       `json:"at"`
@@ -31,8 +31,8 @@ type Filter struct {
 	Person      int64     // only events by this person; 0 for everybody
 	Subject     string    // only events about the item with this ID; empty for all items
 	AfterID     int64     // only events with a higher ID
-	BeforeID    int64     // only events with a lower ID, for the order newest first; 0 for no limit
-	OldestFirst bool      // return the oldest first; otherwise the newest
+	BeforeID    int64     // only events with a lower ID, if sorted newest first; 0 for no limit
+	OldestFirst bool      // return the oldest events first; otherwise the newest
 	Since       time.Time // only events recorded at or after this time; zero for no limit
 	Until       time.Time // only events recorded before this time; zero for no limit
 	UpToID      int64     // only events up to this ID; 0 for no limit
@@ -55,7 +55,7 @@ func (f Filter) conditions() []condition {
 	}
 	add(f.Team > 0, `team_id = ?`, f.Team)
 	add(f.Kind != "", `kind = ?`, f.Kind)
-	add(f.Person > 0, `person_id > 0 AND person_id = ?`, f.Person) // as the index has it
+	add(f.Person > 0, `person_id > 0 AND person_id = ?`, f.Person) // same condition as in the partial index
 	add(f.Subject != "", `subject = ?`, f.Subject)
 	add(!f.Since.IsZero(), `at >= ?`, db.Micros(f.Since))
 	add(!f.Until.IsZero(), `at < ?`, db.Micros(f.Until))
@@ -80,11 +80,11 @@ func Last(ctx context.Context, q db.Querier, kind string) (Entry, bool, error) {
 	return e, true, nil
 }
 
-// boundMargin is more than a transaction lasts, and than a clock is usually set back.
+// boundMargin is longer than a transaction lasts and than clocks are usually set back.
 const boundMargin = time.Hour
 
-// bounded returns a filter whose times also limit the IDs, so that its query reads no other events. Times rise with IDs, except within
-// boundMargin.
+// bounded returns a filter whose times also limit the IDs, so that its query reads only events in this range. Events
+// are ordered by time and by ID in the same way, except within boundMargin.
 func (f Filter) bounded(ctx context.Context, q db.Querier) (Filter, error) {
 	if !f.Since.IsZero() {
 		id, err := firstID(ctx, q, `at < ? ORDER BY at DESC, id DESC`, f.Since.Add(-boundMargin))
@@ -105,7 +105,7 @@ func (f Filter) bounded(ctx context.Context, q db.Querier) (Filter, error) {
 	return f, nil
 }
 
-// firstID returns the ID of the first event that matches a condition about a time, or 0.
+// firstID returns the ID of the first event that matches a condition on its time, or 0.
 func firstID(ctx context.Context, q db.Querier, condition string, at time.Time) (int64, error) {
 	var id int64
 	err := q.QueryRow(ctx, `SELECT id FROM events WHERE `+condition+` LIMIT 1`, db.Micros(at)).Scan(&id)
@@ -156,10 +156,10 @@ const (
 	batchSize      = 1000
 )
 
-// watermark returns the ID up to which the log is complete: no event with a lower or equal ID can still appear.
-// PostgreSQL assigns IDs before their transactions commit, so an event may appear below others that were already read.
-// With PostgreSQL, the watermark is therefore lower than all events of the last watermarkDelay. With SQLite it is the
-// newest ID, because only one transaction writes at a time.
+// watermark returns the ID up to which the log is complete. No event with a lower or equal ID can still appear.
+// PostgreSQL assigns IDs before transactions commit, so an event may appear after events with higher IDs were read.
+// With PostgreSQL, the watermark is therefore lower than all events of the last watermarkDelay. With SQLite, the
+// watermark is the newest ID, because only one transaction writes at a time.
 func watermark(ctx context.Context, d *db.DB) (int64, error) {
 	if !d.Postgres() {
 		return newestID(ctx, d)
@@ -187,7 +187,7 @@ func newestID(ctx context.Context, d *db.DB) (int64, error) {
 	return id, nil
 }
 
-// Each calls yield once for each selected event up to the watermark, oldest first. It reads them in batches.
+// Each calls yield once for each selected event up to the watermark, oldest first. It reads events in batches.
 func Each(ctx context.Context, d *db.DB, filter Filter, yield func(Entry) error) error {
 	upTo, err := watermark(ctx, d)
 	if err != nil || upTo == 0 {

@@ -29,7 +29,8 @@ func readSubjects(t *testing.T, d *db.DB, filter auditlog.Filter) ([]string, int
 	return subjects, filter.AfterID
 }
 
-// Each returns every event once, across batches and filtered by team and time, if it continues after the last ID.
+// Each returns every event once, across batches and filtered by team and time, if each call continues after the last
+// ID.
 func TestEachEvent(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -42,7 +43,7 @@ func TestEachEvent(t *testing.T) {
 		want := []string{}
 		for round := range 3 {
 			err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-				for n := range 700 { // more than a batch in all
+				for n := range 700 { // more than one batch
 					subject := fmt.Sprintf("%d/%d", round, n)
 					want = append(want, subject)
 					if err := record(ctx, tx, int64(1+n%2), subject); err != nil {
@@ -67,7 +68,7 @@ func TestEachEvent(t *testing.T) {
 	})
 }
 
-// An event whose transaction commits after that of a newer event is not skipped.
+// An event whose transaction commits after the transaction of a newer event is not skipped.
 func TestEachIncludesLateCommits(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -12,7 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Every filter of the operator's audit log except its days reads events by an index, newest first and oldest first, without sorting them.
+// Every filter of the operator's audit log except the dates reads events from an index, newest first or oldest first,
+// without sorting them.
 func TestFiltersUseIndexes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -43,7 +44,8 @@ func TestFiltersUseIndexes(t *testing.T) {
 	})
 }
 
-// The days of the operator's audit log limit the IDs that the query reads. An event of a transaction that overlapped others is found.
+// The dates in a filter of the operator's audit log limit the IDs that the query reads. Events of overlapping
+// transactions are found.
 func TestDaysUseIndex(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

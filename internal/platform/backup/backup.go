@@ -2,7 +2,7 @@
 //
 // A backup is a folder with a manifest, a snapshot of the database, and the files that the snapshot refers to. Files
 // never change, so another backup to the same folder copies only new ones. The manifest is replaced atomically at the
-// end: an interrupted backup leaves the previous one intact.
+// end, so an interrupted backup leaves the previous backup intact.
 package backup
 
 import (
@@ -25,7 +25,7 @@ const Format = 1
 const (
 	manifestName   = "manifest.json"
 	filesName      = "files"
-	databasePrefix = "database-" // prefix of the snapshot's folder; the time follows
+	databasePrefix = "database-" // prefix of the snapshot's folder, followed by the time
 	partSuffix     = ".part"     // suffix of a folder or file that is not complete yet
 )
 
@@ -35,8 +35,8 @@ type Manifest struct {
 	Program  string    `json:"program"` // version of the program
 	MadeAt   time.Time `json:"made_at"` // time of the snapshot
 	Database Database  `json:"database"`
-	// SealingKeys are the IDs of the keys that encrypt the accounts' grants. There are several during a key rotation.
-	// The backup does not contain the keys.
+	// SealingKeys are the IDs of the keys that encrypt the accounts' grants. During a key rotation, there are several
+	// keys. The backup does not contain the keys.
 	SealingKeys []string `json:"sealing_key_ids"`
 	SealingKey  string   `json:"sealing_key_id"`    // the first of SealingKeys, for older versions of the program
 	Files       []File   `json:"files"`             // of the media library
@@ -66,14 +66,14 @@ type File struct {
 
 // manifestFile is the content of the manifest's file. The digest detects damage.
 type manifestFile struct {
-	SHA256   string          `json:"sha256"` // of the bytes of Manifest
+	SHA256   string          `json:"sha256"` // digest of the bytes of Manifest
 	Manifest json.RawMessage `json:"manifest"`
 }
 
 // ErrNoBackup is returned for a folder without a complete backup.
 var ErrNoBackup = errors.New("no complete backup")
 
-// Read returns the manifest of a backup. If there is none, the error is ErrNoBackup.
+// Read returns the manifest of a backup. The error is ErrNoBackup if the folder has no complete backup.
 func Read(folder string) (Manifest, error) {
 	var m Manifest
 	raw, err := os.ReadFile(filepath.Join(folder, manifestName)) //nolint:gosec // G304: the operator chooses the folder
@@ -144,11 +144,11 @@ func syncFolder(folder string) error {
 	if err != nil {
 		return fmt.Errorf("opening the folder: %w", err)
 	}
-	_ = f.Sync() // not every system supports it
+	_ = f.Sync() // not every system supports this
 	return f.Close()
 }
 
-// measure copies r to w and returns the size and the digest of what it read.
+// measure copies r to w and returns the size and the digest of the data.
 func measure(ctx context.Context, r io.Reader, w io.Writer) (int64, string, error) {
 	h := sha256.New()
 	n, err := io.Copy(io.MultiWriter(h, w), &contextReader{ctx, r})

@@ -28,7 +28,7 @@ type Source struct {
 
 // Options are options of Create.
 type Options struct {
-	Reread bool // verify the files of earlier backups in the folder, and replace damaged ones
+	Reread bool // read the files of earlier backups in the folder again, and replace damaged ones
 }
 
 // Result reports the content of a backup and how it was created.
@@ -41,11 +41,11 @@ type Result struct {
 	Copied      int       `json:"files_copied"` // number of files that were not already in the folder
 	Bytes       int64     `json:"bytes_copied"`
 	Repaired    []string  `json:"mended"`  // files that were damaged in the folder and were replaced
-	Damaged     []string  `json:"damaged"` // files that differ from what was uploaded
+	Damaged     []string  `json:"damaged"` // files that differ from the uploaded files
 	Missing     []string  `json:"missing"` // files that the database refers to but the store does not have
 }
 
-// maxTries is the maximum number of attempts, if files are deleted after the snapshot.
+// maxTries is the maximum number of attempts. Another attempt is made if files are deleted after the snapshot.
 const maxTries = 5
 
 var errFileMissing = errors.New("the database refers to a file that the store does not have")
@@ -78,7 +78,7 @@ func Create(ctx context.Context, from Source, folder string, opts Options) (Resu
 	}
 }
 
-// prepareFolder creates the folder. It is an error if the folder contains anything but a backup.
+// prepareFolder creates the folder. It returns an error if the folder contains anything other than a backup.
 func prepareFolder(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("creating the backup's folder: %w", err)
@@ -115,7 +115,7 @@ type creator struct {
 	repaired []string
 }
 
-// fileRef is a file that the database refers to. The digest is empty if it is not in the database.
+// fileRef is a file that the database refers to. The digest is empty if the database has none.
 type fileRef struct{ key, sha256 string }
 
 func (m *creator) attempt(ctx context.Context) (Result, error) {
@@ -157,7 +157,7 @@ func (m *creator) attempt(ctx context.Context) (Result, error) {
 	return made, m.prune(ctx, out)
 }
 
-// dump writes a snapshot of the database and returns the files that it refers to.
+// dump writes a snapshot of the database and returns the files that the database refers to.
 func (m *creator) dump(ctx context.Context, dir string, d *Database) ([]fileRef, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, fmt.Errorf("removing an incomplete copy of the database: %w", err)
@@ -225,11 +225,11 @@ func listFiles(ctx context.Context, q db.Querier) ([]fileRef, error) {
 	return slices.CompactFunc(out, func(a, b fileRef) bool { return a.key == b.key }), nil
 }
 
-// markerPrefix is the key prefix of the marker file, which shows that a store belongs to the database.
+// markerPrefix is the key prefix of the marker file. The marker file shows that a store belongs to the database.
 const markerPrefix = "store/"
 
-// copyFiles copies files that the backup does not have yet and returns the keys of those that are damaged in the store.
-// A missing marker is an error, because the store then belongs to another database.
+// copyFiles copies files that the backup lacks, and returns the keys of files that are damaged in the store. A missing
+// marker file is an error, because the store then belongs to another database.
 func (m *creator) copyFiles(ctx context.Context, names []fileRef, out *Manifest) ([]string, error) {
 	damaged := []string{}
 	for _, w := range names {
@@ -266,12 +266,12 @@ type fileState int
 const (
 	fileAbsent fileState = iota
 	fileDamaged
-	fileUnverified // there is no digest to compare it with
+	fileUnverified // no digest is known for the file
 	fileIntact
 )
 
-// copyIfNeeded copies a file unless the folder has it from an earlier backup. It compares such a file's size and digest
-// with the manifest and the database. It reads the file again only if Options.Reread is set.
+// copyIfNeeded copies a file unless the folder has it from an earlier backup. It compares the size and digest of an
+// existing file with the manifest and the database. It reads the file only if Options.Reread is set.
 func (m *creator) copyIfNeeded(ctx context.Context, w fileRef) (File, error) {
 	existing, state, err := m.inspect(ctx, w)
 	if err != nil || state == fileIntact {
@@ -295,7 +295,7 @@ func (m *creator) copyIfNeeded(ctx context.Context, w fileRef) (File, error) {
 	return f, nil
 }
 
-// inspect returns the file that the folder already has under a key, and its state.
+// inspect returns the file with this key in the folder, and its state.
 func (m *creator) inspect(ctx context.Context, w fileRef) (File, fileState, error) {
 	r, err := m.files.Open(ctx, w.key)
 	if errors.Is(err, blob.ErrNotFound) {
@@ -337,7 +337,8 @@ func digestFile(ctx context.Context, key string, r blob.Reader) (File, error) {
 	return File{key, size, sum}, nil
 }
 
-// copyBlob copies a file from one store to another. With replace, it first deletes the file under that key.
+// copyBlob copies a file from one store to another. If replace is true, it first deletes the existing file with this
+// key.
 func copyBlob(ctx context.Context, from, to blob.Store, key string, replace bool) (File, error) {
 	r, err := from.Open(ctx, key)
 	if err != nil {

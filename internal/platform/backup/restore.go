@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/blob"
 )
 
-// RestoreFiles copies the backup's files to a store, which must be empty. Only files of this backup, from an
-// interrupted restore, may already be in it.
+// RestoreFiles copies the backup's files to an empty store. The store may only contain files of this backup from an
+// interrupted restore.
 func (w *Archive) RestoreFiles(ctx context.Context, to blob.Store) error {
 	expected := map[string]bool{}
 	for _, f := range w.Files {

@@ -48,7 +48,7 @@ func (w *Archive) DatabaseFolder() string {
 
 const repairHint = "run pressroom admin backup --reread with this folder to copy it from the installation again"
 
-// Verify reads every byte of a backup and compares it with the manifest, and the manifest with the database.
+// Verify reads every byte of a backup. It compares the files with the manifest, and the manifest with the database.
 func (w *Archive) Verify(ctx context.Context) ([]Finding, error) {
 	found := []Finding{}
 	for _, f := range w.Database.Files {
@@ -102,8 +102,8 @@ func (f File) compare(size int64, sum string, err error) []Finding {
 	return nil
 }
 
-// checkDatabase reads the database and returns files that it refers to but that the backup does not have. A dump of
-// PostgreSQL cannot be queried without a server, so only its rows are counted.
+// checkDatabase reads the database and returns files that are missing in the backup. A dump of PostgreSQL cannot be
+// queried without a server, so only its rows are counted.
 func (w *Archive) checkDatabase(ctx context.Context) ([]Finding, error) {
 	found := []Finding{}
 	if w.Database.Kind == Postgres {

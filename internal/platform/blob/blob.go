@@ -27,12 +27,14 @@ var (
 // Store stores blobs. Its methods are safe for concurrent use. A key has 1 to 512 bytes of a-z, 0-9, '.', '_', '-' and
 // '/'; for other keys, methods return ErrKey. A key must not be a folder in another key.
 type Store interface {
-	// Stage creates a staged file. The caller must call Discard at the end, even after Put.
+	// Stage creates a staged file. The caller must finally call Discard, even after Put.
 	Stage(ctx context.Context) (*Staged, error)
-	// Put stores the staged bytes with a key and consumes the Staged. The blob is durable once Put returns. If the key
-	// already has a blob, the error is ErrExists. If Put fails, it removes what it stored, if the store can be reached.
+	// Put stores the staged bytes with a key and consumes the Staged. When Put returns, the blob is durable. If the key
+	// already has a blob, the error is ErrExists. If Put fails, it removes the bytes that it stored, unless the store
+	// is unreachable.
 	Put(ctx context.Context, key string, s *Staged) error
-	// Open opens a blob. If there is none, the error is ErrNotFound. The context also applies to the reads.
+	// Open opens a blob. If no blob has the key, the error is ErrNotFound. The context also applies to reading the
+	// blob.
 	Open(ctx context.Context, key string) (Reader, error)
 	// Delete deletes a blob. Deleting a missing blob is not an error.
 	Delete(ctx context.Context, key string) error
@@ -51,7 +53,7 @@ type Info struct {
 	At   time.Time // time of the Put
 }
 
-// Reader reads a blob. It suits http.ServeContent. It is not safe for concurrent use.
+// Reader reads a blob. It can be used with http.ServeContent. It is not safe for concurrent use.
 type Reader interface {
 	io.ReadSeekCloser
 	// Size returns the size of the blob in bytes.
@@ -62,7 +64,7 @@ type Reader interface {
 type Options struct {
 	Scratch     string      // folder where files for S3 are staged; by default the system's temporary folder
 	Credentials Credentials // for S3; by default from the environment, AWS's credentials file or the instance
-	ReadOnly    bool        // read-only: nothing is created or tested, and a missing folder is an empty store
+	ReadOnly    bool        // nothing is created or tested, and a missing folder counts as an empty store
 }
 
 // Credentials are an access key for S3.
@@ -70,12 +72,12 @@ type Credentials struct {
 	ID, Secret string
 }
 
-// Open opens a store by its URL, "file:FOLDER" or "s3://BUCKET[/PREFIX]?endpoint=https://HOST[:PORT]&region=REGION",
-// where both parameters are optional. It tests the store by writing, reading and deleting a small file. Its errors say
-// what the operator has to do.
+// Open opens a store by its URL, "file:FOLDER" or "s3://BUCKET[/PREFIX]?endpoint=https://HOST[:PORT]&region=REGION".
+// Both parameters are optional. Open tests the store by writing, reading and deleting a small file. Its errors tell the
+// operator what to do.
 //
-// If the process is killed during the upload of a large file to S3, the uploaded parts stay in the bucket. A lifecycle
-// rule of the bucket should abort incomplete multipart uploads after a day.
+// If the process is killed during the upload of a large file to S3, the uploaded parts remain in the bucket. A
+// lifecycle rule of the bucket should abort incomplete multipart uploads after a day.
 func Open(ctx context.Context, url string, opts Options) (Store, error) {
 	var s Store
 	var err error
@@ -132,7 +134,7 @@ func (c keyChecker) Each(ctx context.Context, prefix string, yield func(Info) er
 	})
 }
 
-// testStore writes, reads and deletes a small file that Each does not list.
+// testStore writes, reads and deletes a small file. Each does not list this file.
 func testStore(ctx context.Context, s Store) error {
 	staged, err := s.Stage(ctx)
 	if err != nil {

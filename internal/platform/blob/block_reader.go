@@ -9,9 +9,9 @@ import (
 
 const (
 	blockSize    = 1 << 20 // bytes
-	cachedBlocks = 8       // enough for the tables of a video that are read in parallel, and its samples
-	// maxSkip is how many blocks are read and discarded to avoid a seek. With S3, a seek needs a request, which takes
-	// as long as reading several MiB.
+	cachedBlocks = 8       // enough for the sample tables of a video that are read in parallel
+	// maxSkip is the maximum number of blocks that are read and discarded to avoid a seek. With S3, a seek needs a
+	// request, which takes as long as reading several MiB.
 	maxSkip = 8
 )
 
@@ -23,7 +23,7 @@ type BlockReader struct {
 	cached []*block // most recently used last
 }
 
-// NewBlockReader returns a BlockReader that reads from and changes its position.
+// NewBlockReader returns a BlockReader that reads from the Reader from and changes its position.
 func NewBlockReader(from Reader) *BlockReader { return &BlockReader{from: from} }
 
 // Size returns the size of the blob in bytes.
@@ -62,7 +62,7 @@ func (b *BlockReader) block(number int64) (*block, error) {
 	return in, nil
 }
 
-// load reads a block, reusing the buffer of the least recently used one.
+// load reads a block, reusing the buffer of the least recently used block.
 func (b *BlockReader) load(number int64) (*block, error) {
 	skip := int64(0)
 	if gap := number - b.next; gap > 0 && gap <= maxSkip {

@@ -31,7 +31,7 @@ func TestBlockReader(t *testing.T) {
 	}
 }
 
-// sequential reads blocks from the first byte on.
+// sequential reads blocks, starting with the first byte.
 type sequential struct {
 	b  *BlockReader
 	at int64

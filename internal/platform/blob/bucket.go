@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	gracePeriod = 30 * time.Second // time for which a put may continue after its context has ended
+	gracePeriod = 30 * time.Second // time for which a request may continue after its context has ended
 	markName    = "Put"            // name of the metadata that identifies the put that created an object
 )
 
@@ -26,7 +26,7 @@ type bucket struct {
 	name        string
 	prefix      string // with its '/', or empty
 	scratch     string
-	conditional bool // the server supports If-None-Match: * for puts
+	conditional bool // the server supports If-None-Match: * when storing an object
 }
 
 func (b *bucket) Stage(context.Context) (*Staged, error) {
@@ -38,14 +38,14 @@ func (b *bucket) Stage(context.Context) (*Staged, error) {
 		return nil, fmt.Errorf("creating a file for staging: %w", err)
 	}
 	s := newStaged(file)
-	if os.Remove(file.Name()) != nil { // not every system can remove an open file
+	if os.Remove(file.Name()) != nil { // some systems cannot remove an open file
 		s.remove = func() error { return os.Remove(file.Name()) }
 	}
 	return s, nil
 }
 
-// Put first checks whether the object exists if the server does not support If-None-Match, or would reject the request
-// only after receiving all bytes.
+// Put first checks whether the object exists, if the server does not support If-None-Match or would reject the request
+// only after it has received all bytes.
 func (b *bucket) Put(ctx context.Context, key string, s *Staged) error {
 	file, size, err := s.finish()
 	if err != nil {
@@ -77,7 +77,7 @@ func (b *bucket) Put(ctx context.Context, key string, s *Staged) error {
 	return nil
 }
 
-// withGracePeriod returns a context that ends gracePeriod after ctx. It is for requests that change something, because
+// withGracePeriod returns a context that ends gracePeriod after ctx. Requests that change the bucket use it, because
 // the effect of an interrupted request is unknown.
 func withGracePeriod(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -88,8 +88,8 @@ func withGracePeriod(ctx context.Context) (context.Context, context.CancelFunc) 
 	}
 }
 
-// putWhole puts an object by one request. The request is signed with the SHA-256 of the bytes, so the server rejects
-// any others.
+// putWhole puts an object with one request. The signature of the request contains the SHA-256 of the bytes, so the
+// server rejects other bytes.
 func (b *bucket) putWhole(
 	ctx context.Context, key, mark string, sum [sha256.Size]byte, file io.ReaderAt, size int64,
 ) error {
@@ -108,8 +108,8 @@ func (b *bucket) putWhole(
 }
 
 // checkFailedPut checks whether a failed put has created the object anyway. If a response is lost, the S3 client
-// repeats the request, and the server rejects the repeat because the object exists. If the caller is still waiting, the
-// put then succeeds, else the object is deleted.
+// repeats the request, and the server rejects the repeated request because the object exists. The put then succeeds if
+// the caller is still waiting. Otherwise the object is deleted.
 func (b *bucket) checkFailedPut(ctx context.Context, key, mark string, failed error) error {
 	longer, cancel := withGracePeriod(ctx)
 	defer cancel()
@@ -138,12 +138,12 @@ func (b *bucket) stat(ctx context.Context, key string) (minio.ObjectInfo, error)
 	return info, nil
 }
 
-// isMissing reports whether an object does not exist. It is false if the bucket does not exist.
+// isMissing reports whether an object does not exist. It returns false if the bucket does not exist.
 func isMissing(err error) bool {
 	return errorResponse(err).Code == minio.NoSuchKey
 }
 
-// errorResponse returns the server's response in err, or the zero value if there is none.
+// errorResponse returns the server's response in err, or the zero value if err contains none.
 func errorResponse(err error) minio.ErrorResponse {
 	response, _ := errors.AsType[minio.ErrorResponse](err)
 	return response

@@ -19,7 +19,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/s3"
 )
 
-// A multipart upload of 100 MB does not hold the file in memory. The test is not parallel because it measures the
+// A multipart upload of 100 MB does not keep the file in memory. The test is not parallel because it measures the
 // memory of the process.
 func TestLargeBlobs(t *testing.T) {
 	s := s3.Start(t)
@@ -68,7 +68,7 @@ func TestPutDuringMultipartUpload(t *testing.T) {
 	}
 }
 
-// A put that is canceled during its last request succeeds. A put that is canceled earlier leaves nothing behind.
+// A put that is canceled during its last request succeeds. A put that is canceled earlier stores nothing.
 func TestCanceledPut(t *testing.T) {
 	t.Parallel()
 	s := s3.Start(t)
@@ -108,7 +108,7 @@ func TestCanceledPut(t *testing.T) {
 	}
 }
 
-// If the response of a put is lost, the client repeats the request, which the server rejects. The put succeeds anyway.
+// If the response to a put is lost, the client repeats the request, and the server rejects it. The put still succeeds.
 func TestLostResponse(t *testing.T) {
 	t.Parallel()
 	s := s3.Start(t)

@@ -65,7 +65,7 @@ func openBucket(ctx context.Context, text string, opts Options) (Store, error) {
 	return b, nil
 }
 
-// parseBucketURL parses an s3:// URL. Its errors do not quote the URL, which may contain a secret by mistake.
+// parseBucketURL parses an s3:// URL. Its errors do not quote the URL, because it may contain a secret by mistake.
 func parseBucketURL(text string) (bucketURL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Opaque != "" || u.Host == "" || u.Port() != "" || u.User != nil || u.Fragment != "" {
@@ -160,7 +160,7 @@ func explain(err error, location bucketURL) error {
 		advice = "create the bucket " + location.name + ", or use another"
 	case r.Code == minio.AccessDenied:
 		advice = "allow the credentials to list the bucket " + location.name + " and to read, write and delete in it"
-	case r.StatusCode == http.StatusForbidden, r.StatusCode == http.StatusNotFound: // some servers return it for an unknown key
+	case r.StatusCode == http.StatusForbidden, r.StatusCode == http.StatusNotFound: // some servers return 404 for an unknown key
 		advice = "check that the credentials, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, are for " +
 			location.endpoint.Host
 	case r.StatusCode >= http.StatusMultipleChoices && r.StatusCode <= http.StatusBadRequest:

@@ -75,7 +75,7 @@ func StagingDir(url string, opts Options) (string, error) {
 	return cmp.Or(opts.Scratch, os.TempDir()), nil
 }
 
-// prepare creates the folder and the subfolder for named staged files, and removes abandoned staged files.
+// prepare creates the folder and its subfolder for named staged files. It removes abandoned staged files.
 func (f *folder) prepare() error {
 	if err := os.Mkdir(f.path, 0o700); err == nil {
 		if err := syncPath(filepath.Dir(f.path)); err != nil {
@@ -111,7 +111,7 @@ func (f *folder) removeAbandoned(dir *os.File, before time.Time) error {
 }
 
 // checkInPlace returns an error if the path is no longer the folder that was opened. Later processes would not find
-// files written there.
+// files written to the old folder.
 func (f *folder) checkInPlace() error {
 	current, err := os.Stat(f.path)
 	if err != nil {
@@ -204,14 +204,14 @@ func (f *folder) openDurable(dir string) (*os.File, error) {
 	if err != nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		clear(f.durable) // it was removed, so the next call creates it again
+		clear(f.durable) // the folder was removed, so the next call creates it again
 		return nil, fmt.Errorf("opening a folder of blobs: %w", err)
 	}
 	return opened, nil
 }
 
-// create creates a folder and syncs its parent, even if the folder exists: another process may have created it without
-// syncing yet.
+// create creates a folder and syncs its parent, even if the folder exists, because another process may have created it
+// without syncing.
 func (f *folder) create(dir string) error {
 	parent, err := f.openDurable(path.Dir(dir))
 	if err != nil {

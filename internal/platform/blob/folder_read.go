@@ -81,7 +81,7 @@ func (f *folder) Delete(_ context.Context, key string) error {
 	return syncFolder(dir)
 }
 
-// checkRegular returns ErrNotFound unless a key names a regular file. Opening another kind of file could block.
+// checkRegular returns ErrNotFound if the key's path is not a regular file. Opening another kind of file could block.
 func (f *folder) checkRegular(key string) error {
 	info, err := f.root.Lstat(key)
 	if isNotExist(err) || err == nil && !info.Mode().IsRegular() {
@@ -112,7 +112,7 @@ func (f *folder) walk(ctx context.Context, in, prefix string, yield func(Info) e
 		}
 		key := path.Join(in, e.Name())
 		switch {
-		case !isKey(key): // not created by this package, and perhaps not readable
+		case !isKey(key): // not created by this package, and may be unreadable
 			return nil
 		case e.IsDir() && mayContain(key, prefix):
 			return f.walk(ctx, key, prefix, yield)

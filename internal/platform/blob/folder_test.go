@@ -15,7 +15,7 @@ import (
 // stageIn is the environment variable that names the folder in which a copy of the test binary stages a file.
 const stageIn = "PRESSROOM_TEST_STAGE_IN"
 
-// A process that is killed while it stages a file leaves nothing behind.
+// A process that is killed while it stages a file leaves no file.
 func TestKilledWhileStaging(t *testing.T) {
 	t.Parallel()
 	if dir := os.Getenv(stageIn); dir != "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// The sizes of requested ranges, in bytes. The first range after a seek is small, because few bytes may be needed;
-// later ones grow. Reading a range to its end returns the connection to the pool.
+// The sizes of requested ranges, in bytes. The first range after a seek is small, because the caller may need only a
+// few bytes. Later ranges grow. Reading a range to its end returns the connection to the pool.
 const (
 	minRange = 1 << 20
 	maxRange = 16 << 20
@@ -26,7 +26,7 @@ type object struct {
 	size, at int64
 
 	body   io.ReadCloser // of the current range; nil between ranges
-	left   int64         // bytes left of the current range
+	left   int64         // unread bytes of the current range
 	next   int64         // size of the next range
 	closed bool
 }
@@ -88,7 +88,7 @@ func (o *object) request() error {
 // closeBody closes the current range.
 func (o *object) closeBody() {
 	if o.body != nil {
-		_ = o.body.Close() // it was only read
+		_ = o.body.Close() // the body was only read
 		o.body = nil
 	}
 }

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	partSize        = 16 << 20 // bytes, the minimum of a part; smaller files are put by one request
+	partSize        = 16 << 20 // bytes of a part; smaller files need only one request
 	maxParts        = 10_000   // of an object, the limit of S3
-	concurrentParts = 3        // uploaded at the same time, from the file and not from memory
+	concurrentParts = 3        // parts uploaded at the same time; they are read from the file, not kept in memory
 )
 
-// putParts puts a large object by a multipart upload.
+// putParts puts a large object with a multipart upload.
 func (b *bucket) putParts(ctx context.Context, key, mark string, file *os.File, size int64) error {
 	upload, err := b.begin(ctx, key, mark)
 	if err != nil {
@@ -68,7 +68,8 @@ func (b *bucket) sendParts(
 	return parts, group.Wait() //nolint:wrapcheck // sendPart wraps its errors
 }
 
-// sendPart uploads a part. The request is signed with the SHA-256 of its bytes, so the server rejects any others.
+// sendPart uploads a part. The signature of the request contains the SHA-256 of its bytes, so the server rejects other
+// bytes.
 func (b *bucket) sendPart(
 	ctx context.Context, key, upload string, number int, part *io.SectionReader,
 ) (minio.CompletePart, error) {

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// bufferSize is the number of bytes that are hashed and written at a time. It fits into a core's cache, and is large
-// enough to justify a goroutine for hashing.
+// bufferSize is the number of bytes that are hashed and written at a time. It fits into the cache of a CPU core, and is
+// large enough to justify a goroutine for hashing.
 const bufferSize = 256 << 10
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
@@ -19,21 +19,21 @@ var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 // errConsumed is returned after the file was put or discarded.
 var errConsumed = errors.New("the staged file was already put or discarded")
 
-// Staged is a file that is being received. It is on disk and, if the system supports it, has no name, so that the
-// system removes it even if the process is killed. It uses at most two buffers of 256 KiB. Only one goroutine may write
-// to it, but several may read.
+// Staged is a file that is being received. The file is on disk. If the system supports unnamed files, it has no name,
+// so the system removes it even if the process is killed. A Staged uses at most two buffers of 256 KiB. Only one
+// goroutine may write to it, but several may read.
 type Staged struct {
 	mu     sync.Mutex
 	file   *os.File
-	name   string       // in the store's folder; empty if the file has none
-	remove func() error // removes the name
-	size   int64        // including the buffer
+	name   string       // path in the store's folder; empty for an unnamed file
+	remove func() error // removes the name of the file
+	size   int64        // bytes written, including those in the buffer
 	filled int          // bytes of the buffer in use
 	err    error        // the first error, returned by all later calls
 
 	buffer, other *[bufferSize]byte // the buffer being filled and the buffer being hashed; nil until needed
 	sum           hash.Hash
-	hashing       chan struct{} // full while the other buffer is hashed
+	hashing       chan struct{} // full while a goroutine hashes the other buffer
 }
 
 func newStaged(file *os.File) *Staged {
@@ -95,7 +95,7 @@ func (s *Staged) Size() int64 {
 func (s *Staged) Sum() [sha256.Size]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.flush() // Put returns its error
+	s.flush() // Put returns the error
 	s.waitForHash()
 	return [sha256.Size]byte(s.sum.Sum(nil))
 }
@@ -129,7 +129,7 @@ func (s *Staged) Discard() {
 	s.buffer, s.other = nil, nil
 	_ = s.file.Close() // Put has already synced the file
 	if s.remove != nil {
-		_ = s.remove() // openFolder removes what is left
+		_ = s.remove() // prepare removes remaining files
 	}
 	s.file = nil
 	if s.err == nil {
@@ -148,7 +148,7 @@ func (s *Staged) free() ([]byte, error) {
 	return s.buffer[s.filled:], nil
 }
 
-// advance counts n bytes that were added to the buffer, and flushes it when it is full.
+// advance counts n bytes that were added to the buffer, and flushes a full buffer.
 func (s *Staged) advance(n int) {
 	s.filled += n
 	s.size += int64(n)
@@ -157,7 +157,7 @@ func (s *Staged) advance(n int) {
 	}
 }
 
-// flush hashes and writes the buffer concurrently. The hashing goroutine ends with the buffer, so an abandoned file
+// flush hashes and writes the buffer concurrently. The hashing goroutine ends after each buffer, so an abandoned file
 // leaks no goroutine.
 func (s *Staged) flush() {
 	if s.err != nil || s.filled == 0 {

@@ -85,7 +85,7 @@ func TestStagedErrors(t *testing.T) {
 	if _, err := staged.ReadFrom(idle{}); !errors.Is(err, io.ErrNoProgress) {
 		t.Errorf("a reader that returns nothing: %v", err)
 	}
-	staged.file.Close() // writes now fail as on a full disk
+	staged.file.Close() // now all writes fail, as on a full disk
 	if _, err := staged.Write(noise(2 * bufferSize)); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("writing: %v", err)
 	}
@@ -102,7 +102,7 @@ type idle struct{}
 
 func (idle) Read([]byte) (int, error) { return 0, nil }
 
-// Abandoned files leak no goroutines. The bubble ends only when all its goroutines have ended.
+// Abandoned files leak no goroutines. The synctest bubble ends only when all its goroutines have ended.
 func TestStagedLeaksNoGoroutine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

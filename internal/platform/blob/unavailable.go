@@ -11,8 +11,7 @@ import (
 // unreachableError means that S3 did not respond to a request, or that the store's folder was moved.
 type unreachableError struct{ error }
 
-// Error replaces "EOF" in the text, because the S3 client replaces errors with that text by an error that does not wrap
-// them.
+// Error replaces "EOF" in the text. The S3 client would otherwise replace the error with one that does not wrap it.
 func (u unreachableError) Error() string {
 	return strings.ReplaceAll(u.error.Error(), "EOF", "end of the connection")
 }
@@ -33,7 +32,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 // diskErrors are the errors of a disk that cannot be used at the moment.
 var diskErrors = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS, syscall.ESTALE}
 
-// IsUnavailable reports whether an error means that the store cannot be used at the moment: S3 does not respond or is
+// IsUnavailable reports whether an error means that the store is temporarily unavailable: S3 does not respond or is
 // overloaded, or the disk is full or broken. A later call may succeed.
 func IsUnavailable(err error) bool {
 	if _, ok := errors.AsType[unreachableError](err); ok {

@@ -18,7 +18,7 @@ func openUnnamed(folder string) (*os.File, error) {
 	return f, nil
 }
 
-// linkUnnamed gives an unnamed file a name, which must be unused. It needs /proc.
+// linkUnnamed gives an unnamed file a name, which must be unused. This requires /proc.
 func linkUnnamed(f, folder *os.File, name string) error {
 	from := "/proc/self/fd/" + strconv.FormatUint(uint64(f.Fd()), 10)
 	if err := unix.Linkat(unix.AT_FDCWD, from, int(folder.Fd()), name, unix.AT_SYMLINK_FOLLOW); err != nil {

@@ -1,5 +1,5 @@
 // Package clusterstats measures metrics of the whole installation. Each metric needs a query, so only one node measures
-// it per interval. It stores the result for all nodes.
+// it per interval and stores the result for all nodes.
 package clusterstats
 
 import (
@@ -15,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Metric is a number or a time, with the values of its labels in order.
+// Metric is a number or a time, with the values of its labels. The values have the order of the labels.
 type Metric struct {
 	Name   string    `json:"name"`
 	Labels []string  `json:"labels,omitempty"`
@@ -25,7 +25,7 @@ type Metric struct {
 
 // Measure is a set of metrics that are measured together.
 type Measure struct {
-	Name  string // identifies the measure on all nodes and must not change
+	Name  string // identifies the measure on all nodes; must not change
 	Every time.Duration
 	Do    func(context.Context) ([]Metric, error)
 }
@@ -33,7 +33,7 @@ type Measure struct {
 // Measurement is the last result of a measure.
 type Measurement struct {
 	Name       string
-	MeasuredAt time.Time // zero if it was never measured
+	MeasuredAt time.Time // zero if no measurement was made
 	Metrics    []Metric
 }
 
@@ -49,7 +49,7 @@ func New(d *db.DB, measures ...Measure) *Service {
 	return &Service{db: d, measures: measures, last: make([]atomic.Pointer[Measurement], len(measures))}
 }
 
-// pollInterval is how often a node reads the measurements and checks whether one is due.
+// pollInterval is how often a node reads the measurements and checks whether a measurement is due.
 const pollInterval = 5 * time.Second
 
 // Last returns the measurements that this node read most recently, in the order of the measures. Measurements that were
@@ -65,7 +65,7 @@ func (s *Service) Last() []Measurement {
 }
 
 // Run reads the measurements until the context ends. If measures is true, it also takes measurements that are due.
-// Measures run concurrently, because some take long. If a measure fails, Run passes the error to report, keeps the last
+// Measures run concurrently, because some take long. If a measure fails, Run reports the error, keeps the last
 // measurement and tries again later.
 func (s *Service) Run(ctx context.Context, measures bool, report func(error)) {
 	var all sync.WaitGroup
@@ -109,13 +109,14 @@ func (s *Service) refresh(ctx context.Context, i int, measures bool) error {
 	return errors.Join(failed, err)
 }
 
-// measure takes a measurement if it is due. If that fails, or the node dies, it is due again after the usual interval.
+// measure takes a measurement if it is due. If the measurement fails or the node dies, it is due again after the usual
+// interval.
 func (s *Service) measure(ctx context.Context, m Measure) error {
 	mine, err := s.claim(ctx, m)
 	if err != nil || !mine {
 		return err
 	}
-	at := s.db.Now() // the metrics are at least as new
+	at := s.db.Now() // the metrics are at least as recent as this time
 	metrics, err := m.Do(ctx)
 	if err != nil {
 		return fmt.Errorf("measuring %s: %w", m.Name, err)
@@ -134,7 +135,7 @@ func (s *Service) measure(ctx context.Context, m Measure) error {
 	})
 }
 
-// claim reports whether the measure is due and this node is to take it. It writes only if the measure is due.
+// claim reports whether the measure is due and this node has to measure. It writes only if the measure is due.
 func (s *Service) claim(ctx context.Context, m Measure) (bool, error) {
 	var due int64
 	err := s.db.QueryRow(ctx, `SELECT due_at FROM cluster_stats WHERE name = ?`, m.Name).Scan(&due)

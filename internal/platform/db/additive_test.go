@@ -12,10 +12,12 @@ import (
 )
 
 // firstRelease is the newest migration of the first release. Nodes of an older release keep running while a newer
-// release migrates their database, so later migrations may only add things. Never raise this number.
+// release migrates their database, so later migrations may only add tables, columns and indexes. Never increase this
+// number.
 const firstRelease = 17
 
-// breaking lists statements that a migration must not apply to existing tables, because older programs still use them.
+// breaking lists statements that a migration must not apply to existing tables, because older programs still use the
+// tables.
 var breaking = []struct{ pattern, why string }{
 	{`\bDROP\s+(TABLE|COLUMN|VIEW|FUNCTION|CONSTRAINT)\b`, "an older program still uses it"},
 	{`\bALTER\s+TABLE\s+\S+\s+DROP\b`, "an older program still uses it"},
@@ -117,7 +119,8 @@ func lockedTables(migration string) []string {
 	return out
 }
 
-// A migration is one transaction. If it locks two tables, it may deadlock with nodes that lock them in another order.
+// A migration is one transaction. If it locks two tables, it may deadlock with nodes that lock the tables in another
+// order.
 func TestMigrationsLockOneTable(t *testing.T) {
 	t.Parallel()
 	for name, text := range sinceRelease(t, postgresTypes) {

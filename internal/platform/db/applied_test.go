@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Databases may have applied the migrations up to lastApplied. They would not apply an edited one again, so a change is a
-// new file. Set both when databases apply further migrations, at the latest with a release.
+// Databases may have applied the migrations up to lastApplied. An edited migration would not be applied again, so every
+// change needs a new file. Update both constants when databases apply further migrations, at the latest with a release.
 const (
 	lastApplied = "00017"
 	appliedSum  = "dcf52edc764968f942b8e31a598cbec50715c443ddbe947780b586a5fdb78441"

@@ -13,7 +13,7 @@ const (
 	clockInterval = time.Second          // between two queries of the server's time
 	clockTimeout  = 2 * time.Second      // timeout of a query; a slower response would be too inaccurate
 	clockTries    = 5                    // maximum queries when the database is opened
-	clockSlack    = 2 * time.Millisecond // tolerated difference, because clocks are slewed and read in microseconds
+	clockSlack    = 2 * time.Millisecond // tolerated difference, because clocks are adjusted gradually
 )
 
 // serverClock estimates the time of PostgreSQL's clock, which all nodes use. Leases and the timeout of deliveries with
@@ -26,7 +26,7 @@ type serverClock struct {
 	done    chan struct{}
 }
 
-// reading is the same instant on the machine's clock and on the server's clock.
+// reading is one instant as shown by the machine's clock and by the server's clock.
 type reading struct{ machine, server time.Time }
 
 func newServerClock(machine func() time.Time) *serverClock {
@@ -42,7 +42,7 @@ func (c *serverClock) now() time.Time {
 	return r.server.Add(c.machine().Sub(r.machine))
 }
 
-// query reads PostgreSQL's time and corrects the estimate if it is impossible.
+// query reads PostgreSQL's time and corrects an estimate that contradicts it.
 func (c *serverClock) query(ctx context.Context, pool *sql.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, clockTimeout)
 	defer cancel()
@@ -67,8 +67,8 @@ func (c *serverClock) queryFirst(ctx context.Context, pool *sql.DB) error {
 	}
 }
 
-// correct updates the estimate with a server time that was read between sent and received. It keeps an estimate that is
-// still possible, so that a slow response does not replace the result of a fast one.
+// correct updates the estimate with a server time that was read between sent and received. It keeps an estimate that
+// does not contradict this time, so that a slow response does not replace the result of a fast one.
 func (c *serverClock) correct(sent, server, received time.Time) {
 	estimate, earliest := c.now(), server
 	latest := server.Add(received.Sub(sent))
@@ -93,7 +93,7 @@ func (c *serverClock) start(pool *sql.DB) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				_ = c.query(ctx, pool) // keep the estimate: other queries report that the database is unavailable
+				_ = c.query(ctx, pool) // keeps the estimate; other queries report that the database is unavailable
 			}
 		}
 	}()
@@ -105,7 +105,7 @@ func (c *serverClock) close() {
 }
 
 // ClockOffset returns how far the machine's clock is ahead of PostgreSQL's, or a negative duration if it is behind. It
-// is zero with SQLite and with Options.Now.
+// returns zero with SQLite and with Options.Now.
 func (d *DB) ClockOffset() time.Duration {
 	if d.clock == nil {
 		return 0

@@ -38,11 +38,11 @@ func TestPostgresTime(t *testing.T) {
 	}
 }
 
-// The estimate is as accurate as the last query, and a query does not change an estimate that is still possible.
+// The estimate is as accurate as the last query, and a query does not change an estimate that agrees with it.
 func TestServerClock(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		at := time.Date(2026, 11, 23, 4, 0, 0, 0, time.UTC) // the machine's
+		at := time.Date(2026, 11, 23, 4, 0, 0, 0, time.UTC) // time on the machine's clock
 		ahead := time.Duration(rapid.Int64Range(-int64(time.Hour), int64(time.Hour)).Draw(t, "ahead"))
 		c := newServerClock(func() time.Time { return at })
 		for range rapid.IntRange(1, 6).Draw(t, "readings") {
@@ -74,7 +74,7 @@ func TestClockUpdated(t *testing.T) {
 	}
 	d := must.Get(Open(context.Background(), url, Options{}))(t)
 	now := time.Now()
-	d.clock.last.Store(&reading{now, now.Add(-time.Hour)}) // as if the server's clock had been set
+	d.clock.last.Store(&reading{now, now.Add(-time.Hour)}) // simulates that the server's clock was set
 	for until := time.Now().Add(30 * time.Second); d.Now().Before(now.Add(-time.Minute)); {
 		if time.Now().After(until) {
 			t.Fatal("the clock is not updated")

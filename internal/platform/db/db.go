@@ -1,5 +1,5 @@
 // Package db opens the database and runs transactions. SQLite and PostgreSQL run the same SQL text with ? as the
-// placeholder for arguments; dialect.go contains the differences.
+// placeholder for arguments. The differences are in dialect.go.
 //
 // Times are stored as Unix microseconds, or 0 for no time. Booleans are stored as 0 and 1.
 package db
@@ -41,14 +41,14 @@ type Options struct {
 	Now     func() time.Time // the clock; by default PostgreSQL's or, with SQLite, the machine's
 	machine func() time.Time // replaces the machine's clock in tests
 	// Connected checks each new connection to PostgreSQL before it is used. The function exec runs a statement, and
-	// queryRow reads one row. An error closes the connection. It is not called for SQLite.
+	// queryRow reads one row. An error closes the connection. SQLite does not use Connected.
 	Connected func(ctx context.Context, exec func(query string, args ...any) error,
 		queryRow func(query string, dest ...any) error) error
 }
 
 var errUnknown = errors.New("the database URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME")
 
-// CheckURL returns an error unless the URL has a scheme that Open supports.
+// CheckURL returns an error if Open does not support the URL's scheme.
 func CheckURL(url string) error {
 	for _, scheme := range []string{"sqlite:", "postgres://", "postgresql://"} {
 		if strings.HasPrefix(url, scheme) {
@@ -88,7 +88,7 @@ func (d *DB) Close() error {
 // Postgres reports whether this is PostgreSQL, as opposed to SQLite.
 func (d *DB) Postgres() bool { return d.dialect.postgres }
 
-// Writer returns the pool for writing, which the job queue shares.
+// Writer returns the pool for writing. The job queue also uses this pool.
 func (d *DB) Writer() *sql.DB { return d.write }
 
 // Pools returns statistics of the connection pools by name: "readers" and "writer" with SQLite, "all" with PostgreSQL.
@@ -99,7 +99,7 @@ func (d *DB) Pools() map[string]sql.DBStats {
 	return map[string]sql.DBStats{"readers": d.read.Stats(), "writer": d.write.Stats()}
 }
 
-// Ping checks that the database responds. It does not wait for the other connections.
+// Ping checks that the database responds. It has a separate connection, so it does not wait for busy ones.
 func (d *DB) Ping(ctx context.Context) error {
 	var one int
 	return d.pulse.QueryRowContext(d.dialect.statementContext(ctx), "SELECT 1").Scan(&one)
@@ -139,15 +139,15 @@ type Tx struct {
 
 type inTx struct{} // marks the context of a function that InTx runs
 
-// rejectInTx panics if ctx belongs to a running transaction, which has to read and write through its Tx. A second
-// transaction would wait forever for the first, and a read outside of the transaction would miss its writes.
+// rejectInTx panics if ctx belongs to a running transaction. Code in a transaction has to use its Tx. A second
+// transaction would wait forever for the first one, and a read outside of the transaction would not see its writes.
 func rejectInTx(ctx context.Context) {
 	if name, ok := ctx.Value(inTx{}).(string); ok {
 		panic("db: used inside the transaction " + name + "; use its Tx")
 	}
 }
 
-// Now returns the time at which the transaction began. It is the same for everything in the transaction.
+// Now returns the time at which the transaction began. All calls in a transaction return the same time.
 func (tx *Tx) Now() time.Time { return tx.now }
 
 // Exec runs a statement and returns the number of rows it changed.
@@ -189,7 +189,8 @@ func (tx *Tx) QueryRow(ctx context.Context, query string, args ...any) *sql.Row 
 }
 
 // InTx runs work in a transaction, and rolls back if work returns an error. It runs work again if the transaction
-// conflicts with another one. The name is used in traces and failpoints. InTx panics inside another transaction.
+// conflicts with another one or times out waiting for a lock. The name is used in traces and failpoints. InTx panics
+// inside another transaction.
 func (d *DB) InTx(ctx context.Context, name string, work func(context.Context, *Tx) error) error {
 	rejectInTx(ctx)
 	for try := 1; ; try++ {
@@ -207,7 +208,7 @@ func (d *DB) InTx(ctx context.Context, name string, work func(context.Context, *
 const maxTries = 4
 
 func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Context, *Tx) error) error {
-	// Waiting for a connection ends when ctx is canceled. The transaction does not (see statementContext).
+	// Canceling ctx ends the wait for a connection, but not the transaction (see statementContext).
 	conn, err := d.write.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("beginning %s: %w", name, err)
@@ -227,7 +228,7 @@ func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Conte
 		return fmt.Errorf("committing %s: %w", name, err)
 	}
 	failpoint.Point("after " + name)
-	_ = conn.Close() // release it before another connection is requested
+	_ = conn.Close() // releases the connection before another one is requested
 	d.preparePending(ctx)
 	return nil
 }
@@ -249,13 +250,13 @@ func Time(micros int64) time.Time {
 }
 
 // TeamPlaceholder is the placeholder for a team's ID in a query for a page. It hides the value from PostgreSQL's
-// planner, which then uses one generic plan per connection. If the planner knew the value, it would plan each query of
-// a large team again, which takes longer than the query itself.
+// planner, which then uses one generic plan per connection. With the value, the planner would plan each query of a
+// large team again, and that takes longer than the query.
 const TeamPlaceholder = "(SELECT CAST(? AS BIGINT))"
 
-// LimitClause returns the LIMIT clause of a query for a page. It allows at least one additional row, which shows that
-// there is another page. The number is part of the text, because PostgreSQL would otherwise plan the query again on
-// every use. It is rounded up to keep the number of prepared statements small.
+// LimitClause returns the LIMIT clause of a query for a page. The limit allows at least one additional row, which shows
+// that another page follows. The number is part of the text, because PostgreSQL would otherwise plan the query each
+// time. It is rounded up to keep the number of prepared statements small.
 func LimitClause(rows int) string {
 	limit := 20
 	if rows > limit {
@@ -277,7 +278,7 @@ func Placeholders(n int) string {
 	return strings.TrimSuffix(strings.Repeat("?,", n), ",")
 }
 
-// Args returns the arguments of a query: first, followed by rest for IN (…).
+// Args returns the arguments of a query: first, then the elements of rest for IN (…).
 func Args[T any](first any, rest []T) []any {
 	out := make([]any, 0, 1+len(rest))
 	out = append(out, first)
@@ -287,8 +288,8 @@ func Args[T any](first any, rest []T) []any {
 	return out
 }
 
-// OwningTeam returns the team that owns an item, if it is one of the given teams. Item is the part of the query that
-// follows FROM, with one placeholder for the ID. If none of the teams owns the item, the error wraps sql.ErrNoRows.
+// OwningTeam returns the team that owns an item, if it is one of the given teams. The parameter item is the part of the
+// query after FROM, with one placeholder for the ID. If none of the teams owns the item, the error wraps sql.ErrNoRows.
 func OwningTeam(ctx context.Context, q Querier, item string, id any, teams []int64) (int64, error) {
 	var team int64
 	err := q.QueryRow(ctx, `SELECT team_id FROM `+item+` AND team_id IN (`+Placeholders(len(teams))+`)`, Args(id, teams)...).
@@ -306,7 +307,7 @@ func All[T any](
 	return AllSized(ctx, q, 0, scan, query, args...)
 }
 
-// AllSized is like All, but allocates memory for the expected number of rows.
+// AllSized does the same as All, but allocates memory for the expected number of rows.
 func AllSized[T any](
 	ctx context.Context, q Querier, expected int, scan func(*sql.Rows, *T) error, query string, args ...any,
 ) ([]T, error) {
@@ -316,7 +317,7 @@ func AllSized[T any](
 	}
 	defer rows.Close()
 	out := make([]T, 0, expected)
-	var item, blank T // one variable for all rows, because it escapes to the heap
+	var item, blank T // one variable for all rows, because it is allocated on the heap
 	for rows.Next() {
 		item = blank
 		if err := scan(rows, &item); err != nil {

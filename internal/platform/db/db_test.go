@@ -93,7 +93,7 @@ func TestTransactionReadsItsWrites(t *testing.T) {
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		const count = `SELECT COUNT(*) FROM people WHERE email = 'a@example.com'`
-		for range 3 { // the first rounds prepare the statements, the last ones use them
+		for range 3 { // the first iterations prepare the statements, and the later ones use them
 			err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, `INSERT INTO people (name, email, created_at) VALUES ('A', 'a@example.com', 1)`)
 				if err != nil {
@@ -272,7 +272,7 @@ func TestPingWithBusyPool(t *testing.T) {
 	})
 }
 
-// LimitClause allows one row more than the page has and uses few different limits.
+// LimitClause allows at least one more row than the page has, and uses few different limits.
 func TestLimitClause(t *testing.T) {
 	t.Parallel()
 	for rows, want := range map[int]string{1: " LIMIT 21", 20: " LIMIT 21", 21: " LIMIT 51", 50: " LIMIT 51", 51: " LIMIT 101"} {
@@ -283,7 +283,7 @@ func TestLimitClause(t *testing.T) {
 }
 
 // Every connection to PostgreSQL, including the one that migrated, has a lock timeout of five seconds, and a low
-// random_page_cost unless the URL sets another.
+// random_page_cost unless the URL sets another value.
 func TestConnectionSettings(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -293,7 +293,7 @@ func TestConnectionSettings(t *testing.T) {
 				return
 			}
 			must.NoError(t, d.WithMigrationLock(t.Context(), d.Migrate))
-			for range 4 { // each uses another connection, as the rows are still open
+			for range 4 { // each iteration uses another connection, because the rows are still open
 				rows := must.Get(d.Query(t.Context(), `SELECT current_setting('lock_timeout'), current_setting('random_page_cost')`))(t)
 				defer rows.Close()
 				var lock, page string

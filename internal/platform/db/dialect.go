@@ -36,8 +36,8 @@ func (d dialect) bind(query string) string {
 	return out.String()
 }
 
-// statementContext returns a context for a statement. For SQLite it is not cancelable: statements take microseconds,
-// and watching for cancellation costs more than most of them.
+// statementContext returns a context for a statement. For SQLite, it is not cancelable. Its statements take
+// microseconds, and watching for cancellation usually costs more than the statement.
 func (d dialect) statementContext(ctx context.Context) context.Context {
 	if d.postgres {
 		return ctx
@@ -69,8 +69,8 @@ func (d *DB) ForUpdate() string {
 // ForUpdate returns the clause of DB.ForUpdate.
 func (tx *Tx) ForUpdate() string { return tx.db.ForUpdate() }
 
-// SkipLocked returns the clause that locks the rows of a SELECT and skips those that other transactions have locked. It is empty for
-// SQLite, which has one writer.
+// SkipLocked returns the clause that locks the rows of a SELECT and skips rows that other transactions have locked. It
+// is empty for SQLite, which has one writer.
 func (d *DB) SkipLocked() string {
 	if d.dialect.postgres {
 		return d.ForUpdate() + " SKIP LOCKED"
@@ -78,8 +78,8 @@ func (d *DB) SkipLocked() string {
 	return ""
 }
 
-// ForKeyShare returns the clause that keeps the rows of a SELECT from being deleted, and skips rows whose deletion it waited for. It is
-// empty for SQLite, which has one writer.
+// ForKeyShare returns the clause that prevents the rows of a SELECT from being deleted. Rows deleted by a concurrent
+// transaction are skipped. It is empty for SQLite, which has one writer.
 func (d *DB) ForKeyShare() string {
 	if d.dialect.postgres {
 		return " FOR KEY SHARE"
@@ -118,11 +118,11 @@ func (d *DB) openSQLite(ctx context.Context, path string) error {
 }
 
 const (
-	connsPerCore   = 4 // more connections would only wait for each other in the server
-	minConns       = 4 // with fewer, one slow query could block a node
+	connsPerCore   = 4 // more connections would only compete for the server's processors
+	minConns       = 4 // with fewer connections, a slow query could block a node
 	setLockTimeout = "SET lock_timeout = '5s'"
-	// randomPageCost suits solid-state disks. With PostgreSQL's default of 4, a page of posts scans all accounts of the
-	// service to look up forty.
+	// randomPageCost suits solid-state disks. With PostgreSQL's default of 4, the query for a page of posts scans all
+	// accounts of the service to look up forty.
 	randomPageCost = "1.1"
 )
 
@@ -183,8 +183,8 @@ func (d *DB) startClock(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// configure returns a function that configures a new connection. It uses statements because connection poolers reject
-// unknown startup parameters.
+// configure returns a function that configures a new connection. The function runs statements, because connection
+// poolers reject unknown startup parameters.
 func (o Options) configure(pageCost bool) func(ctx context.Context, conn *pgx.Conn) error {
 	settings := setLockTimeout
 	if pageCost {

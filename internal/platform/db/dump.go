@@ -39,12 +39,12 @@ func (d *DB) Dump(ctx context.Context, dir string, read func(context.Context, Qu
 		return d.dumpPostgres(ctx, dir, read)
 	}
 	file := filepath.Join(dir, DumpFile)
-	// The writer's connection would block all writers, and the readers' cannot write another file.
+	// The writer's connection would block all writers, and the readers' connections cannot write to another file.
 	conn, err := sql.Open(sqlite.Driver, sqlite.DSN(d.path, true))
 	if err != nil {
 		return fmt.Errorf("opening the database to copy it: %w", err)
 	}
-	defer func() { _ = conn.Close() }() // only read from
+	defer func() { _ = conn.Close() }() // the connection was only read from
 	if _, err := conn.ExecContext(ctx, `VACUUM INTO ?`, file); err != nil {
 		return fmt.Errorf("copying the database: %w", err)
 	}
@@ -54,13 +54,13 @@ func (d *DB) Dump(ctx context.Context, dir string, read func(context.Context, Qu
 	return ReadFile(ctx, file, func(q Querier) error { return read(ctx, q) })
 }
 
-// ReadFile opens an SQLite file that no process writes to, and calls read. It creates no other files.
+// ReadFile opens an SQLite file that no process writes to, and calls read. No other files are created.
 func ReadFile(ctx context.Context, file string, read func(Querier) error) error {
 	conn, err := sql.Open(sqlite.Driver, sqlite.ReadOnlyDSN(file))
 	if err != nil {
 		return fmt.Errorf("opening the copy of the database: %w", err)
 	}
-	defer func() { _ = conn.Close() }() // only read from
+	defer func() { _ = conn.Close() }() // the connection was only read from
 	var found string
 	if err := conn.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&found); err != nil {
 		return fmt.Errorf("reading the copy of the database: %w", err)

@@ -18,7 +18,7 @@ import (
 // dumpInfo describes a dump of a PostgreSQL database.
 type dumpInfo struct {
 	Version   int64      `json:"version"` // of the schema
-	Tables    []table    `json:"tables"`  // sorted so that each follows the tables that it references
+	Tables    []table    `json:"tables"`  // sorted by their references: a table follows all tables that it references
 	Sequences []sequence `json:"sequences"`
 }
 
@@ -50,7 +50,7 @@ func (s session) QueryRow(ctx context.Context, query string, args ...any) *sql.R
 	return s.QueryRowContext(ctx, s.dialect.bind(query), args...)
 }
 
-// pgx calls work with the driver's connection.
+// pgx calls the function work with the driver's connection.
 func (s session) pgx(work func(*pgx.Conn) error) error {
 	return s.Raw(func(raw any) error {
 		c, ok := raw.(*stdlib.Conn)
@@ -61,14 +61,14 @@ func (s session) pgx(work func(*pgx.Conn) error) error {
 	})
 }
 
-// inSession runs work in a transaction on a connection to PostgreSQL. Begin is the statement that starts the
-// transaction.
+// inSession runs work in a transaction on a connection to PostgreSQL. The parameter begin is the statement that starts
+// the transaction.
 func (d *DB) inSession(ctx context.Context, begin string, work func(context.Context, session) error) error {
 	conn, err := d.write.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("connecting: %w", err)
 	}
-	defer func() { _ = conn.Close() }() // it returns to the pool
+	defer func() { _ = conn.Close() }() // returns the connection to the pool
 	if _, err := conn.ExecContext(ctx, begin); err != nil {
 		return fmt.Errorf("beginning: %w", err)
 	}
@@ -126,8 +126,7 @@ func (i *dumpInfo) write(dir string) error {
 	return syncFile(path)
 }
 
-// dumpedTables excludes the tables of the job queue and of migrations, which already exist in a database before a
-// restore.
+// dumpedTables excludes the tables of the job queue and of migrations, because they exist before a restore.
 const dumpedTables = `c.relname NOT LIKE 'river\_%' AND c.relname <> 'goose_db_version'`
 
 // listTables returns the tables of the database, sorted so that each follows the tables that it references.

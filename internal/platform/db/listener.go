@@ -9,8 +9,8 @@ type Event struct {
 	Detail                []byte // JSON
 }
 
-// OnEvent sets a function that is called for every event, in the transaction that records it. It must be called before
-// the database is used.
+// OnEvent sets a function that is called for every event, in the transaction that records it. Call OnEvent before the
+// database is used.
 func (d *DB) OnEvent(listener func(context.Context, *Tx, Event) error) { d.onEvent = listener }
 
 // Notify calls the function set by OnEvent for an event.

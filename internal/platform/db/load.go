@@ -53,7 +53,7 @@ func (d *DB) counts(ctx context.Context, query string) ([3]int64, error) {
 }
 
 // Load restores a dump to an empty PostgreSQL database. It migrates the database to the dump's schema version. It then
-// loads the dump and calls then, in one transaction.
+// loads the dump and calls the function then, in one transaction.
 func (d *DB) Load(ctx context.Context, dir string, then func(exec func(query string, args ...any) error) error) error {
 	info, err := readDump(dir)
 	if err != nil {
@@ -84,8 +84,7 @@ func (d *DB) Load(ctx context.Context, dir string, then func(exec func(query str
 	})
 }
 
-// load loads the tables with triggers disabled, because the dump already contains the rows that the triggers would
-// write.
+// load loads the tables with triggers disabled, because the dump already contains the rows that triggers would write.
 func (i *dumpInfo) load(ctx context.Context, pg *pgx.Conn, dir string) error {
 	for _, t := range slices.Backward(i.Tables) {
 		name, _ := t.identifiers()
@@ -133,7 +132,7 @@ func (t *table) load(ctx context.Context, pg *pgx.Conn, dir string) error {
 }
 
 // CheckDump compares the number of rows in each table of a PostgreSQL dump with its description. The function
-// countLines returns the number of lines of a file; each row is a line.
+// countLines returns the number of lines of a file. Each row is a line.
 func CheckDump(dir string, countLines func(path string) (int64, error)) error {
 	info, err := readDump(dir)
 	if err != nil {

@@ -53,8 +53,8 @@ const (
 )
 
 // WithMigrationLock calls migrate while no other process migrates, because several nodes may start at the same time.
-// With PostgreSQL it holds an advisory lock. With SQLite, the second process fails in a transaction, tries again and
-// finds the migrations applied.
+// With PostgreSQL it holds an advisory lock. With SQLite, a transaction of the second process fails. The process tries
+// again and finds the migrations applied.
 func (d *DB) WithMigrationLock(ctx context.Context, migrate func(context.Context) error) error {
 	if !d.dialect.postgres {
 		var err error
@@ -74,7 +74,7 @@ func (d *DB) WithMigrationLock(ctx context.Context, migrate func(context.Context
 	if err != nil {
 		return fmt.Errorf("connecting to migrate: %w", err)
 	}
-	defer func() { _ = conn.Close() }() // it returns to the pool
+	defer func() { _ = conn.Close() }() // returns the connection to the pool
 	// Another node's migrations may take longer than the lock timeout.
 	if _, err := conn.ExecContext(ctx, "SET lock_timeout = 0"); err != nil {
 		return fmt.Errorf("disabling the lock timeout to migrate: %w", err)

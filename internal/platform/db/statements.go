@@ -7,19 +7,19 @@ import (
 	"sync/atomic"
 )
 
-// statements caches prepared statements by query text. For PostgreSQL it only caches texts with PostgreSQL's
-// placeholders, because pgx caches prepared statements itself. Nothing is evicted, because the program has a bounded
-// number of texts.
+// statements caches prepared statements by query text. For PostgreSQL, it only caches query texts with PostgreSQL's
+// placeholders, because pgx caches prepared statements itself. No entry is evicted, because the number of query texts
+// is bounded.
 type statements struct {
-	byText  sync.Map // text in the program -> *statement
+	byText  sync.Map // query text in the program -> *statement
 	mu      sync.Mutex
 	pending []*statement // to be prepared after the commit
 }
 
 type statement struct {
-	bound          string // the text with the database's placeholders
+	bound          string // the query text with the database's placeholders
 	reader, writer atomic.Pointer[sql.Stmt]
-	requested      atomic.Bool // added to pending
+	requested      atomic.Bool // the statement was added to pending
 }
 
 func (d *DB) statement(query string) *statement {
@@ -30,7 +30,7 @@ func (d *DB) statement(query string) *statement {
 	return s.(*statement) //nolint:forcetypeassert // the map contains nothing else
 }
 
-// forReading returns a query's text and its prepared statement for the readers' pool. If the statement is nil, send the
+// forReading returns a query's text and its prepared statement for the readers' pool. If the statement is nil, use the
 // text.
 func (d *DB) forReading(ctx context.Context, query string) (string, *sql.Stmt) {
 	s := d.statement(query)
@@ -42,7 +42,7 @@ func (d *DB) forReading(ctx context.Context, query string) (string, *sql.Stmt) {
 	}
 	stmt, err := d.read.PrepareContext(ctx, s.bound)
 	if err != nil {
-		return s.bound, nil // the query returns the error
+		return s.bound, nil // the query will return the error
 	}
 	if !s.reader.CompareAndSwap(nil, stmt) {
 		_ = stmt.Close()
@@ -51,7 +51,7 @@ func (d *DB) forReading(ctx context.Context, query string) (string, *sql.Stmt) {
 }
 
 // forWriting returns a query's text and its prepared statement for the writer's connection. If the statement is nil,
-// send the text. The current transaction uses that connection, so a new text is prepared after the commit.
+// use the text. The current transaction uses the writer's connection, so a new text is prepared after the commit.
 func (d *DB) forWriting(query string) (string, *sql.Stmt) {
 	s := d.statement(query)
 	if stmt := s.writer.Load(); stmt != nil || d.dialect.postgres {

@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/sqlite"
 )
 
-// unavailableClasses are the classes of PostgreSQL's error codes (appendix A of its manual) that concern the server and
+// unavailableClasses are the classes of PostgreSQL's error codes (appendix A of its manual) that concern the server,
 // not the statement: connection exception, insufficient resources, operator intervention and system error.
 var unavailableClasses = []string{"08", "53", "57", "58"}
 
@@ -28,7 +28,8 @@ const (
 
 const connectTimeout = 10 * time.Second
 
-// ErrReplica means that a server is a replica, which accepts no writes. It equals the error that PostgreSQL returns.
+// ErrReplica means that a server is a replica, which accepts no writes. It has the same code as PostgreSQL's error for
+// a write on a replica.
 var ErrReplica error = &pgconn.PgError{
 	Severity: "ERROR", Code: readOnly, Message: "this PostgreSQL server is a replica and accepts no writes",
 }
@@ -38,9 +39,9 @@ var connectionErrors = []error{
 	context.DeadlineExceeded,
 }
 
-// IsUnavailable reports whether an error means that the database cannot be used at the moment: it is stopped,
-// unreachable or not responding, has no free connection, or its disk is full. The caller may try again. A commit that
-// failed with such an error may have taken effect.
+// IsUnavailable reports whether an error means that the database is temporarily unavailable: it is stopped, unreachable
+// or not responding, has no free connection, or its disk is full. The caller may try again. A commit that failed with
+// such an error may have taken effect.
 func IsUnavailable(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code == readOnly ||
@@ -50,8 +51,8 @@ func IsUnavailable(err error) bool {
 	return noConnection || pgconn.SafeToRetry(err) || sqlite.IsUnavailable(err) || isConnectionError(err)
 }
 
-// isConnectionError reports whether a connection broke or timed out. It ignores dial errors: PostgreSQL's are
-// ConnectErrors, and all others come from other clients.
+// isConnectionError reports whether a connection broke or timed out. It ignores dial errors. For PostgreSQL, these are
+// ConnectErrors, and all other dial errors come from other clients.
 func isConnectionError(err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op != "dial" {
 		return true

@@ -25,7 +25,7 @@ const (
 	autoPart  = 20 // fraction of the volume: 1/20
 )
 
-// Reserve is space that stays free on volumes. A nil Reserve is empty.
+// Reserve is space to keep free on volumes. A nil Reserve reserves nothing.
 type Reserve struct {
 	bytes   int64 // Auto, or the number of bytes; 0 for none
 	volumes []Volume
@@ -36,8 +36,8 @@ func NewReserve(bytes int64, volumes ...Volume) *Reserve {
 	return &Reserve{bytes: bytes, volumes: volumes}
 }
 
-// Check returns an error that wraps ErrLow if writing more bytes would leave less than the reserve on a volume. It
-// ignores volumes if their free space cannot be read.
+// Check returns an error that wraps ErrLow if writing more bytes would leave less than the reserve on a volume. Volumes
+// whose free space cannot be read are ignored.
 func (r *Reserve) Check(more int64) error {
 	if r == nil || r.bytes == 0 {
 		return nil
@@ -55,7 +55,7 @@ func (r *Reserve) Check(more int64) error {
 	return nil
 }
 
-// size returns the reserve in bytes on a volume with total bytes.
+// size returns the reserve in bytes for a volume of total bytes.
 func (r *Reserve) size(total int64) int64 {
 	if r.bytes == Auto {
 		return min(autoBytes, total/autoPart)

@@ -12,7 +12,7 @@ import (
 const readInterval = 20 * time.Millisecond
 
 var (
-	offset   atomic.Int64 // to the machine's clock, in nanoseconds
+	offset   atomic.Int64 // added to the machine's clock, in nanoseconds
 	lastRead atomic.Int64 // nanoseconds since start
 	start    = time.Now()
 )
@@ -28,7 +28,8 @@ func Now() time.Time {
 	return time.Now().Add(time.Duration(offset.Load()))
 }
 
-// readOffset reads the file, at most once per readInterval. It ignores errors, because the file may be incomplete.
+// readOffset reads the file, at most once per readInterval. It ignores errors, because the file may be only partly
+// written.
 func readOffset(path string) {
 	now, last := int64(time.Since(start)), lastRead.Load()
 	if last != 0 && now-last < int64(readInterval) || !lastRead.CompareAndSwap(last, now) {

@@ -2,10 +2,10 @@
 
 // Package failpoint marks points at which tests kill the process, to check that nothing is sent twice or lost.
 //
-// PRESSROOM_CRASH_AT="NAME" kills the process with SIGKILL when it reaches the point NAME first, "NAME#3" when it
-// reaches the point for the third time. PRESSROOM_CRASH_HANG="NAME#3" stops it with SIGSTOP instead, until it receives
-// SIGCONT. PRESSROOM_CRASH_TRACE=FILE appends the name of each point that is reached to a file.
-// PRESSROOM_CRASH_CLOCK=FILE adds the duration in the file to the program's clock.
+// PRESSROOM_CRASH_AT="NAME" kills the process with SIGKILL when it first reaches the point NAME. With "NAME#3", it does
+// so when the process reaches the point for the third time. PRESSROOM_CRASH_HANG="NAME#3" stops the process with
+// SIGSTOP instead, until it receives SIGCONT. PRESSROOM_CRASH_TRACE=FILE appends the name of each point that is reached
+// to a file. PRESSROOM_CRASH_CLOCK=FILE adds the duration in the file to the program's clock.
 package failpoint
 
 import (
@@ -44,7 +44,7 @@ func Point(name string) {
 
 const maxSignalDelay = 100 * time.Millisecond
 
-// matches reports whether the point has now been reached as often as wanted says.
+// matches reports whether wanted selects this visit of the point, such as the third for "NAME#3".
 func matches(wanted, name string) bool {
 	at, nth, _ := strings.Cut(wanted, "#")
 	if nth == "" {

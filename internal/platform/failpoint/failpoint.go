@@ -1,7 +1,7 @@
 //go:build !crashpoints
 
-// Package failpoint marks points at which tests kill the process, to check that nothing is sent twice or lost.
-// They do nothing without the build tag crashpoints (see crash_on.go).
+// Package failpoint marks points at which tests kill the process, to check that nothing is sent twice or lost. The
+// points do nothing without the build tag crashpoints (see crash_on.go).
 package failpoint
 
 import "time"

@@ -2,7 +2,7 @@ package loadshed
 
 import "time"
 
-// ExpireFirst makes the call that has waited longest time out without its timer firing, like on a busy machine.
+// ExpireFirst makes the longest-waiting call time out before its timer fires, as on a busy machine.
 func ExpireFirst(r *Limiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,14 +18,14 @@ var (
 const maxWaiting = 32
 
 // FairLimiter divides a resource, such as memory, among owners, such as teams. Waiting owners are served round-robin,
-// and the calls of each owner in order. While several owners wait, none gets more than half of the resource, except for
-// a single larger call. The methods may be called concurrently.
+// and the calls of each owner in order. While several owners wait, no owner gets more than half of the resource, except
+// for a single larger call. The methods may be called concurrently.
 type FairLimiter struct {
 	limit int64
 
 	mu     sync.Mutex
 	free   int64
-	held   map[int64]int64          // by owner
+	held   map[int64]int64          // amount in use, by owner
 	queues map[int64][]*waitingCall // waiting calls by owner
 	order  []int64                  // waiting owners, the next one first
 }
@@ -41,8 +41,8 @@ func NewFairLimiter(limit int64) *FairLimiter {
 	return &FairLimiter{limit: limit, free: limit, held: map[int64]int64{}, queues: map[int64][]*waitingCall{}}
 }
 
-// Acquire waits for the owner's turn and acquires an amount. The caller must Release it. The error is ErrTooMuch,
-// ErrBusy or the context's error.
+// Acquire waits for the owner's turn and acquires an amount. The caller must release the amount. The error is
+// ErrTooMuch, ErrBusy or the context's error.
 func (t *FairLimiter) Acquire(ctx context.Context, owner, amount int64) error {
 	if amount > t.limit {
 		return ErrTooMuch
@@ -59,12 +59,12 @@ func (t *FairLimiter) Acquire(ctx context.Context, owner, amount int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	select {
-	case <-call.granted: // granted at the same time
+	case <-call.granted: // the call was granted at the same time
 		return nil
 	default:
 	}
 	t.dequeue(owner, call)
-	t.grant() // other calls may have waited for this one
+	t.grant() // other calls may have waited for this call
 	return fmt.Errorf("waiting for a turn: %w", context.Cause(ctx))
 }
 
@@ -106,14 +106,14 @@ func (t *FairLimiter) Release(owner, amount int64) {
 	t.grant()
 }
 
-// grant serves the waiting owners in turn until the next one has to wait. No other owner overtakes it, so that large
+// grant serves the waiting owners in turn until the next one has to wait. No other owner overtakes that owner, so large
 // calls are served too. The caller holds the lock.
 func (t *FairLimiter) grant() {
 	for at := 0; at < len(t.order); {
 		owner := t.order[at]
 		next := t.queues[owner][0]
 		if len(t.order) > 1 && t.held[owner] > 0 && t.held[owner]+next.amount > t.limit/2 {
-			at++ // the owner already has half, and keeps its turn
+			at++ // the owner already has half, and remains the next one
 			continue
 		}
 		if next.amount > t.free {
@@ -122,7 +122,7 @@ func (t *FairLimiter) grant() {
 		t.free -= next.amount
 		t.held[owner] += next.amount
 		t.dequeue(owner, next)
-		if len(t.queues[owner]) > 0 { // the owner moves to the end
+		if len(t.queues[owner]) > 0 { // moves the owner to the end
 			at = slices.Index(t.order, owner)
 			t.order = append(slices.Delete(t.order, at, at+1), owner)
 		}

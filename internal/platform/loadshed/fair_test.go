@@ -18,7 +18,7 @@ type recordingLimiter struct {
 	all    sync.WaitGroup
 }
 
-// begin begins a call, which holds its memory until end.
+// begin begins a call that uses its memory until end.
 func (o *recordingLimiter) begin(ctx context.Context, t *testing.T, owner, bytes int64, end <-chan struct{}) {
 	t.Helper()
 	o.all.Go(func() {
@@ -35,7 +35,7 @@ func (o *recordingLimiter) begin(ctx context.Context, t *testing.T, owner, bytes
 	synctest.Wait()
 }
 
-// TestOwnersTakeTurns checks that one owner's backlog delays others only by the running call.
+// TestOwnersTakeTurns checks that one owner's backlog delays other owners only by the running call.
 func TestOwnersTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -59,7 +59,8 @@ func TestOwnersTakeTurns(t *testing.T) {
 	})
 }
 
-// TestOwnerLimitWhileOthersWait checks that an owner gets at most half while others wait, and everything otherwise.
+// TestOwnerLimitWhileOthersWait checks that an owner gets at most half while other owners wait, and everything
+// otherwise.
 func TestOwnerLimitWhileOthersWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -73,7 +74,7 @@ func TestOwnerLimitWhileOthersWait(t *testing.T) {
 		for range 3 {
 			o.begin(t.Context(), t, 2, 25, endOther)
 		}
-		for range 2 { // released memory goes to the other until both have half
+		for range 2 { // released memory goes to the other owner until both have half
 			end <- struct{}{}
 			synctest.Wait()
 		}
@@ -86,7 +87,7 @@ func TestOwnerLimitWhileOthersWait(t *testing.T) {
 	})
 }
 
-// TestQueueLimit checks that only an owner whose queue is full is rejected, and that canceled calls leave it.
+// TestQueueLimit checks that only an owner whose queue is full is rejected, and that canceled calls leave the queue.
 func TestQueueLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

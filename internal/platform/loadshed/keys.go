@@ -2,8 +2,8 @@ package loadshed
 
 import "sync"
 
-// KeyLimiter limits the number of concurrent calls per key, so that no client uses up a whole Limiter. Its methods may
-// be called concurrently.
+// KeyLimiter limits the number of concurrent calls per key, so that no client can use up a whole Limiter. Its methods
+// may be called concurrently.
 type KeyLimiter struct {
 	limit int
 
@@ -11,12 +11,12 @@ type KeyLimiter struct {
 	running map[string]int // by key
 }
 
-// NewKeyLimiter returns a KeyLimiter for that many calls per key.
+// NewKeyLimiter returns a KeyLimiter that allows limit calls per key.
 func NewKeyLimiter(limit int) *KeyLimiter {
 	return &KeyLimiter{limit: limit, running: map[string]int{}}
 }
 
-// TryAcquire reports whether the key may begin a call, which Release ends.
+// TryAcquire reports whether the key may begin a call. End the call with Release.
 func (s *KeyLimiter) TryAcquire(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

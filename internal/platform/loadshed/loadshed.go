@@ -17,16 +17,16 @@ var ErrFull = errors.New("too many concurrent calls")
 
 const (
 	perProcessor = 128 // concurrent calls; most of them wait for the database or the network
-	queueFactor  = 4   // maximum waiting calls per running call, because they use memory
+	queueFactor  = 4   // waiting calls allowed per running call, because they use memory
 
 	burstWait = 500 * time.Millisecond // maximum wait in a burst
-	// A queue that has not been empty for this long is not a burst. Long waits in such a queue only add delay. See
-	// Nichols and Jacobson, Controlling Queue Delay (2012).
+	// A queue that has not been empty for this time is a standing queue, not a burst. Long waits in a standing queue
+	// only add delay. See Nichols and Jacobson, Controlling Queue Delay (2012).
 	standingQueue = 250 * time.Millisecond
 	overloadWait  = 20 * time.Millisecond
-	// overloadCooldown is the time without a rejection from a standing queue after which an overload ends. If the
-	// overload ended as soon as the queue is empty, long waits would fill the queue again. Rejections from a queue that
-	// is not standing do not count, because bursts would otherwise prolong the overload.
+	// An overload ends when no call was rejected from a standing queue for this time. If it ended as soon as the queue
+	// is empty, long waits would fill the queue again. Other rejections do not count, because bursts would otherwise
+	// prolong the overload.
 	overloadCooldown = time.Second
 
 	maxRetryAfter = 3 // seconds
@@ -42,7 +42,7 @@ type Limiter struct {
 	mu            sync.Mutex
 	running       int
 	waiting       list.List // of waiter; the longest wait is at the front
-	busySince     time.Time // since when the queue has not been empty
+	busySince     time.Time // when the queue last changed from empty to waiting
 	lastRejection time.Time // when a call was last rejected from a standing queue
 	rejected      int64
 }
@@ -59,7 +59,7 @@ func New(limit int) *Limiter { return &Limiter{limit: max(1, limit)} }
 // Limit returns the maximum number of concurrent calls.
 func (r *Limiter) Limit() int { return r.limit }
 
-// Acquire begins a call. The caller must Release it. Calls wait in order of arrival. Acquire returns ErrFull if the
+// Acquire begins a call. The caller must call Release. Calls wait in order of arrival. Acquire returns ErrFull if the
 // wait is too long, or the context's error if the context ends first.
 func (r *Limiter) Acquire(ctx context.Context) error {
 	r.mu.Lock()
@@ -112,7 +112,7 @@ func (r *Limiter) await(ctx context.Context, turn *list.Element, w waiter) error
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	select {
-	case placed := <-w.turn: // granted at the same time
+	case placed := <-w.turn: // the call was granted at the same time
 		return turnError(placed)
 	default:
 	}
@@ -131,7 +131,7 @@ func turnError(placed bool) error {
 }
 
 // Release ends a call and begins the call that has waited longest. It skips calls that have timed out even if their
-// timer has not fired, because serving them would delay the others.
+// timer has not fired, because serving these would delay other calls.
 func (r *Limiter) Release() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -157,7 +157,7 @@ func RetryAfter() time.Duration {
 // State is the state of a Limiter.
 type State struct {
 	Running, Waiting int
-	Rejected         int64 // in total
+	Rejected         int64 // total since the start
 }
 
 // State returns the current state.

@@ -77,8 +77,8 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestMaxWait checks that calls wait up to half a second in a burst, and only a moment once the queue has not been
-// empty for a quarter of a second, until no call has been rejected for a second.
+// TestMaxWait checks that calls wait up to half a second in a burst. In a standing queue, they wait only a moment until
+// no call has been rejected for a second.
 func TestMaxWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -192,7 +192,7 @@ func TestConcurrentTimeoutsAndReleases(t *testing.T) {
 				inside++
 				most = max(most, inside)
 				mu.Unlock()
-				// It equals overloadWait, so that timeouts and releases coincide.
+				// The duration equals overloadWait, so that timeouts and releases coincide.
 				time.Sleep(20 * time.Millisecond) //nolint:forbidigo // as above
 				mu.Lock()
 				inside--
@@ -224,7 +224,7 @@ func TestBurstsAfterOverload(t *testing.T) {
 			}
 		}
 		var all sync.WaitGroup
-		bursts := func(n int) int64 { // of a fifth of the capacity
+		bursts := func(n int) int64 { // bursts of a fifth of the capacity
 			before := r.State().Rejected
 			for range n {
 				for range 250 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// NetworkPrefix returns the IP network of a client: a /24 for IPv4 or a /48 for IPv6. It is used to limit clients with
-// many addresses together. The client is an IP address or prefix; any other text is returned unchanged.
+// NetworkPrefix returns the IP network of a client: a /24 for IPv4 or a /48 for IPv6. It is used to limit a client with
+// many addresses as one client. The client is an IP address or prefix. Other texts are returned unchanged.
 func NetworkPrefix(client string) string {
 	addr, err := netip.ParseAddr(client)
 	if err != nil {
@@ -21,7 +21,7 @@ func NetworkPrefix(client string) string {
 	if addr.Is4() {
 		bits = 24
 	}
-	network, _ := addr.Prefix(bits) // every address has one
+	network, _ := addr.Prefix(bits) // every address has a prefix of this length
 	return network.String()
 }
 
