@@ -118,7 +118,8 @@ type Authorizer interface {
 var (
 	// ErrMoreAccounts means that a person may have more accounts than Exchange could read.
 	ErrMoreAccounts = errors.New("the network may have more accounts of this person")
-	// ErrUnreadAccounts means that Exchange could not read some lists of a person's accounts because of a temporary error.
+	// ErrUnreadAccounts means that Exchange could not read some lists of a person's accounts because of a temporary
+	// error.
 	ErrUnreadAccounts = errors.New("the network failed to list some accounts of this person")
 )
 
@@ -197,8 +198,8 @@ type CommitHistory struct {
 	Last time.Time
 	// Undecided reports whether a commit that got no response or an Uncertain error may still take effect.
 	Undecided bool
-	// OtherPosts are IDs and permalinks of the account's posts that belong to other publications. A search for a post by
-	// its text must skip them.
+	// OtherPosts are IDs and permalinks of the account's posts that belong to other publications. A search for a post
+	// by its text must skip them.
 	OtherPosts []string
 }
 

@@ -152,8 +152,8 @@ func (n *Network) uploadVideo(ctx context.Context, g network.Grant, d *draft, fi
 	return answer.Status, nil
 }
 
-// uploadRejection returns the error for an upload that the service does not process. The service sends the reason as the
-// error or as the message.
+// uploadRejection returns the error for an upload that the service does not process. The service sends the reason as
+// the error or as the message.
 func (n *Network) uploadRejection(j job) *network.Error {
 	rejected := &network.Error{
 		Class: network.RejectedMedia, Status: http.StatusOK, Message: network.Clip(cmp.Or(j.Message, j.Error), maxMessage),

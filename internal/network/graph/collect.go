@@ -224,8 +224,8 @@ func (m *MetricsReader) noteSupported(kind string, names []string) {
 	m.supported[kind] = names
 }
 
-// isRejection reports whether an error concerns the metric, the post or a permission. The networks also report a missing
-// permission if a post has too few viewers.
+// isRejection reports whether an error concerns the metric, the post or a permission. The networks also report a
+// missing permission if a post has too few viewers.
 func isRejection(err error) bool {
 	netErr, ok := errors.AsType[*network.Error](err)
 	return ok && (netErr.Class == network.Rejected || IsMissing(netErr) || isMissingPermission(netErr))

@@ -56,8 +56,8 @@ type Options struct {
 	WebHost       string           `json:"web_host"`       // base URL of permalinks
 	Version       string           `json:"version"`        // of the API and of the consent page
 	ChunkBytes    int64            `json:"chunk_bytes"`    // size of a video's parts; a file smaller than two parts is sent as one
-	// Defaults apply to posts without choices. Settings can only have a mode, because TikTok's guidelines require that a
-	// person makes the other choices.
+	// Defaults apply to posts without choices. Settings can only have a mode, because TikTok's guidelines require that
+	// a person makes the other choices.
 	Defaults network.TikTokOptions `json:"defaults"`
 }
 

@@ -19,8 +19,8 @@ const (
 )
 
 // Prepare starts an upload session and returns, so that the caller stores it. The next call sends the file except its
-// last part. After a failure, the upload resumes in the same session. An expired session is replaced. A video that YouTube
-// has locked is uploaded again only if a person has deleted it.
+// last part. After a failure, the upload resumes in the same session. An expired session is replaced. A video that
+// YouTube has locked is uploaded again only if a person has deleted it.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {

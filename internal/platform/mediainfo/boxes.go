@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// maxBoxes limits the boxes of a video. A fragment has about eight.
+// maxBoxes is the maximum number of boxes in a video. A fragment has about eight.
 const maxBoxes = 10_000
 
 var (
@@ -23,8 +23,8 @@ type Box struct {
 	End     int64
 }
 
-// NextBox returns the box at offset at of r, in a file or a box that ends at end. The error matches ErrDamaged or is an
-// error of r.
+// NextBox returns the box at offset at of r. The file or the outer box ends at end. The error matches ErrDamaged or is
+// an error of r.
 func NextBox(r io.ReaderAt, at, end int64) (Box, error) {
 	if end-at < 8 {
 		return Box{}, errBox
@@ -35,7 +35,7 @@ func NextBox(r io.ReaderAt, at, end int64) (Box, error) {
 	}
 	kind, size, header := string(p[4:8]), uint64(binary.BigEndian.Uint32(p[:])), int64(8)
 	switch size {
-	case 0: // to the end
+	case 0: // the box extends to the end
 		size = uint64(end - at) //nolint:gosec // at least 8
 	case 1: // a 64-bit size follows the type
 		header = 16
@@ -59,13 +59,13 @@ func NextBox(r io.ReaderAt, at, end int64) (Box, error) {
 // box is the content of a box.
 type box struct {
 	kind    string
-	at, end int64 // of the content in the file
+	at, end int64 // range of the content in the file
 }
 
 // size returns the size of the content.
 func (b box) size() int64 { return b.end - b.at }
 
-// boxes reads boxes. The code determines the nesting, so a file cannot cause deep recursion.
+// boxes reads boxes. The depth of nested boxes is fixed by the code, so a file cannot cause deep recursion.
 type boxes struct {
 	*file
 
@@ -104,8 +104,8 @@ func (b *boxes) content(in box, off int64, n int) ([]byte, error) {
 	return b.peek(in.at+off, n)
 }
 
-// full returns the first n bytes of a full box's content, and reports whether its version is 1. In version 1, the given
-// number of longer fields have eight bytes instead of four.
+// full returns the first n bytes of a full box's content, and reports whether its version is 1. In version 1, the
+// content is longer, because some fields (their number is longer) have eight bytes instead of four.
 func (b *boxes) full(in box, n, longer int) ([]byte, bool, error) {
 	p, err := b.content(in, 0, 4)
 	if err != nil {
@@ -119,7 +119,7 @@ func (b *boxes) full(in box, n, longer int) ([]byte, bool, error) {
 	return p, long, err
 }
 
-// table calls visit for count entries of stride bytes at off in a box's content.
+// table calls visit for each of count entries of stride bytes, starting at off in a box's content.
 func (b *boxes) table(in box, off int64, count uint32, stride int, visit func([]byte)) error {
 	if off+int64(count)*int64(stride) > in.size() {
 		return errBox

@@ -60,7 +60,7 @@ func segment(marker byte, content ...[]byte) []byte {
 	return slices.Concat([]byte{0xff, marker}, u16(uint16(2+len(p))), p)
 }
 
-// newJPEG returns a JPEG up to its first scan.
+// newJPEG returns the beginning of a JPEG, before its first scan.
 func newJPEG(segments ...[]byte) []byte {
 	return slices.Concat([]byte{0xff, 0xd8}, bytes.Join(segments, nil), []byte{0xff, 0xda})
 }

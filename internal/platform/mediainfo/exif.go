@@ -9,7 +9,7 @@ import (
 const (
 	orientationTag = 0x0112
 	short          = 3
-	maxTags        = 256 // a camera writes a dozen into the first directory
+	maxTags        = 256 // cameras write about a dozen tags into the first directory
 )
 
 // Orientation returns the orientation, 1 to 8, in the EXIF data in the first size bytes of r (EXIF 2.3, 4.5). It
@@ -18,8 +18,8 @@ func Orientation(r io.ReaderAt, size int64) int {
 	return orientation(&file{r: r, size: size}, 0, size)
 }
 
-// orientation returns the orientation in the n bytes of EXIF data at off, or 1 if it cannot be read. Broken metadata
-// does not make an image unusable.
+// orientation returns the orientation in the n bytes of EXIF data at off, or 1 if the orientation cannot be read. An
+// image with broken metadata is still usable.
 func orientation(f *file, off, n int64) int {
 	if n < 8 {
 		return 1

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// At most maxReads windows are read, 48 MiB. A fragmented video needs about one read per box.
+// At most maxReads windows are read, in total 48 MiB. A fragmented video needs about one read per box.
 const (
 	window   = 4096
 	maxReads = 12_288
@@ -23,12 +23,12 @@ type file struct {
 
 	buffer [window]byte
 	start  int64 // offset of the window
-	held   int64 // bytes in the window
+	held   int64 // number of bytes in the window
 	reads  int
-	err    error // the first error of r
+	err    error // the first error returned by r
 }
 
-// peek returns n bytes at off, at most window. They are valid until the next call.
+// peek returns n bytes at off. The maximum of n is window. The bytes are valid until the next call.
 func (f *file) peek(off int64, n int) ([]byte, error) {
 	if off < 0 || off > f.size-int64(n) {
 		return nil, errTruncated

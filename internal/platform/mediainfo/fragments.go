@@ -74,10 +74,10 @@ func (m *movie) tfhd(b box) (*track, uint32, error) {
 	}
 	off := int64(8)
 	if flags&1 != 0 {
-		off += 8 // base data offset
+		off += 8 // skip the base data offset
 	}
 	if flags&2 != 0 {
-		off += 4 // sample description
+		off += 4 // skip the sample description index
 	}
 	if p, err = m.content(b, off, 4); err != nil {
 		return nil, 0, err
@@ -92,17 +92,17 @@ func (m *movie) trun(b box, t *track, each uint32) error {
 		return err
 	}
 	flags, count := binary.BigEndian.Uint32(p), binary.BigEndian.Uint32(p[4:])
-	if flags&0x100 == 0 { // all have the default length
+	if flags&0x100 == 0 { // all samples have the default length
 		t.fragments.add(count, each)
 		return nil
 	}
-	off := int64(8 + 4*bits.OnesCount32(flags&5)) // data offset, flags of the first sample
-	stride := 4 * bits.OnesCount32(flags&0xf00)   // length, size, flags, composition offset of each
+	off := int64(8 + 4*bits.OnesCount32(flags&5)) // skip the optional data offset and first sample flags
+	stride := 4 * bits.OnesCount32(flags&0xf00)   // optional duration, size, flags and composition offset of each sample
 	return m.table(b, off, count, stride, func(p []byte) { t.fragments.add(1, binary.BigEndian.Uint32(p)) })
 }
 
-// sidx adds the durations in an index of fragments, ISO/IEC 14496-12 8.16.3. Nested indexes are added when they are
-// read.
+// sidx adds the durations in an index of fragments, ISO/IEC 14496-12 8.16.3. It skips references to nested indexes,
+// which have their own sidx.
 func (m *movie) sidx(b box) error {
 	p, long, err := m.full(b, 24, 2)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 // The blocks of GIF89a, appendix A.
 const (
 	extension = 0x21
-	separator = 0x2c // before each picture
+	separator = 0x2c // begins a picture
 )
 
 func readGIF(f *file) (Info, error) {
@@ -20,7 +20,7 @@ func readGIF(f *file) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	info.DecodeBytes = 2 * int64(info.Width) * int64(info.Height) // an interlaced frame is copied into order
+	info.DecodeBytes = 2 * int64(info.Width) * int64(info.Height) // an interlaced frame needs a second copy
 	info.Animated, err = animatedGIF(f, 13+colorTableSize(p[10]))
 	return info, err
 }
@@ -33,8 +33,8 @@ func colorTableSize(flags byte) int64 {
 	return 3 << (1 + flags&7)
 }
 
-// animatedGIF reports whether a second picture follows the first. Only the first must be complete. A file with too many
-// blocks to read counts as animated, because large still images are rarely GIFs.
+// animatedGIF reports whether a second picture follows the first. Only the first picture must be complete. A file with
+// too many blocks to read counts as animated, because large still images are rarely GIFs.
 func animatedGIF(f *file, at int64) (bool, error) {
 	at, err := nextPicture(f, at)
 	if err != nil {

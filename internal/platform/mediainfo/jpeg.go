@@ -5,13 +5,13 @@ import "encoding/binary"
 // Markers of ITU-T T.81, table B.1.
 const (
 	sof0, sof2, sof15 = 0xc0, 0xc2, 0xcf
-	dht, jpg, dac     = 0xc4, 0xc8, 0xcc // in the range of the SOFs
+	dht, jpg, dac     = 0xc4, 0xc8, 0xcc // the markers between the SOF markers that are not SOF markers
 	rst0, rst7        = 0xd0, 0xd7
 	eoi, sos          = 0xd9, 0xda
 	app1, app14       = 0xe1, 0xee
 )
 
-// The limits before the first scan. Depth maps and other embedded pictures need a few hundred segments.
+// Limits for the part before the first scan. Depth maps and other embedded pictures need a few hundred segments.
 const (
 	maxSegments = 4096
 	maxJunk     = 65_536 // bytes between two segments
@@ -24,8 +24,8 @@ type jpeg struct {
 	width, height int64
 	progressive   bool
 	components    []component
-	rgb           bool // according to Adobe's segment
-	exif          bool // seen
+	rgb           bool // the Adobe segment says that the colors are RGB
+	exif          bool // an EXIF segment was found
 	orientation   int
 }
 
@@ -53,7 +53,7 @@ func readJPEG(f *file) (Info, error) {
 		if err != nil {
 			return Info{}, err
 		}
-		length := int64(binary.BigEndian.Uint16(p)) // including these two bytes
+		length := int64(binary.BigEndian.Uint16(p)) // includes these two bytes
 		if length < 2 {
 			return Info{}, errSegments
 		}
@@ -65,8 +65,8 @@ func readJPEG(f *file) (Info, error) {
 	return Info{}, errSegments
 }
 
-// nextMarker returns the marker at or after at and the offset of its content. Like Go's decoder and libjpeg it skips
-// fill bytes and stray data.
+// nextMarker returns the next marker at or after the offset at, and the offset of its content. Like Go's decoder and
+// libjpeg, it skips fill bytes and stray data.
 func nextMarker(f *file, at int64) (byte, int64, error) {
 	var last byte
 	for range maxJunk {
@@ -140,8 +140,8 @@ func (j *jpeg) info() (Info, error) {
 	return info, err
 }
 
-// decodeBytes returns the memory for decoding, without tables: a byte per sample of whole MCUs, four more per
-// coefficient of a progressive image, and a copy if the colors are not YCbCr.
+// decodeBytes returns the memory for decoding in bytes, without tables. Decoding needs a byte per sample of whole MCUs,
+// four more bytes per coefficient of a progressive image, and a copy if the colors are not YCbCr.
 func (j *jpeg) decodeBytes() int64 {
 	first := j.components[0]
 	if len(j.components) == 1 {

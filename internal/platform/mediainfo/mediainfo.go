@@ -1,5 +1,5 @@
-// Package mediainfo reads the properties of media files: type, dimensions, duration and the memory that decoding needs.
-// It limits every value that a file declares, and reads at most 48 MiB of a file, 4 KiB at a time.
+// Package mediainfo reads the properties of media files: type, dimensions, duration and the memory needed for decoding.
+// It limits every value that a file declares. It reads at most 48 MiB of a file, 4 KiB at a time.
 package mediainfo
 
 import (
@@ -30,13 +30,13 @@ const (
 
 // Info describes a file.
 type Info struct {
-	Type          string        // MIME, one of the above
+	Type          string        // MIME type, one of the constants above
 	Kind          string        // Image or Video
 	Width, Height int           // pixels as displayed, after rotation
-	Orientation   int           // of the stored pixels, 1 to 8 (EXIF 2.3); 1 for videos
+	Orientation   int           // orientation of the stored pixels, 1 to 8 (EXIF 2.3); 1 for videos
 	Animated      bool          // image with several frames
 	Duration      time.Duration // of a video
-	VideoCodec    string        // h264, hevc, av1, vp9, prores and so on, or the four-character code of a rarer one
+	VideoCodec    string        // h264, hevc, av1, vp9, prores and so on, or the four-character code of another codec
 	AudioCodec    string        // aac, mp3, opus and so on; empty without sound
 	FrameRate     float64       // average frames per second; 0 if unknown
 	DecodeBytes   int64         // maximum memory for decoding the pixels of an image or its first frame in Go
@@ -57,7 +57,7 @@ var ErrDamaged = errors.New("the file is damaged")
 
 // DamageError is the error for a file of a supported type that is broken or exceeds a limit.
 type DamageError struct {
-	Reason string // one clause for people, without content of the file
+	Reason string // a clause for people, without content of the file
 }
 
 func (e *DamageError) Error() string { return e.Reason }
@@ -67,11 +67,11 @@ func (*DamageError) Is(target error) bool { return target == ErrDamaged }
 
 func newDamageError(reason string) error { return &DamageError{Reason: reason} }
 
-// SniffBytes is the number of bytes that Sniff needs, as many as mimetype reads by default.
+// SniffBytes is the number of bytes that Sniff needs. Package mimetype reads the same number by default.
 const SniffBytes = 3072
 
-// Read returns the properties of the file in the first size bytes of r. The error is ErrType, matches ErrDamaged, or
-// wraps an error of r.
+// Read returns the properties of the file in the first size bytes of r. The error is ErrType, an error that matches
+// ErrDamaged, or a wrapped error of r.
 func Read(r io.ReaderAt, size int64) (Info, error) {
 	f := &file{r: r, size: max(size, 0)}
 	head, err := f.peek(0, int(min(SniffBytes, f.size)))
@@ -88,7 +88,8 @@ func Read(r io.ReaderAt, size int64) (Info, error) {
 	return info, nil
 }
 
-// firstBoxes are the possible first boxes of a video. Newer files begin with ftyp, QuickTime files with any of them.
+// firstBoxes are the possible first boxes of a video. Newer files begin with ftyp, and QuickTime files with any of
+// these boxes.
 var firstBoxes = []string{"ftyp", "moov", "mdat", "wide", "free", "skip"}
 
 // Sniff returns the kind of a file from its first SniffBytes bytes, or ErrType. Read may still find the file damaged.
@@ -102,7 +103,8 @@ func Sniff(beginning []byte) (string, error) {
 	return Image, nil
 }
 
-// detectType returns the type of a file by its first bytes, MP4 for all videos, or an empty string if it is unsupported.
+// detectType returns the type of a file by its first bytes. It returns MP4 for all videos, and an empty string for
+// unsupported types.
 func detectType(head []byte) string {
 	if len(head) >= 8 && slices.Contains(firstBoxes, string(head[4:8])) {
 		return MP4
@@ -115,7 +117,7 @@ func detectType(head []byte) string {
 	return ""
 }
 
-// reader returns the function that reads files of the type that head shows.
+// reader returns the function for reading a file that begins with head.
 func reader(head []byte) func(*file) (Info, error) {
 	switch detectType(head) {
 	case MP4:
@@ -132,7 +134,7 @@ func reader(head []byte) func(*file) (Info, error) {
 	return func(*file) (Info, error) { return Info{}, ErrType }
 }
 
-// imageInfo returns the Info of an image with the width and height as stored, or an error if they exceed a limit.
+// imageInfo returns the Info of an image with a stored width and height, or an error if they exceed a limit.
 func imageInfo(mime string, width, height int64, orientation int) (Info, error) {
 	switch {
 	case width < 1 || height < 1:

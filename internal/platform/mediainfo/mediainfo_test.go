@@ -33,7 +33,7 @@ func load(tb testing.TB, name string) []byte {
 	return data
 }
 
-// TestMatchesFFprobe compares the results for files of other programs with those of ffprobe and exiftool.
+// TestMatchesFFprobe compares the results for files of other programs with the results of ffprobe and exiftool.
 func TestMatchesFFprobe(t *testing.T) {
 	t.Parallel()
 	video := mediainfo.Info{
@@ -159,7 +159,7 @@ func (b broken) ReadAt(p []byte, off int64) (int, error) {
 	return b.ReaderAt.ReadAt(p, off)
 }
 
-// TestStorage checks that errors of reading are not ErrDamaged.
+// TestStorage checks that read errors are not ErrDamaged.
 func TestStorage(t *testing.T) {
 	t.Parallel()
 	data := load(t, "front.mp4")

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// maxChunks limits the number of chunks before the first pixels. A dozen is common.
+// maxChunks is the maximum number of chunks before the first pixels. Most files have about a dozen.
 const maxChunks = 4096
 
 // depths are the bit depths of each colour type, PNG third edition, table 12.

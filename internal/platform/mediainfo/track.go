@@ -10,17 +10,17 @@ type track struct {
 	id            uint32
 	enabled       bool
 	width, height uint32 // as displayed before rotation, in 65,536ths of a pixel
-	rotated       bool   // by a quarter
-	handler       string // vide, soun or another
+	rotated       bool   // rotated by a quarter turn
+	handler       string // vide, soun or another handler type
 	scale         uint32 // units of length per second
 	length        uint64 // 0 if unknown
 	codec         string
-	codedWidth    uint16 // pixels, of a track with pictures
+	codedWidth    uint16 // pixels, for a track with pictures
 	codedHeight   uint16
 	stored        samples // in the sample table
 	defaultLength uint32  // default length of a fragment's sample
 	fragments     samples
-	index         uint64 // length of the fragments according to their index
+	index         uint64 // length of the fragments according to the index
 	indexScale    uint32
 }
 
@@ -34,7 +34,7 @@ func (s *samples) add(count, each uint32) {
 	s.length = saturatingAdd(s.length, uint64(count)*uint64(each))
 }
 
-// size returns the dimensions of the pictures as displayed, or else as coded, in pixels.
+// size returns the dimensions of the pictures in pixels, as displayed or, if unknown, as coded.
 func (t *track) size() (int64, int64) {
 	width, height := (int64(t.width)+0x8000)>>16, (int64(t.height)+0x8000)>>16
 	if width == 0 || height == 0 {
@@ -68,8 +68,8 @@ func (m *movie) trak(b box, t *track) error {
 	return nil
 }
 
-// tkhd reads a track's header, ISO/IEC 14496-12 8.3.2. The matrix is a b u, c d v, x y w; in a quarter turn a and d are
-// 0.
+// tkhd reads a track's header, ISO/IEC 14496-12 8.3.2. The matrix has the elements a b u, c d v, x y w. For a quarter
+// turn, a and d are 0.
 func (m *movie) tkhd(b box, t *track) error {
 	p, long, err := m.full(b, 84, 3)
 	if err != nil {
@@ -124,7 +124,7 @@ func (m *movie) stbl(b box, t *track) error {
 	return nil
 }
 
-// stsd reads the first sample description, ISO/IEC 14496-12 8.5.2. It ignores an empty one.
+// stsd reads the first sample description, ISO/IEC 14496-12 8.5.2. It ignores an empty description.
 func (m *movie) stsd(b box, t *track) error {
 	if b.size() < 8+16 {
 		return nil
@@ -171,14 +171,14 @@ func codec(fourcc string) string {
 }
 
 // isMP3 reports whether the descriptors of an audio sample entry declare MPEG-1 or MPEG-2 audio (ISO/IEC 14496-1 7.2.6,
-// object types 0x69 and 0x6B). An entry that cannot be read counts as AAC, which nearly all are.
+// object types 0x69 and 0x6B). An entry that cannot be read counts as AAC, because nearly all entries are AAC.
 func (m *movie) isMP3(entry box) bool {
 	p, err := m.content(entry, 8, 2)
 	if err != nil {
 		return false
 	}
 	header := int64(28)
-	switch binary.BigEndian.Uint16(p) { // QuickTime's sound descriptions of versions 1 and 2 are longer
+	switch binary.BigEndian.Uint16(p) { // the sound descriptions of QuickTime's versions 1 and 2 are longer
 	case 1:
 		header += 16
 	case 2:
@@ -206,14 +206,14 @@ func (m *movie) esds(b box, mp3 *bool) error {
 	}
 	p = descriptor(p, 3)
 	if len(p) < 3 || p[2]&0xe0 != 0 {
-		return nil // optional fields, which such files do not have
+		return nil // optional fields, which MP3 files do not have
 	}
 	p = descriptor(p[3:], 4)
 	*mp3 = len(p) > 0 && (p[0] == 0x69 || p[0] == 0x6b)
 	return nil
 }
 
-// descriptor returns the bytes after the header of a descriptor with that tag. Its length takes one to four bytes.
+// descriptor returns the bytes after the header of a descriptor with the tag. The length field has one to four bytes.
 func descriptor(p []byte, tag byte) []byte {
 	if len(p) == 0 || p[0] != tag {
 		return nil

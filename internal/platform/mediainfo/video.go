@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// nonVideoBrands are major brands of files that have the same boxes but are no videos: HEIF and AVIF images (ISO/IEC
+// nonVideoBrands are major brands of files that have the same boxes but are not videos: HEIF and AVIF images (ISO/IEC
 // 23008-12), raw photographs, and audio.
 var nonVideoBrands = []string{
 	"heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "mif2", "msf1", "avif", "avis", "jpeg",
@@ -16,7 +16,7 @@ var nonVideoBrands = []string{
 	"M4A ", "M4B ", "M4P ", "F4A ", "F4B ",
 }
 
-// maxFrameRate is more than cameras record. A higher rate comes from a broken table.
+// maxFrameRate is higher than the frame rate of cameras. A higher rate indicates a broken table.
 const maxFrameRate = 1000
 
 // movie is the content of a video's boxes (ISO/IEC 14496-12, QuickTime File Format).
@@ -32,13 +32,13 @@ type movie struct {
 	tracks     []*track
 }
 
-// readVideo reads a video. Files without an ftyp box are of QuickTime before 2001.
+// readVideo reads a video. Files without an ftyp box are QuickTime files from before 2001.
 func readVideo(f *file) (Info, error) {
 	m := &movie{boxes: boxes{file: f}, mime: QuickTime}
 	err := m.each(0, f.size, m.top)
 	trailer := err == errCut && m.hasMoov && m.hasMdat && !m.fragmented //nolint:errorlint // it is not wrapped
 	if err != nil && !trailer {
-		return Info{}, err // phones append data that is no box and looks like an incomplete one
+		return Info{}, err // phones append data that looks like an incomplete box
 	}
 	if !m.hasMoov || !m.hasMdat {
 		return Info{}, errCut
@@ -96,8 +96,8 @@ func (m *movie) moov(b box) error {
 	return nil
 }
 
-// clock returns the time scale and the duration of a mvhd or mdhd box, which begin alike. All ones means that the
-// duration is unknown.
+// clock returns the time scale and the duration of an mvhd or mdhd box, which have the same beginning. If all bits of
+// the duration are 1, it is unknown.
 func (m *movie) clock(b box) (uint32, uint64, error) {
 	p, long, err := m.full(b, 20, 3)
 	if err != nil {
@@ -147,7 +147,7 @@ func (m *movie) info() (Info, error) {
 	return info, nil
 }
 
-// firstTrack returns the first enabled track of a kind, or else the first disabled one. The pictures of chapters are a
+// firstTrack returns the first enabled track of a kind, or else the first disabled track. Pictures of chapters are in a
 // disabled track.
 func (m *movie) firstTrack(handler string) *track {
 	var off *track
@@ -165,8 +165,8 @@ func (m *movie) firstTrack(handler string) *track {
 	return off
 }
 
-// duration returns the declared duration of the movie, or of a fragmented one the longest that its parts add up to.
-// Edit lists can make a movie shorter than its tracks.
+// duration returns the declared duration of the movie. For a fragmented movie, it returns the longest of the durations
+// given by the movie, its fragments and its index. Edit lists can make a movie shorter than its tracks.
 func (m *movie) duration(t *track) time.Duration {
 	declared := seconds(m.length, m.scale)
 	if declared > 0 && !m.fragmented {
@@ -176,7 +176,7 @@ func (m *movie) duration(t *track) time.Duration {
 	return max(declared, seconds(lasts, t.scale), seconds(t.index, t.indexScale))
 }
 
-// seconds returns length/scale seconds, at most a little more than MaxDuration.
+// seconds returns length/scale seconds as a duration, limited to slightly more than MaxDuration.
 func seconds(length uint64, scale uint32) time.Duration {
 	if scale == 0 {
 		return 0
@@ -185,11 +185,11 @@ func seconds(length uint64, scale uint32) time.Duration {
 	if whole > uint64(MaxDuration/time.Second) {
 		return MaxDuration + 1
 	}
-	rest = rest * uint64(time.Second) / uint64(scale)             // rest is below 2³², the product below 2⁶²
+	rest = rest * uint64(time.Second) / uint64(scale)             // rest is below 2³², and the product below 2⁶²
 	return time.Duration(whole)*time.Second + time.Duration(rest) //nolint:gosec // below a second
 }
 
-// saturatingAdd returns a+b, or the largest number on overflow.
+// saturatingAdd returns a+b, or the maximum on overflow.
 func saturatingAdd(a, b uint64) uint64 {
 	sum, carry := bits.Add64(a, b, 0)
 	if carry != 0 {

@@ -134,7 +134,7 @@ func TestDamagedFilms(t *testing.T) {
 	}
 }
 
-// hollow is a large file of mostly zeros, which are not stored.
+// hollow is a large file that consists mostly of zeros. The zeros are not stored.
 type hollow struct {
 	head, tail []byte
 	size       int64

@@ -2,8 +2,8 @@ package mediainfo
 
 import "encoding/binary"
 
-// vp8lTables is the memory in bytes for the Huffman tables of a lossless image from an encoder. A malicious one can
-// take 140 MB, because the decoder stops at 2,600 groups of codes.
+// vp8lTables is the memory in bytes for the Huffman tables of a lossless image from a normal encoder. A malicious image
+// can take 140 MB, because the decoder allows 2,600 groups of codes.
 const vp8lTables = 16 << 20
 
 var errFrame = newDamageError("the image's frame header is broken")
@@ -12,12 +12,12 @@ var errFrame = newDamageError("the image's frame header is broken")
 type webp struct {
 	f             *file
 	width, height int64
-	extended      bool // VP8X has the size
+	extended      bool // the VP8X chunk has the size
 	animated      bool
 	orientation   int
 	lossy         bool
 	lossless      bool
-	alpha         bool // beside a lossy frame
+	alpha         bool // the lossy frame has a separate alpha channel
 	lossyBytes    int64
 }
 
@@ -43,8 +43,8 @@ func readWebP(f *file) (Info, error) {
 	return info, err
 }
 
-// chunks calls visit for the chunks between at and end. A longer chunk is an error, because the decoder allocates the
-// size that a lossy one declares.
+// chunks calls visit for the chunks between at and end. It returns an error for a chunk that extends beyond end,
+// because the decoder allocates the declared size of a lossy chunk.
 func (w *webp) chunks(at, end int64, visit func(kind string, at, n int64) error) error {
 	for range maxChunks {
 		if end-at < 8 {
@@ -63,7 +63,7 @@ func (w *webp) chunks(at, end int64, visit func(kind string, at, n int64) error)
 		}
 		at += 8 + n + n&1
 	}
-	return nil // an animation of thousands of frames; all but EXIF is in front of them
+	return nil // an animation of thousands of frames; except for EXIF, all other chunks precede the frames
 }
 
 func (w *webp) chunk(kind string, at, n int64) error {
@@ -72,7 +72,7 @@ func (w *webp) chunk(kind string, at, n int64) error {
 		return w.canvas(at, n)
 	case "EXIF":
 		if p, err := w.f.peek(at, 6); err == nil && string(p) == "Exif\x00\x00" {
-			at, n = at+6, n-6 // against the specification, but common
+			at, n = at+6, n-6 // not allowed by the specification, but common
 		}
 		w.orientation = orientation(w.f, at, n)
 	case "ANMF":
@@ -144,7 +144,7 @@ func (w *webp) losslessFrame(at, n int64) error {
 	return w.setSize(1+int64(size&0x3fff), 1+int64(size>>14&0x3fff))
 }
 
-// setSize checks the size of a picture against the canvas. Without a canvas it is the size of the image.
+// setSize checks the size of a picture against the canvas. Without a canvas, this size is the size of the image.
 func (w *webp) setSize(width, height int64) error {
 	if !w.extended && w.width == 0 {
 		w.width, w.height = width, height
@@ -155,8 +155,8 @@ func (w *webp) setSize(width, height int64) error {
 	return nil
 }
 
-// decodeBytes returns the memory for decoding: planes of whole macroblocks and a copy of the compressed bytes for a
-// lossy picture, and the pixels before and after the transforms for a lossless one or for transparency.
+// decodeBytes returns the memory for decoding in bytes. A lossy picture needs planes of whole macroblocks and a copy of
+// the compressed bytes. A lossless picture or an alpha channel needs the pixels before and after the transforms.
 func (w *webp) decodeBytes() int64 {
 	pixels := w.width * w.height
 	var total int64

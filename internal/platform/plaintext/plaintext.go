@@ -39,11 +39,11 @@ func visible(line string) string {
 	}, strings.ToValidUTF8(line, ""))
 }
 
-// unlinker inserts an invisible zero-width non-joiner after the characters by which mail programs recognize addresses.
+// unlinker inserts an invisible zero-width non-joiner after the characters that mail programs use to detect addresses.
 var unlinker = strings.NewReplacer(".", ".\u200c", "/", "/\u200c", ":", ":\u200c", "@", "@\u200c")
 
-// Unlink returns a name as one line of at most limit characters in which mail programs do not detect addresses. The
-// name looks unchanged: Booking.com still looks like Booking.com.
+// Unlink returns a name as one line of at most limit characters. Mail programs do not detect addresses in the result,
+// but the name looks unchanged.
 func Unlink(name string, limit int) string {
 	name = Line(name)
 	if short := []rune(name); len(short) > limit {

@@ -9,18 +9,18 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// FailoverCheck checks each new connection to PostgreSQL, before it is used, for a failover: whether a replica has been
-// promoted. Connections to the old server do not survive a failover, so checking new ones suffices.
+// FailoverCheck checks each new connection to PostgreSQL for a failover, in which a replica was promoted. Connections
+// to the old server do not survive a failover, so it is enough to check new connections.
 type FailoverCheck struct {
 	trust bool
-	seen  atomic.Int64 // timeline
+	seen  atomic.Int64 // timeline of the last checked connection
 }
 
-// NewFailoverCheck returns a check for new connections. If trust is set, failovers are assumed to lose no data.
+// NewFailoverCheck returns a check for new connections. If trust is true, failovers are assumed to lose no data.
 func NewFailoverCheck(trust bool) *FailoverCheck { return &FailoverCheck{trust: trust} }
 
 // CheckConnection puts the database on hold if the new connection is to a promoted replica. It returns an error for a
-// replica, because the connection would otherwise stay in use, unchecked, after the replica is promoted. If the
+// replica that was not promoted. Otherwise the connection would remain in use, unchecked, after a promotion. If the
 // database role lacks the privilege to read the timeline, only Check detects the failover.
 func (f *FailoverCheck) CheckConnection(
 	_ context.Context, exec func(query string, args ...any) error, queryRow func(query string, dest ...any) error,
@@ -34,7 +34,7 @@ func (f *FailoverCheck) CheckConnection(
 		f.seen.Store(current)
 		return nil
 	}
-	// One statement, because the connection is not in the pool yet.
+	// A single statement, because the connection is not in the pool yet.
 	err = exec(`WITH held AS (UPDATE hold SET held_at = (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
 			why = 'failed_over', since = COALESCE((SELECT at FROM events ORDER BY id DESC LIMIT 1), 0)
 		WHERE id = 1 AND (held_at = 0 OR why = 'by_hand') RETURNING held_at),
@@ -48,7 +48,7 @@ func (f *FailoverCheck) CheckConnection(
 	return nil
 }
 
-// checkReplica returns an error if the server is a replica, which does not report its timeline.
+// checkReplica returns an error if the server is a replica. Replicas do not report their timeline.
 func checkReplica(queryRow func(query string, dest ...any) error) error {
 	var inRecovery bool
 	if err := queryRow(`SELECT pg_is_in_recovery()`, &inRecovery); err != nil || !inRecovery {

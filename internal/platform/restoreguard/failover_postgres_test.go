@@ -10,7 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit"
 )
 
-// TestFailoverHolds checks that the statement for a failover works in PostgreSQL, and that it holds only once.
+// TestFailoverHolds checks that the statement for a failover works in PostgreSQL, and that a second call does not begin
+// another hold.
 func TestFailoverHolds(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(testkit.PostgresVariable) == "" {

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
-// TestFailover checks that a connection to a server on another timeline holds the database, unless failovers are
+// TestFailover checks that a connection to a server on another timeline puts the database on hold, unless failovers are
 // trusted.
 func TestFailover(t *testing.T) {
 	t.Parallel()

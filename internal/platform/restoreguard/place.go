@@ -23,7 +23,7 @@ type location struct {
 	Timeline int64  `json:"timeline,omitempty"` // PostgreSQL: increases when a replica takes over
 }
 
-// sameAs reports whether the known fields of two locations are equal, apart from the timeline.
+// sameAs reports whether the fields known in both locations are equal. It ignores the timeline.
 func (p location) sameAs(other location) bool {
 	return same(p.Machine, other.Machine) && same(p.Inode, other.Inode) && same(p.System, other.System) &&
 		same(p.Database, other.Database)
@@ -43,10 +43,10 @@ func (p location) merge(other location) location {
 	}
 }
 
-// Check holds the database if it is at a different location or older than before. The first check only records its
-// location.
+// Check puts the database on hold if its location has changed or its data is older than before. The first Check only
+// records the location.
 func (s *Service) Check(ctx context.Context) error {
-	markCount, err := s.readMark() // read before the count in the database, which is increased first
+	markCount, err := s.readMark() // read before the database's count, because the database's count is increased first
 	if err != nil {
 		return err
 	}
@@ -93,17 +93,17 @@ func (s *Service) Check(ctx context.Context) error {
 	return s.logChange(ctx)
 }
 
-// logChange logs that the database is held or released, once per hold.
+// logChange logs once per hold that the database was put on hold, and once that the hold was lifted.
 func (s *Service) logChange(ctx context.Context) error {
 	state, err := s.State(ctx)
 	if err != nil {
 		return err
 	}
-	told := s.lastLogged.Swap(&state)
-	if !state.IsHeld() && told != nil && told.IsHeld() {
+	logged := s.lastLogged.Swap(&state)
+	if !state.IsHeld() && logged != nil && logged.IsHeld() {
 		s.opts.Log.InfoContext(ctx, "hold lifted: posts are published and credits charged again")
 	}
-	if !state.IsHeld() || told != nil && told.HeldAt.Equal(state.HeldAt) && told.Cause == state.Cause {
+	if !state.IsHeld() || logged != nil && logged.HeldAt.Equal(state.HeldAt) && logged.Cause == state.Cause {
 		return nil
 	}
 	s.opts.Log.WarnContext(ctx, "on hold: nothing is published or charged automatically until: pressroom admin resume",
@@ -111,9 +111,9 @@ func (s *Service) logChange(ctx context.Context) error {
 	return nil
 }
 
-// observedLocation returns the place that may be compared and recorded. Commands beside the service leave the timeline to
-// the service, except during a hold whose end checks the networks. Then it is recorded, so that the same failover does
-// not hold again.
+// observedLocation returns the location to compare and record. A command that runs beside the service does not record
+// the timeline, so that the service detects failovers. An exception is a hold that ends with a check of the networks.
+// The timeline is then recorded, so that the same failover does not cause another hold.
 func (s *Service) observedLocation(ctx context.Context, tx *db.Tx, current location) (location, error) {
 	if !s.opts.Beside {
 		return current, nil
@@ -128,11 +128,11 @@ func (s *Service) observedLocation(ctx context.Context, tx *db.Tx, current locat
 	return current, nil
 }
 
-// holdReason returns the cause for which the database must be held, or "". It compares its previous and current
-// locations and counts.
+// holdReason returns the reason to put the database on hold, or "". It compares the previous and current locations and
+// counts.
 func (s *Service) holdReason(previous, current location, starts, markCount int64) Cause {
 	switch {
-	case markCount > starts && (starts > 0 || previous != location{}): // a restored database has neither
+	case markCount > starts && (starts > 0 || previous != location{}): // after a restore, both are zero
 		return WentBack
 	case previous == location{}:
 		return ""
@@ -171,8 +171,8 @@ func writeLocation(ctx context.Context, tx *db.Tx, p location, starts int64) err
 	return nil
 }
 
-// lastEventAt returns the time of the last event, after which a copy has no events of the original. It ignores events
-// about holds, because the copy may have been held itself.
+// lastEventAt returns the time of the last event that a copy has of the original. It ignores events about holds,
+// because they may have been recorded in the copy.
 func lastEventAt(ctx context.Context, tx *db.Tx) time.Time {
 	var at int64
 	if tx.QueryRow(ctx, `SELECT at FROM events WHERE kind <> 'service.held' ORDER BY id DESC LIMIT 1`).
@@ -194,8 +194,8 @@ func (s *Service) currentLocation(ctx context.Context) (location, error) {
 	return location{Machine: machineID(), Inode: inode}, nil
 }
 
-// postgresLocation returns the place of a PostgreSQL database. If the role lacks a right, the field stays zero and a
-// warning says what is not detected.
+// postgresLocation returns the location of a PostgreSQL database. If the role lacks a privilege, the field remains
+// zero, and a warning says which changes are not detected.
 func (s *Service) postgresLocation(ctx context.Context) (location, error) {
 	var p location
 	if err := s.db.QueryRow(ctx, `SELECT oid::bigint FROM pg_database WHERE datname = current_database()`).
@@ -220,8 +220,8 @@ func (s *Service) postgresLocation(ctx context.Context) (location, error) {
 	return p, nil
 }
 
-// readTimeline returns the timeline from the name of the current WAL file. The control file is not used, because it has
-// the timeline of the last checkpoint, which may be older than a failover.
+// readTimeline returns the timeline from the name of the current WAL file. The control file is not used, because its
+// timeline comes from the last checkpoint and may be older than a failover.
 func readTimeline(queryRow func(query string, dest ...any) error) (int64, error) {
 	var hex string
 	if err := queryRow(`SELECT substring(pg_walfile_name(pg_current_wal_lsn()) FROM 1 FOR 8)`, &hex); err != nil {
@@ -234,7 +234,7 @@ func readTimeline(queryRow func(query string, dest ...any) error) (int64, error)
 	return n, nil
 }
 
-// machineID returns an ID of this machine, or an empty string if it has none.
+// machineID returns an ID of this machine, or an empty string if the machine has none.
 func machineID() string {
 	for _, file := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
 		raw, err := os.ReadFile(file) //nolint:gosec // G304: one of the two above
@@ -249,7 +249,7 @@ func machineID() string {
 // older database file replaces the current one, the mark's count is higher than the database's.
 const markSuffix = ".served"
 
-// readMark returns the count in the mark file, or 0 if there is none.
+// readMark returns the count in the mark file, or 0 if the file does not exist.
 func (s *Service) readMark() (int64, error) {
 	if s.opts.File == "" {
 		return 0, nil
@@ -262,7 +262,7 @@ func (s *Service) readMark() (int64, error) {
 		return 0, fmt.Errorf("reading the mark of the database: %w", err)
 	}
 	var n int64
-	_, _ = fmt.Sscan(string(raw), &n) // an unreadable mark counts as none
+	_, _ = fmt.Sscan(string(raw), &n) // an unreadable count becomes 0
 	return n, nil
 }
 
@@ -294,7 +294,7 @@ func (s *Service) Mark(ctx context.Context) error {
 
 const watchInterval = time.Minute
 
-// Watch checks and marks the database periodically until the context ends, and logs holds.
+// Watch periodically calls Check and Mark until the context ends, and logs holds.
 func (s *Service) Watch(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()

@@ -1,9 +1,9 @@
-// Package restoreguard puts a restored or copied database on hold: it publishes and charges nothing automatically until
+// Package restoreguard puts a restored or copied database on hold. Nothing is published or charged automatically until
 // the operator has reviewed what was published in the meantime.
 //
-// The database records its location. If it is found at another location, or older than before, it is held. During a
-// hold, reads and drafts work, and everything that publishes or charges waits. The SQL statements that start such work
-// contain the condition Free, so a hold takes effect on all nodes when its transaction commits.
+// The database records its location. If its location changes, or if it is older than before, it is put on hold. During
+// a hold, people can read and write drafts, and everything that publishes or charges waits. The SQL statements that
+// start such work contain the condition Free, so a hold takes effect on all nodes when its transaction commits.
 package restoreguard
 
 import (
@@ -24,15 +24,15 @@ import (
 // Free is an SQL condition that is true while nothing is held.
 const Free = `NOT EXISTS (SELECT 1 FROM hold WHERE held_at > 0)`
 
-// Cause is the reason of a hold.
+// Cause is the reason for a hold.
 type Cause string
 
 // The reasons.
 const (
-	Restored   Cause = "restored"    // from a backup
-	Copied     Cause = "copied"      // it is at another location
-	WentBack   Cause = "went_back"   // it is older than before
-	FailedOver Cause = "failed_over" // a PostgreSQL replica took over, which may lack the last commits
+	Restored   Cause = "restored"    // restored from a backup
+	Copied     Cause = "copied"      // the database is at another location
+	WentBack   Cause = "went_back"   // the database is older than before
+	FailedOver Cause = "failed_over" // a PostgreSQL replica, which may lack the last commits, took over
 	ByHand     Cause = "by_hand"
 )
 
@@ -58,7 +58,7 @@ type State struct {
 	HeldAt time.Time `json:"held_at,omitzero"` // zero if nothing is held
 	Cause  Cause     `json:"why,omitempty"`
 	Reason string    `json:"reason,omitempty"` // the operator's text
-	// Since is the time after which posts may have been published that this database does not know: the time of the
+	// Since is the time after which posts may have been published that this database lacks. It is the time of the
 	// backup, or of a copy's last event.
 	Since time.Time `json:"since,omitzero"`
 }
@@ -68,17 +68,17 @@ func (s State) IsHeld() bool { return !s.HeldAt.IsZero() }
 
 // Options configure a Service.
 type Options struct {
-	File         string // of SQLite; empty for PostgreSQL
-	TrustReplica bool   // failovers of PostgreSQL lose no data, so they do not hold the database
-	Beside       bool   // a command that runs beside the service, which detects failovers itself
+	File         string // path of the SQLite file; empty for PostgreSQL
+	TrustReplica bool   // assume that failovers of PostgreSQL lose no data, so that they cause no hold
+	Beside       bool   // for a command that runs beside the service; the service detects failovers
 	Log          *slog.Logger
 }
 
-// Service holds and releases a database.
+// Service puts a database on hold and lifts the hold.
 type Service struct {
 	db         *db.DB
 	opts       Options
-	lastLogged atomic.Pointer[State] // logged last
+	lastLogged atomic.Pointer[State] // the state that was last logged
 }
 
 // New returns a service.
@@ -119,7 +119,7 @@ func (s *Service) State(ctx context.Context) (State, error) { return Read(ctx, s
 
 const maxReason = 200 // characters
 
-// Hold holds the database manually. If it is already held, only the operator's text changes.
+// Hold puts the database on hold manually. If it is already on hold, only the operator's text changes.
 func (s *Service) Hold(ctx context.Context, reason string) (State, error) {
 	return s.holdManually(ctx, reason, func(ctx context.Context, tx *db.Tx) error {
 		_, err := s.set(ctx, tx, ByHand, tx.Now())
@@ -127,7 +127,7 @@ func (s *Service) Hold(ctx context.Context, reason string) (State, error) {
 	})
 }
 
-// HoldCopy holds a database that the operator knows to be a copy, as Check does for a detected one.
+// HoldCopy puts a database on hold that the operator knows to be a copy, as Check does for a detected copy.
 func (s *Service) HoldCopy(ctx context.Context, reason string) (State, error) {
 	return s.holdManually(ctx, reason, func(ctx context.Context, tx *db.Tx) error {
 		_, err := s.set(ctx, tx, Copied, lastEventAt(ctx, tx))
@@ -156,8 +156,8 @@ func (s *Service) holdManually(ctx context.Context, reason string, hold func(con
 	return out, err
 }
 
-// HoldRestored holds a database that was just restored from a backup made at since. exec runs a statement in the
-// transaction of the restore. The first Check records the database's place.
+// HoldRestored puts a database on hold that was just restored from a backup made at the time since. The function exec
+// runs a statement in the restore's transaction. The first Check records the database's location.
 func HoldRestored(exec func(query string, args ...any) error, postgres bool, now, since time.Time) error {
 	if err := auditlog.AdvanceIDs(exec, postgres, now); err != nil {
 		return err
@@ -175,11 +175,11 @@ func HoldRestored(exec func(query string, args ...any) error, postgres bool, now
 	return nil
 }
 
-// mayHold is an SQL condition on the row of hold that is true if the cause in its argument may begin a hold. It may
-// replace a manual hold, because lifting a manual hold does not check the networks.
+// mayHold is an SQL condition on the row of hold. It is true if the cause in its argument may begin a hold. Other
+// causes may replace a manual hold, because lifting a manual hold does not check the networks.
 const mayHold = `(held_at = 0 OR why = 'by_hand' AND ? <> 'by_hand')`
 
-// set holds the database, and reports whether this began a new hold.
+// set puts the database on hold, and reports whether this began a new hold.
 func (s *Service) set(ctx context.Context, tx *db.Tx, why Cause, since time.Time) (bool, error) {
 	n, err := tx.Exec(ctx, `UPDATE hold SET held_at = ?, why = ?, since = ? WHERE id = 1 AND `+mayHold,
 		db.Micros(tx.Now()), string(why), db.Micros(since), string(why))
@@ -201,7 +201,7 @@ func (s *Service) set(ctx context.Context, tx *db.Tx, why Cause, since time.Time
 	return true, auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "service.held", "", map[string]any{"why": why})
 }
 
-// bumpAccessVersion makes every node reload its cached keys, because a hold limits what all of them can do.
+// bumpAccessVersion makes every node reload its cached keys, because a hold limits what all keys can do.
 func bumpAccessVersion(ctx context.Context, tx *db.Tx) error {
 	if _, err := tx.Exec(ctx, `UPDATE access_version SET version = version + 1 WHERE id = 1`); err != nil {
 		return fmt.Errorf("changing the version of access: %w", err)
@@ -211,7 +211,7 @@ func bumpAccessVersion(ctx context.Context, tx *db.Tx) error {
 
 var errNotHeld = apierr.OperatorError("nothing is on hold")
 
-// Lift ends the hold in the caller's transaction. The detail is recorded with its event.
+// Lift ends the hold in the caller's transaction. The detail is recorded in the event.
 func Lift(ctx context.Context, tx *db.Tx, detail map[string]any) error {
 	n, err := tx.Exec(ctx, `UPDATE hold SET held_at = 0, why = '', reason = '', since = 0 WHERE id = 1 AND held_at > 0`)
 	if err != nil {
@@ -228,8 +228,8 @@ func Lift(ctx context.Context, tx *db.Tx, detail map[string]any) error {
 
 const pollInterval = 500 * time.Millisecond
 
-// RunWhileFree runs work until the context ends. A hold cancels the work's context, and the work starts again when the
-// hold is lifted.
+// RunWhileFree runs work until the context ends. A hold cancels the work's context. When the hold is lifted, the work
+// starts again.
 func (s *Service) RunWhileFree(ctx context.Context, report func(error), work func(context.Context)) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -258,7 +258,7 @@ func (s *Service) RunWhileFree(ctx context.Context, report func(error), work fun
 	}
 }
 
-// startWork runs work in the background, and returns a function that cancels it and waits for its end.
+// startWork runs work in the background, and returns a function that cancels work and waits for its end.
 func startWork(ctx context.Context, work func(context.Context)) func() {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})

@@ -28,7 +28,7 @@ func lift(d *db.DB) error {
 	return d.InTx(context.Background(), "test.lift", func(ctx context.Context, tx *db.Tx) error { return restoreguard.Lift(ctx, tx, nil) })
 }
 
-// TestRunWithoutHold checks that a hold stops work, and that it starts again afterwards.
+// TestRunWithoutHold checks that a hold stops work, and that the work starts again afterwards.
 func TestRunWithoutHold(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -58,7 +58,8 @@ func TestRunWithoutHold(t *testing.T) {
 	})
 }
 
-// TestHoldTwice checks that a second hold changes nothing, that a second lift is rejected, and that both are recorded.
+// TestHoldTwice checks that a second hold changes nothing and a second lift is rejected. The first hold and the first
+// lift are recorded.
 func TestHoldTwice(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -92,7 +93,7 @@ func TestHoldTwice(t *testing.T) {
 	})
 }
 
-// TestCheck checks that a repeated check holds once, and that the first check records the place.
+// TestCheck checks that the first check records the location, and that repeated checks begin only one hold.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -149,8 +150,8 @@ func checkState(t *testing.T, s *restoreguard.Service) restoreguard.State {
 	return state
 }
 
-// TestCopyReplacesManualHold checks that a detected copy replaces a manual hold, and that Since is the last event before
-// the holds.
+// TestCopyReplacesManualHold checks that a detected copy replaces a manual hold, and that Since is the last event
+// before the holds.
 func TestCopyReplacesManualHold(t *testing.T) {
 	t.Parallel()
 	for name, found := range map[string]func(t *testing.T, s *restoreguard.Service, d *db.DB) restoreguard.State{
@@ -191,8 +192,8 @@ func TestCopyReplacesManualHold(t *testing.T) {
 	}
 }
 
-// TestEventIDsIncrease checks that a database that may have gone back does not reuse IDs of events, which consumers
-// may know. A manual hold does not skip IDs.
+// TestEventIDsIncrease checks that a database that may have gone back does not reuse event IDs that consumers may have
+// read. A manual hold does not skip IDs.
 func TestEventIDsIncrease(t *testing.T) {
 	t.Parallel()
 	last := func(t *testing.T, d *db.DB) int64 {
@@ -299,7 +300,7 @@ func TestCommandDetectsNoFailover(t *testing.T) {
 		t.Errorf("the service: %+v", state)
 	}
 	exec(t, d, `UPDATE hold SET place = replace(place, '"timeline":', '"timeline":9')`)
-	checkState(t, beside) // as a resumption does
+	checkState(t, beside) // as when a hold is lifted
 	if err := lift(d); err != nil {
 		t.Fatal(err)
 	}

@@ -24,14 +24,14 @@ const (
 	notPublic = "The address does not lead to a public host."
 )
 
-// Check returns an *Error if an address is rejected because of its text. It makes no requests.
+// Check returns an *Error if an address is rejected by its text. It makes no requests.
 func (c *Client) Check(address string) error {
 	_, err := c.parse(address)
 	return err
 }
 
 // Address returns the canonical form of a public address: host in ASCII, a path, no fragment. It returns an *Error if
-// the text is rejected, without the operator's exceptions. It makes no requests.
+// the text is rejected. It does not apply the operator's exceptions, and makes no requests.
 func Address(text string) (string, error) {
 	u, err := (&Client{port: httpsPort}).parse(text)
 	if err != nil {
@@ -66,8 +66,8 @@ func (c *Client) parse(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// authority returns the part between https:// and the path. It rejects addresses that browsers, curl and net/url are
-// known to parse differently.
+// authority returns the part between https:// and the path. It rejects addresses that browsers, curl and net/url parse
+// differently.
 func authority(address string) (string, error) {
 	if err := checkText(address); err != nil {
 		return "", err
@@ -80,7 +80,7 @@ func authority(address string) (string, error) {
 	if end := strings.IndexAny(authority, "/?#"); end >= 0 {
 		authority, rest = authority[:end], authority[end:]
 	}
-	// Without a slash after the authority, some parsers read up to an @ in the query or fragment.
+	// Without a slash after the authority, some parsers read up to an @ in the query or the fragment.
 	if strings.Contains(authority, "@") || !strings.HasPrefix(rest, "/") && strings.Contains(rest, "@") {
 		return "", rejectedError(withUser)
 	}
@@ -90,7 +90,7 @@ func authority(address string) (string, error) {
 	return authority, nil
 }
 
-// checkText rejects addresses that are too long or contain backslashes, white space or characters that do not print.
+// checkText rejects addresses that are too long or contain backslashes, white space or nonprintable characters.
 func checkText(text string) error {
 	if len(text) > maxAddress {
 		return rejectedError(tooLong)
@@ -102,7 +102,7 @@ func checkText(text string) error {
 	return nil
 }
 
-// host returns a host in the form in which it is looked up, or an error.
+// host returns a host in the form used for the DNS lookup, or an error.
 func (c *Client) host(text string, bracketed bool) (string, error) {
 	if addr, err := netip.ParseAddr(text); err == nil && addr.Is6() == bracketed && c.allow.contains(addr.String()) {
 		return addr.String(), nil
@@ -113,7 +113,7 @@ func (c *Client) host(text string, bracketed bool) (string, error) {
 	switch {
 	case err != nil:
 		return "", rejectedError(malformed)
-	case isNumeric(name): // before Allow, because IDNA maps other digits and dots to ASCII
+	case isNumeric(name): // checked before Allow, because IDNA maps other digits and dots to ASCII
 		return "", rejectedError(numeric)
 	case c.allow.contains(name):
 		return name, nil
@@ -123,13 +123,13 @@ func (c *Client) host(text string, bracketed bool) (string, error) {
 	return name, nil
 }
 
-// allowsPort reports whether the address may have the port, which must be in canonical form.
+// allowsPort reports whether an address with this host may have the port. The port must be in canonical form.
 func (c *Client) allowsPort(port, host string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	return err == nil && n > 0 && strconv.FormatUint(n, 10) == port && (n == uint64(c.port) || c.allow.contains(host))
 }
 
-// hostPort returns url.URL.Host for a host, with the port unless it is 443.
+// hostPort returns the value of url.URL.Host: the host, and the port unless it is 443.
 func hostPort(host, port string) string {
 	switch {
 	case port != "" && port != strconv.Itoa(httpsPort):

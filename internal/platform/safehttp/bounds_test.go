@@ -87,7 +87,7 @@ func TestAnswers(t *testing.T) {
 			t.Parallel()
 			set := shortIdle
 			if tt.code != CodeUnavailable {
-				set = nil // no short timeout, for slow machines
+				set = nil // no short timeout, because machines may be slow
 			}
 			w := newEnv(t, raw(t, tt.answer, tt.more), set)
 			var into bytes.Buffer

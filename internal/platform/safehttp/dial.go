@@ -35,14 +35,13 @@ func newGuard(allow hosts, port uint16) *ssrf.Guardian {
 		ssrf.WithDeniedV4Prefixes(wireServer))
 }
 
-// dial connects to a host. Each address is checked after resolution, just before its socket connects, which prevents
-// DNS rebinding.
+// dial connects to a host. Each IP address is checked just before the socket connects. This prevents DNS rebinding.
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("parsing host and port: %w", err)
 	}
-	var private, public atomic.Bool // atomic: addresses of both families are dialed concurrently
+	var private, public atomic.Bool // atomic, because IPv4 and IPv6 addresses are dialed concurrently
 	dialer := net.Dialer{Timeout: connectTimeout, Resolver: c.opts.Resolver}
 	if !c.allow.contains(host) {
 		address = net.JoinHostPort(absolute(host), port)
@@ -72,8 +71,8 @@ func absolute(host string) string {
 	return host + "."
 }
 
-// Allows reports whether the client may connect to a host and port, without connecting. It returns an error if the name
-// does not resolve.
+// Allows reports whether the client may connect to a host and port, without connecting. It resolves the host's name,
+// and returns an error if that fails.
 func (c *Client) Allows(ctx context.Context, host, port string) (bool, error) {
 	if c.allow.contains(host) {
 		return true, nil
@@ -98,7 +97,7 @@ func (c *Client) Allows(ctx context.Context, host, port string) (bool, error) {
 	return false, nil
 }
 
-// idleConn is a connection with an idle timeout, which applies to the handshake and to the body.
+// idleConn is a connection with an idle timeout. The timeout applies to the handshake and to the body.
 type idleConn struct {
 	net.Conn
 

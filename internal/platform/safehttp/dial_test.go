@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// forbidden has addresses of each network that is not public unicast: the first, the last, or one in between.
+// forbidden has addresses of each network that is not public unicast: the first address, the last, or one in between.
 var forbidden = []string{
 	"0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.127.255.255", "100.100.100.200", "127.0.0.2", "127.255.255.254",
 	"168.63.129.16", "169.254.0.1", "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.0.192",
@@ -67,7 +67,8 @@ func TestAllows(t *testing.T) {
 	}
 }
 
-// TestGuard checks that public addresses are allowed, including neighbors of forbidden networks, with only one port.
+// TestGuard checks that public addresses are allowed, including neighbors of forbidden networks, but only with one
+// port.
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	guard := newGuard(hosts{}, httpsPort)
@@ -107,7 +108,7 @@ func TestMixedAddresses(t *testing.T) {
 	v6.empty(t)
 }
 
-// TestMixedAddressesUnreached checks that the source is unavailable if its public address does not answer.
+// TestMixedAddressesUnreached checks that the source is unavailable if its public address does not respond.
 func TestMixedAddressesUnreached(t *testing.T) {
 	t.Parallel()
 	closed := setTrap(t, standsIn+":0")
@@ -145,8 +146,8 @@ func TestAliases(t *testing.T) {
 	private.empty(t)
 }
 
-// TestRebinding checks that the checked address is dialed even if the name resolves to another one meanwhile, and that
-// a redirect to the same name is checked again.
+// TestRebinding checks that the checked address is dialed even if the name resolves to another address in the meantime.
+// A redirect to the same name is checked again.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, func(w http.ResponseWriter, r *http.Request) {

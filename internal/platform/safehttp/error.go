@@ -14,15 +14,15 @@ import (
 
 // The codes of errors.
 const (
-	CodeRefused     = "address_refused"    // no connection was made
+	CodeRefused     = "address_refused"    // rejected before a connection was made
 	CodeUnavailable = "source_unavailable" // unreachable, invalid response, timeout, incomplete, or too many redirects
 	CodeTooLarge    = "too_large"          // more bytes than the limit
 )
 
-// Error is the error of a failed download. It does not contain the address or the IP addresses to which it resolved.
+// Error is the error of a failed download. It does not contain the URL or the IP addresses that its host resolved to.
 type Error struct {
 	Code   string // Rejected, Unavailable or TooLarge
-	Detail string // a sentence for the user, which reveals nothing about the internal network
+	Detail string // a sentence for the user that reveals nothing about the internal network
 	Err    error  // for the log; may be nil
 }
 
@@ -48,7 +48,7 @@ func tooLargeError() *Error {
 	return &Error{Code: CodeTooLarge, Detail: "The file is too large."}
 }
 
-// connectError returns the Error of a failed request. Users see the same text for every cause.
+// connectError returns the Error of a failed request. The text for users does not depend on the cause.
 func connectError(err error) *Error {
 	if errors.Is(err, ErrPrivate) {
 		return &Error{Code: CodeRefused, Detail: notPublic, Err: ErrPrivate}
@@ -64,8 +64,8 @@ func readError(err error) *Error {
 	return unavailableError("The source did not send the whole file in time.", logError(err))
 }
 
-// logError returns an error for the log without addresses, which network errors contain. An address may have a
-// signature that gives access to the file.
+// logError returns an error for the log, without the addresses in network errors. An address may contain a signature
+// that gives access to the file.
 func logError(err error) error {
 	for _, known := range []error{
 		context.Canceled, context.DeadlineExceeded, os.ErrDeadlineExceeded, io.ErrUnexpectedEOF, io.EOF,

@@ -90,7 +90,7 @@ https://redis:PORT/ https://com:PORT/ https://app.own.example.org:PORT/ https://
 https://ａpp.own.example.org:PORT/
 `)
 
-// byTextToo are addresses with spaces or line breaks.
+// byTextToo are further such addresses, with spaces or line breaks.
 var byTextToo = []string{
 	"", " ", "https://files.example.com:PORT/a b", " https://files.example.com:PORT/",
 	"https://files.example.com:PORT/ ", "\thttps://files.example.com:PORT/",
@@ -127,8 +127,8 @@ https://files.example.com:PORT/?url=https://127.0.0.1:PORT/ https://files.exampl
 https://files.example.com:PORT/a:b@c https://files.example.com/
 `)
 
-// hostile returns a client without exceptions, a DNS server that resolves every name to traps on this machine, and
-// their port.
+// hostile returns a client without exceptions, a DNS server that resolves every name to traps on this machine, and the
+// traps' port.
 func hostile(t *testing.T) (*Client, *zone, string) {
 	t.Helper()
 	v4 := setTrap(t, "127.0.0.1:0")

@@ -60,7 +60,7 @@ func readNetwork(entry string) (netip.Prefix, bool, error) {
 	return network, true, nil
 }
 
-// contains reports whether the set contains a host: a name in ASCII, or an address in canonical form.
+// contains reports whether the set contains a host. The host is a name in ASCII or an IP address in canonical form.
 func (h hosts) contains(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return slices.ContainsFunc(h.networks, func(n netip.Prefix) bool { return n.Contains(addr) })
@@ -70,7 +70,7 @@ func (h hosts) contains(host string) bool {
 	})
 }
 
-// hostname returns a name in the form in which it is looked up: mapped and checked by IDNA (UTS #46), in ASCII, without
+// hostname returns a name in the form used for the DNS lookup: mapped and checked by IDNA (UTS #46), in ASCII, without
 // a trailing dot.
 func hostname(text string) (string, error) {
 	name, err := idna.Lookup.ToASCII(text)
@@ -94,21 +94,21 @@ func topLevel(name string) string {
 	return name[strings.LastIndexByte(name, '.')+1:]
 }
 
-// isNumeric reports whether a parser might read a name as an IPv4 address. It covers more than the WHATWG's "ends in a
-// number", because no top level domain begins with a digit (RFC 3696, 2).
+// isNumeric reports whether a parser might read a name as an IPv4 address. It rejects more names than the WHATWG's
+// check "ends in a number", because no top-level domain begins with a digit (RFC 3696, 2).
 func isNumeric(name string) bool {
 	last := topLevel(name)
 	return '0' <= last[0] && last[0] <= '9'
 }
 
-// reservedTLDs are the top level domains that are not public: IANA's special-use names, those that ICANN will never
-// delegate, and those of RFC 6762, appendix G.
+// reservedTLDs are the top-level domains that are not public: IANA's special-use names, the names that ICANN will never
+// delegate, and the names in RFC 6762, appendix G.
 var reservedTLDs = []string{
 	"alt", "arpa", "corp", "example", "home", "internal", "intranet", "invalid", "lan", "local", "localdomain",
 	"localhost", "mail", "onion", "private", "test",
 }
 
-// isPublic reports whether a name, judging by its text, can exist in the public DNS.
+// isPublic reports whether a name can exist in the public DNS. It does not look up the name.
 func isPublic(name string) bool {
 	return strings.Contains(name, ".") && !slices.Contains(reservedTLDs, topLevel(name))
 }

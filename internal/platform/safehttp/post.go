@@ -10,7 +10,7 @@ import (
 
 const (
 	postTimeout = 20 * time.Second
-	maxAnswer   = 64 << 10 // bytes read from an answer
+	maxAnswer   = 64 << 10 // bytes read from a response
 )
 
 // Answer is the answer to Post.
@@ -19,8 +19,8 @@ type Answer struct {
 	RetryAfter string // the header field, or ""
 }
 
-// Post sends a body to an address and returns the answer, whose body it ignores. It follows no redirect. Errors are of type *Error and
-// do not contain the address, which may be a secret.
+// Post sends a body to an address and returns the response without its body. It follows no redirects. Errors are of
+// type *Error and do not contain the address, because the address may be a secret.
 func (c *Client) Post(ctx context.Context, address string, header map[string]string, body []byte) (Answer, error) {
 	u, err := c.parse(address)
 	if err != nil {
@@ -40,6 +40,6 @@ func (c *Client) Post(ctx context.Context, address string, header map[string]str
 		return Answer{}, connectError(err)
 	}
 	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // some servers count an unread answer as a failure
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // some servers count an unread response as a failure
 	return Answer{resp.StatusCode, resp.Header.Get("Retry-After")}, nil
 }

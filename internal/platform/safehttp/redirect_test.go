@@ -95,7 +95,7 @@ func TestRedirectTargets(t *testing.T) {
 	}
 	to(t, CodeUnavailable)
 	to(t, CodeUnavailable, "/file", "/file")
-	to(t, CodeUnavailable, "") // to itself
+	to(t, CodeUnavailable, "") // redirects to itself
 	to(t, CodeUnavailable, "/start")
 	for _, location := range byText {
 		isAddress := strings.HasPrefix(location, "https://") || strings.Contains(location, ":/") || strings.HasPrefix(location, "//1")

@@ -1,9 +1,9 @@
-// Package safehttp downloads files from https addresses given by users, and prevents server-side request forgery
-// (SSRF): it does not connect to this machine, its network or a cloud's metadata service.
+// Package safehttp downloads files from https addresses given by users. It prevents server-side request forgery (SSRF):
+// it does not connect to this machine, its network or a cloud's metadata service.
 //
-// It checks twice. The text of an address must follow strict rules, so that all parsers agree on it. The IP address of
-// every connection is checked when it is dialed, also after a redirect, so a name cannot resolve to another address in
-// between.
+// There are two checks. The text of an address must follow strict rules, so that all parsers read it in the same way.
+// The IP address of every connection is checked when it is dialed, even after a redirect, so a name cannot resolve to
+// another address in between.
 package safehttp
 
 import (
@@ -36,8 +36,8 @@ const (
 // Options configure a Client.
 type Options struct {
 	// Allow lists private hosts that are allowed. Each entry is a host name (with a leading dot for all subdomains), an
-	// IP network such as 10.1.0.0/16, or an IP address. An address with such a host may have any port. Another name
-	// that resolves to an address in such a network may not.
+	// IP network such as 10.1.0.0/16, or an IP address. Allowed hosts may be used with any port. Other names that
+	// resolve to an address in a listed network may only be used with port 443.
 	Allow []string
 	// Own lists the service's own hosts, in the same format. They are rejected unless they are in Allow.
 	Own []string
@@ -46,14 +46,14 @@ type Options struct {
 	Resolver  *net.Resolver  // net.DefaultResolver if nil
 	Redirects int            // maximum; 5 if 0, none if negative
 	Timeout   time.Duration  // for the whole download; 10 minutes if 0
-	Idle      time.Duration  // maximum time without data, and for the header; 30 seconds if 0
+	Idle      time.Duration  // maximum time to wait for the header or for more data; 30 seconds if 0
 }
 
 // Client downloads files. It is safe for concurrent use.
 type Client struct {
 	allow, own hosts
 	guard      *ssrf.Guardian
-	port       uint16 // the only one for hosts that are not in Allow
+	port       uint16 // the only port for hosts that are not in Allow
 	opts       Options
 	transport  *http.Transport
 }
@@ -104,7 +104,7 @@ type File struct {
 }
 
 // Get downloads the file at an address to a writer, following redirects. The file may have at most maxBytes bytes.
-// Errors of the address, the source and the context are of type *Error; errors of the writer are not. After an error,
+// Errors of the address, the source and the context are of type *Error. Errors of the writer are not. After an error, a
 // part of the file may have been written.
 func (c *Client) Get(ctx context.Context, address string, maxBytes int64, into io.Writer) (File, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.Timeout)
@@ -125,7 +125,7 @@ func (c *Client) fetch(ctx context.Context, address string, maxBytes int64, into
 	if err != nil {
 		return File{}, "", err
 	}
-	// http.Client would add cookies, a referrer and its own rules for redirects.
+	// http.Client would add cookies, a referrer and its own rules for redirects, so it is not used.
 	resp, err := c.transport.RoundTrip(request(ctx, u))
 	if err != nil {
 		return File{}, "", connectError(err)

@@ -22,7 +22,7 @@ func (w env) get(t *testing.T, address string) (File, string, error) {
 	return got, into.String(), err
 }
 
-// wantCode checks an error's code, and that its texts contain no secrets.
+// wantCode checks an error's code, and that the error's texts contain no secrets.
 func wantCode(t *testing.T, err error, code string, secrets ...string) {
 	t.Helper()
 	failure, ok := errors.AsType[*Error](err)

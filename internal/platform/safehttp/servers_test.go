@@ -24,7 +24,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// The tests' servers have public names, and an address that replaces a public one.
+// The tests' servers have public names, and an IP address that counts as public.
 const (
 	host       = "files.example.com"
 	standsIn   = "127.0.0.1"
@@ -92,8 +92,8 @@ func sign(t *testing.T, form, parent *x509.Certificate, key, by *ecdsa.PrivateKe
 	return cert
 }
 
-// zone is a DNS server on loopback. For each name it has the answers to successive queries: addresses, or another name
-// as a CNAME. The last answer is repeated.
+// zone is a DNS server on loopback. For each name, it has the answers to successive queries: addresses, or another name
+// as a CNAME. It repeats the last answer.
 type zone struct {
 	resolver *net.Resolver
 	queries  atomic.Int64
@@ -192,7 +192,7 @@ func (z *zone) next(q dnsmessage.Question) ([]string, bool) {
 	return turns[min(turn, len(turns)-1)], true
 }
 
-// set changes what a name resolves to.
+// set replaces the answers for a name.
 func (z *zone) set(name string, turns [][]string) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -243,7 +243,8 @@ func setTrap(t *testing.T, address string) *trap {
 	return out
 }
 
-// empty fails the test if there was a connection. Connections are accepted in order, so our own must be the first.
+// empty fails the test if there was a connection. Connections are accepted in order, so the test's own connection must
+// be the first.
 func (tr *trap) empty(t *testing.T) {
 	t.Helper()
 	if tr == nil {
@@ -259,7 +260,7 @@ func (tr *trap) empty(t *testing.T) {
 	}
 }
 
-// env is a source on an address that replaces a public one, a DNS server for it, and a client.
+// env is a source on an IP address that counts as public, a DNS server for it, and a client.
 type env struct {
 	client *Client
 	zone   *zone
@@ -267,7 +268,7 @@ type env struct {
 	port   string
 }
 
-// newEnv starts a source with a certificate for the names, or for host and standsIn.
+// newEnv starts a source with a certificate for the names, by default for host and standsIn.
 func newEnv(t *testing.T, handler http.HandlerFunc, set func(*Options), names ...string) env {
 	t.Helper()
 	if len(names) == 0 {

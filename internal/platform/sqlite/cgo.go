@@ -1,7 +1,7 @@
 //go:build cgo
 
 // Package sqlite selects the SQLite driver and builds the data source names, which enable a durable write-ahead log.
-// With cgo it uses mattn/go-sqlite3, without it modernc.org/sqlite, which is about half as fast.
+// With cgo, it uses mattn/go-sqlite3. Without cgo, it uses modernc.org/sqlite, which is about half as fast.
 package sqlite
 
 import (
@@ -15,7 +15,7 @@ import (
 // Driver is the name of the driver for database/sql.
 const Driver = "sqlite3"
 
-// DSN returns the data source name of a file, for its only writer or for a reader, which cannot write.
+// DSN returns the data source name of a file, either for its only writer or for a reader. Readers cannot write.
 func DSN(path string, writer bool) string {
 	v := url.Values{
 		"_journal_mode": {"WAL"}, "_synchronous": {"FULL"}, "_busy_timeout": {"10000"}, "_foreign_keys": {"1"},
@@ -28,8 +28,8 @@ func DSN(path string, writer bool) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + v.Encode()
 }
 
-// ReadOnlyDSN returns the data source name for reading a file that no process writes to. SQLite then creates no
-// other files.
+// ReadOnlyDSN returns the data source name for reading a file that no process writes to. SQLite creates no other files
+// in this mode.
 func ReadOnlyDSN(path string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=ro&immutable=1"
 }
@@ -44,8 +44,8 @@ var unavailable = []sqlite3.ErrNo{
 	sqlite3.ErrBusy, sqlite3.ErrFull, sqlite3.ErrIoErr, sqlite3.ErrCantOpen, sqlite3.ErrReadonly,
 }
 
-// IsUnavailable reports whether an error means that the file cannot be used at the moment: another process has locked
-// it, or the disk is full, broken or read-only.
+// IsUnavailable reports whether an error means that the file is temporarily unavailable: another process has locked the
+// file, or the disk is full, broken or read-only.
 func IsUnavailable(err error) bool {
 	e, ok := errors.AsType[sqlite3.Error](err)
 	return ok && slices.Contains(unavailable, e.Code)

@@ -1,7 +1,7 @@
 //go:build !cgo
 
 // Package sqlite selects the SQLite driver and builds the data source names, which enable a durable write-ahead log.
-// With cgo it uses mattn/go-sqlite3, without it modernc.org/sqlite, which is about half as fast.
+// With cgo, it uses mattn/go-sqlite3. Without cgo, it uses modernc.org/sqlite, which is about half as fast.
 package sqlite
 
 import (
@@ -15,7 +15,7 @@ import (
 // Driver is the name of the driver for database/sql.
 const Driver = "sqlite"
 
-// DSN returns the data source name of a file, for its only writer or for a reader, which cannot write.
+// DSN returns the data source name of a file, either for its only writer or for a reader. Readers cannot write.
 func DSN(path string, writer bool) string {
 	v := url.Values{
 		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"},
@@ -28,10 +28,10 @@ func DSN(path string, writer bool) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + v.Encode()
 }
 
-const busy = 5 // SQLITE_BUSY, the low byte of a result code
+const busy = 5 // SQLITE_BUSY is the low byte of a result code
 
-// ReadOnlyDSN returns the data source name for reading a file that no process writes to. SQLite then creates no
-// other files.
+// ReadOnlyDSN returns the data source name for reading a file that no process writes to. SQLite creates no other files
+// in this mode.
 func ReadOnlyDSN(path string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=ro&immutable=1"
 }
@@ -45,8 +45,8 @@ func IsBusy(err error) bool {
 // unavailable holds SQLITE_BUSY, SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN.
 var unavailable = []int{busy, 8, 10, 13, 14}
 
-// IsUnavailable reports whether an error means that the file cannot be used at the moment: another process has locked
-// it, or the disk is full, broken or read-only.
+// IsUnavailable reports whether an error means that the file is temporarily unavailable: another process has locked the
+// file, or the disk is full, broken or read-only.
 func IsUnavailable(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && slices.Contains(unavailable, e.Code()&0xff)

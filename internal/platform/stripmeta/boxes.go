@@ -15,7 +15,7 @@ func (v *video) keepFirst(b mediainfo.Box, n int64) error {
 	return v.zero(v.source, b.Content+n, b.End)
 }
 
-// version returns the version of a full box, 0 if the box is empty.
+// version returns the version of a full box, or 0 if the box is empty.
 func (v *video) version(b mediainfo.Box) (byte, error) {
 	if b.Content == b.End {
 		return 0, nil
@@ -60,7 +60,7 @@ func (v *video) keepListed(b mediainfo.Box, r rule) error {
 	return v.keepFirst(b, r.size+entry*int64(binary.BigEndian.Uint32(p)))
 }
 
-// headers are the lengths of version 0 headers and their reserved bytes after the two dates.
+// headers has the lengths of version 0 headers, and the ranges of reserved bytes after the two dates.
 var headers = map[string]struct {
 	reserved []span
 	end      int64
@@ -118,7 +118,7 @@ func (v *video) handlerName(b mediainfo.Box) error {
 	return v.keepFirst(b, 12)
 }
 
-// knownBrands are the brands of ftyp that are kept: those of standards, not of manufacturers.
+// knownBrands are the brands of ftyp that are kept. They belong to standards, not to manufacturers.
 var knownBrands = []string{
 	"isom", "iso2", "iso3", "iso4", "iso5", "iso6", "iso7", "iso8", "iso9", "isoa", "isob", "isoc", "avc1", "hvc1",
 	"hev1",
@@ -126,7 +126,8 @@ var knownBrands = []string{
 	"3gp4", "3gp5", "3gp6", "3gp7", "3gp8", "3gp9", "3g2a", "3g2b", "3g2c", "mmp4", "dby1",
 }
 
-// brands replaces a major brand that is not known by isom, and zeroes the others and the minor version.
+// brands replaces an unknown major brand with isom. It zeroes unknown compatible brands, and a minor version that is
+// not a small number.
 func (v *video) brands(b mediainfo.Box) error {
 	for at := b.Content; at < b.End; at += 4 {
 		if b.End-at < 4 {
@@ -157,7 +158,7 @@ func (v *video) brands(b mediainfo.Box) error {
 
 var errElsewhere = newDamageError("the video refers to other files")
 
-// dataEntries zeroes the locations in the data references. The samples must be in this file.
+// dataEntries zeroes the locations in the data references. It returns an error if samples are in another file.
 func (v *video) dataEntries(b mediainfo.Box) error {
 	if b.End-b.Content < 8 {
 		return v.blank(b)
@@ -181,7 +182,7 @@ func (v *video) dataEntries(b mediainfo.Box) error {
 	})
 }
 
-// walkEach cleans the boxes of a list from offset off, and zeroes remaining bytes that are too short for a box.
+// walkEach cleans the boxes of a list that starts at off. It zeroes remaining bytes that are too short for a box.
 func (v *video) walkEach(in mediainfo.Box, off int64, visit func(mediainfo.Box) error) error {
 	at := in.Content + off
 	err := v.each(mediainfo.Box{Content: at, End: in.End}, func(b mediainfo.Box) error {
@@ -210,8 +211,8 @@ func (v *video) sampleTable(b mediainfo.Box) error {
 	return v.keepFirst(b, 12+4*count)
 }
 
-// groupKindSizes are the sample groups that players need to start and to seek, with the size of their descriptions in
-// bytes.
+// groupKindSizes maps the kinds of sample groups that players need to start and to seek to the size of their
+// descriptions in bytes.
 var groupKindSizes = map[string]int64{"roll": 2, "prol": 2, "rap ": 1, "sync": 1} //nolint:gocritic // the space is part of the code
 
 // groups keeps the mapping of samples to groups that players need.
@@ -224,7 +225,7 @@ func (v *video) groups(b mediainfo.Box) error {
 		return v.blank(b)
 	}
 	head := int64(8)
-	if p[0] == 1 { // with a parameter
+	if p[0] == 1 { // version 1 has a parameter
 		head = 12
 	}
 	if p, err = v.content(b, head, 4); err != nil {
@@ -241,7 +242,7 @@ func (v *video) groupKinds(b mediainfo.Box) error {
 	}
 	size, needed := groupKindSizes[string(p[4:8])]
 	head := int64(8)
-	if p[0] != 0 { // with a length, or a default, in front of the count
+	if p[0] != 0 { // other versions have a length or a default before the count
 		head = 12
 	}
 	if !needed || p[0] == 1 && int64(binary.BigEndian.Uint32(p[8:])) != size {

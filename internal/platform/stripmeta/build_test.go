@@ -42,7 +42,7 @@ func apply(tb testing.TB, edits stripmeta.Edits, data []byte) []byte {
 	return out
 }
 
-// checkStrip returns a stripped file. It checks that no secret is left, and that a second run changes nothing.
+// checkStrip returns a stripped file. It checks that no secret remains, and that a second run changes nothing.
 func checkStrip(t *testing.T, data []byte, mime string) []byte {
 	t.Helper()
 	out := strip(t, data, mime)

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// maxEdits limits the memory of a list of edits. An edit needs about 50 bytes.
+// maxEdits is the maximum number of edits. An edit needs about 50 bytes of memory.
 const maxEdits = 1 << 18
 
 // Edits are the changes that remove the metadata from a file.
 type Edits struct {
-	in   int64 // bytes of the file
+	in   int64 // size of the file in bytes
 	list []edit
 }
 
@@ -32,7 +32,7 @@ func (e edit) size() int64 {
 // Empty reports whether the file has no metadata.
 func (e *Edits) Empty() bool { return len(e.list) == 0 }
 
-// Apply returns a reader of r, the scanned file, without its metadata.
+// Apply returns a reader that reads the scanned file r without its metadata.
 func (e *Edits) Apply(r io.ReaderAt) *io.SectionReader {
 	v := &view{r: r}
 	at := int64(0)
@@ -53,7 +53,7 @@ func (e *Edits) replace(at, end int64, with []byte) error {
 // remove removes the bytes from at to end.
 func (e *Edits) remove(at, end int64) error { return e.replace(at, end, nil) }
 
-// zero overwrites the bytes from at to end of s with zeros, unless they are zeros.
+// zero overwrites the bytes of s from at to end with zeros, unless they already are zeros.
 func (e *Edits) zero(s *source, at, end int64) error {
 	zeros, err := s.isFilledWith(0, at, end)
 	if err != nil || zeros {
@@ -62,7 +62,7 @@ func (e *Edits) zero(s *source, at, end int64) error {
 	return e.add(edit{at: at, end: end, zeros: true})
 }
 
-// add adds an edit. It extends the previous one if that also removes or zeroes and is adjacent.
+// add adds an edit. It extends the previous edit if both are adjacent and both remove or both zero bytes.
 func (e *Edits) add(next edit) error {
 	if next.at == next.end && len(next.with) == 0 {
 		return nil
@@ -81,7 +81,7 @@ func (e *Edits) add(next edit) error {
 	return nil
 }
 
-// finish sorts the edits by offset. Overlapping zeroed ranges become one.
+// finish sorts the edits by offset. It merges overlapping zeroed ranges.
 func (e *Edits) finish() error {
 	slices.SortFunc(e.list, func(a, b edit) int { return cmp.Compare(a.at, b.at) })
 	out := e.list[:0]
@@ -142,7 +142,7 @@ func (v *view) ReadAt(p []byte, off int64) (int, error) {
 	return read, nil
 }
 
-// read fills p with the bytes of the piece from off, up to its end.
+// read fills p with bytes of the piece, from off to at most the end of the piece.
 func (c piece) read(r io.ReaderAt, p []byte, off int64) (int, error) {
 	p = p[:max(min(int64(len(p)), c.size-off), 0)]
 	switch {

@@ -33,7 +33,7 @@ func (v *video) descriptions(b mediainfo.Box) error {
 		case v.captions:
 			return v.keepFirst(entry, 8)
 		}
-		// Reserved bytes, vendor and qualities; data size; name of the compressor.
+		// Reserved bytes, vendor and qualities. Data size. Compressor name.
 		if err := v.zeroFields(entry, span{8, 24}, span{36, 40}, span{42, 74}); err != nil {
 			return err
 		}
@@ -55,8 +55,8 @@ func (v *video) zeroFields(b mediainfo.Box, fields ...span) error {
 	return nil
 }
 
-// soundEntry cleans a sound sample description. QuickTime has longer ones, of versions 1 and 2, in an stsd of version
-// 0.
+// soundEntry cleans a sound sample description. QuickTime has longer descriptions, of versions 1 and 2, in an stsd of
+// version 0.
 func (v *video) soundEntry(entry mediainfo.Box, version byte) error {
 	if err := v.zeroFields(entry, span{10, 16}); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (v *video) color(b mediainfo.Box) error {
 	return v.blank(b)
 }
 
-// colorProfile cleans a color profile in place: it is padded with zeros.
+// colorProfile cleans a color profile in place and fills the remaining bytes with zeros.
 func (v *video) colorProfile(b mediainfo.Box) error {
 	at := b.Content + 4
 	raw, clean, err := v.profile(at, b.End-at)
@@ -117,7 +117,7 @@ const (
 // decoder zeroes all descriptors of an elementary stream except those that configure the decoder.
 func (v *video) decoder(b mediainfo.Box) error { return v.descriptors(b.Content+4, b.End, 0) }
 
-// descriptors cleans the descriptors between at and end, inside one of the tag in.
+// descriptors cleans the descriptors between at and end. The parameter in is the tag of the enclosing descriptor.
 func (v *video) descriptors(at, end int64, in byte) error {
 	for at < end {
 		tag, content, next, err := v.descriptor(at, end)
@@ -146,7 +146,8 @@ func (v *video) descriptors(at, end int64, in byte) error {
 	return nil
 }
 
-// descriptor reads the header of the descriptor at at: its tag and where its content begins and ends.
+// descriptor reads the header of the descriptor at the offset at. It returns the tag, and the start and end of the
+// content.
 func (v *video) descriptor(at, end int64) (byte, int64, int64, error) {
 	p, err := v.peek(at, int(min(5, end-at)))
 	if err != nil {
@@ -163,10 +164,10 @@ func (v *video) descriptor(at, end int64) (byte, int64, int64, error) {
 			return p[0], content, content + n, nil
 		}
 	}
-	return 0, at, end, nil // no valid descriptor
+	return 0, at, end, nil // not a valid descriptor
 }
 
-// stream cleans an elementary stream's descriptor: an address in it becomes zeros.
+// stream zeroes the URL in an elementary stream's descriptor.
 func (v *video) stream(at, end int64) error {
 	if end-at < 3 {
 		return errStructure
@@ -199,7 +200,7 @@ func (v *video) stream(at, end int64) error {
 	return v.descriptors(at, end, streamTag)
 }
 
-// parameterSets zeroes what follows the parameter sets of H.264 (ISO/IEC 14496-15, 5.3.3.1).
+// parameterSets zeroes the bytes after the parameter sets of H.264 (ISO/IEC 14496-15, 5.3.3.1).
 func (v *video) parameterSets(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 6)
 	if err != nil {
@@ -224,7 +225,7 @@ func (v *video) parameterSets(b mediainfo.Box) error {
 	return v.keepFirst(b, off)
 }
 
-// parameterArrays zeroes what follows the arrays of parameter sets of H.265 (ISO/IEC 14496-15, 8.3.2.1 and 9.4.2).
+// parameterArrays zeroes the bytes after the arrays of parameter sets of H.265 (ISO/IEC 14496-15, 8.3.2.1 and 9.4.2).
 func (v *video) parameterArrays(b mediainfo.Box) error {
 	off := int64(23)
 	if b.Kind == "lhvC" {
@@ -245,7 +246,8 @@ func (v *video) parameterArrays(b mediainfo.Box) error {
 	return v.keepFirst(b, off)
 }
 
-// skipUnits returns the end of count units at off in a box, each preceded by its length in two bytes.
+// skipUnits returns the end of count units that start at off in a box. Each unit is preceded by its length in two
+// bytes.
 func (v *video) skipUnits(b mediainfo.Box, off int64, count int) (int64, error) {
 	for range count {
 		p, err := v.content(b, off, 2)

@@ -12,7 +12,7 @@ type fragmentRun struct {
 	sizes map[uint32]uint32 // default sample size by track
 	moof  int64             // offset of the fragment's box
 	end   uint64            // end of the previous track fragment's data
-	first bool              // no track fragment was read yet
+	first bool              // no track fragment has been read yet
 }
 
 func (r *fragmentRun) begin(moof int64) {
@@ -26,7 +26,7 @@ const (
 	trunEach                                                               = 0xf00
 )
 
-// fragment records the samples of a track fragment, and keeps or blanks it like its track.
+// fragment records the samples of a track fragment. It keeps or blanks the fragment, depending on its track.
 func (v *video) fragment(b mediainfo.Box) error {
 	t := trackFragment{}
 	err := v.each(b, func(in mediainfo.Box) error {
@@ -115,7 +115,7 @@ func (v *video) fragmentRun(b mediainfo.Box, t *trackFragment) error {
 // runSizes adds up the sizes of the samples in a run's table at off.
 func (v *video) runSizes(b mediainfo.Box, off int64, flags, count uint32) (uint64, error) {
 	stride := int64(4 * bits.OnesCount32(flags&trunEach))
-	at := off + 4*int64(bits.OnesCount32(flags&0x100)) // after the duration
+	at := off + 4*int64(bits.OnesCount32(flags&0x100)) // skips the duration
 	if b.Content+off+stride*int64(count) > b.End {
 		return 0, errStructure
 	}
@@ -131,7 +131,7 @@ func (v *video) runSizes(b mediainfo.Box, off int64, flags, count uint32) (uint6
 	return total, nil
 }
 
-// defaults records the default sample size of a track in fragments (trex), and blanks it for removed tracks.
+// defaults records a track's default sample size in fragments (trex). It blanks the box of a removed track.
 func (v *video) defaults(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 24)
 	if err != nil {
@@ -145,7 +145,7 @@ func (v *video) defaults(b mediainfo.Box) error {
 	return v.keepFirst(b, 24)
 }
 
-// fragmentHeadFields keeps the fields of a tfhd that its flags announce.
+// fragmentHeadFields keeps the fields of a tfhd that its flags declare.
 func (v *video) fragmentHeadFields(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 8)
 	if err != nil {

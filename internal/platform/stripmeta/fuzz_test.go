@@ -112,7 +112,7 @@ func same(t *testing.T, data, clean []byte, decode func(io.Reader) (image.Image,
 	}
 }
 
-// readableSamples returns readSamples, or an error for tables that it cannot follow.
+// readableSamples returns the result of readSamples, or an error for unreadable tables.
 func readableSamples(data []byte) (_ []string, err error) {
 	defer func() {
 		if p := recover(); p != nil {

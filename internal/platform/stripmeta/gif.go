@@ -21,20 +21,20 @@ const (
 // gifLoops are the application extensions with the number of repetitions of an animation.
 var gifLoops = []string{"NETSCAPE2.0", "ANIMEXTS1.0"}
 
-// controlBytes is the size of a graphic control in front of its terminator.
+// controlBytes is the size of a graphic control without its terminator.
 const controlBytes = 7
 
 type gifScan struct {
 	*source
 	*Edits
 
-	control span  // the graphic control that waits for its image
+	control span  // the graphic control for the next image
 	looped  bool  // the loop was kept
-	pixels  int64 // decompressed so far
+	pixels  int64 // number of pixels decompressed so far
 }
 
-// scanGIF reads all blocks of a GIF. Decoders accept a GIF that is truncated after its first image, so its end is added
-// there.
+// scanGIF reads all blocks of a GIF. Decoders accept a GIF that is damaged after its first image, so scanGIF ends the
+// file before the damage.
 func scanGIF(s *source, e *Edits) error {
 	p, err := s.peek(0, 13)
 	if err != nil {
@@ -90,7 +90,8 @@ func (g *gifScan) block(at int64) (int64, byte, error) {
 	return 0, 0, errStructure
 }
 
-// image reads the compressed pixels of the image at offset at. It removes bytes after them that decoders do not read.
+// image reads the compressed pixels of the image at offset at. It removes the bytes after the pixels that decoders do
+// not read.
 func (g *gifScan) image(at int64) (int64, error) {
 	p, err := g.peek(at, 10)
 	if err != nil {
@@ -117,7 +118,7 @@ func (g *gifScan) image(at int64) (int64, error) {
 	return end, errors.Join(g.cut(control.at+controlBytes, control.end), g.cutBlocks(in, end))
 }
 
-// decompress reads pixels up to the end code or a broken code, at which decoders stop too.
+// decompress reads pixels up to the end code or an invalid code. Decoders stop there too.
 func (g *gifScan) decompress(in *subBlocks, bits int) error {
 	n, err := io.CopyN(io.Discard, lzw.NewReader(in, lzw.LSB, bits), maxInflated-g.pixels)
 	g.pixels += n
@@ -161,7 +162,7 @@ func (g *gifScan) extension(at, end int64) error {
 	return g.remove(at, end)
 }
 
-// cut ends an extension at at, in front of its end.
+// cut shortens an extension so that it ends at the offset at.
 func (g *gifScan) cut(at, end int64) error {
 	if end-at <= 1 {
 		return nil
@@ -194,9 +195,9 @@ func (s *source) skipBlocks(at int64) (int64, error) {
 type subBlocks struct {
 	*source
 
-	at, next   int64 // of the next byte, and of the next sub-block
-	length     int64 // where the length of this one is
-	size, left byte  // of this one
+	at, next   int64 // offsets of the next byte and of the next sub-block
+	length     int64 // offset of the current sub-block's length
+	size, left byte  // size of the current sub-block, and its unread bytes
 }
 
 // ReadByte implements io.ByteReader.
@@ -222,7 +223,7 @@ func (b *subBlocks) ReadByte() (byte, error) {
 	return p[0], nil
 }
 
-// Read implements io.Reader, which package lzw requires; it reads single bytes.
+// Read implements io.Reader, because package lzw requires it. It reads single bytes.
 func (b *subBlocks) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil

@@ -207,7 +207,7 @@ func TestImagesFromOtherPrograms(t *testing.T) {
 	}
 }
 
-// TestPixelFormats checks that PNGs of every color type and depth, in small sizes, interlaced or not, stay unchanged.
+// TestPixelFormats checks that PNGs of every color type and depth, in small sizes, interlaced or not, remain unchanged.
 func TestPixelFormats(t *testing.T) {
 	t.Parallel()
 	channels := map[byte]int{0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
@@ -276,7 +276,7 @@ func TestSurplusPixels(t *testing.T) {
 	}
 }
 
-// TestProfiles checks that only the curves, matrices and tables of color profiles stay.
+// TestProfiles checks that only the curves, matrices and tables of color profiles remain.
 func TestProfiles(t *testing.T) {
 	t.Parallel()
 	mft2 := slices.Concat([]byte("mft2\x00\x00\x00\x00\x03\x03\x02\x00"), make([]byte, 36), u16(2, 2),
@@ -298,7 +298,7 @@ func TestProfiles(t *testing.T) {
 			t.Errorf("%s: not the clean profile", tags[n].name)
 		}
 	}
-	// A large profile, such as a printing press's, spans several segments. A display's profile contains its name and
+	// A large profile, such as for a printing press, spans several segments. A display's profile contains its name and
 	// serial number.
 	large := slices.Concat([]byte("curv\x00\x00\x00\x00"), u32(60_000), bytes.Repeat([]byte{1, 2}, 60_000))
 	display := newProfile(tag{"gTRC", large}, tag{"mmod", []byte(secret)})

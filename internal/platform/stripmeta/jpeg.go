@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// The markers of ITU-T T.81, table B.1, that matter here.
+// Markers of ITU-T T.81, table B.1.
 const (
-	sof0, sof15      = 0xc0, 0xcf // with DHT, JPG and DAC among them
+	sof0, sof15      = 0xc0, 0xcf // the range also contains DHT, JPG and DAC
 	dht, jpg, dac    = 0xc4, 0xc8, 0xcc
 	rst0, rst7       = 0xd0, 0xd7
 	eoi, sos         = 0xd9, 0xda
@@ -19,7 +19,7 @@ const (
 	com              = 0xfe
 )
 
-// The beginnings of the application segments that rendering needs, or whose orientation it needs.
+// The beginnings of the application segments that are needed for rendering or for the orientation.
 var (
 	jfif  = []byte("JFIF\x00")
 	exif  = []byte("Exif\x00\x00")
@@ -27,13 +27,13 @@ var (
 	adobe = []byte("Adobe")
 )
 
-// The content of a JFIF segment without a thumbnail, and of an Adobe segment, in bytes.
+// The sizes in bytes of the content of a JFIF segment without a thumbnail and of an Adobe segment.
 const (
 	jfifBytes  = 14
 	adobeBytes = 12
 )
 
-// A color profile is in up to 255 segments, each with its number and how many there are (ICC.1:2022, B.4).
+// A color profile has up to 255 segments. Each contains its own number and the number of segments (ICC.1:2022, B.4).
 const (
 	iccBytes  = 14
 	maxChunks = 255
@@ -44,13 +44,13 @@ type jpegScan struct {
 	*source
 	*Edits
 
-	jfif, exif, scanned bool   // seen
+	jfif, exif, scanned bool   // whether the segment or a scan was found
 	profile             []span // the segments of the color profile
 	tables              jpegTables
 }
 
 // scanJPEG walks all segments of a JPEG to the end of its image. After the end, phones append previews, depth maps and
-// videos, each with metadata.
+// videos with metadata of their own.
 func scanJPEG(s *source, e *Edits) error {
 	j := &jpegScan{source: s, Edits: e}
 	at := int64(2)
@@ -78,8 +78,8 @@ func scanJPEG(s *source, e *Edits) error {
 	}
 }
 
-// nextMarker finds the marker at or after at, and where what belongs to it begins. It removes stray bytes in front,
-// which decoders skip, but not fill bytes.
+// nextMarker returns the next marker at or after the offset at, and the offset after the marker. It removes stray bytes
+// before the marker, because decoders skip them, but keeps fill bytes.
 func (j *jpegScan) nextMarker(at int64) (byte, int64, error) {
 	stray := at
 	for {
@@ -99,7 +99,8 @@ func (j *jpegScan) nextMarker(at int64) (byte, int64, error) {
 	}
 }
 
-// skipScan returns the end of the entropy-coded data at offset at: the next marker other than a restart.
+// skipScan returns the end of the entropy-coded data at offset at, which is the next marker other than a restart
+// marker.
 func (j *jpegScan) skipScan(at int64) (int64, error) {
 	for {
 		p, err := j.rest(at)
@@ -126,7 +127,7 @@ func (j *jpegScan) skipScan(at int64) (int64, error) {
 	}
 }
 
-// segment handles the segment of a marker, whose length field is at body, and returns its end.
+// segment processes the segment of a marker and returns the segment's end. The length field is at body.
 func (j *jpegScan) segment(marker byte, body int64) (int64, error) {
 	p, err := j.peek(body, 2)
 	if err != nil {
@@ -159,11 +160,11 @@ func (j *jpegScan) coding(marker byte, body, end int64) error {
 	case marker >= sof0 && marker <= sof15 && marker != jpg:
 		return j.frame(body, end)
 	}
-	return errStructure // decoders reject it too
+	return errStructure // decoders also reject it
 }
 
-// application keeps an application segment, cuts it down to what rendering needs, or removes it. The segment's length
-// is at body, its marker in front of that.
+// application keeps an application segment, reduces it to the parts needed for rendering, or removes it. The segment's
+// length is at body, directly after its marker.
 func (j *jpegScan) application(marker byte, body, end int64) error {
 	p, err := j.peek(body+2, int(min(end-body-2, jfifBytes)))
 	if err != nil {
@@ -179,14 +180,14 @@ func (j *jpegScan) application(marker byte, body, end int64) error {
 	return j.remove(body-2, end)
 }
 
-// neededContent returns the content that rendering needs of the application segment from body to end, whose content
-// begins with p. It returns nil for a segment that rendering does not need.
+// neededContent returns the content of an application segment that is needed for rendering, or nil. The segment extends
+// from body to end, and p is the beginning of its content.
 func (j *jpegScan) neededContent(marker byte, p []byte, body, end int64) []byte {
 	switch marker {
 	case app0:
 		if len(p) == jfifBytes && bytes.HasPrefix(p, jfif) && !j.jfif {
 			j.jfif = true
-			return slices.Concat(p[:jfifBytes-2], []byte{0, 0}) // a thumbnail of no pixels
+			return slices.Concat(p[:jfifBytes-2], []byte{0, 0}) // declares an empty thumbnail
 		}
 	case app1:
 		if bytes.HasPrefix(p, exif) && !j.exif {
@@ -204,7 +205,7 @@ func (j *jpegScan) neededContent(marker byte, p []byte, body, end int64) []byte 
 	return nil
 }
 
-// cut replaces a segment by one with that content, unless it has just that.
+// cut replaces the content of a segment, unless it already equals content.
 func (j *jpegScan) cut(marker byte, body, end int64, content []byte) error {
 	want := binary.BigEndian.AppendUint16(nil, uint16(2+len(content))) //nolint:gosec // a few bytes
 	want = append(want, content...)
@@ -215,8 +216,8 @@ func (j *jpegScan) cut(marker byte, body, end int64, content []byte) error {
 	return j.replace(body-2, end, slices.Concat([]byte{0xff, marker}, want))
 }
 
-// colorProfile replaces the segments of the color profile with those of the cleaned profile. It removes invalid and
-// incomplete ones.
+// colorProfile replaces the segments of the color profile with the segments of the cleaned profile. It removes an
+// invalid or incomplete profile.
 func (j *jpegScan) colorProfile() error {
 	if len(j.profile) == 0 {
 		return nil
@@ -247,7 +248,7 @@ func (j *jpegScan) colorProfile() error {
 	return nil
 }
 
-// joinProfile returns the color profile of all segments, or nil if they are not whole and in order.
+// joinProfile returns the color profile of all segments, or nil if segments are missing or not in order.
 func (j *jpegScan) joinProfile() ([]byte, error) {
 	var raw []byte
 	for i, s := range j.profile {

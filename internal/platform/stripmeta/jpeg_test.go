@@ -83,7 +83,7 @@ func TestJPEGOrientation(t *testing.T) {
 	}
 }
 
-// TestJPEGForms follows scans, restarts, fill bytes and stuffed bytes to the end.
+// TestJPEGForms checks files with scans, restarts, fill bytes and stuffed bytes.
 func TestJPEGForms(t *testing.T) {
 	t.Parallel()
 	if out := checkStrip(t, load(t, "progressive.jpg"), mediainfo.JPEG); len(out) == 0 {

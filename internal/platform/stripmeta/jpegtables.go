@@ -2,23 +2,25 @@ package stripmeta
 
 import "encoding/binary"
 
-// jpegTables tracks which tables of a JPEG its scans use. Decoders skip unused ones, which may contain any data.
+// jpegTables tracks which tables of a JPEG are used by its scans. Unused tables are skipped by decoders, so they may
+// contain any data.
 type jpegTables struct {
 	defined []jpegTable
-	current map[tableID]int // in defined, those that the next scan would use
-	quants  []byte          // the quantization tables of the frame's components
+	current map[tableID]int // indexes in defined of the tables that the next scan would use
+	quants  []byte          // numbers of the quantization tables of the frame's components
 }
 
-// tableID names a table: DQT or DHT, and within a DHT the class of the table above its number.
+// tableID identifies a table by its marker, DQT or DHT, and its number. For DHT, the upper four bits of number are the
+// table's class.
 type tableID struct{ marker, number byte }
 
 type jpegTable struct {
-	span         // of the table itself
-	segment span // from its length on
+	span         // range of the table
+	segment span // range of its segment, starting with the length field
 	used    bool
 }
 
-// define notes the tables of a DQT or DHT segment, whose length is at body (ITU-T T.81, B.2.4).
+// define records the tables of a DQT or DHT segment with its length at body (ITU-T T.81, B.2.4).
 func (j *jpegScan) define(marker byte, body, end int64) error {
 	for at := body + 2; at < end; {
 		p, err := j.peek(at, int(min(17, end-at)))
@@ -51,7 +53,7 @@ func (j *jpegScan) define(marker byte, body, end int64) error {
 	return nil
 }
 
-// frame notes the quantization tables of a frame header (T.81, B.2.2).
+// frame records the quantization tables of a frame header (T.81, B.2.2).
 func (j *jpegScan) frame(body, end int64) error {
 	p, err := j.peek(body, int(min(8+3*255, end-body)))
 	if err != nil {
@@ -69,7 +71,7 @@ func (j *jpegScan) frame(body, end int64) error {
 	return nil
 }
 
-// scan marks the tables of a scan (T.81, B.2.3).
+// scan marks the tables of a scan as used (T.81, B.2.3).
 func (j *jpegScan) scan(body, end int64) error {
 	p, err := j.peek(body, int(min(6+2*255, end-body)))
 	if err != nil {
@@ -112,7 +114,7 @@ func (j *jpegScan) dropTables() error {
 	return nil
 }
 
-// dropFrom removes the unused tables of a segment, which have this many bytes together.
+// dropFrom removes the unused tables of a segment. Together, they have unused bytes.
 func (j *jpegScan) dropFrom(segment span, tables []jpegTable, unused int64) error {
 	length := segment.end - segment.at - unused
 	switch {

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// byteReader reads a range of a file byte by byte, so that a decompressor reads no more than it needs.
+// byteReader reads a range of a file byte by byte, so that a decompressor does not read ahead.
 type byteReader struct {
 	*source
 
@@ -40,13 +40,13 @@ func (r *byteReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// pixelChunks reads the contents of PNG chunks of one kind that follow each other.
+// pixelChunks reads the contents of consecutive PNG chunks of one kind.
 type pixelChunks struct {
 	byteReader
 
 	kind string
-	next int64 // where the next chunk begins
-	skip int64 // bytes in front of the pixels in each
+	next int64 // offset of the next chunk
+	skip int64 // bytes before the pixels in each chunk
 }
 
 // ReadByte implements io.ByteReader.
@@ -65,7 +65,7 @@ func (c *pixelChunks) Read(p []byte) (int, error) {
 	return c.byteReader.Read(p)
 }
 
-// advance goes to the next chunk at the end of one.
+// advance continues with the next chunk at the end of a chunk.
 func (c *pixelChunks) advance() error {
 	for c.at >= c.end {
 		p, err := c.peek(c.next, 8)
@@ -85,7 +85,7 @@ func (c *pixelChunks) advance() error {
 	return nil
 }
 
-// zlibReader is a zlib reader that is used again.
+// zlibReader is a reusable zlib reader.
 type zlibReader struct{ io.ReadCloser }
 
 func (z *zlibReader) open(in io.Reader) error {

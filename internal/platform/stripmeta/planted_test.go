@@ -25,7 +25,7 @@ import (
 // planter returns a file with a marker in one place.
 type planter func(marker []byte) []byte
 
-// planters are the places of each format that can have any bytes without visible change.
+// planters returns a planter for each place, by format, that can have any bytes without visible change.
 func planters(tb testing.TB) map[string]map[string]planter {
 	return map[string]map[string]planter{
 		mediainfo.JPEG: plantedJPEG(tb), mediainfo.PNG: plantedPNG(tb), mediainfo.WebP: plantedWebP(tb), mediainfo.GIF: plantedGIF(tb),
@@ -33,7 +33,7 @@ func planters(tb testing.TB) map[string]map[string]planter {
 	}
 }
 
-// plantedProfiles are color profiles with a marker.
+// plantedProfiles returns color profiles that contain a marker.
 func plantedProfiles(marker []byte) map[string][]byte {
 	curve := tag{"rTRC", []byte("curv\x00\x00\x00\x00\x00\x00\x00\x01\x02\x33")}
 	header := bytes.Clone(profile)
@@ -100,7 +100,7 @@ func plantedJPEG(tb testing.TB) map[string]planter {
 	return places
 }
 
-// fit returns a marker cut or repeated to n bytes.
+// fit returns a marker shortened or repeated to n bytes.
 func fit(m []byte, n int) []byte { return bytes.Repeat(append(m, 1), n)[:n] }
 
 func plantedPNG(tb testing.TB) map[string]planter {
@@ -216,7 +216,7 @@ func plantedGIF(tb testing.TB) map[string]planter {
 		"in a control": func(m []byte) []byte {
 			return insertAt(plain, control+7, blocks(m)[:len(blocks(m))-1])
 		},
-		"after the pixels": func(m []byte) []byte { // of the last frame, because decoders reject it in the first
+		"after the pixels": func(m []byte) []byte { // decoders reject such bytes in the first frame
 			return insertAt(plain, len(plain)-2, blocks(m)[:len(blocks(m))-1])
 		},
 		"after the end": func(m []byte) []byte { return slices.Concat(plain, m) },
@@ -230,8 +230,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// TestPlantedMarkers plants random markers in every place of every format, and checks that they are removed without visible
-// change.
+// TestPlantedMarkers plants random markers in every place of every format, and checks that they are removed without
+// visible change.
 func TestPlantedMarkers(t *testing.T) {
 	t.Parallel()
 	for mime, places := range planters(t) {
@@ -267,7 +267,7 @@ func checkPlanted(t *testing.T, mime, name string, plant planter, marker []byte)
 	data := plant(slices.Clip(bytes.Clone(marker)))
 	edits, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mime)
 	if err != nil {
-		// A fuzzed file may be invalid, and is rejected then.
+		// A fuzzed file may be invalid and is then rejected.
 		if !bytes.HasPrefix(marker, []byte("GPS-")) && errors.Is(err, mediainfo.ErrDamaged) {
 			return
 		}
@@ -319,12 +319,12 @@ func checkSamePixels(t *testing.T, mime, name string, data, out []byte) {
 		want, err = decode(bytes.NewReader(data))
 		got, err2 = decode(bytes.NewReader(out))
 		switch {
-		case mime == mediainfo.WebP && err != nil: // of an animation
+		case mime == mediainfo.WebP && err != nil: // an animation
 			return
-		case mime == mediainfo.PNG && err != nil: // with a nonempty IEND, which other decoders accept
+		case mime == mediainfo.PNG && err != nil: // a nonempty IEND, which other decoders accept
 			want, err = decode(bytes.NewReader(encodeAs(t, "png")))
 		}
-	case mediainfo.GIF: // the decoder rejects some of the planted ones
+	case mediainfo.GIF: // the decoder rejects some of the planted files
 		want, err = gif.DecodeAll(bytes.NewReader(encodeAs(t, "gif")))
 		got, err2 = gif.DecodeAll(bytes.NewReader(out))
 	default:

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// plantedVideo plants into a video that sameVideo can check.
+// plantedVideo returns planters for a video that sameVideo can check.
 func plantedVideo() map[string]planter {
 	with := func(change func(f *film, m []byte)) planter {
 		return func(m []byte) []byte {
@@ -127,7 +127,7 @@ func newSoundTrack(m []byte) []byte {
 	return box("trak", box("tkhd", u32(0, 0, 0, 2, 0, 0), fit(m, 8), u32(0, 0), matrix(), u32(0, 0), m), mdia)
 }
 
-// plantedQuickTime plants into files of other programs, without moving samples.
+// plantedQuickTime returns planters for files of other programs. They do not move samples.
 func plantedQuickTime(tb testing.TB) map[string]planter {
 	places := map[string]planter{}
 	for _, name := range []string{"plain.mov", "end.mp4"} {

@@ -11,15 +11,16 @@ import (
 	"slices"
 )
 
-// pngChunks are the chunks that rendering needs, with the minimum and maximum length of their content (PNG third
-// edition, 11; mDCv and cLLi are names from its drafts). Each occurs once, except IDAT and those of an animation.
+// pngChunks are the chunks needed for rendering, with the minimum and maximum length of their content (PNG third
+// edition, 11). The names mDCv and cLLi are from its drafts. Each chunk occurs once, except IDAT and the chunks of an
+// animation.
 var pngChunks = map[string]span{
 	"PLTE": {3, 768}, "tRNS": {1, 256}, "gAMA": {4, 4}, "cHRM": {32, 32}, "sRGB": {1, 1}, "cICP": {4, 4},
 	"mDCV": {24, 24}, "mDCv": {24, 24}, "cLLI": {8, 8}, "cLLi": {8, 8}, "sBIT": {1, 4}, "bKGD": {1, 6}, "pHYs": {9, 9},
 	"acTL": {8, 8}, "iCCP": {13, math.MaxInt32}, "eXIf": {0, math.MaxInt32},
 }
 
-// maxInflated bounds how many bytes of pixels of an image are decompressed, over all frames.
+// maxInflated is the maximum number of bytes to decompress in an image, for all frames together.
 const maxInflated = 1 << 30
 
 // indexed is the color type of images with a palette.
@@ -34,14 +35,14 @@ type pngScan struct {
 	seen         []string // chunks that may occur once
 	depth, color byte
 	interlaced   bool
-	image, frame size // of the image, and of the frame whose pixels come next
+	image, frame size // size of the image, and of the frame with the next pixels
 	pixels       zlibReader
-	inflated     int64 // bytes of pixels so far
+	inflated     int64 // number of decompressed bytes so far
 }
 
 type size struct{ width, height int64 }
 
-// sizeAt reads the width and the height that p begins with.
+// sizeAt returns the width and the height at the beginning of p.
 func sizeAt(p []byte) size {
 	return size{int64(binary.BigEndian.Uint32(p)), int64(binary.BigEndian.Uint32(p[4:]))}
 }
@@ -82,7 +83,7 @@ func scanPNG(s *source, e *Edits) error {
 	}
 }
 
-// end replaces the end of the file with the last chunk, which is empty.
+// end removes everything after the last chunk. It also removes the content of that chunk.
 func (g *pngScan) end(at, end int64) error {
 	if end-at == 12 {
 		return g.remove(end, g.size)
@@ -103,7 +104,7 @@ func (g *pngScan) chunk(kind string, at, end int64) error {
 	switch {
 	case kind == "fcTL":
 		return g.frameControl(at, n)
-	case !known && kind[0]&0x20 == 0: // an unknown critical chunk: no decoder can render the file
+	case !known && kind[0]&0x20 == 0: // an unknown critical chunk, so decoders cannot render the file
 		return errStructure
 	case !known, n < size.at, n > size.end, slices.Contains(g.seen, kind), !g.applies(kind, n):
 		return g.remove(at, end)
@@ -120,8 +121,8 @@ func (g *pngScan) chunk(kind string, at, end int64) error {
 	return nil
 }
 
-// applies reports whether a chunk of n bytes belongs in an image of the color type. With full color, PLTE is only a
-// suggestion for devices that show few colors.
+// applies reports whether an image of this color type may have a chunk of n bytes. In a truecolor image, PLTE is only a
+// suggestion for devices with few colors.
 func (g *pngScan) applies(kind string, n int64) bool {
 	switch kind {
 	case "PLTE":
@@ -136,7 +137,7 @@ func (g *pngScan) applies(kind string, n int64) bool {
 	return true
 }
 
-// chromaticities removes a cHRM chunk with values beyond those of any color, in units of 1/100,000.
+// chromaticities removes a cHRM chunk with values outside of the range of colors. The unit is 1/100,000.
 func (g *pngScan) chromaticities(at, end int64) error {
 	p, err := g.peek(at+8, 32)
 	if err != nil {
@@ -150,17 +151,17 @@ func (g *pngScan) chromaticities(at, end int64) error {
 	return nil
 }
 
-// orientation cuts the eXIf chunk from at to end down to its orientation, and removes it if that is upright.
+// orientation reduces the eXIf chunk from at to end to its orientation, or removes it if the image is upright.
 func (g *pngScan) orientation(at, end int64) error {
 	turned := g.orientationOnly(at+8, end-at-12)
 	if turned == nil {
 		return g.remove(at, end)
 	}
-	return g.become(at, end, pngChunk("eXIf", turned))
+	return g.replaceIfChanged(at, end, pngChunk("eXIf", turned))
 }
 
-// become replaces the bytes from at to end, unless they are these.
-func (g *pngScan) become(at, end int64, want []byte) error {
+// replaceIfChanged replaces the bytes from at to end with want, unless they are equal.
+func (g *pngScan) replaceIfChanged(at, end int64, want []byte) error {
 	if int64(len(want)) == end-at {
 		have, err := g.read(nil, at, end-at)
 		if err != nil || bytes.Equal(have, want) {
@@ -170,7 +171,7 @@ func (g *pngScan) become(at, end int64, want []byte) error {
 	return g.replace(at, end, want)
 }
 
-// profileName replaces the name of a color profile, which is any text of at most 79 bytes.
+// profileName replaces the name of a color profile, which can be any text of up to 79 bytes.
 const profileName = "ICC profile"
 
 // colorProfile cleans a color profile, and removes an invalid one.
@@ -181,7 +182,7 @@ func (g *pngScan) colorProfile(at, end int64) error {
 	}
 	name, _, named := bytes.Cut(p, []byte{0})
 	named = named && string(name) == profileName
-	start := int64(bytes.IndexByte(p, 0)) + 2 // after the method, which is always 0
+	start := int64(bytes.IndexByte(p, 0)) + 2 // offset after the compression method, which is always 0
 	if start < 2 || end-at-12 > maxProfile {
 		return g.remove(at, end)
 	}
@@ -222,7 +223,7 @@ func inflate(in *byteReader) ([]byte, error) {
 	return raw, err
 }
 
-// frameControl takes the size of a frame of an animation from its fcTL chunk of n bytes.
+// frameControl reads the size of an animation's frame from its fcTL chunk of n bytes.
 func (g *pngScan) frameControl(at, n int64) error {
 	if n != 26 {
 		return errStructure
@@ -234,8 +235,8 @@ func (g *pngScan) frameControl(at, n int64) error {
 	return err
 }
 
-// pixelData follows the compressed pixels of the image or of a frame, which begin in the chunk at at, and returns where
-// the chunks end that have them. What decoders leave unread after them is removed; a frame must not have that.
+// pixelData reads the compressed pixels of the image or of a frame, starting with the chunk at the offset at. It
+// returns the end of the last chunk with pixels. It removes repeated image data, because decoders do not read it.
 func (g *pngScan) pixelData(kind string, at int64) (int64, error) {
 	if kind == "IDAT" && slices.Contains(g.seen, kind) {
 		n, err := g.peek(at, 4)
@@ -245,7 +246,7 @@ func (g *pngScan) pixelData(kind string, at int64) (int64, error) {
 		end := at + 12 + int64(binary.BigEndian.Uint32(n))
 		return end, g.remove(at, end)
 	}
-	of, skip := g.frame, int64(4) // after a sequence number
+	of, skip := g.frame, int64(4) // skips a sequence number
 	if kind == "IDAT" {
 		of, skip = g.image, 0
 		g.seen = append(g.seen, kind)
@@ -257,7 +258,8 @@ func (g *pngScan) pixelData(kind string, at int64) (int64, error) {
 	return in.next, nil
 }
 
-// inflatePixels decompresses pixels, which must be n bytes and end at the end of a chunk.
+// inflatePixels decompresses pixels. It returns an error unless there are exactly n bytes that end at the end of a
+// chunk.
 func (g *pngScan) inflatePixels(in *pixelChunks, n int64) error {
 	if g.inflated += n; g.inflated > maxInflated {
 		return errParts
@@ -280,8 +282,8 @@ func (g *pngScan) inflatePixels(in *pixelChunks, n int64) error {
 	return nil
 }
 
-// rawSize returns how many bytes the pixels of a frame are: rows of whole bytes, each preceded by its filter type.
-// Interlaced ones are those of seven smaller images.
+// rawSize returns the number of bytes in a frame's pixels. Each row has whole bytes and is preceded by its filter type.
+// An interlaced frame consists of seven smaller images.
 func (g *pngScan) rawSize(of size) int64 {
 	bits := int64(g.depth) * map[byte]int64{0: 1, 2: 3, indexed: 1, 4: 2, 6: 4}[g.color]
 	image := func(width, height int64) int64 {

@@ -14,16 +14,16 @@ const (
 	maxProfileTags = 100
 )
 
-// profileTags are the tags of a color profile that rendering needs (ICC.1:2022, 9.2). Other tags contain the device,
-// its serial number and the author of the profile.
+// profileTags are the tags of a color profile that are needed for rendering (ICC.1:2022, 9.2). Other tags contain the
+// device, its serial number and the author of the profile.
 var profileTags = []string{
 	"rXYZ", "gXYZ", "bXYZ", "rTRC", "gTRC", "bTRC", "kTRC", "wtpt", "bkpt", "chad", "cicp", "A2B0", "A2B1", "A2B2",
 	"B2A0",
 	"B2A1", "B2A2", "D2B0", "D2B1", "D2B2", "D2B3", "B2D0", "B2D1", "B2D2", "B2D3", "gamt", "aarg", "aagg", "aabg",
 }
 
-// profile returns the color profile of n bytes at offset at, unchanged and cleaned. The cleaned one is nil if it is
-// invalid.
+// profile returns the original and the cleaned color profile of n bytes at offset at. The cleaned profile is nil if the
+// original is invalid.
 func (s *source) profile(at, n int64) ([]byte, []byte, error) {
 	if n < profileHeader+4 || n > maxProfile {
 		return nil, nil, nil
@@ -35,8 +35,8 @@ func (s *source) profile(at, n int64) ([]byte, []byte, error) {
 	return raw, cleanProfile(raw), nil
 }
 
-// cleanProfile returns the parts of a color profile that rendering needs, or nil if raw does not begin with a profile.
-// A profile without other parts is returned unchanged.
+// cleanProfile returns the parts of a color profile that are needed for rendering, or nil if raw does not begin with a
+// profile. A profile without other parts is returned unchanged.
 func cleanProfile(raw []byte) []byte {
 	if len(raw) < profileHeader+4 || string(raw[36:40]) != "acsp" ||
 		!slices.Contains([]string{"scnr", "mntr", "prtr", "spac"}, string(raw[12:16])) ||
@@ -63,11 +63,11 @@ type profileCopy struct {
 	raw    []byte
 	names  []string
 	values [][8]byte          // offset in data and length of each tag's value
-	placed map[[8]byte]uint32 // where the data of a place in raw are in data; tags may share them
+	placed map[[8]byte]uint32 // offset in data by the original offset and length, because tags may share their data
 	data   []byte
 }
 
-// add adds the tag of an entry if rendering needs it. It reports whether the entry is sound.
+// add adds the tag of an entry if it is needed for rendering. It reports whether the entry is valid.
 func (c *profileCopy) add(entry []byte) bool {
 	name, place := string(entry[:4]), [8]byte(entry[4:])
 	at, n := uint64(binary.BigEndian.Uint32(place[:])), uint64(binary.BigEndian.Uint32(place[4:]))
@@ -86,7 +86,7 @@ func (c *profileCopy) add(entry []byte) bool {
 		return true
 	}
 	offset, there := c.placed[place]
-	if !needed { // its original value is removed
+	if !needed { // the original value is removed
 		there, place = false, [8]byte{}
 	}
 	if !there {
@@ -99,18 +99,19 @@ func (c *profileCopy) add(entry []byte) bool {
 	binary.BigEndian.PutUint32(place[:], offset)
 	binary.BigEndian.PutUint32(place[4:], uint32(len(value))) //nolint:gosec // at most maxProfile
 	c.values = append(c.values, place)
-	return len(c.data) <= 2*maxProfile // entries that overlap could make it endless
+	return len(c.data) <= 2*maxProfile // overlapping entries could otherwise need too much memory
 }
 
-// bytes returns the whole profile. Of its header stay the versions, the class, the spaces and the intent.
+// bytes returns the whole profile. From the original header, it keeps the version, the class, the color spaces and the
+// rendering intent.
 func (c *profileCopy) bytes() []byte {
 	header := make([]byte, profileHeader)
 	copy(header[8:10], c.raw[8:10])
 	copy(header[12:24], c.raw[12:24])
-	header[24], header[25], header[27], header[29] = 2000>>8, 2000&0xff, 1, 1 // the first of January
+	header[24], header[25], header[27], header[29] = 2000>>8, 2000&0xff, 1, 1 // January 1, 2000
 	copy(header[36:], "acsp")
 	header[67] = c.raw[67] & 3
-	copy(header[68:80], "\x00\x00\xf6\xd6\x00\x01\x00\x00\x00\x00\xd3\x2d") // D50, as always
+	copy(header[68:80], "\x00\x00\xf6\xd6\x00\x01\x00\x00\x00\x00\xd3\x2d") // D50, the only allowed illuminant
 	table := binary.BigEndian.AppendUint32(nil, uint32(len(c.names)))       //nolint:gosec // at most maxProfileTags
 	start := uint32(profileHeader + 4 + profileEntry*len(c.names))          //nolint:gosec // as above
 	for i, name := range c.names {
@@ -123,8 +124,8 @@ func (c *profileCopy) bytes() []byte {
 	return out
 }
 
-// neutralText returns the replacement, "c", for the required tags with a profile's name and copyright. It is nil for
-// other tags.
+// neutralText returns the value "c" for the required tags with a profile's name and copyright. It returns nil for other
+// tags.
 func neutralText(name string, version byte) []byte {
 	switch {
 	case name != "desc" && name != "cprt":
@@ -177,7 +178,7 @@ func tagSize(value []byte) uint64 {
 	return 0
 }
 
-// tableSize is tagSize of a lookup table.
+// tableSize returns the length of a lookup table's value.
 func tableSize(value []byte) uint64 {
 	in, out, grid := uint64(value[8]), uint64(value[9]), uint64(value[10])
 	points := out

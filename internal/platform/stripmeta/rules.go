@@ -7,14 +7,14 @@ import (
 	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
-// action is the way in which a box is cleaned.
+// action is a way to clean a box.
 type action int
 
 const (
-	blank           action = iota // make it a free box of the same size, full of zeros
-	enter                         // clean the boxes in it by the rules of this container
+	blank           action = iota // replace it with a free box of the same size, full of zeros
+	enter                         // clean the boxes in it by the rules for this container
 	sized                         // keep a number of bytes
-	listed                        // keep a number of bytes ending with a count, and that many entries
+	listed                        // keep a number of bytes, of which the last are a count, and that many entries
 	brands                        // ftyp, styp
 	header                        // mvhd, tkhd, mdhd
 	handler                       // hdlr
@@ -41,15 +41,15 @@ const (
 // rule defines how to clean a box. Bytes that are not kept become zeros.
 type rule struct {
 	do    action
-	size  int64 // bytes kept of the content
-	entry int64 // bytes of an entry
-	more  int64 // additional bytes in version 1, of the size or of a list's entries
+	size  int64 // number of bytes of the content to keep
+	entry int64 // size of an entry in bytes
+	more  int64 // additional bytes in version 1, for the content or for each entry of a list
 }
 
 // keepBytes keeps the first size bytes of a box.
 func keepBytes(size int64) rule { return rule{do: sized, size: size} }
 
-// keepList keeps a table of entries whose count is in the last four of the first size bytes.
+// keepList keeps a table of entries. The first size bytes end with the number of entries, in four bytes.
 func keepList(size, entry int64) rule { return rule{do: listed, size: size, entry: entry} }
 
 // rules has the rules for the boxes in each container, from ISO/IEC 14496-12 and the QuickTime File Format. Other boxes
@@ -103,7 +103,7 @@ var rules = map[string]map[string]rule{
 	},
 	"wave": {
 		"frma": keepBytes(4), "mp4a": keepBytes(4), "enda": keepBytes(2), "esds": {do: decoder}, "alac": keepBytes(28),
-		"\x00\x00\x00\x00": keepBytes(0), // the end of the list
+		"\x00\x00\x00\x00": keepBytes(0), // terminator of the list
 	},
 	"mvex": {"mehd": {do: sized, size: 8, more: 4}, "trex": {do: trackExtends}},
 	"moof": {"mfhd": keepBytes(8), "traf": {do: fragment}},
@@ -113,7 +113,7 @@ var rules = map[string]map[string]rule{
 	},
 }
 
-// configuration keeps a decoder's configuration, up to the size that such boxes have in practice.
+// configuration keeps a decoder's configuration, up to a size that is sufficient in practice.
 var configuration = keepBytes(1024)
 
 // clean cleans a box by the rule for its kind in the container.
@@ -182,7 +182,7 @@ func (v *video) cleanTable(do action, b mediainfo.Box) error {
 		return v.parameterArrays(b)
 	case flac:
 		return v.flac(b)
-	case vendor: // a name, the decoder's version, and how many frames a sample has
+	case vendor: // the vendor, the decoder's version, and the number of frames per sample
 		return errors.Join(v.zero(v.source, b.Content, min(b.Content+5, b.End)), v.keepFirst(b, 9))
 	default:
 		return v.blank(b)

@@ -11,7 +11,7 @@ import (
 var errSamples = newDamageError("the video's tables do not contain the positions of its pictures and sound")
 
 // samples records the offsets of the samples of all shown tracks, by chunk (ISO/IEC 14496-12, 8.7). It processes the
-// chunks of all tracks in file order, so that adjacent ones become one range.
+// chunks of all tracks in file order, so that adjacent chunks become one range.
 func (v *video) samples() error {
 	var tracks []*chunks
 	for _, t := range v.tracks {
@@ -44,7 +44,7 @@ func (v *video) samples() error {
 	return nil
 }
 
-// keep notes samples that stay.
+// keep records a range of samples to keep.
 func (v *video) keep(at, n uint64) error {
 	if n == 0 {
 		return nil
@@ -64,8 +64,8 @@ func (v *video) keep(at, n uint64) error {
 	return nil
 }
 
-// zeroUnused zeroes the media data that no kept track refers to: samples of removed tracks, and hidden boxes. All
-// samples must be in the media data.
+// zeroUnused zeroes the media data that no kept track refers to: samples of removed tracks, and hidden boxes. It
+// returns an error if a sample is outside of the media data.
 func (v *video) zeroUnused() error {
 	slices.SortFunc(v.kept, func(a, b span) int { return cmp.Compare(a.at, b.at) })
 	if len(v.kept) == 0 && slices.ContainsFunc(v.data, func(d span) bool { return d.at < d.end }) {
@@ -101,9 +101,9 @@ type chunks struct {
 	sizes   sampleSizes
 	runs    *chunkRuns
 	frames  frames
-	number  uint32 // of the chunk that was read last
+	number  uint32 // number of the chunk that was read last
 
-	at, size uint64 // of that chunk
+	at, size uint64 // range of that chunk
 }
 
 // chunks returns an iterator over the chunks of a track, or nil if the track has none.
@@ -152,8 +152,8 @@ func (c *chunks) advance() (bool, error) {
 	return true, err
 }
 
-// frames convert the number of samples of constant-size sound to bytes. QuickTime counts a sample as one byte in stsz
-// if the sound description has its size.
+// frames converts a number of constant-size sound samples to bytes. If QuickTime's sound description has the size of a
+// sample, stsz says one byte.
 type frames struct{ samples, bytes uint64 }
 
 func (f frames) size(count uint32) uint64 {
@@ -163,7 +163,7 @@ func (f frames) size(count uint32) uint64 {
 	return (uint64(count) + f.samples - 1) / f.samples * f.bytes
 }
 
-// pcmBytes maps a format to the bytes of a sample per channel, or 0 if the description has the size.
+// pcmBytes maps a format to the size of a sample per channel in bytes. The size is 0 if the sound description has it.
 var pcmBytes = map[string]uint64{
 	"raw ": 0, //nolint:gocritic // the space is part of the code
 	"NONE": 0, "twos": 0, "sowt": 0, "in24": 3, "in32": 4, "fl32": 4, "fl64": 8, "ulaw": 1, "alaw": 1,
@@ -180,7 +180,7 @@ func (v *video) frames(stsd mediainfo.Box) (frames, error) {
 		return frames{}, err
 	}
 	if version, err := v.version(stsd); err != nil || version != 0 {
-		return frames{}, err // as of ISO/IEC 14496-12, where stsz is right
+		return frames{}, err // other versions follow ISO/IEC 14496-12, and stsz has the correct size
 	}
 	p, err := v.content(entry, 0, int(min(entry.End-entry.Content, 64)))
 	if err != nil {
@@ -189,7 +189,7 @@ func (v *video) frames(stsd mediainfo.Box) (frames, error) {
 	return parseFrames(entry.Kind, p), nil
 }
 
-// parseFrames reads the description p of sound in a format, by the version that p has.
+// parseFrames reads the sound description p of a format. The version in p determines its fields.
 func parseFrames(format string, p []byte) frames {
 	word := func(at int) uint64 { return uint64(binary.BigEndian.Uint32(p[at:])) }
 	switch version := binary.BigEndian.Uint16(p[8:]); {
@@ -207,15 +207,15 @@ func parseFrames(format string, p []byte) frames {
 	return frames{samples: 1, bytes: each * uint64(binary.BigEndian.Uint16(p[16:]))}
 }
 
-// table reads a table of numbers through its own window.
+// table reads a table of numbers. It has a separate window.
 type table struct {
 	from   *source
 	at     int64
 	left   uint32
-	stride int // bytes a number: 1, 2, 4 or 8
+	stride int // bytes of a number: 1, 2, 4 or 8
 }
 
-// table returns the table of the entries after the count at off of a box, or nil if there is no box.
+// table returns the table of entries in a box, or nil without a box. The number of entries is at off.
 func (v *video) table(b mediainfo.Box, off int64, stride int) (*table, error) {
 	if b.Kind == "" {
 		return nil, nil //nolint:nilnil // a track may have no such table
@@ -232,7 +232,7 @@ func (v *video) table(b mediainfo.Box, off int64, stride int) (*table, error) {
 	return t, nil
 }
 
-// next returns the next number, and false after the last.
+// next returns the next number, or false after the last one.
 func (t *table) next() (uint64, bool, error) {
 	if t == nil || t.left == 0 {
 		return 0, false, nil
@@ -251,7 +251,7 @@ func (t *table) next() (uint64, bool, error) {
 // sampleSizes are the sizes of a track's samples: one size for all, or a size for each.
 type sampleSizes struct {
 	alike uint64
-	left  uint32 // how many there are of these
+	left  uint32 // number of samples left
 	each  *table
 }
 
@@ -279,7 +279,7 @@ func (v *video) sampleSizes(t trackBoxes) (sampleSizes, error) {
 		each, err := v.table(b, 8, int(bits/8))
 		return sampleSizes{each: each}, err
 	}
-	return sampleSizes{}, errStructure // half a byte, which no real file has
+	return sampleSizes{}, errStructure // half a byte per sample, which no real file has
 }
 
 // sum adds up the sizes of the next count samples.
@@ -300,9 +300,9 @@ func (s sampleSizes) sum(count uint32) (uint64, error) {
 
 // chunkRuns has the number of samples per chunk, in the order of chunks (stsc).
 type chunkRuns struct {
-	entries   *table // three numbers each
-	now, next uint32 // samples a chunk now, and from the chunk from on
-	from      uint32 // 0 for never
+	entries   *table // three numbers per entry
+	now, next uint32 // samples per chunk: now, and later
+	from      uint32 // first chunk with next samples; 0 if there is none
 }
 
 func (v *video) chunkRuns(b mediainfo.Box) (*chunkRuns, error) {
@@ -326,8 +326,8 @@ func (v *video) chunkRuns(b mediainfo.Box) (*chunkRuns, error) {
 	return r, r.advance()
 }
 
-// inOrder checks that the runs begin with the first chunk and follow each other: programs differ in how they read
-// others.
+// inOrder checks that the runs begin with the first chunk and are in ascending order. Programs read other tables in
+// different ways.
 func inOrder(entries table) error {
 	last := uint64(0)
 	for {

@@ -23,7 +23,7 @@ func readSamples(data []byte) []string {
 			maps.Insert(tables, eachBox(stbl))
 		}
 		offsets, runs, sizes := words(tables["stco"]), words(tables["stsc"]), words(tables["stsz"])
-		if len(offsets) > 0 { // as many as they say
+		if len(offsets) > 0 { // the first field is the number of offsets
 			offsets, runs = offsets[:2+offsets[1]:2+offsets[1]], runs[:2+3*runs[1]:2+3*runs[1]]
 		}
 		sample := 0

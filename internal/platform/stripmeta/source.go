@@ -15,10 +15,10 @@ type source struct {
 
 	buffer      [window]byte
 	start, held int64 // offset of the window in the file, and number of bytes in the window
-	err         error // the last error returned by r, as opposed to a damaged file
+	err         error // the last error returned by r, not an error about a damaged file
 }
 
-// peek returns n bytes at off, n at most window. They are valid until the next call.
+// peek returns n bytes at off. The maximum of n is window. The bytes are valid until the next call.
 func (s *source) peek(off int64, n int) ([]byte, error) {
 	if off < 0 || off > s.size-int64(n) {
 		return nil, errEnds
@@ -31,7 +31,7 @@ func (s *source) peek(off int64, n int) ([]byte, error) {
 	return s.buffer[off-s.start:][:n], nil
 }
 
-// rest returns the bytes of the window from off to the end of the window, at least one. It loads the window if needed.
+// rest returns the bytes from off to the end of the window, at least one byte. It loads another window if necessary.
 // The bytes are valid until the next call.
 func (s *source) rest(off int64) ([]byte, error) {
 	if _, err := s.peek(off, 1); err != nil {
@@ -51,7 +51,7 @@ func (s *source) load(off int64) error {
 	return nil
 }
 
-// read appends to p the n bytes of the file at off.
+// read appends n bytes of the file at off to p.
 func (s *source) read(p []byte, off, n int64) ([]byte, error) {
 	for end := off + n; off < end; {
 		some, err := s.rest(off)
@@ -65,7 +65,7 @@ func (s *source) read(p []byte, off, n int64) ([]byte, error) {
 	return p, nil
 }
 
-// ReadAt implements io.ReaderAt; p is at most window bytes.
+// ReadAt implements io.ReaderAt. It requires that p has at most window bytes.
 func (s *source) ReadAt(p []byte, off int64) (int, error) {
 	held, err := s.peek(off, len(p))
 	return copy(p, held), err

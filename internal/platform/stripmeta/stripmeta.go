@@ -1,14 +1,14 @@
 // Package stripmeta removes the metadata of images and videos without re-encoding: EXIF, XMP, IPTC, comments, text,
 // embedded previews, location atoms, telemetry tracks, names, dates, and everything after the end of a file. It keeps
-// what rendering needs: pixels, orientation, color profile, animation, sound.
+// the data needed for rendering: pixels, orientation, color profile, animation, sound.
 //
-// Each format has a list of the parts to keep, with their sizes; everything else is removed. Color profiles keep only
-// the tags for rendering. The media data of a video keep only the samples of tracks that are shown or heard; the rest
-// becomes zeros, so that offsets stay valid. A file whose structure cannot be parsed to its end is an error, never
-// partly cleaned.
+// Each format has a list of the parts to keep, with their sizes. Everything else is removed. Color profiles keep only
+// the tags for rendering. The media data of a video keeps only the samples of tracks that are shown or heard. Other
+// media data becomes zeros, so that offsets remain valid. If the structure of a file cannot be parsed to its end, Scan
+// returns an error, so a file is never partly cleaned.
 //
-// Coded data is not decoded: metadata inside coded video frames (for instance SEI messages of H.264), in the parameters
-// of a codec, or appended to the compressed pixels of a JPEG or WebP stays.
+// Coded data is not decoded. Some metadata therefore remains: metadata inside coded video frames (such as SEI messages
+// of H.264), in the parameters of a codec, or appended to the compressed pixels of a JPEG or WebP.
 package stripmeta
 
 import (
@@ -19,8 +19,8 @@ import (
 )
 
 // Scan finds the metadata in the first size bytes of r, a file of the MIME type that mediainfo.Read reported. It reads
-// the file about twice at most, decompresses at most 1 GiB of pixels and uses at most about 32 MiB of memory. The error
-// is a mediainfo.ErrDamaged, mediainfo.ErrType, or an error of reading r.
+// the file at most about twice, decompresses at most 1 GiB of pixels and uses at most about 32 MiB of memory. The error
+// matches mediainfo.ErrDamaged, is mediainfo.ErrType, or is an error of reading r.
 func Scan(r io.ReaderAt, size int64, mime string) (Edits, error) {
 	scan := map[string]func(*source, *Edits) error{
 		mediainfo.JPEG: scanJPEG, mediainfo.PNG: scanPNG, mediainfo.WebP: scanWebP, mediainfo.GIF: scanGIF,

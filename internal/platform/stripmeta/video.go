@@ -8,17 +8,17 @@ import (
 	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
-// maxBoxes limits the number of boxes of a video that are read, as in package mediainfo.
+// maxBoxes is the maximum number of boxes that are read in a video.
 const maxBoxes = 20_000
 
-// maxTracks limits the tracks of a video, because each is read through separate windows.
+// maxTracks is the maximum number of tracks in a video. It limits memory, because each track has separate windows.
 const maxTracks = 64
 
 // shownTracks are the handlers of the tracks that are kept: pictures, sound, transparency and closed captions. Timed
-// metadata and text are removed; drones record their location in text.
+// metadata and text are removed, because drones record their location as text.
 var shownTracks = []string{"vide", "soun", "auxv", "clcp"}
 
-// shownReferences are the references between tracks that stay.
+// shownReferences are the references between tracks that are kept.
 var shownReferences = []string{"auxl", "vdep", "fall", "folw"}
 
 type video struct {
@@ -29,7 +29,7 @@ type video struct {
 	moov            bool
 	data            []span          // the contents of mdat boxes
 	kept            []span          // the samples of tracks that are shown or heard
-	tracks          []trackBoxes    // of these, as far as moov has their samples
+	tracks          []trackBoxes    // the tracks that are kept
 	shown           map[uint32]bool // whether each track is kept
 	sound, captions bool            // type of the track that is being cleaned
 	run             fragmentRun
@@ -50,7 +50,8 @@ func scanVideo(s *source, e *Edits) error {
 	return v.zeroUnused()
 }
 
-// top walks the top-level boxes. After the video, phones append data that are not boxes; they are cut off.
+// top walks the top-level boxes. After the video, phones append data that does not consist of boxes. This data is
+// removed.
 func (v *video) top() error {
 	for at := int64(0); at < v.size; {
 		b, err := v.next(at, v.size)
@@ -70,7 +71,7 @@ func (v *video) top() error {
 			v.data = append(v.data, span{b.Content, b.End})
 		case "moof":
 			if !v.moov {
-				return errStructure // which tracks it continues is not known yet
+				return errStructure // the tracks of the fragment are not known yet
 			}
 			v.run.begin(b.Start)
 		}
@@ -89,7 +90,7 @@ func (v *video) next(at, end int64) (mediainfo.Box, error) {
 	return mediainfo.NextBox(v.source, at, end)
 }
 
-// each calls visit with the boxes of a container. It skips a rest that is too short for a box.
+// each calls visit with the boxes of a container. It skips remaining bytes that are too short for a box.
 func (v *video) each(in mediainfo.Box, visit func(mediainfo.Box) error) error {
 	at := in.Content
 	for in.End-at >= 8 {
@@ -105,7 +106,7 @@ func (v *video) each(in mediainfo.Box, visit func(mediainfo.Box) error) error {
 	return nil
 }
 
-// walk cleans the boxes of a container, and zeroes a rest that is too short for a box.
+// walk cleans the boxes of a container, and zeroes remaining bytes that are too short for a box.
 func (v *video) walk(in mediainfo.Box) error { return v.walkFrom(in.Kind, in.Content, in.End) }
 
 func (v *video) walkFrom(container string, at, end int64) error {
@@ -119,7 +120,7 @@ func (v *video) walkFrom(container string, at, end int64) error {
 	return v.zero(v.source, at, end)
 }
 
-// blank makes a box a free one of zeros.
+// blank replaces a box with a free box of the same size, full of zeros.
 func (v *video) blank(b mediainfo.Box) error {
 	if !slices.Contains([]string{"free", "skip", "wide"}, b.Kind) {
 		if err := v.replace(b.Start+4, b.Start+8, []byte("free")); err != nil {
@@ -137,7 +138,7 @@ func (v *video) content(b mediainfo.Box, off int64, n int) ([]byte, error) {
 	return v.peek(b.Content+off, n)
 }
 
-// references blanks references to tracks, unless all are among those that stay.
+// references blanks a box of references to tracks, unless all of its references are kept.
 func (v *video) references(b mediainfo.Box) error {
 	stay := true
 	err := v.each(b, func(r mediainfo.Box) error {
@@ -150,7 +151,7 @@ func (v *video) references(b mediainfo.Box) error {
 	return v.blank(b)
 }
 
-// track keeps the tracks that are shown or heard, and notes where their samples are. It blanks others.
+// track keeps a track that is shown or heard, and records where its samples are. It blanks other tracks.
 func (v *video) track(b mediainfo.Box) error {
 	t := trackBoxes{tables: map[string]mediainfo.Box{}}
 	if err := v.find(b, &t); err != nil {
@@ -163,7 +164,7 @@ func (v *video) track(b mediainfo.Box) error {
 		return errParts
 	}
 	if v.shown[t.id] {
-		return errStructure // fragments could be of either
+		return errStructure // fragments could belong to either track
 	}
 	v.shown[t.id], v.sound, v.captions = true, t.handler == "soun", t.handler == "clcp"
 	v.tracks = append(v.tracks, t)

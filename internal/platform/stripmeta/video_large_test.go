@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/stripmeta"
 )
 
-// hollow is a large file whose middle is zeros, which are not stored.
+// hollow is a large file whose middle consists of zeros. The zeros are not stored.
 type hollow struct {
 	head, tail []byte
 	size, read int64
@@ -57,9 +57,9 @@ func TestBoxesAfterLargeData(t *testing.T) {
 	}
 }
 
-// TestManyChunks checks that a video of hours with alternating chunks is stripped, and that one with too many scattered
-// chunks is rejected, with little memory.
-func TestManyChunks(t *testing.T) { // not parallel: it measures memory
+// TestManyChunks checks that a video of several hours with alternating chunks is stripped, and that a video with too
+// many scattered chunks is rejected. Both need little memory.
+func TestManyChunks(t *testing.T) { // not parallel, because it measures memory
 	const count, each = 200_000, 8
 	scan := func(offset func(track, chunk int) int) error {
 		mdat := box("mdat", make([]byte, 4*count*each))
@@ -92,7 +92,7 @@ func TestManyChunks(t *testing.T) { // not parallel: it measures memory
 	}
 }
 
-// TestReading checks that reads of any sizes return the same bytes.
+// TestReading checks that reads of any size return the same bytes.
 func TestReading(t *testing.T) {
 	t.Parallel()
 	data := film{moov: box("udta", []byte(secret)), tail: []byte("trailer")}.bytes()
@@ -119,7 +119,7 @@ type slow struct {
 
 func (s *slow) Read(p []byte) (int, error) { return s.Reader.Read(p[:min(len(p), s.n)]) }
 
-// TestBrokenReader checks that errors of reading are not ErrDamaged.
+// TestBrokenReader checks that read errors are not ErrDamaged.
 func TestBrokenReader(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the disk is gone")

@@ -18,13 +18,13 @@ const (
 	samples  = secret + "," + secret
 )
 
-// film is a small video, parts of which tests change.
+// film is a small video with parts that tests can change.
 type film struct {
-	moov, trak, mdia, minf []byte // additional boxes in these
-	stbl, entry, brands    []byte // as well
-	meta                   []byte // another trak
-	head, mdat, tail       []byte // boxes in front, the media bytes, bytes at the end
-	front                  bool   // moov is in front of mdat
+	moov, trak, mdia, minf []byte // additional boxes in these boxes
+	stbl, entry, brands    []byte // as above
+	meta                   []byte // an additional trak
+	head, mdat, tail       []byte // boxes before the video, the media bytes, and bytes after the video
+	front                  bool   // moov is before mdat
 }
 
 func matrix() []byte { return u32(0, 1<<16, 0, 0xffff0000, 0, 0, 0, 0, 1<<30) }
@@ -54,7 +54,7 @@ func (f film) bytes() []byte {
 	return slices.Concat(head, mdat, moov(len(head)+8), f.tail)
 }
 
-// mdatAt is the offset of the media bytes in a film that has mdat in front.
+// mdatAt is the offset of the media bytes in a film with mdat before moov.
 const mdatAt = len(ftyp) + 8
 
 // telemetry returns a track with samples at the offsets.
@@ -70,7 +70,7 @@ func telemetry(handler string, tables ...[]byte) []byte {
 func TestVideo(t *testing.T) {
 	t.Parallel()
 	s := []byte(secret)
-	at := uint32(mdatAt + len(pictures)) // of the samples
+	at := uint32(mdatAt + len(pictures)) // offset of the samples
 	one := uint32(len(secret))
 	stsc, stco := box("stsc", u32(0, 1, 1, 3, 1)), box("stco", u32(0, 1, at))
 	stsz := box("stsz", u32(0, 0, 3, one, 1, one))
@@ -123,7 +123,7 @@ func TestVideo(t *testing.T) {
 	}
 }
 
-// sameVideo checks that a video has the same facts, and the same media bytes in the same place.
+// sameVideo checks that a video has the same properties, and the same media bytes in the same place.
 func sameVideo(t *testing.T, name string, before, after []byte) {
 	t.Helper()
 	want, err := mediainfo.Read(bytes.NewReader(before), int64(len(before)))
@@ -184,7 +184,7 @@ func TestFragments(t *testing.T) {
 		"absolute offset":  {first, hidden([]uint32{1, 2, 0, 0xffff}, []uint32{0, 1}), pictures + secret},
 	} {
 		moof := box("moof", box("mfhd", u32(0, 1)), c.shown, c.hidden)
-		at := uint32(len(moof) + 8) // of the data after the moof
+		at := uint32(len(moof) + 8) // offset of the data after the moof
 		moof = fill(moof, c.shown, at)
 		offset := at + uint32(len(pictures))
 		if name == "absolute offset" {
@@ -201,7 +201,7 @@ func TestFragments(t *testing.T) {
 	}
 }
 
-// fill replaces the mark 0xffff in a track fragment by an offset.
+// fill replaces the mark 0xffff in a track fragment with an offset.
 func fill(moof, traf []byte, offset uint32) []byte {
 	at := bytes.Index(traf, u32(0xffff))
 	if at < 0 {
@@ -245,7 +245,7 @@ func TestDamagedVideos(t *testing.T) {
 	}
 }
 
-// TestSamplesElsewhere checks that a removed track cannot erase samples of a kept one, and that a video whose samples
+// TestSamplesElsewhere checks that a removed track cannot erase samples of a kept track, and that a video whose samples
 // are not in the media data is rejected.
 func TestSamplesElsewhere(t *testing.T) {
 	t.Parallel()
@@ -325,7 +325,7 @@ func TestSoundOfConstantSize(t *testing.T) {
 	}
 }
 
-// TestVideosFromOtherPrograms checks that the videos of other programs stay playable.
+// TestVideosFromOtherPrograms checks that the videos of other programs remain playable.
 func TestVideosFromOtherPrograms(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{

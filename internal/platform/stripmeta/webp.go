@@ -16,17 +16,17 @@ const (
 	vp8xICC       = 1 << 5
 )
 
-// pictureChunks are the chunks of a picture: of the file, or of a frame of an animation.
+// pictureChunks are the chunks of a picture, either the file's only picture or a frame of an animation.
 var pictureChunks = []string{"ALPH", "VP8 ", "VP8L"}
 
-// fixedChunks are the chunks of a fixed size, in bytes.
+// fixedChunks maps the chunks of a fixed size to their size in bytes.
 var fixedChunks = map[string]int64{"VP8X": 10, "ANIM": 6}
 
 type webpScan struct {
 	*source
 	*Edits
 
-	flags  int64    // where those of VP8X are, 0 if it has none
+	flags  int64    // offset of the flags in VP8X; 0 without VP8X
 	seen   []string // chunks that may occur once
 	turned bool     // the orientation was kept
 	colors bool     // the color profile was kept
@@ -59,7 +59,7 @@ func scanWebP(s *source, e *Edits) error {
 	return err
 }
 
-// chunks shows the chunks between at and end and returns by how many bytes they shrink.
+// chunks calls visit for each chunk between at and end. It returns the number of bytes by which they shrink.
 func (w *webpScan) chunks(at, end int64, visit func(kind string, at, end int64) (int64, error)) (int64, error) {
 	var total int64
 	for end-at >= 8 {
@@ -71,7 +71,7 @@ func (w *webpScan) chunks(at, end int64, visit func(kind string, at, end int64) 
 		if n > end-at-8 {
 			return 0, errEnds
 		}
-		next := min(at+8+n+n&1, end) // some leave out the padding of the last one
+		next := min(at+8+n+n&1, end) // some files omit the padding of the last chunk
 		shrunk, err := visit(kind, at, next)
 		if err != nil {
 			return 0, err
@@ -103,7 +103,7 @@ func (w *webpScan) chunk(kind string, at, end int64) (int64, error) {
 	return 0, nil
 }
 
-// fixed cuts a chunk of a fixed size down to that.
+// fixed shortens a chunk to its fixed size.
 func (w *webpScan) fixed(kind string, at, end, size int64) (int64, error) {
 	if end-at < 8+size {
 		return 0, errStructure
@@ -165,15 +165,15 @@ func (w *webpScan) frame(at, end int64) (int64, error) {
 		return 0, err
 	}
 	if n&1 != 0 || shrunk&1 != 0 {
-		return 0, errStructure // chunks in a frame have even lengths with their padding
+		return 0, errStructure // with padding, all chunks in a frame have an even length
 	}
 	return shrunk, w.resize(at+4, n-shrunk)
 }
 
-// cut cuts an EXIF chunk down to its orientation, and removes it if that is upright.
+// cut reduces an EXIF chunk to its orientation, or removes it if the image is upright.
 func (w *webpScan) cut(at, end int64) (int64, error) {
 	content := at + 8
-	prefixed, err := w.has(content, exif) // against the specification, but common
+	prefixed, err := w.has(content, exif) // not allowed by the specification, but common
 	if err != nil {
 		return 0, err
 	}
@@ -213,7 +213,7 @@ func (w *webpScan) announce() error {
 	return w.replace(w.flags, w.flags+4, want)
 }
 
-// resize writes the length of a chunk, or of the file, at at.
+// resize writes the length of a chunk or of the file at the offset at.
 func (w *webpScan) resize(at, length int64) error {
 	if length < 0 || length > math.MaxUint32 {
 		return errStructure

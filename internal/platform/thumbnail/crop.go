@@ -9,15 +9,17 @@ import (
 	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
-// cropQuality is the JPEG quality of cropped images, which are encoded once more for a network that limits sizes.
+// cropQuality is the JPEG quality of cropped images. It is high because an image may be encoded again for a network
+// that limits sizes.
 const cropQuality = 92
 
-// ErrOutside is the error for a part that is not within the image.
+// ErrOutside is the error for a part that extends beyond the image.
 var ErrOutside = errors.New("the part is not within the image")
 
-// Crop returns a part of a picture, rotated clockwise by a number of quarter turns. The part is in pixels of the image
-// as displayed. The result is a PNG for PNG and GIF and if it has transparency, else a JPEG. For an animation, Crop
-// uses the first frame. info is the result of mediainfo.Read for r. The errors are those of Thumbnail and ErrOutside.
+// Crop returns a part of a picture, rotated clockwise by a number of quarter turns. The part is in pixels of the
+// displayed image. The result is a PNG if the image is a PNG or GIF or the result has transparency, else a JPEG. For an
+// animation, Crop uses the first frame. The parameter info is the result of mediainfo.Read for r. The errors are the
+// errors of Thumbnail and ErrOutside.
 func (m *Maker) Crop(
 	ctx context.Context, share int64, r io.Reader, info mediainfo.Info, part image.Rectangle, quarterTurns int,
 ) (Result, error) {

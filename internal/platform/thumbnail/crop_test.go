@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/thumbnail"
 )
 
-// TestCrop checks parts and turns of upright and turned images, and the types of the results.
+// TestCrop checks parts and rotations of upright and rotated images, and the types of the results.
 func TestCrop(t *testing.T) {
 	t.Parallel()
 	maker := thumbnail.New(memory)
@@ -54,7 +54,7 @@ func TestCrop(t *testing.T) {
 	}
 }
 
-// TestCropBounds checks that a part has to be within the image, and that memory is bounded.
+// TestCropBounds checks that a part must be within the image, and that memory is limited.
 func TestCropBounds(t *testing.T) {
 	t.Parallel()
 	data := encodeAs(t, image.NewGray(image.Rect(0, 0, 1000, 1000)), mediainfo.PNG)

@@ -28,7 +28,7 @@ type layer struct {
 	canvas image.Point // size
 }
 
-// decodeTimeout is the maximum time for decoding one image. Other images wait for its memory.
+// decodeTimeout is the maximum time for decoding one image, because other images wait for its memory.
 const decodeTimeout = 30 * time.Second
 
 var errDamaged = &mediainfo.DamageError{Reason: "the image is incomplete or broken"}
@@ -37,7 +37,7 @@ type readerFunc func([]byte) (int, error)
 
 func (r readerFunc) Read(p []byte) (int, error) { return r(p) }
 
-// decode returns the first frame as stored. It stops at the next read after the context ends or decodeTimeout has
+// decode returns the first frame as stored. It stops at the first read after the context has ended or decodeTimeout has
 // passed.
 func decode(ctx context.Context, r io.Reader, info mediainfo.Info) (layer, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, decodeTimeout, ErrSlow)
@@ -45,7 +45,7 @@ func decode(ctx context.Context, r io.Reader, info mediainfo.Info) (layer, error
 	if info.Type == mediainfo.JPEG {
 		r = newScanReader(r, info)
 	}
-	var failed error // of reading, not of the image
+	var failed error // an error of reading, not of the image
 	in := bufio.NewReader(readerFunc(func(p []byte) (int, error) {
 		if failed = context.Cause(ctx); failed != nil {
 			return 0, failed
@@ -72,12 +72,12 @@ func decode(ctx context.Context, r io.Reader, info mediainfo.Info) (layer, error
 		from.canvas = image.Pt(info.Height, info.Width)
 	}
 	if end := from.at.Add(from.Bounds().Size()); end.X > from.canvas.X || end.Y > from.canvas.Y {
-		return layer{}, errDamaged // or info is of another image
+		return layer{}, errDamaged // r may differ from the image that info describes
 	}
 	return from, nil
 }
 
-// decodeSafely returns an error if a decoder panics, so that a bug in a decoder does not end the program.
+// decodeSafely returns an error if a decoder panics, so that a bug in a decoder does not crash the process.
 func decodeSafely(r io.Reader, info mediainfo.Info) (layer, error) {
 	var from layer
 	var err error
@@ -116,18 +116,18 @@ func decodeImage(r io.Reader, info mediainfo.Info) (layer, error) {
 	return whole, err
 }
 
-// firstFrame decodes the first frame of an animated WebP, which x/image cannot, as a file of only that frame with the
-// headers of RFC 9649 2.7.
+// firstFrame decodes the first frame of an animated WebP. Package x/image does not support animations, so firstFrame
+// passes it a file with only that frame and the headers of RFC 9649 2.7.
 func firstFrame(r io.Reader, info mediainfo.Info) (layer, error) {
 	length, err := findFrame(r)
 	if err != nil {
 		return layer{}, err
 	}
-	head := make([]byte, 16+4) // of the frame, and the type of its first chunk
+	head := make([]byte, 16+4) // the frame's header and the type of its first chunk
 	if _, err := io.ReadFull(r, head); err != nil || length < int64(len(head)) {
 		return layer{}, errDamaged
 	}
-	// The decoder allocates this size, but memory is reserved for info.
+	// The decoder allocates this size, but the reserved memory is for the size in info.
 	if (1+uint24(head[6:]))*(1+uint24(head[9:])) > info.Width*info.Height {
 		return layer{}, errDamaged
 	}
@@ -147,7 +147,7 @@ func firstFrame(r io.Reader, info mediainfo.Info) (layer, error) {
 
 func uint24(p []byte) int { return int(p[0]) | int(p[1])<<8 | int(p[2])<<16 }
 
-// findFrame reads to the content of the first frame and returns its length.
+// findFrame reads up to the content of the first frame and returns the length of the content.
 func findFrame(r io.Reader) (int64, error) {
 	if _, err := io.CopyN(io.Discard, r, 12); err != nil {
 		return 0, errDamaged

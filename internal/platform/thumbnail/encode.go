@@ -12,16 +12,16 @@ import (
 	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
-// qualities are the JPEG qualities to try before the picture is scaled down. Lower ones are visible.
+// qualities are the JPEG qualities to try before the picture is scaled down. Lower qualities look visibly worse.
 var qualities = []int{90, 82, 72}
 
 // maxExcess is the maximum ratio of an encoded size to the size limit at which a lower quality can still fit.
 const maxExcess = 3
 
-// minSide is the minimum longest side of a useful picture, in pixels.
+// minSide is the minimum length of a picture's longest side, in pixels.
 const minSide = 32
 
-// fit encodes a picture in at most maxBytes, at the best quality and size possible.
+// fit encodes a picture in at most maxBytes, with the best possible quality and size.
 func fit(ctx context.Context, whole *image.RGBA, mime string, maxBytes int64) (Result, error) {
 	picture := whole
 	for {
@@ -29,7 +29,7 @@ func fit(ctx context.Context, whole *image.RGBA, mime string, maxBytes int64) (R
 		if err != nil || made.Bytes != nil {
 			return made, err
 		}
-		// The number of pixels that fits at the same bytes per pixel, but always fewer than before.
+		// Estimate the number of pixels that fits from the bytes per pixel, and always reduce it.
 		size := scale(picture.Rect.Max, min(0.9, math.Sqrt(float64(maxBytes)/float64(took))))
 		if max(size.X, size.Y) < minSide {
 			return Result{}, ErrCannotFit
@@ -38,8 +38,8 @@ func fit(ctx context.Context, whole *image.RGBA, mime string, maxBytes int64) (R
 	}
 }
 
-// encodeBest tries the qualities in turn. If none fits it returns the zero Result and the number of bytes of the last
-// try.
+// encodeBest tries the qualities in order. If none fits, it returns the zero Result and the number of bytes of the last
+// attempt.
 func encodeBest(ctx context.Context, picture *image.RGBA, mime string, maxBytes int64) (Result, int64, error) {
 	var took int64
 	for _, quality := range qualities {
@@ -52,7 +52,7 @@ func encodeBest(ctx context.Context, picture *image.RGBA, mime string, maxBytes 
 		}
 		took = n
 		if mime == mediainfo.PNG || took > maxExcess*maxBytes {
-			break // PNG has no quality
+			break // PNG has no quality setting
 		}
 	}
 	return Result{}, took, nil
@@ -78,7 +78,7 @@ func encode(picture *image.RGBA, mime string, quality int, maxBytes int64) (Resu
 		nil
 }
 
-// limitedBuffer stores written bytes up to a limit, and only counts the rest.
+// limitedBuffer stores written bytes up to a limit, and only counts further bytes.
 type limitedBuffer struct {
 	buffer         bytes.Buffer
 	limit, written int64
@@ -94,7 +94,7 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return b.buffer.Write(p) //nolint:wrapcheck // it never fails
 }
 
-// flatten puts white behind transparent pixels. The colors are premultiplied.
+// flatten blends transparent pixels with white. The colors are premultiplied.
 func flatten(picture *image.RGBA) {
 	for p := picture.Pix; len(p) >= 4; p = p[4:] {
 		behind := 255 - p[3]

@@ -26,7 +26,7 @@ func info(tb testing.TB, data []byte) mediainfo.Info {
 	return info
 }
 
-// encodeAs returns an image in a file of that type.
+// encodeAs returns an image as a file of a MIME type.
 func encodeAs(tb testing.TB, img image.Image, mime string) []byte {
 	tb.Helper()
 	var data bytes.Buffer
@@ -54,7 +54,7 @@ func genuine(tb testing.TB, name string) []byte {
 	return data
 }
 
-// quarters returns an image of four colors: left to right, top to bottom.
+// quarters returns an image with a color in each quarter, in the order left to right, top to bottom.
 func quarters(width, height int, colours ...color.RGBA) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
 	for i, c := range colours {

@@ -80,7 +80,7 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// TestCancelled checks that a call can be canceled while decoding.
+// TestCancelled checks that a call can be canceled while it decodes an image.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	data := encodeAs(t, noise(300, 300), mediainfo.PNG)
@@ -91,7 +91,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// withScans returns a progressive JPEG with its first scan repeated to that many scans.
+// withScans returns a progressive JPEG in which the first scan is repeated, so that it has the given number of scans.
 func withScans(data []byte, scans int) []byte {
 	sos := []byte("\xff\xda")
 	first := bytes.Index(data, sos)
@@ -120,7 +120,7 @@ func TestScans(t *testing.T) {
 	}
 }
 
-// TestSlowImage checks that an image that takes too long is given up and its memory released.
+// TestSlowImage checks that decoding stops if it takes too long, and that the memory is released.
 func TestSlowImage(t *testing.T) {
 	t.Parallel()
 	data := encodeAs(t, noise(300, 300), mediainfo.PNG)

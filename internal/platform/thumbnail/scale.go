@@ -6,8 +6,8 @@ import (
 )
 
 // upright returns the picture rotated by its orientation (EXIF 2.3) and scaled down to shown, the size after the
-// rotation. Every pixel is the mean of the area that it covers. upright reads the source once, row by row, to save
-// memory.
+// rotation. Every pixel is the mean of the area that it covers. To save memory, upright reads the source once, row by
+// row.
 func upright(from layer, orientation int, shown image.Point) *image.RGBA {
 	to := image.NewRGBA(image.Rectangle{Max: shown})
 	stored := shown
@@ -30,7 +30,7 @@ func upright(from layer, orientation int, shown image.Point) *image.RGBA {
 	return to
 }
 
-// walk maps stored pixels to displayed ones: pixel x, y to origin + x·right + y·down.
+// walk maps stored pixels to displayed pixels. Pixel x, y is displayed at origin + x·right + y·down.
 type walk struct {
 	origin, right, down int
 }
@@ -57,9 +57,9 @@ func newWalk(orientation int, stored image.Point) walk {
 	return walk{0, 1, w}
 }
 
-// shrinker computes the means of areas. Both pictures are measured in parts: a source pixel is to.X parts wide and to.Y
-// parts high, and a new pixel is from.X parts wide and from.Y parts high. All overlaps are therefore integers, and colors
-// do not drift. The sums of a source row stay below 255·16,384, and the sums of a new row below 255·10⁸.
+// shrinker computes the means of areas. The unit for both pictures is a part: a source pixel is to.X parts wide and
+// to.Y parts high, and a new pixel is from.X parts wide and from.Y parts high. All overlaps are therefore integers, and
+// colors do not drift. The sums of a source row stay below 255·16,384, and the sums of a new row below 255·10⁸.
 type shrinker struct {
 	pix      []byte
 	walk     walk
@@ -68,7 +68,7 @@ type shrinker struct {
 	sum      []uint64 // sums of the current new row
 
 	remaining int // parts of the new row's height that are still to be added
-	rows      int // finished new rows
+	rows      int // number of finished new rows
 }
 
 // add processes the next row of the source.

@@ -8,8 +8,8 @@ import (
 )
 
 // The limits on the scans of a JPEG. A scan of a progressive image can have fewer than 100 bytes and still visit every
-// block, so the sizes of file and image do not limit the work. Cameras and encoders write about 10 scans. The fuzz
-// targets of libjpeg-turbo stop at 500.
+// block, so the sizes of the file and the image do not limit the work. Cameras and encoders write about 10 scans. The
+// fuzz targets of libjpeg-turbo stop at 500.
 const (
 	maxScans  = 100
 	maxBlocks = 16 << 20 // blocks of 8 × 8 samples over all scans, about 10 seconds of work
@@ -19,14 +19,14 @@ var errScans = &mediainfo.DamageError{
 	Reason: "the JPEG has more scans than the library decodes; save it again as a baseline (not progressive) JPEG",
 }
 
-// The markers of ITU-T T.81, table B.1, that have no segment or begin a scan.
+// The markers of ITU-T T.81, table B.1, that have no segment, and the marker that begins a scan.
 const (
 	rst0, rst7 = 0xd0, 0xd7
 	eoi, sos   = 0xd9, 0xda
 )
 
-// scanReader reads a JPEG until its scans exceed the limits, and then returns errScans. It finds markers as the decoder
-// does: stray and entropy-coded bytes end at the next 0xff that neither 0 nor 0xff follows.
+// scanReader reads a JPEG until its scans exceed the limits, and then returns errScans. Like the decoder, it skips
+// stray and entropy-coded bytes up to the next 0xff that is not followed by 0 or 0xff.
 type scanReader struct {
 	r     io.Reader
 	scans int
@@ -41,12 +41,12 @@ type scanReader struct {
 type scanState int
 
 const (
-	seeking    scanState = iota // the 0xff of a marker
+	seeking    scanState = iota // looking for the 0xff of a marker
 	marked                      // after a 0xff
-	lengthHigh                  // at a segment's length
+	lengthHigh                  // at the length of a segment
 	lengthLow
-	components // at the number of a scan's components
-	inside     // a segment
+	components // at the number of components of a scan
+	inside     // inside a segment
 	ended      // after the end of the image
 )
 
@@ -79,7 +79,7 @@ func (s *scanReader) count(p []byte) error {
 		case lengthHigh:
 			s.length, s.state = int(p[0])<<8, lengthLow
 		case lengthLow:
-			s.length += int(p[0]) - 2 // its own two bytes
+			s.length += int(p[0]) - 2 // the length includes its own two bytes
 			s.enter(s.marker == sos)
 		case components:
 			s.length--
@@ -99,7 +99,7 @@ func (s *scanReader) count(p []byte) error {
 	return nil
 }
 
-// enter continues with the rest of a segment, beginning with the number of components if it begins a scan.
+// enter continues with the rest of a segment. In the header of a scan, the number of components follows.
 func (s *scanReader) enter(scan bool) {
 	switch {
 	case s.length <= 0:
@@ -124,7 +124,7 @@ func (s *scanReader) mark(b byte) {
 	}
 }
 
-// scan counts a scan of that many components, and returns errScans if it exceeds a limit.
+// scan counts a scan with the given number of components, and returns errScans if a limit is exceeded.
 func (s *scanReader) scan(components byte) error {
 	s.scans++
 	s.left -= int64(min(components, 4)) * s.each

@@ -1,5 +1,5 @@
 // Package thumbnail scales images down, for previews and for networks that limit sizes. The results are upright and
-// have no metadata, such as the place and time of a photograph.
+// contain no metadata, such as the place and time of a photo.
 package thumbnail
 
 import (
@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
-// The errors besides mediainfo.ErrDamaged and those of reading.
+// The errors of this package. Its functions also return mediainfo.ErrDamaged and read errors.
 var (
 	ErrTooLarge    = errors.New("the image needs more memory than the limit for images")
 	ErrUnsupported = errors.New("this variant of the format is not supported")
@@ -22,8 +22,8 @@ var (
 	ErrBusy        = loadshed.ErrBusy // too many calls of the owner wait for memory
 )
 
-// ErrSlow is the error about an image whose decoding took longer than 30 seconds. It matches ErrBusy, because the
-// likely cause is a busy machine: the work per image is limited.
+// ErrSlow is the error about an image whose decoding took longer than 30 seconds. It matches ErrBusy. The work per
+// image is limited, so the likely cause is a busy machine.
 var ErrSlow error = slowError{}
 
 type slowError struct{}
@@ -32,13 +32,13 @@ func (slowError) Error() string        { return "decoding the image took too lon
 func (slowError) Is(target error) bool { return target == ErrBusy }
 
 // Maker scales images with a limit on the memory for the pixels of all calls. Every call belongs to an owner, such as a
-// team. Owners take turns, so the backlog of one delays the others by one picture each.
+// team. Owners take turns, so one owner's backlog delays each of the others by only one picture.
 type Maker struct {
 	turns *loadshed.FairLimiter
 	limit int64
 }
 
-// New returns a Maker that uses at most that many bytes for pixels.
+// New returns a Maker that uses at most memory bytes for pixels.
 func New(memory int64) *Maker {
 	return &Maker{turns: loadshed.NewFairLimiter(memory), limit: memory}
 }
@@ -57,7 +57,7 @@ type Limits struct {
 	MaxSide  int      // longest side in pixels; 0 means no limit
 }
 
-// Type returns the MIME type of Fit's result, or an empty string if it can make none of the types.
+// Type returns the MIME type of Fit's result, or an empty string if Fit supports none of the types.
 func (w Limits) Type() string {
 	switch {
 	case len(w.Types) == 0 || slices.Contains(w.Types, mediainfo.JPEG):
@@ -72,8 +72,8 @@ func (w Limits) Type() string {
 const thumbnailQuality = 82
 
 // Thumbnail returns a picture whose longest side is at most side pixels: a JPEG, or a PNG if it has transparency. For
-// an animation, Crop uses the first frame. info is the result of mediainfo.Read for r. The errors are
-// mediainfo.ErrDamaged, ErrTooLarge, ErrUnsupported, ErrBusy, ErrSlow, the context's, and those of reading.
+// an animation, Thumbnail uses the first frame. The parameter info is the result of mediainfo.Read for r. The errors
+// are mediainfo.ErrDamaged, ErrTooLarge, ErrUnsupported, ErrBusy, ErrSlow, the context's error and read errors.
 func (m *Maker) Thumbnail(ctx context.Context, share int64, r io.Reader, info mediainfo.Info, side int) (Result, error) {
 	size := fitSize(info, side)
 	release, err := m.reserve(ctx, share, memoryFor(info, size))
@@ -93,9 +93,10 @@ func (m *Maker) Thumbnail(ctx context.Context, share int64, r io.Reader, info me
 	return made, err
 }
 
-// Fit returns a picture within the limits: a JPEG on white, or a PNG if only that is allowed. It lowers the quality
-// before the size. If memory is short it starts with smaller sides. For an animation, Crop uses the first frame. info
-// is the result of mediainfo.Read for r. The errors are those of Thumbnail and ErrCannotFit.
+// Fit returns a picture within the limits: a JPEG on a white background, or a PNG if JPEG is not allowed. It reduces
+// the quality before the size. If there is not enough memory, it starts with a smaller size. For an animation, Fit uses
+// the first frame. The parameter info is the result of mediainfo.Read for r. The errors are the errors of Thumbnail and
+// ErrCannotFit.
 func (m *Maker) Fit(ctx context.Context, share int64, r io.Reader, info mediainfo.Info, want Limits) (Result, error) {
 	mime := want.Type()
 	if mime == "" {
@@ -129,13 +130,14 @@ func (m *Maker) reserve(ctx context.Context, share, bytes int64) (func(), error)
 	return func() { m.turns.Release(share, bytes) }, nil
 }
 
-// memoryFor returns the maximum bytes of pixels at once, first for decoding an image and then for scaling it to that
+// memoryFor returns the maximum number of bytes for pixels at any time while an image is decoded and then scaled to
 // size.
 func memoryFor(info mediainfo.Info, size image.Point) int64 {
 	return max(info.DecodeBytes, decodedBytes(info)+rgbaBytes(size))
 }
 
-// decodedBytes returns the maximum size of a decoded image. The coefficients of a progressive JPEG are freed by then.
+// decodedBytes returns the maximum size of a decoded image. The coefficients of a progressive JPEG do not count,
+// because the decoder has freed them.
 func decodedBytes(info mediainfo.Info) int64 {
 	if info.Type == mediainfo.JPEG {
 		return min(info.DecodeBytes, 4*int64(info.Width)*int64(info.Height))
@@ -143,15 +145,15 @@ func decodedBytes(info mediainfo.Info) int64 {
 	return info.DecodeBytes
 }
 
-// affordableSize returns the size, or a smaller one for which there is enough memory: for one picture beside the
-// decoded image, and for two after that.
+// affordableSize returns the size, or a smaller size for which there is enough memory. One picture is needed beside the
+// decoded image, and two pictures afterwards.
 func (m *Maker) affordableSize(info mediainfo.Info, size image.Point) image.Point {
 	most := min(m.limit-decodedBytes(info), m.limit/2)
 	if rgbaBytes(size) <= most {
 		return size
 	}
 	by := math.Sqrt(float64(max(most, 0)) / float64(rgbaBytes(size)))
-	return scale(size, max(0.05, 0.99*by)) // a little less, because sides are rounded up
+	return scale(size, max(0.05, 0.99*by)) // slightly less, because sides are rounded up
 }
 
 func rgbaBytes(size image.Point) int64 { return 4 * int64(size.X) * int64(size.Y) }
@@ -169,7 +171,7 @@ func scale(size image.Point, by float64) image.Point {
 	return image.Pt(max(1, int(float64(size.X)*by+0.5)), max(1, int(float64(size.Y)*by+0.5)))
 }
 
-// decodeScaled returns the decoded image, upright and scaled to that displayed size.
+// decodeScaled returns the decoded image, upright and scaled to the displayed size.
 func decodeScaled(ctx context.Context, r io.Reader, info mediainfo.Info, size image.Point) (*image.RGBA, error) {
 	from, err := decode(ctx, r, info)
 	if err != nil {

@@ -148,7 +148,7 @@ func riffChunk(kind string, content []byte) []byte {
 	return slices.Concat(binary.LittleEndian.AppendUint32([]byte(kind), uint32(len(content))), content)
 }
 
-// noise is the worst case for an encoder: a repeated random tile.
+// noise returns the worst case for an encoder: a repeated random tile.
 func noise(width, height int) *image.RGBA {
 	tile := image.NewRGBA(image.Rect(0, 0, 200, 100))
 	source := rand.New(rand.NewPCG(1, 2))

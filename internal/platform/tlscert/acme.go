@@ -18,8 +18,8 @@ type ACME struct {
 	CA      string // directory URL of the authority; Let's Encrypt if empty
 	Roots   string // PEM file with root certificates for requests to the authority; the system's if empty
 	Folder  string // stores keys and certificates; shared by all nodes
-	// HTTPPort and TLSPort are the ports of this node for challenges. The authority connects to ports 80 and 443, which
-	// must be forwarded to them. Port 0 disables the challenge.
+	// HTTPPort and TLSPort are the ports of this node for challenges. The authority connects to ports 80 and 443.
+	// Forward them to these ports. Port 0 disables the challenge.
 	HTTPPort, TLSPort int
 }
 

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// checkInterval is the minimum time between two checks of the files. They are checked during handshakes.
+// checkInterval is the minimum time between two checks of the files. The files are checked during handshakes.
 const checkInterval = time.Second
 
 // filePair is a certificate and its key, read from two files.
@@ -68,14 +68,14 @@ func (p *filePair) stat() ([2]os.FileInfo, error) {
 	return out, nil
 }
 
-// sameFile reports whether a file is unchanged. It compares the file itself too, because a replacement may have the same
-// time and size.
+// sameFile reports whether a file is unchanged. It also compares the file's identity, because a replacement may have
+// the same time and size.
 func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
-// certificate returns the certificate in the files. If the files do not match because only one has been replaced so far, it
-// returns the previous certificate.
+// certificate returns the certificate in the files. If the files do not match because only one has been replaced so
+// far, it returns the previous certificate.
 func (p *filePair) certificate() *tls.Certificate {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +86,7 @@ func (p *filePair) certificate() *tls.Certificate {
 	return p.current
 }
 
-// reload reads the files again if they changed.
+// reload reads the files again if they have changed.
 func (p *filePair) reload() {
 	infos, err := p.stat()
 	if err == nil && sameFile(infos[0], p.infos[0]) && sameFile(infos[1], p.infos[1]) {

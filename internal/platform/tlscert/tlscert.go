@@ -1,4 +1,4 @@
-// Package tlscert provides the server's TLS certificates. They come from files, which another program renews, or from an
+// Package tlscert provides the server's TLS certificates. They come from files that another program renews, or from an
 // ACME server (RFC 8555).
 package tlscert
 
@@ -34,7 +34,7 @@ type Certificates struct {
 	stop   func()
 }
 
-// Open reads the files or prepares ACME. Only Manage makes requests.
+// Open reads the files or prepares ACME. Open makes no requests.
 func Open(o Options) (*Certificates, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -61,7 +61,7 @@ func (c *Certificates) Answer(next http.Handler) http.Handler { return c.answer(
 // and retried.
 func (c *Certificates) Manage(ctx context.Context) error { return c.manage(ctx) }
 
-// Close stops the management of certificates.
+// Close stops managing certificates.
 func (c *Certificates) Close() { c.stop() }
 
 func baseTLS() *tls.Config {

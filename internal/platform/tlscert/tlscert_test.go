@@ -54,7 +54,7 @@ func writeCertificate(t *testing.T, files tlscert.Files, name string, serial int
 	}
 }
 
-// servedSerial returns the serial number of the certificate in a handshake.
+// servedSerial returns the serial number of the certificate that a handshake uses.
 func servedSerial(t *testing.T, certs *tlscert.Certificates) int64 {
 	t.Helper()
 	clientConn, serverConn := net.Pipe()

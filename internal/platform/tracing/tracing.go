@@ -1,6 +1,6 @@
-// Package tracing sends traces of requests, transactions, jobs and deliveries to an OpenTelemetry collector. Spans contain
-// IDs, states and names of operations, but no user input, names of people or secrets. Without a collector, the package does
-// nothing.
+// Package tracing sends traces of requests, transactions, jobs and deliveries to an OpenTelemetry collector. Spans
+// contain IDs, states and names of operations, but no user input, names of people or secrets. Without a collector, the
+// package does nothing.
 package tracing
 
 import (
@@ -41,7 +41,7 @@ var openTracers atomic.Int32
 const library = "pressroom"
 
 // Open returns a tracer configured by OpenTelemetry's environment variables (OTEL_EXPORTER_OTLP_ENDPOINT,
-// OTEL_TRACES_SAMPLER and so on), or nil if they name no collector.
+// OTEL_TRACES_SAMPLER and so on), or nil if these variables do not name a collector.
 func Open(ctx context.Context, o Options) (*Tracer, error) {
 	if !hasCollector() {
 		return nil, nil //nolint:nilnil // a nil tracer does nothing
@@ -118,8 +118,8 @@ func Start(ctx context.Context, name string) (context.Context, Span) {
 	return ctx, Span{span}                                                //nolint:spancheck // as above
 }
 
-// StartLinked starts a new trace that is linked to an earlier trace, possibly on another node. link is the
-// return value of Link in the earlier trace.
+// StartLinked starts a new trace that is linked to an earlier trace, possibly on another node. The parameter link is
+// the result of Link in the earlier trace.
 func StartLinked(ctx context.Context, name, link string) (context.Context, Span) {
 	if openTracers.Load() == 0 {
 		return ctx, Span{}
@@ -139,7 +139,8 @@ func StartLinked(ctx context.Context, name, link string) (context.Context, Span)
 
 const parentHeader = "traceparent" // W3C Trace Context
 
-// Link returns the context's span as a W3C traceparent, for StartLinked. It returns "" if nothing is traced.
+// Link returns the context's span as a W3C traceparent, for StartLinked. It returns "" if the context has no traced
+// span.
 func Link(ctx context.Context) string {
 	if openTracers.Load() == 0 {
 		return ""
@@ -163,7 +164,8 @@ func (s Span) SetID(key string, id int64) {
 	}
 }
 
-// End ends the span and marks it as failed if err is not nil. It omits the error's text, which may quote user input.
+// End ends the span and marks it as failed if err is not nil. It omits the error's text, because the text may quote
+// user input.
 func (s Span) End(err error) {
 	if s.span == nil {
 		return
@@ -174,8 +176,9 @@ func (s Span) End(err error) {
 	s.span.End()
 }
 
-// Handler returns a handler that starts a span for each request. If the request has a traceparent, the span continues that
-// trace. spanName returns the name of the span. It must not return the path, which may contain secrets.
+// Handler returns a handler that starts a span for each request. If the request has a traceparent, the span continues
+// that trace. The function spanName returns the name of the span. It must not return the path, because the path may
+// contain secrets.
 func (t *Tracer) Handler(next http.Handler, spanName func(*http.Request) string) http.Handler {
 	if t == nil {
 		return next
@@ -196,7 +199,8 @@ func (t *Tracer) Handler(next http.Handler, spanName func(*http.Request) string)
 	})
 }
 
-// method returns the request's method. For unknown methods it returns _OTHER, as OpenTelemetry's conventions require.
+// method returns the request's method. For unknown methods, it returns _OTHER, as required by OpenTelemetry's
+// conventions.
 func method(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
@@ -227,7 +231,8 @@ func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Fl
 // Unwrap returns the wrapped writer, for http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// Transport returns a transport that adds the traceparent header to outgoing requests. The header contains no personal data.
+// Transport returns a transport that adds the traceparent header to outgoing requests. The header contains no personal
+// data.
 func Transport(next http.RoundTripper) http.RoundTripper { return transport{next} }
 
 type transport struct{ next http.RoundTripper }

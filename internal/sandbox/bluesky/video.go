@@ -184,7 +184,8 @@ func findJob(ctx context.Context, t store.Tx, condition string, args ...any) (vi
 	return j, true, nil
 }
 
-// serviceDID returns the DID of the sandbox's host, which serves as both the personal data server and the video service.
+// serviceDID returns the DID of the sandbox's host, which serves as both the personal data server and the video
+// service.
 func (b *Network) serviceDID(r *http.Request) string {
 	address, err := url.Parse(b.BaseURL(r))
 	if err != nil {

@@ -39,8 +39,8 @@ func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, page
 
 func pageID(handle string) string { return base.StableID("10", "facebook page "+handle) }
 
-// Handler serves Facebook's three API hosts below /graph, /video and /upload. Below /www, it serves the consent page and
-// redirects from posts to the sandbox's page.
+// Handler serves Facebook's three API hosts below /graph, /video and /upload. Below /www, it serves the consent page
+// and redirects from posts to the sandbox's page.
 func (n *Network) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /www/{version}/dialog/oauth", n.consent)

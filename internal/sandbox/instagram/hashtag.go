@@ -89,7 +89,8 @@ func (n *Network) findHashtag(r *http.Request) (string, error) {
 	return name, err
 }
 
-// countQuery counts a query for the posts of the hashtag with the ID in the path. It returns the hashtag and the caller.
+// countQuery counts a query for the posts of the hashtag with the ID in the path. It returns the hashtag and the
+// caller.
 func (n *Network) countQuery(r *http.Request) (world.Hashtag, store.Account, error) {
 	a, err := n.authorizeHashtags(r)
 	if err != nil {

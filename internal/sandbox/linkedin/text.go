@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Elements of "little text", LinkedIn's format of posts: a hashtag template, a mention, a hashtag without a template, an
-// escaped character, plain text.
+// Elements of "little text", LinkedIn's format of posts: a hashtag template, a mention, a hashtag without a template,
+// an escaped character, plain text.
 var (
 	littleTemplate = regexp.MustCompile(`^\{hashtag\|\\?#\|((?:\\.|[^\\{}|])+)\}`)
 	littleMention  = regexp.MustCompile(`^@\[([^\[\]]+)\]\(urn:li:(?:person|organization):[A-Za-z0-9_-]+\)`)

@@ -24,7 +24,8 @@ const (
 	// response either.
 	unconfirmed = "unconfirmed"
 	Drop        = "drop" // stores the post and rejects it later; only on YouTube
-	// Unapproved simulates an app without an approval, or without credit on X; only on YouTube, TikTok, Pinterest and X.
+	// Unapproved simulates an app without an approval, or without credit on X; only on YouTube, TikTok, Pinterest and
+	// X.
 	Unapproved = "unapproved"
 	// NotFound makes publishing fail for some seconds as if a ready container did not exist, as seen on Threads in
 	// production.

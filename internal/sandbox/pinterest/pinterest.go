@@ -19,8 +19,8 @@ import (
 // Name is the network's name in URLs.
 const Name = "pinterest"
 
-// Network is the part of Pinterest's API, version 5, that pressroom uses: the consent and its tokens, boards, videos and
-// pins.
+// Network is the part of Pinterest's API, version 5, that pressroom uses: the consent and its tokens, boards, videos
+// and pins.
 type Network struct {
 	*rest.API
 
