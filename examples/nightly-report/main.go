@@ -83,8 +83,8 @@ func write(ctx context.Context, c *client.Client, profile string, to io.Writer) 
 	return report.Data.Subject + "-" + day + ".md", nil
 }
 
-// refresh creates the report or refreshes the existing one. The keys contain the date: another run on the same day, also
-// after a crash, gets the responses of the first and is not charged.
+// refresh creates the report or refreshes the existing one. The keys contain the date, so another run on the same
+// day, even after a crash, gets the responses of the first run at no charge.
 func refresh(ctx context.Context, c *client.Client, profile, day string) (string, error) {
 	key := "nightly:" + profile + ":" + day
 	created, job, err := runJob(ctx, c, key+":create", func(key client.CallOption) (*client.Answer[client.Job], error) {
@@ -114,8 +114,8 @@ func refresh(ctx context.Context, c *client.Client, profile, day string) (string
 	return result.Report.ID, nil
 }
 
-// runJob starts a job and waits for it. If the key of the day returns a job that failed in an earlier run, which was
-// refunded, it tries again with a key derived from that job.
+// runJob starts a job and waits for it. If the day's key returns a refunded job that failed in an earlier run,
+// runJob tries again with a key derived from that job.
 func runJob(
 	ctx context.Context, c *client.Client, day string, start func(client.CallOption) (*client.Answer[client.Job], error),
 ) (*client.Answer[client.Job], client.Job, error) {

@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/analytics"
 )
 
-// buildAnalytics builds the collection of the accounts' metrics and pictures.
+// buildAnalytics builds the collection of accounts' metrics and profile pictures.
 func (s *Server) buildAnalytics(catalog plan.Catalog) {
 	s.Analytics = analytics.New(s.db, s.Accounts, analytics.Options{
 		Catalog: catalog, Interval: s.cfg.CollectEvery, OnCall: s.metrics.countNetworkCall,

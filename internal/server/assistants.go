@@ -52,7 +52,7 @@ func (s *Server) buildAssistants() error {
 			return err
 		},
 	})
-	// Both accept tokens as well as keys, but each only those that were requested for it.
+	// Both pipelines accept keys, and tokens that were requested for their own resource.
 	s.toolPipe = s.pipeline(s.Teams.WithTokens(s.OAuth, s.OAuth.ToolsResource()))
 	s.apiPipe = s.pipeline(s.Teams.WithTokens(s.OAuth, s.OAuth.APIResource()))
 	return nil
@@ -83,8 +83,7 @@ func (c connections) IsActive(ctx context.Context, q db.Querier, connection int6
 	return c.teams.IsConnectionActive(ctx, q, connection)
 }
 
-// RequiresFactor reports whether members of a team need a second factor, because the owner or the operator requires
-// one.
+// RequiresFactor reports whether the owner or the operator requires a second factor of members of a team.
 func (c connections) RequiresFactor(ctx context.Context, q db.Querier, id int64) (bool, error) {
 	if c.everyone {
 		return true, nil

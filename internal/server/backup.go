@@ -19,8 +19,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
-// Backup backs up the database and the files of an installation to a folder while the service runs. It does not migrate
-// the database: it fails if the program's version differs.
+// Backup backs up the database and files of an installation to a folder while the service runs. It does not migrate
+// the database. It fails if the program and the database have different versions.
 func Backup(ctx context.Context, cfg Config, folder string, opts backup.Options) (backup.Result, error) {
 	sealer, err := tokencrypt.New(cfg.SealingKey)
 	if err != nil {
@@ -71,8 +71,8 @@ type VerifyResult struct {
 	Findings    []backup.Finding `json:"findings"`
 }
 
-// VerifyBackup verifies a backup. It audits the ledger of an SQLite database in a copy, which leaves the backup
-// unchanged.
+// VerifyBackup verifies a backup. It audits the ledger of an SQLite database in a copy, so that the backup does not
+// change.
 func VerifyBackup(ctx context.Context, cfg Config, folder string) (VerifyResult, error) {
 	w, err := backup.Open(ctx, folder)
 	if err != nil {
@@ -226,7 +226,8 @@ func checkEmptyDatabase(ctx context.Context, cfg Config) error {
 	return errors.Join(err, d.Close())
 }
 
-// restoreFile restores a database file under another name, puts it on hold, and finally gives it its name.
+// restoreFile restores a database file under a temporary name and puts it on hold. Only then does it rename the
+// file.
 func restoreFile(ctx context.Context, cfg Config, w *backup.Archive, file string) error {
 	part := file + restoringSuffix
 	for _, end := range []string{"", "-wal", "-shm"} { // of an interrupted restore

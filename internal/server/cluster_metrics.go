@@ -82,7 +82,7 @@ func (*clusterCollector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect sends the last metrics. It skips metrics that only a newer node knows.
+// Collect sends the last metrics. It skips metrics from newer nodes that this node does not know.
 func (c *clusterCollector) Collect(out chan<- prometheus.Metric) {
 	for _, last := range c.stats.Last() {
 		if last.MeasuredAt.IsZero() {
@@ -107,7 +107,7 @@ func (c *clusterCollector) Collect(out chan<- prometheus.Metric) {
 
 func (c *clusterCollector) age(since time.Time) float64 { return max(0, c.now().Sub(since).Seconds()) }
 
-// counts collects pairs of metrics: a count and the age of the oldest item.
+// counts collects metrics in pairs: a count and the age of the oldest item.
 type counts struct {
 	metrics []clusterstats.Metric
 	added   map[[2]string]bool
@@ -119,7 +119,7 @@ func (c *counts) add(name string, n int64, oldest time.Time, labels ...string) {
 	c.added[key(name, labels)] = true
 }
 
-// expect adds 0 if a metric is missing.
+// expect adds a metric with the value 0 unless the metric was added.
 func (c *counts) expect(name string, labels ...string) {
 	if !c.added[key(name, labels)] {
 		c.add(name, 0, time.Time{}, labels...)
@@ -130,7 +130,7 @@ func key(name string, labels []string) [2]string {
 	return [2]string{name, strings.Join(labels, "\x00")}
 }
 
-// measureLoads counts waiting and running work.
+// measureLoads measures waiting and running work.
 func (s *Server) measureLoads(ctx context.Context) ([]clusterstats.Metric, error) {
 	c := &counts{added: map[[2]string]bool{}}
 	for _, measure := range []func(context.Context, *counts) error{

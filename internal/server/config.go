@@ -41,8 +41,8 @@ type Config struct {
 	// ShutdownDelay is the time between failing /readyz and no longer accepting requests.
 	ShutdownDelay time.Duration
 	Catalog       *plan.Catalog // plans, prices and limits; nil for the defaults
-	Redis         string        // redis://…, where nodes share request rates; empty if each node counts by itself
-	MaxCalls      int           // concurrent calls, and as many pages and uploads; 0 depends on the processors
+	Redis         string        // redis://… for request rates of all nodes; if empty, each node counts its own
+	MaxCalls      int           // maximum each of concurrent calls, pages and uploads; 0 for a default by CPUs
 	MetricsAddr   string        // listener of /metrics; empty for none
 	// Certificates are for TLS without a proxy. PlainAddr is then the listener that redirects plain HTTP to TLS.
 	Certificates tlscert.Options
@@ -58,7 +58,7 @@ type Config struct {
 	MeasureReadyEvery time.Duration
 	ReadOnlyFiles     bool           // open the file store without checking it; for commands that only read
 	TrustReplica      bool           // see restoreguard.Options
-	Beside            bool           // a command beside the service, see restoreguard.Options
+	Beside            bool           // a command runs while the service does; see restoreguard.Options
 	TrustedProxies    []string       // networks whose X-Forwarded-For is trusted
 	ImportAllow       []string       // private hosts and networks from which files may be imported
 	ImportRoots       *x509.CertPool // trusted by imports and notice channels; nil for the system's

@@ -14,11 +14,11 @@ import (
 // demoPerson is the team's user name on sandbox networks that are connected in a browser.
 const demoPerson = "harbour.coffee"
 
-// demoChoice is the index of the account to connect if it is not the first: on LinkedIn, the person's company.
+// demoChoice is the index of the account to connect, if not the first: on LinkedIn, the person's company.
 var demoChoice = map[string]int{"linkedin": 1}
 
-// connectEverywhere connects an account on every network that is connected in a browser, like a person, with a link and
-// the network's consent page. It skips working accounts.
+// connectEverywhere connects an account on every network that people connect in a browser, with a link and the
+// network's consent page. It skips working accounts.
 func (q *Quickstart) connectEverywhere(ctx context.Context, team int64) error {
 	members, err := q.Teams.Members(ctx, team)
 	if err != nil {
@@ -53,14 +53,14 @@ func (q *Quickstart) connectEverywhere(ctx context.Context, team int64) error {
 	return nil
 }
 
-// setTikTokDefault makes the choices that TikTok requires of a person, as the demo team's owner.
+// setTikTokDefault sets the team's default post options that TikTok requires a person to choose.
 func (q *Quickstart) setTikTokDefault(ctx context.Context, owner, team int64) error {
 	return q.Teams.Admin(owner, team).SetPostOptions(ctx, network.Options{TikTok: &network.TikTokOptions{
 		PrivacyLevel: "PUBLIC_TO_EVERYONE", AllowComment: true, MusicUsageConfirmed: true,
 	}})
 }
 
-// mustReconnect reports whether a connection is lost or has an earlier address of the sandbox.
+// mustReconnect reports whether an account's connection is lost or uses an earlier address of the sandbox.
 func (q *Quickstart) mustReconnect(ctx context.Context, account int64) (bool, error) {
 	g, err := q.Accounts.Grant(ctx, account)
 	if err != nil || g.Lost {

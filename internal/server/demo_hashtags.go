@@ -42,8 +42,8 @@ func (q *Quickstart) addSampleLists(ctx context.Context) error {
 	return nil
 }
 
-// addSampleHashtags enqueues the measurement of the list's hashtags. It takes seconds, as long as they are within the
-// weekly limit of the operator's accounts.
+// addSampleHashtags enqueues measurements of the list's hashtags. They take seconds within the weekly limit of the
+// operator's accounts.
 func (q *Quickstart) addSampleHashtags(ctx context.Context) error {
 	out, err := q.call(ctx, "get_hashtag_list", operation.Arguments{"list_id": demoList})
 	if err != nil {

@@ -20,8 +20,8 @@ const (
 	deliverPollInterval = 5 * time.Millisecond
 )
 
-// demoClock is the clock of the program and its sandbox networks. While the demo team's past data is created, the clock
-// is behind.
+// demoClock is the clock of the program and its sandbox networks. It is behind while the demo team's past data is
+// created.
 type demoClock struct {
 	now    func() time.Time
 	behind atomic.Int64 // in nanoseconds
@@ -74,7 +74,7 @@ var demoPublished = []demoPost{
 		"We are open until eight from next week. Thank you for asking so often.", false},
 }
 
-// addPastPosts publishes the posts, through the pipeline and each at its time, and collects the metrics in between.
+// addPastPosts publishes the posts through the pipeline, each at its own time, and collects metrics in between.
 func (q *Quickstart) addPastPosts(ctx context.Context, team int64, pictures map[string]int64) error {
 	zone, err := time.LoadLocation(demoTimezone)
 	if err != nil {
@@ -99,7 +99,8 @@ func (q *Quickstart) addPastPosts(ctx context.Context, team int64, pictures map[
 	return nil
 }
 
-// deliver processes the deliveries of a post until all have ended. It moves the clock instead of waiting for the networks.
+// deliver processes a post's deliveries until all have ended. It advances the clock instead of waiting for the
+// networks.
 func (q *Quickstart) deliver(ctx context.Context, post string) error {
 	ctx, cancel := context.WithTimeout(ctx, deliverTimeout)
 	defer cancel()

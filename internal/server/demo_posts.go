@@ -10,17 +10,17 @@ import (
 	"pressroom.example/pressroom/internal/domain/post/approval"
 )
 
-// demoPost is a post of the demo team. Its time is days after the first start, at an hour in the team's time zone;
-// 0 days for a draft without a time.
+// demoPost is a post of the demo team, scheduled some days after the first start at an hour in the team's time zone.
+// A post with 0 days is a draft without a time.
 type demoPost struct {
 	days, hour int
 	platforms  []string
 	picture    string // a file of demoMedia; empty for none
 	caption    string
-	asks       bool // stays a draft and waits for the client's approval, in one link with the others
+	asks       bool // remains a draft that waits for approval, in one link for all such drafts
 }
 
-// demoPosts are created in this order, so the last is the first draft of the list.
+// demoPosts are created in this order, so the last post is at the top of the list of drafts.
 var demoPosts = []demoPost{
 	{1, 9, []string{"bluesky", "threads", "x"}, "latte",
 		"A week of practice, and nobody here draws anything but leaves. Which one would you drink? #coffee", false},
@@ -121,7 +121,7 @@ func (q *Quickstart) createSamplePost(ctx context.Context, team int64, p demoPos
 	return strings.TrimPrefix(out.Location, "/posts/"), err
 }
 
-// demoTime returns an hour of a day in a time zone. The day is counted from that of now.
+// demoTime returns a time at an hour in a time zone, some days after now.
 func demoTime(now time.Time, days, hour int, zone *time.Location) time.Time {
 	year, month, day := now.In(zone).Date()
 	return time.Date(year, month, day+days, hour, 0, 0, 0, zone)

@@ -8,8 +8,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox"
 )
 
-// demoPriorPosts are posts from before the team used pressroom, so that its accounts have figures. Their times are days
-// before the first start and hours in the team's time zone.
+// demoPriorPosts are posts from before the team used pressroom, so that its accounts have metrics. Their times are
+// in days before the first start and hours in the team's time zone.
 var demoPriorPosts = []struct {
 	days, hour int
 	text       string

@@ -31,17 +31,17 @@ func (q *Quickstart) sandboxSources(ctx context.Context) (SourceSettings, error)
 	return SourceSettings{InstagramGraph: graph, TikTokResearch: research}, nil
 }
 
-// demoSubject is the profile of the first sample report: one in the same trade, with a time of the week that stands out.
+// demoSubject is the profile of the first sample report: a business of the same trade with a best time of the week.
 const demoSubject = "north.cafe"
 
-// demoReport is a sample report. The engagement of earlier measurements is a multiple of the newest.
+// demoReport is a sample report.
 type demoReport struct {
 	report.CreateInput
 
 	earlier float64
 }
 
-// demoReports are the sample reports, the last at the top of the list.
+// demoReports are the sample reports. The last is at the top of the list.
 var demoReports = []demoReport{
 	{report.CreateInput{Type: report.Profile, Platform: "tiktok", Subject: "quay.roasters"}, 1.034},
 	{report.CreateInput{Type: report.Profile, Platform: "instagram", Subject: "harbour.bread"}, 0.962},
@@ -51,8 +51,8 @@ var demoReports = []demoReport{
 // demoMeasurements is the number of earlier measurements of each sample report, a week apart.
 const demoMeasurements = 6
 
-// addSampleReports creates reports free of charge, with the sizes that the profiles had in earlier weeks, so that they show
-// growth. The reports are made once the service runs.
+// addSampleReports creates reports free of charge, with sizes of the profiles in earlier weeks to show growth. The
+// reports are created once the service runs.
 func (q *Quickstart) addSampleReports(ctx context.Context, team int64) error {
 	for _, d := range demoReports {
 		var sizes []report.Size
@@ -75,7 +75,8 @@ const (
 	reportPollInterval = 50 * time.Millisecond
 )
 
-// addRates gives the earlier measurements of the sample reports an engagement that rises or falls a little to the newest.
+// addRates sets an engagement rate for earlier measurements of the sample reports, slightly above or below the
+// newest one.
 func (q *Quickstart) addRates(ctx context.Context) error {
 	team := q.Greeting.Team.ID
 	for _, d := range demoReports {
@@ -102,7 +103,7 @@ func (q *Quickstart) addRates(ctx context.Context) error {
 	return nil
 }
 
-// waitForReports waits until the sample reports are finished, but not longer than reportTimeout.
+// waitForReports waits for the sample reports, at most reportTimeout.
 func (q *Quickstart) waitForReports(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()

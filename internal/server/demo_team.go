@@ -121,9 +121,8 @@ func (q *Quickstart) ensureSandboxAccounts(ctx context.Context, first bool) erro
 	return q.addPriorPosts(ctx)
 }
 
-// AddSamples adds sample data of every kind to the demo team at the first start, grants the team credits, and waits until
-// the report is finished.
-// The program must be running, because networks download pictures from it.
+// AddSamples adds sample data of every kind to the demo team at the first start and grants the team credits. It
+// waits until the reports are finished. The server must be running, because networks download pictures from it.
 func (q *Quickstart) AddSamples(ctx context.Context) error {
 	if q.first {
 		if err := q.addSamples(ctx, q.Greeting.Team.ID); err != nil {
@@ -189,10 +188,10 @@ func (q *Quickstart) addTeam(ctx context.Context, password string) (team.Team, e
 		team.Team{Name: "Harbour Coffee", Timezone: demoTimezone, Language: "en", Plan: "agency"}, owner.ID)
 }
 
-// demoKeyLifetime is how long keys are valid. Every start adds new ones.
+// demoKeyLifetime is the lifetime of keys. Every start adds new keys.
 const demoKeyLifetime = 30 * 24 * time.Hour
 
-// addKeys creates a key of each level. The greeting has them, so there are no notifications.
+// addKeys creates a key of each level for the greeting, without notifications.
 func (q *Quickstart) addKeys(ctx context.Context, teamID int64) error {
 	q.Greeting.Keys = map[string]string{}
 	for _, level := range access.Levels() {

@@ -17,8 +17,8 @@ const (
 	checkTimeout  = 5 * time.Second
 )
 
-// dependencies checks the services that this node depends on. It checks them in the background, so that a request for
-// /metrics does not wait.
+// dependencies checks the services that this node depends on. It does so in the background, so that requests for
+// /metrics do not wait.
 type dependencies struct {
 	checks map[string]func(context.Context) error
 	log    *slog.Logger

@@ -17,7 +17,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// The files in deploy give a node enough time to stop.
+// The files in deploy give a node enough time to shut down.
 func TestDeploymentGracePeriods(t *testing.T) {
 	t.Parallel()
 	needed := MaxShutdownDelay + 2*drainTimeout + returnCallsTimeout + traceFlushTimeout

@@ -30,7 +30,7 @@ func (s *Server) buildHandlers() error {
 	if err := s.buildAssistants(); err != nil {
 		return err
 	}
-	// The document is built when it is first requested, because building it is slow.
+	// The document is built at the first request, because building it is slow.
 	info := openapi.Info{Version: openapi.Version, ServerURL: s.cfg.PublicURL + rest.Prefix}
 	describe := sync.OnceValues(func() ([]byte, error) { return openapi.Build(s.registry, info) })
 	api := rest.New(s.registry, s.apiPipe,
@@ -140,13 +140,13 @@ func (s *Server) directory() (*oidc.Directory, error) {
 
 const (
 	readyTimeout = 2 * time.Second // of the database
-	// holdTimeout is shorter, because reading the hold uses the shared connection pool. If the pool is busy, the check
-	// is omitted.
+	// holdTimeout is shorter, because the check shares the connection pool. If the pool is busy, the check is
+	// omitted.
 	holdTimeout     = readyTimeout / 4
 	maxQueueSilence = 30 * time.Second // a pulse is sent every 5 seconds
 )
 
-// ready returns only the status, because the details are only for the operator.
+// ready responds with the status only, because the details are for the operator.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	status, _ := s.readiness(r.Context())
 	text := "ok"
@@ -156,14 +156,14 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, status, map[string]string{"status": text})
 }
 
-// readyDetails returns the same status and the result of each check.
+// readyDetails responds with the same status and the result of each check.
 func (s *Server) readyDetails(w http.ResponseWriter, r *http.Request) {
 	status, checks := s.readiness(r.Context())
 	writeJSON(w, status, checks)
 }
 
-// readiness returns 200 if the database responds, the queue works on a node with background work, and the node is not
-// stopping. It also returns the result of each check in words.
+// readiness returns 200 if the database responds, the queue works on nodes with background work, and the node is not
+// stopping. It also returns a description of each check's result.
 func (s *Server) readiness(ctx context.Context) (int, map[string]string) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// build returns the network that settings configure, with the names of the secrets that it asked for.
+// build returns the network that settings configure, and the names of the secrets that its constructor requested.
 func build(platform, settings string) (network.Network, []string, error) {
 	var asked []string
 	rules, _ := network.DefaultRules(platform)
@@ -49,7 +49,7 @@ func accepts(platform, path string) bool {
 	})
 }
 
-// The settings and the secrets in the guide of each network exist.
+// The settings and secrets in each network's guide exist.
 func TestSettingsInGuides(t *testing.T) {
 	t.Parallel()
 	guides := must.Get(filepath.Glob("../../docs/networks/*.md"))(t)
@@ -132,7 +132,8 @@ func checkSnippet(t *testing.T, platform, text string) {
 	}
 }
 
-// The table of apps in docs/networks.md has the settings and secrets that exist, and the scopes that the sign-in requests.
+// The table of apps in docs/networks.md lists existing settings and secrets, and the scopes that the sign-in
+// requests.
 func TestAppsInGuide(t *testing.T) {
 	t.Parallel()
 	guide := string(must.Get(os.ReadFile("../../docs/networks.md"))(t))
@@ -193,7 +194,7 @@ func checkApp(t *testing.T, platform, path, cell, secretName string, want []stri
 	}
 }
 
-// The messages that a guide quotes are those of the program.
+// Messages that a guide quotes exist in the program.
 func TestMessagesInGuides(t *testing.T) {
 	t.Parallel()
 	var texts strings.Builder

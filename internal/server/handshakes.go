@@ -11,9 +11,9 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 )
 
-// handshakeListener completes the TLS handshake of each connection before it returns it. net/http would do it itself,
-// but only for a *tls.Conn, which cannot be wrapped. Connections of HTTP/2 are returned as such, those of HTTP/1.x with
-// a guard (see protocolErrors).
+// handshakeListener completes the TLS handshake of each connection before returning it. net/http would do so only
+// for a *tls.Conn, which cannot be wrapped. HTTP/2 connections are returned unchanged, HTTP/1.x connections with a
+// guard (see protocolErrors).
 type handshakeListener struct {
 	net.Listener
 
@@ -63,7 +63,7 @@ func (h *handshakeListener) run() {
 			if !h.send(acceptResult{err: err}) || errors.Is(err, net.ErrClosed) {
 				return
 			}
-			continue // Serve has waited after a temporary error, and has closed the listener after any other
+			continue // Serve waits after a temporary error, and closes the listener after any other error
 		}
 		go h.handshake(c)
 	}

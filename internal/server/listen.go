@@ -101,10 +101,10 @@ func (s *Server) listen(ctx context.Context, public net.Listener) error {
 	return err
 }
 
-// MaxShutdownDelay is the longest time that a stopping node may continue to accept requests.
+// MaxShutdownDelay is the maximum time for which a stopping node accepts requests.
 const MaxShutdownDelay = 30 * time.Second
 
-// announceShutdown makes /readyz fail and continues to serve until load balancers have noticed.
+// announceShutdown makes /readyz fail, and keeps serving until load balancers notice.
 func (s *Server) announceShutdown(failed <-chan error) error {
 	s.stopping.Store(true)
 	if delay := s.cfg.ShutdownDelay; delay > 0 {
@@ -144,8 +144,9 @@ func newHTTPServer(h http.Handler) *http.Server {
 		DisableGeneralOptionsHandler: true} // no endpoint supports OPTIONS
 }
 
-// closeAfterChunked closes the connection after a chunked request. It may also have a Content-Length, which net/http
-// ignores but a proxy may not: they would disagree on where the next request starts (RFC 9112, section 6.1).
+// closeAfterChunked closes the connection after a chunked request. If the request also has a Content-Length,
+// net/http ignores it but a proxy may not. They would disagree on where the next request starts (RFC 9112, section
+// 6.1).
 func closeAfterChunked(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 {
@@ -155,7 +156,7 @@ func closeAfterChunked(next http.Handler) http.Handler {
 	})
 }
 
-// openCertificates returns nil if the program does not terminate TLS.
+// openCertificates returns the certificates for TLS, or nil if the program does not terminate TLS.
 func openCertificates(cfg Config) (*tlscert.Certificates, error) {
 	opts := cfg.Certificates
 	if !opts.IsConfigured() || cfg.ReadOnlyFiles {
@@ -165,8 +166,8 @@ func openCertificates(cfg Config) (*tlscert.Certificates, error) {
 	return tlscert.Open(opts)
 }
 
-// plainHandler responds to ACME challenges and redirects browsers to TLS. It does not redirect API clients, because
-// they would then send their key in plain text with every call unnoticed.
+// plainHandler responds to ACME challenges and redirects browsers to TLS. It does not redirect API clients, which
+// would then send their key in plain text with every call, unnoticed.
 func (s *Server) plainHandler() http.Handler {
 	h := http.Handler(http.HandlerFunc(s.redirectToTLS))
 	if s.certs != nil {

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// Lock only creates the file: this system has no lock that ends with the process.
+// Lock only creates the file, because this system has no locks that end with the process.
 func Lock(path, _ string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

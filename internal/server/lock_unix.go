@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Lock locks a file against other processes. If another process holds the lock, the error has the text of busy. The lock ends with the
-// process.
+// Lock locks a file against other processes until it is closed or the process ends. If another process holds the
+// lock, the error contains the text busy.
 func Lock(path, busy string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -29,7 +29,7 @@ func Lock(path, busy string) (*os.File, error) {
 	return f, nil
 }
 
-// isAt reports whether path still is the path of the file.
+// isAt reports whether path still refers to the open file f.
 func isAt(f *os.File, path string) bool {
 	locked, err := f.Stat()
 	if err != nil {

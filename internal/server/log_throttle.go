@@ -46,8 +46,8 @@ func (t *throttle) allow(message string) (int, bool) {
 	return last.suppressed, true
 }
 
-// outageInterval is the interval at which the same error is logged while the database or the file store is unreachable.
-// Many parts would otherwise log it several times a second.
+// outageInterval is how often the same error is logged while the database or file store is unreachable. Otherwise,
+// many parts would log it several times a second.
 const outageInterval = 30 * time.Second
 
 // logError logs an error. During an outage, repeated errors are throttled.
@@ -65,8 +65,8 @@ func (s *Server) logError(ctx context.Context, message string, err error) {
 	s.cfg.Log.ErrorContext(ctx, message, attrs...)
 }
 
-// quietLogger returns a logger for the queue library. It logs only warnings and errors, and throttles those that are
-// not about a single job.
+// quietLogger returns a logger for the queue library. It logs only warnings and errors, and throttles those without
+// a job ID.
 func quietLogger(log *slog.Logger) *slog.Logger {
 	return slog.New(&quietHandler{log.Handler(), newThrottle(outageInterval)})
 }

@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/safehttp"
 )
 
-// A team may use a fourth of a node's upload slots, but at least as many as one person uploads at once.
+// A team may use a quarter of a node's upload slots, but at least as many as one person uses at once.
 const teamUploadsDivisor, minTeamUploads = 4, 3
 
 // buildMedia builds the media library and returns the providers that it opened.

@@ -135,8 +135,8 @@ func (d *deliveryCollector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// initNetworkCalls creates the counters of network calls with the value 0, because Prometheus does not detect an
-// increase if a counter first appears with a higher value.
+// initNetworkCalls sets the counters of network calls to 0, because Prometheus misses the increase of a counter that
+// first appears with a higher value.
 func (m *metrics) initNetworkCalls(platforms []string) {
 	for _, platform := range platforms {
 		for _, call := range []string{"prepare", "commit", "resolve", "permalink", "collect"} {
@@ -155,7 +155,7 @@ type countingHandler struct {
 	lines *prometheus.CounterVec
 }
 
-// countLines returns a log whose warnings and errors are counted.
+// countLines returns a logger that counts warnings and errors before logging them.
 func (m *metrics) countLines(log *slog.Logger) *slog.Logger {
 	m.lines.WithLabelValues("warn")
 	m.lines.WithLabelValues("error")

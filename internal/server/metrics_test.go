@@ -100,8 +100,7 @@ var waitingWork = []string{
 	`INSERT INTO pauses (scope, target, action, created_at) VALUES ('team', 2, 'publish', 1)`,
 }
 
-// Waiting work is counted with its age. All other metrics are 0. The audit complains about a reservation without
-// transfers.
+// Waiting work is counted with its age. All other metrics are 0. The audit reports a reservation without transfers.
 func TestClusterMetrics(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -60,7 +60,7 @@ func (b *networkBuilder) decode(options any) {
 	}
 }
 
-// validator is implemented by options that their own package must check.
+// validator is implemented by options that need checks of their own.
 type validator interface {
 	Validate() error
 }
@@ -156,7 +156,7 @@ type appOptions[O any] interface {
 	Base() *network.App
 }
 
-// withApp returns the constructor of a network with one app. Name is the name of the app's secret.
+// withApp returns the constructor of a network with one app, whose secret has this name.
 func withApp[O any, P appOptions[O]](
 	secret string, build func(O) network.Network,
 ) func(*networkBuilder) network.Network {
@@ -170,7 +170,7 @@ func withApp[O any, P appOptions[O]](
 	}
 }
 
-// secretFor returns the secret of an app. Only an app of X, as a public client, may have no secret.
+// secretFor returns the secret of an app. Only X's app may have no secret, because it may be a public client.
 func (b *networkBuilder) secretFor(name, clientID string) string {
 	secret := b.secret(name)
 	if secret == "" && clientID != "" && name != "X" {
@@ -245,7 +245,7 @@ func (s *Server) withTracing(client *http.Client) *http.Client {
 	return &out
 }
 
-// guardedClient returns a client for servers that people choose. It only connects to public servers and to servers that
+// guardedClient returns a client for servers that people choose. It connects only to public servers and servers that
 // the operator allows.
 func (s *Server) guardedClient() (*http.Client, error) {
 	var err error
@@ -283,8 +283,8 @@ func (s *Server) buildConnector(catalog plan.Catalog) {
 // officialBluesky is the entry point of Bluesky's own servers.
 const officialBluesky = "https://bsky.social"
 
-// checkBlueskyServer rejects servers other than Bluesky's and those allowed by the operator, because people could
-// otherwise make this node call internal hosts.
+// checkBlueskyServer rejects servers that are neither Bluesky's nor allowed by the operator. Otherwise, people could
+// make this node call internal hosts.
 func (s *Server) checkBlueskyServer(server string) error {
 	if !slices.Contains(append(s.cfg.BlueskyServers, officialBluesky), strings.TrimRight(server, "/")) {
 		return errors.New("accounts of this server cannot be connected here")

@@ -19,16 +19,16 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 )
 
-// protocolErrors replaces the plain-text rejections that net/http sends before a handler is called, for example for
-// malformed requests, with problem documents. net/http writes such a rejection in a single write while no handler
-// responds, so a response is never mistaken for a rejection.
+// protocolErrors replaces the plain-text rejections that net/http sends before calling a handler, such as for
+// malformed requests, with problem documents. net/http writes a rejection in a single write while no handler is
+// running, so responses are never mistaken for rejections.
 type protocolErrors struct {
 	publicURL string
 	log       *slog.Logger
 	headers   http.Header // of every response
 }
 
-// attach wraps a listener, so that connections are guarded. With TLS, it completes the handshakes.
+// attach wraps a listener to guard its connections. With TLS, the listener completes the handshakes.
 func (p *protocolErrors) attach(l *httpListener) {
 	if l.tls {
 		l.listener, l.tls = newHandshakeListener(l.listener, l.server, p), false
@@ -77,7 +77,7 @@ func guardFrom(c net.Conn) *guard {
 }
 
 // plainConn and secureConn are HTTP/1.x connections with a guard. They embed the connection types, because net/http
-// looks for ReadFrom (to use sendfile), CloseWrite and the TLS connection state.
+// uses their ReadFrom (for sendfile), CloseWrite and TLS connection state.
 type (
 	plainConn struct {
 		*net.TCPConn
@@ -143,7 +143,7 @@ func (g *guard) write(c net.Conn, p []byte) (int, error) {
 	return len(p), nil
 }
 
-// problems replace the rejections of net/http by their status. 417 is for an unknown Expect header field.
+// problems has the replacements of net/http's rejections by status. 417 is for an unknown Expect header field.
 var problems = map[string]error{
 	"400": apierr.New(apierr.MalformedRequest,
 		"The request is not valid HTTP/1.1. Check the request line, the Host header and the other header fields."),
@@ -157,7 +157,7 @@ var problems = map[string]error{
 var errMalformedPath = apierr.New(apierr.EndpointNotFound,
 	"The path contains a percent sign without two hexadecimal digits after it.")
 
-// problemFor returns the problem that replaces a rejection of net/http, and nil for other bytes.
+// problemFor returns the problem that replaces a rejection of net/http, or nil for other bytes.
 func problemFor(p []byte, badPath bool) error {
 	const version = "HTTP/1.1 "
 	rest, ok := bytes.CutPrefix(p, []byte(version))
@@ -170,7 +170,7 @@ func problemFor(p []byte, badPath bool) error {
 	return problems[string(rest[:3])]
 }
 
-// response returns the whole response, which closes the connection as net/http does.
+// response returns a complete response that closes the connection, as net/http does.
 func (p *protocolErrors) response(err error) []byte {
 	id := uuid.Must(uuid.NewV7()).String()
 	doc := problem.FromError(err, p.publicURL)
@@ -202,9 +202,8 @@ var (
 	errPreface = apierr.New(apierr.HTTPVersionUnsupported, "HTTP/2 requires TLS here. Use HTTP/1.1 or https.")
 )
 
-// rejectNonPaths rejects requests whose target is not a path: * and CONNECT (RFC 9112, section 3.2), and the preface of
-// HTTP/2 without TLS, which looks like a request (RFC 9113, section 3.4). A mux would respond with an empty body or
-// plain text.
+// rejectNonPaths rejects requests whose target is not a path: * and CONNECT (RFC 9112, section 3.2), and the HTTP/2
+// preface without TLS (RFC 9113, section 3.4). A mux would respond with an empty body or plain text.
 func rejectNonPaths(publicURL string, log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.RequestURI != "*" && r.Method != http.MethodConnect {
@@ -225,7 +224,8 @@ func rejectNonPaths(publicURL string, log *slog.Logger, next http.Handler) http.
 	})
 }
 
-// pathScan finds a percent sign without two hexadecimal digits in the path of a request, as the bytes arrive.
+// pathScan detects a percent sign without two hexadecimal digits in the path of a request. It scans the bytes as
+// they arrive.
 type pathScan struct {
 	malformed bool
 	done      bool // the path has ended

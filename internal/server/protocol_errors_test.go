@@ -92,7 +92,7 @@ func transports(t *testing.T, run func(t *testing.T, secure bool)) {
 	}
 }
 
-// Every request that net/http rejects before a handler sees it gets a problem document, on new and used connections.
+// Requests that net/http rejects before calling a handler get a problem document, on new and used connections.
 func TestProtocolErrors(t *testing.T) {
 	t.Parallel()
 	transports(t, func(t *testing.T, secure bool) {
@@ -244,7 +244,7 @@ func TestPathScan(t *testing.T) {
 	}
 }
 
-// Ordinary writes are not copied.
+// Ordinary writes do not allocate memory.
 func TestGuardAllocatesNothing(t *testing.T) {
 	g := &guard{}
 	page := bytes.Repeat([]byte("x"), 4096)

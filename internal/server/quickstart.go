@@ -59,8 +59,8 @@ type GreetingOwner struct {
 const (
 	demoEmail        = "ada@harbour.example"
 	demoHandle       = "harbour-coffee.test"
-	demoSecondHandle = "harbour-roastery.test" // for people to connect
-	demoAppPassword  = "sandbox-app-password"  // of both handles; works only in the sandbox
+	demoSecondHandle = "harbour-roastery.test" // not connected yet, for people to try
+	demoAppPassword  = "sandbox-app-password"  // for both handles; valid only in the sandbox
 	demoTimezone     = "Europe/Berlin"
 	demoCredits      = 1000
 	demoCollectEvery = time.Minute // so that a post's metrics appear soon
@@ -68,7 +68,7 @@ const (
 	demoRateFactor   = 50 // multiplies the default rate limits, so that scripts can call the API in a loop
 )
 
-// OpenQuickstart sets up the program in a data directory. Existing data is kept. At the first start, the clock is
+// OpenQuickstart sets up the program in a data directory and keeps existing data. At the first start, the clock is
 // behind until AddSamples has created the demo team's past data.
 func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

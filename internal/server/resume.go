@@ -10,7 +10,7 @@ import (
 // DefaultMaxLateness is how late a post may be published after a hold by default.
 const DefaultMaxLateness = time.Hour
 
-// Resume ends the hold of a restored or copied database, see delivery.Service.Resume. It sets the option for mail.
+// Resume ends the hold of a restored or copied database; see delivery.Service.Resume. It sets opts.SuppressMail.
 func (s *Server) Resume(ctx context.Context, opts delivery.ResumeOptions) (delivery.ResumeReport, error) {
 	opts.SuppressMail = s.Notifications.DiscardMail
 	return s.Delivery.Resume(ctx, opts)

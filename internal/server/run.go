@@ -40,7 +40,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	return errors.Join(err, s.calls.Close(returning))
 }
 
-// ignoreTimeout logs that something did not finish in time. It is not an error: other nodes take over work and
+// ignoreTimeout logs that something did not finish in time. This is not an error: other nodes take over work and
 // deliveries after the lease, and clients repeat their requests.
 func (s *Server) ignoreTimeout(what string, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {

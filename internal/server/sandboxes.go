@@ -49,8 +49,8 @@ const sandboxes = `{
 // SandboxSettings returns network settings for the sandbox at an address, as text.
 func SandboxSettings(address string) string { return strings.ReplaceAll(sandboxes, "SANDBOX", address) }
 
-// StrictSandboxSettings is like SandboxSettings, with apps that lack an audit, a review or products. The app of X is the
-// same, because an app without credit cannot connect accounts.
+// StrictSandboxSettings is like SandboxSettings, but the apps lack an audit, a review or products. The app of X is
+// unchanged, because an app without credit cannot connect accounts.
 func StrictSandboxSettings(address string) string {
 	var apps map[string]map[string]any
 	if err := json.Unmarshal([]byte(SandboxSettings(address)), &apps); err != nil {

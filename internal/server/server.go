@@ -261,7 +261,7 @@ func (s *Server) results() map[job.Type]job.Result {
 	return out
 }
 
-// buildFoundation builds the parts that all others use: the queue, limits, credits, notifications and teams.
+// buildFoundation builds the parts that all others use: queue, limits, credits, notifications and teams.
 func (s *Server) buildFoundation(offered plan.Catalog, sealer *tokencrypt.Sealer) error {
 	guesses, err := ratelimit.NewGuesses()
 	if err != nil {
@@ -304,7 +304,7 @@ func (s *Server) buildOperations(catalog plan.Catalog) {
 	s.pipe = s.pipeline(s.Teams)
 }
 
-// pipeline returns the pipeline of calls, with a way to authenticate keys.
+// pipeline returns the pipeline of calls that authenticates with keys.
 func (s *Server) pipeline(keys pipeline.Keys) *pipeline.Pipeline {
 	return pipeline.New(pipeline.Ports{
 		Keys: keys, Idempotency: s.idempotency, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits, Slots: s.limiters.Calls,
@@ -315,7 +315,7 @@ func (s *Server) pipeline(keys pipeline.Keys) *pipeline.Pipeline {
 // isUnavailable reports whether an error means that the database or the file store is unreachable.
 func isUnavailable(err error) bool { return db.IsUnavailable(err) || blob.IsUnavailable(err) }
 
-// dependencyTimeout is the time in which the database and the file store have to respond in dependenciesUp.
+// dependencyTimeout is how long dependenciesUp waits for the database and the file store.
 const dependencyTimeout = time.Second
 
 // dependenciesUp reports whether the database and the file store respond.
@@ -325,7 +325,7 @@ func (s *Server) dependenciesUp() bool {
 	return s.db.Ping(ctx) == nil && s.blobs.Ping(ctx) == nil
 }
 
-// buildNotifications builds notifications, which receive every event from then on.
+// buildNotifications builds notifications and subscribes them to all events.
 func (s *Server) buildNotifications(sealer *tokencrypt.Sealer) error {
 	send, err := s.cfg.Mail.Sender()
 	if err != nil {

@@ -39,7 +39,7 @@ func TestNodesStartTogether(t *testing.T) {
 	})
 }
 
-// A node is ready while its database responds and, on a worker, its queue delivers work.
+// A node is ready while its database responds and, on workers, its queue delivers work.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -64,7 +64,7 @@ func TestReady(t *testing.T) {
 	})
 }
 
-// ready checks the details for the operator, and that everyone else only gets the status.
+// ready checks the details for the operator, and that others get only the status.
 func ready(t *testing.T, s *server.Server, status int, want string) {
 	t.Helper()
 	public := map[int]string{http.StatusOK: `{"status":"ok"}`, http.StatusServiceUnavailable: `{"status":"unavailable"}`}[status]
@@ -112,7 +112,7 @@ func TestSecurityHeaders(t *testing.T) {
 	}
 }
 
-// A database only works with its first file store.
+// A database works only with the file store that it was first used with.
 func TestOtherFileStore(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

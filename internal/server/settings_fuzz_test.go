@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// ReadSources rejects everything that is not JSON.
+// ReadSources rejects all input that is not JSON.
 func FuzzReadSources(f *testing.F) {
 	f.Add([]byte(`{"instagram_graph":{"accounts":[{"token_env":"UNSET"}]},"tiktok_research":{"client_secret_env":"UNSET"}}`))
 	f.Add([]byte(`{"instagram_graph":null,"instagram_graph":{}}`))

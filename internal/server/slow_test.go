@@ -31,8 +31,8 @@ func (p pipes) Close() error {
 
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// connectionTime returns how long a client keeps a connection. The handler reads the body and responds with more than any
-// buffer holds.
+// connectionTime returns how long a client keeps a connection. The handler reads the body and responds with more
+// bytes than buffers hold.
 func connectionTime(t *testing.T, behave func(net.Conn)) time.Duration {
 	t.Helper()
 	var took time.Duration
@@ -78,7 +78,7 @@ func drip(text string, every time.Duration) func(net.Conn) {
 	}
 }
 
-// Clients that send slowly, do not send or do not read are disconnected.
+// Clients that send slowly, send nothing or do not read are disconnected.
 func TestSlowClientsDisconnected(t *testing.T) {
 	const head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
 	reads := func(text string) func(net.Conn) {
@@ -114,7 +114,7 @@ func TestSlowClientsDisconnected(t *testing.T) {
 	}
 }
 
-// A chunked request closes the connection, others do not.
+// A chunked request closes the connection. Other requests do not.
 func TestChunkedRequestsCloseTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for body, closes := range map[string]bool{"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n": true, "Content-Length: 0\r\n\r\n": false} {

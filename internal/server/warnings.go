@@ -155,8 +155,8 @@ func isBlocked(ctx context.Context, guard *safehttp.Client, server string) bool 
 	return err == nil && !reached
 }
 
-// BlockedReason returns why serve blocks a Bluesky server if only these servers are allowed. It returns "" if it does
-// not, or if the server's name cannot be looked up.
+// BlockedReason returns why serve blocks a Bluesky server if only the servers in allowed are permitted. It returns
+// "" if serve does not block the server, or if the host name cannot be resolved.
 func BlockedReason(ctx context.Context, server string, allowed []string) (string, error) {
 	guard, err := newBlueskyGuard(allowed)
 	if err != nil || !isBlocked(ctx, guard, server) {

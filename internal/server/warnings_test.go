@@ -59,9 +59,9 @@ func (l *lines) await(t *testing.T, text string) {
 	}
 }
 
-// A blocked Bluesky server does not count as a failure of the network. The log names the setting at the start and when
-// the server would be called. At the start it also names unconfigured networks with accounts,
-// unknown teams of directory groups, and a hold.
+// A blocked Bluesky server does not count as a failure of the network. The log names the setting at the start and at
+// a call to the server. At the start, it also names unconfigured networks with accounts, unknown teams of directory
+// groups, and a hold.
 func TestPublishingWarnings(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.Open(t.TempDir(), sandbox.Options{})

@@ -125,7 +125,7 @@ func Copy(tb testing.TB, from string) (string, error) {
 	return to, RemoveLocation(to)
 }
 
-// RemoveLocation removes the place from a database, so that a server accepts a copy of it as the original.
+// RemoveLocation removes the recorded location from a database, so that a server accepts a copy as the original.
 func RemoveLocation(url string) error {
 	d, err := db.Open(context.Background(), url, db.Options{})
 	if err != nil {

@@ -47,7 +47,7 @@ var postgresTemplate = sync.OnceValues(func() (string, error) {
 	return name, Migrate(context.Background(), postgresURL(name))
 })
 
-// process distinguishes the databases of this process. Process IDs do not: they are used again during a long run.
+// process identifies the databases of this process. A process ID would not, because the system reuses process IDs.
 var process = strings.ToLower(rand.Text())
 
 // create creates a database and returns its name. Unless template is empty, the database is a copy of it. The file_copy

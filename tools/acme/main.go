@@ -18,7 +18,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// started is what a test needs. The certificates are in DER.
+// started is the output for the test. The certificates are in DER.
 type started struct {
 	Directory string // URL of the ACME directory
 	Own       []byte // the server's own TLS certificate

@@ -191,7 +191,7 @@ func TestContainerfile(t *testing.T) {
 	}
 }
 
-// imported returns the top-level folders of the module that Go files in some folders import, except for tests.
+// imported returns the module's top-level folders that non-test Go files in the given folders import.
 func imported(t *testing.T, folders ...string) []string {
 	t.Helper()
 	found := map[string]bool{}
@@ -239,7 +239,7 @@ func TestCompose(t *testing.T) {
 					}
 				}
 			}
-			// Files are received on disk before they are sent to S3. /data must be the image's volume, not memory.
+			// Files are stored on disk before they are sent to S3. /data must be the image's volume, not memory.
 			if scratch := service.Environment["PRESSROOM_SCRATCH"]; strings.HasPrefix(service.Image, "pressroom:") {
 				inMemory := slices.ContainsFunc(service.Tmpfs, func(at string) bool { return strings.HasPrefix(at, "/data") })
 				if scratch == nil || *scratch != "/data" || inMemory {

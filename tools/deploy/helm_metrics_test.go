@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The ServiceMonitor selects a Service with the metrics of the pods of both roles. These pods then have no annotations for
-// scraping, which would count everything twice.
+// The ServiceMonitor selects a Service with the metrics of pods of both roles. These pods then have no scrape
+// annotations, which would count everything twice.
 func TestHelmServiceMonitor(t *testing.T) {
 	var monitor *monitoring.ServiceMonitor
 	services, pods := []*core.Service{}, []core.PodTemplateSpec{}
@@ -58,8 +58,8 @@ func contains(labels, selector map[string]string) bool {
 	return true
 }
 
-// The chart's PrometheusRule has the alerts of deploy/prometheus, and its ConfigMap the dashboard of deploy/grafana without
-// inputs, which Grafana does not ask for when it provisions a dashboard.
+// The chart's PrometheusRule has the alerts of deploy/prometheus, and its ConfigMap the dashboard of deploy/grafana.
+// That dashboard has no inputs, because Grafana does not ask for inputs when it provisions a dashboard.
 func TestHelmAlertsAndDashboard(t *testing.T) {
 	var want monitoring.PrometheusRuleSpec
 	if err := yaml.UnmarshalStrict(read(t, "prometheus", "rules.yaml"), &want); err != nil {
@@ -94,7 +94,8 @@ func TestHelmAlertsAndDashboard(t *testing.T) {
 	}
 }
 
-// A person who imports the dashboard chooses a Prometheus. All panels use it, and are limited to the chosen jobs and nodes.
+// A person who imports the dashboard chooses a Prometheus data source. All panels use it, limited to the selected
+// jobs and nodes.
 func TestGrafanaInputs(t *testing.T) {
 	var board struct {
 		Inputs   []struct{ Name, PluginID string } `json:"__inputs"`
@@ -143,7 +144,7 @@ func TestGrafanaInputs(t *testing.T) {
 	}
 }
 
-// values.yaml says what each value is for: every value of the schema is in it, and every section has a comment.
+// values.yaml documents all values: it contains every value of the schema, and every section has a comment.
 func TestHelmValuesDocumented(t *testing.T) {
 	raw := read(t, "helm", "pressroom", "values.yaml")
 	var values map[string]any
@@ -176,7 +177,7 @@ func compare(t *testing.T, path string, schema object, values map[string]any) {
 	t.Helper()
 	for name, property := range schema.Properties {
 		value, ok := values[name]
-		if !ok && path+name != "global" { // global is Helm's
+		if !ok && path+name != "global" { // Helm defines global
 			t.Errorf("values.yaml lacks %s%s", path, name)
 		}
 		if inner, isMap := value.(map[string]any); isMap && property.Properties != nil {
@@ -190,8 +191,8 @@ func compare(t *testing.T, path string, schema object, values map[string]any) {
 	}
 }
 
-// Traefik's configurations in the guide are YAML. Each router has a service and an entry point without a time limit for
-// uploads, and the service passes responses on at once.
+// Traefik's configurations in the guide are valid YAML. Each router has a service, and an entry point without a time
+// limit for uploads. The service does not buffer responses.
 func TestTraefik(t *testing.T) {
 	guide, err := os.ReadFile(file("..", "docs", "deploy.md"))
 	if err != nil {

@@ -121,8 +121,7 @@ func TestHelmLint(t *testing.T) {
 	}
 }
 
-// The chart renders valid Kubernetes objects. Pods of both roles run without root and have probes. The chart contains no
-// secrets.
+// The chart renders valid Kubernetes objects without secrets. Pods of both roles run without root and have probes.
 func TestHelmObjects(t *testing.T) {
 	for _, values := range []map[string]any{requiredValues(), allValues()} {
 		kinds := map[string]int{}
@@ -176,7 +175,7 @@ func checkPod(t *testing.T, name string, pod core.PodTemplateSpec, selected map[
 		*c.SecurityContext.AllowPrivilegeEscalation || *pod.Spec.AutomountServiceAccountToken {
 		t.Errorf("%s has more privileges than it needs", name)
 	}
-	// A video has up to 4 GiB, and a node receives several concurrently, so it needs enough space for them.
+	// A video may have 4 GiB, and a node receives several at once, so it needs space for them.
 	needs := c.Resources.Requests.StorageEphemeral()
 	for _, volume := range pod.Spec.Volumes {
 		if volume.Name == "scratch" && (volume.EmptyDir.SizeLimit.Value() < 16<<30 || needs.Value() < 8<<30) {

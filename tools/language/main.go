@@ -1,5 +1,5 @@
-// Language checks the style of Go code: whether doc comments follow Go's conventions, whether functions are named by past
-// participles, how long lines, files and packages are, and which comments contain phrases that CONTRIBUTING.md forbids.
+// Language checks the style of Go code: conventions of doc comments, functions named by past participles, lengths of
+// lines, files and packages, and comments with phrases that CONTRIBUTING.md forbids.
 //
 // Usage: language [-limits] [-wide NUMBER] FOLDER …
 //
@@ -41,7 +41,7 @@ const irregular = `|begun|bound|broken|brought|built|bought|chosen|come|cut|done
 	`said|seen|sent|set|shown|shut|spent|split|spoken|stood|stolen|struck|stuck|sold|sought|taken|taught|thought|` +
 	`thrown|told|torn|understood|woken|won|worn|written|`
 
-// fine are words that look like participles but are also imperatives or nouns.
+// fine lists words that look like participles but are also imperatives or nouns.
 const fine = `|come|cut|feed|found|lead|left|put|read|run|set|shut|split|embed|exceed|need|proceed|seed|feed|shed|speed|` +
 	`succeed|bed|red|led|hundred|fixed|id|bid|embed|unmixed|`
 
@@ -94,7 +94,7 @@ func (c *counts) folder(root string) error {
 	return err
 }
 
-// file measures one file and returns its number of lines. Generated files count for nothing.
+// file measures one file and returns its number of lines. It does not count generated files.
 func (c *counts) file(path string) (int, error) {
 	src, err := os.ReadFile(path) //nolint:gosec // the caller says which files
 	if err != nil {
@@ -142,7 +142,7 @@ func (c *counts) function(set *token.FileSet, fn *ast.FuncDecl) {
 	}
 }
 
-// participle reports whether a name is one word that is a past participle.
+// participle reports whether a name is a single word and a past participle.
 func participle(name string) bool {
 	word := strings.ToLower(name)
 	if name == "" || strings.ToLower(name[1:]) != name[1:] || strings.Contains(fine, "|"+word+"|") {

@@ -17,7 +17,8 @@ import (
 	"github.com/ccojocar/zxcvbn-go/frequency"
 )
 
-// maxWords is the number of words from each list, maxWords frequent first. Rarer words are as hard to guess as random letters.
+// maxWords is the maximum number of words from each list, the most frequent first. Rarer words are as hard to guess
+// as random letters.
 var maxWords = map[string]int{
 	"Passwords": 50_000, "English": 25_000, "MaleNames": 1_000, "FemaleNames": 2_500, "Surname": 8_000,
 }
@@ -49,8 +50,8 @@ func main() {
 	}
 }
 
-// write writes a line for each word, sorted. A letter after the word is its weight: the binary logarithm of its rank, where A
-// is 0.
+// write writes a sorted line for each word. The letter after the word is its weight, the binary logarithm of its
+// rank, where A is 0.
 func write(path string) error {
 	weights := map[string]int{}
 	for name, list := range frequency.Lists {

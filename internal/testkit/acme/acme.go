@@ -38,7 +38,7 @@ func Start(t *testing.T, httpPort, tlsPort int) Server {
 	input, output := must.Get(cmd.StdinPipe())(t), must.Get(cmd.StdoutPipe())(t)
 	must.NoError(t, cmd.Start())
 	t.Cleanup(func() {
-		_ = input.Close() // ends it
+		_ = input.Close() // ends the server
 		_ = cmd.Wait()    // the test is over
 	})
 	var started struct {

@@ -62,8 +62,8 @@ type check struct {
 	ID, Status, ErrorMessage string
 }
 
-// Run runs all scenarios for servers. All must pass, except those of features that are not offered and the given
-// scenarios, or checks of them, with the reasons why they do not apply. These must fail. Folder is test/tools. Without the
+// Run runs all scenarios for servers. Folder is test/tools. All scenarios must pass, except those that must fail:
+// scenarios of features that are not offered, and scenarios or checks in doNotApply, with the reason. Without the
 // suite, the test is skipped, or fails in CI.
 func Run(t *testing.T, folder, url string, doNotApply map[string]string) {
 	t.Helper()

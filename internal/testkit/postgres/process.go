@@ -25,8 +25,8 @@ const (
 	pollInterval = 10 * time.Millisecond
 )
 
-// shellScript runs a server and kills it when the shell's input closes. The system closes it when the test binary ends. The
-// first line of output is the server's process ID.
+// shellScript runs a server and prints its process ID on the first line. It kills the server when the shell's input
+// closes, which the system does when the test binary ends.
 const shellScript = `exec 3<&0; "$@" >&2 & server=$!; echo $server
 { read -r _ <&3; kill -QUIT $server; } >/dev/null 2>&1 & wait $server; kill $!`
 
@@ -181,8 +181,8 @@ func folder(tb testing.TB) string {
 	return dir
 }
 
-// owner returns the user that runs the server, or nil for the current user. PostgreSQL refuses to run as root, so for root it
-// is the user postgres.
+// owner returns the user that runs the server, or nil for the current user. PostgreSQL refuses to run as root, so
+// root uses the user postgres.
 func owner(tb testing.TB) *syscall.Credential {
 	tb.Helper()
 	if os.Getuid() != 0 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Violations returns how the request and the response violate the OpenAPI document. A header that cannot be parsed counts as a
-// violation of the response.
+// Violations returns the violations of the OpenAPI document by the request and by the response. A header that cannot
+// be parsed counts as a violation by the response.
 func Violations(h http.Header) ([]string, []string) {
 	header := h.Get("sl-violations")
 	if header == "" {

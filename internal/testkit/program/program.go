@@ -23,7 +23,7 @@ import (
 // Pressroom is the command that most tests run.
 const Pressroom = "pressroom.example/pressroom/cmd/pressroom"
 
-// CrashPoints is the build tag of a program that kills itself at the failpoint in PRESSROOM_CRASH_AT.
+// CrashPoints is the build tag for programs that kill themselves at the failpoint in PRESSROOM_CRASH_AT.
 const CrashPoints = "crashpoints"
 
 var builds sync.Map // builds of this process, by command and tags
@@ -145,8 +145,8 @@ func (p *Process) Running() bool {
 	}
 }
 
-// CrashEnv returns this process's environment with the settings of failpoints. The program kills itself at the failpoint at,
-// if set, and appends the failpoints that it passes to the file trace, if set.
+// CrashEnv returns this process's environment with settings for failpoints. The program kills itself at the
+// failpoint at, and appends the names of reached failpoints to the file trace. Empty arguments have no effect.
 func CrashEnv(at, trace string) []string {
 	return append(os.Environ(), "PRESSROOM_CRASH_AT="+at, "PRESSROOM_CRASH_TRACE="+trace)
 }

@@ -21,8 +21,8 @@ const (
 	pollInterval    = 5 * time.Millisecond
 )
 
-// shellScript runs a server and kills it when the shell's input closes. The system closes it when the test binary ends. The
-// first line of output is the server's process ID.
+// shellScript runs a server and prints its process ID on the first line. It kills the server when the shell's input
+// closes, which the system does when the test binary ends.
 const shellScript = `exec 3<&0; "$@" >&2 & server=$!; echo $server
 { read -r _ <&3; kill -KILL $server; } >/dev/null 2>&1 & wait $server; kill $!`
 

@@ -20,7 +20,8 @@ const (
 	pollInterval    = 10 * time.Millisecond
 )
 
-// shellScript runs a server and kills it when the shell's input closes. The system closes it when the test binary ends.
+// shellScript runs a server and kills it when the shell's input closes, which the system does when the test binary
+// ends.
 const shellScript = `exec 3<&0; "$@" & server=$!
 { read -r _ <&3; kill -KILL $server; } >/dev/null 2>&1 & wait $server; kill $!`
 

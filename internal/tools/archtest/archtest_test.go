@@ -86,8 +86,8 @@ var layers = map[string][]string{
 	},
 }
 
-// forbidden are the rules. A name is a layer, a package, FOLDER/... for all packages below a folder, "ours" for all packages of
-// this module, or another module.
+// forbidden holds the rules. A name is a layer, a package, FOLDER/... for all packages below a folder, "ours" for
+// all packages of this module, or another module.
 var forbidden = []rule{
 	{
 		from: names("edges"), to: names("subjects", "ground", "adapters", "network"),
@@ -220,7 +220,7 @@ var forbidden = []rule{
 	},
 }
 
-// allowed are exceptions to the rules. The test fails for unused ones.
+// allowed holds exceptions to the rules. The test fails for unused exceptions.
 var allowed = []exception{
 	{"internal/domain/team", "internal/domain/team/authn", "a change of access clears the cache of keys at once"},
 	{"internal/domain/post", "internal/domain/job", "publishing a post creates its job in the same transaction"},

@@ -16,7 +16,8 @@ import (
 
 const module = "pressroom.example/pressroom"
 
-// rule forbids from, except notFrom, to import to, except notTo. It applies to test files only if inTests is set.
+// rule forbids packages in from, except notFrom, to import packages in to, except notTo. It covers test files only
+// if inTests is true.
 type rule struct {
 	from, notFrom []string
 	to, notTo     []string
@@ -24,7 +25,7 @@ type rule struct {
 	reason        string
 }
 
-// exception allows a package an import that a rule forbids.
+// exception permits an import that a rule forbids.
 type exception struct{ from, to, reason string }
 
 // dependency is an import of a file. Packages of this module have paths relative to its root.
@@ -153,7 +154,7 @@ func (c *checker) checkLayers() {
 	}
 }
 
-// checkNames checks that all names in a rule exist. A rule with an unknown name would forbid nothing.
+// checkNames checks that all names in a rule exist, because a rule with an unknown name would forbid nothing.
 func (c *checker) checkNames(r rule) {
 	if r.reason == "" {
 		c.addf("the rule against %v -> %v has no reason", r.from, r.to)

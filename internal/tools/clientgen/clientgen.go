@@ -74,7 +74,7 @@ func render(name, text string, description []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// sentence returns a text with a period at its end.
+// sentence returns a text with a period at the end.
 func sentence(text string) string {
 	if text == "" || strings.HasSuffix(text, ".") {
 		return text

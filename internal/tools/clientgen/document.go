@@ -225,8 +225,8 @@ func parse(description []byte) (*document, error) {
 	return &d, nil
 }
 
-// unite gives a union the members that its variants share. The discriminator has all values, and a member that differs is
-// any value.
+// unite adds to a union the members that its variants share. The discriminator allows all values. A member whose
+// schema differs between variants allows any value.
 func (d *document) unite(name string, union *schema) {
 	for _, one := range union.OneOf {
 		union.Variants = append(union.Variants, component(one.Ref))

@@ -6,7 +6,7 @@ import (
 	"pressroom.example/pressroom/internal/api/openapi"
 )
 
-// distinctEmpty are optional strings of responses that distinguish absent from empty.
+// distinctEmpty lists optional strings in responses whose empty value differs from an absent one.
 var distinctEmpty = map[string]bool{"PostAccount.caption": true}
 
 var goBasic = map[string]string{

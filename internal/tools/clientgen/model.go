@@ -170,7 +170,7 @@ func (b *builder) shape(owner, wire string, s *schema) shape {
 	return shape{Base: string(s.Type)}
 }
 
-// inline returns the type name of an anonymous object. Objects of the same form share a type.
+// inline returns the type name of an anonymous object. Objects with equal schemas share a type.
 func (b *builder) inline(derived string, s *schema) string {
 	if known, ok := b.byForm[form(s)]; ok {
 		return known
@@ -181,7 +181,7 @@ func (b *builder) inline(derived string, s *schema) string {
 	return name
 }
 
-// form returns a key that is equal for objects of the same type, regardless of their descriptions.
+// form returns a key that is equal for schemas of the same type, regardless of descriptions.
 func form(s *schema) string {
 	raw, err := json.Marshal([]any{s.Properties, s.Required})
 	if err != nil {

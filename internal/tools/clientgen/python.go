@@ -10,7 +10,7 @@ var pyBasic = map[string]string{
 	"string": "str", "integer": "int", "number": "float", "boolean": "bool", "any": "Any", "string_map": "dict[str, str]",
 }
 
-// pyKeywords are the keywords of Python that arguments and members have as names.
+// pyKeywords lists Python keywords that occur as names of arguments and members.
 var pyKeywords = []string{"from"}
 
 func isPyKeyword(name string) bool { return slices.Contains(pyKeywords, name) }
@@ -62,7 +62,7 @@ func pyParameter(r *record, f field) string {
 	return pyName(f.Wire) + ": " + pyType(r, f) + " | None = None"
 }
 
-// pyParameters returns the parameters of a method, required ones first. Those of the path can be positional.
+// pyParameters returns the parameters of a method, required ones first. Path parameters may be positional.
 func pyParameters(c *call, r *record, key bool) string {
 	positional := []string{"self"}
 	var required, optional []string

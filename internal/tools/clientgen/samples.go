@@ -18,8 +18,8 @@ type value struct {
 	raw json.RawMessage
 }
 
-// Samples returns the code samples of the operations, made from the examples of the document: a call with curl and with
-// each client. The document contains them.
+// Samples returns code samples of each operation, from the document's examples: a call with curl and with each
+// client. The document includes them.
 func Samples(description []byte) ([]byte, error) {
 	d, err := parse(description)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Command descriptions extracts the calls that the adapters make from the networks' published API descriptions: paths,
-// parameters, types and enumerations, without prose. Tests of the adapters compare requests with them. The command downloads
-// the descriptions or reads them from a folder.
+// Command descriptions extracts the calls that the adapters make from the networks' published API descriptions:
+// paths, parameters, types and enumerations, without prose. Adapter tests compare requests with the result. The
+// command downloads the descriptions or reads them from a folder.
 package main
 
 import (
@@ -107,7 +107,7 @@ func save(path string, content []byte) error {
 	return nil
 }
 
-// reader reads originals from a folder, or downloads them if it has none.
+// reader reads originals from a folder, or downloads them if folder is empty.
 type reader struct{ folder string }
 
 func (r reader) json(file, url string) (any, error) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// metaCalls are the edges to keep, by object. All fields of the objects are kept.
+// metaCalls lists the edges to keep by object. All fields of the objects are kept.
 var metaCalls = map[string][]string{
 	"AdVideo": nil, "InstagramInsightsResult": nil,
 	"IGMedia": {"insights", "children"},
@@ -18,8 +18,8 @@ var metaCalls = map[string][]string{
 	"ShadowIGHashtag": {"recent_media", "top_media"}, "User": {"accounts", "businesses", "permissions"},
 }
 
-// keepMeta returns a summary of Meta's description: the fields of each object, and the parameters of each call with the values
-// of enumerations.
+// keepMeta returns a summary of Meta's description: the fields of each object, and each call's parameters with their
+// enumeration values.
 func keepMeta(fetch reader) (any, error) {
 	enums, err := readEnums(fetch)
 	if err != nil {
@@ -129,7 +129,7 @@ func addRequests(calls map[string][]string, items any) {
 	}
 }
 
-// lexicons are the lexicons of the Bluesky adapter's calls and record. Lexicons to which they refer are kept too.
+// lexicons lists the lexicons of the Bluesky adapter's calls and record. Lexicons that these refer to are kept too.
 var lexicons = []string{
 	"com.atproto.server.createSession", "com.atproto.server.refreshSession", "com.atproto.server.deleteSession",
 	"com.atproto.server.getSession",

@@ -9,13 +9,13 @@ import (
 
 type object = map[string]any
 
-// prose are members that only people read.
+// prose lists members that are only for people.
 var prose = []string{
 	"description", "descriptions", "enumDescriptions", "summary", "example", "examples", "externalDocs", "tags", "security",
 	"annotations", "title", "operationId", "enumDeprecated", "deprecated",
 }
 
-// named are members that contain members with arbitrary names.
+// named lists members whose own members have arbitrary names.
 var named = []string{"properties", "schemas", "parameters", "responses", "requestBodies", "headers", "paths", "content", "methods", "defs"}
 
 // withoutProse returns a copy of a description without prose.
@@ -51,7 +51,7 @@ func keepPinterest(original any) (any, error) {
 		"/pins/{pin_id}/analytics", "/pins/analytics", "/media", "/media/{media_id}")
 }
 
-// keepPaths returns an OpenAPI description with only these paths and the components to which they refer.
+// keepPaths returns an OpenAPI description with only the given paths and the components that they refer to.
 func keepPaths(original any, paths ...string) (any, error) {
 	full, _ := withoutProse(original, false).(object)
 	all, _ := full["paths"].(object)
@@ -116,7 +116,7 @@ func keepYouTube(original any) (any, error) {
 
 func keepAnalytics(original any) (any, error) { return keepMethods(original, "reports.query") }
 
-// keepMethods returns a discovery document with only these methods and the schemas to which they refer.
+// keepMethods returns a discovery document with only the given methods and the schemas that they refer to.
 func keepMethods(original any, names ...string) (any, error) {
 	full, _ := withoutProse(original, false).(object)
 	methods := object{}

@@ -21,7 +21,7 @@ import (
 //go:embed page.html style.css search.js
 var files embed.FS
 
-// defaultSource is the address of the repository's files, for links that leave docs/. SITE_SOURCE replaces it.
+// defaultSource is the URL of the repository's files, for links to files outside docs/. SITE_SOURCE overrides it.
 const defaultSource = "https://pressroom.example/pressroom"
 
 var layout = template.Must(template.ParseFS(files, "page.html"))
