@@ -19,8 +19,8 @@ type call struct {
 	maker      func(*process, int) maker
 }
 
-// The shares of a constant response's throughput that the floor must reach on two cores, by database. A slower floor
-// would be no floor.
+// Shares of a constant response's throughput that the floor must reach on two cores, by database. A slower floor
+// would not be a useful baseline.
 var (
 	oneRow   = map[string]float64{"sqlite": 0.5, "postgres": 0.22}
 	onePage  = map[string]float64{"sqlite": 0.14, "postgres": 0.07}
@@ -53,7 +53,7 @@ func get(p *process, path string) []byte {
 	return []byte("GET " + path + " HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer " + p.data.Key + "\r\n\r\n")
 }
 
-// randomPost requests seeded posts at random, so that a larger table is less often in a cache.
+// randomPost requests random seeded posts, so that fewer posts of a larger table are cached.
 func randomPost(p *process, worker int) maker {
 	random := rand.New(rand.NewPCG(uint64(worker), uint64(p.data.posts)))
 	head := []byte("GET /api/v1/posts/")
@@ -67,7 +67,7 @@ func randomPost(p *process, worker int) maker {
 
 var keys atomic.Int64 // numbers the idempotency keys of this run
 
-// newPost drafts a post for two accounts with a new idempotency key.
+// newPost creates a draft for two accounts with a new idempotency key.
 func newPost(p *process, _ int) maker {
 	body := fmt.Sprintf(`{"caption":%q,"account_ids":[%d,%d]}`, caption(7), p.data.Accounts[0], p.data.Accounts[1])
 	head := []byte("POST /api/v1/posts HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer " + p.data.Key +

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// conn is a keep-alive connection with a minimal HTTP/1.1 client: client and server share the machine, so the client's
-// cost would hide the server's.
+// conn is a keep-alive connection with a minimal HTTP/1.1 client. Client and server share the machine, so an
+// expensive client would hide the server's cost.
 type conn struct {
 	net     net.Conn
 	r       *bufio.Reader

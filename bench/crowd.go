@@ -26,8 +26,8 @@ const (
 	crowdTimeout = 5 * time.Minute
 )
 
-// serveFigures prints its address and serves synthetic public metrics, as docs/bridge.md specifies. They are prepared in
-// advance and the same for every profile, so that serving them costs next to nothing.
+// serveFigures prints its address and serves synthetic public metrics, as specified by docs/bridge.md. The metrics
+// are prepared in advance and equal for every profile, so serving them costs almost nothing.
 func serveFigures(ctx context.Context) error {
 	pages := make([][]byte, crowdPosts/crowdPage)
 	for i := range pages {
@@ -79,7 +79,7 @@ func figuresPage(page, pages int) map[string]any {
 	return out
 }
 
-// measureReports measures how much slower reads are while a hundred reports are created: the median ratio of p99.
+// measureReports measures how much slower reads are while a hundred reports are created, as the median ratio of p99.
 func (b *bench) measureReports(ctx context.Context, st *stage, s storage, posts int) error {
 	name := s.name() + "/reads_beside_reports"
 	source, err := startSelf(ctx, "figures", "-serve-figures")
@@ -123,8 +123,8 @@ func (b *bench) measureReports(ctx context.Context, st *stage, s storage, posts 
 
 var crowds atomic.Int64 // numbers the profiles of this run
 
-// readDuringReports requests a hundred reports, and reads until they are ready. It returns the p99 of the reads in
-// milliseconds, and the duration.
+// readDuringReports requests a hundred reports and reads pages until the reports are ready. It returns the p99 of
+// the reads in milliseconds, and the total duration.
 func readDuringReports(ctx context.Context, p *process) (float64, time.Duration, error) {
 	c, err := dial(p.addr)
 	if err != nil {

@@ -90,7 +90,8 @@ func (b *fixture) ask(h http.Handler, method, path, key, body string) (*httptest
 	return w, out
 }
 
-// compareResponses compares responses. It ignores members that differ between requests, and the ignored members of data.
+// compareResponses compares responses. It ignores members that differ between requests, and the members of data in
+// ignored.
 func (b *fixture) compareResponses(ours, floor map[string]any, ignored ...string) {
 	b.t.Helper()
 	for _, answer := range []map[string]any{ours, floor} {
@@ -158,7 +159,7 @@ func TestFloorWritesTheSame(t *testing.T) {
 	}
 }
 
-// writes lists the tables into which a draft inserts rows, and the column by which to find the rows.
+// writes lists the tables into which creating a draft inserts rows, and the column that identifies the rows.
 var writes = []struct{ table, by, columns string }{
 	{"posts", "id", "id, team_id, person_id, key_id, status, caption, excerpt, approval, series_id, is_template, " +
 		"scheduled_at, submitted_at, published_at, slot_at, job_id, created_at, updated_at"},
@@ -168,7 +169,7 @@ var writes = []struct{ table, by, columns string }{
 	{"idempotency_records", "key", "key_id, key, operation, request_hash, answer, created_at, expires_at"},
 }
 
-// writtenRows returns every row that a draft inserted, without its ID, key and times.
+// writtenRows returns the rows that creating a draft inserted, without IDs, keys and times.
 func (b *fixture) writtenRows(id, key string) map[string]any {
 	b.t.Helper()
 	out := map[string]any{}

@@ -47,7 +47,7 @@ func (s *side) close() {
 	}
 }
 
-// round loads the server and records the results. Responses during the warm-up do not count.
+// round loads the server and records the results, without responses during the warm-up.
 func (s *side) round(warm, length time.Duration) error {
 	if err := s.target.resume(); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
-	_ "time/tzdata" // the seeded team's time zone also where the system has none
+	_ "time/tzdata" // the seeded team's time zone, even without a system database
 
 	"pressroom.example/pressroom/bench/floor"
 )
@@ -23,7 +23,7 @@ import (
 // postgresVariable names the variable with the address of a PostgreSQL server whose user may create databases.
 const postgresVariable = "PRESSROOM_TEST_POSTGRES"
 
-// dir is the directory of the program and of the seeded SQLite files, which later runs use again.
+// dir is the directory of the program and of the seeded SQLite files. Later runs reuse it.
 const dir = "build/bench"
 
 type options struct {

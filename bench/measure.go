@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// bench runs the measurements on one kind of database after the other.
+// bench runs the measurements on each kind of database in turn.
 type bench struct {
 	scope
 	binary string
@@ -83,8 +83,8 @@ type contest struct {
 	ours, floor *side
 }
 
-// load measures a group. Each round measures every call on both sides, and the constant response once. The order of the
-// sides alternates, so that a change of the machine's speed affects both.
+// load measures a group. Each round measures every call on both sides, and the constant response once. The order of
+// the sides alternates, so that changes in the machine's speed affect both.
 func (b *bench) load(ctx context.Context, g group, ours, floor *process) error {
 	ceiling, err := newSide(floor, constant, g.conns)
 	if err != nil {
@@ -133,14 +133,15 @@ func (b *bench) reportCall(g group, c contest, ceiling *side) {
 	cpu := against(name+"/cpu_us", less, median(c.ours.cpu), median(c.floor.cpu), 0)
 	throughput.noise, p50.noise, p99.noise, cpu.noise = spread(c.floor.perSecond), spread(c.floor.p50),
 		spread(c.floor.p99), spread(c.floor.cpu)
-	// Here the floor is compared with the constant response.
+	// The floor is compared with the constant response.
 	ofConstant := against(name+"/floor_of_constant", more, median(c.floor.perSecond), median(ceiling.perSecond),
 		c.call.ofConstant[g.database])
 	ofConstant.noise = spread(ceiling.perSecond)
 	b.report.add(throughput, p50, p99, cpu, ofConstant)
 }
 
-// measureGrowth measures how much longer a page takes in a large table than in a small one: the median ratio of p99.
+// measureGrowth measures how much longer a page takes in a large table than in a small one, as the median ratio of
+// p99.
 func (b *bench) measureGrowth(ctx context.Context, st *stage, s storage, _ int) error {
 	var sides []*side
 	for _, posts := range b.growth {
@@ -171,7 +172,7 @@ func (b *bench) measureGrowth(ctx context.Context, st *stage, s storage, _ int) 
 
 const idleRequests = 200 // before the idle memory is read
 
-// measureStart measures the time to the first response, and the idle memory.
+// measureStart measures the time to the first response and the idle memory.
 func (b *bench) measureStart(ctx context.Context, st *stage, s storage, posts int) error {
 	url, data, err := st.database(ctx, s, posts, "alone")
 	if err != nil {

@@ -26,8 +26,8 @@ const (
 // longPage costs the node far more CPU time than the client, which runs on the same machine.
 var longPage = call{"long_page", 200, 0, nil, func(p *process, _ int) maker { return same(get(p, "/api/v1/posts?limit=50")) }}
 
-// measureOverload sends a node a multiple of what it can serve, independently of its responses, and measures the
-// requests that it accepts.
+// measureOverload sends a node more requests than it can serve, regardless of its responses, and measures the
+// accepted requests.
 func (b *bench) measureOverload(ctx context.Context, st *stage, s storage, posts int) error {
 	name := s.name() + "/overload/" + sizeName(posts)
 	node, err := st.ours(ctx, b.binary, s, posts)
@@ -65,7 +65,7 @@ func (b *bench) measureOverload(ctx context.Context, st *stage, s storage, posts
 	return nil
 }
 
-// rush sends requests at a fixed rate. Response times count from when a request was due, even if it was sent later.
+// rush sends requests at a fixed rate. Response times start when a request is due, even if it is sent later.
 type rush struct {
 	target *process
 	conns  []*conn

@@ -11,8 +11,8 @@ const (
 	pairRounds = 2   // factor of the rounds: CPU time varies more than the difference
 )
 
-// measureNodes measures the cost of a second node. It compares the CPU time of a request when one of two nodes gets all
-// requests with the CPU time when both nodes share the requests, with the same number of connections.
+// measureNodes measures the cost of a second node. It compares the CPU time of a request if one of two nodes
+// receives all requests with the CPU time if both nodes share them. The number of connections is the same.
 func (b *bench) measureNodes(ctx context.Context, st *stage, s storage, posts int) error {
 	name := s.name() + "/nodes/" + sizeName(posts)
 	url, data, err := st.database(ctx, s, posts, "pair")
@@ -25,7 +25,7 @@ func (b *bench) measureNodes(ctx context.Context, st *stage, s storage, posts in
 			return err
 		}
 		st.ends = append(st.ends, nodes[i].stop)
-		nodes[i].rests = false // a node that is paused in a transaction would block the other
+		nodes[i].rests = false // a node paused in a transaction would block the other
 	}
 	for _, c := range []call{reads[1], listPosts, create} {
 		var one, two []float64
@@ -48,8 +48,8 @@ func (b *bench) measureNodes(ctx context.Context, st *stage, s storage, posts in
 	return nil
 }
 
-// sharedRound runs a round of a call with the connections divided among the nodes, and returns the CPU time of a request
-// in microseconds.
+// sharedRound runs a round of a call with the connections distributed among nodes. It returns the CPU time per
+// request in microseconds.
 func (b *bench) sharedRound(ctx context.Context, c call, nodes ...*process) (float64, error) {
 	sides := make([]*side, len(nodes))
 	for i, node := range nodes {

@@ -25,7 +25,7 @@ var (
 	seededTargets = []string{"post_id", "account_id", "position", "state", "published_at", "permalink"}
 )
 
-// mix returns a hash of a number (splitmix64), the same on every run and machine.
+// mix returns a hash of a number (splitmix64), which is the same on every run and machine.
 func mix(n uint64) uint64 {
 	n += 0x9e3779b97f4a7c15
 	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
@@ -70,8 +70,8 @@ func excerptOf(caption string) string {
 	return caption[:139] + "…"
 }
 
-// postRow returns the row of the i-th post and whether it is published: of ten posts, seven are published, two are drafts,
-// and one is scheduled.
+// postRow returns the row of the i-th post, and true if the post is published. Of ten posts, seven are published,
+// two are drafts, and one is scheduled.
 func postRow(d dataset, i int) ([]any, bool) {
 	created := firstPost.Add(time.Duration(i) * everyPost)
 	text := caption(i)

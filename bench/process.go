@@ -19,7 +19,7 @@ import (
 	"pressroom.example/pressroom/internal/core/plan"
 )
 
-// publicURL is the base of the links of both servers, so that both send the same bytes.
+// publicURL is the base URL of both servers' links, so that both send the same bytes.
 const publicURL = "http://press.example"
 
 // process is a running server.
@@ -49,7 +49,8 @@ func cleanEnv() []string {
 	return out
 }
 
-// writeCatalog writes a plans file whose limits no measurement reaches and returns its path. Usage is still counted.
+// writeCatalog writes a plans file and returns its path. No measurement reaches its limits, but usage is still
+// counted.
 func writeCatalog(dir string) (string, error) {
 	const speed, calls = 100_000, 1_000_000_000
 	t := plan.Default().ScaleRates(speed)

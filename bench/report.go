@@ -28,14 +28,14 @@ const (
 	less = "less"
 )
 
-// against returns a result compared with the floor's. The target is a ratio; 0 means none.
+// against returns a result compared with the floor's. target is a ratio, or 0 for none.
 func against(name, better string, ours, floor, target float64) entry {
 	e := entry{Name: name, Better: better, Ours: ours, Floor: floor, Ratio: ratio(ours, floor), Target: target}
 	e.Holds = target == 0 || better == more && e.Ratio >= target || better == less && e.Ratio <= target
 	return e
 }
 
-// absolute returns a result without a floor. Less is better. A target of 0 means none.
+// absolute returns a result without a floor, of which less is better. target is 0 for none.
 func absolute(name string, ours, target float64) entry {
 	return entry{Name: name, Better: less, Ours: ours, Target: target, Holds: target == 0 || ours <= target}
 }
@@ -79,7 +79,7 @@ func (e entry) verdict() string {
 	return "ok"
 }
 
-// number formats a number with three decimals, or none from 100 on.
+// number formats a number with three decimals, or without decimals from 100.
 func number(v float64) string {
 	switch {
 	case v == 0:

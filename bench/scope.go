@@ -2,7 +2,7 @@ package main
 
 import "time"
 
-// scope states how much is measured and for how long.
+// scope defines how much is measured and for how long.
 type scope struct {
 	sizes   map[string][]int // by database: numbers of posts to compare calls with
 	conns   []int
@@ -31,7 +31,7 @@ var fullScope = scope{
 	crowds: 5,
 }
 
-// quickScope finishes within a minute. It detects large regressions only.
+// quickScope finishes within a minute. It detects only large regressions.
 var quickScope = scope{
 	sizes:  map[string][]int{"sqlite": {100 * thousand}, "postgres": {10 * thousand}},
 	conns:  []int{8, 64},

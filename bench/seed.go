@@ -42,8 +42,8 @@ func seed(ctx context.Context, binary, url string, posts int) (dataset, error) {
 	return d, errors.Join(d.fill(ctx, db, url), db.Close())
 }
 
-// fill adds the accounts and the posts. It removes the recorded location of the database, because pressroom would hold
-// publishing on a copy of a database that has one.
+// fill adds the accounts and posts. It also removes the recorded location of the database, because pressroom would
+// otherwise put copies of the database on hold.
 func (d *dataset) fill(ctx context.Context, db *sql.DB, url string) error {
 	if _, err := db.ExecContext(ctx, `UPDATE hold SET place = '', starts = 0 WHERE id = 1`); err != nil {
 		return fmt.Errorf("removing the recorded location: %w", err)
@@ -119,7 +119,7 @@ const (
 	ownerPassword = "quiet harbour lantern 41"
 )
 
-// openBulk opens a database for fast inserts, which a crash may lose.
+// openBulk opens a database for fast inserts, which may be lost in a crash.
 func openBulk(ctx context.Context, url string) (*sql.DB, error) {
 	path, isSQLite := strings.CutPrefix(url, "sqlite:")
 	if !isSQLite {

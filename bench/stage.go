@@ -15,7 +15,7 @@ func withStage(run func(*stage) error) error {
 	return errors.Join(run(&st), st.close())
 }
 
-// close stops and removes what the stage holds, last first.
+// close stops and removes the stage's servers and databases, last first.
 func (s *stage) close() error {
 	var errs []error
 	for _, end := range slices.Backward(s.ends) {
@@ -25,7 +25,7 @@ func (s *stage) close() error {
 	return errors.Join(errs...)
 }
 
-// database copies a seeded database. The stage removes the copy.
+// database copies a seeded database. Closing the stage removes the copy.
 func (s *stage) database(ctx context.Context, from storage, posts int, label string) (string, dataset, error) {
 	url, data, err := from.copy(ctx, posts, label)
 	if err != nil {

@@ -19,7 +19,7 @@ func median(values []float64) float64 {
 	return (sorted[middle-1] + sorted[middle]) / 2
 }
 
-// percentile returns the smallest time that a share (0 to 1) of the sorted times does not exceed.
+// percentile returns the smallest time that is at least as long as a share (0 to 1) of the sorted times.
 func percentile(sorted []time.Duration, share float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -28,7 +28,7 @@ func percentile(sorted []time.Duration, share float64) time.Duration {
 	return sorted[min(max(rank, 0), len(sorted)-1)]
 }
 
-// spread returns the range of the values as a share of their median, which shows the noise of the machine.
+// spread returns the range of the values as a share of their median, a measure of the machine's noise.
 func spread(values []float64) float64 {
 	m := median(values)
 	if m == 0 {

@@ -15,13 +15,13 @@ import (
 	"syscall"
 )
 
-// storage holds seeded databases of one kind and copies them. Pressroom and the floor each get a copy, so that neither
-// waits for the other's locks.
+// storage holds seeded databases of one kind and copies them. Pressroom and the floor each get a copy, so that they
+// do not wait for each other's locks.
 type storage interface {
 	name() string
 	// copy returns the URL of a new copy of a database with the given number of posts.
 	copy(ctx context.Context, posts int, label string) (string, dataset, error)
-	// empty returns the URL of a new empty database. size returns the size of a database in bytes.
+	// empty returns the URL of a new empty database. size returns a database's size in bytes.
 	empty(ctx context.Context, label string) (string, error)
 	size(ctx context.Context, url string) (int64, error)
 	// drop removes a database.
@@ -52,8 +52,9 @@ const (
 	memoryFree = 4 << 30 // three copies of a million posts, plus a reserve
 )
 
-// dataDir returns a new directory in memory and true, or dir and false if memory is short. scripts/with-postgres keeps
-// PostgreSQL's files in memory too: the varying speed of a shared disk would hide the cost of a write.
+// dataDir returns a new directory in memory and true, or dir and false if memory is short. The varying speed of a
+// shared disk would hide the cost of a write. For the same reason, scripts/with-postgres keeps PostgreSQL's files in
+// memory.
 func dataDir() (string, bool) {
 	var room syscall.Statfs_t
 	if err := syscall.Statfs(memory, &room); err != nil || room.Bavail*uint64(room.Bsize) < memoryFree {

@@ -30,8 +30,8 @@ type instance struct {
 	scans    map[string]float64 // sequential reads of each table before the measurements
 }
 
-// measureYears fills databases with 1, 10 and 100% of three years' data and compares the time of each list, search and
-// report with all data to that with a hundredth.
+// measureYears fills databases with 1, 10 and 100% of three years' data. For each list, search and report, it
+// compares the time with all data with the time with 1%.
 func (b *bench) measureYears(ctx context.Context, st *stage, s storage) error {
 	example, err := takeSample(ctx, b.binary)
 	if err != nil {
@@ -197,7 +197,8 @@ func (a *timedRequest) round(times int) error {
 	return nil
 }
 
-// compareInstances sends a request to all instances in turn, so that other load on the machine affects all of them.
+// compareInstances sends a request to all instances in turn, so that other load on the machine affects all of them
+// equally.
 func (b *bench) compareInstances(ctx context.Context, c yearCall, all []*instance) error {
 	var sides []*timedRequest
 	for _, d := range all {

@@ -20,8 +20,8 @@ type yearCall struct {
 	make func(ctx context.Context, d *instance) (func() error, error)
 }
 
-// yearCalls returns every list, search and report of the large team and of an average team, and the pages of the app and for
-// operators.
+// yearCalls returns every list, search and report of the large team and of an average team, and the pages of the app
+// and of operators.
 func (b *bench) yearCalls(database string) []yearCall {
 	var out []yearCall
 	add := func(kind string, names []string, header string, value func(d *instance) string) {
@@ -164,8 +164,8 @@ func (d *instance) hashtagSearch(ctx context.Context, word string) (func() error
 	}, nil
 }
 
-// needsMoreData reports whether a hundredth of the data is too little to fill the response, such as a month or a page of
-// teams. In this case the comparison uses a tenth of the data.
+// needsMoreData reports whether a hundredth of the data cannot fill the response, such as a month or a page of
+// teams. If so, the comparison uses a tenth of the data.
 func (c yearCall) needsMoreData() bool {
 	return slices.ContainsFunc([]string{
 		"/calendar", "app/accounts/1", "reports?status=error", "/operator/teams", "/operator/people",
@@ -174,8 +174,8 @@ func (c yearCall) needsMoreData() bool {
 	})
 }
 
-// limit returns the maximum time in milliseconds of a request that necessarily reads more if there is more data: a text
-// search in the large team's file or report names, or a hashtag search. It returns 0 for all other requests.
+// limit returns the maximum time in milliseconds of a request that reads more if there is more data: a search in the
+// large team's file or report names, or a hashtag search. It returns 0 for all other requests.
 func (c yearCall) limit() float64 {
 	for part, most := range map[string]float64{"media?query=": 50, "reports?query=": 5, "/search/": 5} {
 		if strings.Contains(c.name, part) {

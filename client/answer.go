@@ -19,12 +19,12 @@ type Answer[T any] struct {
 	Raw            json.RawMessage `json:"-"` // the whole response
 	Status         int             `json:"-"`
 	Location       string          `json:"-"` // URL of the created item or of its job
-	Replayed       bool            `json:"-"` // whether this is the stored response of an earlier call with the same Idempotency-Key
+	Replayed       bool            `json:"-"` // whether an earlier call with the same Idempotency-Key produced this response
 	IdempotencyKey string          `json:"-"` // of the call
 	Header         http.Header     `json:"-"`
 }
 
-// Text returns the text to which a pointer refers, or "".
+// Text returns the text that a pointer refers to, or "".
 func (a *Answer[T]) Text(p *Pointer) string {
 	if p == nil {
 		return ""
@@ -37,7 +37,7 @@ func (a *Answer[T]) Text(p *Pointer) string {
 	return ""
 }
 
-// Moment is an instant, in the team's time zone and in UTC, to the microsecond.
+// Moment is an instant in the team's time zone and in UTC, with microseconds.
 type Moment struct {
 	Team time.Time `json:"team"`
 	UTC  time.Time `json:"utc"`

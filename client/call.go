@@ -19,9 +19,9 @@ const maxResponse = 64 << 20 // bytes
 // CallOption is an option of one call.
 type CallOption func(*prepared)
 
-// IdempotencyKey sets the Idempotency-Key of a write, 1 to 128 characters. By default, each call gets a random key. Use
-// a new key for each new call. The same key with other arguments fails with [CodeIdempotencyKeyReused], except for paid
-// operations: with other arguments, they are charged again. Reads ignore the key.
+// IdempotencyKey sets the Idempotency-Key of a write, 1 to 128 characters. By default, each call gets a random key.
+// Use a new key for each new call. Reusing a key with other arguments fails with [CodeIdempotencyKeyReused], except
+// for paid operations, which are charged again. Reads ignore the key.
 func IdempotencyKey(key string) CallOption {
 	return func(p *prepared) { p.key = key }
 }

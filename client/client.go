@@ -53,20 +53,20 @@ func WithUserAgent(name string) Option {
 	return func(c *Client) { c.agent = name }
 }
 
-// WithCredential sets a function that returns the credential of each call, such as an OAuth access token, instead of the
-// API key of [New]. A call with an error from it sends nothing and fails with that error.
+// WithCredential sets a function that returns the credential of each call, such as an OAuth access token, instead of
+// the API key of [New]. If the function returns an error, the call sends nothing and returns that error.
 func WithCredential(credential func(context.Context) (string, error)) Option {
 	return func(c *Client) { c.key = credential }
 }
 
-// WithPlainHTTP allows sending the API key over plain HTTP to another machine. Everybody on the network path can read
-// the key.
+// WithPlainHTTP allows sending the API key over plain HTTP to another machine. Everybody on the network path can
+// then read the key.
 func WithPlainHTTP() Option {
 	return func(c *Client) { c.plain = true }
 }
 
-// New returns a client for the service at an address such as https://press.example.com, with or without /api/v1, and an
-// API key of the team. New sends nothing. Plain HTTP is only allowed to the local machine.
+// New returns a client for the service at an address such as https://press.example.com, with or without /api/v1, and
+// the team's API key. New sends no request. Plain HTTP is allowed only to the local machine.
 func New(address, key string, options ...Option) (*Client, error) {
 	c := &Client{http: &http.Client{}, agent: "pressroom-go", retry: newRetry()}
 	for _, option := range options {
@@ -81,7 +81,7 @@ func New(address, key string, options ...Option) (*Client, error) {
 	}
 	base, err := url.Parse(address)
 	if err != nil {
-		// The url package's error could repeat a secret.
+		// The url package's error could contain a secret.
 		return nil, errors.New("the address is not a URL; it must begin with https:// and a host")
 	}
 	if base.User != nil || base.RawQuery != "" || base.Fragment != "" {
@@ -107,7 +107,7 @@ func checkKey(key string) error {
 	return nil
 }
 
-// checkAddress returns an error if it is not safe to send a secret to a URL.
+// checkAddress returns an error if sending a secret to a URL is unsafe.
 func (c *Client) checkAddress(to *url.URL) error {
 	switch {
 	case to.Host == "":
@@ -127,7 +127,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// withoutRedirects returns a copy that follows no redirects. The API has none, and API keys must not reach other hosts.
+// withoutRedirects returns a copy of h that follows no redirects. The API has no redirects, and API keys must not
+// reach other hosts.
 func withoutRedirects(h *http.Client) *http.Client {
 	out := *h
 	out.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

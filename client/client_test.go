@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// fakeService serves one handler per request and records the requests. The last handler serves all further ones.
+// fakeService records requests and serves each with its own handler. The last handler serves all further requests.
 type fakeService struct {
 	*httptest.Server
 
@@ -79,7 +79,7 @@ func cutOff(w http.ResponseWriter, _ *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// The key is only sent to the service.
+// The key is sent only to the service.
 func TestRedirectsNotFollowed(t *testing.T) {
 	t.Parallel()
 	other, _ := newFakeService(t, ok())
@@ -122,7 +122,7 @@ func TestForeignResponses(t *testing.T) {
 	}
 }
 
-// Each call gets the current credential. A call without one sends nothing and is not repeated.
+// Each call gets the current credential. A call without a credential sends nothing and is not retried.
 func TestCredential(t *testing.T) {
 	t.Parallel()
 	s, _ := newFakeService(t, ok())
@@ -208,7 +208,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// Arguments are in the path, the query or the body. Omitted ones are not sent, empty ones are.
+// Arguments are sent in the path, the query or the body. Omitted arguments are not sent; empty arguments are.
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	c, err := New("https://press.example.com/base", "prk_x")
@@ -279,7 +279,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// Invalid UTF-8 would be changed by JSON encoding, so it is not sent.
+// Invalid UTF-8 is rejected, because JSON encoding would change it.
 func TestTextIsUTF8(t *testing.T) {
 	t.Parallel()
 	s, c := newFakeService(t, ok())

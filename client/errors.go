@@ -63,14 +63,14 @@ func (e *Error) Error() string {
 	return text.String()
 }
 
-// UnansweredError is a call whose outcome is unknown: the connection failed, a timeout expired or the response was cut
-// off. If the call is repeated with the same IdempotencyKey and arguments, a write takes effect only once.
+// UnansweredError is a call whose outcome is unknown: the connection failed, a timeout expired or the response was
+// cut off. A write takes effect only once, even if the call is repeated with the same IdempotencyKey and arguments.
 type UnansweredError struct {
 	Operation      string
 	IdempotencyKey string
 	Attempts       int
 	Unsent         bool  // whether no attempt reached the service, so that nothing was done
-	Err            error // the cause; of a canceled context, its error
+	Err            error // the cause; for a canceled context, the context's error
 }
 
 func (e *UnansweredError) Error() string {
@@ -88,7 +88,7 @@ func (e *UnansweredError) Unwrap() error { return e.Err }
 type JobFailedError struct {
 	JobID string
 	State JobState // JobStateFailed or JobStatePartiallySucceeded
-	Code  string   // why
+	Code  string   // why the job failed
 	Text  string
 }
 
@@ -96,14 +96,14 @@ func (e *JobFailedError) Error() string {
 	return fmt.Sprintf("job %s %s: %s: %s", e.JobID, strings.ReplaceAll(string(e.State), "_", " "), e.Code, e.Text)
 }
 
-// asType is errors.AsType, which Go has since 1.26.
+// asType is errors.AsType, which older versions of Go lack.
 func asType[E error](err error) (E, bool) {
 	var e E
 	ok := errors.As(err, &e)
 	return e, ok
 }
 
-// CodeOf returns the code of the [*Error] in an error, or "".
+// CodeOf returns the code of the [*Error] in err, or "".
 func CodeOf(err error) string {
 	if e, ok := asType[*Error](err); ok {
 		return e.Code

@@ -135,7 +135,7 @@ func ExampleIdempotencyKey() {
 		fmt.Println(err)
 		return
 	}
-	// The same call by a program that does not know the outcome of the first.
+	// Another program makes the same call without knowing the outcome of the first.
 	again, err := c.CreatePost(context.Background(), in, client.IdempotencyKey("autumn-7"))
 	if err != nil {
 		fmt.Println(err)

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// File is a file to upload. Open is called once per attempt and returns a reader from the beginning of the file.
+// File is a file to upload. Open is called once per attempt and returns a reader at the start of the file.
 type File struct {
 	Name   string // in the library
 	Size   int64  // in bytes

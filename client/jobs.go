@@ -14,9 +14,9 @@ const (
 	maxPause       = 5 * time.Second
 )
 
-// Wait waits until a job has finished or the context ends. If the job failed completely or partially, it returns a
-// [*JobFailedError] together with the response, which lists what succeeded. With any other error it returns the last
-// response, or nil.
+// Wait waits until a job has finished or the context ends. If the job failed completely or partially, Wait returns a
+// [*JobFailedError] and the response, which lists what succeeded. With any other error, it returns the last response
+// or nil.
 func (c *Client) Wait(ctx context.Context, jobID string) (*Answer[Job], error) {
 	return c.wait(ctx, jobID, c.waitSeconds())
 }
@@ -62,7 +62,7 @@ func jobError(j Job) error {
 	return failed
 }
 
-// Result returns the result of a finished job as the type for this kind of job: [ReportResult], [PostResult],
+// Result returns the result of a finished job, as the type for its kind of job: [ReportResult], [PostResult],
 // [SearchResult], [ImportResult], [UploadResult] or [DownloadResult].
 func Result[T any](j Job) (T, error) {
 	var out T

@@ -54,7 +54,7 @@ func find(name string) (Operation, error) {
 	return Operation{}, fmt.Errorf("unknown operation %q", name)
 }
 
-// prepared is a call that is ready to be sent, several times if necessary.
+// prepared is a call that can be sent repeatedly.
 type prepared struct {
 	operation  Operation
 	target     *url.URL
@@ -103,8 +103,8 @@ func (o Operation) takesBody() bool {
 	return slices.ContainsFunc(o.Arguments, func(a Argument) bool { return a.In == "body" })
 }
 
-// pathAndQuery returns the path and the query, and removes their arguments from given. For a read, the query has all
-// arguments, including unknown ones.
+// pathAndQuery returns the path and the query, and removes their arguments from given. The query of a read has all
+// other arguments, including unknown ones.
 func (o Operation) pathAndQuery(given map[string]json.RawMessage) (string, url.Values, error) {
 	path, query := o.Path, url.Values{}
 	for _, a := range o.Arguments {
@@ -129,8 +129,8 @@ func (o Operation) pathAndQuery(given map[string]json.RawMessage) (string, url.V
 // clearable is an input with arguments that can be sent as null.
 type clearable interface{ nulls() []string }
 
-// members returns the members of an input. It omits null unless that clears an argument: in a map for a nullable
-// argument, in a generated struct by its Clear fields.
+// members returns the members of an input. It keeps null only to clear an argument: in a map for a nullable
+// argument, or in a generated struct by its Clear fields.
 func (o Operation) members(in any) (map[string]json.RawMessage, error) {
 	given := map[string]json.RawMessage{}
 	if in == nil {

@@ -36,8 +36,8 @@ func responseError(resp *http.Response, raw []byte) *Error {
 	return e
 }
 
-// retryAfter returns the delay that a response requests with Retry-After, or 0. A date is relative to the Date header of
-// the response if there is one, because the local clock may be wrong.
+// retryAfter returns the delay that a response requests with Retry-After, or 0. A date is relative to the response's
+// Date header, if present, because the local clock may be wrong.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil {

@@ -78,8 +78,8 @@ func causeOf(ctx, limited context.Context, err error) error {
 	return context.Cause(limited)
 }
 
-// describe adds details of the call to an error. It returns an *Error for an error response, even if the context ended
-// during the pause before a retry, and otherwise call with err as its cause.
+// describe adds details of the call to an error. For an error response, it returns an *Error, even if the context
+// ended during a pause. Otherwise it returns call with err as its cause.
 func describe(err error, ctx context.Context, call *UnansweredError) error { //nolint:revive // the error is the subject
 	if e, ok := asType[*Error](err); ok {
 		e.Operation, e.IdempotencyKey, e.Attempts = call.Operation, call.IdempotencyKey, call.Attempts
@@ -124,9 +124,9 @@ func (r retry) backoff(attempt int) time.Duration {
 	return jitter(min(r.first<<min(attempt-1, 16), r.longest))
 }
 
-// jitter returns between half and all of a pause, so that clients that began together do not retry together.
+// jitter returns between half and all of a pause, so that clients do not retry at the same time.
 func jitter(pause time.Duration) time.Duration {
-	return pause/2 + rand.N(pause/2+1) //nolint:gosec // it need not be unpredictable
+	return pause/2 + rand.N(pause/2+1) //nolint:gosec // need not be unpredictable
 }
 
 // temporary reports whether the same call may succeed later. provider_unavailable is not retried: a post may have been

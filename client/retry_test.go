@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Temporary errors are retried with the same key. Others are returned at once.
+// Temporary errors are retried with the same key. Other errors are returned immediately.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -65,7 +65,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// Each write has a new key unless the caller sets one. Reads have none.
+// Each write has a new key unless the caller sets one. Reads have no key.
 func TestIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	s, c := newFakeService(t, ok())
@@ -200,11 +200,11 @@ func TestUnsent(t *testing.T) {
 	}
 }
 
-// The transport itself retries on a reused connection that closes without a response. The first attempt counts.
+// The transport retries by itself if a reused connection closes without a response. Its first attempt also counts.
 func TestUnsentOnReusedConnection(t *testing.T) {
 	t.Parallel()
 	var s *fakeService
-	s, c := newFakeService(t, ok(), func(w http.ResponseWriter, _ *http.Request) { // performed, without a response
+	s, c := newFakeService(t, ok(), func(w http.ResponseWriter, _ *http.Request) { // performs the call without responding
 		s.Listener.Close()
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
@@ -222,7 +222,7 @@ func TestUnsentOnReusedConnection(t *testing.T) {
 	}
 }
 
-// Waiting for a job fits into the timeout of an attempt.
+// A job's waiting time is shorter than the timeout of an attempt.
 func TestWaitSeconds(t *testing.T) {
 	t.Parallel()
 	job := func(finished bool) http.HandlerFunc {

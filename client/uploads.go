@@ -30,19 +30,19 @@ type UploadInput struct {
 type Uploaded struct {
 	File    File
 	MediaID int64 // 0 if it is not in the library
-	Err     error // why it is not: an *Error from the upload link, an *UnansweredError, or an error of reading the file
+	Err     error // an *Error from the upload link, an *UnansweredError, or an error from reading the file
 }
 
 // ErrEmptyFile reports a file without bytes, which the library does not accept.
 var ErrEmptyFile = errors.New("the file is empty")
 
-// errUsed reports a link that has already received its file. The response to that request was lost.
+// errUsed reports a link that already received its file, in a request whose response was lost.
 var errUsed = errors.New("the link was already used")
 
 // Upload adds files to the media library. It opens one-time links, sends the bytes and retries. It skips files that
-// the library already has. The results are in the order of the files; the error joins those of all failed files. A file that
-// is empty ([ErrEmptyFile]) or whose name is not UTF-8 does not affect the others. With an [IdempotencyKey], the same
-// call continues the same batches after a crash.
+// the library already has. Results are in the order of the files. The error joins the errors of all failed files. A
+// file that is empty ([ErrEmptyFile]) or has an invalid name does not affect the others. With an [IdempotencyKey],
+// repeating the call continues the same batches after a crash.
 func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, options ...CallOption) ([]Uploaded, error) {
 	call := prepared{key: newKey()}
 	for _, option := range options {
@@ -71,8 +71,8 @@ func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, optio
 	return results, errors.Join(failed...)
 }
 
-// forWholeUpload adapts the error of a batch to the whole upload. IdempotencyKey becomes the key of the upload, from which
-// the keys of its batches are derived. Context.Item becomes the index among all files of the upload.
+// forWholeUpload adapts the error of a batch to the whole upload: IdempotencyKey becomes the upload's key, from
+// which batch keys are derived. Context.Item becomes the index among all files.
 func forWholeUpload(err error, key string, before int) error {
 	if e, ok := asType[*Error](err); ok && e.IdempotencyKey != "" {
 		e.IdempotencyKey = key
@@ -87,7 +87,7 @@ func forWholeUpload(err error, key string, before int) error {
 	return err
 }
 
-// uploadValid uploads the valid files of a batch. The others fail.
+// uploadValid uploads the valid files of a batch and sets errors for the others.
 func (c *Client) uploadValid(ctx context.Context, files []File, in UploadInput, key string) ([]Uploaded, error) {
 	results := make([]Uploaded, len(files))
 	var valid []File
@@ -111,7 +111,7 @@ func (c *Client) uploadValid(ctx context.Context, files []File, in UploadInput, 
 	return results, err
 }
 
-// nameFile adds the name of the invalid file to the error of a batch, and its index among the caller's files.
+// nameFile adds to a batch's error the name of the invalid file and its index among the caller's files.
 func nameFile(err error, valid []File, indexes []int) error {
 	e, ok := asType[*Error](err)
 	if ok && e.Context.Item != nil && *e.Context.Item >= 0 && *e.Context.Item < int64(len(valid)) {
@@ -165,7 +165,7 @@ func (c *Client) uploadBatch(ctx context.Context, files []File, in UploadInput, 
 	return results, c.resolveUsed(ctx, batch.Data.JobID, results)
 }
 
-// resolveUsed reads from the job the results of the files whose responses were lost.
+// resolveUsed reads from the job the results of files whose responses were lost.
 func (c *Client) resolveUsed(ctx context.Context, jobID string, results []Uploaded) error {
 	if !slices.ContainsFunc(results, func(u Uploaded) bool { return errors.Is(u.Err, errUsed) }) {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Invalid files do not affect the others. Errors of the service have the index among all files.
+// Invalid files do not affect the others. The service's errors have the index among all files.
 func TestUploadOfInvalidFiles(t *testing.T) {
 	t.Parallel()
 	links := respond(http.StatusCreated, "application/json",
@@ -42,7 +42,7 @@ func TestUploadOfInvalidFiles(t *testing.T) {
 	}
 }
 
-// An error in a later batch has the key of the whole upload, which can continue it.
+// An error in a later batch has the upload's key, with which the upload can be continued.
 func TestUploadKey(t *testing.T) {
 	t.Parallel()
 	links := make([]string, maxBatchFiles)
@@ -92,7 +92,7 @@ func TestStalledUpload(t *testing.T) {
 	}
 }
 
-// zeros is a file of zeros that is not in memory.
+// zeros is a reader of zeros that needs no memory.
 type zeros struct{ left int64 }
 
 func (z *zeros) Read(p []byte) (int, error) {

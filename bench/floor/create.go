@@ -37,7 +37,7 @@ type stored struct {
 	Said     string `json:"said"`
 }
 
-// createPost drafts a post once per idempotency key.
+// createPost creates a draft once per idempotency key.
 func (f *Floor) createPost(x *request) error {
 	c, err := f.authenticate(x)
 	if err != nil {
@@ -64,7 +64,7 @@ func (f *Floor) createPost(x *request) error {
 	return f.answer(x, c.zone, http.StatusCreated, inTeam(first.App, c.team), first.Data, nil)
 }
 
-// newPost returns the draft as it is sent and stored.
+// newPost returns the draft as it is stored and sent.
 func (f *Floor) newPost(x *request, c caller, in draft) (post, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -185,7 +185,7 @@ func (f *Floor) repeat(ctx context.Context, tx *sql.Tx, c caller, key string, ha
 	return out, nil
 }
 
-// hashOf returns the hash that identifies a repeat.
+// hashOf returns the hash of the arguments, which identifies repeats.
 func hashOf(in draft) ([]byte, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {

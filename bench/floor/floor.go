@@ -1,7 +1,7 @@
-// Package floor is the baseline of the benchmarks: four of pressroom's calls in a bare net/http handler over database/sql,
-// written by hand. It uses the same database and driver, looks up the key by its hash at every request, writes the same
-// rows in one transaction and returns the same JSON. It has no other operations, validation, capabilities, limits,
-// metrics or logs.
+// Package floor is the baseline of the benchmarks: four of pressroom's calls, handwritten in a bare net/http handler
+// over database/sql. It uses the same database and driver, looks up the key by its hash at every request, writes the
+// same rows in one transaction and returns the same JSON. It has no other operations, validation, capabilities,
+// limits, metrics or logs.
 package floor
 
 import (
@@ -59,7 +59,7 @@ const constantSize = 8 << 10 // bytes
 
 var constantBody = []byte(`"` + strings.Repeat("x", constantSize-2) + `"`)
 
-// constant sends a fixed response of 8 KB. Its throughput is the limit of net/http and the client.
+// constant sends a fixed response of 8 KB. Its throughput is the maximum that net/http and the client allow.
 func constant(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(constantBody)))
@@ -89,7 +89,7 @@ var (
 	errReused       = errors.New("idempotency_key_reused")
 )
 
-// call wraps a call: it reads the key from the header and turns errors into responses.
+// call wraps a call. It reads the key from the header and converts errors to responses.
 func (f *Floor) call(do func(*request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := uuid.NewV7()

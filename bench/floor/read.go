@@ -80,7 +80,7 @@ func (f *Floor) getPost(x *request) error {
 	return f.answer(x, c.zone, http.StatusOK, inTeam("/posts/"+out.ID, c.team), out, nil)
 }
 
-const pageSize = 20 // the default limit; the benchmarks request no other
+const pageSize = 20 // the default limit, which all benchmarks use
 
 // listPosts sends the newest posts.
 func (f *Floor) listPosts(x *request) error {
@@ -107,7 +107,7 @@ func (f *Floor) listPosts(x *request) error {
 	return f.answer(x, c.zone, http.StatusOK, inTeam("/posts", c.team), page{posts}, more)
 }
 
-// newest returns up to one more post than a page has, to detect whether there is another page.
+// newest returns at most one post more than a page, to detect whether there is another page.
 func (f *Floor) newest(x *request, c caller) ([]summary, error) {
 	rows, err := f.db.page.QueryContext(x.ctx, c.team, pageSize+1)
 	if err != nil {
