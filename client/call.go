@@ -36,7 +36,7 @@ func (c *Client) Call(
 	return do[json.RawMessage](ctx, c, name, in, options)
 }
 
-// CallPages calls an operation for each page, beginning with the cursor in the arguments. It stops at the first error.
+// CallPages calls an operation for each page, starting at the cursor in the arguments. It stops at the first error.
 func (c *Client) CallPages(
 	ctx context.Context, name string, in map[string]any, options ...CallOption,
 ) iter.Seq2[*Answer[json.RawMessage], error] {

@@ -69,7 +69,7 @@ func (r retry) withTimeout(ctx context.Context, try func(ctx context.Context) er
 	return causeOf(ctx, limited, try(limited))
 }
 
-// causeOf returns the cause of the limited context's end if err is a result of that end, else err.
+// causeOf returns the cause of limited's end if err results from that end, or err otherwise.
 func causeOf(ctx, limited context.Context, err error) error {
 	_, isResponse := asType[*Error](err)
 	if err == nil || isResponse || ctx.Err() != nil || limited.Err() == nil {

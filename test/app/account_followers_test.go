@@ -12,9 +12,9 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// The follower gain of a period is the same in the tile, the chart and the table of the overview, on the account's page
-// and in both exports, even if no count is of today or of the day before the period. If the counts begin in the
-// period, the pages say when.
+// The follower gain of a period is the same in the tile, the chart and table of the overview, on the account's page
+// and in both exports. This holds even without counts of today or the day before the period. If the counts begin in
+// the period, the pages show the first date.
 func TestFollowerGain(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -30,7 +30,8 @@ func (c *crew) addFigures(t *testing.T, now time.Time, days int) {
 	}
 }
 
-// Analytics show any days, compared with as many days before. Links, the export and the other settings keep the days.
+// Analytics show any period, compared with the preceding period of equal length. Links, the export and the other
+// settings keep it.
 func TestAnalyticsRange(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -83,7 +84,7 @@ func TestAccountPostsSorted(t *testing.T) {
 			t.Errorf("by comments: %s", comments)
 		}
 		likes.follow("Newest first").shows(http.StatusOK, "Post 1.").lacks("Post 22.")
-		// All posts have the same engagement but one. The newest of the same engagement is first.
+		// All posts except one have the same engagement. Posts with equal engagement are sorted newest first.
 		c.change(t, `UPDATE account_posts SET shares = 1 WHERE account_id = ? AND network_id = 'p20'`, c.account)
 		byEngagement := b.open(fmt.Sprintf("/accounts/%d?sort=engagement", c.account))
 		byEngagement.contains(`<th scope="col" class="n" aria-sort="descending">`)
@@ -94,7 +95,7 @@ func TestAccountPostsSorted(t *testing.T) {
 	})
 }
 
-// table returns the text of the page from its list of posts on.
+// table returns the page's text from its list of posts.
 func (p *page) table() string {
 	_, table, _ := strings.Cut(p.source, `id="posts"`)
 	return table

@@ -166,7 +166,7 @@ func TestSessions(t *testing.T) {
 	})
 }
 
-// A change of rights renews the session token; the old one is no longer valid.
+// A change of rights replaces the session token, and the old token becomes invalid.
 func TestSessionTokenRenewedWithRights(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -212,7 +212,7 @@ func TestNewSignInMethodRequiresRecentSignIn(t *testing.T) {
 	})
 }
 
-// A person's unfinished sign-ins do not prevent other people at the same IP address from signing in.
+// Unfinished sign-ins of one person do not prevent others at the same IP address from signing in.
 func TestUnfinishedSignIns(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, at string) {

@@ -42,7 +42,7 @@ func TestAccounts(t *testing.T) {
 	})
 }
 
-// The page of a network with two ways to sign in names the accounts that each is for.
+// If a network has two ways to sign in, its page lists the accounts that each way is for.
 func TestConnectWays(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -107,7 +107,7 @@ func TestConnectionOfTestProject(t *testing.T) {
 	})
 }
 
-// Disconnecting an account unschedules its posts or leaves them to fail, as the person chooses.
+// Disconnecting an account either unschedules its posts or lets them fail, depending on the person's choice.
 func TestDisconnectWithScheduledPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		for _, choice := range []string{"take_out", "leave"} {

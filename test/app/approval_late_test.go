@@ -18,8 +18,8 @@ func (b *browser) requestApprovalLink(id string) string {
 	return strings.TrimPrefix(ask.press().shows(http.StatusOK, "The client’s link").field("link"), b.root)
 }
 
-// A post that is not approved by its scheduled time says so on every page. It can be approved later, and only then be
-// published.
+// A post without approval at its scheduled time says so on every page. It can be approved later, and is not
+// published before.
 func TestUnapprovedPastScheduledTime(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -56,8 +56,8 @@ func TestUnapprovedPastScheduledTime(t *testing.T) {
 	})
 }
 
-// A change after approval makes the approval link stop working until the new version is sent. Links can be revoked and
-// created again.
+// After a change to an approved post, the approval link stops working until the new version is sent. Links can be
+// revoked and created again.
 func TestSendNewVersionForApproval(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -87,7 +87,7 @@ func TestSendNewVersionForApproval(t *testing.T) {
 	})
 }
 
-// A client must say what should change, and can approve the post after all until the team changes it. The link of a deleted
+// A client must say what to change, and can still approve the post until the team changes it. The link of a deleted
 // post does not reveal that the post existed.
 func TestRequestChangesAndUndo(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {

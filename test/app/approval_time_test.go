@@ -12,7 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Scheduling an approved post that had no time keeps the approval and the link. Any other change creates a new version.
+// Scheduling an approved post without a time keeps the approval and the link. Any other change creates a new
+// version.
 func TestScheduleKeepsApproval(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -175,7 +176,7 @@ func TestSendForApprovalWithTimeAndMessage(t *testing.T) {
 	})
 }
 
-// A draft whose time is cleared in the form has no time. It stays a draft when the client approves it.
+// Clearing a draft's time in the form removes it. The post remains a draft when the client approves it.
 func TestSendForApprovalClearsTime(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -195,7 +196,7 @@ func TestSendForApprovalClearsTime(t *testing.T) {
 	})
 }
 
-// An error of a field that the form no longer has is shown above the form.
+// An error about a field that the form no longer shows appears above the form.
 func TestSendForApprovalAfterSchedule(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

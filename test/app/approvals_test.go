@@ -117,8 +117,8 @@ func TestApproveAllAndSchedule(t *testing.T) {
 	})
 }
 
-// Approval does not schedule a post if the person who requested it may no longer schedule. Writers who may not schedule
-// are not offered the option.
+// Approval does not schedule a post if its requester may no longer schedule. Writers who may not schedule are not
+// offered the option.
 func TestApprovalByFormerEditorDoesNotSchedule(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -202,7 +202,7 @@ func TestLinkShowsItsVersions(t *testing.T) {
 		b.open(at).shows(200, "A post has changed since the link was sent").form("Send the new versions").press().
 			shows(200, "Send the link below to the client.").lacks("Changed, not sent again")
 		guest.open(link).shows(200, "Has changed.", "0 of 2 approved").lacks("has changed since")
-		all := p.form("Approve the other post").fill("name", "Cleo") // shows only one post
+		all := p.form("Approve the other post").fill("name", "Cleo") // the page shows only one post
 		all.press().shows(200, "1 of 2 approved")
 
 		b.open(at).form("Revoke link").press().shows(200, "The link was revoked", "Revoked").lacks("The client’s link")
@@ -218,8 +218,8 @@ func TestLinkShowsItsVersions(t *testing.T) {
 	})
 }
 
-// The list of links has tabs for links that wait and for decided ones. The page of a link shows the whole text of its posts
-// and how each network shows them, and says which posts a newer link has.
+// The list of links has tabs for waiting links and decided links. A link's page shows the whole text of its posts
+// with each network's preview, and lists posts that a newer link contains.
 func TestApprovalTabs(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -161,7 +161,8 @@ func TestAssistantsAuthorizationCodes(t *testing.T) {
 	})
 }
 
-// Only one of several concurrent exchanges of a code returns tokens. They are revoked, because the code was used again.
+// Only one of several concurrent exchanges of a code returns tokens. These tokens are then revoked, because the code
+// was reused.
 func TestConcurrentAssistantsCode(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -203,7 +204,7 @@ func TestAssistantsRefresh(t *testing.T) {
 		status, got = p.refresh(first.refresh, "scope", "read")
 		p.wantError("less than was granted", status, got, "invalid_scope")
 		second := p.wantTokens(p.refresh(first.refresh, "scope", "read write publish spend"))
-		again := p.wantTokens(p.refresh(first.refresh)) // as if the first response was lost
+		again := p.wantTokens(p.refresh(first.refresh)) // as if the first response were lost
 		p.checkValid(second.access)
 		p.checkValid(again.access)
 
@@ -231,7 +232,7 @@ func TestAssistantsRefresh(t *testing.T) {
 	})
 }
 
-// A token is accepted only by the tools or the REST API, as the client requested, or by both. Its checks are the same.
+// A token is valid for the tools, the REST API or both, as the client requested. All are checked in the same way.
 func TestAssistantsResources(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -179,7 +179,8 @@ func TestAllProblemsShown(t *testing.T) {
 	})
 }
 
-// The script asks whether a new post is published or sent for approval before it is saved, so that canceling leaves no draft.
+// The script asks before saving whether to publish a new post or send it for approval, so that canceling creates no
+// draft.
 func TestAskBeforeSaving(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -218,7 +219,7 @@ func TestSeriesStartsOnSchedule(t *testing.T) {
 	})
 }
 
-// A text together with “No text” causes an error and is kept in the form.
+// A text with “No text” selected causes an error and is kept in the form.
 func TestTextWithPublishWithoutText(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -25,7 +25,7 @@ func (c *crew) signOut(t *testing.T, role access.Role) {
 	c.change(t, `DELETE FROM sessions WHERE person_id = ?`, c.people[role].ID)
 }
 
-// If the session ends while a post is written, signing in again restores the text. Nothing is saved before.
+// If the session ends while a person writes a post, signing in again restores the text without saving it.
 func TestSignInKeepsInput(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -60,8 +60,8 @@ func TestSignInKeepsInput(t *testing.T) {
 	})
 }
 
-// A post belongs to the team of its form, even if another tab has switched teams. A form that is submitted again leads to
-// the post that it created.
+// A post belongs to the team of its form, even if another tab has switched teams. Submitting a form again opens the
+// post that the form created.
 func TestFormOfOtherTeamOrPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -222,7 +222,7 @@ func TestComposePermissions(t *testing.T) {
 	})
 }
 
-// The page size does not grow with the number of files or posts. A disconnected account is explained.
+// The page size does not grow with the number of files or posts. A note explains a disconnected account.
 func TestComposerSize(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

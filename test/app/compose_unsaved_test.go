@@ -51,14 +51,14 @@ func TestRestoreUnsavedPost(t *testing.T) {
 				t.Errorf("%s: %q, want %q", name, again.values.Get(name), want[0])
 			}
 		}
-		// Saving deletes the stored input. A late request does not store it again.
+		// Saving deletes the stored input. A late request does not store the input again.
 		again.fill("repeat", "").press().shows(200, "Saved.")
 		b.storeUnsaved(again).shows(409, "Not saved", "This form was already submitted, perhaps in another tab.")
 		b.open("/posts/new").shows(200).lacks("card offers")
 
 		b.storeUnsaved(b.open("/posts/new").form("Save draft").fill("caption", "Never mind"))
 		b.open("/posts/new").shows(200, "Never mind").form("Discard").press().shows(200, "Discarded.").lacks("Never mind")
-		// Input without text and media is not stored. It replaces stored input.
+		// Input without text and media is not stored and deletes stored input.
 		again = b.open("/posts/new").form("Save draft").fill("caption", "Never mind")
 		b.storeUnsaved(again)
 		for _, f := range []*form{
@@ -76,8 +76,8 @@ func TestRestoreUnsavedPost(t *testing.T) {
 	})
 }
 
-// The confirmation of a form is shown after requests of scripts that arrive before its page, such as autosave or a live update,
-// and after an error.
+// A form's confirmation is shown even if requests of scripts, such as autosave or a live update, arrive before the
+// page, and after an error.
 func TestConfirmationSurvivesScripts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

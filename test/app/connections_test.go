@@ -39,7 +39,8 @@ func (h *env) isActive(t *testing.T, connection int64) bool {
 	return stands
 }
 
-// People can view and end connections of their own assistants; the owner and admins those of all. The owner limits credits.
+// People can view and end connections of their own assistants, and owners and admins those of all members. The owner
+// limits credits.
 func TestConnections(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -17,7 +17,8 @@ func (c *crew) disconnect(t *testing.T) {
 	must.Get(c.Accounts.Disconnect(t.Context(), c.people[access.Owner].ID, c.team.ID, c.account))(t)
 }
 
-// The page of a post with a disconnected account explains the effect. Saving keeps the account, duplicating removes it.
+// The page of a post with a disconnected account explains the effect. Saving the post keeps the account; duplicating
+// it removes the account.
 func TestPostWithDisconnectedAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -54,8 +55,8 @@ func TestPostWithDisconnectedAccount(t *testing.T) {
 	})
 }
 
-// The form of an existing series explains the missing date and keeps the rule. Every page counts the posts of the series
-// in the same way.
+// The form of an existing series explains the missing date and keeps the rule. All pages count the series' posts in
+// the same way.
 func TestFormOfExistingSeries(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

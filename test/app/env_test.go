@@ -102,7 +102,8 @@ func (h *env) crew(tb testing.TB) *crew {
 	return c
 }
 
-// hash is the password's hash with minimal cost. With the real cost, hashing would take a quarter of the tests' time.
+// hash is the hash of the test password with minimal cost. With the real cost, hashing would take a quarter of the
+// tests' time.
 var hash = sync.OnceValue(func() string {
 	const kib, passes, lanes = 8, 1, 1
 	salt := []byte("harbour’s salt")

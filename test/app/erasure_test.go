@@ -99,8 +99,8 @@ func TestDeleteTeam(t *testing.T) {
 	})
 }
 
-// Deleting a person's only team explains the consequences, and so does the next sign-in. The last operator cannot delete
-// the operator's only team.
+// Deleting a person's only team explains the consequences, as does the next sign-in. The last operator cannot delete
+// their only team.
 func TestPersonWithoutTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)

@@ -114,8 +114,8 @@ func TestLastFactorCannotBeRemoved(t *testing.T) {
 	})
 }
 
-// Changing the password keeps the authenticator app by default. Recovery removes the app by default; if the person keeps
-// it, the recovery requires a code.
+// Changing the password keeps the authenticator app by default. Recovery removes it by default, and requires a code
+// to keep it.
 func TestNewPasswordWithAuthenticatorApp(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -218,8 +218,8 @@ func TestConsentRequiresRecentSignIn(t *testing.T) {
 	})
 }
 
-// Once the team requires two factors, codes and refresh tokens granted with a single factor stop working. Grants with two
-// factors keep working.
+// Once the team requires two factors, codes and refresh tokens granted without a second factor stop working. Grants
+// with two factors still work.
 func TestOneFactorGrantsEnd(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

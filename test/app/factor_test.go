@@ -276,7 +276,7 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 		}
 		m.checkUnchanged("all addresses", "a member without the required second factor", false)
 
-		// Adding one opens the requested page.
+		// Adding a second factor opens the requested page.
 		b := m.signIn(t, access.Viewer)
 		p := b.open("/posts").
 			shows(200, "Set up two-factor authentication", m.team.Name,
@@ -298,8 +298,8 @@ func (c *crew) signIn(t *testing.T, role access.Role) *browser {
 	return b
 }
 
-// If the owner starts to require a second factor while a person fills in a form, the input is kept until the person has
-// one. Files must be chosen again, and their names are listed.
+// If the owner begins to require a second factor while a person fills in a form, the input is kept until the person
+// adds one. Files must be chosen again, and their names are listed.
 func TestRequirementKeepsInput(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		for button, path := range map[string]string{"Create list": "/hashtags/new?name=", "Save draft": "/posts/new?caption="} {

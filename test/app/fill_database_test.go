@@ -27,8 +27,8 @@ const (
 	day          = int64(24 * time.Hour / time.Microsecond)
 )
 
-// fill adds many posts with captions of the given length to the team, half of them in the past, and many of everything
-// else that pages list.
+// fill adds many posts with captions of the given length to the team, half of them in the past. It also adds many
+// rows of everything else that pages list.
 func (c *crew) fill(tb testing.TB, posts, caption int) *filledTeam {
 	tb.Helper()
 	long := strings.Repeat("The harbour’s <roastery> opens at eight & ends late. ☕ ", caption/50+1)
@@ -43,7 +43,7 @@ func (c *crew) fill(tb testing.TB, posts, caption int) *filledTeam {
 	}))
 	tidy := `ANALYZE`
 	if c.db.Postgres() {
-		tidy = `VACUUM ANALYZE` // which the server does by itself later
+		tidy = `VACUUM ANALYZE` // the server does this later
 	}
 	must.Get(c.db.Writer().ExecContext(tb.Context(), tidy))(tb)
 	return f

@@ -267,7 +267,7 @@ func TestHashtagPages(t *testing.T) {
 	})
 }
 
-// The form of a new list suggests the hashtags at the end of long texts. It works even if the posts cannot be read.
+// The form for a new list suggests hashtags at the end of long texts. It works even if the posts cannot be read.
 func TestNewListSuggestions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

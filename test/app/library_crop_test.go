@@ -3,7 +3,7 @@ package app
 import (
 	"fmt"
 	"image"
-	_ "image/jpeg" // decodes what is cropped
+	_ "image/jpeg" // decodes the cropped images
 	"strings"
 	"testing"
 

@@ -69,7 +69,7 @@ func TestLibrary(t *testing.T) {
 			shows(200, "Saved.", "_i_The quay__i_").lacks("<i>The")
 		item.form("Save").fill("name", " .. ").press().shows(422, "Enter a name with letters or digits")
 		item.form("Save").fill("alt", "A quay in the morning.").press().shows(200, "A quay in the morning.")
-		// A form keeps what somebody else has changed in the meantime, and several changes at once are saved.
+		// A form keeps concurrent changes by other people, and saves several changes together.
 		item.form("Save").fill("name", "Quay").fill("folder", "0").press().shows(200, "Saved.", "A quay in the morning.", "Media")
 		b.open(at).form("Save").fill("name", "<i>The quay</i>").fill("folder", folder).press().shows(200, "Folder Spring")
 		b.open(at).form("Save").fill("alt", strings.Repeat("x", 1001)).press().shows(422, "at most 1000 characters").

@@ -18,8 +18,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// linkedCall is the arguments of an operation and a text on the page that its answer links to. Arguments that are names of
-// samples are replaced by the samples' IDs.
+// linkedCall has an operation's arguments and a text on the page that the response links to. Names of samples in the
+// arguments are replaced by IDs.
 type linkedCall struct {
 	args map[string]any
 	says string
@@ -151,7 +151,7 @@ func (c *crew) moreSamples(t *testing.T, s samples) {
 	}
 }
 
-// id returns the ID of the sample with the given name, as a number if it is numeric. Other values are returned unchanged.
+// id returns the ID of the sample with the given name, as a number if numeric. Other values are returned unchanged.
 func (s samples) id(value any) any {
 	if all, ok := value.([]any); ok {
 		return []any{s.id(all[0])}

@@ -85,7 +85,7 @@ func awaitStreamEnd(t *testing.T, stream <-chan liveMessage) {
 	}
 }
 
-// A stream reports changes of the team's posts and jobs and of the person's notifications, and nothing else.
+// A stream reports only changes to the team's posts and jobs and to the person's notifications.
 func TestLiveChanges(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)

@@ -18,7 +18,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// approve lets a person approve the command line in the browser, which then returns to it.
+// approve approves the command line in the person's browser, which then redirects to it.
 func (b *browser) approve(level string) func(string) error {
 	return func(address string) error {
 		f := b.keepRedirects().open(strings.TrimPrefix(address, b.root)).shows(http.StatusOK, "Command line Authorize the command line",
@@ -34,7 +34,8 @@ func (b *browser) approve(level string) func(string) error {
 	}
 }
 
-// A person signs in with the browser. Calls use the profile, its tokens are renewed, and the person's choice limits them.
+// A person signs in to the command line with the browser. Calls use the profile and renew its tokens, within the
+// rights that the person granted.
 func TestCommandLineLogin(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

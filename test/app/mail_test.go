@@ -127,7 +127,7 @@ func TestMailedInvitationIsNotShown(t *testing.T) {
 	})
 }
 
-// The settings show the notifications of each group with their choice of email, and only a note without a mail server.
+// The settings show each group of notifications with its choice of email, or only a note if there is no mail server.
 func TestNotificationSettings(t *testing.T) {
 	withMail(t, func(t *testing.T, h *env, _ *postbox) {
 		c := h.crew(t)
@@ -205,7 +205,7 @@ func TestJoinSecondTeamRequiresConfirmation(t *testing.T) {
 		confirm.press().shows(200, "The person is now a member.").lacks("Waiting for your confirmation")
 		b.open("/account").shows(200, c.team.Name)
 
-		// The person accepts with the password, and the owner declines.
+		// The person accepts with a password, and the owner declines.
 		path = c.invite(t, other.people[access.Editor].Email, access.Admin)
 		h.browser(t).open(path).form("Sign in and join").fill("password", password).press().shows(200, "Waiting for confirmation")
 		owner.open("/settings/members").

@@ -16,7 +16,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// shownOnce matches the parts in which otherwise equal pages differ: form IDs and messages about earlier actions.
+// shownOnce matches the parts that differ between otherwise equal pages: form IDs and messages about earlier
+// actions.
 var shownOnce = regexp.MustCompile(`value="\d{8}T\d{6}-[^"]+"|<p class="note" role="status">[^\n]*</p>|\n`)
 
 // checkRejections checks that a route rejects all people without permission.
@@ -53,7 +54,7 @@ func (m *accessTest) checkRejections(route string) {
 	}
 }
 
-// withoutMarks returns a form whose values, except IDs, do not contain the sample team's marker.
+// withoutMarks returns a form without the sample team's marker in its values, except IDs.
 func withoutMarks(form url.Values) url.Values {
 	for name, values := range form {
 		form[name] = slices.Clone(values)

@@ -14,11 +14,12 @@ const (
 	staff   shell.Audience = "the team's people but its clients"
 )
 
-// entry states who may use a route, and the form values that a person would enter. A value may be the name of a sample.
+// entry defines who may use a route, and the form values that a person would enter. A value may be the name of a
+// sample.
 type entry struct {
 	who  shell.Audience
 	form url.Values
-	// status for people with permission if the sample team lacks the item or the route requires more
+	// status is the status for people with permission if the sample team lacks the item or the route requires more.
 	status            int
 	returnsError      bool // without a session, the route returns an error instead of a redirect to the sign-in page
 	allowsCrossOrigin bool // cross-origin requests are allowed, without cookies

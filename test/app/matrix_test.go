@@ -25,7 +25,7 @@ type visitor struct {
 	test *accessTest
 	role access.Role // role in the sample team; "" if not a member
 
-	operator, isSignedOut bool // out is signed out, even if it has a cookie
+	operator, isSignedOut bool // isSignedOut: signed out, even with a cookie
 }
 
 // answer is a response.
@@ -52,8 +52,8 @@ type accessTest struct {
 	checksums   map[string]string
 }
 
-// Every visitor requests every route, with existing and nonexistent IDs. Visitors without permission get the same answer
-// for both and change nothing.
+// Every visitor requests every route with existing and nonexistent IDs. Visitors without permission get the same
+// response for both and change nothing.
 func TestRoutePermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		m := newAccessTest(t, h)

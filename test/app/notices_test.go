@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// A failed post notifies the people who can do something about it, and nobody else. Opening the notice marks it as read.
+// A failed post notifies only the people who can act on it. Opening the notice marks it as read.
 func TestFailedPostNotice(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -44,7 +44,7 @@ func TestFailedPostNotice(t *testing.T) {
 	})
 }
 
-// Each other event notifies the right people with the right text.
+// Each other event notifies the right people with the correct text.
 func TestNoticesByEvent(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -191,7 +191,7 @@ func TestNoticeSettings(t *testing.T) {
 		}
 		p.form("Save threshold").fill("credits", "").press().shows(200, "The threshold was saved.")
 
-		// Without a mail server, the form has no choices of emails and leaves them as they are.
+		// Without a mail server, the form has no email choices and does not change them.
 		must.NoError(t, h.Notifications.SetMuted(t.Context(), c.people[access.Owner].ID,
 			notification.Muted{Mail: []notification.Kind{notification.CreditsLow}}))
 		must.NoError(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
@@ -204,7 +204,7 @@ func TestNoticeSettings(t *testing.T) {
 	})
 }
 
-// The help of the navigation leads to the part about the page.
+// The help link in the navigation opens the section about the current page.
 func TestHelpOfPage(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		owner := h.crew(t).as(t, access.Owner)

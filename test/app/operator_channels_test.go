@@ -11,8 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// An operator adds a chat and a webhook, reads the webhook's secret but never the address, changes a channel, and removes it after a
-// confirmation. Changes are in the audit log.
+// An operator adds a chat and a webhook, reads the webhook's secret but not the address, changes a channel, and
+// removes it after a confirmation. Changes are in the audit log.
 func TestOperatorChannels(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

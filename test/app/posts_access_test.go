@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// While publishing is paused, buttons are disabled and explain why, including buttons without an API operation.
+// While publishing is paused, disabled buttons explain the pause, including buttons without an API operation.
 func TestPausedPublishingDisablesButtons(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -41,7 +41,7 @@ func TestApprovalRequest(t *testing.T) {
 	})
 }
 
-// A member with the client role decides in the app, under the member's name, and only on posts that wait for approval.
+// A member with the client role decides in the app, in the member's name, and only on posts that wait for approval.
 func TestClientDecisionInApp(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)

@@ -112,8 +112,8 @@ func (c *crew) scheduledAt(t *testing.T, id string) time.Time {
 	return must.Get(c.Posts.Load(context.WithoutCancel(t.Context()), c.team.ID, id))(t).ScheduledAt
 }
 
-// Several posts are unscheduled together, including a post of a series without affecting the series. Several drafts are
-// deleted together after a confirmation.
+// Several posts are unscheduled together. A post of a series is unscheduled without affecting the series. Several
+// drafts are deleted together after a confirmation.
 func TestUnscheduleAndDeleteSelectedPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -44,7 +44,7 @@ func TestPostGroups(t *testing.T) {
 	})
 }
 
-// A row has what its visitor can do with the post.
+// A row has the actions that its visitor may take on the post.
 func TestPostRowActions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

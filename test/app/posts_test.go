@@ -236,7 +236,7 @@ func TestRetryFailedAccount(t *testing.T) {
 		}
 		operator.open("/operator/networks").shows(200, "Publishing: post rejected").lacks("No failures", "Rejected apps")
 
-		// So does a rejection of the app, with what to do next.
+		// A rejection of the app is shown in the same way, with the next step.
 		h.change(t, `UPDATE delivery_attempts SET result = 'app', network_code = '402' WHERE result = 'rejected'`)
 		h.change(t, `UPDATE social_accounts SET platform = 'x'`)
 		operator.open("/operator/networks").shows(200, "Networks rejected posts because of these apps.", "X", "402", "Next: Buy credit")
@@ -345,7 +345,7 @@ func TestPostAccountPictures(t *testing.T) {
 	})
 }
 
-// The title of a scheduled post is its time, that of a draft its text. A post still to be published begins with its preview.
+// The title of a scheduled post is its time, and of a draft its text. An unpublished post begins with its preview.
 func TestPlannedPostPage(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -37,7 +37,8 @@ func (b *browser) invite(email string, role access.Role) string {
 	return found[1]
 }
 
-// attacker is a browser of an attacker, who has registered the victim's address through an invitation to her own team.
+// attacker returns the browser of an attacker who registered the victim's address through an invitation to her own
+// team.
 func (h *env) attacker(t *testing.T) *browser {
 	t.Helper()
 	mallory := h.crew(t).as(t, access.Owner)

@@ -7,8 +7,8 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 )
 
-// People without an account see what the product does. A page for a link that no longer works offers no sign-in, and
-// the page of an error leads on.
+// People without an account see a description of the product. The page of an expired link offers no sign-in, and
+// error pages have a link onward.
 func TestPublicPages(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		owner, stranger := h.crew(t).as(t, access.Owner), h.browser(t)

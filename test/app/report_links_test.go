@@ -62,7 +62,7 @@ func TestReportLink(t *testing.T) {
 		h.browser(t).open(second).shows(http.StatusNotFound, "This link no longer works").lacks("harbour_cafe")
 		h.browser(t).open(link).shows(http.StatusOK)
 
-		// A name tells links apart, and one that is too long stays in the field.
+		// A name distinguishes links. A name that is too long stays in the field.
 		long := strings.Repeat("é", 61)
 		again := owner.open(report+"/share").form("Create link").fill("name", long).press().shows(http.StatusUnprocessableEntity, "60")
 		if got := again.form("Create link").values.Get("name"); got != long {
@@ -72,7 +72,7 @@ func TestReportLink(t *testing.T) {
 		named = named.form("Replace link Mia & Co").press().shows(http.StatusOK, "Your new link.", "Mia & Co")
 		named.follow("Revoke link Mia & Co").form("Revoke link").press().shows(http.StatusOK, "The link was revoked.").lacks("Mia & Co")
 
-		// A link that was lost is replaced by one that ends at the same time.
+		// A lost link is replaced by one that expires at the same time.
 		until := h.count(t, "report_links WHERE expires_at = (SELECT MIN(expires_at) FROM report_links)")
 		replaced := editor.open(report+"/share").form("Replace link 1").press().shows(http.StatusOK, "Your new link.")
 		h.browser(t).open(link).shows(http.StatusNotFound, "This link no longer works")

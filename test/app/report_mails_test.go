@@ -69,7 +69,8 @@ func (c *crew) scheduleReport(t *testing.T, address string) string {
 	return report
 }
 
-// Each recipient gets one mail per week with metrics and a link until it unsubscribes, even if several nodes send.
+// Each recipient gets one mail per week, with metrics and a link, until the recipient unsubscribes. Several nodes do
+// not send it twice.
 func TestReportMails(t *testing.T) {
 	withMail(t, func(t *testing.T, h *env, box *postbox) {
 		c := h.crew(t)
@@ -125,7 +126,7 @@ func TestReportMails(t *testing.T) {
 	})
 }
 
-// A rejected mail is sent again. A mail that may have been accepted is not repeated.
+// A rejected mail is sent again. A mail that may have been accepted is not sent again.
 func TestReportMailFailures(t *testing.T) {
 	withMail(t, func(t *testing.T, h *env, box *postbox) {
 		c := h.crew(t)

@@ -260,7 +260,7 @@ func TestCompareProfiles(t *testing.T) {
 		if row, ok := compared.row("Followers"); !ok || strings.Count(row, `class="n top"`) != 1 {
 			t.Errorf("the highest number of followers is not bold: %s", row)
 		}
-		// In the charts for wide and narrow screens, and in the legend.
+		// Each line is in the charts for wide and narrow screens and in the legend.
 		if n := strings.Count(compared.source, `<path class="line s`); n != 6 {
 			t.Errorf("%d lines are drawn", n)
 		}

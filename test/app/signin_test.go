@@ -33,8 +33,8 @@ func TestSignIn(t *testing.T) {
 	})
 }
 
-// Failed sign-ins are logged with the IP address, but without the input. Rejecting a new person's weak password is not a
-// failed sign-in.
+// Failed sign-ins are logged with the IP address but without input. A new person's rejected weak password is not
+// logged as a failed sign-in.
 func TestFailedSignInsLogged(t *testing.T) {
 	t.Parallel()
 	log := make(lines, 1000)

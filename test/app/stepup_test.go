@@ -20,7 +20,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/oidcserver"
 )
 
-// stale is longer than a sign-in counts as recent.
+// stale is longer than the time for which a sign-in counts as recent.
 const stale = 16 * time.Minute
 
 // Creating a key requires a recent sign-in. After signing in again, the form is still filled in.
@@ -167,8 +167,8 @@ func TestStepUpRequiresSecondFactor(t *testing.T) {
 	})
 }
 
-// Changing the password requires a recent sign-in with both factors and does not count as one. So the password alone does
-// not suffice to remove the authenticator app.
+// Changing the password requires a recent sign-in with both factors and does not count as a sign-in. The password
+// alone therefore cannot remove the authenticator app.
 func TestPasswordChangeStepUp(t *testing.T) {
 	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)

@@ -120,7 +120,7 @@ func TestVoicePastPosts(t *testing.T) {
 	})
 }
 
-// A new voice can start from past posts. They fill in empty fields only, and become material of the voice.
+// A new voice can start from past posts. They fill in only empty fields and become material of the voice.
 func TestVoiceFromPastPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -160,7 +160,8 @@ func TestVoiceWithoutPastPosts(t *testing.T) {
 	})
 }
 
-// A new voice can start from a web page. It fills in empty fields only, and its text becomes material of the voice.
+// A new voice can start from a web page. The page fills in only empty fields, and its text becomes material of the
+// voice.
 func TestVoiceFromWebsite(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, address string) {
