@@ -33,8 +33,8 @@ func copyFile(t *testing.T, from, to string) {
 	must.NoError(t, os.WriteFile(to, raw, 0o600))
 }
 
-// A copy of an SQLite file starts on hold, and so does an older copy that replaces the file. The file itself does not, even
-// after it was moved within its file system.
+// A copy of an SQLite file starts on hold, and so does an older copy that replaces the file. The original file does
+// not, even after a move within its file system.
 func TestCopiedSQLite(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)

@@ -28,7 +28,7 @@ func (w *env) newSmallBackup(url, blobs string) (server.Config, string) {
 	return cfg, folder
 }
 
-// Damage of a backup is detected, and a damaged backup is not restored.
+// A damaged backup is detected and not restored.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -83,7 +83,7 @@ func TestDamagedFilesCopiedAgain(t *testing.T) {
 		for name, c := range map[string]struct {
 			change   func([]byte) []byte
 			opts     backup.Options
-			manifest bool // is also damaged
+			manifest bool // whether the manifest is also damaged
 		}{
 			"shorter files":                 {change: shorten},
 			"shorter files, no manifest":    {change: shorten, manifest: true},
@@ -116,7 +116,7 @@ func damage(t *testing.T, path string, change func([]byte) []byte) {
 	must.NoError(t, os.WriteFile(path, change(raw), 0o600))
 }
 
-// A file that is missing in the store does not prevent a backup. A store of another database does.
+// A file that is missing from the store does not prevent a backup. The store of another database does.
 func TestMissing(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -1,4 +1,4 @@
-// Package backup backs up a running installation, restores the backup in another place and checks the posts on the
+// Package backup backs up a running installation, restores the backup elsewhere and checks the posts on the
 // networks.
 package backup
 
@@ -31,7 +31,7 @@ const (
 	lease     = 30 * time.Second
 )
 
-// env has the sandbox, a clock and a sealing key, which an installation shares with the installation restored from its backup.
+// env has the sandbox, clock and sealing key that an installation and its restored copy share.
 type env struct {
 	*fixture.Sandbox
 	t     *testing.T
@@ -46,7 +46,7 @@ func newEnv(t *testing.T) *env {
 	return w
 }
 
-// config returns the settings of an installation on a database and a store of files.
+// config returns the settings of an installation with a database and a file store.
 func (w *env) config(database, blobs string) server.Config {
 	cfg := w.Config(w.t, database)
 	cfg.Blobs, cfg.SealingKey, cfg.Workers, cfg.Lease, cfg.Now = blobs, w.key, 16, lease, w.clock.Now
@@ -81,7 +81,7 @@ func (w *env) start(cfg server.Config) *installation {
 	return h
 }
 
-// home is a team with its key, and its accounts and media by network.
+// home is a team with its key, accounts and media.
 type home struct {
 	id, owner int64
 	key       string

@@ -10,12 +10,12 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// addPerson adds a person and returns the events with a higher ID than above that are exported three minutes later.
+// addPerson adds a person and returns the events with IDs above the given one, as exported three minutes later.
 func (w *env) addPerson(cfg server.Config, email string, above int64) []auditlog.Entry {
 	w.t.Helper()
 	s := must.Get(server.Open(w.t.Context(), cfg))(w.t)
 	must.Get(s.Teams.AddPerson(w.t.Context(), "Ada", email, ""))(w.t)
-	w.clock.Advance(3 * time.Minute) // PostgreSQL exports the last two the next time
+	w.clock.Advance(3 * time.Minute) // with PostgreSQL, the next export has the last two
 	var out []auditlog.Entry
 	must.NoError(w.t, s.Events(w.t.Context(), auditlog.Filter{AfterID: above}, func(e auditlog.Entry) error {
 		out = append(out, e)
@@ -25,8 +25,8 @@ func (w *env) addPerson(cfg server.Config, email string, above int64) []auditlog
 	return out
 }
 
-// After a restore, a consumer of events continues from its last ID and gets all events of the restored database, which
-// lacks the events after the backup.
+// After a restore, a consumer of events continues from its last ID. It gets all events of the restored database,
+// which lacks the events after the backup.
 func TestEventsAfterRestore(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -26,12 +26,12 @@ import (
 // allNetworks lists the networks of the test.
 var allNetworks = []string{"bluesky", "facebook", "instagram", "linkedin", "pinterest", "threads", "tiktok", "x", "youtube"}
 
-// incompleteListers lists the networks that do not list all posts. If such a network does not list a post, a person has to decide.
+// incompleteListers lists the networks that do not list all posts. For posts that they do not list, a person has to
+// decide.
 var incompleteListers = []string{"tiktok", "youtube"}
 
-// A backup of a running installation is restored in another place. The restored installation returns the same data and
-// publishes nothing. After resume, posts that the original has published are not published again. All others are
-// published once.
+// A backup of a running installation is restored elsewhere. The restored installation returns the same data and
+// publishes nothing. After resume, it publishes only the posts that the original has not published, each once.
 func TestRestored(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newEnv(t)
@@ -56,7 +56,7 @@ func TestRestored(t *testing.T) {
 			t.Errorf("a second backup copies %d of %d files, damaged %v", again.Copied, again.Files, again.Damaged)
 		}
 
-		// The original continues after the backup and dies.
+		// After the backup, the original continues until it is killed.
 		w.clock.Advance(15 * time.Minute)
 		for _, id := range day.soon {
 			first.awaitStatus(all, id, "published")
@@ -164,7 +164,7 @@ func (h *installation) traffic(of *home) func() {
 	return func() { cancel(); <-ended }
 }
 
-// reads returns the responses of every read operation without meta and members that change with every call.
+// reads returns the responses of every read operation, without meta and without members that change with every call.
 func (h *installation) reads(of *home) map[string]string {
 	h.t.Helper()
 	out := map[string]string{}

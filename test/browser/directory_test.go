@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/program"
 )
 
-// TestDirectory signs people in with their organization's directory, which is the only way to sign in.
+// TestDirectory signs people in with their organization's directory, the only way to sign in.
 func TestDirectory(t *testing.T) {
 	t.Parallel()
 	world := greeting{"chromium": requireChromium(t)}

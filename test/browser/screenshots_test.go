@@ -9,8 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// TestScreenshots takes the README's screenshots and the pictures of the front page. If SCREENSHOTS is set, it stores the
-// former in that folder of the repository and the latter among the assets; see make screenshots.
+// TestScreenshots takes the README's screenshots and the pictures of the front page. If SCREENSHOTS is set, it
+// stores the screenshots in that folder of the repository and the pictures among the assets; see make screenshots.
 func TestScreenshots(t *testing.T) {
 	t.Parallel()
 	to, front := t.TempDir(), t.TempDir()

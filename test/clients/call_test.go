@@ -251,7 +251,7 @@ func TestUnfinishedJobs(t *testing.T) {
 	}
 }
 
-// The result of a call is printed to standard error if the selected field does not exist or the output cannot be written.
+// The result of a call is printed to standard error if the selected field does not exist or standard output fails.
 func TestResultsNotLost(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)

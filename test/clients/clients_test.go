@@ -23,7 +23,7 @@ func binary(tb testing.TB) string {
 	return program.Build(tb, program.Pressroom, "")
 }
 
-// installation is what quickstart --json prints first.
+// installation is the first output of quickstart --json.
 type installation struct {
 	BaseURL    string `json:"base_url"`
 	AppURL     string `json:"app_url"`

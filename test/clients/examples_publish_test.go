@@ -60,7 +60,7 @@ func (p poster) script(t *testing.T, args ...string) (string, error) {
 	return p.run(t, p.dir, []string{"PRESSROOM_RECORD=" + p.record}, "./publish.sh", args...)
 }
 
-// wantPosts checks how many posts with the text the networks have.
+// wantPosts checks how many posts on the networks contain the text.
 func (p poster) wantPosts(t *testing.T, text string, times int) {
 	t.Helper()
 	if n := p.countPosts(t, text); n != times {
@@ -107,7 +107,7 @@ func TestPublishFromRepository(t *testing.T) {
 	}
 }
 
-// A post is published once even with another API key, under another file name, and after its idempotency key has
+// A post is published once, even with another API key, with another file name, and after its idempotency key has
 // expired.
 func TestPublishOnceAfterRestart(t *testing.T) {
 	t.Parallel()
@@ -175,14 +175,14 @@ func TestPublishingContinues(t *testing.T) {
 		}
 	}
 	p.wantPosts(t, "cut off twice", 1)
-	p.write(t, "cut.json", "another text") // whose draft is known
+	p.write(t, "cut.json", "another text") // a file whose draft is recorded
 	if out, err := p.script(t); err != nil {
 		t.Errorf("corrected while it was unknown whether a draft exists: %v\n%s", err, out)
 	}
 	p.wantPosts(t, "another text", 1)
 }
 
-// If the record's last line is incomplete, the post is still published once.
+// If the record's last line is incomplete, posts are still published once.
 func TestPublishingAfterTornLines(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)
@@ -195,7 +195,7 @@ func TestPublishingAfterTornLines(t *testing.T) {
 	}
 	whole := must.Get(os.ReadFile(p.record))(t)
 	lines := strings.SplitAfter(strings.TrimSuffix(string(whole), "\n"), "\n")
-	// the hash is cut in the middle, other fields at their ends and at each third byte
+	// The hash is cut in the middle, and other fields at their ends and at every third byte.
 	for n, step := range []string{"published", "drafted", "asked"} {
 		last := lines[len(lines)-1-n]
 		before := strings.Join(lines[:len(lines)-1-n], "")
@@ -211,7 +211,7 @@ func TestPublishingAfterTornLines(t *testing.T) {
 		}
 	}
 	p.wantPosts(t, "torn off", 1)
-	p.write(t, "under.json", "gone over too") // it comes after the failed one
+	p.write(t, "under.json", "gone over too") // comes after the failed file
 	asked := lines[len(lines)-3]
 	p.rewrite(t, func(string) string {
 		return strings.Join(lines[:len(lines)-3], "") + strings.Join(strings.SplitAfterN(asked, "\t", 4)[:3], "") + "1x\tposts/torn.json\n"
@@ -227,7 +227,7 @@ func TestPublishingAfterTornLines(t *testing.T) {
 	p.wantPosts(t, "gone over too", 1)
 }
 
-// A record is created completely or not at all, and a file is identified by its exact name.
+// A record is created completely or not at all. Files are identified by their exact names.
 func TestPublishingOddFiles(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)

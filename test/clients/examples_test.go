@@ -35,7 +35,7 @@ func (g installation) must(t *testing.T, dir string, env []string, name string, 
 	return out
 }
 
-// The page is written by each run. The report is charged once a day.
+// Each run writes the page. The report is charged once a day.
 func TestNightlyReport(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -60,8 +60,8 @@ func TestNightlyReport(t *testing.T) {
 	}
 }
 
-// A failed report, which is refunded, is requested again by the next run of the day. A run that cannot write its page
-// requests no report.
+// The next run on the same day requests a failed, refunded report again. A run that cannot write its page requests
+// no report.
 func TestNightlyReportRecovers(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -117,7 +117,7 @@ func TestNightlyReportRecovers(t *testing.T) {
 	}
 }
 
-// A folder is imported once, even if a run was interrupted before it saved its notes.
+// A folder is imported once, even if a run is interrupted before saving its notes.
 func TestImportPictures(t *testing.T) {
 	t.Parallel()
 	needsTypeScript(t)
@@ -176,7 +176,8 @@ func importer(t *testing.T, g installation) string {
 	return filepath.Join(dir, "dist/import.js")
 }
 
-// consumer returns a copy of the example, installed as in docs/clients.md: with separate packages and the built client.
+// consumer returns a copy of the example, installed with separate packages and the built client as in
+// docs/clients.md.
 func consumer(t *testing.T) string {
 	t.Helper()
 	source := must.Get(filepath.Abs(filepath.Join(examplesDir, "import-pictures")))(t)

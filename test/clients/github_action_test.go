@@ -36,7 +36,7 @@ type action struct {
 
 func newAction(t *testing.T) *action {
 	t.Helper()
-	require.NodePackage(t, typescriptDir, "typescript") // and so Node.js
+	require.NodePackage(t, typescriptDir, "typescript") // also requires Node.js
 	a := &action{installation: quickstart(t), dir: t.TempDir(), began: time.Now(), run: "77"}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/repos/harbour/posts/actions/runs/77" || r.Header.Get("Authorization") != "Bearer token" {
@@ -92,7 +92,7 @@ func TestGitHubAction(t *testing.T) {
 	a.checkOldRuns(t)
 }
 
-// The action drafts, schedules and publishes posts. Repeating a step in a re-run does nothing twice.
+// The action drafts, schedules and publishes posts. A step that is repeated in a re-run has no further effect.
 func (a *action) checkModes(t *testing.T) {
 	t.Helper()
 	must.NoError(t, os.WriteFile(filepath.Join(a.dir, "a picture.png"), picture(t, 31, 12), 0o600))
@@ -142,7 +142,7 @@ func (a *action) checkLostResponses(t *testing.T) {
 	}
 }
 
-// Errors say what to do.
+// Error messages say what to do.
 func (a *action) checkErrors(t *testing.T) {
 	t.Helper()
 	for name, c := range map[string]struct {
@@ -197,7 +197,7 @@ func (a *action) checkOldRuns(t *testing.T) {
 	}
 }
 
-// flaky answers like pressroom, but loses the first upload and rejects the first post for a moment.
+// flaky responds like pressroom, but loses the first upload and rejects the first post for a moment.
 type flaky struct {
 	t   *testing.T
 	url string
@@ -231,11 +231,11 @@ func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// The action repeats a lost upload with a new link, and pauses before it repeats a call. Two runs with one idempotency
-// key have their own links, because links expire.
+// The action repeats a lost upload with a new link and pauses before repeating a call. Two runs with one idempotency
+// key have separate links, because links expire.
 func TestGitHubActionRetries(t *testing.T) {
 	t.Parallel()
-	require.NodePackage(t, typescriptDir, "typescript") // and so Node.js
+	require.NodePackage(t, typescriptDir, "typescript") // also requires Node.js
 	a := &action{dir: t.TempDir()}
 	must.NoError(t, os.WriteFile(filepath.Join(a.dir, "a.png"), []byte("a"), 0o600))
 	f := &flaky{t: t}

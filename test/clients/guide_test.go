@@ -22,7 +22,7 @@ func snippet(t *testing.T, page, language string) []byte {
 	return found[0][1]
 }
 
-// The programs in the guide work. The Go program is a separate module that requires only the client's module.
+// The programs in the guide work. The Go program is a separate module that requires only the client module.
 func TestGuideInGo(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -54,7 +54,7 @@ func TestGuideInTypeScript(t *testing.T) {
 	}
 }
 
-// The packed package works for a program that has nothing else of the repository, as its README shows.
+// The packed package works without the rest of the repository, as its README shows.
 func TestTypeScriptPackage(t *testing.T) {
 	t.Parallel()
 	needsTypeScript(t)

@@ -17,7 +17,7 @@ func callers(w *env) map[string]http.Header {
 	return map[string]http.Header{"the right key": bearer(full(w)), "a wrong key": bearer(apikey.New(apikey.APIKey)), "no key": {}}
 }
 
-// An unknown path returns the same response for everybody, before any other check.
+// An unknown path returns the same response to every caller, before any other check.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -40,7 +40,7 @@ func TestAddresses(t *testing.T) {
 					t.Errorf("%q with %s:\n%s", path, name, comparableText(got))
 				}
 			}
-			// The body and the headers make no difference.
+			// Body and headers do not affect the response.
 			header := http.Header{"Content-Type": {"text/plain"}, "Idempotency-Key": {"a", "b"}, "Authorization": {"Bearer x"}}
 			if got := w.raw(http.MethodPost, w.base+path, header, []byte("{")); comparableText(got) != comparableText(first) {
 				t.Errorf("POST %q:\n%s", path, comparableText(got))

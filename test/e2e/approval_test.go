@@ -36,7 +36,7 @@ func (b webPage) mustShow(texts ...string) {
 	}
 }
 
-// A client who only has the link approves a post, and the post is published.
+// A client approves a post with only the link, and the post is published.
 func TestClientApproves(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -61,7 +61,7 @@ func TestClientApproves(t *testing.T) {
 	})
 }
 
-// A client's comment on a rejection is returned with the post as untrusted text until the team changes the post.
+// A client's comment with a rejection is returned with the post as untrusted text until the team changes the post.
 func TestClientRejects(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

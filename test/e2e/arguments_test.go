@@ -53,8 +53,8 @@ func restInput(described map[string]any) input {
 	return out
 }
 
-// inline returns a part of the OpenAPI document with the components that its schemas refer to. It leaves out the format of
-// integers, which tools do not have, and the titles of enumerations, which are the names of components.
+// inline returns a part of the OpenAPI document with the components that its schemas refer to. It omits the formats
+// of integers, which tools lack, and the titles of enumerations, which are component names.
 func inline(part any, schemas map[string]any) any {
 	switch v := part.(type) {
 	case []any:
@@ -94,7 +94,7 @@ func (x input) add(schema map[string]any) {
 	}
 }
 
-// splitTypes turns lists of types into alternatives, as tools have them.
+// splitTypes converts lists of types to alternatives, as in tools' schemas.
 func splitTypes(arguments map[string]any) {
 	for _, argument := range arguments {
 		schema, _ := argument.(map[string]any)
@@ -111,7 +111,7 @@ func splitTypes(arguments map[string]any) {
 	}
 }
 
-// The schema of every argument is the same for MCP and REST: type, bounds, format, default and description. Only the
+// Every argument has the same schema in MCP and REST: type, bounds, format, default and description. Only the
 // Idempotency-Key has separate descriptions, because it is a header in REST.
 func TestToolArguments(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// callAttempt is a call, either a change of a scheduled post or a paid call, with fields for everything that can be wrong.
+// callAttempt is a call, either a change of a scheduled post or a paid call. Its fields define everything that can
+// be wrong.
 type callAttempt struct {
 	method, path string
 	level        access.Level
@@ -32,7 +33,7 @@ type callAttempt struct {
 // flaw changes an attempt so that it fails one check.
 type flaw struct {
 	check        string // name of the check in the server
-	change, paid string // expected rejection of the two kinds of attempt; "" if the kind cannot fail the check
+	change, paid string // expected rejection of each kind of attempt; "" if it cannot fail the check
 	spoil        func(*callAttempt)
 }
 
@@ -150,7 +151,7 @@ func (a answer) rejectionText() string {
 	return strings.TrimSpace(a.code() + " " + a.text("context.scope") + a.text("context.reason"))
 }
 
-// attempt makes a call with some flaws and a new idempotency key.
+// attempt makes a call with the given flaws and a new idempotency key.
 func (w *env) attempt(a callAttempt, with []flaw) answer {
 	w.t.Helper()
 	for _, f := range with {
@@ -186,8 +187,8 @@ func (w *env) attempt(a callAttempt, with []flaw) answer {
 	return got
 }
 
-// useBefore uses the attempt's Idempotency-Key before: for another request or, for a paid call, for the same request
-// whose result has expired.
+// useBefore uses the attempt's Idempotency-Key before the attempt: for another request or, for a paid call, for the
+// same request with an expired result.
 func (w *env) useBefore(key int64, a callAttempt, send func() answer) {
 	w.t.Helper()
 	if a.method == http.MethodPatch {
@@ -216,7 +217,7 @@ func (w *env) closeGates(key int64, a callAttempt) {
 	}
 }
 
-// The JSON body is parsed before the Idempotency-Key is checked. The members of the body are checked last.
+// The JSON body is parsed before the Idempotency-Key is checked. Members of the body are checked last.
 func TestOrderWithinArguments(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

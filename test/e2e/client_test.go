@@ -206,8 +206,9 @@ func (w *env) toolVerbatim(credential, tool, arguments string) answer {
 	return w.toolAnswer(tool, w.raw(http.MethodPost, w.root+"/mcp", header, []byte(body)))
 }
 
-// toolAnswer extracts the answer from a tool result. A success contains the answer as an object and as text blocks: a
-// sentence, the answer without untrusted texts, and a block with the untrusted texts. A rejection is a sentence and a text.
+// toolAnswer extracts the answer from a tool result. A success contains the answer as an object and as text blocks:
+// a sentence, the answer without untrusted texts, and the untrusted texts. A rejection contains a sentence and the
+// problem document as text.
 func (w *env) toolAnswer(tool string, got answer) answer {
 	w.t.Helper()
 	if got.status != http.StatusOK {
@@ -237,7 +238,8 @@ func (w *env) toolAnswer(tool string, got answer) answer {
 	return out
 }
 
-// mustHaveInBlocks checks that the text blocks together equal the object and that only the last block has untrusted texts.
+// mustHaveInBlocks checks that all text blocks together equal the object, and that only the last block has untrusted
+// texts.
 func (w *env) mustHaveInBlocks(tool string, got answer, quotes bool) {
 	w.t.Helper()
 	structured, _ := got.at("result.structuredContent").(map[string]any)
@@ -335,7 +337,7 @@ func (w *env) until(what string, done func() bool) {
 	}
 }
 
-// accountsWith returns the account of each post on the sandbox networks that contains the words.
+// accountsWith returns the account of each sandbox post that contains the words.
 func (w *env) accountsWith(words string) []string {
 	w.t.Helper()
 	resp := must.Get(client.Get(w.box.URL + "/held?contains=" + url.QueryEscape(words)))(w.t)

@@ -151,8 +151,8 @@ func TestGatesBlockConnections(t *testing.T) {
 	})
 }
 
-// A connection ends when its person leaves the team or gets a role that cannot publish. Until it expires, the token
-// returns that error. There are no new tokens, and nothing restores the connection. Other connections are unaffected.
+// A connection ends when its person leaves the team or gets a role that cannot publish. Its token returns that error
+// until it expires. The connection gets no new tokens and cannot be restored. Other connections are unaffected.
 func TestConnectionEndsWithMembership(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
@@ -203,8 +203,8 @@ func TestConnectionOfDeletedPerson(t *testing.T) {
 	})
 }
 
-// After the ownership is transferred, the former owner's keys end and the connections continue with the new role. A role
-// that may publish but not spend loses only spending.
+// After a transfer of ownership, the former owner's keys end. The connections continue with the new role, and
+// without spending if the role may publish but not spend.
 func TestConnectionsContinueAfterOwnershipTransfer(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, extend: paidTestOperation}, func(t *testing.T, w *env) {
@@ -275,7 +275,7 @@ func TestTokensWorkOnlyForMCP(t *testing.T) {
 	})
 }
 
-// Changes of a connection by another process apply within a second.
+// A change of a connection by another process takes effect within a second.
 func TestConnectionChangePropagation(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -293,7 +293,7 @@ func TestConnectionChangePropagation(t *testing.T) {
 	})
 }
 
-// mustApplySoon waits until holds returns true. Every request that starts a second after the change must see it.
+// mustApplySoon waits until holds returns true. A request that starts a second after the change must see the change.
 func (w *env) mustApplySoon(holds func() bool) {
 	w.t.Helper()
 	changed := time.Now()
@@ -326,7 +326,7 @@ func TestOneLimitForBothEdges(t *testing.T) {
 		key, value := w.newKey(w.team, access.Full, time.Time{})
 		must.NoError(t, w.Teams.SetKeyLimit(t.Context(), key, 2*refreshPrice))
 
-		// Credits: one refresh over REST and one over MCP use the key's daily credits. The connection has used none.
+		// One refresh over REST and one over MCP use the key's daily credits. The connection has not used any.
 		w.rest(value, "refresh_standin", paid, "one").mustBe(t, http.StatusOK)
 		w.tool(value, "refresh_standin", paid, "two").mustBe(t, http.StatusOK)
 		for _, call := range []edgeCall{w.rest, w.tool} {
@@ -350,7 +350,7 @@ func TestOneLimitForBothEdges(t *testing.T) {
 				mustHave(t, map[string]any{"code": "daily_credit_limit_reached", "context.scope": "team"})
 		}
 
-		// Idempotency keys and the owners of batches.
+		// REST and MCP share idempotency keys and upload batches.
 		made := w.rest(value, "create_post", draft, "a key").text("data.id")
 		w.tool(value, "create_post", draft, "a key").mustHave(t, map[string]any{"data.id": made})
 		if own := w.tool(c.token, "create_post", draft, "a key"); own.status != http.StatusCreated || own.text("data.id") == made {

@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// invalidCredentials returns an invalid key or token for each way in which it can become invalid.
+// invalidCredentials returns a key or token for each way of becoming invalid.
 var invalidCredentials = map[string]func(w *env) string{
 	"a key that was never made": func(*env) string { return apikey.New(apikey.APIKey) },
 	"an upload's secret":        func(*env) string { return apikey.New(apikey.Upload) },

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// BenchmarkReadsBesideReports measures the p99 latency of reading a list, in milliseconds, on an idle server and while a
-// hundred reports are created, and the ratio of the two.
+// BenchmarkReadsBesideReports measures the p99 latency of reading a list, in milliseconds, on an idle server and
+// during the creation of a hundred reports. It also reports their ratio.
 func BenchmarkReadsBesideReports(b *testing.B) {
 	for range b.N {
 		alone, beside := readsBesideReports(b)
@@ -24,8 +24,8 @@ func BenchmarkReadsBesideReports(b *testing.B) {
 
 const crowd = 100
 
-// serveOneProfile makes the provider return the same metrics for every profile, because generating them would use CPU
-// time.
+// serveOneProfile makes the provider return the same metrics for every profile, because generating metrics would use
+// CPU time.
 func (w *env) serveOneProfile(t *testing.T) {
 	t.Helper()
 	var pages sync.Map // by query

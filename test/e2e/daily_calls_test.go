@@ -89,7 +89,7 @@ func TestDailyCalls(t *testing.T) {
 	})
 }
 
-// Reading the key and its limits, rejected calls, repeats and paid calls do not count as free calls.
+// Calls about the key and its limits, rejected calls, repeats and paid calls do not use free calls.
 func TestCountedCalls(t *testing.T) {
 	t.Parallel()
 	withLimits(t, dailyPlans, func(t *testing.T, w *env, clock *testkit.Clock) {

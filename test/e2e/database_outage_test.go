@@ -76,8 +76,8 @@ func (w *env) readiness(what string) string {
 	return fmt.Sprint(recorder.Code, " ", checks[what])
 }
 
-// The database is killed repeatedly. Callers that retry with their idempotency keys lose no call, create nothing twice
-// and never get an internal error.
+// The database is killed repeatedly. Callers that retry with their idempotency keys lose no call, create nothing
+// twice and get no internal errors.
 func TestKilledDatabaseUnderCallers(t *testing.T) {
 	t.Parallel()
 	const callers, each, kills = 6, 40, 3
@@ -128,7 +128,7 @@ func TestKilledDatabaseUnderCallers(t *testing.T) {
 	}
 }
 
-// A node whose SQLite file cannot grow rejects writes and still serves reads. It writes again when there is space.
+// A node whose SQLite file cannot grow rejects writes but still serves reads. Writes work again when there is space.
 func TestFullDiskUnderSQLite(t *testing.T) {
 	t.Parallel()
 	var inside *db.DB
@@ -164,7 +164,7 @@ func TestFullDiskUnderSQLite(t *testing.T) {
 	}
 }
 
-// Without its blob store a node rejects only the calls that need it. Links work again after the outage.
+// Without its blob store, a node rejects only calls that need the store. Links work again after the outage.
 func TestBlobStoreUnreachable(t *testing.T) { // not parallel, because credentials come from the environment
 	s := s3.Start(t)
 	t.Setenv("AWS_ACCESS_KEY_ID", s.ID)
@@ -172,7 +172,7 @@ func TestBlobStoreUnreachable(t *testing.T) { // not parallel, because credentia
 	to := must.Get(url.Parse(s.Endpoint))(t)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
-		r.Out.Host = r.In.Host // the host is signed
+		r.Out.Host = r.In.Host // the signature covers the host
 	}}
 	var away atomic.Bool
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -87,10 +87,10 @@ func (w *env) sample(op *operation.Operation) map[string]any {
 		case "type":
 			args[name] = "profile"
 			if op.Tool == "download_profile_media" {
-				args[name] = "playlists" // which Instagram does not have
+				args[name] = "playlists" // a type that Instagram lacks
 			}
 		case "subject":
-			args[name] = "two words" // which is not a name
+			args[name] = "two words" // not a valid name
 		case "enabled":
 			args[name] = true
 		case "list_id":
@@ -98,9 +98,9 @@ func (w *env) sample(op *operation.Operation) map[string]any {
 		case "hashtags":
 			args[name] = []string{"sample"}
 		case "name":
-			args[name] = "two\nlines" // which no list has as its name
+			args[name] = "two\nlines" // not a valid name of a list
 		case "query":
-			args[name] = "?!" // which is not a word
+			args[name] = "?!" // contains no word
 		case "account_id":
 			args[name] = 999999999
 		case "url":

@@ -14,13 +14,13 @@ type rows struct {
 	reservations, transfers, wallets, paid              int
 	attached, media, folders, storage                   int // attached: media of posts
 	batches, links, imports, downloads, items, stranded int // stranded: blobs without an item
-	reports, makings, holds                             int // makings: jobs of reports
+	reports, makings, holds                             int // makings: report jobs
 	lists, tags                                         int // tags: hashtags of lists
 	searches, looks, found                              int // looks: jobs of searches; found: jobs with a result
 }
 
-// footprint has the rows of a team in each table, formatted as text. It excludes free calls, because every successful call
-// changes them.
+// footprint has the rows of a team in each table, formatted as text. It excludes free calls, because every
+// successful call changes their count.
 type footprint [28]map[string]bool
 
 var footprintOf = [28]string{
@@ -51,15 +51,15 @@ var footprintOf = [28]string{
 	`SELECT i.* FROM hashtag_list_items i JOIN hashtag_lists l ON l.id = i.list_id WHERE l.team_id = ?`,
 	`SELECT * FROM hashtag_searches WHERE team_id = ?`,
 	`SELECT l.* FROM hashtag_search_jobs l JOIN jobs j ON j.id = l.job_id WHERE j.team_id = ?`,
-	// The number of results depends on earlier searches of all teams.
+	// The number of results depends on earlier searches by all teams.
 	`SELECT DISTINCT r.job_id FROM hashtag_search_results r JOIN jobs j ON j.id = r.job_id WHERE j.team_id = ?`,
 }
 
 // freeCalls selects a team's count of free calls.
 const freeCalls = `SELECT starts_at, ends_at, used FROM free_calls WHERE team_id = ?`
 
-// footprint waits until all jobs of the team have finished and returns the team's rows. It does not wait for open upload
-// batches, because they wait for clients.
+// footprint waits until the team's jobs have finished and returns the team's rows. It ignores open upload batches,
+// which wait for clients.
 func (w *env) footprint() footprint {
 	w.t.Helper()
 	w.until("the team's work to end", func() bool { return w.count(unfinishedJobs, w.team) == 0 })

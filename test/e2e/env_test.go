@@ -26,8 +26,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/program"
 )
 
-// instance is a running server with its database and sandbox networks. Many teams share an instance, because that is
-// cheaper than a server per team and also tests that teams are isolated.
+// instance is a running server with its database and sandbox networks. Many teams share an instance, which is
+// cheaper than a server per team and also tests their isolation.
 type instance struct {
 	*server.Server
 	t       *testing.T
@@ -41,7 +41,7 @@ type instance struct {
 	public  *httptest.Server // serves files to import
 	db      *db.DB           // a second connection to the database
 	people  atomic.Int64
-	inject  atomic.Pointer[func(http.ResponseWriter, *http.Request) bool] // answers instead of the network if it returns true
+	inject  atomic.Pointer[func(http.ResponseWriter, *http.Request) bool] // responds instead of the network if it returns true
 	gate    chan time.Time                                                // blocks posts with gatedMarker until it is closed
 	opened  sync.Once
 }

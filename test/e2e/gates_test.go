@@ -130,8 +130,8 @@ var levelCapabilities = map[access.Level][]access.Capability{
 	access.ReadOnly: {"read"}, access.Drafts: {"read", "write"}, access.Full: {"read", "write", "publish", "spend"},
 }
 
-// rejectionFor returns the expected error code of a call under a gate, or "" if the call is allowed. The gate's code comes
-// first, then the code for an insufficient level, then the code for a paused capability.
+// rejectionFor returns the expected error code of a call under a gate, or "" for an allowed call. The gate's code
+// takes precedence, then the code of an insufficient level, then the code of a paused capability.
 func (g gate) rejectionFor(op *operation.Operation, level access.Level) string {
 	beyond := notAllowed(op, levelCapabilities[level])
 	switch {
@@ -180,7 +180,7 @@ func TestServiceGates(t *testing.T) {
 	})
 }
 
-// mustBlock makes every call under a gate. Blocked calls come first and must change nothing.
+// mustBlock makes every call under a gate. Blocked calls come first and must have no effects.
 func (w *env) mustBlock(g gate) {
 	w.t.Helper()
 	w.grant(100)
@@ -216,7 +216,7 @@ func (w *env) eachCell(do func(*operation.Operation, access.Level)) {
 	}
 }
 
-// allowedResult returns the expected status and code of an allowed call, whose item does not exist.
+// allowedResult returns the expected status and code of an allowed call on a nonexistent item.
 func allowedResult(op *operation.Operation) (int, string) {
 	switch op.Tool {
 	case "get_identity", "get_credits", "get_limits", "list_social_accounts", "list_posts", "list_media",

@@ -60,8 +60,8 @@ func (w *env) mustShowAllCapabilities(g gate) {
 	}
 }
 
-// mustStayInvalid checks that keys that ended with the ownership stay invalid when the person becomes the owner again, and
-// can still be revoked.
+// mustStayInvalid checks that keys that ended with the ownership stay invalid, even if the person becomes the owner
+// again. They can still be revoked.
 func (w *env) mustStayInvalid(g gate) {
 	w.t.Helper()
 	must.NoError(w.t, w.Teams.SetMember(w.t.Context(), w.team, w.owner, access.Editor))

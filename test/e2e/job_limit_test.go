@@ -27,8 +27,8 @@ func (w *env) gatedDrafts(n int) []string {
 	return ids
 }
 
-// If the limit is two running jobs, a third publish is rejected until a job has finished, for every key, over REST and MCP.
-// The post is unchanged.
+// With a limit of two running jobs, a third publish is rejected until a job finishes, for every key, over REST and
+// MCP. The rejection does not change the post.
 func TestJobsInFlight(t *testing.T) {
 	t.Parallel()
 	o := options{catalog: jobLimit(2)}
@@ -64,7 +64,7 @@ func TestJobsInFlight(t *testing.T) {
 	})
 }
 
-// A due post is published even if the limit of running jobs is reached, and does not count as a running job.
+// A due post is published regardless of the limit of running jobs, and does not count as a running job.
 func TestScheduledPostsNeedNoSlot(t *testing.T) {
 	t.Parallel()
 	o := options{catalog: jobLimit(1), accounts: 1}

@@ -88,7 +88,7 @@ func rejectedUploads() []rejectedUpload {
 	}
 }
 
-// A rejected upload stores nothing. The link then accepts the right bytes once.
+// A rejected upload stores nothing. The link then accepts the correct bytes once.
 func TestUploadLinks(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -223,7 +223,7 @@ func (c cancelingReader) Read([]byte) (int, error) {
 	return 0, errors.New("client disconnected")
 }
 
-// A file that has the announced hash but is not a valid image ends its link, because no other file can have the hash.
+// A file with the announced hash that is not a valid image ends its link, because no other file can have the hash.
 func TestRejectedFiles(t *testing.T) {
 	t.Parallel()
 	small := ampleCatalog()
@@ -258,7 +258,7 @@ func TestRejectedFiles(t *testing.T) {
 	})
 }
 
-// A link works as long as its key may write. Only requests with the link's secret get the reason of a rejection.
+// A link works as long as its key may write. Only requests with the link's secret get the reason for a rejection.
 func TestLinksEndWithTheirKey(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -299,8 +299,8 @@ func TestLinksEndWithTheirKey(t *testing.T) {
 	})
 }
 
-// mustStopLinks checks that a key's gate also blocks the key's upload links until it is opened, unless it blocks only
-// another capability.
+// mustStopLinks checks that a gate of a key also blocks the key's upload links until it opens. A gate that blocks
+// only another capability does not.
 func (w *env) mustStopLinks(g gate) {
 	w.t.Helper()
 	f := aPNG(g.name)

@@ -41,14 +41,14 @@ func (c *slotBlocker) extend(p server.Parts) []operation.Operation {
 func (c *slotBlocker) fill(w *env, base string, places int) {
 	w.t.Helper()
 	for range places {
-		go func() { _, _ = w.tryRest(base, full(w), "keep_place", nil, "") }() // the client may have disconnected by then
+		go func() { _, _ = w.tryRest(base, full(w), "keep_place", nil, "") }() // the client may have disconnected
 		<-c.in
 	}
 }
 
 func (c *slotBlocker) empty() { close(c.out) }
 
-// withSlotBlocker runs a test with a throng on each kind of database.
+// withSlotBlocker runs a test with a slotBlocker on each kind of database.
 func withSlotBlocker(t *testing.T, o options, run func(t *testing.T, h *instance, o options, c *slotBlocker)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -69,8 +69,8 @@ func (a answer) mustBeOverloaded(t *testing.T, reason string) {
 	}
 }
 
-// An overloaded node rejects calls over REST, MCP and in the app, without effects or charges. Calls that stop something
-// and health checks still succeed. When slots are free, the same call with the same key takes effect once.
+// An overloaded node rejects calls over REST, MCP and in the app, without effects or charges. Health checks and
+// calls that stop something still succeed. When slots are free, the same call with the same key takes effect once.
 func TestOverloadedNode(t *testing.T) {
 	t.Parallel()
 	withSlotBlocker(t, options{accounts: 1, maxCalls: 2}, func(t *testing.T, h *instance, o options, c *slotBlocker) {
@@ -174,7 +174,7 @@ func TestUploadsHaveOwnSlots(t *testing.T) {
 	})
 }
 
-// Slowly sent forms occupy no slot, regardless of their size. Pages, calls and other forms are served in the meantime.
+// Slowly sent forms occupy no slot, regardless of their size. Meanwhile, pages, calls and other forms are served.
 func TestSlowFormsUseNoSlot(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1, maxCalls: 1}, func(t *testing.T, h *instance) {
@@ -198,7 +198,7 @@ func TestSlowFormsUseNoSlot(t *testing.T) {
 			t.Errorf("during a slow form: %d", got.status)
 		}
 		must.Get(sender.Write(bytes.Repeat([]byte("x"), 1<<20)))(t)
-		// paths that redirect signed-out people to the sign-in page
+		// These paths redirect signed-out people to the sign-in page.
 		for _, path := range []string{"/sign-in", "/livez", "/readyz", "/settings/keys", "/operator"} {
 			resp, err := noRedirects.Get(w.root + path)
 			if got := w.loadPage(resp, err); got.status >= http.StatusInternalServerError {

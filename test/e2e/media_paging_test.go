@@ -11,8 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// readPages reads all pages of a list and returns a member of each item. For REST it checks that the Link header has the same
-// query and the cursor. It calls between after the first page.
+// readPages reads all pages of a list and returns a member of each item. Over REST, it checks that the Link header
+// has the same query and the cursor. It calls between after the first page.
 func (w *env) readPages(call edgeCall, tool string, args map[string]any, list, member string, between func()) []string {
 	w.t.Helper()
 	out := []string{}

@@ -33,8 +33,8 @@ func addVideoLocation(f file) file {
 	return f
 }
 
-// TestLocationRemoved publishes a photo and a video with a location and shows them to a client. Nothing that leaves the
-// server may contain the location. It covers new files, files that were stored before metadata was removed, and a team
+// TestLocationRemoved publishes a photo and a video with a location and shows them to a client. No output of the
+// server may contain the location. The test covers new files, files stored before metadata was removed, and a team
 // that keeps originals.
 func TestLocationRemoved(t *testing.T) {
 	t.Parallel()

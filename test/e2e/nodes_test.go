@@ -74,7 +74,7 @@ func accessChanges() []accessChange {
 	}
 }
 
-// A change of a key's access applies on each of four nodes within a second, and so does its reversal.
+// A change of a key's access takes effect on each of four nodes within a second, and so does reverting the change.
 func TestChangePropagation(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
@@ -108,7 +108,8 @@ func TestChangePropagation(t *testing.T) {
 	})
 }
 
-// mustReturnSoon waits until every node returns the expected response. Requests that start a second from now must return it.
+// mustReturnSoon waits until every node returns the expected response. Requests that start a second from now must
+// return that response.
 func (w *env) mustReturnSoon(bases []string, tool string, value func(answer) string, want string) {
 	w.t.Helper()
 	changed := time.Now()
@@ -131,7 +132,7 @@ func (w *env) mustReturnSoon(bases []string, tool string, value func(answer) str
 
 var errDone = errors.New("roll back")
 
-// Reads write nothing: they succeed while the database is locked, if the key is cached.
+// Reads write nothing. With a cached key, they succeed while the database is locked.
 func TestReadsWithoutDatabaseWrites(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {

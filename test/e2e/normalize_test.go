@@ -30,8 +30,8 @@ func isFound(v map[string]any) bool {
 	return v["hashtag"] != nil && !counted
 }
 
-// normaliser makes the answers of two equal environments comparable. It replaces IDs by their order of appearance, current
-// times by "now", and cursors and links by placeholders.
+// normaliser makes the answers of two equal environments comparable. It replaces IDs by numbers in order of
+// appearance, current times by "now", and cursors and links by placeholders.
 type normaliser struct {
 	w     *env
 	named map[string]string
@@ -106,8 +106,8 @@ func (n *normaliser) members(v map[string]any, list string) any {
 	return out
 }
 
-// number replaces an account's ID by its index in the env, and a waiting time by a placeholder. name is the name of the
-// member or its list.
+// number replaces an account's ID by its index in the env, and a waiting time by a placeholder. name is the name of
+// the member or of its list.
 func (n *normaliser) number(v int64, name string) any {
 	switch name {
 	case "id", "media_id", "folder_id", "series_id":

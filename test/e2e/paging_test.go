@@ -70,7 +70,7 @@ func (w *env) ids(page pager, args map[string]any, between func()) []string {
 	}
 }
 
-// For every page size and filter, the pages of a list contain each item once, in the same order. New items do not shift the
+// For every page size and filter, the pages of a list contain each item once, in order. New items do not shift the
 // pages.
 func TestPaging(t *testing.T) {
 	t.Parallel()
@@ -109,7 +109,7 @@ func TestPaging(t *testing.T) {
 	})
 }
 
-// Paging continues after an item even if that item was removed or changed.
+// Paging continues after the last item, even if that item was removed or changed.
 func TestPagingAfterRemovedItem(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -148,7 +148,7 @@ func TestCursors(t *testing.T) {
 					t.Errorf("limit %d: %s", limit, got.raw)
 				}
 			}
-			// An explicit default is the same list.
+			// An explicit default selects the same list.
 			edge(full(w), "list_social_accounts", map[string]any{"cursor": accounts, "active_only": true}, "").mustBe(t, http.StatusOK)
 			for name, call := range map[string]func() answer{
 				"without its filter": func() answer { return edge(full(w), "list_posts", map[string]any{"cursor": cursor}, "") },
@@ -198,7 +198,8 @@ func swapCharacters(text string) string {
 	return text[:middle] + other + text[middle+1:]
 }
 
-// callOnForeignItem calls every operation on an item with another team's ID and with a nonexistent ID. It returns their number.
+// callOnForeignItem calls every operation that takes an item, on another team's item and on a nonexistent item. It
+// returns the number of operations.
 func (w *env) callOnForeignItem(theirs map[string]any) int {
 	w.t.Helper()
 	tried := 0
@@ -234,7 +235,7 @@ func (w *env) callOnForeignItem(theirs map[string]any) int {
 	return tried
 }
 
-// Another team's item and a missing one have the same answer, byte for byte.
+// Another team's item and a missing item get the same answer, byte for byte.
 func TestItemOfOtherTeam(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {

@@ -16,7 +16,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// The limits of the shipped plans (contract, Keys, plans, prices), as GET /limits returns them.
+// shippedLimitsByPlan has the limits of the shipped plans (contract, Keys, plans, prices) as GET /limits returns
+// them.
 var shippedLimitsByPlan = map[string]map[string]any{
 	"creator": {"plan": map[string]any{"id": "creator", "name": "Creator"}, "api_access": true,
 		"free_calls_left_today": 1000.0, "limits": map[string]any{
@@ -66,7 +67,7 @@ func TestLimitsAndCreditsOfPlans(t *testing.T) {
 	})
 }
 
-// credits returns the expected GET /credits of a team whose credits were used by keys only.
+// credits returns the expected GET /credits of a team whose credits were used only by keys.
 func credits(balance, used, reserved, key, team float64) map[string]any {
 	return map[string]any{
 		"balance": balance, "used_today": map[string]any{"team": used, "keys_and_tools": used},

@@ -8,8 +8,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/prism"
 )
 
-// Every scenario runs over REST through a proxy that validates against the API description. Every response and every
-// successful request must match the description. One kind of database suffices.
+// Every scenario runs over REST through a proxy that validates requests and responses. Every response and every
+// successful request must match the API description. One kind of database suffices.
 func TestConformsToOpenAPI(t *testing.T) {
 	t.Parallel()
 	h := newInstance(t, testkit.SQLite(t), options{})

@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/server"
 )
 
-// Of twenty concurrent publish calls on two nodes, one submits the post. The others report that, and each account
-// publishes once.
+// Of twenty concurrent publish calls on two nodes, one submits the post. The other responses say so, and each
+// account publishes once.
 func TestConcurrentPublish(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -115,8 +115,8 @@ func (w *env) manyScheduled(text string, n int) []string {
 	return ids
 }
 
-// A post that is cancelled at its due time stays a draft and is not published. If the cancellation is rejected, the post is
-// published once.
+// A post that is cancelled at its due time stays a draft and is not published. If the cancellation is rejected
+// instead, the post is published once.
 func TestCancelAtDueTime(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -156,7 +156,7 @@ func TestPublishAtDueTime(t *testing.T) {
 			published := answers[2*i+1]
 			published.mustBe(t, http.StatusAccepted)
 			w.awaitJob(published.text("data.job_id")).mustHave(t, map[string]any{"data.state": "succeeded"})
-			// The event of a call has a key, the event of the scheduler does not.
+			// The event has a key if the call submitted the post, but not if the scheduler did.
 			byCall := w.count("events WHERE subject = ? AND kind = 'post.handed_over' AND key_id > 0", id) == 1
 			if byCall == (published.at("data.already_submitted") == true) {
 				t.Errorf("submitted by the call, according to the events: %t; response: %s", byCall, published.raw)

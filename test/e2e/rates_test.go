@@ -84,7 +84,7 @@ func TestKeyRequestRate(t *testing.T) {
 	})
 }
 
-// Requests that fail for other reasons count and have the RateLimit fields, unless they fail before the key is checked.
+// Failed requests count and have the RateLimit fields, unless they fail before the key is checked.
 func TestCountedRequests(t *testing.T) {
 	t.Parallel()
 	withLimits(t, limitRequests, func(t *testing.T, w *env, _ *testkit.Clock) {
@@ -170,7 +170,7 @@ func TestConnectionWriteRate(t *testing.T) {
 		for i, again := range []answer{w.rest(full(w), "create_post", draft, "a key"), w.tool(full(w), "create_post", draft, "a key")} {
 			again.mustHave(t, map[string]any{"data.id": made.text("data.id")})
 			again.mustHaveRateLimit(t, `"credential";q=100;w=100`, fmt.Sprintf(`"credential";r=%d;t=%d`, 98-i,
-				2+i)) // it counts as a request
+				2+i)) // a repeat counts as a request
 		}
 		w.rest(full(w), "create_post", map[string]any{"caption": 5}, "").mustBe(t, http.StatusUnprocessableEntity)
 		w.rest(full(w), "create_post", mergeArgs(draft, map[string]any{"caption": "other"}), "a key").

@@ -15,14 +15,15 @@ import (
 	"testing"
 )
 
-// unreachableReasons lists the codes and reasons that no current operation returns, and why. When a test expects one of them, it must
-// be removed from the list.
+// unreachableReasons lists the codes and reasons that no current operation returns, and why. Once a test expects
+// one, remove it from the list.
 var unreachableReasons = map[string]string{
 	"not_a_number":               "no operation takes a number that need not be whole",
 	"not_expressible_in_a_query": "every argument of today's reads is a single value",
 }
 
-// postgresReasons lists the codes that occur only with PostgreSQL, where a repeat waits for the first call in the database.
+// postgresReasons lists codes that occur only with PostgreSQL, where a repeat waits in the database for the first
+// call.
 var postgresReasons = []string{"idempotency_key_in_progress"}
 
 var seenReasons = struct {
@@ -40,10 +41,10 @@ func recordReason(code, reason string) {
 	}
 }
 
-// TestMain checks after a full run that every code and reason is expected by some test.
+// TestMain checks after a full run that tests expect every code and reason.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	// Tests mostly wait for the server, so run more of them in parallel than there are CPUs.
+	// Tests mostly wait for the server, so more tests run in parallel than there are CPUs.
 	if flag.Lookup("test.parallel").Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
 		_ = flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))) // the flag exists and takes a number
 	}

@@ -81,7 +81,7 @@ func (w *env) checkProxyFindings(req *http.Request, a answer) {
 			strings.Join(answered, "; "), a.raw)
 	}
 	if quoted := strings.HasPrefix(req.Header.Get("Idempotency-Key"), `"`); quoted {
-		// The quotes are part of RFC 8941's syntax, not of the key whose length is described.
+		// The quotes belong to RFC 8941's syntax, not to the key whose length is described.
 		sent = slices.DeleteFunc(sent, func(text string) bool { return strings.HasPrefix(text, "request.header.idempotency-key") })
 	}
 	if len(sent) > 0 && a.status < 300 {

@@ -106,7 +106,7 @@ func (w *env) mustExplain(got answer, account, code string) {
 	}
 }
 
-// While a network is slow, the post is being published and rejects every other action.
+// While a network is slow, the post has the status publishing and rejects every action.
 func TestSlowNetwork(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

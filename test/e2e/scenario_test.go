@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 )
 
-// scenario is a call with its expected answer and effects. It runs over REST and over MCP, in two equally prepared teams, on
-// each kind of database. TestConformsToOpenAPI runs it again through a validating proxy.
+// scenario is a call with its expected answer and effects. It runs over REST and over MCP in two equally prepared
+// teams, on each kind of database. TestConformsToOpenAPI runs it again through a validating proxy.
 type scenario struct {
 	name     string
 	tool     string

@@ -65,7 +65,7 @@ func corruptKey(key string) string {
 	return key[:len(key)-1] + "a"
 }
 
-// replayScenarios returns the scenarios of the Idempotency-Key, which a tool call has as an argument.
+// replayScenarios returns the scenarios of the Idempotency-Key, which is an argument in tool calls.
 func replayScenarios() []scenario {
 	const key = "order 66"
 	first := func(w *env) {
@@ -123,7 +123,7 @@ func replayScenarios() []scenario {
 			aDraft(w)
 			w.setNote("job", w.rest(full(w), "publish_post", post(nil)(w), key).text("data.job_id"))
 		}, check: func(w *env, got answer) {
-			// The first answer, not the current state.
+			// The answer is the first one, not the current state.
 			got.mustHave(w.t, map[string]any{"data.job_id": w.note("job"), "data.already_submitted": false, "data.finished": false})
 		}},
 		{name: "replay: an idempotency key of 128 characters", tool: "create_post", args: toFirst(nil), idem: strings.Repeat("k",
@@ -136,7 +136,7 @@ func replayScenarios() []scenario {
 		bad("nothing in quotes", `""`, invalid("idempotency_key_empty", "")),
 		bad("nothing but a space", " ", invalid("idempotency_key_empty", "")),
 		bad("a tab", "a\tb", invalid("malformed", "")),
-		// It would be stored unchanged.
+		// The key would be stored unchanged.
 		bad("an API key", apikey.New(apikey.APIKey), invalid("secret_in_argument", "")),
 	}
 }

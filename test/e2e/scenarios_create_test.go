@@ -93,7 +93,7 @@ func createScenarios() []scenario {
 	}
 }
 
-// argumentScenarios returns every kind of invalid argument, for the operation that has most of them.
+// argumentScenarios returns every kind of invalid argument, for the operation with the most kinds.
 func argumentScenarios() []scenario {
 	bad := func(name string, more map[string]any, reason, argument string) scenario {
 		return scenario{name: "arguments: " + name, tool: "create_post", args: toFirst(more), want: invalid(reason, argument)}

@@ -23,7 +23,7 @@ func addScenarios() []scenario {
 			"data.refused.0.reason": "list_full",
 		})
 	full.plan = smallPlan
-	full.check = func(w *env, got answer) { // hashtags already in the list are no additions, even to a full list
+	full.check = func(w *env, got answer) { // even a full list accepts hashtags that it already has
 		got.mustHave(w.t,
 			map[string]any{
 				"data.added": "[last]", "data.already_present": "[harbour_7]", "data.refused.0.hashtag": "beyond",

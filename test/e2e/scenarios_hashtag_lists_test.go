@@ -44,7 +44,7 @@ func notedList(more map[string]any) func(*env) map[string]any {
 	return func(w *env) map[string]any { return mergeArgs(map[string]any{"list_id": w.noteID("list")}, more) }
 }
 
-// tags are hashtags with a number after each, from one to another.
+// numberedTags returns numbered hashtags in a range of numbers.
 func numberedTags(from, to int) []any {
 	var out []any
 	for n := from; n <= to; n++ {

@@ -117,7 +117,7 @@ func retryScenarios() []scenario {
 				w.post(w.note("post")).mustHave(w.t, map[string]any{"data.status": "published"})
 			}}
 	}
-	// If nothing is left to send, the answer contains the last job of the post.
+	// If there is nothing to send, the answer contains the post's last job.
 	skips := func(name string, prepare func(*env), args func(*env) map[string]any, skipped string) scenario {
 		return scenario{name: "retry: " + name, tool: "retry_post", prepare: prepare, args: args, check: func(w *env, got answer) {
 			w.mustBeJob(got)

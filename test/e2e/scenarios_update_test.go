@@ -147,7 +147,7 @@ func changeRuleScenarios() []scenario {
 				name: "change: a post that is " + status, tool: "update_post",
 				prepare: inOrder(aDraft, set("status = ?", status)), args: change, want: wrongState(status),
 			},
-			// The current state decides, not the state that the client knows.
+			// The current state counts, not the state that the client knows.
 			scenario{
 				name: "change: an approved post that is " + status, tool: "update_post",
 				prepare: inOrder(aDraft, set("status = ?, approval = 'approved'", status)), args: change, want: wrongState(status),

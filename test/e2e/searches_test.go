@@ -189,7 +189,7 @@ func (w *env) pages(t *testing.T, tool, collection, member string, args map[stri
 	}
 }
 
-// The job of a search has pages, which contain each hashtag once and otherwise have the same data.
+// The job of a search has pages that contain each hashtag once and are otherwise equal.
 func TestSearchPages(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -373,7 +373,7 @@ func TestSearchWithPartialMetrics(t *testing.T) {
 	})
 }
 
-// A ready-made list whose hashtags have no metrics yet has a note with the reason.
+// A ready-made list without metrics has a note with the reason.
 func TestReadyMadeListsWithoutFiguresNote(t *testing.T) {
 	t.Parallel()
 	for _, unjoined := range []bool{false, true} {

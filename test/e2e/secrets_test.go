@@ -48,7 +48,7 @@ func (s *secretStore) keep(what, value string) {
 	}
 }
 
-// forms returns the encodings in which a secret may appear.
+// forms returns the encodings in which a secret may occur.
 func forms(value string) [][]byte {
 	raw := []byte(value)
 	out := [][]byte{
@@ -61,7 +61,7 @@ func forms(value string) [][]byte {
 	return out
 }
 
-// find returns the secrets in a text with their context, except the kinds in but.
+// find returns the secrets in content with their context, except for the kinds in but.
 func (s *secretStore) find(content []byte, but ...string) []string {
 	s.Lock()
 	defer s.Unlock()
@@ -80,7 +80,7 @@ func (s *secretStore) find(content []byte, but ...string) []string {
 	return out
 }
 
-// mustNotBeIn checks that a place contains no secrets, except the kinds in but.
+// mustNotBeIn checks that content contains no secrets, except for the kinds in but.
 func (s *secretStore) mustNotBeIn(t *testing.T, place string, content []byte, but ...string) {
 	t.Helper()
 	for _, found := range s.find(content, but...) {
@@ -88,7 +88,7 @@ func (s *secretStore) mustNotBeIn(t *testing.T, place string, content []byte, bu
 	}
 }
 
-// The safe finds a secret in each encoding.
+// A secretStore finds a secret in each encoding.
 func TestSecretStoreFindsEncodings(t *testing.T) {
 	t.Parallel()
 	const value = `a "secret" / of ours`
@@ -172,8 +172,8 @@ const (
 	passphrase   = "a long passphrase 5531"
 )
 
-// A team uses every kind of secret. No secret may then be in the debug log, the database, the files of the database and the
-// library, other callers' responses, the metrics or stack traces.
+// A team uses every kind of secret. Afterwards, no secret may be in the debug log, the database, the files of
+// database and library, other callers' responses, the metrics or stack traces.
 func TestSecretsDoNotLeak(t *testing.T) {
 	t.Parallel()
 	log := &journal{}
@@ -262,7 +262,7 @@ func (w *env) connectInBrowser(s *secretStore, platform string) {
 	must.NoError(t, err)
 }
 
-// uploadBySecret uploads a file, also with an Idempotency-Key, whose record contains the answer.
+// uploadBySecret uploads a file, also with an Idempotency-Key, whose stored record contains the answer.
 func (w *env) uploadBySecret(s *secretStore) {
 	w.t.Helper()
 	for _, key := range []string{"", "an upload"} {

@@ -36,7 +36,7 @@ func (w *env) converse(t *testing.T) *conversation {
 // say sends bytes. The server may close the connection before it has read all of them.
 func (c *conversation) say(text string) { _, _ = io.WriteString(c.conn, text) }
 
-// statuses returns the statuses of all responses until the program ends the connection.
+// statuses returns the statuses of all responses until the server closes the connection.
 func (c *conversation) statuses() []int {
 	c.t.Helper()
 	out := []int{}
@@ -53,7 +53,7 @@ func (c *conversation) statuses() []int {
 	}
 }
 
-// heads contains the beginnings of requests whose length is ambiguous. A vulnerable parser takes the following bytes for a
+// heads contains heads of requests whose length is ambiguous. A vulnerable parser reads the following bytes as a
 // second request. {key} is an API key, {length} the length of the following bytes, {more} a line.
 var heads = map[string]string{
 	"a length and chunks":       "Content-Length: {length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -98,7 +98,7 @@ var heads = map[string]string{
 	"two hosts":                          "Host: elsewhere.example\r\n\r\n",
 }
 
-// endIsClear reports whether the end of the request is unambiguous, so that a second request is allowed.
+// endIsClear reports whether the end of the request is unambiguous, in which case a second request is permitted.
 func endIsClear(name string) bool { return slices.Contains([]string{"invalid Content-Length"}, name) }
 
 // After a request with an ambiguous or invalid length, the server closes the connection and ignores the following bytes.

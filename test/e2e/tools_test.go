@@ -68,7 +68,7 @@ func TestHints(t *testing.T) {
 	})
 }
 
-// Repeating a tool that is marked as idempotent changes nothing. Repeating any other tool does.
+// Repeating a tool marked as idempotent changes nothing. Repeating any other tool has an effect.
 func TestIdempotentHints(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -95,7 +95,7 @@ func TestIdempotentHints(t *testing.T) {
 	})
 }
 
-// notToolNames lists words of the contract that look like tool names.
+// notToolNames lists words in the contract that look like tool names.
 var notToolNames = map[string]bool{"list_full": true, "retry_after_seconds": true}
 
 // Every tool that is named in a description, the instructions or a prompt exists.

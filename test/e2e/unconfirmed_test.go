@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// If a network's response is lost and the network cannot be queried, the account is unconfirmed and the post is not sent
-// again.
+// If a network's response is lost and the network cannot be queried, the account's outcome is unconfirmed, and the
+// post is not sent again.
 func TestUnconfirmed(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -58,7 +58,7 @@ func TestUnconfirmed(t *testing.T) {
 	})
 }
 
-// If the network is unreachable, nothing was sent. The account has failed and can be retried.
+// If the network is unreachable, nothing is sent. The account fails and can be retried.
 func TestNetworkUnreachable(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// plantedText is added to every untrusted text. It is not a letter, so it does not change words or hashtags.
+// plantedText is added to every untrusted text. Because it is not a letter, it does not change words or hashtags.
 const plantedText = "⁂"
 
-// plantMarkers forwards the provider's responses and adds planted to every text of the analyzed accounts.
+// plantMarkers forwards the provider's responses with plantedText added to every text of the analyzed accounts.
 func plantMarkers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/vendor/v1/") {
@@ -36,7 +36,7 @@ func plantMarkers(next http.Handler) http.Handler {
 	})
 }
 
-// mark adds planted to all texts of a response.
+// mark adds plantedText to all texts of a response.
 func mark(said any) {
 	switch v := said.(type) {
 	case []any:
@@ -58,7 +58,7 @@ func mark(said any) {
 	}
 }
 
-// mustSetPlantedApart checks that a planted text is only in untrusted_content.
+// mustSetPlantedApart checks that plantedText occurs only in untrusted_content.
 func (w *env) mustSetPlantedApart(a answer, wrong func(string, any)) {
 	if !bytes.Contains(a.raw, []byte(plantedText)) {
 		return

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/server"
 )
 
-// Of the secrets that concurrent repeats return, only the last one works. All belong to one batch.
+// Of the secrets that concurrent repeats return, only the last one works. All repeats return the same batch.
 func TestConcurrentRepeatedUploads(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
