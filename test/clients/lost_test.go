@@ -34,7 +34,8 @@ func picture(t *testing.T, seed uint64, side int) []byte {
 	return out.Bytes()
 }
 
-// If the first response of every path is lost, every call takes effect and is charged once, and its result is returned.
+// If the first response of every path is lost, each call still takes effect once, is charged once and returns its
+// result.
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)

@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// An assistant's client uses the tools by the standard input and output of `pressroom mcp`.
+// An MCP client uses the tools through the standard input and output of `pressroom mcp`.
 func TestMCPCommand(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -48,7 +48,7 @@ func TestMCPCommand(t *testing.T) {
 	}
 }
 
-// Errors are answers to the request, with the service's reason and without the key.
+// Errors are responses to the request, with the service's reason and without the key.
 func TestMCPCommandErrors(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)

@@ -13,7 +13,7 @@ import (
 
 const pythonDir = "../../clients/python"
 
-// requirePython returns a Python interpreter with httpx and mypy, which may be the distribution's one.
+// requirePython returns a Python interpreter with httpx and mypy, possibly the distribution's.
 func requirePython(t *testing.T) string {
 	t.Helper()
 	for _, python := range []string{"python3", "/usr/bin/python3"} {
@@ -45,7 +45,7 @@ func TestPython(t *testing.T) {
 	}
 }
 
-// The programs in the guide and in the package's README publish a post, and have the right types.
+// The programs in the guide and in the package's README publish a post and pass type checks.
 func TestGuideInPython(t *testing.T) {
 	t.Parallel()
 	python := requirePython(t)

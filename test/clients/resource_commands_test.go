@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// A resource and a verb name the same operation as the operation's name, also without the word call.
+// A resource and a verb select the same operation as the operation's name, also without the word call.
 func TestResourceCommands(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -81,7 +81,7 @@ func TestResourceCommands(t *testing.T) {
 	}
 }
 
-// A table has its columns in the order of the members, and every cell below its heading. IDs are never cut.
+// A table has its columns in the order of the members, and every cell under its heading. IDs are never truncated.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	id := "social_post:01a21d43-a62b-7a12-bbd8-1dcc7e0d58fe"

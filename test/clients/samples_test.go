@@ -84,7 +84,7 @@ func TestSamplesInPython(t *testing.T) {
 		python, "-m", "mypy", "--strict", "--cache-dir", t.TempDir(), "samples.py")
 }
 
-// The service understands every sample with curl. Some name items that do not exist, or times in the past.
+// The service accepts the request of every curl sample, except for nonexistent items and times in the past.
 func TestSamplesWithCurl(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)

@@ -30,8 +30,8 @@ func absolute(t *testing.T, parts ...string) string {
 	return must.Get(filepath.Abs(filepath.Join(append([]string{"..", ".."}, parts...)...)))(t)
 }
 
-// Limits of what the generators make of the document. oapi-codegen makes 84 types of the operations and the client, and
-// one of each component.
+// Limits on the output of the generators. oapi-codegen generates 84 types for the operations and the client, and one
+// type for each component.
 const (
 	maxTypes    = 250
 	maxWarnings = 5
@@ -44,7 +44,7 @@ func TestGoGenerators(t *testing.T) {
 		t.Skip("builds two generators")
 	}
 	tools, document, module := absolute(t, "tools", "generators"), absolute(t, "api", "openapi.json"), t.TempDir()
-	for _, name := range []string{"go.mod", "go.sum"} { // has what the generated packages import
+	for _, name := range []string{"go.mod", "go.sum"} { // require the modules that the generated packages import
 		must.NoError(t, os.WriteFile(filepath.Join(module, name), must.Get(os.ReadFile(filepath.Join(tools, name)))(t), 0o600))
 	}
 	must.NoError(t, os.Mkdir(filepath.Join(module, "oapi"), 0o700))

@@ -39,15 +39,15 @@ type env struct {
 	password           string
 }
 
-// seeded is a database with a team, its key and the account; each run gets a copy.
+// seeded is a database with a team, its key and the account. Each run uses a copy.
 type seeded struct {
 	url     string
 	key     string
 	account int64
 }
 
-// The process is killed at every step of publishing a post, and restarted. The post is published once, the job reports
-// success, and a client that repeats its request with its idempotency key gets the first result.
+// The process is killed at every step of publishing a post, and restarted. The post is published once and the job
+// reports success. A client that repeats its request with its idempotency key gets the first result.
 func TestPostKilledAtEveryStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -59,7 +59,7 @@ func TestPostKilledAtEveryStep(t *testing.T) {
 		for _, point := range c.points(t, s, false) {
 			plans = append(plans, []string{point})
 		}
-		// A second kill, during the lookup of the first attempt and during the second attempt.
+		// Kill the process again, during the lookup of the first attempt and during the second attempt.
 		for _, second := range []string{
 			"before resolve call", "after resolve call", "before delivery.resolve", "after delivery.resolve",
 			"before delivery.published", "after delivery.published",
@@ -106,7 +106,7 @@ func (c *env) seed(t *testing.T, url string) seeded {
 	return seeded{url, key["key"].(string), int64(account["id"].(float64))}
 }
 
-// points returns the steps of a publication, found in an uninterrupted run.
+// points returns the steps of a publication, as recorded in an uninterrupted run.
 func (c *env) points(t *testing.T, s seeded, scheduled bool) []string {
 	t.Helper()
 	trace := filepath.Join(t.TempDir(), "trace")
@@ -136,7 +136,7 @@ func (c *env) points(t *testing.T, s seeded, scheduled bool) []string {
 	return points
 }
 
-// storm runs every plan, several at a time, because a run mostly waits.
+// storm runs every plan, several concurrently, because a run mostly waits.
 func (c *env) storm(t *testing.T, s seeded, plans [][]string, scheduled bool) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -184,7 +184,7 @@ type client struct {
 	seeded
 	later     bool      // the post is scheduled
 	at        time.Time // the chosen time
-	scheduled bool      // the program has accepted it
+	scheduled bool      // the server has accepted the schedule
 	text, id  string
 	image     int64 // media ID of the post's image, once uploaded
 	post, job string
@@ -216,8 +216,8 @@ func (k *client) runUntilKilled(ctx context.Context, p *process) bool {
 	})
 }
 
-// upload adds the post's picture to the library and returns its ID, or 0. It opens the batch with the same idempotency
-// key each time, so that a repeat shows whether the file has arrived and where to send it.
+// upload adds the post's picture to the library and returns its ID, or 0. It always opens the batch with the same
+// idempotency key. A repeat then shows whether the file has arrived and where to send it.
 func (k *client) upload(ctx context.Context, p *process) int64 {
 	raw := picture(k.text)
 	file := map[string]any{"sha256": fmt.Sprintf("%x", sha256.Sum256(raw)), "size_bytes": len(raw), "mime_type": "image/png"}
@@ -256,8 +256,8 @@ func picture(text string) []byte {
 	return out.Bytes()
 }
 
-// schedule schedules a post late enough for a kill and restart before it is due. If a request was lost and the time has
-// passed, it chooses a later time.
+// schedule schedules a post late enough for a kill and restart before its due time. If a request was lost and that
+// time has passed, it chooses a later time.
 func (k *client) schedule(ctx context.Context, p *process) bool {
 	if k.at.IsZero() {
 		k.at = time.Now().Add(5 * time.Second)
@@ -271,7 +271,7 @@ func (k *client) schedule(ctx context.Context, p *process) bool {
 	return status == http.StatusOK
 }
 
-// hasEnded reports whether a scheduled post has been released and has ended.
+// hasEnded reports whether publishing a scheduled post has started and ended.
 func (k *client) hasEnded(ctx context.Context, p *process) bool {
 	_, body, err := p.call(ctx, k.key, "GET", "/posts/"+k.post, nil, "")
 	k.last = fmt.Sprint(body, err)

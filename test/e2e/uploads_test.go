@@ -152,7 +152,7 @@ func TestOpenUploads(t *testing.T) {
 		third := w.full("create_uploads", uploadArgs(nil, files[3]))
 		w.full("create_uploads", uploadArgs(map[string]any{"replaces_batch": third.text("data.job_id")}, files[4]))
 		w.rest(full(w), "create_uploads", nil, "").mustBeRateLimited(t, "open_upload_batches", 3000)
-		w.full("create_uploads", uploadArgs(nil, files[2])).mustHave(t, map[string]any{"data.finished": true}) // the library has the file, so no link is open
+		w.full("create_uploads", uploadArgs(nil, files[2])).mustHave(t, map[string]any{"data.finished": true}) // needs no link
 		clock.Advance(50 * time.Minute)
 		w.awaitJob(first.text("data.job_id"))
 		w.full("create_uploads", uploadArgs(nil, files[0], files[1]))
@@ -223,7 +223,7 @@ func TestOpenLinksReserveStorage(t *testing.T) {
 		again := w.full("create_uploads", uploadArgs(nil, one))
 		w.put(again.linkOf(0), one).mustBe(t, http.StatusCreated)
 		mustBeFull(w.rest)
-		w.full("create_uploads", uploadArgs(nil, one)).mustHave(t, map[string]any{"data.state": "succeeded"}) // the library has the file, so nothing is reserved
+		w.full("create_uploads", uploadArgs(nil, one)).mustHave(t, map[string]any{"data.state": "succeeded"}) // reserves nothing
 		w.full("list_media", nil).mustHave(t, map[string]any{"data.storage.used_bytes": len(one.bytes)})
 		w.mustBeSound()
 	})

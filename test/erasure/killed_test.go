@@ -45,8 +45,8 @@ type home struct {
 	owner int64
 }
 
-// plan lists the points at which a deletion is killed, one per start. If again is set, every further start is killed at the
-// last point. A plan uses the second pass of a point if the first pass comes before any work.
+// plan lists the points at which a deletion is killed, one per start. If again is set, every further start is killed
+// at the last point. A plan uses the second pass of a point if the first pass precedes any work.
 type plan struct {
 	at    []string
 	again bool
@@ -64,8 +64,8 @@ var plans = []plan{
 	{at: []string{"after media.doom", "before media.forget", "after media.forget", "after media.doom", "before media.forget"}, least: 5},
 }
 
-// The deletion of a team completes even if it is killed at every step. Only the records of the ledger remain, without files
-// and grants. Another team is not affected.
+// The deletion of a team completes even if it is killed at every step. Only ledger records remain, without files and
+// grants. Another team is not affected.
 func TestDeletionKilledAtEveryStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
@@ -213,7 +213,7 @@ func (h *env) addTeamData(ctx context.Context, tx *db.Tx, team, owner, account i
 	return nil
 }
 
-// mostKills is higher than the number of steps of a deletion.
+// mostKills is more than the number of steps of a deletion.
 const mostKills = 80
 
 // deletion runs the worker and kills it according to the plan until it completes. It returns the number of kills.

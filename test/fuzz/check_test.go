@@ -25,7 +25,7 @@ type answer struct {
 	plain   bool           // a response of the MCP protocol itself, not of an operation
 }
 
-// ask sends a request. It returns a complaint if the server panics or does not answer.
+// ask sends a request. It returns a complaint if the server panics or does not respond.
 func (h *env) ask(r *request) (answer, string) {
 	req, ok := r.parse()
 	if !ok {
@@ -91,7 +91,8 @@ func (a *answer) brokenRule(r *request) string {
 	return ""
 }
 
-// serverError checks that a request causes no internal error. Errors of networks are allowed if the description has them.
+// serverError checks that a request causes no internal error. Network errors are allowed if the description lists
+// them.
 func (a *answer) serverError(r *request) string {
 	code, _ := a.members["code"].(string)
 	if a.status >= 500 && (a.status != http.StatusServiceUnavailable && r.op.answers[a.status] == nil || code == "" ||

@@ -17,7 +17,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// schema is a JSON Schema as the description writes it.
+// schema is a JSON Schema in the API description.
 type schema map[string]any
 
 func (s schema) text(name string) string {
@@ -35,7 +35,7 @@ func (s schema) below(name string) schema {
 	return m
 }
 
-// number returns a bound, or the given default.
+// number returns a bound, or otherwise if there is none.
 func (s schema) number(name string, otherwise int) int {
 	if n, ok := s[name].(float64); ok {
 		return int(n)
@@ -93,8 +93,8 @@ type document struct {
 	}
 }
 
-// describe reads the API description that the server generates, so that it includes new operations. Its schemas reject
-// unknown members.
+// describe reads the API description from the server, which includes new operations. Its schemas reject unknown
+// members.
 func (h *env) describe() []*described {
 	h.t.Helper()
 	raw := must.Get(openapi.Build(h.Registry(),

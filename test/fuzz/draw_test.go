@@ -90,12 +90,12 @@ func (c *chance) object(s schema, subject string) any {
 	return out
 }
 
-// moment reports whether a text is a time. The times of the examples have passed.
+// moment reports whether a text is a time. Times in examples have passed, so value generates new times.
 func (s schema) moment(name string) bool {
 	return strings.Contains(s.text("description"), "ISO 8601") || slices.Contains([]string{"from", "to"}, name)
 }
 
-// words generates a text that matches the schema, if possible.
+// words generates a text, which matches the schema if possible.
 func (c *chance) words(s schema, name string) any {
 	if pattern := s.text("pattern"); pattern != "" {
 		form := regexp.MustCompile(pattern)
@@ -191,7 +191,7 @@ func (c *chance) corruptArgument(k *call) {
 		k.key = &key
 	case chosen == 3:
 		k.key = nil
-	case chosen == 4 && len(c.others) > 0: // stored text would be indistinguishable from the team's own text
+	case chosen == 4 && len(c.others) > 0: // IDs only: stored text would look like the team's own text
 		if name := pick(c, names); strings.HasSuffix(name, "id") || strings.HasSuffix(name, "ids") {
 			k.args[name] = pick(c, c.others)
 		}

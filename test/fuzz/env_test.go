@@ -22,8 +22,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// env is a server on a database. The tested node runs no background jobs, so that all changes are effects of the requests.
-// Another node runs the jobs between the rounds.
+// env is a server on a database. The tested node runs no background jobs, so that all changes result from requests.
+// Between rounds, another node runs the jobs.
 type env struct {
 	*server.Server
 
@@ -81,7 +81,7 @@ func (h *env) newCrew(box *fixture.Sandbox, name string) crew {
 		c.accounts = append(c.accounts, account)
 	}
 	actor := must.Get(h.Teams.InApp(ctx, owner, id))(t)
-	// no operation makes one
+	// No operation creates a brand voice.
 	must.Get(h.Voices.Create(ctx, operation.Call{Actor: actor, Now: time.Now()}, voice.Draft{Name: "Voice of " + name}))(t)
 	return c
 }
@@ -142,7 +142,7 @@ const (
 	quiet   = 400 * time.Millisecond
 )
 
-// work runs another node until the background jobs of the requests have finished.
+// work runs another node until the requests' background jobs have finished.
 func (h *env) work() {
 	h.t.Helper()
 	cfg := h.cfg

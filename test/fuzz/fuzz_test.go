@@ -18,7 +18,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// The number of requests per database, and the random seed. By default the same few thousand are sent each time.
+// The number of requests per database, and the random seed. By default, every run sends the same few thousand
+// requests.
 const (
 	manyVariable = "PRESSROOM_FUZZ"
 	seedVariable = "PRESSROOM_FUZZ_SEED"
@@ -45,9 +46,9 @@ type run struct {
 	number int
 }
 
-// TestRequests sends random requests, valid and partly invalid. A request must not cause an internal error or hang. An
-// error must not echo the input and must have no effect. Every response must match the description. In the end, credits
-// must be consistent.
+// TestRequests sends random requests, some of them invalid. A request must not cause an internal error or hang. An
+// error must not echo the input and must have no effect. Every response must match the description. In the end,
+// credits must be consistent.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	seed, requests := begin(t)
@@ -236,7 +237,7 @@ func (r *run) try(req *request) (answer, string) {
 	return a, a.brokenRule(req)
 }
 
-// shrink removes all parts from a request that are not needed to cause the same violation.
+// shrink removes all parts of a request that are not needed for the same violation.
 func (r *run) shrink(req *request, broken string) *request {
 	kind, _, _ := strings.Cut(broken, ":")
 	still := func(smaller *request) bool {
@@ -294,7 +295,7 @@ func (r *request) smaller() []*request {
 	return out
 }
 
-// mustHaveBeenDeep checks that enough requests succeeded, because failed requests test little.
+// mustHaveBeenDeep checks that enough requests succeeded, because rejected requests test little.
 func (r *run) mustHaveBeenDeep() {
 	r.t.Helper()
 	good := 0

@@ -64,8 +64,8 @@ func (p *pool) addResponse(object string, response any) {
 	}
 }
 
-// pick returns a random value for an argument by its name, and reports whether the pool has one. For example, it returns
-// the ID of a folder for folder_id. subject is the object of the operation.
+// pick returns a random value for an argument by its name, such as the ID of a folder for folder_id. It reports
+// whether the pool has a value. subject is the object of the operation.
 func (p *pool) pick(name, subject string) (any, bool) {
 	singular := strings.TrimSuffix(name, "s")
 	referenced, isID := strings.CutSuffix(singular, "_id")

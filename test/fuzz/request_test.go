@@ -28,7 +28,7 @@ const (
 	atPages = "pages"
 )
 
-// edge returns the kind of endpoint to which the request is sent, which may differ from that of its call.
+// edge returns the kind of endpoint that receives the request. It may differ from the endpoint of the call.
 func (r *request) edge() string {
 	path, _, _ := strings.Cut(r.target, "?")
 	switch {
@@ -55,7 +55,7 @@ func (r *request) String() string {
 	return out.String() + "\r\n" + r.body
 }
 
-// parse parses the request like an HTTP server. It reports false if a server would reject the request.
+// parse parses the request as an HTTP server does. It returns false if a server would reject the request.
 func (r *request) parse() (*http.Request, bool) {
 	req, err := http.ReadRequest(bufio.NewReader(strings.NewReader(r.String())))
 	if err != nil {

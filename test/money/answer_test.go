@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/test/money/standin"
 )
 
-// apiCall is one API call. Two equal orders are the same call, made twice.
+// apiCall is one API call. Two equal values are the same call, made twice.
 type apiCall struct {
 	tool   string // operation name
 	report string // report ID; only for standin.Tracking
@@ -184,8 +184,8 @@ func (a answer) rejection() string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s %s", a.status, a.Code, a.Context.Scope+a.Context.Reason))
 }
 
-// sameData reports whether two successful responses have the same data. REST responses must be equal byte for byte; MCP
-// escapes some characters differently.
+// sameData reports whether two successful responses have the same data. REST responses must be equal byte for byte.
+// MCP escapes some characters differently.
 func (a answer) sameData(b answer) bool {
 	if a.isTool == b.isTool {
 		return bytes.Equal(a.Data, b.Data)

@@ -128,8 +128,8 @@ func (c *cluster) mustMatch(m *modelTeam, balance int64, charges, jobs int) {
 
 const keyInProgress = "409 idempotency_key_in_progress"
 
-// Of two hundred concurrent calls with one Idempotency-Key, only one is charged and starts a job. Every caller gets the
-// same answer. Some callers must retry first.
+// Of two hundred concurrent calls with one Idempotency-Key, only one is charged and starts a job. Every caller gets
+// the same answer, some only after a retry.
 func TestConcurrentIdempotentCalls(t *testing.T) {
 	t.Parallel()
 	eachCluster(t, -1, func(t *testing.T, c *cluster) {
@@ -211,7 +211,7 @@ func TestRepeatDuringFirstCall(t *testing.T) {
 	})
 }
 
-// The balance or a daily limit suffices for 37 of 100 concurrent calls.
+// The balance or a daily limit covers 37 of 100 concurrent calls.
 func TestConcurrentCallsStopAtLimit(t *testing.T) {
 	t.Parallel()
 	eachCluster(t, -1, func(t *testing.T, c *cluster) {
@@ -253,7 +253,7 @@ func TestConcurrentCallsStopAtLimit(t *testing.T) {
 	})
 }
 
-// The daily allowance suffices for 37 of 100 concurrent free calls.
+// The daily allowance covers 37 of 100 concurrent free calls.
 func TestConcurrentFreeCallsStopAtAllowance(t *testing.T) {
 	t.Parallel()
 	const allowed = 37

@@ -35,8 +35,8 @@ const (
 	storyFree  = 1 + 1 // the free call and the refunded call
 )
 
-// The process is killed at every step of a paid call or its job, and restarted. A client that retries is charged once and
-// gets one result. The job finishes and the ledger is consistent.
+// The process is killed at every step of a paid call or its job, and restarted. A client that retries is charged
+// once and gets one result. The job finishes, and the ledger is consistent.
 func TestPaidCallKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -52,7 +52,7 @@ func TestPaidCallKilledAtEveryStep(t *testing.T) {
 		for _, point := range k.findPoints(t) {
 			plans = append(plans, []string{point})
 		}
-		// A second kill during recovery from the first.
+		// Kill the process again during recovery from the first kill.
 		for _, second := range []string{
 			"before stand_in.wake#1", "before replay.once#1", "inside stand_in.settled#1", "after stand_in.end#1",
 		} {
@@ -72,7 +72,7 @@ type killTest struct {
 func minPasses(step string) int {
 	switch step {
 	case "limit.lease_calls":
-		return 2 // a lease is one call: for the first call, and after the free call; the refund may need a third
+		return 2 // each lease is one call: for the first call and after the free call; maybe for the refund
 	case "replay.once", "stand_in.start", "stand_in.price", "stand_in.started", "stand_in.at_once":
 		return len(storyCalls) + 1
 	case "stand_in.end", "stand_in.settled":
@@ -83,7 +83,7 @@ func minPasses(step string) int {
 	return 0
 }
 
-// findPoints returns the steps of the story, found in an uninterrupted run.
+// findPoints returns the steps of a run, as recorded without interruption.
 func (k *killTest) findPoints(t *testing.T) []string {
 	t.Helper()
 	trace := filepath.Join(t.TempDir(), "trace")
@@ -126,7 +126,7 @@ func (k *killTest) runAll(t *testing.T, plans [][]string) {
 	t.Logf("%d runs in %v", len(plans), time.Since(began))
 }
 
-// run plays the story and kills the process at each point of the plan in turn.
+// run makes the calls and kills the process at each point of the plan in turn.
 func (k *killTest) run(t *testing.T, plan []string, trace string) error {
 	copied, err := testkit.Copy(t, k.seed.url)
 	if err != nil {
@@ -211,7 +211,7 @@ func (s *retryingClient) makeCalls(ctx context.Context) (bool, error) {
 	return s.jobsEnded(ctx)
 }
 
-// replayIsPlausible reports whether the answer is a replay exactly if a kill came after the call's commit.
+// replayIsPlausible reports whether the answer is a replay if and only if a kill followed the call's commit.
 func (s *retryingClient) replayIsPlausible(a answer) bool {
 	for _, at := range s.killedAt[len(s.answers)] {
 		switch name, _, _ := strings.Cut(at, "#"); name {
@@ -219,7 +219,7 @@ func (s *retryingClient) replayIsPlausible(a answer) bool {
 			return a.isReplay
 		case "before replay.once", "inside stand_in.price", "inside stand_in.started", "inside stand_in.at_once",
 			"before limit.lease_calls", "after limit.lease_calls":
-		default: // the kill hit a job; it is unknown whether the concurrent call has committed
+		default: // the kill interrupted a job; the concurrent call may have committed
 			return true
 		}
 	}
@@ -245,7 +245,7 @@ func (s *retryingClient) jobsEnded(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// checkAtomicity checks after a kill that charges and jobs were written together or not at all.
+// checkAtomicity checks after a kill that each charge and its job were both stored or both not stored.
 func (k *killTest) checkAtomicity(t *testing.T, o *outOfProcess) error {
 	d, err := db.Open(t.Context(), o.url, db.Options{})
 	if err != nil {
@@ -290,7 +290,7 @@ func (k *killTest) checkEnd(t *testing.T, o *outOfProcess) error {
 	case balance != storyGrant-storyCosts || reservations != 4 || open != 0 || jobs != 3 || records != 5:
 		return fmt.Errorf("balance %d, %d reservations (%d open), %d jobs, %d records", balance, reservations, open, jobs, records)
 	case free < storyFree || free > storyFree+4:
-		// A killed process loses its lease of one call, and perhaps a running call.
+		// A killed process loses its lease of one call, and possibly a call in progress.
 		return fmt.Errorf("%d free calls used, want %d to %d", free, storyFree, storyFree+4)
 	}
 	return nil
@@ -312,7 +312,7 @@ func (o *outOfProcess) runAdmin(at string, args ...string) (map[string]any, erro
 	return out, err
 }
 
-// An interrupted grant or withdrawal that is repeated with the same reference is booked once.
+// Repeating an interrupted grant or withdrawal with the same reference books it once.
 func TestKilledTopUpIsBookedOnce(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -25,7 +25,7 @@ type transfer struct {
 
 // reservation is one reservation.
 type reservation struct {
-	id, key, amount, charged, transfer int64 // line is the ID of the reserving transfer
+	id, key, amount, charged, transfer int64 // transfer is the ID of the reserving transfer
 	isOpen                             bool
 	created                            time.Time
 }
@@ -96,7 +96,7 @@ func (l *ledger) eachState(look func(s ledgerState, next *transfer) error) error
 	return look(s, nil)
 }
 
-// rejectionFor returns the rejection that a price gets in state s on a day, or "" if it is affordable.
+// rejectionFor returns the rejection of a price in state s on a day, or "" if the price is affordable.
 func (l *ledger) rejectionFor(s ledgerState, key *modelKey, day string, price int64) string {
 	switch {
 	case key.limit >= 0 && s.keyUsage[fmt.Sprint(key.id, day)]+price > key.limit:
@@ -109,7 +109,7 @@ func (l *ledger) rejectionFor(s ledgerState, key *modelKey, day string, price in
 	return ""
 }
 
-// checkCharges returns an error if a charge was accepted that the balance or a limit did not allow.
+// checkCharges returns an error if a charge exceeded the balance or a limit.
 func (l *ledger) checkCharges() error {
 	keys := map[int64]*modelKey{}
 	for _, k := range l.team.keys {
@@ -130,7 +130,7 @@ func (l *ledger) checkCharges() error {
 	})
 }
 
-// checkRejection returns an error if none of the states that the call may have read explains its rejection. Those are the
+// checkRejection returns an error if no state that the call may have read explains its rejection. These are the
 // states between the transfers a.before and a.after, inclusive.
 func (l *ledger) checkRejection(r *request, a attempt) error {
 	found := false

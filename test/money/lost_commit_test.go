@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/test/money/standin"
 )
 
-// The database commits but its response is lost. The caller gets an error, and a repeat returns the first charge.
+// The database commits, but its response is lost. The caller gets an error, and a repeat returns the first charge.
 func TestLostCommitResponse(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {

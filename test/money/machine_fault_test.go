@@ -80,7 +80,7 @@ func (f *fault) inject(o apiCall) (context.Context, func()) {
 	}), cancel
 }
 
-// rejectionOf returns the rejection that a fault causes at a point, or "" if the call passes the point.
+// rejectionOf returns the rejection that a fault causes at a point, or "" if the call passes that point.
 func (m *machine) rejectionOf(f fault, o apiCall, at string) string {
 	if f.point == "" || f.kind == "conflict" {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// freeLeft states whether a node accepts another free call of a team.
+// freeLeft says whether a node accepts another free call of a team.
 type freeLeft int
 
 const (
@@ -20,8 +20,9 @@ const (
 	unsure
 )
 
-// freeCallsOf returns whether a node accepts another free call. The result is unsure if a refund has exceeded the limit while
-// the node may still hold a leased call, or if the node has cached for a second that no call is left.
+// freeCallsOf returns whether a node accepts another free call. The result is unsure if the node may hold a leased
+// call although a refund has exceeded the limit. It is also unsure while the node caches that no call is left, for a
+// second.
 func (m *machine) freeCallsOf(t *rapid.T, i int, team *modelTeam) freeLeft {
 	left := m.nodes[i].freeCallsLeft(t, team.keys[0])
 	since, cached := m.exhaustedSince[[2]int64{int64(i), team.id}]
@@ -43,20 +44,20 @@ type freeDay struct {
 	others       map[time.Time]int64 // the model's counts of other days
 	// Upper bound of lost calls: a rolled-back settlement may have used a leased call.
 	maxLost int64
-	// The day whose leased calls were lost when a node was killed after the end of the day. The model does not count
-	// them. The day can continue if the team's time zone changes.
+	// The day whose leased calls were lost because a node was killed after the day's end. The model does not count
+	// these calls. The day can continue if the team's time zone changes.
 	uncounted time.Time
 }
 
-// allowLostRefund allows for calls that are lost because a refund is rolled back, up to four times.
+// allowLostRefund allows for calls that are lost when a refund is rolled back, at most four times.
 func (d *freeDay) allowLostRefund(f fault, o apiCall) {
 	if f.point != "" && o.scenario().Price > 0 && o.scenario().Cost() == 0 {
 		d.maxLost += 4
 	}
 }
 
-// rollOver returns the count at a time. Only a day that begins after the end of the counted day starts at zero, so a change of
-// the time zone grants no second allowance.
+// rollOver returns the count at a time. The count restarts at zero only on a day that begins after the end of the
+// counted day. A change of the time zone therefore grants no second allowance.
 func (d *freeDay) rollOver(now time.Time, zone *time.Location) *freeDay {
 	if begins, ends := teamtime.Day(now, zone); !begins.Before(d.until) {
 		return &freeDay{since: begins, until: ends}

@@ -27,8 +27,8 @@ type machine struct {
 	days           map[*modelTeam]*freeDay
 }
 
-// Calls, repeats, disconnects, faults and jobs occur in random order, at random times and on random nodes. Every result
-// and all credits match the model.
+// Calls, repeats, disconnects, faults and jobs occur in random order, at random times and on random nodes. Every
+// result and all credits match the model.
 func TestPaidCallsByModel(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -64,7 +64,7 @@ func TestPaidCallsByModel(t *testing.T) {
 	})
 }
 
-// freeCalls is a team's free calls per day: few, so that they run out.
+// freeCalls is a team's number of free calls per day, small enough to run out.
 const freeCalls = 12
 
 // createDoomTable creates a table with a deferred constraint, so that an insert fails at commit.
@@ -77,7 +77,7 @@ var (
 
 func postgres(url string) bool { return url[0] == 'p' }
 
-// setClock sets the clock. It may go back because runs are independent.
+// setClock sets the clock, possibly back, because runs are independent.
 func (m *machine) setClock(start string) {
 	at, err := time.Parse(time.RFC3339, start)
 	if err != nil {
@@ -95,7 +95,7 @@ func (m *machine) anyNode(t *rapid.T) int { return rapid.IntRange(0, len(m.nodes
 
 var searchEnds = []standin.Outcome{standin.All, standin.All, standin.Part, standin.Nothing, standin.Later}
 
-// anyOrder draws from few orders, so that some repeat.
+// anyOrder draws from few calls, so that some are repeated.
 func (m *machine) anyOrder(t *rapid.T) apiCall {
 	o := apiCall{tool: rapid.SampledFrom([]string{standin.Search, standin.Search, standin.Tracking, standin.Note}).Draw(t, "tool")}
 	o.query = "free"
@@ -150,7 +150,7 @@ func (m *machine) callAndCheck(t *rapid.T, team *modelTeam, key *modelKey, o api
 	// MCP cannot answer a disconnected caller.
 	tool := rapid.IntRange(0, 9).Draw(t, "edge") == 0 && !f.disconnected && f.kind != "cancel"
 	if !o.isPaid() && f.point == pricePoint {
-		f = fault{} // the operation has no price
+		f = fault{} // a free call does not reach this point
 	}
 	now := m.clock.Now()
 	free := m.freeCallsOf(t, i, team)
@@ -185,7 +185,7 @@ func (m *machine) callAndCheck(t *rapid.T, team *modelTeam, key *modelKey, o api
 
 func (m *machine) isCharged(o apiCall) bool { return o.isPaid() && o.scenario().Price > 0 }
 
-// expected returns the expected result of a call: the record that it replays, a rejection, or neither for a success.
+// expected returns the expected result of a call: the record that it replays, or a rejection. A success has neither.
 func (m *machine) expected(team *modelTeam, key *modelKey, o apiCall, f fault, free freeLeft) (*record, string) {
 	now := m.clock.Now()
 	if f.disconnected {

@@ -43,7 +43,7 @@ func (m *machine) runJob(t *rapid.T) {
 	}
 }
 
-// runJobTwice runs a job with two workers: the first ends the job after the second has read it.
+// runJobTwice runs a job with two workers. The first worker ends the job after the second has read it.
 func (m *machine) runJobTwice(t *rapid.T) {
 	team := m.anyTeam(t)
 	open := slices.DeleteFunc(slices.Clone(team.searches), func(c *charge) bool {

@@ -125,7 +125,7 @@ func (m *modelTeam) counts(now time.Time, key *modelKey) creditCounts {
 	return f
 }
 
-// rejectionFor returns the rejection that a price gets, or "" if it is affordable.
+// rejectionFor returns the rejection of a price, or "" if the price is affordable.
 func (m *modelTeam) rejectionFor(now time.Time, key *modelKey, price int64) string {
 	ofKey, ofTeam := m.usage(now, key)
 	switch {
@@ -183,8 +183,8 @@ func (m *modelTeam) billing(o apiCall) *billing {
 
 func (o apiCall) claim() string { return o.key + " " + o.withoutKey() }
 
-// lookUp returns the effect of the Idempotency-Key: the record that the call replays, a rejection, or neither if the key is
-// unused.
+// lookUp returns the effect of the Idempotency-Key: the record that the call replays, or a rejection. An unused key
+// has neither.
 func (k *modelKey) lookUp(now time.Time, o apiCall) (*record, string) {
 	if !o.isPaid() {
 		return k.lookUpWrite(now, o)

@@ -205,8 +205,8 @@ func call(ctx context.Context, root string, key *modelKey, o apiCall, tool bool)
 	return a, err
 }
 
-// callCounting is like ask and also returns the number of connections that it used: the HTTP client repeats a request if a
-// reused connection is broken.
+// callCounting is like call and also returns the number of connections that it used. The HTTP client repeats a
+// request if a reused connection is broken.
 func callCounting(ctx context.Context, root string, key *modelKey, o apiCall, tool bool) (answer, int64, error) {
 	var reached atomic.Int64
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached.Add(1) }})

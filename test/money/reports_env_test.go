@@ -23,8 +23,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// reportEnv runs servers with all background jobs and calls them over HTTP. The test sets the clock and decides when and
-// how the provider answers.
+// reportEnv runs servers with all background jobs and calls them over HTTP. The test sets the clock and determines
+// the provider's responses.
 type reportEnv struct {
 	clock *testkit.Clock
 	gate  *gate
@@ -102,10 +102,10 @@ func startSandbox(t *testing.T, now func() time.Time, g *gate) string {
 	return fixture.OpenSandbox(t, sandbox.Options{Now: now}, g.wrap, g.answerAll).URL
 }
 
-// ending is the provider's answer to a request.
+// ending is a kind of response from the provider.
 type ending string
 
-// The endings. Subjects such as missing.e determine their ending by their name.
+// Kinds of responses. The name of a subject such as missing.e determines its response.
 const (
 	served  ending = "served"
 	missing ending = "missing"
@@ -114,10 +114,10 @@ const (
 	resting ending = "resting" // fails with an error that the job retries
 )
 
-// requestedSubject matches the suffix of the subjects that the test requests: team and round.
+// requestedSubject matches the suffix of subjects that the test requests: team and round.
 var requestedSubject = regexp.MustCompile(`_[0-9]+_[0-9]+$`)
 
-// gate is a proxy of the provider. A request for a subject waits until the test decides its ending.
+// gate is a proxy of the provider. A request for a subject waits until the test chooses its ending.
 type gate struct {
 	mu      sync.Mutex
 	endings map[string]ending

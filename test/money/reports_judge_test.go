@@ -57,7 +57,7 @@ func (d *teamState) expected(now time.Time, key *teamKey, w reportCall) expectat
 	return v
 }
 
-// limitJobs changes the verdict to a rejection if the team has no slot left for another job.
+// limitJobs changes the expectation to a rejection if the team has no slot for another job.
 func (d *teamState) limitJobs(v expectation) expectation {
 	taken := 0
 	for _, e := range d.openJobs(nil) {
@@ -155,8 +155,9 @@ func (d *teamState) expectedTrack(now time.Time, key *teamKey, w reportCall) exp
 	return d.expectedTrackOn(now, key, p, w.days)
 }
 
-// expectedTrackOn returns the expected result of switching tracking on. For a profile report, the price of a refresh counts
-// check the daily limits. A hashtag report is charged and refreshed immediately, unless a refresh is running.
+// expectedTrackOn returns the expected result of switching tracking on. For a profile report, the price of a refresh
+// counts against the daily limits. A hashtag report is charged and refreshed immediately, unless a refresh is
+// running.
 func (d *teamState) expectedTrackOn(now time.Time, key *teamKey, p *reportState, days int) expectation {
 	enable := func() { p.tracked, p.days, p.nextRefresh = true, days, now.AddDate(0, 0, days) }
 	if p.kind == "profile" {
@@ -185,7 +186,7 @@ func (d *teamState) stopTracking(p *reportState) {
 	d.releaseHolds(p)
 }
 
-// check returns an error if an answer differs from the verdict.
+// check returns an error if an answer differs from the expectation.
 func (v expectation) check(d *teamState, w reportCall, got answer) error {
 	switch {
 	case v.first != nil:
@@ -292,7 +293,7 @@ func formatTime(at time.Time) string {
 	return at.UTC().Format(time.RFC3339Nano)
 }
 
-// due is what the program did with a report whose automatic refresh was due.
+// due is the program's handling of a report whose automatic refresh was due.
 type due struct {
 	report *reportState
 	job    string // job ID of the refresh; "" if no refresh began
@@ -300,8 +301,8 @@ type due struct {
 	ended  string // why tracking ended; "" if it continues
 }
 
-// expectedDue returns the expected result for a due report: whether a refresh begins, the time of the next refresh, and the
-// reason why tracking ends, if it does.
+// expectedDue returns the expected result for a due report: whether a refresh begins, the time of the next refresh,
+// and the reason if tracking ends.
 func (d *teamState) expectedDue(now time.Time, p *reportState, balance int64, tracked int) (bool, time.Time, string) {
 	switch {
 	case d.paused || p.job.isRunning():

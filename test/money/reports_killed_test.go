@@ -20,9 +20,9 @@ import (
 	"pressroom.example/pressroom/test/money/standin"
 )
 
-// Clients create reports, refresh them and search hashtags, and retry every call until it is answered. Meanwhile servers
-// are killed at random times or at transaction boundaries. In the end all jobs have finished, and every report and search
-// was charged once, or not at all if the provider had no data.
+// Clients create reports, refresh them and search hashtags, and retry every call until it is answered. Meanwhile,
+// servers are killed at random times or at transaction boundaries. In the end, all jobs have finished, and every
+// report and search was charged once, or not at all without data from the provider.
 func TestReportsKilled(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -125,7 +125,7 @@ func (r *killedReports) run() {
 	r.t.Logf("%d requests and %d kills in %v, all jobs finished after %v", len(r.answered), r.killed.Load(), duration, time.Since(began))
 }
 
-// buy makes one call after the other until there were enough calls and kills.
+// buy makes calls one after another until there were enough calls and kills.
 func (r *killedReports) buy(ctx context.Context) {
 	tick := time.NewTicker(raidPace)
 	defer tick.Stop()
@@ -170,7 +170,7 @@ var raidKillPoints = []string{
 	"replay.once", "job.claim", "report.working", "report.measured", "report.failed", "report.automatic", "job.wake",
 }
 
-// killRepeatedly restarts a server up to raidPerNode times after killing it, or after it has killed itself.
+// killRepeatedly kills a server, or waits until it kills itself, and restarts it, up to raidMaxKillsPerNode times.
 func (r *killedReports) killRepeatedly(ctx context.Context, p *process) {
 	for n := 1; n <= raidMaxKillsPerNode; n++ {
 		select {

@@ -31,7 +31,7 @@ func (m *reportMachine) anyCreate(d *teamState) reportCall {
 	return m.completeCall(d, pick(m.t, choices, "subject"))
 }
 
-// completeCall completes a call that creates a report.
+// completeCall fills in the remaining arguments of a call that creates a report.
 func (m *reportMachine) completeCall(d *teamState, w reportCall) reportCall {
 	w.verb, w.idem, w.brief = "create", m.anyIdem(), rapid.Bool().Draw(m.t, "brief")
 	w.subject = fmt.Sprintf("%s_%d_%d", w.subject, d.id, m.round)
@@ -113,8 +113,8 @@ func (m *reportMachine) send(d *teamState, key *teamKey, w reportCall) {
 	m.processDue(d)
 }
 
-// prepareCall makes the result of a call predictable. If the call ends the tracking of an expired report, the report's jobs must
-// finish first, because they would extend the report.
+// prepareCall makes the result of a call predictable. Jobs of an expired report would extend it, so they must finish
+// before a call ends the report's tracking.
 func (m *reportMachine) prepareCall(d *teamState, w reportCall) {
 	d.removeExpired(m.clock.Now())
 	if p := d.findReport(w); p != nil && w.verb == "track" && !w.enabled && !m.clock.Now().Before(p.availableUntil) {
@@ -180,7 +180,7 @@ func (m *reportMachine) callTwice() {
 	}
 	m.prepareCall(d, one)
 	keys := []*teamKey{m.anyKey(d), m.anyKey(d)}
-	if one.verb == "track" { // the answer does not show against which key's limit the hold counts
+	if one.verb == "track" { // the answer does not show which key's limit includes the hold
 		keys[1] = keys[0]
 	}
 	nodes := []reportNode{m.anyNode(), m.anyNode()}
@@ -189,7 +189,7 @@ func (m *reportMachine) callTwice() {
 		return d.expected(m.clock.Now(), keys[i], w).check(d, w, got[i]) == nil
 	}
 	first := 0
-	// If either call could have been rejected, the rejected call comes second, because it changed nothing.
+	// If one call may be rejected, it is second, because a rejected call changes nothing.
 	if !fits(0, one) || !got[1].isSuccess() && fits(1, other) {
 		first = 1
 	}

@@ -62,7 +62,7 @@ func (m *reportMachine) changeLimit() {
 	m.awaitAccessChange()
 }
 
-// awaitAccessChange waits until a change of access is effective on every node, which takes up to a second.
+// awaitAccessChange waits until a change of access takes effect on every node, at most a second.
 func (m *reportMachine) awaitAccessChange() { m.moveTo(m.clock.Now().Add(1100 * time.Millisecond)) }
 
 // pause pauses a team's spending.

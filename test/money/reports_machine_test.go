@@ -45,7 +45,8 @@ func runRounds(t *testing.T, p *reportEnv) {
 	t.Helper()
 	counts, began, tried, failed := map[string]int{}, time.Now(), 0, false
 	rapid.Check(t, func(t *rapid.T) {
-		// A round takes long, so only the first rounds run. After a failure all run, so that rapid can minimize it.
+		// A round takes long, so only the first rounds run. After a failure, all rounds run so that rapid can
+		// minimize it.
 		if tried++; tried > reportRounds && !failed {
 			return
 		}
@@ -103,7 +104,7 @@ func (m *reportMachine) createInitial(d *teamState) {
 	}
 }
 
-// uniform draws a number below n uniformly, because rapid prefers small ones.
+// uniform draws a number below n uniformly, because rapid prefers small numbers.
 func uniform(t *rapid.T, n int, label string) int {
 	return rapid.Custom(func(t *rapid.T) int {
 		i := 0

@@ -45,7 +45,7 @@ func (m *reportMachine) advanceClock() {
 	m.moveTo(minTime(to, m.roundStart.Add(maxRound)))
 }
 
-// anyMatching draws one of the team's reports that match, or returns nil.
+// anyMatching draws one of the team's matching reports, or returns nil.
 func (m *reportMachine) anyMatching(d *teamState, label string, matches func(*reportState) bool) *reportState {
 	found := slices.DeleteFunc(slices.Clone(d.reports), func(p *reportState) bool { return !matches(p) })
 	if len(found) == 0 {
@@ -54,14 +54,14 @@ func (m *reportMachine) anyMatching(d *teamState, label string, matches func(*re
 	return rapid.SampledFrom(found).Draw(m.t, label)
 }
 
-// maxClockMoves is how often the clock may advance while a job waits for the provider. Each time the program considers the job
-// abandoned and restarts it, up to a limit.
+// maxClockMoves is how often the clock may advance while a job waits for the provider. At each advance, the program
+// considers the job abandoned and restarts it, up to a limit.
 const maxClockMoves = 2
 
 // maxWaiting is how many jobs may wait for the provider concurrently.
 const maxWaiting = 2
 
-// moveTo advances the clock and processes what becomes due. Jobs that would become unpredictable finish first.
+// moveTo advances the clock and processes due refreshes. Jobs that would become unpredictable finish first.
 func (m *reportMachine) moveTo(to time.Time) {
 	if !to.After(m.clock.Now()) {
 		return
@@ -128,7 +128,7 @@ func (m *reportMachine) runDue(d *teamState) {
 	}
 }
 
-// readDue reads what the program did with a due report.
+// readDue reads how the program handled a due report.
 func (m *reportMachine) readDue(p *reportState) due {
 	result := due{report: p}
 	var job string

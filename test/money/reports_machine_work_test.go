@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// releaseOne releases the provider's answer about one report, with a random ending.
+// releaseOne releases the provider's response about one report, with a random ending.
 func (m *reportMachine) releaseOne() {
 	d := m.anyTeam()
 	waiting := slices.DeleteFunc(slices.Concat(d.reports, d.keywords), func(p *reportState) bool { return len(d.openJobs(p)) == 0 })
@@ -24,11 +24,11 @@ func (m *reportMachine) releaseOne() {
 	m.release(d.openJobs(p), pick(m.t, ends, "end"))
 }
 
-// releaseAll releases all answers of the provider.
+// releaseAll releases all of the provider's responses.
 func (m *reportMachine) releaseAll() { m.release(m.openJobs(), served) }
 
-// releaseOverdue releases requests that have waited for ten seconds, because servers time out. It releases all requests if too
-// many wait, because a server makes only a few requests at a time.
+// releaseOverdue releases requests that have waited for ten seconds, because servers time out. If too many wait, it
+// releases all, because a server makes only a few requests at a time.
 func (m *reportMachine) releaseOverdue() {
 	m.release(m.unfinishedJobs(func(e *reportJob) bool { return time.Since(e.started) > 10*time.Second }), served)
 	if len(m.openJobs()) > maxWaiting {
@@ -54,7 +54,8 @@ func (m *reportMachine) unfinishedJobs(matches func(*reportJob) bool) []*reportJ
 	return out
 }
 
-// release makes the provider answer some jobs, and all other jobs of the same reports, and waits until they have finished.
+// release makes the provider answer some jobs and all other jobs of their reports, and waits until these jobs have
+// finished.
 func (m *reportMachine) release(some []*reportJob, how ending) {
 	all := m.unfinishedJobs(func(e *reportJob) bool {
 		return slices.ContainsFunc(some, func(other *reportJob) bool { return other.report == e.report })
@@ -65,7 +66,7 @@ func (m *reportMachine) release(some []*reportJob, how ending) {
 		case end != resting:
 			prompt[e] = end
 		case how != resting || m.isNear(10*time.Second):
-			prompt[e] = failing // a retry takes time, during which nothing else may become due
+			prompt[e] = failing // nothing may become due during a retry
 		default:
 			retried[e] = resting
 		}
@@ -77,7 +78,7 @@ func (m *reportMachine) release(some []*reportJob, how ending) {
 	}
 }
 
-// isNear reports whether a midnight, a refresh or an expiry comes within the given time.
+// isNear reports whether a midnight, a refresh or an expiry falls within the given time.
 func (m *reportMachine) isNear(within time.Duration) bool {
 	now := m.clock.Now()
 	soon := func(at time.Time) bool { return at.After(now) && !at.After(now.Add(within)) }

@@ -196,8 +196,8 @@ func (d *teamState) counts(now time.Time, key *teamKey) creditCounts {
 	return f
 }
 
-// usage returns the day's credits that count against the limit of the key and the limit of the team. Automatic refreshes
-// runJob not count.
+// usage returns the day's credits that count against the limits of the key and of the team. Automatic refreshes do
+// not count.
 func (d *teamState) usage(now time.Time, key *teamKey) (int64, int64) {
 	var ofKey, ofTeam int64
 	count := func(by *teamKey, at time.Time, credits int64) {
@@ -218,7 +218,7 @@ func (d *teamState) usage(now time.Time, key *teamKey) (int64, int64) {
 	return ofKey, ofTeam
 }
 
-// exceededLimit returns the rejection of the daily limit that an amount exceeds, or "".
+// exceededLimit returns the rejection of the daily limit that amount exceeds, or "".
 func (d *teamState) exceededLimit(now time.Time, key *teamKey, amount int64) string {
 	ofKey, ofTeam := d.usage(now, key)
 	switch {
@@ -294,7 +294,7 @@ func (d *teamState) startJob(p *reportState, id, purpose string, c *modelCharge)
 	return e
 }
 
-// settle ends a reservation, of which the given amount is charged.
+// settle ends a reservation and charges the given amount of it.
 func (d *teamState) settle(now time.Time, c *modelCharge, charged int64) {
 	c.isOpen, c.charged = false, charged
 	d.balance += c.amount - charged

@@ -82,8 +82,8 @@ func (d *teamState) expectedSearch(now time.Time, w reportCall) expectation {
 	}})
 }
 
-// endSearch updates the model after the provider has answered a search. The search is charged if the provider returned the
-// hashtag. Further searches are then free for the window.
+// endSearch updates the model after the provider has answered a search. If the provider returned the hashtag, the
+// search is charged, and further searches are free during the window.
 func (d *teamState) endSearch(now time.Time, e *reportJob, how ending) {
 	p := e.report
 	switch how {
@@ -102,14 +102,16 @@ func (d *teamState) endSearch(now time.Time, e *reportJob, how ending) {
 	d.settle(now, e.charge, 0)
 }
 
-// acceptUnpredictable accepts either result for a missing hashtag: only the provider knows whether it has related hashtags.
+// acceptUnpredictable accepts either result for a missing hashtag, because only the provider knows whether it has
+// related hashtags.
 func (e *reportJob) acceptUnpredictable(job jobOfReport) {
 	if e.report.hasMetrics && e.code == "nothing_found" && job.State == "succeeded" {
 		e.state, e.code = job.State, ""
 	}
 }
 
-// cancelMeasurements prevents background measurements of searched hashtags, which would call the provider at unpredictable times.
+// cancelMeasurements prevents background measurements of searched hashtags, which would call the provider
+// unpredictably.
 func (m *reportMachine) cancelMeasurements(e *reportJob) {
 	if e.purpose == purposeSearch {
 		m.exec(m.t, `UPDATE hashtags SET due_at = 0 WHERE due_at > 0`)

@@ -12,7 +12,8 @@ import (
 	"pressroom.example/pressroom/test/money/standin"
 )
 
-// makePredictableCalls makes sequential calls on a new day without lost free calls, so that their results are predictable.
+// makePredictableCalls makes sequential calls on a new day without lost free calls, so that the model can predict
+// their results.
 func (s *storm) makePredictableCalls(phase int) {
 	s.moveTo(s.now().Add(idempotency.Retention + time.Hour))
 	must.NoError(s.t, s.controls.Suspend(true))
@@ -86,7 +87,7 @@ func (s *storm) predict(m *modelTeam, key *modelKey, idem string) {
 	must.NoError(s.t, checkReplay(*got, *again))
 }
 
-// checkExpiredKeys repeats paid calls with expired keys, which must fail, and uses these keys for other calls.
+// checkExpiredKeys repeats paid calls with expired keys, which must fail, and uses the same keys for other calls.
 func (s *storm) checkExpiredKeys() {
 	bought := slices.DeleteFunc(slices.Clone(s.requests), func(r *request) bool {
 		return r.order.scenario().Price == 0 || !s.hasSucceeded(r) || strings.HasPrefix(r.order.key, predictableKey)

@@ -50,7 +50,7 @@ func (s *storm) requestsOf(m *modelTeam) []*request {
 	})
 }
 
-// checkRequest compares the answers to a request with each other and with its reservation p, which may be nil.
+// checkRequest compares the answers to a request with each other and with the reservation p, which may be nil.
 func (s *storm) checkRequest(l *ledger, r *request, p *reservation) error {
 	words := r.order.scenario()
 	seen := answerSummary{}

@@ -18,8 +18,8 @@ import (
 	"pressroom.example/pressroom/test/money/standin"
 )
 
-// Clients make paid calls, repeat them and disconnect. Meanwhile servers are killed and restarted, the clock passes
-// midnights and expiries, and credits run out and are granted. In the end every answer and every credit is correct.
+// Clients make paid calls, repeat them and disconnect. Meanwhile, servers are killed and restarted, the clock passes
+// midnights and expiries, and credits run out and are granted. In the end, all answers and credits are correct.
 func TestStorm(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -189,7 +189,7 @@ var killPoints = []string{"before replay.once", "after replay.once", "inside sta
 	"inside stand_in.settled", "before stand_in.end", "after stand_in.end", "before limit.lease_calls",
 	"after limit.lease_calls", "before stand_in.wake", "after stand_in.wake"}
 
-// killRepeatedly restarts a node up to mostKills times after killing it, or after it has killed itself.
+// killRepeatedly kills a node, or waits until it kills itself, and restarts it, up to stormMaxKillsPerNode times.
 func (s *storm) killRepeatedly(ctx context.Context, p *process) {
 	for n := 1; n <= stormMaxKillsPerNode; n++ {
 		select {
@@ -214,8 +214,8 @@ func (s *storm) killRepeatedly(ctx context.Context, p *process) {
 	}
 }
 
-// afterMoreCalls returns a channel that is closed when the process serves and a random number of further calls was made, or after a
-// second. So kills occur during calls.
+// afterMoreCalls returns a channel that is closed once the process serves and some more calls were made, or after a
+// second. Kills therefore occur during calls.
 func (s *storm) afterMoreCalls(ctx context.Context, p *process) chan struct{} {
 	out := make(chan struct{})
 	go func() {

@@ -14,8 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// TestAppCheck checks the app of every network, also with expired access tokens. Then three networks reject posts because of
-// the app, which the check can only detect from a failed post.
+// TestAppCheck checks the app of every network, also with expired access tokens. Three networks then reject posts
+// because of the app, which the check can detect only from a failed post.
 func TestAppCheck(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
@@ -51,7 +51,8 @@ func TestCheckRejectedCreator(t *testing.T) {
 	})
 }
 
-// checkApps checks that exactly the given networks fail, with the given text in the next step, and that nothing is published.
+// checkApps checks that only the given networks fail, with the given text in the next step, and that nothing is
+// published.
 func (w *env) checkApps(fails map[string]string) {
 	w.t.Helper()
 	before, _ := w.postsOn("", "")

@@ -23,13 +23,14 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// The people whose accounts the team has on every network. Tests that disconnect an account use the second person.
+// Names of the people whose accounts the team has on every network. Tests that disconnect an account use the second
+// person.
 const (
 	usual      = "harbour.coffee"
 	expendable = "mira.keller"
 )
 
-// lease is longer than the steps by which tests advance the clock, so that no lease expires.
+// lease is longer than tests' steps of the clock, so that no lease expires.
 const lease = 30 * time.Second
 
 // env is a server with its database, the sandbox networks, and a team with two accounts on each.
@@ -84,7 +85,7 @@ func withTimeout(s server.NetworkSettings) server.NetworkSettings {
 	return s
 }
 
-// kill closes the server's database while it is working, so that nothing more is stored, and starts another server.
+// kill closes the server's database during work, so that nothing more is stored, and starts another server.
 func (w *env) kill() {
 	w.t.Helper()
 	dead := w.node

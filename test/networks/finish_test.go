@@ -16,8 +16,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// TestYouTubeThumbnailAndPlaylist publishes videos with a thumbnail and a playlist. What YouTube rejects is a warning of
-// a published post, and no video is uploaded twice.
+// TestYouTubeThumbnailAndPlaylist publishes videos with a thumbnail and a playlist. If YouTube rejects either, the
+// published post has a warning. No video is uploaded twice.
 func TestYouTubeThumbnailAndPlaylist(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {

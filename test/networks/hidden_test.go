@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit"
 )
 
-// TestRetryLockedVideo retries the post of a video that YouTube keeps private. YouTube has one video, and the post has its
-// link.
+// TestRetryLockedVideo retries the post of a video that YouTube keeps private. YouTube has only one video, and the
+// post links to it.
 func TestRetryLockedVideo(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {

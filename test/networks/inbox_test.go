@@ -15,8 +15,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// TestTikTokInboxApp publishes a captioned video with an app that may only upload to the inbox. The validation says before
-// and the post says afterwards that the caption is not sent.
+// TestTikTokInboxApp publishes a captioned video with an app that may upload only to the inbox. Both the validation
+// and the published post say that the caption is not sent.
 func TestTikTokInboxApp(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {

@@ -15,16 +15,16 @@ import (
 	"pressroom.example/pressroom/internal/testkit/program"
 )
 
-// leaderlessFor is the maximum lateness of a due post after the queue's leader was killed. The leader's lease must expire,
-// or the sweep of another node must find the post.
+// leaderlessFor is the maximum lateness of a due post after the queue's leader was killed. Either the leader's lease
+// must expire, or another node's sweep must find the post.
 const leaderlessFor = 20 * time.Second
 
-// If the queue's leader is killed, the other node becomes the leader. Posts that fall due in between are published once.
+// If the queue's leader is killed, the other node becomes the leader. Posts due in the meantime are published once.
 func TestLeaderKilled(t *testing.T) {
 	binary := program.Build(t, program.Pressroom, "")
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
 		if strings.HasPrefix(database, "sqlite:") {
-			return // one node has it
+			return // SQLite has only one node
 		}
 		t.Parallel()
 		s := &storm{env: newEnvAs(t, database, server.RoleAPI, 300*time.Millisecond), binary: binary}

@@ -55,7 +55,7 @@ func (w *wire) chance(platform, path string) how {
 	w.mu.Lock()
 	expire := w.expire
 	w.mu.Unlock()
-	// The response to a token rotation is never lost, because real networks cannot recover from that either.
+	// The response to a token rotation is never lost, because real networks cannot recover from that loss either.
 	if expire == nil || strings.Contains(path, "token") || strings.Contains(path, "refreshSession") {
 		return through
 	}

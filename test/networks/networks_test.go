@@ -14,9 +14,9 @@ import (
 // try is a test case that runs on every network.
 type try struct {
 	name string
-	text string // the beginning of the caption, which ends with a unique part
+	text string // start of the caption, before a unique part
 	who  string
-	// media of the post; default the minimum of the network
+	// media returns the post's media; the default is the network's minimum.
 	media func(w *env, platform string) []int64
 	want  string
 	but   map[string]string // deviating outcomes by network
@@ -33,7 +33,7 @@ var noText = map[string]string{
 	"youtube": "not sent: `media_missing`", "pinterest": "not sent: `media_missing`",
 }
 
-// tries lists the cases that depend on a marker or the content.
+// tries lists the cases that depend on a marker or on the content.
 var tries = []try{
 	{name: "text only", media: nothing, want: once, but: noText},
 	{name: "an image", media: images(1), want: once, but: map[string]string{"youtube": noImages}},
@@ -238,7 +238,7 @@ func (w *env) ok(method, path string, body any) {
 // mostSteps is the maximum number of requests of one publication.
 const mostSteps = 15
 
-// each publishes repeatedly and interrupts the first, second, … request, until no publication has that many requests.
+// each publishes repeatedly and interrupts the first, second, … request, until no publication has as many requests.
 func (w *env) each(table *table, name string, round func(which int, begin func() []sent) []sent) {
 	w.t.Helper()
 	for step := 1; step <= mostSteps; step++ {

@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// TestOverrides publishes a post with a different text, media and cover for one account.
+// TestOverrides publishes a post with different text, media and cover for one account.
 func TestOverrides(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {

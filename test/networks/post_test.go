@@ -23,7 +23,7 @@ type sent struct {
 	media    int
 	id       string
 	job      string // path of the job
-	rejected string // why the post could not be submitted; "" if it was
+	rejected string // reason if the post could not be submitted; "" otherwise
 }
 
 // draft creates a draft for one account.
@@ -127,7 +127,7 @@ func (w *env) accountState(s sent, copies int) string {
 	}
 }
 
-// keepsHidden reports whether the network stores a rejected post. YouTube stores a video before it decides.
+// keepsHidden reports whether the network keeps a rejected post. YouTube stores a video before deciding.
 func keepsHidden(s sent) bool {
 	return s.platform == "youtube" &&
 		(strings.Contains(s.text, "[sandbox:unapproved]") || strings.Contains(s.text, "[sandbox:drop]"))

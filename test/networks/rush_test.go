@@ -16,8 +16,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// BenchmarkRush publishes 1,000 posts to nine networks that are due at the same time, and then 100 posts that are due within
-// a minute. It reports the duration and the 99th percentile of lateness.
+// BenchmarkRush publishes 1,000 posts to nine networks that are all due at once, and then 100 posts that are due
+// within a minute. It reports the duration and the 99th percentile of lateness.
 func BenchmarkRush(b *testing.B) {
 	urls := map[string]func(testing.TB) string{"sqlite": testkit.SQLite}
 	if os.Getenv(testkit.PostgresVariable) != "" {

@@ -35,8 +35,8 @@ const (
 	settledLook = 500 * time.Millisecond
 )
 
-// TestStorm publishes while servers are killed and networks fail and lose responses. In the end, the posts' states must
-// agree with the networks.
+// TestStorm publishes while servers are killed and networks fail and lose responses. In the end, the states of posts
+// must match the networks.
 func TestStorm(t *testing.T) {
 	binary := program.Build(t, program.Pressroom, "")
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
@@ -61,7 +61,7 @@ type storm struct {
 	posts    []sent
 }
 
-// schedule schedules posts for each network in turn, which fall due one after the other.
+// schedule schedules posts for each network in turn, which become due one after another.
 func (s *storm) schedule(many int) {
 	s.t.Helper()
 	due := time.Now().Add(stormBegins + time.Duration(many)*15*time.Millisecond)
@@ -78,7 +78,8 @@ func (s *storm) schedule(many int) {
 	}
 }
 
-// blow runs the servers, and kills and restarts them one by one, until every post is final. With SQLite there is one server.
+// blow runs the servers, and kills and restarts them in turn, until every post is final. With SQLite, there is only
+// one server.
 func (s *storm) blow(alone bool) {
 	s.t.Helper()
 	s.settings = filepath.Join(s.t.TempDir(), "networks.json")
@@ -151,7 +152,7 @@ func (s *storm) launch(addr string, alone bool) *program.Process {
 // countOpen counts accounts that have no outcome yet.
 func (s *storm) countOpen() int { return s.count(`state IN ('pending', 'sending')`) }
 
-// moving reports whether some posts are not submitted yet. Kills stop after that.
+// moving reports whether some posts are not submitted yet. Kills stop when all are submitted.
 func (s *storm) moving() bool { return s.count(`state = 'pending'`) > 0 }
 
 func (s *storm) count(which string) int {

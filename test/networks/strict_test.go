@@ -89,9 +89,9 @@ func TestStrictApps(t *testing.T) {
 	})
 }
 
-// checkSecondMethod connects an account with a network's second way to sign in, publishes for it and reads the metrics. On
-// LinkedIn, it is the app for companies; the other accounts are members, connected with the self-service app. On Instagram,
-// it is Facebook login.
+// checkSecondMethod connects an account with a network's second way to sign in, publishes for it and reads the
+// metrics. On LinkedIn, this is the app for companies, while the self-service app connects members. On Instagram, it
+// is Facebook login.
 func (w *env) checkSecondMethod(platform string) {
 	w.t.Helper()
 	const second = "second"
@@ -122,7 +122,8 @@ func (w *env) checkUnapproved(platform, name string, options map[string]any) {
 	}
 }
 
-// checkRoles checks that only people with a role in the app can connect, and that only they see its posts.
+// checkRoles checks that only people with a role in the app can connect, and that only these people see the app's
+// posts.
 func (w *env) checkRoles(platform string) {
 	w.t.Helper()
 	link, _ := w.get("/connect-link?platform=" + platform)["url"].(string)
@@ -161,7 +162,7 @@ func TestAppWithoutCredit(t *testing.T) {
 	})
 }
 
-// TestAppWithoutDomain publishes photos with an app of TikTok that has not verified the domain of their addresses.
+// TestAppWithoutDomain publishes photos with a TikTok app that has not verified the domain of the photos' URLs.
 func TestAppWithoutDomain(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
@@ -180,7 +181,7 @@ func TestAppWithoutDomain(t *testing.T) {
 	})
 }
 
-// checkReviews checks that the check of apps reports the missing review of Facebook's and Instagram's apps.
+// checkReviews checks that the app check reports the missing review of Facebook's and Instagram's apps.
 func (w *env) checkReviews() {
 	w.t.Helper()
 	missing := map[string]bool{}
@@ -194,7 +195,7 @@ func (w *env) checkReviews() {
 	}
 }
 
-// TestStrictAppsInGuide checks that the sandbox knows each app without approvals that docs/networks.md lists.
+// TestStrictAppsInGuide checks that the sandbox knows each unapproved app that docs/networks.md lists.
 func TestStrictAppsInGuide(t *testing.T) {
 	t.Parallel()
 	_, table, found := strings.Cut(string(must.Get(os.ReadFile("../../docs/networks.md"))(t)), "| ending of `client_id` |")
@@ -220,7 +221,7 @@ func TestStrictAppsInGuide(t *testing.T) {
 	}
 }
 
-// withoutMetrics has the networks that return no metrics of the posts that apps without approvals can publish.
+// withoutMetrics has the networks that return no metrics for posts of unapproved apps.
 var withoutMetrics = map[string]string{
 	"linkedin":  "an app cannot list a member's posts without r_member_social",
 	"pinterest": "an app with Trial access creates no Pins",
@@ -228,7 +229,7 @@ var withoutMetrics = map[string]string{
 	"youtube":   "an app without the audit publishes only private videos, which have no metrics",
 }
 
-// readFigures reads the metrics of the posts of an account, or their absence, which the reason explains.
+// readFigures reads the metrics of an account's posts. If reason is set, the metrics must be absent for that reason.
 func (w *env) readFigures(platform, person, reason string) {
 	w.t.Helper()
 	n, ok := must.Get(w.node.Accounts.Network(platform))(w.t).(network.Collector)

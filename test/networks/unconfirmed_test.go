@@ -38,7 +38,7 @@ func TestUnconfirmed(t *testing.T) {
 	})
 }
 
-// untold publishes posts whose outcome the networks hide: one for each kind of lookup.
+// untold publishes posts whose outcome the networks hide, one for each kind of lookup.
 func (w *env) untold() []sent {
 	w.t.Helper()
 	var posts []sent

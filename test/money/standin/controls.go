@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Controls are files with which a test sets the clock of running servers and suspends their jobs. The servers read the
-// files at each use, so a change applies to all of them immediately.
+// Controls are files that set the clock of running servers and suspend their jobs. The servers read the files at
+// each use, so changes take effect on all of them immediately.
 type Controls struct{ Dir string }
 
 // Now returns the real time plus the offset.

@@ -72,20 +72,20 @@ func (s *Service) Operations() []operation.Operation {
 func (in Input) scenario() Scenario         { return ParseQuery(in.Query) }
 func (in TrackingInput) scenario() Scenario { return ParseQuery(in.Query) }
 
-// price returns the price function of an operation. The query states the price.
+// price returns an operation's price function, which reads the price from the query.
 func price[In interface{ scenario() Scenario }](s *Service) func(context.Context, operation.Call, In) (int64, error) {
 	return func(ctx context.Context, call operation.Call, in In) (int64, error) {
 		return in.scenario().Price, s.reach(ctx, call.Tx, "stand_in.price")
 	}
 }
 
-// reach marks a point in a transaction at which a test can kill the process or inject an error.
+// reach calls the injector at a named point of a transaction, where a test can kill the process or inject an error.
 func (s *Service) reach(ctx context.Context, tx *db.Tx, at string) error {
 	failpoint.Point("inside " + at)
 	return inject(ctx, tx, at)
 }
 
-// search starts a job in the transaction of the call, as every operation with a paid job must.
+// search starts a job in the call's transaction, like every operation with a paid job.
 func (s *Service) search(ctx context.Context, call operation.Call, in Input) (operation.Answer[job.Job], error) {
 	var started job.Record
 	err := call.InTx(ctx, s.parts.DB, "stand_in.start", func(ctx context.Context, tx *db.Tx) error {
@@ -116,7 +116,7 @@ func (s *Service) track(ctx context.Context, call operation.Call, in TrackingInp
 	return s.settleNow(ctx, call, in.Query)
 }
 
-// settleNow settles the reservation in the transaction of the call.
+// settleNow settles the reservation in the call's transaction.
 func (s *Service) settleNow(ctx context.Context, call operation.Call, query string) (operation.Answer[Receipt], error) {
 	scenario := ParseQuery(query)
 	err := call.InTx(ctx, s.parts.DB, "stand_in.at_once", func(ctx context.Context, tx *db.Tx) error {

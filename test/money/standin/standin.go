@@ -1,5 +1,5 @@
-// Package standin provides paid operations for tests. The query of a call states its price and outcome, so that tests can
-// cause every outcome.
+// Package standin provides paid operations for tests. The query of a call defines its price and outcome, so that
+// tests can cause every outcome.
 package standin
 
 import (
@@ -29,7 +29,7 @@ type Service struct {
 	received  map[string]bool // queries of Faulty that this process has received
 }
 
-// New returns the operations of a server. While held returns true, no job finishes.
+// New returns the operations of a server. While suspended returns true, no job finishes.
 func New(p server.Parts, suspended func() bool) *Service {
 	s := &Service{parts: p, suspended: suspended, received: map[string]bool{}}
 	p.Queue.Handle(queueName, s.Do)
