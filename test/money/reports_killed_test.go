@@ -39,10 +39,10 @@ func TestReportsKilled(t *testing.T) {
 }
 
 const (
-	raidMinCalls        = 60  // at least
-	raidMaxCalls        = 400 // at most
-	raidMinKills        = 6   // at least
-	raidMaxKillsPerNode = 12  // kills of one server, at most, because a slow machine needs long to restart it
+	raidMinCalls        = 60  // minimum number of calls
+	raidMaxCalls        = 400 // maximum number of calls
+	raidMinKills        = 6   // minimum number of kills
+	raidMaxKillsPerNode = 12  // maximum number of kills of one server, because a slow machine restarts slowly
 	raidClients         = 4
 	raidPace            = 60 * time.Millisecond // between two calls of a client
 	raidGrant           = 1_000_000

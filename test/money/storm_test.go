@@ -42,10 +42,10 @@ func TestStorm(t *testing.T) {
 
 const (
 	stormPhases          = 3
-	stormMinCalls        = 120 // in a phase, at least
-	stormMaxCalls        = 200 // in a phase, at most
-	stormMinKills        = 6   // in a phase, at least
-	stormMaxKillsPerNode = 6   // of a node in a phase, at most, because a slow machine needs long to restart it
+	stormMinCalls        = 120 // minimum in a phase
+	stormMaxCalls        = 200 // maximum in a phase
+	stormMinKills        = 6   // minimum in a phase
+	stormMaxKillsPerNode = 6   // maximum for a node in a phase, because a slow machine restarts slowly
 	stormClients         = 6
 	stormFree            = 300 // free calls per day
 )

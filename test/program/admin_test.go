@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// within is the time until a command's change is effective in a running server.
+// within is the time until a command's change takes effect in a running server.
 const within = time.Second
 
 // Each command that blocks a key causes the expected error code. The opposite command unblocks the key.
@@ -150,7 +150,7 @@ func TestCreditsCommand(t *testing.T) {
 	o.awaitValue("nothing else", "200 999", balance)
 }
 
-// Pauses are listed with their reasons; pausing again only changes the reason.
+// Pauses are listed with their reasons. Pausing again changes only the reason.
 func TestListPauses(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")
@@ -303,7 +303,7 @@ func TestPlansCommand(t *testing.T) {
 	o.mustFail("no/such", "plans", "--plans", "/no/such/file")
 }
 
-// Every response states the shipped rate limits. Those of quickstart are fifty times as high.
+// Every response has the shipped rate limits. The limits of quickstart are fifty times as high.
 func TestShippedRates(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "team")

@@ -13,8 +13,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// shim replaces pressroom in the guides' commands. It starts servers in the background and waits until they are ready. A
-// new server replaces the previous server at its address.
+// shim replaces pressroom in the guides' commands. It starts servers in the background and waits until they are
+// ready. A new server at an address replaces the previous server.
 const shim = `#!/usr/bin/env bash
 set -euo pipefail
 case "$*" in *--settings*) exec "$REAL" "$@" ;; esac
@@ -49,7 +49,7 @@ const awaitQuickstart = "for _ in $(seq 1200); do grep -q 'Press Ctrl-C' \"$RUNN
 const started = "pressroom quickstart --data data\n" + awaitQuickstart +
 	"export KEY=$(grep -o 'full  *prk_.*' \"$RUNNING/out\" | sed 's/full *//')\n"
 
-// Every command in the guides works as written.
+// Every command in the guides works as documented.
 func TestGuidesWork(t *testing.T) {
 	t.Parallel()
 	newest := `export ID=$(curl -s -H "Authorization: Bearer $KEY" "http://127.0.0.1:8080/api/v1/posts?limit=1" | ` +
@@ -81,7 +81,7 @@ func TestGuidesWork(t *testing.T) {
 		{file: "docs/voices.md", before: started},
 		{file: "docs/assistants.md", before: started},
 		{file: "docs/tools.md", before: started},
-		// test/clients runs these examples
+		// test/clients runs these examples.
 		{file: "docs/clients.md", before: started, leave: []string{"(cd ", "npm install", "node examples/", "PYTHONPATH="}},
 		{file: "docs/bridge.md"},
 	}
@@ -120,7 +120,7 @@ func (g guide) run(t *testing.T) {
 	execute(t, script)
 }
 
-// execute runs a script with its own ports. As with curl -f, an error response makes it fail.
+// execute runs a script with separate ports. Error responses make the script fail, as with curl -f.
 func execute(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()

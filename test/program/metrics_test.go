@@ -29,7 +29,7 @@ func family(name string) string {
 	return name
 }
 
-// A server that was used has every metric of the guide. The alert rules and the dashboard use no other metrics.
+// A server after use has every metric of the guide. The alert rules and the dashboard use no other metrics.
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "agency")

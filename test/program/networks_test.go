@@ -13,8 +13,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// The check of the network apps prints each result, and the next step for each failure. If an app fails, it exits with
-// status 1. It prints no secrets.
+// The check of network apps prints each result, and the next step for each failure, without secrets. It exits with
+// status 1 if an app fails.
 func TestNetworksCheck(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")

@@ -24,8 +24,8 @@ type operator struct {
 	base string // base URL of the API
 }
 
-// newOperator creates a database with two people, Ada and Ben. Ada owns team 1, which is on the given plan. newOperator
-// returns the secret of API key 1, which has the level full.
+// newOperator creates a database with two people, Ada and Ben. Ada owns team 1 on the given plan. It also returns
+// the secret of API key 1, which has full access.
 func newOperator(t *testing.T, plan string) (*operator, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -158,8 +158,8 @@ func (o *operator) awaitValue(what, want string, ask func() string) {
 	})
 }
 
-// checkEnd checks the duration of an effect that has just ended. The effect must have lasted at least lasts since began,
-// when the command started, and at most lasts+within since done, when the command returned.
+// checkEnd checks the duration of an effect that has just ended: at least lasts after began, when the command
+// started, and at most lasts+within after done, when the command returned.
 func (o *operator) checkEnd(what string, began, done time.Time, lasts time.Duration) {
 	o.t.Helper()
 	now := time.Now()

@@ -159,7 +159,7 @@ type greeting struct {
 	Owner      map[string]string `json:"owner"`
 }
 
-// Restarted in the same directory, quickstart keeps all data, including keys, and creates new keys.
+// When restarted in the same directory, quickstart keeps all data and keys, and adds new keys.
 func TestQuickstartRestart(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")

@@ -18,7 +18,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/require"
 )
 
-// proxied is a server behind a proxy. It says what the proxy passes on, and when.
+// proxied is a server behind a proxy. It reports what it receives from the proxy, and when.
 type proxied struct {
 	arrived chan int64    // the number of bytes of an upload so far
 	release chan struct{} // ends an event stream
@@ -42,7 +42,8 @@ func (p *proxied) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// The configurations of the guide for nginx and Caddy stream responses and uploads of any size, and replace X-Forwarded-For.
+// The guide's configurations for nginx and Caddy stream responses and uploads of any size, and replace
+// X-Forwarded-For.
 func TestProxies(t *testing.T) {
 	t.Parallel()
 	for language, run := range map[string]func(t *testing.T, dir, config string) *exec.Cmd{"nginx": nginx, "caddyfile": caddy} {
@@ -128,7 +129,7 @@ func (p *proxied) awaitBytes() int64 {
 	}
 }
 
-// nginx runs a server block of the guide. The block is all that differs from nginx's defaults, except for paths.
+// nginx runs a server block of the guide. Except for paths, only this block differs from nginx's defaults.
 func nginx(t *testing.T, dir, config string) *exec.Cmd {
 	t.Helper()
 	main := fmt.Sprintf("daemon off;\nmaster_process off;\npid %[1]s/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n"+

@@ -54,7 +54,7 @@ func noise(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// sends opens an upload link and uploads a file.
+// sends opens an upload link and uploads a file with it.
 func (o *operator) sends(key string, file []byte) {
 	o.t.Helper()
 	described := must.Get(json.Marshal(map[string]any{

@@ -69,7 +69,7 @@ func TestUnsupportedDatabase(t *testing.T) {
 	}
 }
 
-// The command health accepts only a pressroom node, not another service at the URL.
+// The health command accepts only a pressroom node, not another service at the URL.
 func TestHealthAcceptsOnlyNodes(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{"", "OK", "<html></html>", `{"status":"ok"}`, `[]`} {
@@ -133,7 +133,7 @@ func TestResealTooEarly(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	for began := time.Now(); ; <-time.After(100 * time.Millisecond) { // until it has stored its keys
+	for began := time.Now(); ; <-time.After(100 * time.Millisecond) { // until the node has stored its keys
 		said, err := rejected()
 		if err != nil && strings.Contains(said, "lack the first key") {
 			break
@@ -151,8 +151,8 @@ func TestResealTooEarly(t *testing.T) {
 	}
 }
 
-// An account on a server that serve is not allowed to call causes a warning when the account is connected and when serve starts. Its
-// posts fail with that reason.
+// If serve may not call an account's server, a warning is printed when the account is connected and when serve
+// starts. Posts of the account fail with the same reason.
 func TestForbiddenServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/postgres"
 )
 
-// A node waits for a database that starts later. The log says if the database rejects the node or does not start.
+// A node waits for a database that starts later. The log reports a database that rejects the node or does not start.
 func TestStartBeforeDatabase(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)

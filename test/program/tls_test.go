@@ -23,7 +23,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// writeCertificate writes a certificate for press.test with its key, and returns its pool of roots.
+// writeCertificate writes a certificate for press.test and its key. It returns a pool with the root certificate.
 func writeCertificate(t *testing.T, certFile, keyFile string) *x509.CertPool {
 	t.Helper()
 	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
@@ -74,8 +74,8 @@ func (o *operator) answers(client *http.Client, url string) *http.Response {
 	return got
 }
 
-// The server uses certificate files for TLS and reloads them. Plain HTTP redirects browsers, and tells API clients that
-// their key was exposed.
+// The server uses and reloads TLS certificate files. Over plain HTTP, it redirects browsers and tells API clients
+// that their key was exposed.
 func TestTLSByFiles(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "agency")
@@ -131,7 +131,7 @@ func TestTLSByFiles(t *testing.T) {
 	}
 }
 
-// With only its host name, the server gets a certificate from an ACME server and reuses it after a restart.
+// With only a host name, the server gets a certificate from an ACME server and reuses it after a restart.
 func TestTLSByACME(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "agency")

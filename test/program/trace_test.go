@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// A published post can be traced from its request to the call of the network. Traces contain no secrets, names or texts of
+// A published post can be traced from its request to the network call. Traces contain no secrets, names or texts of
 // users.
 func TestTraces(t *testing.T) {
 	t.Parallel()
@@ -47,7 +47,7 @@ func TestTraces(t *testing.T) {
 			t.Fatalf("no span for the delivery of post %s", id)
 		}
 	}
-	if status := p.end(); status != 0 { // remaining spans are sent
+	if status := p.end(); status != 0 { // stopping sends the remaining spans
 		t.Fatalf("ended with %d: %s", status, p.log)
 	}
 	publish := taker.Span("publish_post")

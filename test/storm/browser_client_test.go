@@ -79,7 +79,8 @@ func (c *client) browse(ctx context.Context) {
 	}
 }
 
-// makeKey creates a key with the form, which it submits until there is a response. It revokes half of the keys.
+// makeKey creates a key with the form, which it submits until it gets a response. It revokes the key with a
+// probability of one half.
 func (c *client) makeKey(ctx context.Context) {
 	_, blank := c.page(http.MethodGet, "/settings/keys/new", nil)
 	once := onceMade.FindStringSubmatch(blank)
@@ -132,10 +133,10 @@ func (c *client) revoke(k *madeKey) {
 	}
 }
 
-// uncounted are the reads that do not count toward the daily allowance.
+// uncounted lists the reads that do not use free calls.
 var uncounted = []string{"get_identity", "get_credits", "get_limits"}
 
-// read reads with keys and makes forbidden calls.
+// reading reads with keys and makes forbidden calls.
 func (c *client) reading(ctx context.Context) {
 	reads := []call{
 		{tool: "get_identity", path: "/me"}, {tool: "list_posts", path: "/posts"},
@@ -191,7 +192,7 @@ func (c *client) list() {
 	}
 }
 
-// reconnectAll reconnects disconnected accounts, like people who were notified.
+// reconnectAll reconnects disconnected accounts, as people do after a notification.
 func (c *client) reconnectAll(ctx context.Context) {
 	for ctx.Err() == nil {
 		c.reconnect()

@@ -196,8 +196,8 @@ func (a answer) isTemporary() bool {
 		a.status == http.StatusConflict && a.Code == "idempotency_key_in_progress"
 }
 
-// do repeats a call until it gets a final answer or until long after the end of the faults. It makes a call without an
-// Idempotency-Key only once.
+// do repeats a call until it gets a final answer, at most until long after the faults have ended. It makes a call
+// without an Idempotency-Key only once.
 func (c *client) do(k call) answer {
 	var a answer
 	began, tries := time.Now(), 0

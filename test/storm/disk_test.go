@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/require"
 )
 
-// disk is a preloaded C library that simulates a full or slow disk (testdata/disk.c). It affects the writes of SQLite and
-// PostgreSQL, but not those of Go code.
+// disk is a preloaded C library that simulates a full or slow disk (testdata/disk.c). It affects writes of SQLite
+// and PostgreSQL, but not of Go code.
 type disk struct{ library, control string }
 
 // newDisk builds the library in a world-readable folder. Without gcc, the test is skipped, or fails in CI.

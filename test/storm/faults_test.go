@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// maxClockOffset is the maximum offset of a node's clock. It is less than the time in which a network lists new posts, as
-// docs/running.md requires.
+// maxClockOffset is the maximum offset of a node's clock. As docs/running.md requires, it is less than the time in
+// which a network lists new posts.
 const maxClockOffset = 5 * time.Second
 
 // faultKind is a kind of fault that starts and ends.
@@ -95,8 +95,8 @@ func (s *site) injectFaults(ctx context.Context) {
 	s.transport.injecting.Store(false)
 }
 
-// hangs returns the maximum time that a node hangs. If there are other nodes, it is longer than leases and than the
-// time in which a network lists new posts, so that the others continue its work.
+// hangs returns the maximum time that a node hangs. With other nodes, it exceeds leases and the time in which a
+// network lists new posts, so that the others continue its work.
 func (s *site) hangs() time.Duration {
 	if len(s.nodes) == 1 {
 		return 3 * time.Second
@@ -104,8 +104,8 @@ func (s *site) hangs() time.Duration {
 	return networkSettled + 2*time.Second
 }
 
-// kill repeatedly ends a node, mostly with SIGKILL and sometimes gracefully. Sometimes the node hangs and continues, like a
-// migrated machine.
+// kill repeatedly ends a node, mostly with SIGKILL and sometimes gracefully. Sometimes it makes the node hang and
+// continue, like a migrated machine.
 func (s *site) kill(ctx context.Context, n *node) {
 	for pause(ctx, time.Second+s.upTo(10*time.Second)) {
 		if n.hung.Load() {

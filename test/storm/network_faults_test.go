@@ -37,7 +37,7 @@ var (
 const (
 	networkTimeout = 2 * time.Second  // timeout of most of the program's requests
 	networkSettled = 20 * time.Second // time in which a network lists new posts, even late ones
-	lateBy         = 7 * time.Second  // longer than any timeout of the program; with maxClockOffset less than networkSettled
+	lateBy         = 7 * time.Second  // more than any timeout; lateBy+maxClockOffset is less than networkSettled
 	hangFor        = 8 * time.Second
 	arrivesWithin  = 8 * time.Second // maximum duration of reading a request
 )
@@ -62,8 +62,8 @@ func newFaultyTransport(networks http.Handler, dice func(int) int) *faultyTransp
 	}
 }
 
-// draw returns a random fault for a request. Responses with new refresh tokens are never lost, because real networks cannot
-// repair that either.
+// draw returns a random fault for a request. Responses with new refresh tokens are never lost, because real networks
+// cannot recover from that loss either.
 func (w *faultyTransport) draw(path string) networkFault {
 	if !w.injecting.Load() || strings.Contains(path, "token") || strings.Contains(path, "Session") || strings.HasPrefix(path, "/held") {
 		return through
@@ -140,7 +140,7 @@ func (w *faultyTransport) note(f networkFault) {
 	w.counts[fates[f]]++
 }
 
-// discardResponse performs a request and discards the response, even if the client has disconnected.
+// discardResponse performs a request and discards the response. It does so even if the client has disconnected.
 func (w *faultyTransport) discardResponse(r *http.Request) {
 	defer func() {
 		if cause := recover(); cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // the value is comparable

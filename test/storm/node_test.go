@@ -37,7 +37,7 @@ type node struct {
 	mu      sync.Mutex
 	cmd     *exec.Cmd
 	served  bool   // whether the current run has responded
-	meant   bool   // whether the current run is expected to end
+	meant   bool   // whether the end of the current run is expected
 	dies    string // failpoint at which it kills itself; may be empty
 	freezes string // failpoint at which it hangs; may be empty
 	log     *program.Log
@@ -46,7 +46,7 @@ type node struct {
 	ended   chan struct{} // closed once it is no longer restarted
 }
 
-// newNode starts a node. At each start, it has a random one of the roles.
+// newNode starts a node. Each start uses a random one of the roles.
 func (s *site) newNode(name string, roles ...string) *node {
 	s.t.Helper()
 	addr := must.Get(testkit.FreeAddr())(s.t)
@@ -88,7 +88,7 @@ const (
 	answersEvery = 20 * time.Millisecond
 )
 
-// watch waits for the end of a run, and reports an unexpected one.
+// watch waits for the end of a run and reports an unexpected end.
 func (n *node) watch(cmd *exec.Cmd) {
 	gone := make(chan error, 1)
 	go func() { gone <- cmd.Wait() }()
@@ -149,7 +149,8 @@ var hangPoints = []string{
 	"after job.claim", "before report.measured", "before search.end", "before delivery.published",
 }
 
-// nextFailpoint returns the failpoint at which the next run kills itself or hangs. With faults, two of three runs do.
+// nextFailpoint returns the failpoint at which the next run kills itself or hangs. If faults are on, two of three
+// runs have one.
 func (n *node) nextFailpoint() (string, string) {
 	if !n.transport.injecting.Load() {
 		return "", ""

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// groups are networks that accept the same post, by its media.
+// groups are networks that accept the same post, by the kind of media.
 var groups = []struct {
 	shows     string
 	platforms []string
@@ -27,7 +27,7 @@ var markers = []struct {
 	4, "[sandbox:slow=1]",
 }, {1, "[sandbox:expired-token]"}}
 
-// createPosts creates posts and publishes, schedules, cancels or changes them, one after the other.
+// createPosts creates posts one after another, and publishes, schedules, cancels or changes each.
 func (c *client) createPosts(ctx context.Context) {
 	for n := 0; ctx.Err() == nil; n++ {
 		p := c.compose()
@@ -54,7 +54,7 @@ func (c *client) createPosts(ctx context.Context) {
 	}
 }
 
-// compose returns a new post without content and adds it to the book.
+// compose returns a new post without content and records it in the book.
 func (c *client) compose() *posted {
 	p := &posted{team: c.team, targets: map[int64]string{}, state: drafted}
 	c.book.change(func() {
@@ -172,7 +172,7 @@ func (c *client) rejectedPost(p *posted, what string, a answer) {
 	}
 }
 
-// schedule schedules a post for the near future, by the clock that is furthest ahead.
+// schedule schedules a post for the near future, relative to the clock that is furthest ahead.
 func (c *client) schedule(p *posted) {
 	at := time.Now().Add(maxClockOffset + time.Duration(800+c.dice.IntN(3000))*time.Millisecond).UTC().Format(time.RFC3339Nano)
 	a := c.do(c.postCall(p, "schedule_post", "schedule", map[string]any{"scheduled_at": at}))
@@ -204,7 +204,7 @@ func (c *client) cancel(p *posted) {
 	}
 }
 
-// rewrite changes a draft's text but not its mark.
+// rewrite changes a draft's text except its mark.
 func (c *client) rewrite(p *posted) {
 	k := call{tool: "update_post", method: http.MethodPatch, path: "/posts/" + p.id,
 		body: map[string]any{"caption": p.mark + " Written anew."}, more: map[string]any{"id": p.id},

@@ -34,7 +34,7 @@ func (c *client) spend(ctx context.Context) {
 	}
 }
 
-// search searches for one of few words, so that some searches are repeated.
+// search searches for one of a few words, so that some searches repeat.
 func (c *client) search() {
 	word := fmt.Sprintf("coffee%d", c.dice.IntN(400))
 	if c.chance(10) {
@@ -78,13 +78,13 @@ func (c *client) report() string {
 	return ""
 }
 
-// paidErrors are error codes that a paid call may get.
+// rejections are error codes that a paid call may get.
 var rejections = []string{
 	"insufficient_credits", "daily_credit_limit_reached", "daily_call_limit_reached", "provider_unavailable",
 	"rate_limited", "validation_failed", "plan_limit_reached",
 }
 
-// startEvents are the events of paid calls that start a job.
+// startEvents maps paid tools that start a job to the events of their start.
 var startEvents = map[string]string{"search_hashtags": "hashtag.search", "download_profile_media": "media.download"}
 
 // buy repeats a paid call until it gets a response, and records it if it was accepted.

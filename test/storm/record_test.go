@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// book records the responses that clients got. The verification compares the final state with it.
+// book records the responses that clients got. The verification compares the final state with these responses.
 type book struct {
 	mu         sync.Mutex
 	posts      map[string]*posted // by mark
@@ -108,7 +108,7 @@ func (b *book) fault(what string) {
 	b.faults[what]++
 }
 
-// write records an accepted write by the event that it must cause.
+// write records an accepted write by the event that the write must cause.
 func (b *book) write(kind, subject string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -133,7 +133,7 @@ func (b *book) change(work func()) {
 	work()
 }
 
-// percentile returns the latency that a share of the calls (in thousandths) did not exceed.
+// percentile returns the smallest latency that is at least as long as a share of the latencies, in thousandths.
 func percentile(waits []time.Duration, part int) time.Duration {
 	if len(waits) == 0 {
 		return 0

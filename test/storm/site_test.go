@@ -1,5 +1,5 @@
-// Package storm injects faults into servers while people, API clients and assistants use them. Afterwards it compares their
-// responses with the final state.
+// Package storm injects faults into servers while people, API clients and assistants use them. It then compares the
+// clients' responses with the final state.
 package storm
 
 import (
@@ -125,7 +125,7 @@ func zone() *time.Location {
 	return place
 }
 
-// days returns on how many days the storm ran. Daily limits apply to each of them.
+// days returns the number of days on which the storm ran. Daily limits apply to each day.
 func (s *site) days() int {
 	last := time.Now().Add(2 * stuckAfter).In(zone()).Format(time.DateOnly) // The programs' clocks may be ahead.
 	n := 1
@@ -277,7 +277,8 @@ func picture(size int, seed uint64) []byte {
 	return append(out.Bytes(), fmt.Sprint(trailer, seed)...) // The library removes bytes after the image.
 }
 
-// connect connects or reconnects an account like a person: with the API's connect link and the network's consent page.
+// connect connects or reconnects an account as a person does: with the API's connect link and the network's consent
+// page.
 func (s *site) connect(c *crew, platform string, again int64) (int64, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), longestAnswer)
 	defer cancel()

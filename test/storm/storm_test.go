@@ -36,7 +36,7 @@ func TestStorm(t *testing.T) {
 	lasts, seed, together := usualStorm, rand.Uint64(), true
 	if text := os.Getenv(stormVariable); text != "" {
 		lasts = must.Get(time.ParseDuration(text))(t)
-		together = false // A long storm runs alone, so that more happens.
+		together = false // A long storm runs alone, to make more calls.
 	}
 	if text := os.Getenv(seedVariable); text != "" {
 		seed = must.Get(strconv.ParseUint(text, 10, 64))(t)

@@ -18,7 +18,7 @@ type link struct {
 	MediaID int64             `json:"media_id"`
 }
 
-// sendFiles uploads files with upload links, one after the other.
+// sendFiles uploads files with upload links, one after another.
 func (c *client) sendFiles(ctx context.Context) {
 	for ctx.Err() == nil {
 		c.sendFile(picture(40+c.dice.IntN(100), c.dice.Uint64()))
@@ -32,7 +32,7 @@ func storedDigest(raw []byte) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// sendFile opens an upload batch and uploads its file until it has arrived.
+// sendFile opens an upload batch and uploads its file until the library has it.
 func (c *client) sendFile(raw []byte) {
 	digest := sha256.Sum256(raw)
 	k := call{tool: "create_uploads", method: http.MethodPost, path: "/uploads", key: c.key("drafts"), idem: newIdem(),
@@ -73,7 +73,7 @@ func (c *client) sendFile(raw []byte) {
 	c.book.complainf("unanswered", "a file of %d bytes never arrived", len(raw))
 }
 
-// put uploads a file and returns its media ID, or 0 if it is unknown.
+// put uploads a file and returns its media ID, or 0 if the ID is unknown.
 func (c *client) put(to link, raw []byte) int64 {
 	if to.MediaID != 0 {
 		return to.MediaID

@@ -128,7 +128,8 @@ func (r *verifier) limits(ctx context.Context) error {
 	return nil
 }
 
-// freeCalls checks that no team made more free calls than allowed. There may be fewer, because a killed node loses its leases.
+// freeCalls checks that no team made more free calls than allowed. Fewer are possible, because a killed node loses
+// its leases.
 func (r *verifier) freeCalls(context.Context) error {
 	for _, c := range r.teams {
 		used := r.book.free[c]

@@ -185,7 +185,7 @@ func (r *verifier) history(post string, account int64) string {
 	return strings.Join(lines, "")
 }
 
-// strangers finds posts on the networks that no client created.
+// strangers reports posts on the networks that no client created.
 func (r *verifier) strangers(context.Context) error {
 	held := r.networkPosts()
 	for platform, there := range held {
@@ -307,7 +307,7 @@ func (r *verifier) audit(ctx context.Context) error {
 	return nil
 }
 
-// readyAgain is the time in which a program recovers and catches up on missed work.
+// readyAgain is how long a program may take to recover and catch up on missed work.
 const readyAgain = 40 * time.Second
 
 // programs checks that all programs are ready, and checks their logs.

@@ -15,8 +15,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// server.json keeps the rules of the MCP registry's schema (2025-12-11), and the release labels the image with its name, as
-// the registry requires of images.
+// server.json follows the rules of the MCP registry's schema (2025-12-11). The release labels the image with the
+// name in server.json, as the registry requires.
 func TestRegistryEntry(t *testing.T) {
 	t.Parallel()
 	var entry struct {
@@ -72,7 +72,8 @@ func TestRegistryEntry(t *testing.T) {
 	}
 }
 
-// A bundle has the program, and its manifest starts it on the system that it was built for. The bytes depend only on the input.
+// A bundle contains the program, and its manifest starts the program on the system of the build. The bundle depends
+// only on its input.
 func TestBundle(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "pressroom")
@@ -149,7 +150,7 @@ func TestSkill(t *testing.T) {
 	}
 }
 
-// The configurations in the guide are complete, name the address of the tools, and contain no key.
+// The configurations in the guide are complete, contain the URL of the tools, and contain no key.
 func TestAssistantConfigurations(t *testing.T) {
 	t.Parallel()
 	guide := string(must.Get(os.ReadFile("../../docs/assistants.md"))(t))

@@ -22,8 +22,8 @@ var platforms = map[string]string{"linux": "linux", "darwin": "darwin", "windows
 
 var bundleName = regexp.MustCompile(`^pressroom_(.+)_(linux|darwin|windows)_[a-z0-9]+\.mcpb$`)
 
-// bundle writes an MCP bundle (https://github.com/modelcontextprotocol/mcpb) with a program to a file, whose name contains
-// the version and the system. The same input results in the same bytes.
+// bundle writes an MCP bundle (https://github.com/modelcontextprotocol/mcpb) of a program to a file. The file name
+// contains the version and the system. Equal input results in equal bytes.
 func bundle(root, program, file string) error {
 	name := bundleName.FindStringSubmatch(filepath.Base(file))
 	if name == nil {

@@ -17,8 +17,8 @@ import (
 // module is a dependency as listed by the go command.
 type module struct{ Path, Version, Dir string }
 
-// Accepted licenses by SPDX identifier. Licenses of linked modules and tests must leave users free to run and change
-// the program; a tool runs separately and has no such effect.
+// Accepted licenses by SPDX identifier. Licenses of linked modules and tests must let users run and change the
+// program freely. Tools run separately and need no such license.
 var (
 	accepted      = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MPL-2.0", "0BSD", "Unlicense", "CC0-1.0"}
 	acceptedTools = append([]string{"GPL-3.0", "LGPL-3.0"}, accepted...)
@@ -29,7 +29,7 @@ var withoutFile = map[string]string{
 	"github.com/golangci/gofmt": "BSD-3-Clause", // a copy of gofmt, as its files say
 }
 
-// licences checks that the licenses of all modules of the program, the tests and the tools are accepted.
+// licences checks the licenses of all modules of the program, the tests and the tools.
 func licences(to io.Writer) error {
 	var found []error
 	for _, set := range []struct {
@@ -59,8 +59,8 @@ func licences(to io.Writer) error {
 	return errors.Join(found...)
 }
 
-// modulesOf returns the modules that packages depend on, except for modules of this repository. env has variables of the
-// go command, because the operating system and cgo decide which modules are linked.
+// modulesOf returns the modules that packages depend on, except modules of this repository. env has variables for
+// the go command, because the operating system and cgo determine which modules are linked.
 func modulesOf(dir string, env []string, args ...string) ([]module, error) {
 	cmd := exec.Command("go",
 		append([]string{
@@ -114,7 +114,7 @@ func (m module) licence() (string, error) {
 	return "", fmt.Errorf("unknown license of %s: read it and add it", m.Path)
 }
 
-// titles are the beginnings of licenses, because some licenses mention others later.
+// titles are the beginnings of licenses. Only beginnings count, because some licenses mention others later.
 var titles = []struct{ name, words string }{
 	{"AGPL-3.0", "gnu affero general public license"},
 	{"LGPL-3.0", "gnu lesser general public license"},
@@ -130,11 +130,11 @@ var titles = []struct{ name, words string }{
 	{"Unlicense", "this is free and unencumbered software released into the public domain"},
 }
 
-// maxTitle is the number of bytes at the maxTitle of a license in which its title must be.
+// maxTitle is the number of bytes from the start of a license that must contain its title.
 const maxTitle = 800
 
-// marks are the words by which licenses without a title are recognized. The order matters: a license may contain all words of
-// a later one.
+// marks are words that identify licenses without a title. The order matters, because a license may contain all words
+// of a later one.
 var marks = []struct {
 	name string
 	has  []string

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// folders have npm packages of tests, tools, an example and an integration. The program contains none of them.
+// folders have npm packages for tests, tools, an example and an integration. The program contains none of these
+// packages.
 var folders = []string{
 	"test/bluesky-server", "test/browser", "test/contract", "test/tools", "clients/typescript", "examples/import-pictures",
 	"integrations/n8n-nodes-pressroom",

@@ -37,7 +37,7 @@ func TestLicenses(t *testing.T) {
 	}
 }
 
-// A release is built without cgo, and so with another SQLite driver.
+// A release is built without cgo and therefore uses another SQLite driver.
 func TestModulesWithoutCgo(t *testing.T) {
 	t.Chdir("../..")
 	for value, driver := range map[string]string{"0": "modernc.org/sqlite", "1": "github.com/mattn/go-sqlite3"} {

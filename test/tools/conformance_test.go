@@ -14,7 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Reasons why scenarios do not apply to the program. internal/api/mcp runs them with the suite's fixtures.
+// Reasons why scenarios do not apply to the program. internal/api/mcp runs these scenarios with the suite's
+// fixtures.
 const (
 	fixture  = "requires a tool, prompt or resource of the suite's demonstration server"
 	noParams = "no tool repeats arguments in headers"
@@ -47,14 +48,14 @@ var doNotApply = map[string]string{
 	"http-custom-header-server-validation": noParams,
 }
 
-// The program passes all scenarios for servers that apply to it.
+// The program passes all applicable scenarios for servers.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	mcpsuite.Run(t, ".", withKey(t, quickstart(t)), doNotApply)
 }
 
-// withKey returns the URL of a proxy that adds a key, because the suite cannot send one. The proxy replaces its own origin by
-// the program's.
+// withKey returns the URL of a proxy that adds a key, because the suite cannot send one. The proxy replaces its own
+// origin in requests by the program's.
 func withKey(t *testing.T, run greeting) string {
 	t.Helper()
 	target := must.Get(url.Parse(run.AppURL))(t)
@@ -71,8 +72,8 @@ func withKey(t *testing.T, run greeting) string {
 	return proxy.URL + "/mcp"
 }
 
-// readFirst reads a request completely before it is forwarded. Otherwise an early response closes the request's body, and the
-// transport truncates the response.
+// readFirst reads a request completely before forwarding it. Otherwise, an early response closes the request's body,
+// and the transport truncates the response.
 func readFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

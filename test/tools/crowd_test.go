@@ -24,7 +24,7 @@ const (
 	maxMemory  = 200 // maximum memory of the program in MB
 )
 
-// member is one of many assistants. It has its own connection, but shares its key.
+// member is one of many assistants. Each has its own connection, and all share a key.
 type member struct {
 	client http.Client
 	url    string
@@ -68,7 +68,7 @@ func (m *member) send(ctx context.Context, method, params string) ([]byte, error
 	}
 }
 
-// mustWait reports whether the program rejected a request, and so did nothing, because of too many requests.
+// mustWait reports whether the program rejected a request, without effects, because of too many requests.
 func mustWait(status int, body []byte) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable ||
 		bytes.Contains(body, []byte(`\"code\":\"rate_limited\"`)) ||

@@ -75,7 +75,7 @@ func at(value any, path ...any) any {
 	return value
 }
 
-// step is a tool call. Arguments may contain names of earlier results in braces.
+// step is a tool call. Arguments may contain the names of earlier results in braces.
 type step struct {
 	tool string
 	args map[string]string
@@ -196,7 +196,7 @@ func TestInspector(t *testing.T) {
 	}
 }
 
-// callTools calls every listed tool. --strict makes the inspector check their schemas too.
+// callTools calls every listed tool. With --strict, the inspector also checks the tools' schemas.
 func (i *inspector) callTools() {
 	i.t.Helper()
 	listed, called := map[string]bool{}, map[string]bool{}
@@ -239,7 +239,7 @@ func (i *inspector) readResources() {
 	}
 }
 
-// promptArgs are the values of prompt arguments that must have a certain form.
+// promptArgs has the values of prompt arguments that require a format.
 var promptArgs = map[string]string{"report_type": "profile", "week_start": "2027-06-14", "posts": "4", "period_days": "90"}
 
 // getPrompts gets every listed prompt with all its arguments.

@@ -23,8 +23,8 @@ import (
 // floorVariable is the environment variable with the folder of the floor. If it is set, the test binary serves the floor.
 const floorVariable = "PRESSROOM_UPLOAD_FLOOR"
 
-// serveFloor is the simplest server that stores files as safely as the program: it hashes, syncs and renames each file before
-// it responds. The benchmark compares the program with it.
+// serveFloor is the simplest server that stores files as safely as the program: it hashes, syncs and renames each
+// file before responding. The benchmark compares the program with it.
 func serveFloor(dir string) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -85,8 +85,8 @@ func startFloor(b *testing.B, s site) string {
 // round is the speed of uploading one file to the program and to the floor, in bytes per second.
 type round struct{ ours, floor float64 }
 
-// BenchmarkUpload uploads files of 256 MiB to the program and to the floor in alternating order. It reports medians, and the
-// minimum and maximum ratio.
+// BenchmarkUpload uploads files of 256 MiB alternately to the program and to the floor. It reports the medians and
+// the minimum and maximum ratio.
 func BenchmarkUpload(b *testing.B) {
 	s := newSite(b, program.Build(b, program.Pressroom, ""))
 	p, floor := s.start(b, "", ""), startFloor(b, s)

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// file is a file that is generated while it is read, because it is too large for memory.
+// file is a file too large for memory, which is generated while it is read.
 type file struct {
 	head   []byte
 	body   int64 // number of bytes after the header, which repeat the block

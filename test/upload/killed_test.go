@@ -67,7 +67,7 @@ func (s site) storedFiles(tb testing.TB) []string {
 	return out
 }
 
-// checkFiles checks that each stored file belongs to an item or will be swept, and that no item's file is missing.
+// checkFiles checks that each stored file either belongs to an item or will be swept. No item may lack its file.
 func (s site) checkFiles(tb testing.TB, d *db.DB) {
 	tb.Helper()
 	items := queryTexts(tb, d, `SELECT blob FROM media UNION SELECT thumbnail FROM media WHERE thumbnail <> ''`)
@@ -85,8 +85,8 @@ func (s site) checkFiles(tb testing.TB, d *db.DB) {
 	}
 }
 
-// checkSweep makes unused uploads a day older, runs the program until it has deleted them, and compares the remaining files
-// with the items.
+// checkSweep makes unused uploads a day older and runs the program until it has deleted them. It then compares the
+// remaining files with the items.
 func (s site) checkSweep(tb testing.TB, d *db.DB) {
 	tb.Helper()
 	execSQL(tb, d, `UPDATE media_pending SET created_at = created_at - ?`, (media.Grace + time.Hour).Microseconds())
@@ -104,7 +104,7 @@ func (s site) checkSweep(tb testing.TB, d *db.DB) {
 	}
 }
 
-// stuck is a body that blocks until its context ends after a number of bytes was read.
+// stuck is a body that blocks after some bytes until its context ends.
 type stuck struct {
 	io.Reader
 
@@ -176,8 +176,8 @@ func TestKilledDuringUpload(t *testing.T) {
 	}
 }
 
-// uploader is a client that uploads an image, an invalid file, a file for which there is no storage at first, and a video. It
-// repeats each request until it gets a response.
+// uploader is a client that uploads an image, an invalid file, a file that at first exceeds the storage, and a
+// video. It repeats each request until it gets a response.
 type uploader struct {
 	site
 
@@ -187,7 +187,7 @@ type uploader struct {
 	done  int
 }
 
-// steps are the client's uploads with the possible statuses, including those of repeats after a kill.
+// steps are the client's uploads and their possible statuses, including statuses of repeats after a kill.
 var steps = []struct {
 	file int
 	full bool
@@ -200,7 +200,7 @@ var steps = []struct {
 	{3, false, []int{http.StatusCreated, http.StatusConflict}},
 }
 
-// run continues until the process dies. It reports whether all steps are done.
+// run continues until the process ends. It reports whether all steps are complete.
 func (k *uploader) run(t *testing.T, p *process) bool {
 	t.Helper()
 	if k.batch.Data.JobID == "" {
@@ -268,8 +268,8 @@ func (s site) runSteps(t *testing.T, at, trace string) {
 	}
 }
 
-// If the program is killed at any failpoint during uploads, each file is stored once after a restart, and other files are
-// deleted after a day.
+// If the program is killed at any failpoint during uploads, each file is stored once after a restart. Other files
+// are deleted after a day.
 func TestUploadKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

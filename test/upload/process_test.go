@@ -80,8 +80,8 @@ type process struct {
 	base string
 }
 
-// start starts the program and waits until it is ready or has ended. If at is not empty, the program kills itself at this
-// failpoint.
+// start starts the program and waits until it is ready or has ended. The program kills itself at the failpoint at,
+// unless at is empty.
 func (s site) start(tb testing.TB, at, trace string) *process {
 	tb.Helper()
 	addr := must.Get(testkit.FreeAddr())(tb)
@@ -99,7 +99,7 @@ func (s site) start(tb testing.TB, at, trace string) *process {
 	return p
 }
 
-// until calls done until it returns true or the process has ended.
+// until calls done until it returns true or the process ends.
 func (p *process) until(tb testing.TB, done func() bool) {
 	tb.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
