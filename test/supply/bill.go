@@ -46,8 +46,8 @@ type (
 	}
 )
 
-// bill returns the bill of materials of a program as CycloneDX (ECMA-424) JSON. It reads the build information in the
-// executable. The bill contains no time or serial number, so it depends only on the program.
+// bill returns the bill of materials of a program as CycloneDX (ECMA-424) JSON, from the build information in the
+// executable. It has no time or serial number, so it depends only on the program.
 func bill(path string) ([]byte, error) {
 	info, err := buildinfo.ReadFile(path)
 	if err != nil {
