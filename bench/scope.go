@@ -40,7 +40,7 @@ var quickScope = scope{
 	crowds: 1,
 }
 
-// Years of data: the number of teams in the largest database, the rounds, and the requests of a round.
+// yearTeams is the number of teams in the largest database with years of data.
 var yearTeams = map[string]int{"sqlite": 100, "postgres": fullTeams}
 
 const (

@@ -11,7 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/safehttp"
 )
 
-// A team may use a quarter of a node's upload slots, but at least as many as one person uses at once.
+// teamUploadsDivisor limits a team to a quarter of a node's upload slots, and minTeamUploads to at least as many
+// slots as one person uses at once.
 const teamUploadsDivisor, minTeamUploads = 4, 3
 
 // buildMedia builds the media library and returns the providers that it opened.

@@ -92,7 +92,8 @@ func TestGitHubAction(t *testing.T) {
 	a.checkOldRuns(t)
 }
 
-// The action drafts, schedules and publishes posts. A step that is repeated in a re-run has no further effect.
+// checkModes checks that the action drafts, schedules and publishes posts, and that repeating a step in a re-run has
+// no further effect.
 func (a *action) checkModes(t *testing.T) {
 	t.Helper()
 	must.NoError(t, os.WriteFile(filepath.Join(a.dir, "a picture.png"), picture(t, 31, 12), 0o600))
@@ -127,7 +128,7 @@ func (a *action) checkModes(t *testing.T) {
 	}
 }
 
-// The action repeats calls whose responses are lost.
+// checkLostResponses checks that the action repeats calls whose responses are lost.
 func (a *action) checkLostResponses(t *testing.T) {
 	t.Helper()
 	target := must.Get(url.Parse(a.AppURL))(t)
@@ -142,7 +143,7 @@ func (a *action) checkLostResponses(t *testing.T) {
 	}
 }
 
-// Error messages say what to do.
+// checkErrors checks that error messages say what to do.
 func (a *action) checkErrors(t *testing.T) {
 	t.Helper()
 	for name, c := range map[string]struct {
@@ -180,7 +181,7 @@ func (a *action) checkErrors(t *testing.T) {
 	}
 }
 
-// pressroom forgets idempotency keys, so an old run is not repeated.
+// checkOldRuns checks that an old run is not repeated, because pressroom forgets idempotency keys.
 func (a *action) checkOldRuns(t *testing.T) {
 	t.Helper()
 	old := map[string]string{"caption": "too late", "mode": "publish"}

@@ -34,7 +34,7 @@ func (w *env) addHashtagList(hashtags []any) int64 {
 	return w.full("create_hashtag_list", listArgs(map[string]any{"hashtags": append([]any{}, hashtags...)})(w)).number("data.id")
 }
 
-// addList creates a list with the arguments of aListWith and notes its ID.
+// addList creates a list with listArgs and notes its ID.
 func addList(more map[string]any) func(*env) {
 	return func(w *env) { w.setNoteID("list", w.full("create_hashtag_list", listArgs(more)(w)).number("data.id")) }
 }

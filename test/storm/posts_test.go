@@ -19,7 +19,7 @@ var groups = []struct {
 	{"video", []string{"tiktok", "youtube"}},
 }
 
-// The markers of some posts, and their percentages.
+// markers are the markers of some posts, with percentages.
 var markers = []struct {
 	percent int
 	text    string

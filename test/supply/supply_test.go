@@ -77,7 +77,7 @@ func TestSBOM(t *testing.T) {
 	}
 }
 
-// packages reports packages that are not pinned, or whose installed version differs from the lock file.
+// Packages are reported if they are not pinned, or if their installed version differs from the lock file.
 func TestPackages(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

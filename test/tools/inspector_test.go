@@ -15,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/require"
 )
 
-// The protocol versions that the inspector supports: the previous and the current one.
+// eras are the protocol versions that the inspector supports: the previous and the current one.
 var eras = []string{"legacy", "modern"}
 
 // inspector runs the MCP Inspector against a running program.

@@ -13,7 +13,7 @@ type Sample struct {
 	Source string `json:"source"`
 }
 
-// The clients' generator writes the file from the examples of this document.
+// samplesFile has the samples. The clients' generator writes it from the examples of this document.
 //
 //go:embed samples.json
 var samplesFile []byte

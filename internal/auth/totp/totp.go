@@ -95,7 +95,8 @@ func (s *Service) setup(secret, email string, kept []byte) Setup {
 	}
 }
 
-// A sealed secret opens only for its person, and a secret from a setup does not open as a confirmed one.
+// setupBond binds the secret of a setup to a person. Such a secret opens neither for another person nor as a
+// confirmed secret.
 func setupBond(person int64) string { return "totp setup " + strconv.FormatInt(person, 10) }
 func bond(person int64) string      { return "totp " + strconv.FormatInt(person, 10) }
 

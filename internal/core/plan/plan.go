@@ -16,7 +16,7 @@ import (
 // Unlimited is the value of a limit without a bound (spec, Limits of a plan: -1 means unlimited, 0 means none).
 const Unlimited = -1
 
-// A Catalog holds the plans, prices and limits of a service.
+// Catalog holds the plans, prices and limits of a service.
 type Catalog struct {
 	Plans  []Plan `json:"plans"`
 	Lapsed string `json:"lapsed_plan"` // ID of the plan of teams whose own plan has lapsed
