@@ -167,7 +167,7 @@ run(async (browser) => {
   await day.click();
   await page.locator('#time:focus').waitFor();
   assert.equal(await page.getByLabel('Date', { exact: true }).inputValue(), date);
-  await page.locator(`.month-days .chosen[data-day="${date}"]`).waitFor();
+  await page.locator(`.month-days .chosen[aria-current=date][data-day="${date}"]`).waitFor();
   await page.keyboard.press('Escape');
 
   // Dragging and the keyboard change the order of images without reloading the page. The library already has the image.

@@ -23,7 +23,8 @@ function markDate() {
   for (const day of monthPart().querySelectorAll('[data-day]')) {
     const chosen = day.dataset.day === dateField().value;
     day.classList.toggle('chosen', chosen);
-    day.toggleAttribute('aria-current', chosen);
+    if (chosen) day.setAttribute('aria-current', 'date');
+    else day.removeAttribute('aria-current');
   }
 }
 
