@@ -300,7 +300,7 @@ func TestResolveUnconfirmedPost(t *testing.T) {
 			b.open("/notices").shows(200).lacks("checked the network")
 			if others := c.as(t, access.Owner).open("/notices"); found == "no" {
 				others.shows(200, "A member of your team checked the network and did not find a post.").
-					lacks("A post could not be published.")
+					lacks("A post couldn’t be published.")
 			} else {
 				others.shows(200).lacks("checked the network")
 			}

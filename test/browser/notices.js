@@ -6,7 +6,7 @@ const { assert, look, open, run, signIn } = require('./drive.js');
 run(async (browser) => {
   const page = await open(browser);
   await signIn(page, '/notices');
-  const text = 'A post could not be published. Check the reason, then retry it.';
+  const text = 'A post couldn’t be published. See what went wrong, then try again.';
   for (let i = 0; i < 50 && (await page.getByText(text).count()) < 2; i++) {
     await page.waitForTimeout(200);
     await page.reload();

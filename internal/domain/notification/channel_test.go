@@ -56,7 +56,7 @@ func TestChannelFormats(t *testing.T) {
 		const link = "https://press.example/posts/p1"
 		slack, _ := got[0].body["text"].(string)
 		if slack != "*∗Ha&lt;r&gt;bour∗ @\u200call ［＿｀～＃］(https:\u200c/\u200c/\u200cx.\u200cy)*: "+
-			"A post could not be published. Check the reason, then retry it. <"+link+"|Open>" {
+			"A post couldn’t be published. See what went wrong, then try again. <"+link+"|Open>" {
 			t.Errorf("Slack: %s", slack)
 		}
 		discord, _ := got[1].body["content"].(string)

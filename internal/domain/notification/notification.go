@@ -119,6 +119,7 @@ type Notice struct {
 	Read     bool
 	Unmailed bool   // whether its email could not be sent
 	Post     string // beginning of the post's text, written by a user; may be empty
+	status   string // of the post now; empty if it was deleted
 	Client   string // name that the client entered; may be empty
 	Quote    string // the client's comment; may be empty
 	detail   detail
@@ -159,7 +160,7 @@ func (n Notice) Text(l *locale.Language) string {
 	d := n.detail
 	switch n.Kind {
 	case PostFailed:
-		return l.T(postFailedText(d))
+		return l.T(postFailedText(d, n.status))
 	case PostUnconfirmed:
 		return l.T("A network did not confirm a post. Check whether it was published, then record the result here.")
 	case AccountLost:
@@ -188,10 +189,12 @@ func (n Notice) Text(l *locale.Language) string {
 }
 
 // postFailedText returns the text of a post that failed or that a person did not find on the network.
-func postFailedText(d detail) locale.Key {
+func postFailedText(d detail, status string) locale.Key {
 	switch {
+	case d.Event != decidedEvent && status == "partially_published":
+		return "A post failed on some accounts. See what went wrong, then try again."
 	case d.Event != decidedEvent:
-		return "A post could not be published. Check the reason, then retry it."
+		return "A post couldn’t be published. See what went wrong, then try again."
 	case d.ByOperator:
 		return "The operator checked the network and did not find a post. It is marked as failed and can be retried."
 	}

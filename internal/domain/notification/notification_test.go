@@ -176,7 +176,7 @@ func TestMailLanguage(t *testing.T) {
 		w.clock.Advance(2 * time.Minute)
 		w.checkMails(t, 2)
 		for i, to := range w.box.to {
-			want := "A post could not be published."
+			want := "A post couldn’t be published."
 			if to == "ada@harbour.example" {
 				want = "Ein Beitrag konnte nicht veröffentlicht werden."
 			}

@@ -28,6 +28,7 @@ const selectColumns = `SELECT n.id, n.team_id, COALESCE(t.name, ''), COALESCE(
 		ORDER BY o.id LIMIT 1), 'UTC'),
 	n.kind, n.subject, n.detail, n.created_at, n.read_at, n.unmailed,
 	COALESCE((SELECT x.excerpt FROM posts x WHERE x.id = n.subject AND x.team_id = n.team_id), ''),
+	COALESCE((SELECT x.status FROM posts x WHERE x.id = n.subject AND x.team_id = n.team_id), ''),
 	` + fromClient + `client_name` + ofComment + `client_name` + ofDecision + `,
 	` + fromClient + `comment` + ofComment + `comment` + ofDecision
 
@@ -45,7 +46,7 @@ func scan(rows *sql.Rows, n *Notice) error {
 	var raw, zone string
 	var at, read int64
 	if err := rows.Scan(&n.ID, &n.Team, &n.TeamName, &zone, &n.Kind, &n.Subject, &raw, &at, &read, &n.Unmailed,
-		&n.Post, &n.Client, &n.Quote); err != nil {
+		&n.Post, &n.status, &n.Client, &n.Quote); err != nil {
 		return err
 	}
 	location, err := time.LoadLocation(zone)
@@ -62,9 +63,18 @@ func scan(rows *sql.Rows, n *Notice) error {
 // List returns at most limit notices of a person from all teams, newest first, without muted kinds. If before is not 0, it
 // returns only notices with lower IDs.
 func (s *Service) List(ctx context.Context, person, before int64, limit int) ([]Notice, error) {
-	where, args := `1 = 1`, []any{person}
+	return s.list(ctx, person, before, limit, `1 = 1`)
+}
+
+// ListUnread is List with unread notices only.
+func (s *Service) ListUnread(ctx context.Context, person, before int64, limit int) ([]Notice, error) {
+	return s.list(ctx, person, before, limit, `n.read_at = 0`)
+}
+
+func (s *Service) list(ctx context.Context, person, before int64, limit int, where string) ([]Notice, error) {
+	args := []any{person}
 	if before > 0 {
-		where, args = `n.id < ?`, append(args, before)
+		where, args = where+` AND n.id < ?`, append(args, before)
 	}
 	out, err := db.AllSized(ctx, s.db, limit, scan, selectColumns+fromVisibleNotices+inApp+where+` ORDER BY n.id DESC LIMIT ?`,
 		append(args, limit)...)

@@ -21,7 +21,10 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"look": lookOf, "sentences": sentencesOf})
+var pages = shell.Parse(files, template.FuncMap{"look": lookOf, "sentences": sentencesOf},
+	func(l *locale.Language) template.FuncMap {
+		return template.FuncMap{"clock": func(at time.Time) string { return l.Format(at, locale.Clock) }}
+	})
 
 // look is the icon of a kind of notification, and the class of its color.
 type look struct{ Icon, Class string }
@@ -94,6 +97,7 @@ type listing struct {
 	Days   []section
 	Newest int64 // newest id, for marking all as read; 0 except on the first page
 	Unread bool
+	Filter string // "unread", or "" for all notifications
 	Pages  paging
 }
 
@@ -152,22 +156,25 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	found, err := p.notices.List(r.Context(), shell.VisitorOf(r.Context()).ID, before, perPage+1)
+	l, list, first := listing{}, p.notices.List, "/notices?"
+	if r.URL.Query().Get("show") == "unread" {
+		l.Filter, list, first = "unread", p.notices.ListUnread, "/notices?show=unread&"
+	}
+	found, err := list(r.Context(), shell.VisitorOf(r.Context()).ID, before, perPage+1)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	l := listing{}
 	if len(found) > perPage {
 		found = found[:perPage]
-		l.Pages.Next = "/notices?before=" + strconv.FormatInt(found[perPage-1].ID, 10)
+		l.Pages.Next = first + "before=" + strconv.FormatInt(found[perPage-1].ID, 10)
 	}
 	for _, n := range found {
 		l.Unread = l.Unread || !n.Read
 	}
 	l.Days = sectionsOf(found, p.DB.Now())
 	if before > 0 {
-		l.Pages.First = "/notices"
+		l.Pages.First = first[:len(first)-1]
 	} else if len(found) > 0 {
 		l.Newest = found[0].ID
 	}

@@ -23,6 +23,7 @@ func funcs(l *locale.Language) template.FuncMap {
 		"state":   func(name any) (template.HTML, error) { return stateIn(l, name) }, "bundle": bundle, "lines": lines,
 		"time":   func(at time.Time) template.HTML { return TimeIn(l, at) },
 		"ago":    func(at, now time.Time) template.HTML { return AgoIn(l, at, now) },
+		"near":   func(at any, now time.Time) (template.HTML, error) { return nearIn(l, at, now) },
 		"moment": func(at time.Time) template.HTML { return TimeIn(l, at) }, "percent": l.Percent, "icon": Icon,
 		"appkind": func(k AppKind) string { return l.T(locale.Key(k)) }, "connectedapp": AppOf,
 		"logo": NetworkLogo, "initials": Initials, "change": func(n *int64) template.HTML { return ChangeIn(l, n) },
@@ -103,6 +104,33 @@ func WhenIn(l *locale.Language, m *teamtime.Moment) template.HTML {
 // TimeIn returns an instant in its own zone as a time element.
 func TimeIn(l *locale.Language, at time.Time) template.HTML {
 	text := `<time datetime="` + at.Format(time.RFC3339) + `">` + l.Format(at, locale.DateTime) + `</time>`
+	return template.HTML(text) //nolint:gosec // contains only digits and names of ours
+}
+
+// nearIn is TimeIn, but leaves out the current year. The instant is a time.Time or a *teamtime.Moment.
+func nearIn(l *locale.Language, instant any, now time.Time) (template.HTML, error) {
+	at, ok := instant.(time.Time)
+	if m, isMoment := instant.(*teamtime.Moment); isMoment {
+		if m == nil {
+			return "", nil
+		}
+		var err error
+		if at, err = time.Parse(time.RFC3339Nano, m.Team); err != nil {
+			return "", fmt.Errorf("near: %w", err)
+		}
+	} else if !ok {
+		return "", fmt.Errorf("near: instant has type %T, want a time", instant)
+	}
+	return NearIn(l, at, now), nil
+}
+
+// NearIn is TimeIn, but leaves out the current year.
+func NearIn(l *locale.Language, at, now time.Time) template.HTML {
+	layout := locale.DateTime
+	if at.Year() == now.In(at.Location()).Year() {
+		layout = locale.ShortTime
+	}
+	text := `<time datetime="` + at.Format(time.RFC3339) + `">` + l.Format(at, layout) + `</time>`
 	return template.HTML(text) //nolint:gosec // contains only digits and names of ours
 }
 
