@@ -56,6 +56,10 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 		chosen.Set("back", r.PostForm.Get("back"))
 		shell.Redirect(w, r, "/media/alt?"+chosen.Encode())
 		return
+	case into == "new":
+		chosen.Set("back", r.PostForm.Get("back"))
+		shell.Redirect(w, r, "/media/folder?"+chosen.Encode())
+		return
 	case into != "":
 		do = p.moving(numberOf(into))
 	case action == "delete" && r.PostForm.Get("sure") == "":
@@ -79,18 +83,24 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 
 // finishBulk applies an action to all files and shows the results in the library.
 func (p *Handlers) finishBulk(w http.ResponseWriter, r *http.Request, ids []int64, do bulkAction, to string) {
-	out, err := p.doAll(r, ids, do)
-	if err != nil {
+	if err := p.storeResults(r, ids, do); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	kept, err := json.Marshal(out)
-	if err != nil {
-		p.ServerError(w, r, err)
-		return
-	}
-	p.Put(r.Context(), resultsKey, kept)
 	shell.Redirect(w, r, to)
+}
+
+// storeResults applies an action to all files and stores the results for the next page of the library.
+func (p *Handlers) storeResults(r *http.Request, ids []int64, do bulkAction) error {
+	out, err := p.doAll(r, ids, do)
+	if err != nil {
+		return err
+	}
+	kept, err := json.Marshal(out)
+	if err == nil {
+		p.Put(r.Context(), resultsKey, kept)
+	}
+	return err
 }
 
 // doAll applies an action to each of a team's files. It reports missing files, and stops at an internal error.

@@ -16,7 +16,11 @@ import (
 type folderView struct {
 	media.MediaFolder
 
+	Move  []int64 // files to move to the new folder
+	Back  string  // query of the page of the library on which they were selected
 	Wrong shell.FormError
+
+	CancelPath string
 }
 
 // folderPage shows the folder in the path, or a form for a new one.
@@ -25,7 +29,14 @@ func (p *Handlers) folderPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) showFolder(w http.ResponseWriter, r *http.Request, status int, id int64, wrong shell.FormError) {
-	v := folderView{Wrong: wrong}
+	form := r.PostForm
+	if r.Method == http.MethodGet {
+		form = r.URL.Query()
+	}
+	v := folderView{Move: selectedIDs(form), Back: form.Get("back"), CancelPath: backTo(form), Wrong: wrong}
+	if id != 0 {
+		v.CancelPath = folderPath(id)
+	}
 	if id != 0 {
 		all, err := p.folders(r)
 		at := slices.IndexFunc(all, func(f media.MediaFolder) bool { return f.ID == id })
@@ -72,6 +83,9 @@ func folderPath(id int64) string { return "/media?folder=" + strconv.FormatInt(i
 func (p *Handlers) makeFolder(w http.ResponseWriter, r *http.Request) {
 	p.inFolder(w, r, func(call operation.Call, _ int64) (locale.Key, string, error) {
 		f, err := p.media.MakeFolder(r.Context(), call, r.PostForm.Get("name"))
+		if ids := selectedIDs(r.PostForm); err == nil && len(ids) > 0 {
+			err = p.storeResults(r, ids, p.moving(f.ID))
+		}
 		return "The folder was created.", folderPath(f.ID), err
 	})
 }
