@@ -214,6 +214,8 @@ func TestLeaveTeam(t *testing.T) {
 		id = c.draft(t, "Was sent", "")
 		h.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, id)
 		editor.open("/posts/" + id).lacks("Delete…")
+		editor.open("/posts/"+id+"/delete").shows(http.StatusConflict, "Published and failed posts can’t be deleted here.").
+			lacks("Delete post")
 		editor.send(http.MethodPost, "/posts/"+id+"/delete", url.Values{}).
 			shows(http.StatusUnprocessableEntity, "This post was already sent to a network.")
 

@@ -12,6 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/erasure"
+	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/shell"
 )
@@ -158,7 +159,10 @@ func (p *Handlers) export(w http.ResponseWriter, r *http.Request) {
 }
 
 // item is the data of a confirmation page.
-type item struct{ ID, Wrong string }
+type item struct {
+	ID, Wrong string
+	Kept      bool // it cannot be deleted, and Wrong explains why
+}
 
 // keyPage asks for confirmation before deleting a revoked key of the team.
 func (p *Handlers) keyPage(w http.ResponseWriter, r *http.Request) {
@@ -188,11 +192,17 @@ func (p *Handlers) assistantPage(w http.ResponseWriter, r *http.Request) {
 
 // draftPage asks for confirmation before deleting a draft of the team.
 func (p *Handlers) draftPage(w http.ResponseWriter, r *http.Request) {
-	if _, err := p.Do(r, "get_post", operation.Arguments{"id": r.PathValue("id")}); err != nil {
+	found, _, err := shell.Run[post.Post](p.Shell, r, "get_post", operation.Arguments{"id": r.PathValue("id")})
+	if err != nil {
 		if apierr.Is(err, apierr.ValidationFailed) {
 			err = apierr.Missing() // not an ID
 		}
 		p.ShowError(w, r, err)
+		return
+	}
+	if found.Status != post.Draft && found.Status != post.Scheduled {
+		p.Show(w, r, http.StatusConflict, pages["draft"], "Delete the post",
+			item{ID: found.ID, Wrong: p.T(r, "Published and failed posts can’t be deleted here."), Kept: true})
 		return
 	}
 	p.showItem(w, r, "draft", "id", nil)
