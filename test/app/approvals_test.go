@@ -52,10 +52,10 @@ func TestSeveralPostsInOneLink(t *testing.T) {
 
 		guest := h.browser(t)
 		p := guest.open(link).shows(200, "3 posts from", "Shared by Ada editor", "0 of 3 approved",
-			"Your name Approve all", "The <first> post. #coffee", "The second post.", "The third post.", "Bluesky").lacks("Is out.")
+			"Your name (required)", "Approve all", "The <first> post. #coffee", "The second post.", "The third post.", "Bluesky").lacks("Is out.")
 		p.form("Continue").press().shows(422, "Choose whether you approve the post.")
 		f := p.form("Approve : The second post.")
-		f.press().shows(422, "Enter your name.")
+		f.press().shows(422, "Enter your name first, so that "+c.team.Name+" knows who decided.")
 		p = f.fill("name", "Cleo").fill("comment-"+third, "Not <this> one").press().
 			shows(200, "1 of 3 approved", "Approved by Cleo", "Approve the other 2")
 		f = p.form("Request changes : The third post.")
@@ -143,7 +143,7 @@ func TestApprovalComments(t *testing.T) {
 		link := b.requestApprovalLink(id)
 		guest := h.browser(t)
 		f := guest.open(link).form("Comment only")
-		f.fill("comment", "Hi").press().shows(422, "Enter your name.")
+		f.fill("comment", "Hi").press().shows(422, "Enter your name first")
 		f.fill("name", "Cleo <3").fill("comment", " ").press().shows(422, "Enter a comment.")
 		f.fill("comment", strings.Repeat("ä", 2001)).press().shows(422, "at most 2000 characters")
 		f.fill("comment", "Is it <b>open</b>?").press().shows(200, "Cleo <3", "Is it <b>open</b>?", "Approve")
@@ -205,7 +205,7 @@ func TestLinkShowsItsVersions(t *testing.T) {
 		all := p.form("Approve the other post").fill("name", "Cleo") // the page shows only one post
 		all.press().shows(200, "1 of 2 approved")
 
-		b.open(at).form("Revoke link").press().shows(200, "The link was revoked", "Revoked").lacks("The client’s link")
+		b.open(at).form("Revoke link").press().shows(200, "The link was revoked", "Revoked").lacks("Client link")
 		guest.open(link).shows(422, "The team has revoked this link.")
 		guest.open(other).shows(200, "Approved by Cleo")
 		b.open("/posts/"+two).shows(200, "The client’s links were revoked.")
@@ -224,7 +224,7 @@ func TestApprovalTabs(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b, guest := c.as(t, access.Editor), h.browser(t)
-		b.open("/approvals?show=decided").shows(200, "Nothing decided yet")
+		b.open("/approvals?show=decided").shows(200, "Nothing completed yet")
 		long := strings.Repeat("A long text. ", 20) + "Its end."
 		one, two := c.draft(t, long, ""), c.draft(t, "Another.", "")
 		_, old := b.requestApproval(false, one, two)
@@ -234,9 +234,9 @@ func TestApprovalTabs(t *testing.T) {
 		b.open("/approvals").shows(200, "Waiting 2")
 		b.open("/posts").shows(200, "Waiting for approval 2")
 		link, at := b.requestApproval(false, one)
-		b.open(old).shows(200, "Its end.", "Preview as the client sees it", "In a newer link", "Another.", "Open as the client").
+		b.open(old).shows(200, "Its end.", "Client preview", "In a newer link", "Another.", "View as client").
 			lacks("Replaced by a newer link")
-		b.open("/approvals").shows(200, "Waiting 2 Decided All", "In a newer link")
+		b.open("/approvals").shows(200, "Waiting 2 Completed All", "In a newer link")
 		_, newest := b.requestApproval(false, two)
 		b.open(old).shows(200, "Replaced by a newer link")
 		b.open("/approvals").shows(200, "Waiting 2", "1 post for the client").lacks("2 posts for the client")

@@ -82,18 +82,21 @@ type listed struct {
 
 // askPage shows which of the selected posts can be sent to a client, and the options of the link.
 func (p *Handlers) askPage(w http.ResponseWriter, r *http.Request) {
-	v, ids := askView{input: input{Schedule: true}}, r.URL.Query()["post"]
+	v, ids, status := askView{input: input{Schedule: true}}, r.URL.Query()["post"], http.StatusOK
 	if len(ids) == 0 {
 		v.Choosing = true
+		if r.URL.Query().Has("chosen") {
+			status, v.Wrong.Text = http.StatusUnprocessableEntity, p.T(r, "Select at least one post.")
+		}
 		if err := p.addChoices(r, &v); err != nil {
 			p.ShowError(w, r, err)
 			return
 		}
 	}
-	p.showAsk(w, r, http.StatusOK, ids, v)
+	p.showAsk(w, r, status, ids, v)
 }
 
-// addChoices adds the posts that can be sent to a client: scheduled posts, the earliest first, and the newest drafts.
+// addChoices adds the posts that can be sent to a client by their time. The newest drafts without a time come last.
 func (p *Handlers) addChoices(r *http.Request, v *askView) error {
 	visitor := shell.VisitorOf(r.Context())
 	for _, tab := range []postlist.Tab{postlist.Scheduled, postlist.Drafts} {
@@ -111,6 +114,12 @@ func (p *Handlers) addChoices(r *http.Request, v *askView) error {
 			v.Choices = append(v.Choices, one)
 		}
 	}
+	slices.SortStableFunc(v.Choices, func(a, b postlist.Entry) int {
+		if a.ScheduledAt.IsZero() || b.ScheduledAt.IsZero() {
+			return -a.ScheduledAt.Compare(b.ScheduledAt)
+		}
+		return a.ScheduledAt.Compare(b.ScheduledAt)
+	})
 	return nil
 }
 

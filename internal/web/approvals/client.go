@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/account"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/approval"
 	"pressroom.example/pressroom/internal/locale"
@@ -77,15 +78,15 @@ type look struct {
 var inGrid = map[string]int{"facebook": 4, "linkedin": 4, "x": 4, "bluesky": 4}
 
 // postContents returns the distinct contents of a post by network, with full texts and the day of its time.
-func postContents(p post.Record, link string, l *locale.Language, zone *time.Location) []look {
-	out := distinctContents(p, link)
+func postContents(p post.Record, link string, l *locale.Language, zone *time.Location, names map[int64]string) []look {
+	out := distinctContents(p, link, names)
 	for i := range out {
 		out[i].Lang, out[i].When = l, preview.Date(l, p, zone)
 	}
 	return out
 }
 
-func distinctContents(p post.Record, link string) []look {
+func distinctContents(p post.Record, link string, names map[int64]string) []look {
 	var out []look
 	shared := map[string]int{}
 	for _, t := range p.Targets {
@@ -97,7 +98,7 @@ func distinctContents(p post.Record, link string) []look {
 		if !own {
 			shared[t.Platform] = len(out)
 		}
-		author := preview.Author{ID: t.AccountID, Platform: t.Platform, Username: t.Username}
+		author := preview.Author{ID: t.AccountID, Platform: t.Platform, Username: t.Username, Name: names[t.AccountID]}
 		out = append(out, newLook(author, p.Content(t, ""), link, own))
 	}
 	if len(out) == 0 {
@@ -215,6 +216,10 @@ func (p *Handlers) clientView(r *http.Request) (*clientView, error) {
 	if r.PostForm != nil {
 		v.Name = r.PostForm.Get("name")
 	}
+	names, err := account.DisplayNames(r.Context(), p.DB, v.team())
+	if err != nil {
+		return v, err
+	}
 	var ids []string
 	l := p.Language(r)
 	for _, one := range v.Proposals {
@@ -228,7 +233,7 @@ func (p *Handlers) clientView(r *http.Request) (*clientView, error) {
 			continue
 		}
 		ids = append(ids, one.ID)
-		c.Looks = postContents(one.Record, approval.Path+v.Token, l, one.Zone)
+		c.Looks = postContents(one.Record, approval.Path+v.Token, l, one.Zone, names)
 		v.count(c)
 	}
 	threads, err := p.approvals.Threads(r.Context(), v.team(), ids)

@@ -102,7 +102,11 @@ func (p *Handlers) finishAction(w http.ResponseWriter, r *http.Request, err erro
 	if err != nil {
 		status = shell.StatusOf(err)
 		shell.SetRetryAfter(w, err)
-		v.setError(f, p.Detail(r, err), postID)
+		text := p.Detail(r, err)
+		if f.Context["argument"] == "name" && strings.TrimSpace(v.Name) == "" {
+			text = p.T(r, "Enter your name first, so that %s knows who decided.", v.TeamName)
+		}
+		v.setError(f, text, postID)
 	}
 	p.showPage(w, r, status, v)
 }

@@ -7,6 +7,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/account"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/approval"
 	"pressroom.example/pressroom/internal/domain/post/postlist"
@@ -61,7 +62,8 @@ func (a requestedPost) Suffix() string { return "-" + a.ID }
 type unanswered struct {
 	approval.Unanswered
 
-	Back string // the page to return to
+	Details postlist.Details
+	Back    string // the page to return to
 }
 
 // scheduleErrors explain why a post was not scheduled on approval.
@@ -162,13 +164,22 @@ func (p *Handlers) shownOf(r *http.Request, requests ...approval.Request) (shown
 }
 
 func (p *Handlers) addUnanswered(r *http.Request, v *inboxView, zone *time.Location) error {
-	found, err := p.approvals.ListUnanswered(r.Context(), shell.VisitorOf(r.Context()).Team.ID, maxUnanswered)
+	team := shell.VisitorOf(r.Context()).Team.ID
+	found, err := p.approvals.ListUnanswered(r.Context(), team, maxUnanswered)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, one := range found {
+		ids = append(ids, one.PostID)
+	}
+	details, err := postlist.ListDetails(r.Context(), p.DB, team, ids)
 	for _, one := range found {
 		for i := range one.Comments {
 			one.Comments[i].At = one.Comments[i].At.In(zone)
 		}
 		v.Comments += len(one.Comments)
-		v.Unanswered = append(v.Unanswered, unanswered{one, "/approvals"})
+		v.Unanswered = append(v.Unanswered, unanswered{one, details[one.PostID], "/approvals"})
 	}
 	return err
 }
@@ -250,8 +261,9 @@ func (p *Handlers) addContent(r *http.Request, a *requestedPost, zone *time.Loca
 	if err != nil {
 		return err
 	}
-	a.Caption, a.Looks = found.Caption, postContents(found, "", p.Language(r), zone)
-	return nil
+	names, err := account.DisplayNames(r.Context(), p.DB, found.TeamID)
+	a.Caption, a.Looks = found.Caption, postContents(found, "", p.Language(r), zone, names)
+	return err
 }
 
 // threadOf returns a thread with the times of a zone, and reports whether it has a comment of the client.
