@@ -18,7 +18,7 @@ type App struct { //nolint:recvcheck // Base changes it its receiver, WithDefaul
 	// ListingDelay is how long a published post may be missing from the network's lists. It is a minute by default,
 	// because no network documents this time.
 	ListingDelay Span `json:"settled"`
-	// Timeout limits each call; by default, HTTP's own Timeout does. Uploads and the call that publishes a post may
+	// Timeout limits each call. By default, the Timeout of HTTP is used. Uploads and the call that publishes a post may
 	// take longer.
 	Timeout Span `json:"timeout"`
 }

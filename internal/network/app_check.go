@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// AppChecker is a network that can check what the operator's apps are allowed to do. Its requests publish nothing. They
+// AppChecker is a network that can check what the operator's apps are allowed to do. The requests publish nothing, but
 // may start an upload that is never used.
 type AppChecker interface {
 	Network
@@ -62,7 +62,7 @@ func (c Creator) Forbids(option string) bool {
 	return !slices.Contains(c.Audiences, option)
 }
 
-// Next steps that apply whatever the network's error code is.
+// Next steps for every error code of the networks.
 const (
 	reconnect  = "Connect the account again, and allow everything."
 	retryLater = "Run the check again later."

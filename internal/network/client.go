@@ -28,7 +28,7 @@ const (
 	maxRetryWait          = 24 * time.Hour
 )
 
-// Purpose is what a call does. It determines the class of its error.
+// Purpose is the purpose of a call. It determines the class of the call's error.
 type Purpose int
 
 // The purposes.
@@ -216,7 +216,7 @@ func withoutURL(err error) error {
 }
 
 // ErrHostBlocked is returned by a transport that is not allowed to call a server. Nothing was sent.
-var ErrHostBlocked = errors.New("this service does not call that server")
+var ErrHostBlocked = errors.New("calls to this server are not allowed")
 
 // Failure returns the error for a call without a usable response. Set unsent only if nothing can have been written to
 // the connection.
@@ -295,9 +295,9 @@ func InvalidResponse(err error) *Error {
 }
 
 // ErrPreflight means that a post was not sent because it failed the network's Check.
-var ErrPreflight = errors.New("the post does not pass the check")
+var ErrPreflight = errors.New("the post failed the check")
 
-// BlockingError returns an error for the first blocking problem, or nil if there is none.
+// BlockingError returns an error for the first blocking problem, or nil if no problem is blocking.
 func BlockingError(found []Problem) error {
 	for _, problem := range found {
 		if !problem.Blocking {

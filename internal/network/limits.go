@@ -267,9 +267,9 @@ const (
 	knownEmoji    = "\U0001F600" // an emoji in every Unicode version
 )
 
-// EmojiLen returns the length in bytes of the emoji sequence at the start of a text (UTS #51: keycaps, flags, tags,
-// skin tones and joined emoji), or 0 if there is none. A character that needs a variation selector to be an emoji must
-// have one. The result does not depend on whether fonts support the sequence.
+// EmojiLen returns the length in bytes of the emoji sequence at the start of a text, or 0 if the text does not start
+// with an emoji. The sequences are keycaps, flags, tags, skin tones and joined emoji (UTS #51). A character that needs
+// a variation selector to be an emoji must have one. The result does not depend on whether fonts support the sequence.
 func EmojiLen(text string) int {
 	first, size := utf8.DecodeRuneInString(text)
 	second, more := utf8.DecodeRuneInString(text[size:])

@@ -55,7 +55,7 @@ func (r Rules) Measure(c Content) []Measure {
 	return out
 }
 
-// maxLength returns the maximum length of the text, in units; 0 means no limit.
+// maxLength returns the maximum length of the text, in units. A maximum of 0 means no limit.
 func (r Rules) maxLength(c Content) int {
 	if r.Text.WithImages > 0 && slices.ContainsFunc(c.Media, isImage) {
 		return r.Text.WithImages

@@ -97,8 +97,8 @@ type Grant struct {
 	RefreshExpires time.Time         `json:"refresh_expires,omitzero"`
 	Scopes         []string          `json:"scopes,omitempty"` // scopes that the person granted
 	Extra          map[string]string `json:"extra,omitempty"`  // other data that the network needs, such as a board
-	// Holder names the person who gave consent, as network:ID. Revoking one grant of a holder revokes all of them.
-	// Holder is empty if it is unknown or if each grant is revoked separately.
+	// Holder names the person who gave consent, as network:ID. Revoking one grant of a holder revokes all grants of
+	// that holder. Holder is empty if it is unknown or if each grant is revoked separately.
 	Holder string `json:"holder,omitempty"`
 }
 
@@ -199,7 +199,7 @@ type CommitHistory struct {
 	// Undecided reports whether a commit that got no response or an Uncertain error may still take effect.
 	Undecided bool
 	// OtherPosts are IDs and permalinks of the account's posts that belong to other publications. A search for a post
-	// by its text must skip them.
+	// by its text must skip these posts.
 	OtherPosts []string
 }
 

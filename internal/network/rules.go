@@ -19,7 +19,7 @@ type Rules struct {
 	Videos   Videos `json:"videos"`
 }
 
-// Unit is the unit in which a network counts text.
+// Unit is a network's unit for counting text.
 type Unit struct {
 	Name  string           `json:"name"` // for people, displayed after a number
 	Count func(string) int `json:"-"`    // nil disables the check

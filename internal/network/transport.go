@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// userTimeout limits how long sent data may stay unacknowledged (TCP_USER_TIMEOUT, RFC 5482). By default, the kernel
+// userTimeout limits how long sent data may remain unacknowledged (TCP_USER_TIMEOUT, RFC 5482). By default, the kernel
 // retransmits for minutes, even after the process has exited. A post could then arrive after it was considered lost.
 const userTimeout = 20 * time.Second
 

@@ -137,7 +137,7 @@ type postRecord struct {
 	Embed     embedView `json:"embed"`
 }
 
-// embedView is what a post embeds.
+// embedView is an embed of a post.
 type embedView struct {
 	Type   string     `json:"$type"`
 	Images []struct{} `json:"images"`

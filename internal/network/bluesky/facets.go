@@ -15,7 +15,7 @@ type facet struct {
 	Features []feature `json:"features"`
 }
 
-// byteSlice is a range of the text's UTF-8 bytes; the end is exclusive.
+// byteSlice is a range of the text's UTF-8 bytes. The end is exclusive.
 type byteSlice struct {
 	ByteStart int `json:"byteStart"`
 	ByteEnd   int `json:"byteEnd"`
@@ -124,7 +124,7 @@ func spanAt(before rune, rest string) (span, bool) {
 // canPrecedeSpan reports whether a span may start after r. The @ of an email address, the # of a URL and a domain
 // within a longer word do not start a span.
 func canPrecedeSpan(r rune) bool {
-	const marks = "\"'¿¡–—、。，：；！？・\uFE0F" // the last one ends an emoji
+	const marks = "\"'¿¡–—、。，：；！？・\uFE0F" // the last mark ends an emoji
 	return unicode.IsSpace(r) || unicode.In(r, unicode.Ps, unicode.Pi, unicode.So) || strings.ContainsRune(marks, r)
 }
 

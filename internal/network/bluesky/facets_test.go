@@ -114,7 +114,7 @@ func TestMentions(t *testing.T) {
 	}
 }
 
-// anyText mixes arbitrary strings with difficult ones.
+// anyText mixes arbitrary strings with difficult strings.
 func anyText() *rapid.Generator[string] {
 	piece := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
 		" ", "\n", "(", ")", ".", ",", "#", "＃", "@", "https://", "example.com", "/a_(b)", "alice.test", "tag", "_", "é",

@@ -17,8 +17,9 @@ var (
 	port         = regexp.MustCompile(`^:[0-9]{1,5}`)
 )
 
-// parseLink returns the length in bytes and the URI of the web address at the beginning of rest, or 0 if there is none.
-// A missed link does less harm than an unintended one, so a domain without a scheme must be very likely a link.
+// parseLink returns the length in bytes and the URI of the web address at the beginning of rest. The length is 0 if
+// rest does not begin with an address. A missed link does less harm than an unintended link, so a domain without a
+// scheme only counts if it is very likely a link.
 func parseLink(rest string) (int, string) {
 	if scheme.MatchString(rest) {
 		return parseFullLink(rest)

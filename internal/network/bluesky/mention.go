@@ -20,8 +20,8 @@ var (
 	didSyntax = regexp.MustCompile(`^did:[a-z]+:[A-Za-z0-9._:%-]*[A-Za-z0-9._-]$`)
 )
 
-// parseMention returns the length in bytes of the @handle at the beginning of rest, and the handle in lower case.
-// The length is 0 if there is none.
+// parseMention returns the length in bytes of the @handle at the beginning of rest, and the handle in lower case. The
+// length is 0 if rest does not begin with a handle.
 func parseMention(rest string) (int, string) {
 	run := handleRun.FindString(rest)
 	if run == "" || continuesWord(firstRune(rest[len(run):])) {

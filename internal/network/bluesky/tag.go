@@ -14,7 +14,7 @@ const (
 )
 
 // parseTag returns the length in bytes of the hashtag at the beginning of rest, and the tag without its sign. The
-// length is 0 if there is none, or if the tag is longer than the network accepts.
+// length is 0 if rest does not begin with a hashtag, or if the tag is longer than the network accepts.
 func parseTag(rest string) (int, string) {
 	_, sign := utf8.DecodeRuneInString(rest)
 	body := rest[sign:]

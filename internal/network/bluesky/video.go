@@ -175,7 +175,7 @@ func isQuotaUsed(rejected *network.Error) bool {
 }
 
 // errNoVideoService means that the video service does not support the account.
-var errNoVideoService = errors.New("the video service does not serve the account")
+var errNoVideoService = errors.New("the video service does not support the account")
 
 // checkVideoLimits returns an error if the service would not accept the video today. It returns errNoVideoService if
 // the service does not know the account or the account's server does not issue tokens for the service.
@@ -216,7 +216,7 @@ func (n *Network) checkVideoLimits(ctx context.Context, g network.Grant, size in
 func (n *Network) limitError(used bool, code, message string) *network.Error {
 	rejection := &network.Error{
 		Class: network.RejectedMedia, Status: http.StatusOK, Message: network.Clip(message, maxMessage),
-		Err: errors.New("the video service accepts no video of the account today"),
+		Err: errors.New("the video service does not accept the video today"),
 	}
 	if errorName.MatchString(code) {
 		rejection.Code = code
@@ -247,7 +247,7 @@ func (n *Network) serviceToken(ctx context.Context, g network.Grant, service, me
 		},
 	})
 	if err == nil && answer.Token == "" {
-		err = network.InvalidResponse(errors.New("requesting a service token: the response has none"))
+		err = network.InvalidResponse(errors.New("requesting a service token: the response has no token"))
 	}
 	return answer.Token, err
 }

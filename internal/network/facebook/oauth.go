@@ -60,7 +60,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	return n.candidates(ctx, person)
 }
 
-// Refresh exchanges the person's token for a new one with a lifetime of sixty days, and reads the Page's token again.
+// Refresh exchanges the person's token for a new token with a lifetime of sixty days, and reads the Page's token again.
 // The error is of class AuthDead if the person may no longer post on the Page.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	person, err := n.extendToken(ctx, g, g.Refresh)

@@ -127,7 +127,7 @@ func (n *Network) videoReceipt(p draft, now state) network.Receipt {
 	return network.Receipt{ID: p.Video, Permalink: n.absoluteURL(now.Permalink)}
 }
 
-// absoluteURL adds the host to a permalink without one, such as that of a video.
+// absoluteURL adds the host to a permalink without a host. Permalinks of videos have none.
 func (n *Network) absoluteURL(permalink string) string {
 	if strings.HasPrefix(permalink, "/") {
 		permalink = n.opts.AuthorizeHost + permalink

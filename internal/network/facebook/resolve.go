@@ -16,7 +16,7 @@ import (
 const (
 	clockSkew   = 5 * time.Minute  // how far the network's clock may be behind
 	maxSearched = 500              // maximum posts that a search reads
-	reelCheck   = 15 * time.Minute // time after the end of the upload during which a reel may stay unpublished
+	reelCheck   = 15 * time.Minute // time after the end of the upload during which a reel may remain unpublished
 )
 
 // Resolve reads the video's state, or searches the Page's posts. A post that is not found counts as absent once
@@ -148,7 +148,7 @@ func (n *Network) findPosts(
 	}), cut, err
 }
 
-// matches compares the text, in which the network may change white space, and the number of photos.
+// matches compares the text and the number of photos. It ignores white space, because the network may change it.
 func (l listedPost) matches(p draft) bool {
 	return network.SameWords(l.Message, p.Text) && l.photos() == len(p.Photos)
 }

@@ -89,7 +89,7 @@ func (n *Network) transfer(ctx context.Context, g network.Grant, session string,
 			return err
 		}
 	}
-	return network.InvalidResponse(errors.New("uploading: the network requests too small parts"))
+	return network.InvalidResponse(errors.New("uploading: the network requests parts that are too small"))
 }
 
 // chunk returns a multipart form (RFC 7578) with a part of the file, which is read while it is sent.

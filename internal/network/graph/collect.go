@@ -192,7 +192,7 @@ func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Metrics, e
 	return values, nil
 }
 
-// fetchEach requests each metric on its own and returns the supported ones.
+// fetchEach requests each metric on its own and returns the supported metrics.
 func (m *MetricsReader) fetchEach(ctx context.Context, post string) ([]string, Metrics, error) {
 	var supported []string
 	all := Metrics{}

@@ -27,8 +27,8 @@ type Containers struct {
 
 	// Secret returns the app's secret if calls with the grant need a proof of it, else "". Secret may be nil.
 	Secret func(network.Grant) string
-	// MediaParams returns a container's parameters for one image or video at a URL. Several means that the post has
-	// more than one.
+	// MediaParams returns a container's parameters for one image or video at a URL. The parameter several means that
+	// the post has several media.
 	MediaParams func(m network.Media, address string, several bool) url.Values
 	// FailureReason returns the error for the network's description of a failed container. It reports whether a new
 	// container may succeed.

@@ -30,7 +30,7 @@ type apiError struct {
 
 // tokenError is an error of Instagram's token endpoint, which differs from the Graph API's errors.
 //
-// Source: observed in production; the documentation shows no error of this endpoint.
+// Source: observed in production, because the documentation shows no error of this endpoint.
 type tokenError struct {
 	Type    string `json:"error_type"`
 	Message string `json:"error_message"`

@@ -41,7 +41,7 @@ func (l Login) ExchangeCode(ctx context.Context, server, redirect, code string) 
 	return l.requestToken(ctx, server, url.Values{"redirect_uri": {redirect}, "code": {code}})
 }
 
-// ExtendToken exchanges a person's token for one that lasts sixty days.
+// ExtendToken exchanges a person's token for a token that lasts sixty days.
 func (l Login) ExtendToken(ctx context.Context, server, token string) (Token, error) {
 	return l.requestToken(ctx, server, url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {token}})
 }
@@ -80,7 +80,7 @@ func (l Login) Permissions(ctx context.Context, person network.Grant) ([]string,
 	return granted, nil
 }
 
-// holderPrefix is the prefix of Grant.Holder; the person's ID follows.
+// holderPrefix is the prefix of Grant.Holder. The person's ID follows.
 const holderPrefix = "facebook:"
 
 // Holder returns the holder of the person's grants. The ID is specific to the app.
@@ -108,7 +108,7 @@ func (l Login) RevokePermissions(ctx context.Context, server, who, token string)
 		Secret: l.ClientSecret, Out: &response,
 	})
 	if err == nil && !response.Success {
-		err = network.InvalidResponse(errors.New("revoking permissions: the network does not confirm it"))
+		err = network.InvalidResponse(errors.New("revoking permissions: the response does not confirm the revocation"))
 	}
 	return err
 }

@@ -59,7 +59,7 @@ func (c *Client) RequestToken(ctx context.Context, method, server, path string, 
 		response.Token = response.Data[0]
 	}
 	if response.Access == "" {
-		return Token{}, network.InvalidResponse(errors.New("requesting a token: the response has none"))
+		return Token{}, network.InvalidResponse(errors.New("requesting a token: the response has no token"))
 	}
 	return response.Token, nil
 }

@@ -82,8 +82,8 @@ func pageGrant(person network.Grant, p graph.Page) network.Grant {
 	return g
 }
 
-// refreshFacebook exchanges the person's token for a new one and uses it to request the Page's token. The error is of
-// class AuthDead if the person no longer has access to the Page.
+// refreshFacebook exchanges the person's token for a new token and uses the new token to request the Page's token. The
+// error is of class AuthDead if the person no longer has access to the Page.
 func (n *Network) refreshFacebook(ctx context.Context, g network.Grant) (network.Grant, error) {
 	id := g.Extra[pageID]
 	if !graph.IsID(id) {

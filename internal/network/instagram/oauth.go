@@ -83,7 +83,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	return n.candidates(ctx, graph.ApplyToken(g, long.Token, n.opts.Now()))
 }
 
-// holderPrefix is the prefix of Grant.Holder; the person's app-specific ID follows.
+// holderPrefix is the prefix of Grant.Holder. The person's app-specific ID follows.
 const holderPrefix = "instagram:"
 
 // candidates completes a grant with its account.
@@ -117,7 +117,7 @@ func candidate(g network.Grant, p graph.InstagramAccount) (network.Candidate, bo
 	return network.Candidate{Grant: g, DisplayName: network.Clip(p.Name, maxName)}, graph.IsID(p.ID) && p.Username != ""
 }
 
-// Refresh exchanges the token for a new one that lasts sixty days. A token less than a day old is returned unchanged,
+// Refresh exchanges the token for a new token that lasts sixty days. A token less than a day old is returned unchanged,
 // because Instagram does not renew it. The error is of class AuthDead if the token has expired. Refresh also sets a
 // missing Holder.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {

@@ -214,8 +214,8 @@ var memberMetrics = []memberMetric{
 	{"POST_SAVE", func(p *network.CollectedPost) **int64 { return &p.Saves }},
 }
 
-// addMemberMetrics sets the metrics of a member's newest posts, if the app may read them. A metric that LinkedIn
-// rejects once is not requested again.
+// addMemberMetrics sets the metrics of a member's newest posts, if the app may read these metrics. A metric that
+// LinkedIn rejects once is not requested again.
 func (n *Network) addMemberMetrics(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
 	if !slices.Contains(g.Scopes, scopeMemberAnalytics) {
 		return nil

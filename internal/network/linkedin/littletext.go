@@ -17,7 +17,7 @@ const reservedChars = `\|{}@[]()<>#*_~`
 var tokenPattern = regexp.MustCompile(
 	`(?i:https?)://[^\s<>]+|[\p{L}\p{N}\p{M}_]+(?:#[\p{L}\p{N}\p{M}_]+)*|#[\p{L}\p{N}\p{M}_]+`)
 
-// escape encodes text as little text. Hashtags become LinkedIn's hashtag template; everything else, including mentions,
+// escape encodes text as little text. Hashtags become LinkedIn's hashtag template. Everything else, including mentions,
 // is plain text. LinkedIn's length limit applies to the text before escaping.
 func escape(text string) string {
 	var written strings.Builder

@@ -60,9 +60,9 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// Exchange exchanges the code for a token and returns the member, if the scopes allow publishing for the member,
-// followed by the organizations for which the member may publish. The accounts share the token. The error is of class
-// AuthDead if the code is rejected.
+// Exchange exchanges the code for a token. It returns the member, if the scopes allow publishing for the member, and
+// then the organizations for which the member may publish. The accounts share the token. The error is of class AuthDead
+// if the code is rejected.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	app := n.app(a.Kind)
 	token, err := n.requestToken(ctx, app, url.Values{
@@ -130,7 +130,8 @@ func (n *Network) member(ctx context.Context, g network.Grant) ([]network.Candid
 // publishingRoles are the roles that may publish for an organization.
 var publishingRoles = []string{"ADMINISTRATOR", "CONTENT_ADMIN", "CONTENT_ADMINISTRATOR"}
 
-// organizations returns the organizations for which the member may publish, or none if the app may not list them.
+// organizations returns the organizations for which the member may publish, or none if the app may not list
+// organizations.
 func (n *Network) organizations(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	if !slices.Contains(g.Scopes, scopeOrganizationAdmin) {
 		return nil, nil
@@ -224,7 +225,7 @@ func (n *Network) requestToken(ctx context.Context, app network.OAuthApp, form u
 		return network.Token{}, err
 	}
 	if token.Access == "" {
-		return network.Token{}, network.InvalidResponse(errors.New("requesting a token: the response has none"))
+		return network.Token{}, network.InvalidResponse(errors.New("requesting a token: the response has no token"))
 	}
 	return token, nil
 }

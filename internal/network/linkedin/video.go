@@ -47,7 +47,7 @@ func (n *Network) uploadVideo(ctx context.Context, g network.Grant, file network
 	}
 	target := ticket.Value
 	if !isURN(target.Video, network.Video) || !covers(target.Parts, file.Size) {
-		return "", network.InvalidResponse(errors.New("announcing a video: the response has no URN, or wrong parts"))
+		return "", network.InvalidResponse(errors.New("initializing a video upload: the response has no URN or invalid parts"))
 	}
 	etags := make([]string, 0, len(target.Parts))
 	for _, p := range target.Parts {

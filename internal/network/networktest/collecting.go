@@ -72,7 +72,7 @@ func wantMetrics(t *testing.T, c Case, p network.CollectedPost, lacks ...string)
 			continue
 		}
 		if want := slices.Contains(c.Metrics, name) && !slices.Contains(lacks, name); (metric != nil) != want {
-			t.Errorf("%s of %q: told %v, want %v", name, p.Text, metric != nil, want)
+			t.Errorf("%s of %q: reported %v, want %v", name, p.Text, metric != nil, want)
 		}
 	}
 	if p.Reach != nil && p.Views != nil && *p.Reach > *p.Views {

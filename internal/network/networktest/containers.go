@@ -62,8 +62,8 @@ func failedDownload(t *testing.T, c Case) {
 	f.WantShown("", []network.Media{film})
 }
 
-// publishTwins publishes a text twice. Resolve cannot distinguish two posts from the same time. An older post is not
-// confused with a newer one.
+// publishTwins publishes a text twice. Resolve cannot distinguish two posts from the same time. Resolve distinguishes
+// an older post from a newer one.
 func publishTwins(t *testing.T, c Case) {
 	for apart, found := range map[time.Duration]bool{0: false, time.Hour: true} {
 		f := New(t, c, 0)

@@ -19,7 +19,7 @@ const (
 	reportBatchSize  = 100                 // pins per report
 	maxReportAge     = 89 * 24 * time.Hour // maximum age of a pin in a report, which covers 90 days
 	maxSingleReports = 50                  // maximum pins for which a separate report is requested
-	// Error code for a pin without reports. Its HTTP status may be the one for an invalid token.
+	// Error code for a pin without reports. The HTTP status may be the same as for an invalid token.
 	codeNoReports     = "7"
 	metricSaves       = "SAVE"
 	metricImpressions = "IMPRESSION"

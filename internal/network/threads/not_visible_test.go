@@ -182,7 +182,7 @@ func TestFreshContainerNotVisible(t *testing.T) {
 	}
 }
 
-// The sandbox can hide a container, like Threads.
+// Like Threads, the sandbox can hide a container.
 func TestSandboxHidesContainer(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)

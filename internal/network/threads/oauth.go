@@ -73,7 +73,7 @@ func (n *Network) grantedScopes(ctx context.Context, g network.Grant) ([]string,
 	return response.Data.Scopes, nil
 }
 
-// holderPrefix is the prefix of Grant.Holder; the person's app-specific ID follows.
+// holderPrefix is the prefix of Grant.Holder. The person's app-specific ID follows.
 const holderPrefix = "threads:"
 
 // candidates completes a grant with its account.
@@ -94,9 +94,9 @@ func (n *Network) candidates(ctx context.Context, g network.Grant) ([]network.Ca
 	return []network.Candidate{{Grant: g, DisplayName: network.Clip(me.Name, maxName)}}, nil
 }
 
-// Refresh exchanges the access token for a new one that lasts sixty days. There is no refresh token. A token less than
-// a day old is returned unchanged, because Threads does not renew it. The error is of class AuthDead if the token has
-// expired.
+// Refresh exchanges the access token for a new token that lasts sixty days. There is no refresh token. A token less
+// than a day old is returned unchanged, because Threads does not renew it. The error is of class AuthDead if the token
+// has expired.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	g.Holder = holderPrefix + g.Account // older grants have no holder
 	if graph.IsTooRecent(g, n.opts.Now()) {

@@ -36,8 +36,8 @@ func (n *Network) choices(o network.Options) network.TikTokOptions {
 	return n.opts.Defaults
 }
 
-// isInboxOnly reports whether the operator's apps request permission for the inbox and none to publish. If only the app
-// for business accounts is configured, the scopes of the main app do not count.
+// isInboxOnly reports whether the operator's apps request permission for the inbox but no permission to publish. If
+// only the app for business accounts is configured, the scopes of the main app do not count.
 func (o Options) isInboxOnly() bool {
 	scopes := o.Business.Scopes
 	if o.ClientID != "" || o.Business.ClientID == "" {
@@ -141,7 +141,7 @@ type creator struct {
 	Longest   int64    `json:"max_video_post_duration_sec"`
 }
 
-// queryCreator reads the account's settings, which TikTok requires before each post, and applies them to the draft.
+// queryCreator reads the account's settings and applies them to the draft. TikTok requires this before each post.
 func (n *Network) queryCreator(ctx context.Context, g network.Grant, p *draft) error {
 	about, err := n.creatorInfo(ctx, g)
 	if err != nil {

@@ -282,7 +282,7 @@ func (l listedPost) receipt(n *Network, g network.Grant) network.Receipt {
 	return network.Receipt{ID: l.ID, Permalink: address, At: time.Unix(l.Created, 0).UTC()}
 }
 
-// findPhotos returns the newest listed posts that match the draft. If there are several, posts older than the draft's
+// findPhotos returns the newest listed posts that match the draft. If several match, posts older than the draft's
 // preparation are dropped.
 func (n *Network) findPhotos(ctx context.Context, g network.Grant, p draft) ([]listedPost, error) {
 	c := post(network.Reading, map[string]int{"max_count": pageSize})

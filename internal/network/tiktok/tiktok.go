@@ -55,7 +55,7 @@ type Options struct {
 	APIHost       string           `json:"api_host"`       // base URL of the API for newly connected accounts
 	WebHost       string           `json:"web_host"`       // base URL of permalinks
 	Version       string           `json:"version"`        // of the API and of the consent page
-	ChunkBytes    int64            `json:"chunk_bytes"`    // size of a video's parts; a file smaller than two parts is sent as one
+	ChunkBytes    int64            `json:"chunk_bytes"`    // size of a video's parts; smaller files have a single part
 	// Defaults apply to posts without choices. Settings can only have a mode, because TikTok's guidelines require that
 	// a person makes the other choices.
 	Defaults network.TikTokOptions `json:"defaults"`

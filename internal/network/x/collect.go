@@ -151,7 +151,8 @@ func (n *Network) collectedPosts(g network.Grant, page postPage) []network.Colle
 	return posts
 }
 
-// format returns the format of a post with the given media types, or "" for one item of unknown type.
+// format returns the format of a post with the given media types. It returns "" if the type of the only item is
+// unknown.
 func (t tweet) format(kinds map[string]string) string {
 	switch media := t.Attachments.Media; {
 	case len(media) > 1:

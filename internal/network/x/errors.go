@@ -13,7 +13,7 @@ import (
 
 const quotaWait = 24 * time.Hour // wait after a daily or monthly cap, because X does not report when it resets
 
-// problem is an error in one of the API's formats: a problem document (RFC 9457), an older code with a message, or
+// problem is an error in any of the API's formats. These are a problem document (RFC 9457), a code with a message, and
 // an error of the token endpoint (RFC 6749, section 5.2). Source:
 // https://docs.x.com/x-api/fundamentals/response-codes-and-errors.
 type problem struct {

@@ -99,7 +99,7 @@ func (n *Network) pollMedia(ctx context.Context, g network.Grant, p *draft, i in
 	return 0, network.InvalidResponse(errors.New("reading the state of an upload: the response has no known state"))
 }
 
-// restartUploads discards all uploads, so that the next call makes new ones. After maxRestarts restarts it returns
+// restartUploads discards all uploads, so that the next call starts new uploads. After maxRestarts restarts it returns
 // reason.
 func (n *Network) restartUploads(p *draft, reason *network.Error) (time.Duration, error) {
 	if p.Restarts >= maxRestarts {

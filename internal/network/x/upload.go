@@ -154,8 +154,8 @@ func expiry(seconds int64, now time.Time) time.Time {
 	return now.Add(time.Duration(seconds) * time.Second)
 }
 
-// callMedia is like do, for calls about a file. The class of a rejection becomes RejectedMedia, or Transient if X has
-// deleted the upload.
+// callMedia does the same as do for calls about a file. It changes the class of a rejection to RejectedMedia, or to
+// Transient if X has deleted the upload.
 func (n *Network) callMedia(ctx context.Context, c network.Call, data any) error {
 	err := n.do(ctx, c, data)
 	failed, ok := errors.AsType[*network.Error](err)

@@ -94,7 +94,7 @@ func (n *Network) Finish(
 	case stepPlaylist:
 		return n.addToPlaylist(ctx, g, p.Choices.PlaylistID, video)
 	}
-	return network.PermanentError(errors.New("there is no step " + step))
+	return network.PermanentError(errors.New("unknown step " + step))
 }
 
 // setThumbnail replaces the thumbnail of a video.

@@ -64,7 +64,7 @@ func publish(t *testing.T, account string, choose func(*networktest.Library, net
 	return finishing{f, t, g, d, receipt.ID, calls}
 }
 
-// finish performs all steps and returns the error codes of the failed ones.
+// finish performs all steps and returns the error codes of failed steps.
 func (f finishing) finish() map[string]string {
 	failed := map[string]string{}
 	for _, step := range f.calls.FinishSteps(f.draft) {
@@ -202,7 +202,7 @@ func TestFinishRejections(t *testing.T) {
 	}
 }
 
-// Playlists need a permission that is requested only if the operator offers them. Without the permission, YouTube
+// Playlists need a permission that is requested only if the operator offers playlists. Without the permission, YouTube
 // rejects the call. Without the operator's setting, Check warns that the choice has no effect.
 func TestPlaylistPermission(t *testing.T) {
 	t.Parallel()

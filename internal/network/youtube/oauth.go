@@ -101,7 +101,7 @@ func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Cand
 			name = item.Snippet.Title
 		}
 		if !channelID.MatchString(item.ID) || name == "" {
-			return nil, network.InvalidResponse(errors.New("reading the channels: one lacks the id or the name"))
+			return nil, network.InvalidResponse(errors.New("reading the channels: a channel lacks the id or the name"))
 		}
 		own := g
 		own.Account, own.Username, own.Holder = item.ID, network.Clip(name, maxName), holderPrefix+item.ID
@@ -115,7 +115,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	if g.Refresh == "" {
 		return network.Grant{}, &network.Error{
 			Class: network.AuthDead, Code: codeNoRefreshToken,
-			Err: errors.New("refreshing a grant: it has no refresh token; connect the channel again"),
+			Err: errors.New("the grant has no refresh token; connect the channel again"),
 		}
 	}
 	fresh, err := n.requestToken(ctx, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}})

@@ -60,7 +60,7 @@ func (n *Network) completeUpload(ctx context.Context, g network.Grant, p draft, 
 	if now.finished.ID == "" {
 		return video{}, &network.Error{
 			Class: network.Uncertain, Status: http.StatusPermanentRedirect,
-			Err: errors.New("completing an upload: the network did not store all of it"),
+			Err: errors.New("completing an upload: the network did not store the whole file"),
 		}
 	}
 	return now.finished, nil
@@ -176,7 +176,7 @@ func (n *Network) listUploads(ctx context.Context, g network.Grant, since time.T
 	for _, u := range answer.Items {
 		at, err := time.Parse(time.RFC3339, u.Snippet.PublishedAt)
 		if err != nil {
-			return nil, false, network.InvalidResponse(errors.New("reading the uploads: one has no publication time"))
+			return nil, false, network.InvalidResponse(errors.New("reading the uploads: an upload has no publication time"))
 		}
 		if !at.Before(since) {
 			found = append(found, u)

@@ -87,7 +87,7 @@ func rejectedVideo(class network.Class, member, value string) *network.Error {
 	value = network.Clip(value, maxName)
 	return &network.Error{
 		Class: class, Status: http.StatusOK, Code: value, Message: member + ": " + value,
-		Err: errors.New("YouTube has the video but does not show it"),
+		Err: errors.New("YouTube has the video, but people cannot see it"),
 	}
 }
 

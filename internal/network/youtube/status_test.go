@@ -182,7 +182,7 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// Videos fail if the sandbox keeps them private or rejects them after their upload.
+// Videos fail if the sandbox keeps them private or rejects them after the upload.
 func TestSandboxStatus(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]network.Class{

@@ -62,7 +62,7 @@ type Options struct {
 	MadeForKids *bool `json:"made_for_kids"`
 	// Playlists allows adding videos to playlists. People then have to grant an additional permission.
 	Playlists bool `json:"playlists"`
-	// size of a file's parts, each held in memory; rounded down to a multiple of 256 KiB
+	// size of a file's parts, which are held in memory; rounded down to a multiple of 256 KiB
 	ChunkBytes int64 `json:"chunk_bytes"`
 }
 

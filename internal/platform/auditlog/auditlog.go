@@ -1,5 +1,5 @@
-// Package auditlog records who did what, when and through which key. The log is append-only. Every change records its
-// events in its own transaction, and the database rejects updates and deletes.
+// Package auditlog records events: who did what, when and with which key. The log is append-only. Every change records
+// its events in its own transaction, and the database rejects updates and deletes.
 package auditlog
 
 import (

@@ -63,7 +63,7 @@ func (f Filter) conditions() []condition {
 	return out
 }
 
-// Last returns the newest event of a kind without a team, and reports whether there is one.
+// Last returns the newest event of a kind without a team, and reports whether such an event exists.
 func Last(ctx context.Context, q db.Querier, kind string) (Entry, bool, error) {
 	e := Entry{Kind: kind}
 	var at int64
@@ -110,7 +110,7 @@ func firstID(ctx context.Context, q db.Querier, condition string, at time.Time) 
 	var id int64
 	err := q.QueryRow(ctx, `SELECT id FROM events WHERE `+condition+` LIMIT 1`, db.Micros(at)).Scan(&id)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, fmt.Errorf("finding the first event of a time: %w", err)
+		return 0, fmt.Errorf("finding the first event at a time: %w", err)
 	}
 	return id, nil
 }

@@ -1,7 +1,7 @@
 // Package blob stores immutable files in a folder or in a bucket of S3 or a compatible service.
 //
 // A file is first staged (see Staged). Put then stores it under a key, completely or not at all. The bytes of a key
-// never change, so data derived from a blob stays valid for its key.
+// never change, so data derived from a blob remains valid for the blob's key.
 package blob
 
 import (
@@ -25,7 +25,7 @@ var (
 )
 
 // Store stores blobs. Its methods are safe for concurrent use. A key has 1 to 512 bytes of a-z, 0-9, '.', '_', '-' and
-// '/'; for other keys, methods return ErrKey. A key must not be a folder in another key.
+// '/'. For other keys, methods return ErrKey. A key must not be a folder in another key.
 type Store interface {
 	// Stage creates a staged file. The caller must finally call Discard, even after Put.
 	Stage(ctx context.Context) (*Staged, error)

@@ -44,8 +44,8 @@ func (b *bucket) Stage(context.Context) (*Staged, error) {
 	return s, nil
 }
 
-// Put first checks whether the object exists, if the server does not support If-None-Match or would reject the request
-// only after it has received all bytes.
+// Put first checks whether the object exists if the server does not support If-None-Match. It also does so for large
+// files, because the server would reject the request only after it has received all bytes.
 func (b *bucket) Put(ctx context.Context, key string, s *Staged) error {
 	file, size, err := s.finish()
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 // unreachableError means that S3 did not respond to a request, or that the store's folder was moved.
 type unreachableError struct{ error }
 
-// Error replaces "EOF" in the text. The S3 client would otherwise replace the error with one that does not wrap it.
+// Error replaces "EOF" in the text. The S3 client would otherwise replace the error with an error that does not wrap
+// the original.
 func (u unreachableError) Error() string {
 	return strings.ReplaceAll(u.error.Error(), "EOF", "end of the connection")
 }

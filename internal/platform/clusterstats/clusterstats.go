@@ -37,7 +37,7 @@ type Measurement struct {
 	Metrics    []Metric
 }
 
-// Service measures metrics and reads them.
+// Service measures metrics and reads the results.
 type Service struct {
 	db       *db.DB
 	measures []Measure

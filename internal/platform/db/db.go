@@ -203,8 +203,8 @@ func (d *DB) InTx(ctx context.Context, name string, work func(context.Context, *
 	}
 }
 
-// maxTries is the maximum number of times that a transaction runs if it conflicts with others or times out waiting for
-// locks.
+// maxTries is the maximum number of times that a transaction runs if it conflicts with other transactions or times out
+// waiting for locks.
 const maxTries = 4
 
 func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Context, *Tx) error) error {

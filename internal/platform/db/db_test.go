@@ -246,7 +246,7 @@ func TestAllClosesRowsOnScanError(t *testing.T) {
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		wrong := errors.New("wrong")
-		for range 50 { // more than there are connections
+		for range 50 { // more than the number of connections
 			_, err := db.All(t.Context(), d, func(*sql.Rows, *int) error { return wrong }, `SELECT version FROM access_version`)
 			if !errors.Is(err, wrong) {
 				t.Fatal(err)

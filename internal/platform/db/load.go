@@ -47,7 +47,7 @@ func (d *DB) Contents(ctx context.Context) (string, error) {
 func (d *DB) counts(ctx context.Context, query string) ([3]int64, error) {
 	var n [3]int64
 	if err := d.QueryRow(ctx, query).Scan(&n[0], &n[1], &n[2]); err != nil {
-		return n, fmt.Errorf("counting what the database contains: %w", err)
+		return n, fmt.Errorf("counting the rows of the database: %w", err)
 	}
 	return n, nil
 }

@@ -13,7 +13,7 @@ var ErrLow = errors.New("the disk is almost full")
 
 // Volume is a folder on a volume that has a reserve.
 type Volume struct {
-	Name string // what it stores, for messages and metrics
+	Name string // content of the folder, for messages and metrics
 	Dir  string
 }
 

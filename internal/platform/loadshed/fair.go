@@ -106,14 +106,14 @@ func (t *FairLimiter) Release(owner, amount int64) {
 	t.grant()
 }
 
-// grant serves the waiting owners in turn until the next one has to wait. No other owner overtakes that owner, so large
-// calls are served too. The caller holds the lock.
+// grant serves the waiting owners in turn until the next owner's call does not fit. Other owners do not overtake that
+// call, so large calls are served too. The caller holds the lock.
 func (t *FairLimiter) grant() {
 	for at := 0; at < len(t.order); {
 		owner := t.order[at]
 		next := t.queues[owner][0]
 		if len(t.order) > 1 && t.held[owner] > 0 && t.held[owner]+next.amount > t.limit/2 {
-			at++ // the owner already has half, and remains the next one
+			at++ // the owner already has half, and keeps its place in the order
 			continue
 		}
 		if next.amount > t.free {

@@ -246,7 +246,7 @@ func machineID() string {
 }
 
 // markSuffix is the suffix of the mark, a file next to the SQLite file that counts the starts of the service. If an
-// older database file replaces the current one, the mark's count is higher than the database's.
+// older database file replaces the current file, the mark's count is higher than the database's.
 const markSuffix = ".served"
 
 // readMark returns the count in the mark file, or 0 if the file does not exist.
@@ -276,7 +276,7 @@ func (s *Service) Mark(ctx context.Context) error {
 		return tx.QueryRow(ctx, `UPDATE hold SET starts = starts + 1 WHERE id = 1 RETURNING starts`).Scan(&n)
 	})
 	if err != nil {
-		return fmt.Errorf("counting that the database is served: %w", err)
+		return fmt.Errorf("counting a start of the service: %w", err)
 	}
 	file, err := os.CreateTemp(filepath.Dir(s.opts.File), filepath.Base(s.opts.File)+markSuffix+"-*")
 	if err != nil {

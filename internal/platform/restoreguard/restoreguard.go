@@ -147,7 +147,7 @@ func (s *Service) holdManually(ctx context.Context, reason string, hold func(con
 			return err
 		}
 		if _, err := tx.Exec(ctx, `UPDATE hold SET reason = ? WHERE id = 1`, reason); err != nil {
-			return fmt.Errorf("saving the reason of the hold: %w", err)
+			return fmt.Errorf("saving the reason for the hold: %w", err)
 		}
 		var err error
 		out, err = Read(ctx, tx)

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// forbidden has addresses of each network that is not public unicast: the first address, the last, or one in between.
+// forbidden has addresses of each network that is not public unicast: the first address, the last address, or an
+// address in between.
 var forbidden = []string{
 	"0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.127.255.255", "100.100.100.200", "127.0.0.2", "127.255.255.254",
 	"168.63.129.16", "169.254.0.1", "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.0.192",

@@ -55,7 +55,7 @@ func readNetwork(entry string) (netip.Prefix, bool, error) {
 	case network != network.Masked():
 		return netip.Prefix{}, false, fmt.Errorf("write the network as %s", network.Masked())
 	case network.Addr().Is4In6():
-		return netip.Prefix{}, false, errors.New("write IPv4 addresses as such, not as IPv6")
+		return netip.Prefix{}, false, errors.New("write IPv4 addresses in IPv4 format")
 	}
 	return network, true, nil
 }

@@ -128,7 +128,7 @@ func (g *gifScan) decompress(in *subBlocks, bits int) error {
 	return g.err
 }
 
-// cutBlocks ends the data sub-blocks at the position at which in stopped reading.
+// cutBlocks ends the data sub-blocks where in stopped reading.
 func (g *gifScan) cutBlocks(in *subBlocks, end int64) error {
 	if in.left == 0 && in.next == end-1 {
 		return nil

@@ -114,7 +114,7 @@ func (j *jpegScan) dropTables() error {
 	return nil
 }
 
-// dropFrom removes the unused tables of a segment. Together, they have unused bytes.
+// dropFrom removes the unused tables of a segment. The parameter unused is their total size in bytes.
 func (j *jpegScan) dropFrom(segment span, tables []jpegTable, unused int64) error {
 	length := segment.end - segment.at - unused
 	switch {

@@ -174,7 +174,7 @@ func (g *pngScan) replaceIfChanged(at, end int64, want []byte) error {
 // profileName replaces the name of a color profile, which can be any text of up to 79 bytes.
 const profileName = "ICC profile"
 
-// colorProfile cleans a color profile, and removes an invalid one.
+// colorProfile cleans a color profile, and removes an invalid profile.
 func (g *pngScan) colorProfile(at, end int64) error {
 	p, err := g.peek(at+8, int(min(81, end-at-12)))
 	if err != nil {

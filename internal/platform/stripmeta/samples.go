@@ -131,7 +131,7 @@ func (v *video) chunks(t trackBoxes) (*chunks, error) {
 	return c, err
 }
 
-// advance reads the next chunk, and reports whether there is one.
+// advance reads the next chunk, and reports whether there is another chunk.
 func (c *chunks) advance() (bool, error) {
 	at, more, err := c.offsets.next()
 	if err != nil || !more {

@@ -7,8 +7,8 @@
 // media data becomes zeros, so that offsets remain valid. If the structure of a file cannot be parsed to its end, Scan
 // returns an error, so a file is never partly cleaned.
 //
-// Coded data is not decoded. Some metadata therefore remains: metadata inside coded video frames (such as SEI messages
-// of H.264), in the parameters of a codec, or appended to the compressed pixels of a JPEG or WebP.
+// Coded data is not decoded. Metadata therefore remains inside coded video frames (such as SEI messages of H.264) and
+// in the parameters of a codec. It also remains if it is appended to the compressed pixels of a JPEG or WebP.
 package stripmeta
 
 import (

@@ -266,7 +266,7 @@ func checkRejected(t *testing.T, name string, data []byte) {
 	}
 }
 
-// TestVideosKeptUnchanged checks that videos are rejected if it is unclear what they show.
+// TestVideosKeptUnchanged checks that videos are rejected if it is unclear which tracks they show.
 func TestVideosKeptUnchanged(t *testing.T) {
 	t.Parallel()
 	s := []byte(secret)

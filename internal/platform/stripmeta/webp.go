@@ -120,7 +120,7 @@ func (w *webpScan) fixed(kind string, at, end, size int64) (int64, error) {
 	return end - at - 8 - size, w.remove(at+8+size, end)
 }
 
-// colorProfile cleans a color profile, and removes an invalid one.
+// colorProfile cleans a color profile, and removes an invalid profile.
 func (w *webpScan) colorProfile(at, end int64) (int64, error) {
 	p, err := w.peek(at+4, 4)
 	if err != nil {

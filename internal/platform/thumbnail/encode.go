@@ -15,7 +15,7 @@ import (
 // qualities are the JPEG qualities to try before the picture is scaled down. Lower qualities look visibly worse.
 var qualities = []int{90, 82, 72}
 
-// maxExcess is the maximum ratio of an encoded size to the size limit at which a lower quality can still fit.
+// maxExcess is the maximum ratio of an encoded size to the size limit for which a lower quality can still fit.
 const maxExcess = 3
 
 // minSide is the minimum length of a picture's longest side, in pixels.

@@ -7,9 +7,9 @@ import (
 	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
-// The limits on the scans of a JPEG. A scan of a progressive image can have fewer than 100 bytes and still visit every
-// block, so the sizes of the file and the image do not limit the work. Cameras and encoders write about 10 scans. The
-// fuzz targets of libjpeg-turbo stop at 500.
+// The limits on the scans of a JPEG. A scan of a progressive image can visit every block with fewer than 100 bytes. The
+// sizes of the file and the image therefore do not limit the work. Cameras and encoders write about 10 scans. The fuzz
+// targets of libjpeg-turbo stop at 500.
 const (
 	maxScans  = 100
 	maxBlocks = 16 << 20 // blocks of 8 × 8 samples over all scans, about 10 seconds of work

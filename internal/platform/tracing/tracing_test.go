@@ -29,8 +29,8 @@ const (
 	traceID = "0af7651916cd43dd8448eb211c80319c"
 )
 
-// TestRequest checks that a request continues the trace of its traceparent, that its spans belong to this trace, and
-// that a later job is a new trace with a link.
+// TestRequest checks that a request continues the trace of its traceparent, and that its spans belong to this trace. A
+// later job is a new trace with a link.
 func TestRequest(t *testing.T) { //nolint:paralleltest // sets environment variables
 	tracer, received := open(t)
 	var link string

@@ -14,7 +14,7 @@ import (
 const (
 	accessLifetime  = 2 * time.Hour
 	refreshLifetime = 90 * 24 * time.Hour
-	refreshGrace    = 2 * time.Hour // time for which an exchanged refresh token stays valid
+	refreshGrace    = 2 * time.Hour // time for which an exchanged refresh token remains valid
 
 	accessType  = "at+jwt"
 	refreshType = "refresh+jwt"

@@ -170,7 +170,7 @@ func checkPost(form url.Values, photos []graph.Container) error {
 
 func isTooLong(text string) bool { return len(utf16.Encode([]rune(text))) > maxText }
 
-// savePost stores a post and marks its photos as used. It rejects a post that equals the previous one.
+// savePost stores a post and marks its photos as used. It rejects a post that equals the account's previous post.
 func (n *Network) savePost(r *http.Request, t store.Tx, p *store.Post, photos []graph.Container) error {
 	last, err := t.Posts(r.Context(), `where p.platform = ? and p.account = ? order by p.seq desc limit 1`,
 		Name, p.Account)

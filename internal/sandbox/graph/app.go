@@ -33,7 +33,8 @@ func findApp(r *http.Request) (string, error) {
 	return app, nil
 }
 
-// AppPermissions returns the call that lists the permissions of an app and whether App Review has approved them.
+// AppPermissions returns the call that lists the permissions of an app and whether App Review has approved each of
+// them.
 func (*API) AppPermissions(approved ...string) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		app, err := findApp(r)

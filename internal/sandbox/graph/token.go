@@ -60,7 +60,7 @@ func (api *API) ExchangeToken(r *http.Request) (any, error) {
 	return api.exchange(r, 0)
 }
 
-// RefreshToken exchanges a long-lived token for a new one.
+// RefreshToken exchanges a long-lived token for a new token.
 func (api *API) RefreshToken(r *http.Request) (any, error) {
 	if r.Form.Get("grant_type") != api.grantPrefix+"_refresh_token" {
 		return nil, InvalidParameter("grant_type must be " + api.grantPrefix + "_refresh_token")

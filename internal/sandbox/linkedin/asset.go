@@ -94,7 +94,7 @@ func findPart(ctx context.Context, t store.Tx, secret string) (part, bool, error
 	return p, true, nil
 }
 
-// updatePart records what was uploaded to an address.
+// updatePart records the file that was uploaded to an address.
 func updatePart(ctx context.Context, t store.Tx, p part) error {
 	return t.Run(ctx, "recording a part", `update linkedin_parts set cid = ? where secret = ?`, p.cid, p.secret)
 }

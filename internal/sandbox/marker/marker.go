@@ -11,8 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// The markers that a post's text can contain. A marker applies to all networks, or to one if it ends in @NAME, as in
-// "[sandbox:slow=3@bluesky]". The markers of a text are applied in this order.
+// The markers that a post's text can contain. A marker applies to all networks, or to a single network if it ends in
+// @NAME, as in "[sandbox:slow=3@bluesky]". The markers of a text are applied in this order.
 const (
 	Reject       = "reject"        // rejects the content
 	ExpiredToken = "expired-token" // once: revokes the session that sent the post
@@ -37,7 +37,7 @@ const (
 // MaxSlow is the longest wait that a marker can request.
 const MaxSlow = 60 * time.Second
 
-// unconfirmedFor is how long an unconfirmed post stays hidden. The time is longer than the day for which pressroom
+// unconfirmedFor is how long an unconfirmed post remains hidden. The time is longer than the day for which pressroom
 // searches for the post.
 const unconfirmedFor = 25 * time.Hour
 

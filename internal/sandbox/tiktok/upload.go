@@ -112,7 +112,7 @@ func (p publication) checkPart(r *http.Request) (int64, error) {
 	return size, nil
 }
 
-// savePart stores a part, and the post if the part is the last one. The data is on disk when savePart returns.
+// savePart stores a part, and the post if the part is the last one. When savePart returns, the data is on disk.
 func (n *Network) savePart(ctx context.Context, p publication, part, file store.Blob) error {
 	_, err := n.PublishInTx(ctx, errInternal, func(t store.Tx, waited bool) (marker.Outcome, error) {
 		var out marker.Outcome

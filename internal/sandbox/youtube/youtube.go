@@ -33,10 +33,10 @@ const (
 	scopeEdit   = scopeAll + ".force-ssl"
 )
 
-// Network is the part of Google's sign-in and of the YouTube Data API that pressroom uses: the consent and its tokens,
-// upload sessions, thumbnails, and lists of channels, playlists and videos. It accepts every app. Each account has one
-// channel with one playlist. Videos of an app whose ID ends in "-unaudited" remain private. The refresh tokens of an
-// app whose ID contains "-testing" expire after seven days.
+// Network is the part of Google's sign-in and the YouTube Data API that pressroom uses. It covers the consent and its
+// tokens, upload sessions, thumbnails, and lists of channels, playlists and videos. It accepts every app. Each account
+// has one channel with one playlist. Videos of an app whose ID ends in "-unaudited" remain private. The refresh tokens
+// of an app whose ID contains "-testing" expire after seven days.
 type Network struct{ *oauth.Provider }
 
 // New returns the network of a sandbox.
