@@ -17,7 +17,7 @@ import (
 // postsSection is the section of a report's posts, which are stored in their own table.
 const postsSection = "posts"
 
-// requiresWrite reports that a new report always requires the write capability in addition to spending.
+// requiresWrite reports true. A new report requires the write capability in addition to spending.
 func requiresWrite(context.Context, operation.Call, CreateInput) (bool, error) { return true, nil }
 
 // sample is the stored size of a profile at a measurement, with the median engagement per follower.
@@ -46,7 +46,7 @@ func (s *Service) analyzeProfile(ctx context.Context, t task, f provider.Profile
 		return measurement{}, err
 	}
 	all := slices.Clone(posts)
-	for _, p := range earlier { // posts too old for the provider
+	for _, p := range earlier { // posts that the provider no longer returns
 		if now.Sub(p.TakenAt) < maxRetention {
 			all = append(all, p.Post)
 		}
@@ -107,7 +107,7 @@ func (s *Service) samples(ctx context.Context, report string) ([]storedSample, e
 	return out, nil
 }
 
-// snapshots returns the size of a profile at each measurement including the current one.
+// snapshots returns the size of a profile at each measurement, including the current measurement.
 func (s *Service) snapshots(ctx context.Context, report string, now provider.Account) ([]analysis.Snapshot, error) {
 	earlier, err := s.samples(ctx, report)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Service) snapshots(ctx context.Context, report string, now provider.Acc
 			return nil, fmt.Errorf("reading a sample of report %s: %w", report, err)
 		}
 		if db.Time(k.at).Equal(now.MeasuredAt) {
-			continue // this measurement, after a restart
+			continue // this measurement was stored before a restart
 		}
 		out = append(out, analysis.Snapshot{At: db.Time(k.at), Followers: was.Followers, Posts: was.Posts})
 	}

@@ -18,11 +18,11 @@ import (
 const (
 	pollInterval  = time.Second
 	pollBatch     = 50
-	retryInterval = time.Minute // for a refresh that is paused or waits for a running job
+	retryInterval = time.Minute // for a paused refresh, or a refresh that waits for a running job
 	sweepBatch    = 100
 )
 
-// Reasons for which tracking ends automatically.
+// Reasons why tracking ends automatically.
 const (
 	endedByCredits = "credits"
 	endedByPlan    = "plan"
@@ -34,7 +34,7 @@ var trackingEndedNotes = map[string]string{
 	endedByPlan:    "Tracking has stopped: the team's plan no longer includes it.",
 }
 
-// RunTracking starts automatic refreshes when they are due, until ctx is done. Several nodes may run it.
+// RunTracking starts automatic refreshes when they are due, until ctx is canceled. Several nodes may run it.
 func (s *Service) RunTracking(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -70,8 +70,8 @@ func (s *Service) refreshDue(ctx context.Context) error {
 	return failures
 }
 
-// refreshAutomatically starts and charges the automatic refresh of a report if it is still due. It ends tracking if
-// credits or plan are insufficient. A pause of spending only postpones the refresh.
+// refreshAutomatically starts and charges the automatic refresh of a report if it is still due. It ends tracking if the
+// team has too few credits or its plan no longer allows tracking. A pause of spending only postpones the refresh.
 func (s *Service) refreshAutomatically(ctx context.Context, tx *db.Tx, id string) error {
 	r, err := lockDue(ctx, tx, id)
 	if err != nil || r.id == "" {
@@ -109,8 +109,8 @@ func (s *Service) refreshAutomatically(ctx context.Context, tx *db.Tx, id string
 	return s.startAutomatic(ctx, tx, r, reservation)
 }
 
-// lockDue locks and returns a tracked report that is due, or an empty record if another node was faster or tracking is
-// off.
+// lockDue locks and returns a tracked report that is due. It returns an empty record if another node has refreshed the
+// report or tracking is off.
 func lockDue(ctx context.Context, tx *db.Tx, id string) (record, error) {
 	var r record
 	if _, err := tx.Exec(ctx, `UPDATE reports SET subject = subject WHERE id = ?`, id); err != nil {
@@ -136,7 +136,7 @@ func (s *Service) startAutomatic(ctx context.Context, tx *db.Tx, r record, reser
 	if err := s.submit(ctx, tx, r, begun.ID, purposeAutomatic); err != nil {
 		return err
 	}
-	// Missed refreshes are not made up for.
+	// Missed refreshes are skipped.
 	r.nextRefresh = r.nextRefresh.Add(time.Duration(r.frequency) * day)
 	if !r.nextRefresh.After(tx.Now()) {
 		r.nextRefresh = tx.Now().Add(time.Duration(r.frequency) * day)
@@ -193,7 +193,7 @@ func (s *Service) planOf(ctx context.Context, q db.Querier, team int64) (plan.Pl
 // failedRetention is how long a report that could not be created stays listed.
 const failedRetention = 30 * day
 
-// oldFailuresQuery selects old failed reports. Its conditions match those of the index.
+// oldFailuresQuery selects old failed reports. Its conditions match the conditions of the index.
 const oldFailuresQuery = `SELECT id FROM reports WHERE status = 'error' AND tracked = 0 AND created_at <= ? LIMIT ?`
 
 // expiredQuery selects expired reports without a running job.

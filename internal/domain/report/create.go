@@ -53,8 +53,8 @@ func (in CreateInput) subject() (string, error) {
 	return tag, nil
 }
 
-// createPrice returns the price of a report. It is 0 if the team has the report or it is being created. It inserts or
-// locks the report's row, so that concurrent calls for a subject cannot both pay.
+// createPrice returns the price of a report. The price is 0 if the team has the report or is creating it. createPrice
+// inserts or locks the report's row, so that concurrent calls for a subject cannot both pay.
 func (s *Service) createPrice(ctx context.Context, call operation.Call, in CreateInput) (int64, error) {
 	subject, err := in.subject()
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Service) createPrice(ctx context.Context, call operation.Call, in Creat
 // isBeingCreated reports whether the job that creates the report is running.
 func (r record) isBeingCreated() bool { return r.status == Pending && r.job != "" }
 
-// create starts a report, or returns the existing one or the job that creates it.
+// create starts a report, or returns the existing report or the job that creates it.
 func (s *Service) create(ctx context.Context, call operation.Call,
 	in CreateInput) (operation.Answer[job.Job], error) {
 	var out operation.Answer[job.Job]
@@ -112,7 +112,7 @@ func (s *Service) create(ctx context.Context, call operation.Call,
 	return out, err
 }
 
-// jobEntry returns a job as clients see it, with its result if finished.
+// jobEntry returns a job as clients see it, with its result if the job has finished.
 func (s *Service) jobEntry(ctx context.Context, tx *db.Tx, call operation.Call, r job.Record) (job.Job, error) {
 	view, err := s.Jobs.View(ctx, tx, call, r, job.GetInput{JobID: r.ID})
 	return view.Data, err
@@ -151,8 +151,8 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, r record, id string, p 
 	return s.Worker.Submit(ctx, tx, id)
 }
 
-// finishedJob returns a finished job for an existing report: the one that created it, or a new empty one if that was
-// deleted.
+// finishedJob returns a finished job for an existing report. It returns the job that created the report, or a new empty
+// job if that job was deleted.
 func (s *Service) finishedJob(ctx context.Context, tx *db.Tx, r record) (job.Record, error) {
 	made, err := job.Get(ctx, tx, r.team, r.creationJob)
 	if err == nil && made.State == job.Succeeded || err != nil && !apierr.Is(err, apierr.NotFound) {
@@ -190,8 +190,8 @@ func (s *Service) CreateFree(ctx context.Context, team int64, in CreateInput) er
 	})
 }
 
-// AddMeasurements stores earlier measurements of a profile. If the team has no report of it, CreateFree has to complete the
-// one that AddMeasurements adds. A measurement at the same time is replaced.
+// AddMeasurements stores earlier measurements of a profile. It adds a report if the team has none, and CreateFree must
+// complete that report. A measurement at the same time is replaced.
 func (s *Service) AddMeasurements(ctx context.Context, team int64, in CreateInput, sizes []Size) error {
 	subject, err := in.subject()
 	if err != nil {

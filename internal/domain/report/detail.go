@@ -18,8 +18,8 @@ type Owner struct {
 	Kind string
 }
 
-// FindOwner returns the owner of a report by its ID, for any team; the caller must check access. It fails with
-// not_found if the report has expired.
+// FindOwner returns the owner of a report by its ID, for any team. The caller must check access. It returns not_found
+// if the report has expired.
 func (s *Service) FindOwner(ctx context.Context, id string) (Owner, error) {
 	var p Owner
 	err := s.db.QueryRow(ctx, `SELECT team_id, kind FROM reports WHERE id = ? AND (available_until = 0
@@ -33,19 +33,19 @@ func (s *Service) FindOwner(ctx context.Context, id string) (Owner, error) {
 	return p, nil
 }
 
-// Detail describes a report in the app, besides its figures.
+// Detail describes a report in the app, without its figures.
 type Detail struct {
 	Kind, Platform, Subject string
 	Status                  Status
 	InProgress              bool          // whether the report is being created or refreshed
 	Refunded                int64         // credits refunded after a failure
 	LastFailed              string        // why the last refresh failed; empty if it succeeded
-	Wait                    time.Duration // until this person may refresh it again
+	Wait                    time.Duration // time until this person may refresh the report again
 	RefreshCosts            int64
 	Tracked                 bool
 	Frequency               int       // days
-	NextRefresh             time.Time // zero unless tracked
-	Ended                   string    // why tracking ended automatically
+	NextRefresh             time.Time // zero unless the report is tracked
+	Ended                   string    // reason why tracking ended automatically
 }
 
 // Detail returns the details of a report for a member of its team.

@@ -110,7 +110,8 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 	return out, errors.Join(err, failed)
 }
 
-// failureMessage returns why the report could not be created, or "" if it did not fail or the job was deleted.
+// failureMessage returns why the report could not be created. It returns "" if the report did not fail or the job was
+// deleted.
 func (s *Service) failureMessage(ctx context.Context, r record) (string, error) {
 	if r.status != Failed {
 		return "", nil
@@ -158,7 +159,7 @@ func (s *Service) addFindings(ctx context.Context, call operation.Call, r record
 	return s.addSections(ctx, call, r, in, sections, out, quotes)
 }
 
-// checkSections fails if a requested section does not exist.
+// checkSections returns an error if a requested section does not exist.
 func checkSections(requested, available []string) error {
 	for _, name := range requested {
 		if !slices.Contains(available, name) {
@@ -206,7 +207,7 @@ func parsePosition(call operation.Call, cursor *string) (position, error) {
 	return p, nil
 }
 
-// addSections adds the requested sections. All long ones advance together, a page at a time.
+// addSections adds the requested sections. All paged sections advance together, one page at a time.
 func (s *Service) addSections(ctx context.Context, call operation.Call, r record, in GetInput, has []section,
 	out *operation.Answer[ReportSummary], quotes *operation.Quotes) error {
 	from, err := parsePosition(call, in.Cursor)

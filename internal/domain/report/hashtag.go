@@ -27,7 +27,7 @@ func (s *Service) analyzeHashtag(ctx context.Context, t task, f provider.Hashtag
 		return measurement{}, err
 	}
 	found := hashtaganalysis.Analyze(input)
-	// Posts in both lists are shown as top posts.
+	// Posts in both lists are listed as top posts.
 	recent := slices.DeleteFunc(slices.Clone(f.Recent), func(p provider.Post) bool {
 		return slices.ContainsFunc(f.Top, func(q provider.Post) bool { return q.ID == p.ID })
 	})
@@ -36,7 +36,7 @@ func (s *Service) analyzeHashtag(ctx context.Context, t task, f provider.Hashtag
 		posts:   map[string][]provider.Post{listTop: f.Top, listRecent: recent}}, nil
 }
 
-// earlierSamples returns the samples of a hashtag so far.
+// earlierSamples returns the stored samples of a hashtag.
 func (s *Service) earlierSamples(ctx context.Context, report string) ([]hashtaganalysis.Sample, error) {
 	kept, err := s.samples(ctx, report)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// History shows a profile's engagement over time and over the week, counted from the posts of its report. It is
-// descriptive only and not adjusted for anything.
+// History shows a profile's engagement over time and over the week, based on the posts of its report. It is purely
+// descriptive and not adjusted for other factors.
 type History struct {
-	Posts    int    // posts counted, the newest
+	Posts    int    // number of counted posts; only the newest are counted
 	Monthly  bool   // spans are months; otherwise they are weeks that start on Monday
 	Spans    []Span // from the oldest post to the newest
 	Week     [7][24]Hour
@@ -31,7 +31,7 @@ type Best struct {
 	provider.Post
 
 	Engagement float64
-	MediaID    int64 // newest library item that is a file of the post; 0 for none
+	MediaID    int64 // newest library item that is a file of the post; 0 if there is none
 }
 
 // Span is a week or a month.
@@ -111,7 +111,7 @@ func (s *Service) addBestPosts(ctx context.Context, report string, best []Best, 
 	return nil
 }
 
-// bestPosts returns the posts with the highest engagement; ties favor newer posts.
+// bestPosts returns the posts with the highest engagement. If posts are equal, newer posts are first.
 func bestPosts(newestFirst []Best) []Best {
 	slices.SortStableFunc(newestFirst, func(a, b Best) int { return cmp.Compare(b.Engagement, a.Engagement) })
 	return newestFirst[:min(len(newestFirst), maxBestPosts)]
@@ -135,8 +135,8 @@ func (s *Service) followerHistory(ctx context.Context, report string) ([]Size, e
 	return out, nil
 }
 
-// buildHistory groups posts by span and hour. Posts must be sorted newest first and in the team's time zone. Posts
-// lacking a figure in counts are skipped.
+// buildHistory groups posts by span and hour. Posts must be sorted newest first and in the team's time zone. It skips
+// posts that lack a figure in counts.
 func buildHistory(posts []provider.Post, counts []string) History {
 	var out History
 	var all []Best
@@ -179,7 +179,7 @@ func buildHistory(posts []provider.Post, counts []string) History {
 	return out
 }
 
-// engagement adds up the figures, and reports false if one is missing or counts is empty.
+// engagement adds up the figures. It reports false if a figure is missing or counts is empty.
 func engagement(p provider.Post, counts []string) (float64, bool) {
 	sum := 0.0
 	for _, name := range counts {

@@ -75,8 +75,8 @@ func entry(call operation.Call, r record) ReportEntry {
 		RefreshedAt: call.MomentOrNil(r.refreshedAt), AvailableUntil: call.MomentOrNil(r.availableUntil), Tracked: r.tracked}
 }
 
-// availableCondition selects reports that have not expired. It is written so that no index matches it: PostgreSQL would
-// otherwise combine indexes across teams.
+// availableCondition selects reports that have not expired. It matches no index, because PostgreSQL would otherwise
+// combine indexes across teams.
 const availableCondition = "CASE WHEN available_until = 0 OR tracked = 1 THEN 1 WHEN available_until > ? THEN 1 ELSE " +
 	"0 END = 1"
 
@@ -109,7 +109,7 @@ func (s *Service) page(call operation.Call, in ListInput) (string, []any, error)
 		}
 		add("id < ?", position)
 	}
-	// Rows are large, so the page is found in a covering index first.
+	// Rows are large, so the query first finds the page in a covering index.
 	found := `SELECT id FROM reports WHERE ` + strings.Join(where, " AND ") + ` ORDER BY id DESC` + db.LimitClause(in.Limit)
 	return `SELECT ` + columns + ` FROM reports WHERE id IN (` + found + `) ORDER BY id DESC`, args, nil
 }

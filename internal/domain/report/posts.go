@@ -24,8 +24,8 @@ const (
 	maxPosts       = 10_000 // per report
 )
 
-// savePosts stores the posts of a measurement. Posts of a profile are kept even if the provider no longer returns them;
-// returned ones are updated.
+// savePosts stores the posts of a measurement. It updates posts of a profile, and keeps those that the provider no
+// longer returns.
 func savePosts(ctx context.Context, tx *db.Tx, report string, m measurement) error {
 	if m.replace {
 		if _, err := tx.Exec(ctx, `DELETE FROM report_posts WHERE report_id = ?`, report); err != nil {

@@ -12,20 +12,21 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Preview is what is known about the subject of a report before it is paid for. Nothing is requested from a provider.
+// Preview is the known data about the subject of a report before the report is paid for. It requires no call to a
+// provider.
 type Preview struct {
 	Subject    string // normalized
-	ID         string // of the report that the team already has; empty if it has none
-	Pending    bool   // that report is being created
+	ID         string // ID of the team's existing report; empty if there is none
+	Pending    bool   // whether that report is being created
 	MeasuredAt time.Time
-	AccountID  int64  // the profile's account that the team has connected; 0 for none
+	AccountID  int64  // the team's connected account of the profile; 0 if there is none
 	URL        string // of the subject's public page
 }
 
-// hashtagPages is the address of the pages of hashtags on Instagram.
+// hashtagPages is the URL prefix of Instagram's hashtag pages.
 const hashtagPages = "https://www.instagram.com/explore/tags/"
 
-// Preview returns what is known about the subject of a report.
+// Preview returns the known data about the subject of a report.
 func (s *Service) Preview(ctx context.Context, team int64, in CreateInput) (Preview, error) {
 	var out Preview
 	var err error

@@ -16,8 +16,8 @@ type Ref struct {
 	ID   string `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$"`
 }
 
-// refreshPrice returns the price of a refresh, which is 0 if one is running. It locks the report's row and fails if the
-// report cannot be refreshed now.
+// refreshPrice returns the price of a refresh. The price is 0 if a refresh is running. refreshPrice locks the report's
+// row and returns an error if the report cannot be refreshed now.
 func (s *Service) refreshPrice(ctx context.Context, call operation.Call, in Ref) (int64, error) {
 	var cost int64
 	err := call.InTx(ctx, s.db, "report.refreshable", func(ctx context.Context, tx *db.Tx) error {
@@ -48,7 +48,7 @@ func (s *Service) lockForRefresh(ctx context.Context, tx *db.Tx, call operation.
 	return r, running, err
 }
 
-// checkRefreshInterval fails if the person refreshed the report a short time ago.
+// checkRefreshInterval returns an error if the person refreshed the report a short time ago.
 func (s *Service) checkRefreshInterval(ctx context.Context, tx *db.Tx, r record, call operation.Call) error {
 	wait, err := s.refreshWait(ctx, tx, r.id, call.PersonID)
 	if err != nil || wait == 0 {

@@ -1,6 +1,6 @@
-// Package report creates reports on public profiles and hashtags: it fetches figures from a provider, has them
-// analyzed, stores the findings, and refreshes them on request or, while tracking is on, automatically. Credits are
-// reserved in the transaction that starts a job and settled in the one that ends it.
+// Package report creates reports on public profiles and hashtags. It fetches figures from a provider, analyzes them,
+// stores the findings, and refreshes them on request. Tracked reports are refreshed automatically. Credits are reserved
+// in the transaction that starts a job and settled in the transaction that ends it.
 package report
 
 import (
@@ -26,9 +26,9 @@ type Status string
 
 // The statuses of a report.
 const (
-	Pending Status = "pending" // being created
+	Pending Status = "pending" // the report is being created
 	Ready   Status = "ready"
-	Failed  Status = "error" // could not be created and was refunded
+	Failed  Status = "error" // the report could not be created and was refunded
 )
 
 // Source is a provider of public metrics. See package provider for its errors.

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// purpose is why a job was started.
+// purpose is the reason why a job was started.
 type purpose string
 
 const (
@@ -24,7 +24,7 @@ const (
 const (
 	maxAttempts = 5                // after internal failures
 	maxWait     = 30 * time.Second // longest wait for an unavailable provider
-	defaultWait = time.Second      // if the provider does not say how long
+	defaultWait = time.Second      // if the provider does not specify a delay
 	maxWaits    = 2                // waits per job
 )
 
@@ -34,10 +34,10 @@ type task struct {
 
 	purpose   purpose
 	zone      *time.Location
-	retention time.Duration // of the plan
+	retention time.Duration // retention period of the plan
 }
 
-// run executes a report job: it fetches the figures, analyzes them, and stores the findings in the transaction that
+// run executes a report job. It fetches the figures, analyzes them, and stores the findings in the transaction that
 // settles the charge and ends the job. It can be restarted at any time.
 func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 	t, err := s.readTask(ctx, h)
@@ -93,7 +93,7 @@ func (s *Service) observe(ctx context.Context, t task, found sourceData) {
 	}
 }
 
-// readTask returns the task of a job, or an empty one if its report was deleted.
+// readTask returns the task of a job, or an empty task if its report was deleted.
 func (s *Service) readTask(ctx context.Context, h job.LeasedJob) (task, error) {
 	var t task
 	found, err := find(ctx, s.db, h.TeamID, reportKind(h.Type), h.Subject, 0)
@@ -117,7 +117,7 @@ func (s *Service) readTask(ctx context.Context, h job.LeasedJob) (task, error) {
 // maxRetention is the retention of unlimited plans, and the maximum age of requested posts.
 const maxRetention = 730 * day
 
-// retentionFor returns how long a plan keeps reports, which is at least a day.
+// retentionFor returns how long a plan keeps reports. It is at least a day.
 func retentionFor(days int64) time.Duration {
 	if days < 0 || days > int64(maxRetention/day) {
 		return maxRetention
@@ -162,7 +162,7 @@ func retryDelay(u *provider.Unavailable) time.Duration {
 	return u.After
 }
 
-// handleSourceError ends a job after a provider error, or waits if the provider is briefly unavailable.
+// handleSourceError ends a job after a provider error, or waits if the provider is unavailable for a short time.
 func (s *Service) handleSourceError(ctx context.Context, h job.LeasedJob, t task, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("fetching figures: %w", err)
@@ -201,7 +201,7 @@ func (s *Service) fail(ctx context.Context, h job.LeasedJob, t task, code string
 				return fmt.Errorf("storing the failure of report %s: %w", t.id, err)
 			}
 		}
-		if t.purpose == purposeRefresh { // it may be repeated at once
+		if t.purpose == purposeRefresh { // the refresh may be repeated immediately
 			if _, err := tx.Exec(ctx, `DELETE FROM report_refreshes WHERE report_id = ?`, t.id); err != nil {
 				return fmt.Errorf("deleting refreshes of report %s: %w", t.id, err)
 			}
@@ -230,7 +230,7 @@ type measurement struct {
 	notes    []string
 	sample   any
 	posts    map[string][]provider.Post // by list
-	replace  bool                       // the posts replace the stored ones
+	replace  bool                       // whether the posts replace the stored posts
 }
 
 // save stores the result of a job in the transaction that charges and ends it.

@@ -51,7 +51,8 @@ func lockOrCreate(ctx context.Context, tx *db.Tx, team int64, kind, platform, su
 	return r, nil
 }
 
-// find returns a team's report. Missing, foreign and expired reports are not_found.
+// find returns a team's report. It returns not_found if the report does not exist, has expired or belongs to another
+// team.
 func find(ctx context.Context, q db.Querier, team int64, kind, id string, now int64) (record, error) {
 	var r record
 	err := r.scan(q.QueryRow(ctx, `SELECT `+columns+` FROM reports WHERE id = ? AND team_id = ? AND kind = ?

@@ -16,8 +16,8 @@ type thumbnail struct {
 	media     int64
 }
 
-// addThumbnails finds the best posts whose files are in the team's library: downloaded from the profile, or published
-// by the team itself. The newest file of a post counts.
+// addThumbnails finds the best posts whose files are in the team's library. The files were downloaded from the profile
+// or published by the team. If a post has several files, it uses the newest.
 func (s *Service) addThumbnails(ctx context.Context, r record, best []Best) error {
 	if len(best) == 0 {
 		return nil

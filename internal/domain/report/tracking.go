@@ -34,8 +34,8 @@ type ReportTracking struct {
 
 const day = 24 * time.Hour
 
-// trackPrice returns the price of a change: a refresh if it turns on tracking of a hashtag report, else 0. It locks the
-// report's row.
+// trackPrice returns the price of a change. Turning on tracking of a hashtag report costs a refresh. All other changes
+// are free. trackPrice locks the report's row.
 func (s *Service) trackPrice(ctx context.Context, call operation.Call, in TrackInput) (int64, error) {
 	var cost int64
 	err := call.InTx(ctx, s.db, "report.trackable", func(ctx context.Context, tx *db.Tx) error {
@@ -51,8 +51,8 @@ func (s *Service) trackPrice(ctx context.Context, call operation.Call, in TrackI
 // enablesTracking reports whether the input turns tracking on.
 func (r record) enablesTracking(in TrackInput) bool { return in.Enabled && !r.tracked }
 
-// trackCallsSource reports whether the call starts a refresh at once, as turning on tracking of a hashtag report does.
-// Missing reports are rejected later.
+// trackCallsSource reports whether the call starts a refresh immediately. That is the case if it turns on tracking of a
+// hashtag report. Missing reports are rejected later.
 func (s *Service) trackCallsSource(ctx context.Context, call operation.Call, in TrackInput) (bool, error) {
 	if !in.Enabled || in.Type != Hashtag || s.refreshCost(Hashtag) == 0 {
 		return false, nil
@@ -73,7 +73,7 @@ func (s *Service) lockForTracking(ctx context.Context, tx *db.Tx, call operation
 	if r.status != Ready {
 		return r, apierr.BadState(string(r.status), "Only a report that is ready can be tracked.")
 	}
-	p, _ := s.Catalog.Plan(call.Plan) // a removed plan tracks none
+	p, _ := s.Catalog.Plan(call.Plan) // a removed plan allows no tracking
 	if p.TrackedReports == plan.Unlimited {
 		return r, nil
 	}
@@ -99,8 +99,8 @@ func (s *Service) countTracked(ctx context.Context, tx *db.Tx, team int64) (int6
 	return n, nil
 }
 
-// track changes the tracking of a report. A repeated call changes and charges nothing. The last frequency sent is
-// stored, even with tracking off.
+// track changes the tracking of a report. A repeated call changes and charges nothing. The last requested frequency is
+// stored, even if tracking is off.
 func (s *Service) track(
 	ctx context.Context, call operation.Call, in TrackInput,
 ) (operation.Answer[ReportTracking], error) {
@@ -167,8 +167,8 @@ func (s *Service) tracking(call operation.Call, r record) ReportTracking {
 		CreditsPerRefresh: s.refreshCost(r.kind)}
 }
 
-// enableTracking turns tracking on. For a hashtag report, the first refresh is charged and started at once. For a
-// profile report, it is reserved in the daily limit and charged when it starts.
+// enableTracking turns tracking on. For a hashtag report, the first refresh is charged and started immediately. For a
+// profile report, a refresh is reserved in the daily limit and charged when it starts.
 func (s *Service) enableTracking(ctx context.Context, tx *db.Tx, r *record, call operation.Call, frequency int) error {
 	r.tracked, r.frequency, r.nextRefresh, r.trackedBy, r.trackedKey, r.trackingEnded = true, frequency,
 		call.Now.Add(time.Duration(frequency)*day), call.PersonID, call.KeyID, ""
@@ -211,8 +211,8 @@ func (s *Service) changeFrequency(ctx context.Context, tx *db.Tx, r *record, fre
 	return r.saveTracking(ctx, tx)
 }
 
-// disableTracking turns tracking off and releases its hold on the daily limit. reason is empty if requested by a
-// person.
+// disableTracking turns tracking off and releases its hold on the daily limit. reason is empty if a person requested
+// it.
 func (s *Service) disableTracking(ctx context.Context, tx *db.Tx, r *record, reason string) error {
 	r.tracked, r.nextRefresh, r.trackingEnded = false, time.Time{}, reason
 	if err := r.saveTracking(ctx, tx); err != nil {
@@ -221,8 +221,8 @@ func (s *Service) disableTracking(ctx context.Context, tx *db.Tx, r *record, rea
 	return s.Credits.Release(ctx, tx, r.id)
 }
 
-// DisableTracking turns off tracking of reports for a person whose role may spend, even while spending is paused:
-// recurring charges must always be stoppable. It returns how many were tracked.
+// DisableTracking turns off tracking of reports for a person whose role may spend. It works even while spending is
+// paused, because people must always be able to stop recurring charges. It returns how many reports were tracked.
 func (s *Service) DisableTracking(ctx context.Context, call operation.Call, reports ...Ref) (int, error) {
 	if !slices.Contains(access.RoleCapabilities(call.Role), access.Spend) {
 		return 0, call.Require(access.Spend)

@@ -18,7 +18,7 @@ const trendQuery = `SELECT s.report_id, s.measured_at, s.sample FROM report_samp
 	JOIN reports r ON r.id = s.report_id WHERE s.report_id IN (%s) AND s.measured_at >= ? AND r.team_id = ?
 	ORDER BY s.report_id, s.measured_at`
 
-// Trends returns the sizes of profiles at their measurements in the last 90 days, oldest first, by report.
+// Trends returns the sizes of profiles at their measurements in the last 90 days by report, oldest first.
 func (s *Service) Trends(ctx context.Context, team int64, reports []string) (map[string][]Size, error) {
 	out := map[string][]Size{}
 	if len(reports) == 0 {
@@ -53,7 +53,7 @@ func (s *Service) Trends(ctx context.Context, team int64, reports []string) (map
 	return out, nil
 }
 
-// parseSize reads a stored sample. It reports false if the number of followers was not known.
+// parseSize decodes a stored sample. It reports false if the number of followers is unknown.
 func parseSize(at time.Time, text string) (Size, bool, error) {
 	var was sample
 	if err := json.Unmarshal([]byte(text), &was); err != nil {

@@ -1,6 +1,6 @@
-// Package analysis analyzes the public metrics of a profile: engagement, the factors associated with higher engagement,
-// growth, and a confidence level for each result. The result depends only on the input, not on the order of posts.
-// docs/scoring.md documents the formulas and their sources.
+// Package analysis analyzes the public metrics of a profile. It computes engagement, the factors associated with higher
+// engagement, growth, and a confidence level for each result. The result depends only on the input, not on the order of
+// posts. docs/scoring.md documents the formulas and their sources.
 package analysis
 
 import (
@@ -26,7 +26,7 @@ type Snapshot struct {
 	Posts     *int64
 }
 
-// Analyze returns everything that the figures support. Negative figures count as unknown, and duplicate posts count
+// Analyze returns all results that the figures support. Negative figures count as unknown, and duplicate posts count
 // once.
 func Analyze(in ProfileInput) result.Result {
 	all := prepare(in)

@@ -9,15 +9,15 @@ import (
 
 const (
 	// falseDiscoveryRate is the expected share of false claims. For a profile without effects, it is the probability of
-	// any claim.
+	// making any claim.
 	falseDiscoveryRate = 0.03
-	timeWeight         = 0.6 // weight of times; the rest is for hashtags
+	timeWeight         = 0.6 // weight of times; the other weight is for hashtags
 
 	minClaimPosts = 5    // minimum posts of a claimed block
 	minClaimRatio = 1.05 // smaller effects are not claimed even if significant
 )
 
-// claim marks the blocks and hashtags whose effect is significant, controlling the false discovery rate by the
+// claim marks the blocks and hashtags whose effect is significant. It controls the false discovery rate by the
 // procedure of Benjamini and Hochberg (1995). Times and hashtags have fixed weights (Genovese, Roeder and Wasserman,
 // 2006), so the number of hashtags does not affect claims about times.
 func (e *effects) claim(times, hashtags []levelEffect, groups [][]int) {
@@ -47,7 +47,7 @@ func (e *effects) weightedPValues(found []levelEffect, share float64) []float64 
 	return out
 }
 
-// bhThreshold returns the largest weighted p-value that is rejected: the k-th smallest must be at most k times
+// bhThreshold returns the largest weighted p-value that is rejected. The k-th smallest p-value must be at most k times
 // falseDiscoveryRate.
 func bhThreshold(pValues []float64) float64 {
 	limit := -1.0

@@ -70,7 +70,8 @@ func estimate(all *figures) *effects {
 	return out
 }
 
-// blockOf returns the block of a time: six of four hours on Monday to Friday, then six on Saturday and Sunday.
+// blockOf returns the block of a time. There are six blocks of four hours on Monday to Friday, followed by six on
+// Saturday and Sunday.
 func blockOf(at time.Time) int {
 	block := at.Hour() / blockHours
 	if at.Weekday() == time.Saturday || at.Weekday() == time.Sunday {
@@ -96,8 +97,8 @@ func countFormats(posts []*post) []level {
 	return out
 }
 
-// contrastWeights returns the weights of the contrast of a level against the mean of all others, weighted by their
-// posts.
+// contrastWeights returns the weights of the contrast of a level against the mean of all other levels. The mean is
+// weighted by their posts.
 func contrastWeights(levels []level, columns []int, one, size int) []float64 {
 	weights := make([]float64, size)
 	others := 0
@@ -137,8 +138,9 @@ func (e *effects) compareLevels(levels []level, columns []int) []levelEffect {
 	return found
 }
 
-// compareBlocks first drops uninformative columns, which cost precision. The residual variance and its degrees of
-// freedom remain those of the full model, because the columns were selected on the same data.
+// compareBlocks compares the blocks of time. It first drops uninformative columns, which reduce precision. The residual
+// variance and its degrees of freedom remain those of the full model, because the columns were selected on the same
+// data.
 func (e *effects) compareBlocks(groups [][]int) []levelEffect {
 	if idle := e.fit.uninformative(e.layout.optional()); len(idle) > 0 {
 		kept := slices.DeleteFunc(slices.Clone(groups), func(group []int) bool {
@@ -195,8 +197,8 @@ func (e *effects) isPrecise(one effect) bool {
 		result.MaxRatio)
 }
 
-// heterogeneity estimates the standard deviation of the true effects by the moment estimator of DerSimonian and Laird
-// (1986), around 0.
+// heterogeneity estimates the standard deviation of the true effects around 0, by the moment estimator of DerSimonian
+// and Laird (1986).
 func heterogeneity(found []levelEffect) float64 {
 	excess, weight := 0.0, 0.0
 	for _, one := range found {
@@ -210,8 +212,8 @@ func heterogeneity(found []levelEffect) float64 {
 	return math.Sqrt(excess / weight)
 }
 
-// ratio returns an effect as reported, with a shrinkage estimate for heterogeneity tau (empirical Bayes; Efron and
-// Morris, 1975).
+// ratio converts an effect for a report. It adds a shrinkage estimate for the heterogeneity tau (empirical Bayes; Efron
+// and Morris, 1975).
 func (e *effects) ratio(one effect, tau float64) result.FindingRatio {
 	reach := e.fit.quantile * one.err
 	trust := tau * tau / (tau*tau + one.err*one.err)

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// huberK is the tuning constant k of Huber's estimator: residuals beyond k standard deviations are winsorized. At
-	// 2.5, it loses 1% efficiency against least squares for normal errors, and a viral post weighs no more than a good
-	// one.
+	// huberK is the tuning constant k of Huber's estimator. Residuals beyond k standard deviations are winsorized. At
+	// 2.5, the estimator loses 1% efficiency against least squares for normal errors, and a viral post has no more
+	// weight than a good post.
 	huberK = 2.5
-	// minSpareDF is the minimum of residual degrees of freedom.
+	// minSpareDF is the minimum number of residual degrees of freedom.
 	minSpareDF = 10
 	// aliasTolerance is the share of a column's sum of squares that earlier columns must leave unexplained.
 	aliasTolerance = 1e-8
@@ -51,14 +51,14 @@ type solution struct {
 	quantile         float64 // of Student's t distribution, for confidence intervals
 }
 
-// aliasedColumn is a column that is a linear combination of the others.
+// aliasedColumn is a column that is a linear combination of other columns.
 type aliasedColumn struct {
 	column int
 	parts  []float64
 }
 
-// solve fits the model by Huber's M-estimator, or by least squares if not robust. It reports false if there are too few
-// values or they do not differ.
+// solve fits the model by Huber's M-estimator, or by least squares if robust is false. It reports false if there are
+// too few values or all values are equal.
 func (m linearModel) solve(robust bool) (*solution, bool) {
 	out := &solution{coefficients: make([]float64, m.columns)}
 	kept := out.invert(m.crossProducts())
@@ -208,8 +208,8 @@ func (m linearModel) residuals(out *solution) []float64 {
 	return residuals
 }
 
-// sigma estimates the standard deviation of the residuals: from their median absolute deviation if robust, else from
-// their squares.
+// sigma estimates the standard deviation of the residuals. The robust estimate uses their median absolute deviation,
+// the other estimate their squares.
 func (m linearModel) sigma(out *solution, robust bool) float64 {
 	residuals := m.residuals(out)
 	squares := 0.0
@@ -226,7 +226,7 @@ func (m linearModel) sigma(out *solution, robust bool) float64 {
 	return math.Sqrt(squares / out.degreesOfFreedom)
 }
 
-// median returns the median of values and reorders them. It uses Hoare's selection (1961), because sorting dominated
+// median returns the median of values and reorders them. It uses Hoare's selection (1961), because sorting took most of
 // the run time.
 func median(values []float64) float64 {
 	half := len(values) / 2

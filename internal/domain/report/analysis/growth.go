@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	minGrowthSpan  = 0.5 // days; growth over less is noise
+	minGrowthSpan  = 0.5 // days; growth over a shorter time is noise
 	minRobustSteps = 10  // minimum steps to detect outliers
 	monthDays      = 30.0
 	daySeconds     = 24 * 60 * 60
 )
 
-// growth estimates the followers gained per day. The number of followers is modeled as a random walk with drift: a
+// growth estimates the followers gained per day. The number of followers is modeled as a random walk with drift, so a
 // difference has mean and variance proportional to the elapsed time. Dividing by the root of the time makes the
 // variances equal.
 func growth(snapshots []Snapshot, at time.Time) *result.FindingGrowth {

@@ -14,7 +14,7 @@ const (
 	minCurvedTrend      = 60 // minimum posts for a quadratic trend
 )
 
-// layout assigns the columns of the model; -1 means none.
+// layout assigns the columns of the model. -1 means no column.
 type layout struct {
 	blocks   [blocks]int
 	trend    []int
@@ -80,7 +80,7 @@ func (e *effects) newLayout(tags [][]int, straight bool) layout {
 		out.trend = append(out.trend, column())
 	}
 	for i, format := range e.formats {
-		out.formats[format.name] = -1 // the most used is the reference level
+		out.formats[format.name] = -1 // the most used format is the reference level
 		if i > 0 {
 			out.formats[format.name] = column()
 		}
@@ -91,8 +91,8 @@ func (e *effects) newLayout(tags [][]int, straight bool) layout {
 	return out
 }
 
-// model returns the model of log engagement, in which ratios are additive and viral posts are moderate outliers. Half a
-// reaction is added so that the logarithm of 0 exists.
+// model returns the model of log engagement. On this scale, ratios are additive and viral posts are moderate outliers.
+// Half a reaction is added so that the logarithm of 0 exists.
 func (e *effects) model() linearModel {
 	out := linearModel{columns: e.layout.columns, rows: make([][]entry, len(e.compared)),
 		y: make([]float64, len(e.compared))}

@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
-// notes returns remarks on what the results are based on.
+// notes returns remarks on the basis of the results.
 func notes(out result.Result, all *figures, e *effects) []string {
 	notes := []string{}
 	add := func(when bool, form string, args ...any) {

@@ -10,8 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/words"
 )
 
-// SettledAge is the age at which a post has gathered most of its reactions. Younger posts would look worse than they
-// are.
+// SettledAge is the age at which a post has received most of its reactions. Younger posts would seem to perform worse.
 const SettledAge = 48 * time.Hour
 
 // post is a post with derived fields.
@@ -19,27 +18,27 @@ type post struct {
 	*provider.Post
 
 	format     string  // empty if unknown
-	timed      bool    // has a known time
-	young      bool    // still gathering reactions
+	timed      bool    // whether the time is known
+	young      bool    // whether the post is still receiving reactions
 	engagement float64 // valid if counted
-	counted    bool    // its reactions are known and settled
+	counted    bool    // whether its reactions are known and settled
 	hashtags   []int   // indexes in figures.hashtags
 }
 
 // figures holds the prepared input of the analysis.
 type figures struct {
-	posts            []post // undated first, then by time
+	posts            []post // posts without a time first, then by time
 	counts           []string
 	followers        *int64
 	zone             *time.Location
 	measuredAt       time.Time
-	hashtags         []string       // in use, sorted
+	hashtags         []string       // used hashtags, sorted
 	words            map[string]int // number of posts by word in the caption
 	missingReactions int            // settled posts with hidden reactions
 	young            int
 }
 
-// prepare sorts the posts, removes duplicates, and decides which are counted.
+// prepare sorts the posts, removes duplicates, and decides which posts are counted.
 func prepare(in ProfileInput) *figures {
 	all := &figures{followers: valid(in.Account.Followers), zone: in.Zone, measuredAt: in.At}
 	if all.zone == nil {
@@ -140,8 +139,8 @@ var reactions = []struct {
 	{"shares", func(p *provider.Post) *int64 { return valid(p.Shares) }},
 }
 
-// countReactions decides which figures make up engagement and adds them up. Posts must be comparable, so a figure is
-// used if more than half of the posts have it, and only posts with all used figures are counted.
+// countReactions decides which figures make up engagement and adds them up. Posts must be comparable. Therefore a
+// figure is used if more than half of the posts have it, and only posts with all used figures are counted.
 func (f *figures) countReactions() {
 	counts, posts := f.reactionCounts()
 	var used []int
@@ -164,7 +163,7 @@ func (f *figures) countReactions() {
 	}
 }
 
-// reactionCounts returns the number of settled posts with each reaction, and with any.
+// reactionCounts returns the number of settled posts with each reaction, and with any reaction.
 func (f *figures) reactionCounts() ([]int, int) {
 	each, posts := make([]int, len(reactions)), 0
 	for _, p := range f.posts {
@@ -180,7 +179,7 @@ func (f *figures) reactionCounts() ([]int, int) {
 	return each, posts
 }
 
-// sumReactions returns the sum of these reactions, and reports false if one is unknown or there are none.
+// sumReactions returns the sum of these reactions. It reports false if a reaction is unknown or there are no reactions.
 func sumReactions(p *provider.Post, used []int) (float64, bool) {
 	total := 0.0
 	for _, k := range used {

@@ -10,7 +10,7 @@ import (
 // minScored is the minimum number of posts for a component of the score.
 const minScored = 5
 
-// scale maps a figure to a component of the score: floor to 0, ceiling to 100.
+// scale maps a figure to a component of the score. floor maps to 0 and ceiling to 100.
 type scale struct {
 	component, figure string
 	weight            float64
@@ -18,8 +18,8 @@ type scale struct {
 	logarithmic       bool
 }
 
-// scales are the components with their weights and figures. If a component has two, the first known figure is used.
-// docs/scoring.md explains the bounds.
+// scales are the components with their weights and figures. If a component has two figures, the first known figure is
+// used. docs/scoring.md explains the bounds.
 var scales = []scale{
 	{"engagement", "rate_by_followers", 0.35, 0.001, 0.1, true},
 	{"engagement", "rate_by_views", 0.35, 0.003, 0.3, true},
@@ -33,7 +33,7 @@ var scales = []scale{
 func (s scale) value(figure float64) float64 {
 	low, high := s.floor, s.ceiling
 	if s.logarithmic {
-		// Avoids the logarithm of 0.
+		// This avoids the logarithm of 0.
 		low, high, figure = math.Log(low), math.Log(high), math.Log(max(figure, s.floor/2))
 	}
 	return 100 * min(1, max(0, (figure-low)/(high-low)))
@@ -69,8 +69,8 @@ func (s scale) cause(measured float64) result.FindingComponentCause {
 	}
 }
 
-// scoreFigures returns the figures with enough data. Engagement without likes is left out, because on this scale it
-// would be close to zero.
+// scoreFigures returns the figures with enough data. It omits engagement without likes, because on this scale it would
+// be close to zero.
 func scoreFigures(out result.Result, all *figures) map[string]float64 {
 	medians := map[string]*result.FindingMedian{"views": out.Engagement.Views}
 	if slices.Contains(all.counts, "likes") {

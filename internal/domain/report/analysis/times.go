@@ -12,11 +12,11 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
-// pseudoPosts is the number of average posts added to each weekday, so that one lucky post does not decide.
+// pseudoPosts is the number of average posts added to each weekday, so that a single post cannot determine the result.
 const pseudoPosts = 5
 
-// bestTime returns the block with the best estimate and whether it is significant, or nil for fewer than minCompared
-// dated posts.
+// bestTime returns the block with the best estimate and whether it is significant. It returns nil if fewer than
+// minCompared posts have a time.
 func (e *effects) bestTime() *result.FindingBestTime {
 	if e.all.countDated() < minCompared || len(e.compared) == 0 {
 		return nil
@@ -30,8 +30,8 @@ func (e *effects) bestTime() *result.FindingBestTime {
 }
 
 // compareBlockRank orders blocks by how likely they are the best: claimed blocks first, then by shrunk ratio. If the
-// heterogeneity is 0, all shrunk ratios are 1; the order is then their limit for small heterogeneity, the logarithm
-// over its variance.
+// heterogeneity is 0, all shrunk ratios are 1. In that case, it orders by their limit for small heterogeneity, which is
+// the logarithm over its variance.
 func (e *effects) compareBlockRank(a, b levelEffect) int {
 	claimed := func(one levelEffect) int {
 		if e.blocks[one.index].claimed {
@@ -45,8 +45,8 @@ func (e *effects) compareBlockRank(a, b levelEffect) int {
 		cmp.Compare(limit(a), limit(b)))
 }
 
-// comparedBestTime returns the best of the compared blocks. Its interval has a Bonferroni correction for selecting one
-// of them, so its coverage is at least 95%.
+// comparedBestTime returns the best of the compared blocks. Its interval has a Bonferroni correction for the selection
+// of a block, so its coverage is at least 95%.
 func (e *effects) comparedBestTime(best levelEffect) *result.FindingBestTime {
 	block := e.blocks[best.index]
 	out := e.newBestTime(best.index, e.fit.winsorized)
@@ -57,8 +57,8 @@ func (e *effects) comparedBestTime(best levelEffect) *result.FindingBestTime {
 	return out
 }
 
-// guessedBestTime returns the block with the best raw mean, if no compared block is better than the rest. Its ratio is
-// unknown.
+// guessedBestTime returns the block with the best raw mean, for data in which no compared block is better than the
+// others. Its ratio is unknown.
 func (e *effects) guessedBestTime() *result.FindingBestTime {
 	above := make([]float64, len(e.compared))
 	mean := 0.0
@@ -76,7 +76,7 @@ func (e *effects) guessedBestTime() *result.FindingBestTime {
 		if block.posts == 0 || block.ratio != nil && e.countWithoutRatio() > 0 {
 			continue
 		}
-		// Rounding errors must not decide.
+		// Rounding errors must not affect the choice.
 		value := sums[b] / float64(block.posts+pseudoPosts)
 		if best < 0 || value > most+1e-9 || value > most-1e-9 && block.posts > e.blocks[best].posts {
 			best, most = b, value
@@ -99,7 +99,7 @@ func (e *effects) countWithoutRatio() int {
 	return n
 }
 
-// newBestTime returns a block as the best time; above holds each post's excess over its expectation.
+// newBestTime returns a block as the best time. above holds each post's excess over its expectation.
 func (e *effects) newBestTime(block int, above []float64) *result.FindingBestTime {
 	return &result.FindingBestTime{
 		Weekday: e.weekday(block, above), Hour: firstHour(block), Hours: blockHours, Days: blockDays(block),
@@ -124,7 +124,7 @@ func (e *effects) weekday(block int, above []float64) string {
 	value := func(day time.Weekday) float64 { return sums[day] / (counts[day] + pseudoPosts) }
 	best := days[0]
 	for _, day := range days[1:] {
-		// Rounding errors must not decide.
+		// Rounding errors must not affect the choice.
 		if counts[day] > 0 && (counts[best] == 0 || value(day) > value(best)+1e-9) {
 			best = day
 		}

@@ -15,7 +15,7 @@ const (
 	maxSectionWords    = 100
 )
 
-// hashtagsSection ranks the hashtags: the most effective first, or the most used if no effect is known.
+// hashtagsSection ranks the hashtags. The most effective are first, or the most used if no effect is known.
 func hashtagsSection(all *figures, e *effects) *result.FindingHashtags {
 	if len(all.posts) == 0 {
 		return nil

@@ -14,10 +14,11 @@ const (
 	blockHours   = 4
 	blocksPerDay = 24 / blockHours
 	blocks       = 2 * blocksPerDay // on weekdays, then on the weekend
-	// minBlockHours is the minimum of observed hours of each block, minBasePosts that of posts in all.
+	// minBlockHours is the minimum number of observed hours of each block. minBasePosts is the minimum number of posts
+	// in total.
 	minBlockHours = 4
 	minBasePosts  = 50
-	// minTimedPosts is the minimum number of dated top posts.
+	// minTimedPosts is the minimum number of top posts with a time.
 	minTimedPosts = 30
 )
 
@@ -48,7 +49,7 @@ func (b block) days() string {
 	return "weekend"
 }
 
-// baseline is the distribution of all posts over the blocks: the counted posts and observed hours of each.
+// baseline is the distribution of all posts over the blocks: the counted posts and observed hours of each block.
 type baseline struct{ counts, hours [blocks]float64 }
 
 func newBaseline(samples []Sample, zone *time.Location) baseline {
@@ -83,8 +84,9 @@ func (b *baseline) add(s Sample, zone *time.Location) {
 	}
 }
 
-// shares returns the share of a week's posts in each block and whether the data suffices for a comparison. If not, the
-// rate of each block is shrunk towards the overall rate, more so for fewer observed hours.
+// shares returns the share of a week's posts in each block and whether the data suffices for a comparison. If it does
+// not suffice, the rate of each block is shrunk towards the overall rate. Fewer observed hours result in more
+// shrinkage.
 func (b *baseline) shares() ([blocks]float64, bool) {
 	var out [blocks]float64
 	posts, hours, enough := 0.0, 0.0, true
@@ -120,11 +122,11 @@ type candidate struct {
 // low returns the lower bound of the logarithm with a Bonferroni correction for all blocks.
 func (c candidate) low() float64 { return c.log - bonferroniZ(blocks)*c.err }
 
-// aboveShare reports whether the block has at least its share of the top posts. One of the blocks always has.
+// aboveShare reports whether the block has at least its share of the top posts. At least one block always does.
 func (c candidate) aboveShare() bool { return c.log >= 0 }
 
-// compareCandidates orders blocks from worst to best: those below their share of top posts first, those with enough top
-// posts for a claim last, and within each group by lower bound.
+// compareCandidates orders blocks from worst to best. Blocks below their share of top posts come first, and blocks with
+// enough top posts for a claim come last. Within each group, it orders by lower bound.
 func compareCandidates(a, b candidate) int {
 	if a.aboveShare() != b.aboveShare() {
 		if b.aboveShare() {
@@ -136,8 +138,8 @@ func compareCandidates(a, b candidate) int {
 }
 
 // bestTime returns the block with the best ratio of top posts to all posts, and whether the data suffices for a
-// comparison. The block stands out if the ratio is significant. It returns nil if fewer than minTimedPosts posts are
-// dated, or no top post is.
+// comparison. The block stands out if the ratio is significant. bestTime returns nil if fewer than minTimedPosts posts
+// have a time, or if no top post has a time.
 func (s measuredPosts) bestTime(samples []Sample, zone *time.Location) (*result.FindingBestTime, bool) {
 	top, byDay, total := s.topByBlock(zone)
 	if total == 0 || len(s.times(s.all)) < minTimedPosts {
@@ -163,7 +165,7 @@ func (s measuredPosts) bestTime(samples []Sample, zone *time.Location) (*result.
 	return out, enough
 }
 
-// topByBlock counts the dated top posts by block, and by weekday within each.
+// topByBlock counts the top posts with a time by block, and by weekday within each block.
 func (s measuredPosts) topByBlock(zone *time.Location) ([blocks]float64, [blocks][7]int, float64) {
 	var top [blocks]float64
 	var byDay [blocks][7]int

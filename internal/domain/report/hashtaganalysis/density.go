@@ -8,7 +8,8 @@ import (
 )
 
 // The density of ages in [0, 1] is modeled as exp(b1·P1 + … + b4·P4 - log Z) with shifted Legendre polynomials P, so
-// its logarithm is smooth. Normal priors shrink the coefficients towards a uniform density, more so for higher degrees.
+// its logarithm is smooth. Normal priors shrink the coefficients towards a uniform density. They shrink higher degrees
+// more.
 const (
 	degrees     = 4
 	priorSD     = 1.5 // of the first coefficient; priorSD/k³ for the k-th
@@ -141,7 +142,7 @@ func (f densityFit) mean(shares []float64) []float64 {
 	return mean
 }
 
-// stepSize returns the largest fraction of a step, by halving, that does not decrease the posterior.
+// stepSize returns the largest fraction of a step that does not decrease the posterior. It tries fractions by halving.
 func (f densityFit) stepSize(b, step []float64) float64 {
 	before, by := f.posterior(b), 1.0
 	for range 30 {

@@ -8,8 +8,8 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
-// growth compares the current rate with earlier ones. It returns nil if either covers less than a day, because rates of
-// different hours are not comparable.
+// growth compares the current rate with earlier rates. It returns nil if either covers less than a day, because rates
+// of different hours are not comparable.
 func growth(now Sample, earlier []Sample) *result.FindingGrowth {
 	present, ok := now.count()
 	if !ok || present.days < fullDay {
@@ -34,8 +34,8 @@ func growth(now Sample, earlier []Sample) *result.FindingGrowth {
 	}
 }
 
-// rateRatio returns the ratio of two Poisson rates. Conditional on the total, one count is binomial (Przyborowski and
-// Wilenski, 1940), with Jeffreys prior. The variation between hours and days widens the interval.
+// rateRatio returns the ratio of two Poisson rates. Given the total, one count is binomially distributed (Przyborowski
+// and Wilenski, 1940), with Jeffreys prior. The variation between hours and days widens the interval.
 func (c poissonCount) rateRatio(other poissonCount) result.FindingRatio {
 	days := other.days / c.days
 	value := c.posts / math.Max(other.posts, 0.5) * days
@@ -51,7 +51,8 @@ func (c poissonCount) rateRatio(other poissonCount) result.FindingRatio {
 	return result.FindingRatio{Value: value, Low: min(low, value), High: max(high, value)}
 }
 
-// daysBetween returns the days between the centers of the earlier windows, weighted by length, and of this one.
+// daysBetween returns the days between the center of the current window and the mean center of the earlier windows. The
+// mean is weighted by length.
 func daysBetween(now Sample, earlier []Sample) float64 {
 	sum, weight := 0.0, 0.0
 	for _, s := range earlier {

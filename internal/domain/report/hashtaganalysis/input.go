@@ -16,19 +16,19 @@ type Input struct {
 	Background Background
 }
 
-// Sample summarizes a measurement for later ones. It is small because it is stored with each measurement.
+// Sample summarizes a measurement for later analyses. It is small because it is stored with each measurement.
 type Sample struct {
 	At time.Time `json:"at"`
 	// start of the counted window, which ends at At; zero if nothing was counted
 	From  time.Time `json:"from,omitzero"`
-	Cut   bool      `json:"cut,omitempty"`   // From is the time of a post, which is not counted
-	Posts int       `json:"posts,omitempty"` // in the window
+	Cut   bool      `json:"cut,omitempty"`   // From is the time of a post, and that post is not counted
+	Posts int       `json:"posts,omitempty"` // number of posts in the window
 	Hours []int     `json:"hours,omitempty"` // posts by hour of the week in UTC from Sunday 0:00; 168 values
 	Size  *int64    `json:"size,omitempty"`  // total posts, if measured
 }
 
-// Background counts hashtags in posts that were not found under the analyzed one, such as those of other reports.
-// Without it, related hashtags cannot be distinguished from generally frequent ones.
+// Background counts hashtags in posts that were not found under the analyzed hashtag, such as posts of other reports.
+// Without it, related hashtags cannot be distinguished from generally frequent hashtags.
 type Background struct {
 	Posts int
 	With  map[string]int // number of posts by hashtag

@@ -42,15 +42,15 @@ func uniquePosts(posts []provider.Post) []provider.Post {
 	return out
 }
 
-// isPreferred reports whether a is kept of two posts with the same ID. It prefers known and larger figures, so the
-// result does not depend on their order.
+// isPreferred reports whether to keep post a of two posts with the same ID. It prefers known and larger figures, so the
+// result does not depend on the order of the posts.
 func isPreferred(a, b provider.Post) bool {
 	return cmp.Or(compareFigures(a.Likes, b.Likes), compareFigures(a.Comments, b.Comments), compareFigures(a.Views,
 		b.Views), a.TakenAt.Compare(b.TakenAt),
 		cmp.Compare(a.Format, b.Format), cmp.Compare(a.Caption, b.Caption), slices.Compare(a.Hashtags, b.Hashtags)) > 0
 }
 
-// compareFigures compares figures; unknown ones are smallest.
+// compareFigures compares figures. Unknown figures are smallest.
 func compareFigures(a, b *int64) int {
 	if a == nil || b == nil {
 		return cmp.Compare(presence(a), presence(b))
@@ -65,7 +65,7 @@ func presence(figure *int64) int {
 	return 1
 }
 
-// age returns the age of a post in days, and reports false if its time is unknown or in the future.
+// age returns the age of a post in days. It reports false if the post's time is unknown or in the future.
 func (s measuredPosts) age(p provider.Post) (float64, bool) {
 	if p.TakenAt.IsZero() || s.at.IsZero() || p.TakenAt.After(s.at.Add(maxClockSkew)) {
 		return 0, false

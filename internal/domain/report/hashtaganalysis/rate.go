@@ -15,11 +15,11 @@ const (
 	// tailProbability is the probability of each tail of a 95% interval.
 	tailProbability = 0.025
 	hoursOfWeek     = 7 * 24
-	// minWindow is the shortest counted window: networks give times in seconds.
+	// minWindow is the shortest counted window. It is a second, because networks report times in seconds.
 	minWindow = time.Second
 	// maxCounted is more than any provider returns.
 	maxCounted = 10_000_000
-	// fullDay is the minimum length in days of a window that counts as a day, with tolerance for rounding.
+	// fullDay is the minimum length in days of a window that counts as a day. It allows for rounding.
 	fullDay = 0.99
 )
 
@@ -28,14 +28,14 @@ func Measure(f provider.HashtagMetrics) Sample {
 	return newMeasuredPosts(f).sample(f.From, f.Size)
 }
 
-// sample counts the recent posts. If the provider states from when its list is complete, all posts since then are
-// counted, including undated ones. Otherwise the list was truncated, so the window starts at one of the oldest posts
-// (Cut), which the interval accounts for.
+// sample counts the recent posts. If the provider states from when its list is complete, sample counts all posts since
+// then, including posts without a time. Otherwise the list was truncated. In that case, the window starts at one of the
+// oldest posts (Cut), and the interval accounts for that.
 func (s measuredPosts) sample(from time.Time, size *int64) Sample {
 	out := Sample{At: s.at, Size: size}
 	if from.IsZero() {
 		times := s.times(s.recent)
-		last := len(times) - len(times)/10 // drops outliers that would stretch the window
+		last := len(times) - len(times)/10 // drops outliers that would lengthen the window
 		if last < 2 {
 			return out
 		}
@@ -63,13 +63,13 @@ func hourOfWeek(t time.Time) int {
 	return int(t.Weekday())*24 + t.Hour()
 }
 
-// poissonCount is the number of posts in a number of days. The posterior of the rate is a gamma distribution with this
-// shape, and the days as rate parameter.
+// poissonCount is the number of posts in a number of days. The posterior of the rate is a gamma distribution with shape
+// as the shape parameter and days as the rate parameter.
 type poissonCount struct {
 	posts, days, shape float64
 }
 
-// count returns the counted posts, and reports false if nothing was counted.
+// count returns the counted posts. It reports false if nothing was counted.
 func (s Sample) count() (poissonCount, bool) {
 	if s.From.IsZero() || s.At.Sub(s.From) < minWindow || s.Posts < 0 || s.Posts > maxCounted {
 		return poissonCount{}, false
@@ -77,13 +77,14 @@ func (s Sample) count() (poissonCount, bool) {
 	k := float64(s.Posts)
 	c := poissonCount{posts: k, days: days(s.At.Sub(s.From)), shape: k + 0.5}
 	if s.Cut {
-		c.shape = k + 1 // the waiting time for k+1 posts, including the one that starts the window
+		c.shape = k + 1 // the waiting time for k+1 posts, including the post that starts the window
 	}
 	return c, true
 }
 
-// perDay returns the rate with its 95% interval: with Jeffreys prior for a fixed window (Brown, Cai and DasGupta,
-// 2003), exact for a window that starts at a post, because waiting times are gamma distributed.
+// perDay returns the rate with its 95% interval. The interval of a fixed window uses Jeffreys prior (Brown, Cai and
+// DasGupta, 2003). The interval of a window that starts at a post is exact, because waiting times are gamma
+// distributed.
 func (c poissonCount) perDay() TagRate {
 	posterior := distuv.Gamma{Alpha: c.shape, Beta: c.days}
 	out := TagRate{Value: c.posts / c.days, Low: posterior.Quantile(tailProbability),

@@ -19,7 +19,7 @@ func likes(p provider.Post) *int64    { return p.Likes }
 func comments(p provider.Post) *int64 { return p.Comments }
 func views(p provider.Post) *int64    { return p.Views }
 
-// values returns the known values of the figure. Negative ones are invalid.
+// values returns the known values of the figure. Negative values are invalid.
 func (f figure) values(posts []provider.Post) []float64 {
 	var out []float64
 	for _, p := range posts {
@@ -50,7 +50,8 @@ func (s measuredPosts) audience() result.FindingAudience {
 	return result.FindingAudience{Top: s.reactions(s.top), Recent: s.reactions(s.recent)}
 }
 
-// engagement returns the reactions to recent posts, which are typical, or else those to top posts, which are not.
+// engagement returns the reactions to recent posts, which are typical. If there are none, it returns the reactions to
+// top posts, which are not typical.
 func (s measuredPosts) engagement(a result.FindingAudience) result.FindingEngagement {
 	out := result.FindingEngagement{Basis: Measured}
 	from := a.Recent

@@ -29,7 +29,7 @@ func byTag(posts []provider.Post, tags map[string][]string) tally {
 
 func (t tally) shareOf(name string) proportion { return proportion{t.with[name], t.of} }
 
-// relatedHashtags returns the hashtags that co-occur with the analyzed one.
+// relatedHashtags returns the hashtags that occur together with the analyzed hashtag.
 func (s measuredPosts) relatedHashtags(
 	own string, tags map[string][]string, background Background,
 ) *result.FindingHashtags {
@@ -83,7 +83,7 @@ func inTop(top, recent proportion) *result.FindingRatio {
 	return &ratio
 }
 
-// compareRelated orders related hashtags by the lower bound of the lift, followed by the others by frequency.
+// compareRelated orders related hashtags by the lower bound of the lift. Other hashtags follow by frequency.
 func compareRelated(a, b result.FindingHashtag) int {
 	mostUsed := result.CompareUse(a.Posts, b.Posts, a.Hashtag, b.Hashtag)
 	switch {

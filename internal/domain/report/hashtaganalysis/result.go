@@ -9,7 +9,7 @@ type Result struct {
 	Hashtag TagHashtag `json:"hashtag"`
 }
 
-// The basis of a figure: counted, or derived from what was counted.
+// The basis of a figure: counted, or derived from counts.
 const (
 	Measured  = result.Measured
 	Estimated = result.Estimated
@@ -28,7 +28,7 @@ func (TagHashtag) Descriptions() map[string]string {
 	return map[string]string{"tier": "nano < 10k, small < 100k, medium < 500k, large < 1M posts."}
 }
 
-// TagPosts is the number of posts with a hashtag, with a 95% interval if estimated.
+// TagPosts is the number of posts with a hashtag. An estimate has a 95% interval.
 type TagPosts struct {
 	Count int64  `json:"count"`
 	Low   *int64 `json:"low,omitempty" jsonschema:"Lower end of the 95% interval. Omitted if measured."`

@@ -6,7 +6,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
-// scale maps a figure logarithmically to a component of the score: worst to 0, best to 100.
+// scale maps a figure logarithmically to a component of the score. worst maps to 0 and best to 100.
 type scale struct {
 	name, figure string
 	worst, best  float64
@@ -33,7 +33,7 @@ func (s scale) value(figure float64) float64 {
 	return 100 * max(0, min(1, part))
 }
 
-// score rates activity, likes of recent posts, and how reachable the top posts are. It returns nil if none of these is
+// score rates activity, likes of recent posts, and how reachable the top posts are. It returns nil if none of them is
 // known.
 func score(rate *TagRate, a result.FindingAudience) *result.FindingScoreSection {
 	known, missing := []result.FindingComponentCause{}, []string{}

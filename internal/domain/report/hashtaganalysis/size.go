@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// An estimate of the size needs this many dated top posts and recent posts.
+	// An estimate of the size needs this many top posts and recent posts with a time.
 	minTopPosts    = 20
 	minRecentPosts = 5
-	// minAgeSpan is the minimum age in days of the oldest top posts. If all are younger, either the hashtag is young or
-	// the network shows recent posts only, which cannot be distinguished.
+	// minAgeSpan is the minimum age in days of the oldest top post. If it is younger, either the hashtag is young or
+	// the network shows only recent posts. The two cases cannot be distinguished.
 	minAgeSpan = 30
 	// currentFor is how long a measured rate or size counts as current.
 	currentFor = 14 * 24 * time.Hour
@@ -52,8 +52,8 @@ func Tier(posts int64) string {
 	return "nano"
 }
 
-// size returns the number of posts: as measured, else a recent measurement plus the posts since then, else an estimate
-// from the ages of top posts. It returns nil if too little is known, and a note on its basis.
+// size returns the number of posts and a note on its basis. It prefers the measured number, then a recent measurement
+// plus the posts since then, then an estimate from the ages of top posts. It returns nil if too little is known.
 func size(s measuredPosts, now Sample, earlier []Sample) (*TagPosts, string) {
 	if now.hasSize() {
 		return &TagPosts{Count: *now.Size, Basis: Measured}, ""
@@ -78,7 +78,7 @@ func size(s measuredPosts, now Sample, earlier []Sample) (*TagPosts, string) {
 // hasSize reports whether a plausible size was measured.
 func (s Sample) hasSize() bool { return s.Size != nil && *s.Size >= 0 && *s.Size <= maxSize }
 
-// recentSamples returns this sample and earlier ones within currentFor.
+// recentSamples returns the current sample and the earlier samples within currentFor.
 func recentSamples(now Sample, earlier []Sample) []Sample {
 	recent := []Sample{now}
 	for _, s := range earlier {
@@ -105,14 +105,15 @@ func sizeSince(rate poissonCount, now Sample, earlier []Sample) *TagPosts {
 	return newEstimate(was+perDay.Value*passed, was+perDay.Low*passed, was+perDay.High*passed)
 }
 
-// sizeByAges estimates the size from the ages of top posts, assumed to be a random sample of all posts. The density of
-// ages a is then f(a) = rate(a)/size. At age 0 the rate is known, so size = rate/f(0).
+// sizeByAges estimates the size from the ages of top posts, assuming that they are a random sample of all posts. The
+// density of ages a is then f(a) = rate(a)/size. At age 0 the rate is known, so size = rate/f(0).
 func sizeByAges(s measuredPosts, rate poissonCount) *TagPosts {
 	ages := s.ages(s.top)
 	if len(ages) < minTopPosts || rate.posts < minRecentPosts {
 		return nil
 	}
-	// The oldest tenth is only counted: its exact ages hardly matter at age 0, and outliers have no effect.
+	// The oldest tenth is only counted, because its exact ages have little influence at age 0. Therefore outliers have
+	// no effect.
 	inner := len(ages) - len(ages)/10
 	span := ages[inner-1]
 	if span < minAgeSpan {
@@ -145,7 +146,7 @@ func rateOverDensity(rate poissonCount, density, variance float64) *TagPosts {
 		math.Exp(value+reach(1-tailProbability)))
 }
 
-// paceVariance returns the variance of the log rate from not counting whole weeks.
+// paceVariance returns the variance of the log rate that results from not counting whole weeks.
 func paceVariance(days float64) float64 {
 	switch {
 	case days >= 7:

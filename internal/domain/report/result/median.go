@@ -10,7 +10,7 @@ import (
 // Confidence is the confidence level of intervals.
 const Confidence = 0.95
 
-// FindingMedian is the median of posts with two ranges: low to high is its 95% confidence interval, lower_quartile to
+// FindingMedian is the median of posts with two ranges. low to high is its 95% confidence interval. lower_quartile to
 // upper_quartile contains half of the posts.
 type FindingMedian struct {
 	Median        float64  `json:"median"`
@@ -21,7 +21,7 @@ type FindingMedian struct {
 	Posts         int      `json:"posts" jsonschema:"Number of posts with this metric."`
 }
 
-// NewMedian returns the median of values, or nil if there are none. It sorts values.
+// NewMedian returns the median of values, or nil if there are no values. It sorts values.
 func NewMedian(values []float64) *FindingMedian {
 	if len(values) == 0 {
 		return nil
@@ -48,12 +48,12 @@ func Quantile(sorted []float64, share float64) float64 {
 	return (1-part)*sorted[below] + part*sorted[below+1]
 }
 
-// medianInterval returns the distribution-free interval of the median based on the sign test, interpolated between
-// order statistics (Hettmansperger and Sheather, 1986). It reports false below six values.
+// medianInterval returns the distribution-free interval of the median. It is based on the sign test, interpolated
+// between order statistics (Hettmansperger and Sheather, 1986). It reports false for fewer than six values.
 func medianInterval(sorted []float64) (float64, float64, bool) {
 	n := len(sorted)
 	binomial := distuv.Binomial{N: float64(n), P: 0.5}
-	// The d-th values from both ends enclose the median unless fewer than d values lie on one side of it.
+	// The d-th values from both ends enclose the median unless fewer than d values lie on one side of the median.
 	covers := func(d int) float64 { return 1 - 2*binomial.CDF(float64(d-1)) }
 	d := max(1, int((float64(n)-2*math.Sqrt(float64(n)))/2))
 	if covers(d) < Confidence {

@@ -1,6 +1,6 @@
-// Package result defines the findings of profile and hashtag reports, as stored and as returned to clients. Most fields
-// are common to both kinds; fields of one kind are omitted from the other. Packages analysis and hashtaganalysis
-// compute them. Medians and scores are computed here; docs/scoring.md has their formulas.
+// Package result defines the findings of profile and hashtag reports. They are stored and returned to clients in the
+// same form. Most fields are common to both kinds. Fields of one kind are omitted from the other. Packages analysis and
+// hashtaganalysis compute the findings, except medians and scores. docs/scoring.md has the formulas.
 package result
 
 import (
@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// The basis of a figure: counted, or derived from what was counted.
+// The basis of a figure: counted, or derived from counts.
 const (
 	Measured  = "measured"
 	Estimated = "estimated"
@@ -28,8 +28,8 @@ type Result struct {
 	Notes       []string          `json:"notes"`
 }
 
-// FindingEngagement summarizes reactions to a profile's posts, or to recent posts of a hashtag (top posts if the
-// provider has no recent ones). Rates are shares: 0.034 is 3.4%.
+// FindingEngagement summarizes reactions to a profile's posts, or to recent posts of a hashtag. If the provider has no
+// recent posts, it summarizes reactions to top posts. Rates are shares: 0.034 is 3.4%.
 type FindingEngagement struct {
 	Basis           string         `json:"basis" enum:"measured" title:"EstimateBasis"`
 	Of              string         `json:"of,omitempty" enum:"top|recent" title:"ReportPostList"`
@@ -76,7 +76,7 @@ type FindingEstimate struct {
 	High  *float64 `json:"high,omitempty"`
 }
 
-// FindingHashtag is a hashtag that a profile uses, or one that co-occurs with the analyzed one.
+// FindingHashtag is a hashtag that a profile uses, or that occurs together with the analyzed hashtag.
 type FindingHashtag struct {
 	Hashtag string        `json:"hashtag" jsonschema:"Without #."`
 	Posts   int           `json:"posts" jsonschema:"Posts with it; in a hashtag report, with both."`
@@ -94,8 +94,8 @@ type FindingWord struct {
 	Posts int    `json:"posts" jsonschema:"Posts with the word in the caption."`
 }
 
-// FindingBestTime is the block of hours with the best estimate: the one whose posts do better than others (profile),
-// or with the highest share of top posts relative to all posts (hashtag).
+// FindingBestTime is the block of hours with the best estimate. For a profile, its posts perform better than other
+// posts. For a hashtag, it has the highest share of top posts relative to all posts.
 type FindingBestTime struct {
 	Weekday   string       `json:"weekday" enum:"monday|tuesday|wednesday|thursday|friday|saturday|sunday" title:"Weekday"`
 	Hour      int          `json:"hour" min:"0" max:"23" jsonschema:"First hour of the block in the team's time zone."`
@@ -116,7 +116,8 @@ func (FindingBestTime) Descriptions() map[string]string {
 	}
 }
 
-// MaxRatio bounds the intervals of ratios at 1/MaxRatio and MaxRatio. One that reaches both carries no information.
+// MaxRatio limits the intervals of ratios to 1/MaxRatio and MaxRatio. An interval that reaches both limits carries no
+// information.
 const MaxRatio = 50.0
 
 // ClampInterval returns an interval of a ratio from its logarithms, rounded and clamped by MaxRatio.
@@ -124,7 +125,8 @@ func ClampInterval(low, high float64) (float64, float64) {
 	return Round4(max(math.Exp(low), 1/MaxRatio)), Round4(min(math.Exp(high), MaxRatio))
 }
 
-// UnmarshalJSON decodes a stored best time. Earlier releases stored significant ones only, without corrected interval.
+// UnmarshalJSON decodes a stored best time. Earlier releases stored only significant best times, without a corrected
+// interval.
 func (b *FindingBestTime) UnmarshalJSON(raw []byte) error {
 	type plain FindingBestTime
 	stored := plain{StandsOut: true}

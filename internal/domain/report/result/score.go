@@ -20,8 +20,8 @@ type FindingScoreSection struct {
 	Missing    []string                `json:"missing" jsonschema:"Unknown components."`
 }
 
-// FindingComponentCause is a component with its figure and scale. For a profile, floor maps to 0 and ceiling to 100;
-// for a hashtag, worst maps to 0 and best to 100.
+// FindingComponentCause is a component with its figure and scale. For a profile, floor maps to 0 and ceiling to 100.
+// For a hashtag, worst maps to 0 and best to 100.
 type FindingComponentCause struct {
 	FindingComponent
 
@@ -41,7 +41,7 @@ func (FindingComponentCause) Descriptions() map[string]string {
 }
 
 // NewScore returns the weighted score, or nil if no component is known. The weight of missing components is distributed
-// over the others. round rounds the score.
+// over the known components. round rounds the score.
 func NewScore(known []FindingComponentCause, missing []string, round func(float64) float64) *FindingScoreSection {
 	if len(known) == 0 {
 		return nil
@@ -58,7 +58,7 @@ func NewScore(known []FindingComponentCause, missing []string, round func(float6
 	return &FindingScoreSection{Value: round(sum), Components: known, Missing: missing}
 }
 
-// Short returns the score without explanation.
+// Short returns the score without its explanation.
 func (s *FindingScoreSection) Short() *FindingScore {
 	if s == nil {
 		return nil

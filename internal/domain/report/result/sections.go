@@ -1,6 +1,6 @@
 package result
 
-// Sections are the parts of the findings that are requested by name. Those without data are omitted.
+// Sections are the parts of the findings that are requested by name. Sections without data are omitted.
 type Sections struct {
 	Audience *FindingAudience     `json:"audience,omitempty" jsonschema:"Hashtag only."`
 	Cadence  *FindingCadence      `json:"cadence,omitempty" jsonschema:"Profile only."`
@@ -54,8 +54,8 @@ type FindingFormat struct {
 	RecentShare *float64       `json:"recent_share,omitempty" jsonschema:"Hashtag: share of recent posts of known format."`
 }
 
-// FindingGrowth is the change in a profile's followers between measurements, or in a hashtag's posts per day compared
-// with earlier measurements over at least a day.
+// FindingGrowth is the change in a profile's followers between measurements. For a hashtag, it is the change in posts
+// per day compared with earlier measurements over at least a day.
 type FindingGrowth struct {
 	Snapshots       int              `json:"snapshots,omitempty" jsonschema:"Profile: number of measurements."`
 	Measurements    int              `json:"measurements,omitempty" jsonschema:"Hashtag: number of earlier measurements compared."`
@@ -65,7 +65,7 @@ type FindingGrowth struct {
 	PostsPerDay     *FindingRatio    `json:"posts_per_day,omitempty" jsonschema:"Hashtag: the rate relative to the earlier rate."`
 }
 
-// FindingHashtags are the hashtags of a profile with their effects, or those related to a hashtag.
+// FindingHashtags are the hashtags of a profile with their effects, or the hashtags related to a hashtag.
 type FindingHashtags struct {
 	Posts         int              `json:"posts" jsonschema:"Posts analyzed."`
 	Different     int              `json:"different" jsonschema:"Number of distinct hashtags."`

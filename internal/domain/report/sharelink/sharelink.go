@@ -1,5 +1,5 @@
-// Package sharelink makes links that show a report to people who cannot sign in. A link is secret, expires, and can be
-// revoked. Only a hash of its token is stored.
+// Package sharelink creates links that show a report to people who cannot sign in. A link is secret, expires, and can
+// be revoked. Only a hash of its token is stored.
 package sharelink
 
 import (
@@ -26,9 +26,9 @@ const Path = "/shared/reports/"
 
 const (
 	day       = 24 * time.Hour
-	maxLinks  = 20  // links of a report at a time
+	maxLinks  = 20  // valid links of a report
 	tokenSize = 26  // characters of a token
-	sweepSize = 500 // links deleted at a time
+	sweepSize = 500 // links deleted per sweep
 )
 
 // MaxName is the maximum length of a link's name in characters.
@@ -37,7 +37,7 @@ const MaxName = 60
 // Lifetimes are the offered lifetimes of a link in days.
 var Lifetimes = []int{7, 30, 90}
 
-// Service makes, shows and revokes links.
+// Service creates, shows and revokes links.
 type Service struct {
 	db        *db.DB
 	publicURL string
@@ -49,12 +49,12 @@ func New(d *db.DB, publicURL string) *Service { return &Service{d, publicURL} }
 // Link is a link without its token.
 type Link struct {
 	ID        int64
-	Name      string // given by a person; empty for none
+	Name      string // entered by a person; may be empty
 	CreatedBy string // the person's name; empty if the account was deleted
 	CreatedAt time.Time
 	ExpiresAt time.Time
-	OpenedAt  time.Time // when it was last opened, to the hour; zero for never
-	Mailed    bool      // sent in a mail
+	OpenedAt  time.Time // when it was last opened, to the hour; zero if never
+	Mailed    bool      // whether the link was sent by email
 }
 
 // Shared describes the report of a link.
@@ -127,7 +127,7 @@ func hash(token string) []byte {
 	return sum[:]
 }
 
-// lock locks a report of a team and fails with not_found if there is none.
+// lock locks a report of a team. It returns not_found if the team has no such report.
 func lock(ctx context.Context, tx *db.Tx, team int64, report string) error {
 	n, err := tx.Exec(ctx, `UPDATE reports SET subject = subject WHERE id = ? AND team_id = ?`, report, team)
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *Service) List(ctx context.Context, team int64, report string) ([]Link, 
 	return out, nil
 }
 
-// Revoke ends a link of the caller's team. It fails with not_found if it has already ended.
+// Revoke ends a link of the caller's team. It returns not_found if the link has already ended.
 func (s *Service) Revoke(ctx context.Context, call operation.Call, report string, link int64) error {
 	return s.db.InTx(ctx, "report.unshare", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `DELETE FROM report_links WHERE id = ? AND report_id = ? AND team_id = ?`, link, report,
@@ -188,8 +188,8 @@ func (s *Service) Revoke(ctx context.Context, call operation.Call, report string
 	})
 }
 
-// Replace ends a link and returns a new one that works as long as the old one would have, for people who no longer have
-// the old one. It fails with not_found if the old one has already ended.
+// Replace ends a link and returns a new link with the same expiry, for people who no longer have the old link. It
+// returns not_found if the old link has already ended.
 func (s *Service) Replace(ctx context.Context, call operation.Call, report string, link int64) (string, error) {
 	var token string
 	err := s.db.InTx(ctx, "report.share", func(ctx context.Context, tx *db.Tx) error {
@@ -221,7 +221,7 @@ func (s *Service) Replace(ctx context.Context, call operation.Call, report strin
 	return s.publicURL + Path + token, nil
 }
 
-// Open returns the report of a token. It fails with not_found for unknown, expired and revoked tokens, and for those of
+// Open returns the report of a token. It returns not_found for unknown, expired and revoked tokens, and for tokens of
 // closed teams.
 func (s *Service) Open(ctx context.Context, token string) (Shared, error) {
 	var out Shared
@@ -244,7 +244,7 @@ func (s *Service) Open(ctx context.Context, token string) (Shared, error) {
 	return out, s.recordOpening(ctx, out.Link, opened)
 }
 
-// recordOpening notes at most once an hour that a link was opened.
+// recordOpening records that a link was opened, at most once an hour.
 func (s *Service) recordOpening(ctx context.Context, link, before int64) error {
 	hour := db.Micros(s.db.Now().Truncate(time.Hour))
 	if before >= hour {

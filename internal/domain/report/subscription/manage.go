@@ -15,15 +15,15 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Recipient receives a report by mail.
+// Recipient receives a report by email.
 type Recipient struct {
 	ID           int64
 	PersonID     int64  // 0 if not a member
 	Name         string // of the member
 	Email        string
 	Unsubscribed bool
-	SentAt       time.Time // when the last mail was sent; zero for never
-	Failed       bool      // the newest mail could not be sent
+	SentAt       time.Time // when the last email was sent; zero if never
+	Failed       bool      // whether the newest email could not be sent
 }
 
 // Subscription is the schedule of a report and its recipients.
@@ -71,7 +71,7 @@ func (s *Service) Get(ctx context.Context, team int64, report string) (Subscript
 // errNoMail rejects schedules without a mail server.
 var errNoMail = apierr.BadState("no_mail", "This service has no mail server, so it cannot email reports.")
 
-// Save sets when a report of the caller's team is mailed.
+// Save sets when a report of the caller's team is emailed.
 func (s *Service) Save(ctx context.Context, call operation.Call, report string, schedule Schedule) error {
 	if !s.Mails() {
 		return errNoMail
@@ -97,7 +97,7 @@ func (s *Service) Save(ctx context.Context, call operation.Call, report string, 
 	})
 }
 
-// Stop ends the mails of a report. Its recipients stay in the list.
+// Stop stops emailing a report. Its recipients stay in the list.
 func (s *Service) Stop(ctx context.Context, call operation.Call, report string) error {
 	return s.DB.InTx(ctx, "report.stop_mail", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `DELETE FROM report_subscriptions WHERE report_id = ? AND team_id = ?`, report, call.TeamID)
@@ -111,7 +111,7 @@ func (s *Service) Stop(ctx context.Context, call operation.Call, report string) 
 	})
 }
 
-// lock locks a team's report and returns the team's time zone. It fails with not_found if there is none.
+// lock locks a team's report and returns the team's time zone. It returns not_found if the team has no such report.
 func lock(ctx context.Context, tx *db.Tx, team int64, report string) (*time.Location, error) {
 	n, err := tx.Exec(ctx, `UPDATE reports SET subject = subject WHERE id = ? AND team_id = ?`, report, team)
 	if err != nil {
@@ -213,7 +213,7 @@ func (s *Service) add(
 var errUnsubscribed = apierr.BadState("unsubscribed",
 	"This recipient unsubscribed. The entry stays, so that nobody adds it again by mistake.")
 
-// Remove removes a recipient of a report, with the links in the mails to it.
+// Remove removes a recipient of a report, and revokes the links in emails to the recipient.
 func (s *Service) Remove(ctx context.Context, call operation.Call, report string, recipient int64) error {
 	return s.DB.InTx(ctx, "report.remove_recipient", func(ctx context.Context, tx *db.Tx) error {
 		var unsubscribed, person int64

@@ -19,16 +19,16 @@ const (
 	pollInterval  = time.Second
 	dueBatch      = 50
 	sendWithin    = 45 * time.Second
-	mailRecordTTL = 400 * 24 * time.Hour // how long the record of a mail is kept
-	weeklyLink    = 14 * 24 * time.Hour  // lifetimes of the links in mails
+	mailRecordTTL = 400 * 24 * time.Hour // how long the record of an email is kept
+	weeklyLink    = 14 * 24 * time.Hour  // lifetimes of the links in emails
 	monthlyLink   = 45 * 24 * time.Hour
 	sweepBatch    = 500
 )
 
-// retryDelays are the delays after each failed attempt. A mail is dropped after the last one.
+// retryDelays are the delays after each failed attempt. An email is dropped after the last attempt.
 var retryDelays = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour}
 
-// Run sends due mail until ctx is canceled. Several nodes may run it.
+// Run sends due emails until ctx is canceled. Several nodes may run it.
 func (s *Service) Run(ctx context.Context, report func(error)) {
 	if !s.Mails() {
 		return
@@ -47,7 +47,7 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// SendDue starts the periods that are due and sends the waiting mails.
+// SendDue starts the periods that are due and sends the pending emails.
 func (s *Service) SendDue(ctx context.Context) error {
 	if err := s.beginPeriods(ctx); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (s *Service) SendDue(ctx context.Context) error {
 	return nil
 }
 
-// dueQuery selects reports whose mail is due, unless publishing is held after a restore.
+// dueQuery selects reports whose email is due, unless publishing is held after a restore.
 const dueQuery = `SELECT report_id FROM report_subscriptions WHERE next_at <= ? AND ` + restoreguard.Free +
 	` ORDER BY next_at LIMIT ?`
 
@@ -79,8 +79,8 @@ func (s *Service) beginPeriods(ctx context.Context) error {
 	return failures
 }
 
-// beginPeriod records a mail to each recipient and the start of the next period. Missed periods are skipped.
-// Another node may have been faster.
+// beginPeriod records an email to each recipient and the start of the next period. It skips missed periods. It does
+// nothing if another node has started the period.
 func beginPeriod(ctx context.Context, tx *db.Tx, report string) error {
 	var plan Schedule
 	var team, due int64
@@ -111,22 +111,22 @@ func beginPeriod(ctx context.Context, tx *db.Tx, report string) error {
 	return nil
 }
 
-// letter is a mail to send.
+// letter is an email to send.
 type letter struct {
 	recipient, period int64
 	tries             int
 	team              int64
 	teamName          string
 	report            string
-	plan              string // weekly or monthly; empty if the mails were stopped
+	plan              string // weekly or monthly; empty if the emails were stopped
 	to                string // empty if the recipient was removed or unsubscribed
 	language          string // of a member: BCP 47, or ""
 }
 
-// in returns the language of a mail.
+// in returns the language of an email.
 func (l letter) in() *locale.Language { return cmp.Or(locale.ByTag(l.language), locale.English) }
 
-// sendNext sends one mail that is due, and reports whether there was one.
+// sendNext sends one due email and reports whether there was one.
 func (s *Service) sendNext(ctx context.Context) (bool, error) {
 	l, found, err := s.next(ctx)
 	if err != nil || !found {
@@ -150,8 +150,8 @@ func (s *Service) sendNext(ctx context.Context) (bool, error) {
 	return true, s.deliver(ctx, l, s.write(l, what, link))
 }
 
-// deliver passes a mail to the mail server. If the process dies while sending, the mail is not sent again, because
-// the server may have accepted it. A mail that the server rejects is retried.
+// deliver passes an email to the mail server. If the process dies while sending, the email is not sent again, because
+// the server may have accepted it. An email that the server rejects is retried.
 func (s *Service) deliver(ctx context.Context, l letter, m Mail) error {
 	ctx = context.WithoutCancel(ctx)
 	within, cancel := context.WithTimeout(ctx, sendWithin)
@@ -168,7 +168,7 @@ func (s *Service) deliver(ctx context.Context, l letter, m Mail) error {
 	return s.finish(ctx, l, "sending", "waiting", retryDelays[l.tries-1])
 }
 
-// next returns the mail that is due first.
+// next returns the email that has been due longest.
 func (s *Service) next(ctx context.Context) (letter, bool, error) {
 	var l letter
 	err := s.DB.QueryRow(ctx, `SELECT m.recipient_id, m.period_at, m.tries, r.team_id, t.name, r.report_id,
@@ -191,7 +191,7 @@ func (s *Service) next(ctx context.Context) (letter, bool, error) {
 	return l, true, nil
 }
 
-// claim claims a mail for this node and creates its link. It reports false if another node was faster.
+// claim claims an email for this node and creates its link. It reports false if another node has claimed the email.
 func (s *Service) claim(ctx context.Context, l letter) (string, bool, error) {
 	var link string
 	var claimed bool
@@ -217,7 +217,7 @@ func (s *Service) claim(ctx context.Context, l letter) (string, bool, error) {
 	return link, claimed, nil
 }
 
-// finish records the outcome of a mail. wait is the delay before the next attempt.
+// finish records the outcome of an email. wait is the delay before the next attempt.
 func (s *Service) finish(ctx context.Context, l letter, from, to string, wait time.Duration) error {
 	return s.DB.InTx(ctx, "report.finish_mail", func(ctx context.Context, tx *db.Tx) error {
 		var try int64
@@ -232,7 +232,7 @@ func (s *Service) finish(ctx context.Context, l letter, from, to string, wait ti
 	})
 }
 
-// Sweep deletes a batch of old records of mails.
+// Sweep deletes a batch of old records of emails.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.DB.InTx(ctx, "report.sweep_mails", func(ctx context.Context, tx *db.Tx) error {
@@ -247,7 +247,7 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// write returns the mail with a summary of a report and a link to it.
+// write returns the email with a summary of a report and a link to it.
 func (s *Service) write(l letter, summary Summary, link string) Mail {
 	in, team := l.in(), plaintext.Line(l.teamName)
 	view := content{

@@ -1,5 +1,5 @@
-// Package subscription mails reports on a schedule: every week or month, to members of the team and to addresses that
-// its owner and admins enter. Each recipient gets one mail per period, whichever node sends it.
+// Package subscription emails reports on a schedule. Recipients are members of the team and addresses that its owner
+// and admins enter. Each recipient gets one email per week or month, independent of the number of nodes.
 package subscription
 
 import (
@@ -36,7 +36,7 @@ type Mail struct {
 // Line is a figure of a report with its name.
 type Line struct{ Name, Value string }
 
-// Summary is the summary of a report in a mail.
+// Summary is the summary of a report in an email.
 type Summary struct {
 	Subject  string // @name or #tag
 	Network  string
@@ -45,7 +45,7 @@ type Summary struct {
 	Findings []string
 }
 
-// Links makes links to a report for recipients, in the transaction that claims the mail.
+// Links creates links to a report for recipients, in the transaction that claims the email.
 type Links interface {
 	CreateFor(ctx context.Context, tx *db.Tx, team int64, report string, recipient int64, until time.Time) (string, error)
 }
@@ -57,12 +57,12 @@ type Options struct {
 	PublicURL string // without a trailing slash
 	Links     Links
 	Send      func(context.Context, Mail) error // nil if there is no mail server
-	// Summarize returns the summary of a report for a mail in a language.
+	// Summarize returns the summary of a report for an email in a language.
 	Summarize func(ctx context.Context, l *locale.Language, team int64, report string) (Summary, error)
 	Log       *slog.Logger
 }
 
-// Service stores schedules and recipients and sends the mails.
+// Service stores schedules and recipients and sends the emails.
 type Service struct {
 	Options
 
@@ -75,10 +75,10 @@ func New(o Options) *Service { return &Service{o, o.Sealer.Signer("report mails"
 // Mails reports whether a mail server is configured.
 func (s *Service) Mails() bool { return s.Send != nil }
 
-// Schedule is when a report is mailed, in the team's time zone.
+// Schedule is when a report is emailed, in the team's time zone.
 type Schedule struct {
 	Period string // Weekly or Monthly
-	Day    int    // of the week, from Monday as 1, or of the month
+	Day    int    // day of the week, from Monday as 1, or of the month
 	Hour   int
 }
 
@@ -101,8 +101,8 @@ func (s Schedule) check() error {
 	return nil
 }
 
-// Next returns the first scheduled time after the given one. If daylight saving time skips that hour, it is an hour
-// later on that day.
+// Next returns the first scheduled time after a time. If daylight saving time skips that hour, it returns the following
+// hour.
 func (s Schedule) Next(after time.Time, zone *time.Location) time.Time {
 	at := after.In(zone)
 	if s.Period == Monthly {

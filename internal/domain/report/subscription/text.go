@@ -11,7 +11,7 @@ import (
 //go:embed templates/*
 var files embed.FS
 
-// content is the data for the templates of a mail.
+// content is the data for the templates of an email.
 type content struct {
 	Summary
 

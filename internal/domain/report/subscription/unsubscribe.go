@@ -18,7 +18,7 @@ const Path = "/unsubscribe/"
 
 const (
 	idSize  = 8  // bytes of a recipient's ID in a token
-	sumSize = 16 // bytes of its signature
+	sumSize = 16 // bytes of the signature of a token
 )
 
 var encoding = base64.RawURLEncoding.Strict()
@@ -29,7 +29,7 @@ func (s *Service) token(recipient int64) string {
 	return encoding.EncodeToString(append(body, s.signer.Sign(body)[:sumSize]...))
 }
 
-// parse returns the recipient of a token, and not_found for any other text.
+// parse returns the recipient of a token. It returns not_found for an invalid token.
 func (s *Service) parse(token string) (int64, error) {
 	raw, err := encoding.DecodeString(token)
 	if err != nil || len(raw) != idSize+sumSize || !s.signer.Verify(raw[:idSize], raw[idSize:]) {
@@ -44,7 +44,7 @@ type Subscriber struct {
 	Unsubscribed        bool
 }
 
-// Subscriber returns the recipient of a token. It fails with not_found if the recipient was removed.
+// Subscriber returns the recipient of a token. It returns not_found if the recipient was removed.
 func (s *Service) Subscriber(ctx context.Context, token string) (Subscriber, error) {
 	var out Subscriber
 	id, err := s.parse(token)
@@ -65,7 +65,7 @@ func (s *Service) Subscriber(ctx context.Context, token string) (Subscriber, err
 	return out, nil
 }
 
-// Unsubscribe ends the mails to a recipient. It is idempotent.
+// Unsubscribe stops emails to a recipient. It is idempotent.
 func (s *Service) Unsubscribe(ctx context.Context, token string) error {
 	id, err := s.parse(token)
 	if err != nil {

@@ -8,8 +8,8 @@ const trendSteps = 4
 // component is a component of a mixture of log-normal distributions.
 type component struct{ share, mean float64 }
 
-// populationMedian returns the true median engagement: that of the mixture of all combinations of effects. It requires
-// independent effects, so the plan must not be tangled.
+// populationMedian returns the true median engagement of the mixture of all combinations of effects. It requires
+// independent effects, so Plan.Tangled must be false.
 func (m *generator) populationMedian(truth Truth) float64 {
 	parcels := m.components(truth)
 	low, high := m.level-5, m.level+5
@@ -47,7 +47,7 @@ func (m *generator) components(truth Truth) []component {
 	return cross(cross(parcels, kinds), parts)
 }
 
-// cross combines each component with each of an independent mixture.
+// cross combines each component with each component of an independent mixture.
 func cross(parcels, ways []component) []component {
 	var out []component
 	for _, p := range parcels {

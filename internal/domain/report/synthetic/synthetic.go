@@ -1,5 +1,5 @@
-// Package synthetic generates public profiles with known effects, for testing what an analysis finds. It shares only
-// the input format with the analysis, so that both cannot have the same mistake.
+// Package synthetic generates public profiles with known effects, for testing an analysis. It shares only the input
+// format with the analysis, so that both cannot have the same mistake.
 //
 // Engagement is log-normal: its logarithm is a sum of effects and normal noise with a standard deviation of 0.6.
 package synthetic
@@ -17,10 +17,10 @@ import (
 // The generated effects.
 const (
 	Sigma        = 0.6 // standard deviation of the logarithm of engagement
-	Blocks       = 12  // six of four hours on weekdays, then six on the weekend
-	BlockRatio   = 2.0 // of the one better block
+	Blocks       = 12  // six of four hours on weekdays, then six on weekends
+	BlockRatio   = 2.0 // of the better block, if any
 	HashtagRatio = 1.5 // of each of the three effective hashtags
-	hashtagShare = 0.3 // share of posts with each of those
+	hashtagShare = 0.3 // share of posts with each effective hashtag
 	viewsSigma   = 0.3 // standard deviation of log engagement per view
 )
 
@@ -82,7 +82,7 @@ type generator struct {
 	rng      *rand.Rand
 	shares   [Blocks]float64
 	level    float64 // log engagement without effects, in the middle of the period
-	trend    float64 // growth of log engagement over the period
+	trend    float64 // change of log engagement over the period
 	viewRate float64
 	start    time.Time // midnight in the zone
 	days     int
@@ -161,7 +161,8 @@ func (m *generator) setShares() {
 	}
 }
 
-// posts generates the posts: stratified over the blocks, and uniformly random over the period within each.
+// posts generates the posts. They are stratified over the blocks, and uniformly random over the period within each
+// block.
 func (m *generator) posts(truth Truth) []provider.Post {
 	posts := make([]provider.Post, m.plan.Posts)
 	offset := m.rng.Float64()
@@ -252,7 +253,7 @@ func (m *generator) caption(tags []string) string {
 	return text.String()
 }
 
-// snapshots generates thirty measurements of the followers up to the present, as a random walk with drift.
+// snapshots generates thirty measurements of the followers up to the present. They follow a random walk with drift.
 func (m *generator) snapshots(at time.Time, followers, perDay float64) []Snapshot {
 	const count = 30
 	step := float64(m.days) / count

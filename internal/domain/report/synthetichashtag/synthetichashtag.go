@@ -1,5 +1,5 @@
-// Package synthetichashtag generates hashtags with known size, rate, related hashtags and best time, for testing what
-// an analysis finds. It shares no code with the analysis.
+// Package synthetichashtag generates hashtags with known size, rate, related hashtags and best time, for testing an
+// analysis. It shares no code with the analysis.
 package synthetichashtag
 
 import (
@@ -17,7 +17,7 @@ import (
 // Shape is the shape of a hashtag's rate of posts over time.
 type Shape string
 
-// The shapes. Bend is the parameter of each.
+// The shapes. Hashtag.Bend is the parameter of each shape.
 const (
 	Power    Shape = "power"    // size ~ age^bend
 	Growing  Shape = "growing"  // the rate grows by a factor of e^bend
@@ -51,8 +51,8 @@ type Hashtag struct {
 	TopLikes   float64            // median of top posts
 }
 
-// RandomHashtag returns a random hashtag with a log-uniform size from 10^3 to 10^7.5 and an age from 200 days to ten
-// years.
+// RandomHashtag returns a random hashtag. Its size is log-uniform from 10^3 to 10^7.5, and its age is from 200 days to
+// ten years.
 func RandomHashtag(seed uint64, at time.Time) Hashtag {
 	dice := newRand(seed, 1)
 	h := Hashtag{
@@ -82,7 +82,7 @@ func newRand(seed, of uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, of)) //nolint:gosec // test data
 }
 
-// relativeRate returns the rate at a fraction of the life, up to a factor.
+// relativeRate returns the rate at a fraction of the hashtag's age, up to a constant factor.
 func (h Hashtag) relativeRate(part float64) float64 {
 	switch h.Shape {
 	case Growing:
@@ -113,7 +113,7 @@ func (h Hashtag) cumulativeShares() []float64 {
 	return sums
 }
 
-// PerDay returns the mean rate at the end of the life.
+// PerDay returns the mean rate at the hashtag's current age.
 func (h Hashtag) PerDay() float64 {
 	sum := 0.0
 	for i := range lifeCells {
@@ -130,8 +130,8 @@ func (h Hashtag) wave(at time.Time) float64 {
 	return (1 + h.Day*math.Cos(2*math.Pi*(day+h.Phase))) * (1 + h.Week*math.Cos(2*math.Pi*(day/7+h.Phase)))
 }
 
-// Measure returns what a provider would: up to MostRecent posts of the last Window, and top posts sampled uniformly
-// from the whole life. It is deterministic for a time.
+// Measure returns the response of a provider: up to MostRecent posts of the last Window, and top posts sampled
+// uniformly from all posts. It is deterministic for a time.
 func (h Hashtag) Measure(at time.Time) provider.HashtagMetrics {
 	dice := newRand(h.Seed, uint64(at.UnixNano()))
 	out := provider.HashtagMetrics{Hashtag: h.Name, MeasuredAt: at}

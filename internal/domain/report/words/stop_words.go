@@ -12,11 +12,11 @@ import (
 //go:embed stop.txt
 var stopText string
 
-// minSureWords is how many unambiguous stop words of a language a caption must have before its ambiguous ones count,
-// too: "la" is no proof of Spanish.
+// minSureWords is how many unambiguous stop words of a language a caption must have before its ambiguous stop words
+// count too. For example, "la" does not prove that a caption is Spanish.
 const minSureWords = 2
 
-// stopUse holds the languages in which a word is a stop word, one bit each.
+// stopUse holds the languages in which a word is a stop word. Each language has one bit.
 type stopUse struct{ sure, doubtful uint32 }
 
 // stopWords are the words of stop.txt.

@@ -11,7 +11,7 @@ import (
 )
 
 // stripLinks returns a caption in the form of provider.Fold without links, email addresses and mentions. Invalid UTF-8
-// becomes characters that occur in no word.
+// becomes a character that occurs in no word.
 func stripLinks(caption string) string {
 	if !utf8.ValidString(caption) {
 		caption = strings.ToValidUTF8(caption, "\ufffd")
@@ -93,8 +93,8 @@ func mayContainLink(field string) bool {
 // isLabelEnd reports whether \b of a regular expression matches before the character.
 func isLabelEnd(r rune) bool { return r >= utf8.RuneSelf || !asciiWordChars[r] }
 
-// mayContainAddress reports whether a field may contain a link or an address. A period at the end of a sentence does
-// not count.
+// mayContainAddress reports whether a field may contain a link or an address. It ignores a period at the end of a
+// sentence.
 func mayContainAddress(field string) bool {
 	for i := range len(field) - 1 {
 		switch field[i] {
@@ -109,8 +109,8 @@ func mayContainAddress(field string) bool {
 	return false
 }
 
-// Patterns of what is removed, in lower case. A path ends at the first character that is invalid in links, because
-// scripts without spaces may continue right after it.
+// Patterns of links, addresses and mentions, in lower case. A path ends at the first character that is invalid in
+// links, because scripts without spaces may continue right after it.
 var (
 	emailPattern = regexp.MustCompile(`[\pL\pN._%+-]+@[\pL\pN-]+(?:\.[\pL\pN-]+)+`)
 	linkPattern  = regexp.MustCompile(`[a-z]+://[^/]*[!-~]*` +
@@ -120,8 +120,8 @@ var (
 	mentionPattern = regexp.MustCompile(`@[a-z0-9_.]+`)
 )
 
-// topLevelDomains are recognized in links without a scheme. They are rarely words, because a sentence may follow a full
-// stop without a space.
+// topLevelDomains are recognized in links without a scheme. They are rarely words. Otherwise a sentence that follows a
+// full stop without a space would look like a link.
 var topLevelDomains = strings.Fields("com net org info biz edu gov app shop store io co tv ly de fr es nl pl br pt " +
 	"tr " +
 	"ru jp uk eu ch at ca au")

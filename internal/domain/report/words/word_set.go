@@ -11,14 +11,15 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider"
 )
 
-// minLetters is the minimum of letters in a word, other than ideographs. Single letters are list markers or
+// minLetters is the minimum number of letters in a word, other than ideographs. Single letters are list markers or
 // abbreviations.
 const minLetters = 2
 
 // initialCapacity suffices for the words of most captions.
 const initialCapacity = 24
 
-// asciiWordChars is a fast path: most captions are ASCII, and looking up Unicode tables dominated the run time.
+// asciiWordChars is a fast path, because most captions are ASCII and looking up Unicode tables took most of the run
+// time.
 var asciiWordChars = func() [utf8.RuneSelf]bool {
 	var table [utf8.RuneSelf]bool
 	for r := range table {
@@ -79,7 +80,7 @@ func (s *wordSet) add(word string) {
 	}
 }
 
-// nextWord splits the first word off a run of word characters. An ASCII run is one word.
+// nextWord splits the first word off a sequence of word characters. An ASCII sequence is one word.
 func nextWord(piece string) (string, string) {
 	if strings.IndexFunc(piece, isNonASCII) < 0 {
 		return piece, ""
@@ -97,7 +98,7 @@ func nextWord(piece string) (string, string) {
 
 func isNonASCII(r rune) bool { return r >= utf8.RuneSelf }
 
-// endsHiragana reports whether a character ends a run of hiragana. The prolonged sound mark does not.
+// endsHiragana reports whether a character ends a sequence of hiragana. The prolonged sound mark does not end it.
 func endsHiragana(r rune) bool {
 	return r < utf8.RuneSelf || !unicode.Is(unicode.Hiragana, r) && r != 'ー' && !unicode.IsMark(r)
 }

@@ -1,5 +1,5 @@
-// Package words extracts hashtags and significant words from captions. Each is a single token of 1 to 100 letters,
-// digits, marks and underscores in the form of provider.Fold, never part of a sentence.
+// Package words extracts hashtags and significant words from captions. Each result is a single token in the form of
+// provider.Fold, never part of a sentence. It has 1 to 100 letters, digits, marks and underscores.
 package words
 
 import (
@@ -14,8 +14,8 @@ import (
 // Caption holds the distinct hashtags (without #) and words of a caption, in order. Links, addresses, mentions,
 // numbers, emoji and stop words are excluded.
 //
-// Words are segmented by the rules of Unicode (UAX #29), without a dictionary: Chinese is split into characters, a run
-// of hiragana is one word, and other scripts without spaces, such as Thai, yield no words.
+// Words are segmented by the rules of Unicode (UAX #29), without a dictionary. Chinese is split into characters, and a
+// sequence of hiragana is one word. Other scripts without spaces, such as Thai, have no words.
 type Caption struct{ Hashtags, Words []string }
 
 // Parse parses a caption.
@@ -59,8 +59,7 @@ func splitHashtags(text string, between func(string)) []string {
 	}
 }
 
-// startsHashtag reports whether a # after the given text starts a hashtag. The text is empty right after another
-// hashtag.
+// startsHashtag reports whether a # after a text starts a hashtag. The text is empty right after another hashtag.
 func startsHashtag(before string) bool {
 	last, size := utf8.DecodeLastRuneInString(before)
 	return size == 0 || (!provider.InHashtag(last) || isSpacelessScript(last)) && last != '&' && last != '/'
@@ -68,7 +67,8 @@ func startsHashtag(before string) bool {
 
 func isOutsideHashtag(r rune) bool { return !provider.InHashtag(r) }
 
-// isSpacelessScript reports whether a character is of a script without spaces, which also puts none before a hashtag.
+// isSpacelessScript reports whether a character is of a script without spaces. Such scripts also have no space before a
+// hashtag.
 func isSpacelessScript(r rune) bool {
 	return r >= utf8.RuneSelf &&
 		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
