@@ -80,7 +80,7 @@ func memberRole(ctx context.Context, q db.Querier, team, person int64) (access.R
 	return role, nil
 }
 
-// SetAccess turns API and tool access on or off. Only the owner may call it.
+// SetAccess turns the team's API and tool access on or off. Only the owner may call it.
 func (h Admin) SetAccess(ctx context.Context, on bool) error {
 	return h.change(ctx, "team.access", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
 		return auditEntry{h.team, map[string]any{"on": on}}, h.updateTeam(ctx, tx, `access_off_at = ?`,
@@ -147,8 +147,8 @@ func profile(ctx context.Context, q db.Querier, team int64) (Profile, error) {
 	return p, nil
 }
 
-// SetProfile changes the team's profile. Only the owner and admins may call it. Scheduled posts keep their points in
-// time when the time zone changes. The bounds of the team's day change, and calls and credits used within the new day
+// SetProfile changes the team's profile. Only the owner and admins may call it. If the time zone changes, scheduled
+// posts keep their instants. The start and end of the team's day change, and calls and credits used within the new day
 // still count.
 func (h Admin) SetProfile(ctx context.Context, p Profile) error {
 	p, err := p.normalize()
@@ -178,7 +178,7 @@ func (h Admin) SetProfile(ctx context.Context, p Profile) error {
 	})
 }
 
-// DailyLimit is the number of credits that a team's keys and assistants may spend per day; -1 means unlimited.
+// DailyLimit is the number of credits that a team's keys and assistants may spend per day. -1 means unlimited.
 type DailyLimit struct {
 	Offered int64  // limit of the plan, or the operator's limit instead
 	Own     *int64 // lower limit of the owner; nil if there is none
@@ -214,8 +214,8 @@ func (s *Service) dailyLimit(ctx context.Context, q db.Querier, team int64) (Dai
 	return out, nil
 }
 
-// SetDailyCredits sets the owner's daily credit limit for keys and assistants; nil removes it. Only the owner may call
-// it.
+// SetDailyCredits sets the owner's daily credit limit for keys and assistants. nil removes the limit. Only the owner
+// may call it.
 func (h Admin) SetDailyCredits(ctx context.Context, credits *int64) error {
 	return h.change(ctx, "team.own_daily_credits", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
 		offered, err := h.s.dailyLimit(ctx, tx, h.team)

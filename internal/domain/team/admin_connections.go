@@ -52,7 +52,7 @@ func (s *Service) OwnConnections(ctx context.Context, person int64, limit int) (
 	return out, nil
 }
 
-// LimitConnection sets how many credits a connection of the team may spend per day; -1 means unlimited. Only the owner
+// LimitConnection sets how many credits a connection of the team may spend per day. -1 means unlimited. Only the owner
 // may call it.
 func (h Admin) LimitConnection(ctx context.Context, connection, credits int64) error {
 	if !isDailyLimit(credits) {
@@ -96,7 +96,7 @@ func (h Admin) currentLimit(ctx context.Context, tx *db.Tx, connection int64) (i
 }
 
 // EndConnection permanently ends a connection of the team. Members may end their own connections. The owner and admins
-// may end all. EndConnection returns not_found if the person may not end the connection.
+// may end all connections. EndConnection returns not_found if the person may not end the connection.
 func (h Admin) EndConnection(ctx context.Context, connection int64) error {
 	return h.change(ctx, "assistant.revoked", access.Roles(), func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
 		if err := h.checkCanEnd(ctx, tx, connection); err != nil {

@@ -19,13 +19,13 @@ import (
 type ListedKey struct {
 	Key
 
-	PersonID int64       // the person for whom the key acts
+	PersonID int64       // person for whom the key acts
 	MadeBy   string      // that person's name
 	Role     access.Role // the person's current role; empty for former members
 	TeamName string
-	// UsedAt is zero if unknown. It may be a minute late for uses on other nodes.
+	// UsedAt is the last use. It is zero if unknown, and may be up to a minute old for uses on other nodes.
 	UsedAt time.Time
-	Paused []access.PauseAction // what the operator has paused for this key only
+	Paused []access.PauseAction // actions that the operator has paused only for this key
 }
 
 // HasEnded reports whether the key no longer works permanently: it is revoked, lost or expired.
@@ -53,7 +53,7 @@ func (s *Service) ListKeys(ctx context.Context, team, before int64, limit int) (
 	return s.listOfKind(ctx, team, OfKey, 0, before, limit)
 }
 
-// listOfKind lists keys or connections of a team. If person is not 0, it lists only those of that person.
+// listOfKind lists keys or connections of a team. If person is not 0, it lists only keys or connections of that person.
 func (s *Service) listOfKind(ctx context.Context, team int64, kind Kind, person, before int64, limit int) ([]ListedKey, error) {
 	where, args := `k.team_id = ? AND k.kind = ?`, []any{team, string(kind)}
 	if person > 0 {
@@ -81,7 +81,7 @@ func (s *Service) getOfKind(ctx context.Context, team int64, kind Kind, key int6
 	return found[0], nil
 }
 
-// FindKeyTeam returns the team that owns a key. It returns not_found unless that is one of teams.
+// FindKeyTeam returns the team that owns a key. It returns not_found unless the team is in teams.
 func (s *Service) FindKeyTeam(ctx context.Context, key int64, teams []int64) (int64, error) {
 	return s.findOwningTeam(ctx, OfKey, key, teams)
 }

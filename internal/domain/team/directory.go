@@ -22,7 +22,8 @@ type DirectoryIdentity struct {
 	Subject string `json:"subject"`
 	Email   string `json:"email"` // verified by the directory
 	Name    string `json:"name"`
-	// Roles has the person's role in each team that the directory manages; "" means that the person is not a member.
+	// Roles has the person's role in each team that the directory manages. The role "" means that the person is not a
+	// member.
 	Roles map[int64]access.Role `json:"roles,omitempty"`
 }
 
@@ -56,14 +57,13 @@ type invitationRef struct {
 // FromDirectory returns the person with an identity that the directory authenticated. It finds the person by issuer and
 // subject, or by email address at the first sign-in.
 //
-// In the teams of identity.Roles, the person first gets that role, or is removed. A person who is then in no team accepts
-// the open invitation of the token, unless it is to one of these teams. If the token does not match and there are open
-// invitations, FromDirectory returns ErrChooseInvitation. It returns unauthorized if there is no invitation, or if the
-// account with the address is linked to another identity.
+// In the teams of identity.Roles, the person first gets the team's role, or is removed. A person who is then in no team
+// accepts the open invitation of the token, unless the invitation is to one of these teams. If the token does not match
+// and there are open invitations, FromDirectory returns ErrChooseInvitation. It returns unauthorized if there is no
+// invitation, or if the account with the address is linked to another identity.
 //
 // If the address was not confirmed before the first sign-in, someone else may have created the account. In that case,
-// FromDirectory removes all other sign-in methods, and memberships that the account accepted become open invitations
-// again.
+// FromDirectory removes all other sign-in methods. Memberships that the account accepted become open invitations again.
 func (s *Service) FromDirectory(ctx context.Context, identity DirectoryIdentity, token string) (Person, error) {
 	return s.fromDirectory(ctx, identity, invitationRef{token: token})
 }
@@ -135,7 +135,8 @@ func (s *Service) enterFromDirectory(ctx context.Context, identity DirectoryIden
 	return p.Person, err
 }
 
-// lockPersonFor locks and returns the person who is linked to an identity, or else the person with its email address.
+// lockPersonFor locks and returns the person who is linked to an identity. If there is none, it locks and returns the
+// person with the identity's email address.
 func (s *Service) lockPersonFor(ctx context.Context, tx *db.Tx, identity DirectoryIdentity) (directoryPerson, error) {
 	p, err := s.findLinked(ctx, tx, identity, s.db.ForUpdate())
 	if err != nil || p.ID > 0 {
@@ -186,7 +187,7 @@ func countTeams(ctx context.Context, q db.Querier, person int64) (int64, error) 
 }
 
 // linkExisting links an existing account to an identity. If the account's address is not confirmed, someone else may
-// have created the account, so linkExisting first removes all other access to it.
+// have created the account. In that case, linkExisting first removes all other access to the account.
 func (s *Service) linkExisting(ctx context.Context, tx *db.Tx, p *directoryPerson, identity DirectoryIdentity) error {
 	if !p.EmailConfirmed {
 		if err := s.removeSignInMethods(ctx, tx, &p.Person); err != nil {
@@ -238,8 +239,8 @@ func (s *Service) addFromDirectory(ctx context.Context, tx *db.Tx, p *directoryP
 	return s.link(ctx, tx, p, identity)
 }
 
-// enterTeam applies the roles of the directory, and adds a person without a team to the team of an invitation. It returns
-// an error if the person is in no team then.
+// enterTeam applies the roles of the directory, and adds a person without a team to the team of an invitation. It
+// returns an error if the person is still in no team.
 func (s *Service) enterTeam(ctx context.Context, tx *db.Tx, p Person, identity DirectoryIdentity, ref invitationRef) error {
 	if err := s.applyRoles(ctx, tx, p, identity.Roles); err != nil {
 		return err
@@ -254,9 +255,10 @@ func (s *Service) enterTeam(ctx context.Context, tx *db.Tx, p Person, identity D
 	return s.join(ctx, tx, &o, p.ID)
 }
 
-// selectOffer locks and returns the invitation that the person opened or chose, if it is for this email address and the
-// directory does not decide about its team. Otherwise it returns ErrChooseInvitation if there are such invitations, and
-// errNoDirectoryPerson or errNoGroup if there are none. It never selects an invitation that the person has not seen.
+// selectOffer locks and returns the invitation that the person opened or chose. The invitation must be for this email
+// address, and the directory must not manage its team. Otherwise selectOffer returns ErrChooseInvitation if there are
+// such invitations, and errNoDirectoryPerson or errNoGroup if there are none. It never selects an invitation that the
+// person has not seen.
 func (s *Service) selectOffer(
 	ctx context.Context, tx *db.Tx, identity DirectoryIdentity, email string, ref invitationRef,
 ) (Offer, error) {

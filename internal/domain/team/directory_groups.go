@@ -12,26 +12,26 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// decides reports whether the directory decides who is in the team of an invitation.
+// decides reports whether the directory manages the members of an invitation's team.
 func (i DirectoryIdentity) decides(o Offer) bool {
 	_, ok := i.Roles[o.TeamID]
 	return ok
 }
 
-// acceptable removes the invitations to teams that the directory decides about.
+// acceptable removes the invitations to teams whose members the directory manages.
 func (i DirectoryIdentity) acceptable(all []Offer) []Offer {
 	return slices.DeleteFunc(slices.Clone(all), i.decides)
 }
 
-// applyRoles gives a person the roles of the directory in the teams that have groups, and removes the person from those
-// teams without a role. It changes neither the owner of a team nor the last operator who can sign in. It returns
-// plan_limit_reached if a team has no seat for a new member.
+// applyRoles gives a person the roles of the directory in the teams that have groups. It removes the person from such
+// teams in which the person has no role. It changes neither the owner of a team nor the last operator who can sign in.
+// It returns plan_limit_reached if a team has no seat for a new member.
 func (s *Service) applyRoles(ctx context.Context, tx *db.Tx, p Person, roles map[int64]access.Role) error {
 	teams, err := directoryroles.Differing(ctx, tx, p.ID, roles)
 	if err != nil {
 		return err
 	}
-	for _, team := range teams { // in order, so that concurrent sign-ins lock teams in the same order
+	for _, team := range teams { // sorted, so that concurrent sign-ins lock teams in the same order
 		if err := s.applyRole(ctx, tx, team, p, roles[team]); err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ type Factors struct {
 	Passkeys int64 // number of passkeys that are not cloned
 	App      bool  // whether the person has an authenticator app
 
-	Directory bool // whether the person can sign in only with the operator's directory; set by MemberFactors only
+	Directory bool // whether the person can sign in only with the operator's directory; set only by MemberFactors
 }
 
 // Any reports whether the person has a second factor.
@@ -59,7 +59,7 @@ func factors(ctx context.Context, q db.Querier, person int64) (Factors, error) {
 	return out, nil
 }
 
-// MemberFactors returns the second factors of the members on a page by person ID; see MemberPage.
+// MemberFactors returns the second factors of the members on a page by person ID. See MemberPage.
 func (s *Service) MemberFactors(ctx context.Context, team, after int64, limit int) (map[int64]Factors, error) {
 	out := map[int64]Factors{}
 	_, err := db.All(ctx, s.db, func(rows *sql.Rows, _ *struct{}) error {
@@ -134,7 +134,7 @@ func listAuthenticatorApp(ctx context.Context, _ *Service, q db.Querier, person 
 }
 
 // RemoveApp removes a person's authenticator app and its recovery codes. It returns not_found if there is no app. If
-// keep is not nil, it is called at the end of the transaction and may return an error; see KeepFactor.
+// keep is not nil, RemoveApp calls it at the end of the transaction, and returns its error. See KeepFactor.
 func (s *Service) RemoveApp(
 	ctx context.Context, person int64, keep func(ctx context.Context, tx *db.Tx, person int64) error,
 ) error {

@@ -34,8 +34,8 @@ type Pause struct {
 	CreatedAt time.Time          `json:"created_at"`
 }
 
-// Pause pauses an action until Resume is called. It applies on every node within a second. Pausing again only changes
-// the reason.
+// Pause pauses an action until Resume is called. It applies on every node within a second. Repeating a pause changes
+// only the reason.
 func (s *Service) Pause(ctx context.Context, p Pause) error {
 	if p.Reason != "" && !names.IsValid(p.Reason) {
 		return operatorErrorf("the reason must be one line of at most %d characters", names.MaxLength)
@@ -127,7 +127,7 @@ func (s *Service) SetAccess(ctx context.Context, team int64, on bool) error {
 	})
 }
 
-// Close closes a team: its keys and assistants stop working. No data is deleted.
+// Close closes a team. The team's keys and assistants stop working. No data is deleted.
 func (s *Service) Close(ctx context.Context, team int64) error {
 	return s.setTeam(ctx, team, "team.closed", nil, `closed_at = ?`, func(now int64) []any { return []any{now} })
 }

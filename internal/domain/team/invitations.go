@@ -57,9 +57,10 @@ var (
 	errNoManager  = apierr.Missing()
 )
 
-// Invite invites a person to a team. The second result is the token of the link, which is not stored. by is the inviting
-// owner or admin, or 0 for the operator. Invite returns not_found for other people. It replaces an open invitation to
-// the same address. It returns plan_limit_reached if members and open invitations use all seats of the plan.
+// Invite invites a person to a team. The second result is the token of the link, which is not stored. by is the
+// inviting owner or admin, or 0 for the operator. For other people, Invite returns not_found. It replaces an open
+// invitation to the same address. It returns plan_limit_reached if members and open invitations use all seats of the
+// plan.
 func (s *Service) Invite(
 	ctx context.Context, by, team int64, email string, role access.Role,
 ) (Invitation, string, error) {
@@ -158,8 +159,8 @@ func checkManages(ctx context.Context, q db.Querier, person, team int64) error {
 	return nil
 }
 
-// checkSeats returns an error if the team's plan has no free seat. includeInvited reports whether open invitations count
-// as used seats.
+// checkSeats returns an error if the team's plan has no free seat. If includeInvited is set, open invitations count as
+// used seats.
 func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, includeInvited bool) error {
 	var name string
 	var until, used, invited int64
@@ -267,7 +268,7 @@ func (s *Service) offer(ctx context.Context, q db.Querier, token string, now tim
 }
 
 // Accept accepts an invitation to the person's email address. If the address is not confirmed, the person may have to
-// wait for confirmation by the owner or an admin; see Offer.Waiting.
+// wait for confirmation by the owner or an admin. See Offer.Waiting.
 func (s *Service) Accept(ctx context.Context, token string, person int64) (Offer, error) {
 	var o Offer
 	err := s.change(ctx, "team.accept_invitation", func(ctx context.Context, tx *db.Tx) error {
@@ -297,7 +298,7 @@ type invitee struct {
 	email          string
 	emailConfirmed bool
 	isNewAccount   bool // whether the operator created the account and it has no team yet
-	isMember       bool // of the team already
+	isMember       bool // whether the person is already a member of the team
 }
 
 // lockInvitee locks and returns a person. It returns not_found for a suspended person.

@@ -77,7 +77,7 @@ func (s *SignIns) countJoin(invitation int64, from string) (func(), error) {
 	return func() { undoInvitation(); undoClient() }, nil
 }
 
-// createMember creates a person and adds them to the team. It checks first that the email address is free, so that no
+// createMember creates a person and adds them to the team. It first checks that the email address is free, so that no
 // password is hashed for an existing account.
 func (s *SignIns) createMember(ctx context.Context, token string, o Offer, p Person, n Newcomer) (Person, error) {
 	var taken int64

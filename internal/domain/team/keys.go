@@ -18,7 +18,7 @@ type NewKey struct {
 	Team         int64
 	Name         string
 	Level        access.Level
-	Expires      time.Time // zero for never
+	Expires      time.Time // zero if the key does not expire
 	DailyCredits *int64    // nil means unlimited
 }
 
@@ -96,7 +96,7 @@ func (s *Service) SetKeyLevel(ctx context.Context, key int64, level access.Level
 	})
 }
 
-// SetKeyLimit changes how many credits a key or connection may spend per day; -1 means unlimited.
+// SetKeyLimit changes how many credits a key or connection may spend per day. -1 means unlimited.
 func (s *Service) SetKeyLimit(ctx context.Context, key, credits int64) error {
 	if !isDailyLimit(credits) {
 		return errDailyCredits

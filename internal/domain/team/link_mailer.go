@@ -32,7 +32,7 @@ type LinkEmail struct {
 	Text    string
 }
 
-// LinkMailer sends emails with links. A person who opens such a link has proved to own the email address.
+// LinkMailer sends emails with links. A person who opens such a link has proved that they own the email address.
 type LinkMailer struct {
 	teams     *Service
 	publicURL string // without a trailing slash
@@ -68,9 +68,9 @@ func (l *LinkMailer) sendMail(ctx context.Context, email LinkEmail) error {
 	}
 }
 
-// Invite sends an invitation by email. Its link is known only to the recipient. If the mail server rejects the email or
-// does not respond in time, Invite revokes the invitation. If the process ends before that, the invitation expires
-// within a minute.
+// Invite sends an invitation by email. Only the recipient knows the link. If the mail server rejects the email or does
+// not respond in time, Invite revokes the invitation. If the process ends before that, the invitation expires within a
+// minute.
 func (l *LinkMailer) Invite(ctx context.Context, by, team int64, email string, role access.Role) (Invitation, error) {
 	if !l.Enabled() {
 		return Invitation{}, errNoMail

@@ -20,7 +20,7 @@ func (s *Service) People(ctx context.Context) ([]Person, error) {
 	return db.All(ctx, s.db, ScanPerson, `SELECT `+PersonColumns+` FROM people ORDER BY id`)
 }
 
-// Keys lists all keys and connections of a team, including revoked ones, for the operator.
+// Keys lists all keys and connections of a team, including revoked keys, for the operator.
 func (s *Service) Keys(ctx context.Context, team int64) ([]Key, error) {
 	if err := s.checkTeamExists(ctx, team); err != nil {
 		return nil, err

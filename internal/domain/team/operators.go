@@ -20,10 +20,10 @@ const operatorCount = `SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.
 // ChangeOption restricts SetHold, SetOperator and RemoveMember.
 type ChangeOption int
 
-// KeepOperator makes a change fail if it would leave no operator who can sign in.
+// KeepOperator makes a change return an error if it would leave no operator who can sign in.
 const KeepOperator ChangeOption = 1
 
-// withOptions returns a change that applies the options.
+// withOptions returns a function that makes a change and checks the options.
 func withOptions(opts []ChangeOption, change func(context.Context, *db.Tx) error) func(context.Context, *db.Tx) error {
 	if !slices.Contains(opts, KeepOperator) {
 		return change

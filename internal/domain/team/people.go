@@ -34,9 +34,9 @@ type Change struct {
 var errOldPassword = apierr.Invalid(apierr.NotAllowedValue, "old", "Your current password is incorrect.")
 
 // ChangePassword changes a signed-in person's password. It requires the current password if there is one. Wrong
-// passwords delay the person's next attempt in all browsers. All sessions of the person end, and the caller starts a new
-// one with the returned person. ChangePassword removes all credentials that are not kept, unless the person had no
-// password.
+// passwords delay the person's next attempt in all browsers. All sessions of the person end, and the caller starts a
+// new session with the returned person. ChangePassword removes all credentials that are not kept, unless the person had
+// no password.
 func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) {
 	p, hash, err := s.teams.personAndHash(ctx, c.Person)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// SetPostOptions sets the options that apply to the team's posts without their own, for its owner and admins.
+// SetPostOptions sets the options of the team's posts that have no options of their own. Only the owner and admins may
+// call it.
 func (h Admin) SetPostOptions(ctx context.Context, o network.Options) error {
 	if err := teamoptions.Validate(o); err != nil {
 		return err

@@ -29,7 +29,7 @@ func (s *Service) OpenOffers(ctx context.Context, email string) ([]Offer, error)
 	return s.openOffers(ctx, s.db, names.NormalizeEmail(email))
 }
 
-// DirectoryOffers lists the open invitations that a person whom the directory authenticated can accept, oldest first.
+// DirectoryOffers lists the open invitations that a person with a directory identity can accept, oldest first.
 func (s *Service) DirectoryOffers(ctx context.Context, identity DirectoryIdentity) ([]Offer, error) {
 	all, err := s.OpenOffers(ctx, identity.Email)
 	return identity.acceptable(all), err
@@ -91,9 +91,9 @@ func (s *Service) AcceptOpen(ctx context.Context, person, invitation int64) (Off
 	return o, err
 }
 
-// reofferMemberships turns memberships that were accepted before the person's address was confirmed into open
-// invitations, because someone else may have accepted them. It keeps memberships that were not created by an
-// invitation, and ownership, so that no team loses its owner.
+// reofferMemberships turns memberships into open invitations if they were accepted before the person's address was
+// confirmed, because someone else may have accepted them. It keeps memberships that were not created by an invitation.
+// It also keeps ownership, so that no team loses its owner.
 func (s *Service) reofferMemberships(ctx context.Context, tx *db.Tx, person int64) error {
 	if _, err := tx.Exec(ctx,
 		`UPDATE invitations SET waiting_person = 0, waiting_since = 0 WHERE waiting_person = ? AND accepted_at = 0`,

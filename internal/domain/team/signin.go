@@ -19,10 +19,10 @@ import (
 
 // Rate limits for attempts.
 var (
-	// knownPace applies to one account from one client or browser, and to codes.
+	// knownPace applies to one account from one client or browser. It also applies to codes.
 	knownPace = throttle.Pace{Free: 5, First: time.Minute, Most: time.Hour}
 	// strangersPace applies to one account from all unknown browsers together. It delays people only if many clients
-	// guess.
+	// guess passwords.
 	strangersPace = throttle.Pace{Free: 10, First: time.Minute, Most: time.Hour}
 	// clientPace applies to one client across all accounts. It is high enough for an office behind one address.
 	clientPace = throttle.Pace{Free: 30, First: time.Minute, Most: time.Hour, Leak: 6 * time.Minute}
@@ -102,7 +102,7 @@ func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
 	if err := s.checkPassword(ctx, a, p, errSignIn); err != nil {
 		return Person{}, err
 	}
-	if !p.inTeam { // Check this only after the password, so that strangers cannot find it out.
+	if !p.inTeam { // Check this only after the password, so that other people cannot find it out.
 		return Person{}, ErrNoTeam
 	}
 	return p.Person, nil

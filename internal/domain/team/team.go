@@ -71,7 +71,7 @@ type Key struct {
 	CreatedAt    time.Time    `json:"created_at"`
 	ExpiresAt    time.Time    `json:"expires_at,omitzero"`
 	RevokedAt    time.Time    `json:"revoked_at,omitzero"`
-	Lost         string       `json:"lost,omitempty"` // reason if the key ended without being revoked, such as authn.LostRole
+	Lost         string       `json:"lost,omitempty"` // why the key ended without being revoked, such as authn.LostRole
 
 	Granted []access.Capability `json:"capabilities,omitempty"` // granted to a connection
 	Host    string              `json:"client_host,omitempty"`  // for a connection, the host of the client's redirect URI
@@ -122,7 +122,8 @@ func (s *Service) checkPlan(plan string) error {
 
 var errTimezone = apierr.Invalid(apierr.NotAllowedValue, "timezone", "Use an IANA time zone such as Europe/Berlin.")
 
-// SetPlan sets the plan of a team. If until is not zero, the plan lapses then and the plan for lapsed teams applies.
+// SetPlan sets the plan of a team. If until is not zero, the plan lapses at that time. The plan for lapsed teams
+// applies afterwards.
 func (s *Service) SetPlan(ctx context.Context, team int64, plan string, until time.Time) error {
 	if err := s.checkPlan(plan); err != nil {
 		return err
@@ -143,7 +144,7 @@ func (s *Service) SetTimezone(ctx context.Context, team int64, zone string) erro
 	})
 }
 
-// SetDailyCredits sets how many credits the team's keys and assistants may spend per day, instead of the plan's limit;
+// SetDailyCredits sets how many credits the team's keys and assistants may spend per day, instead of the plan's limit.
 // nil restores the plan's limit.
 func (s *Service) SetDailyCredits(ctx context.Context, team int64, credits *int64) error {
 	if credits != nil && !isDailyLimit(*credits) {
@@ -164,7 +165,7 @@ func isDailyLimit(credits int64) bool {
 
 var errDailyCredits = operatorErrorf("a daily limit is a number of credits up to 10^12, 0 to allow no spending, or -1 for no limit")
 
-// setTeam updates columns of a team and records an event. args returns the new values. It gets the time of the change.
+// setTeam updates columns of a team and records an event. args returns the new values for the time of the change.
 func (s *Service) setTeam(
 	ctx context.Context, team int64, kind string, detail map[string]any, columns string, args func(now int64) []any,
 ) error {

@@ -149,7 +149,7 @@ const (
 	LostOwnership = "ownership_lost"
 	// LostMembership means that the person left the team.
 	LostMembership = "membership_lost"
-	// LostRole means that the person's role changed from one that can publish to one that cannot, or to client.
+	// LostRole means that the person's role changed to client, or from a role that can publish to a role that cannot.
 	LostRole = "role_lost"
 )
 

@@ -16,7 +16,7 @@ import (
 type cachedKey struct {
 	actor     *access.Actor
 	expiresAt time.Time // zero if it does not expire
-	recheckAt time.Time // when the team's plan lapses, so that the key must be read again; zero for never
+	recheckAt time.Time // when the team's plan lapses and the key must be read again; zero if never
 }
 
 func (c cachedKey) isExpired(now time.Time) bool {

@@ -1,4 +1,4 @@
-// Package directoryroles compares the roles that a directory's groups give with people's memberships.
+// Package directoryroles compares people's memberships with the roles of their directory groups.
 package directoryroles
 
 import (
@@ -18,7 +18,8 @@ type Membership struct {
 	Role access.Role
 }
 
-// Memberships returns a person's role in each of the teams that exist and are open, ordered by team.
+// Memberships returns a person's role in each of the teams, ordered by team. It omits teams that do not exist or are
+// closed.
 func Memberships(ctx context.Context, q db.Querier, person int64, teams []int64) ([]Membership, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, m *Membership) error { return rows.Scan(&m.Team, &m.Role) },
 		`SELECT t.id, COALESCE(m.role, '') FROM teams t LEFT JOIN memberships m ON m.team_id = t.id AND m.person_id = ?
@@ -29,8 +30,8 @@ func Memberships(ctx context.Context, q db.Querier, person int64, teams []int64)
 	return out, nil
 }
 
-// Differing returns the teams in which a person's role is not the one that the directory gives. The owner of a team
-// does not change.
+// Differing returns the teams in which a person's role differs from the directory's role. It omits teams that the
+// person owns, because the directory does not change the owner of a team.
 func Differing(ctx context.Context, q db.Querier, person int64, roles map[int64]access.Role) ([]int64, error) {
 	if len(roles) == 0 {
 		return nil, nil
@@ -45,7 +46,7 @@ func Differing(ctx context.Context, q db.Querier, person int64, roles map[int64]
 	return out, err
 }
 
-// UnknownTeams returns those of the teams that do not exist or are closed.
+// UnknownTeams returns the given teams that do not exist or are closed.
 func UnknownTeams(ctx context.Context, q db.Querier, teams []int64) ([]int64, error) {
 	if len(teams) == 0 {
 		return nil, nil

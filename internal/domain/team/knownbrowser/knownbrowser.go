@@ -1,5 +1,5 @@
-// Package knownbrowser remembers the browsers in which people signed in. A browser has a cookie with one token for each
-// person. Otherwise an attacker could plant a token in a browser before a person signs in with it.
+// Package knownbrowser remembers the browsers in which people signed in. The cookie of a browser has one token for each
+// person. Otherwise an attacker could plant a token in a browser before a person signs in.
 package knownbrowser
 
 import (
@@ -60,13 +60,13 @@ func Tokens(ctx context.Context, q db.Querier, cookie string, now time.Time) (ma
 	return known, nil
 }
 
-// Status is how a browser was known when its person signed in.
+// Status is how well a browser was known when its person signed in.
 type Status int
 
 // The statuses of a browser.
 const (
 	Known Status = iota
-	New          // not known, unlike others of the person
+	New          // not known, but other browsers of the person are
 	First        // the first browser of the person
 )
 

@@ -12,8 +12,9 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// CheckInvitations returns an error for each address, as given, that cannot be invited: it is invalid or belongs to a member.
-// It returns plan_limit_reached if the plan has too few seats for all addresses. Service.Invite checks each again.
+// CheckInvitations returns an error for each address that cannot be invited, because it is invalid or belongs to a
+// member. The keys are the addresses as entered. CheckInvitations returns plan_limit_reached if the plan has too few
+// seats for all addresses. Service.Invite checks each address again.
 func CheckInvitations(ctx context.Context, d *db.DB, s *team.Service, teamID int64, emails []string) (map[string]error, error) {
 	members, err := emailsOf(ctx, d, `SELECT p.email FROM memberships m JOIN people p ON p.id = m.person_id
 		WHERE m.team_id = ? AND p.email IN (`+db.Placeholders(len(emails))+`)`, teamID, emails)

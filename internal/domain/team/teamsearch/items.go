@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Item is a kind of named items, as the kinds of events call it.
+// Item is a kind of items with names, as in the kinds of audit events.
 type Item string
 
 // The kinds of items whose names ItemNames knows.

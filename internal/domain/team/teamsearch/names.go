@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Names are names by ID. Deleted teams and people have none.
+// Names are names by ID. Deleted teams and people have no names.
 type Names map[int64]string
 
 // TeamNames returns the names of teams.
@@ -49,7 +49,7 @@ func names(ctx context.Context, d *db.DB, table string, ids []int64) (Names, err
 	return out, nil
 }
 
-// Size says how large and how active a team is.
+// Size is how large and how active a team is.
 type Size struct {
 	Members, Accounts int64
 	Credits           int64     // available

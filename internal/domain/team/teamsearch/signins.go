@@ -11,16 +11,16 @@ import (
 
 // SignIn is a browser in which a person is signed in.
 type SignIn struct {
-	Browser string // as it calls itself, such as Firefox on Windows; empty if it is unknown
+	Browser string // name that the browser reports, such as Firefox on Windows; empty if unknown
 	Since   time.Time
-	Used    time.Time // to some minutes
+	Used    time.Time // accurate to some minutes
 }
 
 // maxSignIns is the maximum number of browsers that SignIns returns.
 const maxSignIns = 20
 
-// SignIns returns the browsers in which a person is signed in, the most recently used first, and when the person last signed
-// in. That time is zero if it is unknown.
+// SignIns returns the browsers in which a person is signed in, most recently used first. It also returns when the
+// person last signed in, or the zero time if that is unknown.
 func SignIns(ctx context.Context, d *db.DB, person int64) ([]SignIn, time.Time, error) {
 	found, err := db.All(ctx, d, func(rows *sql.Rows, s *SignIn) error {
 		var since, used int64
@@ -40,7 +40,7 @@ func SignIns(ctx context.Context, d *db.DB, person int64) ([]SignIn, time.Time, 
 	return found, db.Time(last), nil
 }
 
-// Activity says in how many teams a person is and when the person last signed in.
+// Activity is the number of a person's teams and when the person last signed in.
 type Activity struct {
 	Teams    int64
 	SignedIn time.Time // zero if unknown

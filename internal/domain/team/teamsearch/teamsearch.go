@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Query selects teams or people by a part of the name or email address, or by ID. An empty text selects all. Results
-// have IDs above After, or come after that many others in an Order.
+// Query selects teams or people by a part of the name or email address, or by ID. An empty text selects all of them. If
+// Order is empty, results have IDs above After. Otherwise After is the number of results to skip.
 type Query struct {
 	Text       string
 	After      int64
@@ -33,7 +33,7 @@ type Results[T any] struct {
 // State selects teams or people by their state. Other values select all.
 type State string
 
-// The states. Closed is of teams, the others are of people.
+// The states. Closed applies to teams, the other states to people.
 const (
 	Closed      State = "closed"
 	Operators   State = "operators"

@@ -10,8 +10,8 @@ import (
 
 // Totals are the figures of the whole installation.
 type Totals struct {
-	Teams, People int64 // neither deleted
-	Due, Failed   int64 // posts of a period: those still scheduled, and those that failed on an account
+	Teams, People int64 // without deleted teams and people
+	Due, Failed   int64 // posts in a period that are still scheduled, or that failed on an account
 }
 
 // CountAll returns the totals, with the posts of a period.
