@@ -45,8 +45,8 @@ func (h *env) authorize(t *testing.T, c *account.Connector, token string) (accou
 	return c.Return(t.Context(), h.owner, account.Callback{Platform: "bluesky", State: page.Query().Get("state"), Code: "code"})
 }
 
-// A choice says if the person may have more accounts than were read, and why. If the account to reconnect may be one of them, the
-// sign-in does not call it another account.
+// A choice says whether and why the person may have more accounts than were read. In that case, the account to
+// reconnect may be one of them, so the sign-in does not report another account.
 func TestMoreAccounts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -76,7 +76,8 @@ func TestMoreAccounts(t *testing.T) {
 	}
 }
 
-// A sign-in that read no account, or not the one to reconnect, says that there may be more.
+// A sign-in says that there may be more accounts if it read no account or only accounts other than the one to
+// reconnect.
 func TestAccountMayBeOneOfMore(t *testing.T) {
 	t.Parallel()
 	n := &listingNetwork{accounts: 1}

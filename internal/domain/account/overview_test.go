@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Overview counts the team's connected accounts and lists those that need attention.
+// Overview counts the team's connected accounts and lists the accounts that need attention.
 func TestConnectionState(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		h := newEnv(t, d, &revokingNetwork{})

@@ -95,7 +95,7 @@ func TestRenewLongLivedGrants(t *testing.T) {
 	})
 }
 
-// A renewed grant can have a holder that the previous grant lacked.
+// Renewal stores the holder of a grant that had none before.
 func TestRenewFillsInHolder(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, 60*day, "refresh", func(t *testing.T, l *grantEnv) {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestBestTimesCompareWithTheAccount checks that a small account counts as much as a large one, and that new posts and
-// accounts with few posts are left out.
+// TestBestTimesCompareWithTheAccount checks that a small account counts as much as a large account. New posts and
+// accounts with few posts are omitted.
 func TestBestTimesCompareWithTheAccount(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, time.November, 27, 10, 30, 0, 0, time.UTC) // a Friday

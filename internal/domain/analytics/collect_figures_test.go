@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// Every turn deletes metrics older than the plan keeps, even those of disconnected accounts.
+// Every turn deletes metrics older than the plan keeps, including metrics of disconnected accounts.
 func TestRetentionPeriod(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		id := w.connectHarbour()
@@ -71,7 +71,7 @@ func TestClosedTeam(t *testing.T) {
 	})
 }
 
-// A new metric replaces the old one; a missing metric keeps it.
+// A new metric replaces the old metric. A missing metric keeps it.
 func TestUpdateMetrics(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		id := w.connectHarbour()
@@ -91,7 +91,8 @@ func TestUpdateMetrics(t *testing.T) {
 	})
 }
 
-// A post missing from the network's list was deleted there. A single list may lack it for other reasons.
+// A post that is missing from two consecutive lists of the network was deleted there. A single list may lack it for
+// other reasons.
 func TestPostsDeletedOnNetwork(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		w.connectHarbour()

@@ -19,7 +19,7 @@ import (
 // turnInterval is longer than the time between any two turns.
 const turnInterval = 7 * time.Hour
 
-// The first turn is immediate and covers a long time, later ones are regular and cover less.
+// The first turn is immediate and covers a long time. Later turns are regular and cover less time.
 func TestTurns(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		w.connectHarbour()
@@ -37,7 +37,7 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// After a long pause, a turn covers the time since the last turn, but no more than the first turn does.
+// After a long pause, a turn covers the time since the last turn, but not more than the first turn.
 func TestTurnAfterPause(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		w.connectHarbour()

@@ -75,7 +75,7 @@ func (n *scriptedNetwork) calls() []collectCall {
 	return n.requests
 }
 
-// networkWithoutMetrics is a network that is no Collector.
+// networkWithoutMetrics is a network that is not a Collector.
 type networkWithoutMetrics struct{ network.Network }
 
 func (networkWithoutMetrics) Platform() string { return "threads" }

@@ -31,7 +31,7 @@ func TestPeriodOf(t *testing.T) {
 	}
 }
 
-// Figures of a period in the past leave out what was posted and measured after it.
+// Figures of a period in the past omit posts and measurements after the period.
 func TestPastPeriod(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		id := w.connectHarbour()
@@ -65,8 +65,8 @@ func TestPastPeriod(t *testing.T) {
 	})
 }
 
-// The gain of a period starts from the newest count before it, however old that is, so that the gains of adjacent periods
-// add up. It starts from the first count only in a period that has no earlier one.
+// The gain of a period starts from the newest count before it, regardless of its age, so that the gains of adjacent
+// periods add up. It starts from the first count in the period only if there is no earlier count.
 func TestGainAcrossGaps(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		id := w.connectHarbour()
@@ -82,7 +82,7 @@ func TestGainAcrossGaps(t *testing.T) {
 		for _, c := range []struct {
 			first, last int
 			gain        int64 // -1 if unknown
-			since       int   // the day if it is in the period
+			since       int   // the day of the count if it is in the period
 		}{
 			{15, 32, 100, 21}, {21, 32, 100, 21}, {22, 32, 100, 0}, {22, 28, 30, 0}, {27, 30, 60, 0}, {29, 32, 70, 0}, {31, 32, 10, 0},
 			{26, 28, -1, 0}, {15, 21, -1, 0}, {10, 20, -1, 0},

@@ -92,7 +92,8 @@ func TestPicture(t *testing.T) {
 	})
 }
 
-// A picture is deleted if the network reports that the account has none. It is kept if the network reports nothing.
+// A picture is deleted if the network reports that the account has no picture. It is kept if the network reports
+// nothing.
 func TestRemovePicture(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		w.fetchPicturesFrom(&pictureServer{content: map[string][]byte{"https://cdn/1": square(w.t, 20)}})
@@ -117,7 +118,8 @@ func TestRemovePicture(t *testing.T) {
 	})
 }
 
-// A file that is no image or cannot be fetched does not fail the turn. A picture is stored even if the metrics fail.
+// A file that is not an image or cannot be fetched does not fail the turn. A picture is stored even if the metrics
+// fail.
 func TestPictureFailures(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		f := &pictureServer{content: map[string][]byte{"https://cdn/page": []byte("<html>"), "https://cdn/1": square(w.t, 20)}}

@@ -109,8 +109,7 @@ func TestUsualByAccount(t *testing.T) {
 	})
 }
 
-// Charts and lists of the best posts read the accounts of one team. A post that the team published has its picture, and
-// is listed once.
+// TopPosts reads only the accounts of one team. A post that the team published has its picture and is listed once.
 func TestTopPosts(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		account := w.connectHarbour()

@@ -84,7 +84,7 @@ func removeConstraints(t *testing.T, w env, tx *db.Tx) {
 		}
 		statements = append(statements, drops...)
 	}
-	statements = append(statements, `DROP INDEX ledger_transfers_of_reservation`) // which allows one of each kind
+	statements = append(statements, `DROP INDEX ledger_transfers_of_reservation`) // allows one transfer per kind
 	for _, s := range statements {
 		if _, err := tx.ExecContext(t.Context(), s); err != nil {
 			t.Fatalf("%s: %v", s, err)
@@ -239,7 +239,7 @@ func (b books) expand(statement string) string {
 		number(b.quick)).Replace(statement)
 }
 
-// TestAuditFindsDamage checks the audit's result for each damage, and that other changes are no damage.
+// TestAuditFindsDamage checks the audit's result for each damage, and that the audit accepts all other changes.
 func TestAuditFindsDamage(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		b := newBooks(t, w)
@@ -294,7 +294,7 @@ func (d damage) judge(t *testing.T, r Report) {
 	}
 }
 
-// TestAuditRulesTested checks that each rule of the audit finds some damage.
+// TestAuditRulesTested checks that each rule of the audit finds damage in at least one test case.
 func TestAuditRulesTested(t *testing.T) {
 	t.Parallel()
 	var found []string

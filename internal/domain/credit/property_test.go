@@ -32,7 +32,7 @@ type modelBooking struct {
 	reference string
 }
 
-// modelWork is a reservation with a job, without which the audit would complain about its age.
+// modelWork is a reservation with a job. Without a job, the audit would report its age.
 type modelWork struct {
 	id, key, amount, charged int64
 	open                     bool
@@ -94,7 +94,7 @@ type machine struct {
 	env
 	teams []*modelTeam
 	free  map[int64]int
-	calls map[int64]int // fully refunded
+	calls map[int64]int // fully refunded calls by team
 }
 
 var zones = []string{

@@ -132,7 +132,7 @@ func TestSubjects(t *testing.T) {
 	})
 }
 
-// checkSubjects checks the subjects of a statement by their jobs, and those of deleted jobs without order.
+// checkSubjects checks the subjects of a statement by their jobs. Subjects of deleted jobs may be in any order.
 func (w env) checkSubjects(t *testing.T, team int64, of map[string]Subject, others ...Subject) {
 	t.Helper()
 	items, err := w.Items(t.Context(), team, Span{From: noon, To: noon.Add(time.Hour), Limit: 20})

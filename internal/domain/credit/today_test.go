@@ -101,7 +101,7 @@ func TestRefundFreesLimit(t *testing.T) {
 	})
 }
 
-// TestChangeTimeZone checks that the day is one of the team's current zone.
+// TestChangeTimeZone checks that the day is in the team's current zone.
 func TestChangeTimeZone(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.actorWithCredits(t, 100)

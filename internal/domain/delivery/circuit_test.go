@@ -91,7 +91,8 @@ func TestCircuitIgnoresBlockedCalls(t *testing.T) {
 	}
 }
 
-// Each failed probe doubles the time that a circuit is open. Only one delivery probes at a time. A success closes it.
+// Each failed probe doubles the time that a circuit is open. Only one delivery probes at a time. A successful probe
+// closes the circuit.
 func TestCircuitProbes(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
@@ -104,7 +105,7 @@ func TestCircuitProbes(t *testing.T) {
 			t.Fatalf("allowed: %t; wait %v, want %v; circuit %+v", may, wait, openTime, c.worst("bluesky"))
 		}
 		clock.Advance(wait)
-		// Without a delivery that probes, the circuit stays half-open.
+		// If no delivery probes, the circuit stays half-open.
 		if c.worst("bluesky") != (Circuit{HalfOpen, noon}) {
 			t.Fatalf("after the wait the circuit is %+v", c.worst("bluesky"))
 		}
@@ -202,7 +203,7 @@ func TestCircuitWaitLimit(t *testing.T) {
 	})
 }
 
-// However the network behaves, no post is published twice or lost, and each post shows its actual result.
+// Regardless of the network's behavior, no post is published twice or lost, and each post shows its actual result.
 func TestCircuitsNeverPublishTwice(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)

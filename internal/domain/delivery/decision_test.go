@@ -50,8 +50,8 @@ func isWrongState(err error, state string) bool {
 	return err != nil && f.Code == apierr.ValidationFailed && f.Context["state"] == state
 }
 
-// A decision is final: a published account is never sent or looked up again, an unpublished one can be retried.
-// Repeating a decision changes nothing, and a different one is rejected.
+// A decision is final. A published account is never sent or looked up again, and an unpublished account can be retried.
+// Repeating a decision changes nothing. A different decision is rejected.
 func TestDecision(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

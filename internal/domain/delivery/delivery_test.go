@@ -329,7 +329,8 @@ func TestExclusiveLease(t *testing.T) {
 	})
 }
 
-// However a network without idempotency behaves, no post is published twice, and each account shows its actual state.
+// Regardless of the behavior of a network without idempotency, no post is published twice, and each account shows its
+// actual state.
 func TestNeverPublishTwice(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)

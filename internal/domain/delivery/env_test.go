@@ -39,8 +39,8 @@ type step struct {
 	hidden           bool            // the network has the post but does not show it; the error has another draft
 }
 
-// scriptedNetwork is a network without idempotency: every commit with an effect creates another post. Each method follows
-// its script. After the end of its script, a method succeeds.
+// scriptedNetwork is a network without idempotency, so every commit with an effect creates another post. Each method
+// follows its script. After the end of its script, a method succeeds.
 type scriptedNetwork struct {
 	histories                                          []network.CommitHistory // arguments of each Resolve
 	callOrder                                          string                  // C for each Commit, R for each Resolve

@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit"
 )
 
-// A post that the network has but hides fails with its permalink. Each retry continues with the draft that names the post,
-// also after a retry that failed for another reason.
+// A post that the network has but hides fails with its permalink. Each retry continues with the draft that names the
+// post, even after a retry that failed for another reason.
 func TestRetryHiddenPost(t *testing.T) {
 	t.Parallel()
 	locked := step{class: network.Unapproved, hidden: true}

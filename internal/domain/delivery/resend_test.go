@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit"
 )
 
-// Lookups that fail from time to time do not make the account unconfirmed, however many there are, because the network
-// answers others: the post is still being processed, or not there.
+// Lookups that fail from time to time never make the account unconfirmed, because the network answers the other
+// lookups.
 func TestIntermittentLookups(t *testing.T) {
 	t.Parallel()
 	failing := repeatStep(maxLookups-1, unknownAnswer)

@@ -83,7 +83,7 @@ func TestHiddenPostIsNotAbsent(t *testing.T) {
 	}
 }
 
-// privateLister lists no posts, and one that only the account's owner can see.
+// privateLister lists no posts, but has a post that only the account's owner can see.
 type privateLister struct{ *truncatedLister }
 
 func (privateLister) ListsPartially() {}
@@ -92,7 +92,7 @@ func (privateLister) ListHidden(context.Context, network.Grant, time.Time, int) 
 	return []network.CollectedPost{{ID: "1", URL: "https://example.test/1", Text: "Bread & butter"}}, nil
 }
 
-// A private post with the text of a candidate is named, so that the person who decides finds it.
+// A private post with the text of a candidate is named, so that the person who decides can find it.
 func TestPrivatePostIsNamed(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)

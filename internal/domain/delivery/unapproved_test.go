@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// If a network rejects the operator's app, the log says so once, even if only a lookup finds out.
+// If a network rejects the operator's app, a single log entry says so, even if only a lookup finds out.
 func TestLogUnapprovedApp(t *testing.T) {
 	t.Parallel()
 	rejected := step{verdict: network.Absent, class: network.Unapproved}
@@ -47,8 +47,8 @@ func (s *env) publishAnother(t *testing.T) {
 	s.deliver(t, time.Hour)
 }
 
-// The operator is warned once of each reason for which a network rejects an app. After the app has published other posts
-// for a day, another rejection is news.
+// The operator is warned once of each reason for which a network rejects an app. A rejection is reported again after
+// the app has published other posts for a day.
 func TestWarnOncePerReason(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -79,7 +79,7 @@ func TestWarnOncePerReason(t *testing.T) {
 	})
 }
 
-// A warning reads the apps only of accounts whose answers decide about it.
+// A warning reads only the apps of accounts whose answers matter.
 func TestAppsReadForWarning(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
@@ -103,7 +103,7 @@ func TestAppsReadForWarning(t *testing.T) {
 	}
 }
 
-// The list of rejections reads no apps for networks that rejected none.
+// The list of rejections reads no apps of networks without rejections.
 func TestAppsReadForRejections(t *testing.T) {
 	t.Parallel()
 	answer := func(platform string, account int64, accepted bool) appAnswer {

@@ -91,8 +91,8 @@ func TestEraseAccountPicture(t *testing.T) {
 	})
 }
 
-// A network's deletion request deletes the network's responses from the account's deliveries, which jobs return, and from no
-// others.
+// A network's deletion request deletes the network's responses from the account's deliveries, because jobs return them.
+// It changes no other deliveries.
 func TestEraseAccountDeliveries(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w env) {
 		account := w.createAccount(t, w.team)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestDueWithClockSkew checks that a wake is due by the machine's clock, with which the queue's library inserts
-// it, and by the database's, with which it claims it.
+// TestDueWithClockSkew checks that a wake is due by two clocks. The queue's library inserts it with the machine's clock
+// and claims it with the database's clock.
 func TestDueWithClockSkew(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 23, 4, 0, 0, 0, time.UTC)

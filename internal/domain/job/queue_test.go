@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit"
 )
 
-// TestLongJobsDelayNoOthers checks that long jobs do not delay work that is due.
+// TestLongJobsDelayNoOthers checks that long jobs do not delay other due work.
 func TestLongJobsDelayNoOthers(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

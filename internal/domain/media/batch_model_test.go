@@ -13,7 +13,7 @@ type modelBatch struct {
 	expires     time.Time
 	closed      bool
 	why         string // error code of its job
-	touched     bool   // something arrived
+	touched     bool   // whether a file was uploaded
 	files       []modelFile
 	links, past []UploadLink // by file; past holds those invalidated by the last repeat
 }

@@ -119,8 +119,8 @@ func (m *model) open(t *rapid.T) {
 	m.batches = append(m.batches, b)
 }
 
-// expectOpen returns the expected error of opening a batch, "" for none, and the empty batch that would be closed for
-// it, if any.
+// expectOpen returns the expected error of opening a batch, or "" for no error. It also returns the empty batch that
+// would be closed to make space, if any.
 func (m *model) expectOpen(b, old *modelBatch) (apierr.Code, *modelBatch) {
 	links, bytes := m.openLinks()
 	batches := 0
@@ -177,7 +177,7 @@ func (m *model) repeat(t *rapid.T) {
 	}
 }
 
-// put sends a file by a link: correctly, with other bytes, cut off, or with an invalidated secret.
+// put sends a file by a link. The file is correct, has other bytes or is cut off, or the secret is no longer valid.
 func (m *model) put(t *rapid.T) {
 	b := m.drawBatch(t)
 	if len(b.links) == 0 {

@@ -41,8 +41,8 @@ func (u *upload) body() io.Reader {
 	return bytes.NewReader(u.file)
 }
 
-// openMany opens links for 64 files: half are cut off, some differ from their description, and every tenth is
-// described twice.
+// openMany opens links for 64 files. Half are cut off, some differ from their description, and every tenth is described
+// twice.
 func openMany(t *testing.T, w fixture) []*upload {
 	t.Helper()
 	out := make([]*upload, 64)
@@ -79,7 +79,7 @@ func sendAll(t *testing.T, services []*Service, uploads []*upload) {
 	wg.Wait()
 }
 
-// sendOverLimit sends files concurrently, only some of which fit the plan, and then retries those that were cut off.
+// sendOverLimit sends files concurrently, of which only some fit the plan. It then retries the files that were cut off.
 func sendOverLimit(t *testing.T, w fixture) {
 	t.Helper()
 	services := []*Service{w.Service}

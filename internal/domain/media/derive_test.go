@@ -84,7 +84,7 @@ func TestDeriveOnce(t *testing.T) {
 	})
 }
 
-// TestDeriveShared checks that concurrent callers share the work and that one giving up does not end it.
+// TestDeriveShared checks that concurrent callers share the work, and that a canceled caller does not end it.
 func TestDeriveShared(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 400, 300)))
@@ -149,8 +149,8 @@ func (w fixture) checkDerived(t fatal, items ...Item) {
 	}
 }
 
-// TestDerivedFilesExpire checks that derived files are deleted with their item, with age, and beyond maxDerived, and
-// that a lost one is recreated.
+// TestDerivedFilesExpire checks that derived files are deleted with their item, by age, and beyond maxDerived. A lost
+// file is recreated.
 func TestDerivedFilesExpire(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 400, 300)))

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/blob"
 )
 
-// generatedBody is a body of any size that is never in memory: a head, then zeros. It counts the bytes read.
+// generatedBody is a body of any size that needs no memory. It has a head, followed by zeros. It counts the bytes read.
 type generatedBody struct {
 	head       []byte
 	size, read int64

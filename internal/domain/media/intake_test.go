@@ -46,8 +46,8 @@ func (w fixture) checkIdle(t fatal) {
 	}
 }
 
-// TestPlanLimitCheckedBeforeUpload checks that a file beyond the plan is rejected before its first byte, or at the limit if
-// its size is unknown.
+// TestPlanLimitCheckedBeforeUpload checks that a file that exceeds the plan is rejected before its first byte. If its
+// size is unknown, it is rejected at the limit.
 func TestPlanLimitCheckedBeforeUpload(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		w.setStorageLimit(1 << 30)
@@ -202,7 +202,8 @@ func TestMetadataSearchEnds(t *testing.T) {
 	})
 }
 
-// TestDiskReserve checks that uploads are rejected, and running ones cut off, below the disk's reserve.
+// TestDiskReserve checks that uploads are rejected when free disk space is below the reserve. Running uploads are cut
+// off.
 func TestDiskReserve(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		volume := disk.Volume{Name: "files", Dir: t.TempDir()}
@@ -293,8 +294,8 @@ func (w fixture) enterUpload(t *testing.T, by uploader) error {
 	return err
 }
 
-// TestConcurrentUploadsOfPerson checks that a person has at most three concurrent uploads and that any end frees a
-// slot.
+// TestConcurrentUploadsOfPerson checks that a person has at most three concurrent uploads, and that the end of an
+// upload frees a slot.
 func TestConcurrentUploadsOfPerson(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		add := func(person int64, body io.Reader) error {
@@ -324,7 +325,7 @@ func TestConcurrentUploadsOfPerson(t *testing.T) {
 	})
 }
 
-// TestStagedBytesOfTeam checks that a team's bytes on the way, including declared ones, are bounded.
+// TestStagedBytesOfTeam checks that a team's staged bytes are limited, including declared bytes.
 func TestStagedBytesOfTeam(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		w.setStorageLimit(1 << 50)

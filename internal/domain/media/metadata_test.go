@@ -70,7 +70,7 @@ func contentOf(t fatal, r io.ReadCloser) []byte {
 	return raw
 }
 
-// allOutputs returns the bytes of an item by every way out of the service.
+// allOutputs returns the bytes of an item as returned by each function that sends files.
 func (w fixture) allOutputs(t *testing.T, i Item) map[string][]byte {
 	t.Helper()
 	ctx, out := t.Context(), map[string][]byte{}
@@ -112,7 +112,7 @@ func (w fixture) checkNoLocation(t *testing.T, i Item) {
 	}
 }
 
-// TestRemoveMetadata checks that files are stored without metadata, by each way in.
+// TestRemoveMetadata checks that files are stored without metadata, for each way to add them.
 func TestRemoveMetadata(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		for n, file := range [][]byte{jpegWithLocation(1), videoWithLocation(2)} {
@@ -190,7 +190,7 @@ func TestRecognizeOriginal(t *testing.T) {
 	})
 }
 
-// TestOlderItems checks that files stored with metadata leave without it, and that each is processed once.
+// TestOlderItems checks that files stored with metadata are sent without it, and that each is processed once.
 func TestOlderItems(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo, video := w.addUncleaned(t, jpegWithLocation(1)), w.addUncleaned(t, videoWithLocation(2))
@@ -218,8 +218,7 @@ func TestOlderItems(t *testing.T) {
 	})
 }
 
-// TestOriginalsKept checks that kept originals are available to people with write access, by their own link, and in
-// the export.
+// TestOriginalsKept checks that people with write access can get kept originals by their own link and in the export.
 func TestOriginalsKept(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		w.keepOriginals(t, 1)
@@ -256,8 +255,8 @@ func TestOriginalsKept(t *testing.T) {
 	})
 }
 
-// TestMetadataCannotBeRemoved checks that files whose metadata cannot be located are never sent: images are
-// re-encoded, videos rejected, and new files not accepted.
+// TestMetadataCannotBeRemoved checks that files whose metadata cannot be located are never sent. Images are re-encoded,
+// videos are rejected, and new files are not accepted.
 func TestMetadataCannotBeRemoved(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		chunk := append([]byte("ABCD"), location...) // critical, and unknown

@@ -41,7 +41,7 @@ func insertItems(t *testing.T, w fixture, other int64) {
 	}))
 }
 
-// TestListsUseIndexes checks that lists neither sort nor read other teams' items.
+// TestListsUseIndexes checks that lists do not sort and do not read other teams' items.
 func TestListsUseIndexes(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		other := w.newTeam(t)

@@ -200,7 +200,7 @@ func (w fixture) pending(t *testing.T) []string {
 	return keys
 }
 
-// TestSweptBytesGetNoItem checks that bytes being swept get no item, even if the sweep was interrupted.
+// TestSweptBytesGetNoItem checks that bytes that are being swept get no item, even if the sweep was interrupted.
 func TestSweptBytesGetNoItem(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		whole, late := w.Blobs, w.begin(t, pngOf(noise(1, 20, 20)))
@@ -218,8 +218,8 @@ func TestSweptBytesGetNoItem(t *testing.T) {
 	})
 }
 
-// TestSweepNeverDeletesUsedBytes interleaves uploads, sweeps and time. Bytes with an item are kept; bytes without one
-// for a day are deleted.
+// TestSweepNeverDeletesUsedBytes interleaves uploads, sweeps and time. Bytes with an item are kept. Bytes without an
+// item for a day are deleted.
 func TestSweepNeverDeletesUsedBytes(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		rapid.Check(t, func(t *rapid.T) {
@@ -234,7 +234,7 @@ func TestSweepNeverDeletesUsedBytes(t *testing.T) {
 	})
 }
 
-// arrivals is the state of the property test: uploads under way and what sweeps did to them.
+// arrivals is the state of the property test: running uploads and the effects of sweeps on them.
 type arrivals struct {
 	fixture
 

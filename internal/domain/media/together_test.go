@@ -86,8 +86,8 @@ func (p *concurrentServices) fileOf(link UploadLink) []byte {
 	return nil
 }
 
-// TestConcurrentChanges checks that concurrent changes of the same batches each succeed or fail cleanly and that the
-// totals add up.
+// TestConcurrentChanges checks that concurrent changes of the same batches each succeed or fail without side effects,
+// and that the totals add up.
 func TestConcurrentChanges(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		p := &concurrentServices{fixture: w, services: []*Service{w.Service}, files: modelFiles()}

@@ -23,7 +23,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/s3"
 )
 
-// drone returns a video with that many location samples, one in each span of bytes.
+// drone returns a video with a number of location samples, each in its own span of bytes.
 func drone(seed uint64, samples, span int) []byte {
 	plain := film(seed, 0)
 	head, moov := plain[:16], plain[16:len(plain)-8]
@@ -91,7 +91,8 @@ func TestVideoReadCount(t *testing.T) {
 	}
 }
 
-// TestConcurrentVideos checks that concurrent work on videos is bounded and that too many waiting calls are rejected.
+// TestConcurrentVideos checks that concurrent work on videos is limited, and that calls are rejected if too many are
+// waiting.
 func TestConcurrentVideos(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		film, photo := w.addUncleaned(t, videoWithLocation(1)), w.addUncleaned(t, jpegWithLocation(2))
@@ -128,7 +129,7 @@ func TestConcurrentVideos(t *testing.T) {
 	})
 }
 
-// fillTurns makes calls of the team wait until no more may, and returns the function that releases them.
+// fillTurns makes as many calls of the team wait as are allowed, and returns the function that releases them.
 func (w fixture) fillTurns(t *testing.T) func() {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

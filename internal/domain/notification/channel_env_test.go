@@ -17,14 +17,14 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// chats receives messages as the services do, and rejects what they would reject.
+// chats receives messages like the services, and rejects the messages that they would reject.
 type chats struct {
 	t *testing.T
 
 	mu       sync.Mutex
 	requests []chatRequest
-	status   int         // answer to all requests, unless 0
-	wait     string      // Retry-After of those answers, unless empty
+	status   int         // status of all responses, unless 0
+	wait     string      // Retry-After of these responses, unless empty
 	slow     string      // path of requests that wait until the client leaves or release is called
 	arrived  chan string // gets the path of each request, unless nil
 	released chan bool   // ends slow requests with status 500 when it is closed
@@ -74,7 +74,7 @@ func (c *chats) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer sets the status of the answers to all requests, or the usual answers for 0.
+// answer sets the status of all responses. 0 restores the usual responses.
 func (c *chats) answer(status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,7 +93,7 @@ func (c *chats) take() []chatRequest {
 	return out
 }
 
-// withChannels adds the sending to channels to an environment.
+// withChannels adds channels to an environment.
 func withChannels(t *testing.T, w *env) (*chats, string) {
 	t.Helper()
 	c := &chats{t: t, released: make(chan bool)}
@@ -117,7 +117,7 @@ func newChat(service notification.ChannelService, address string) notification.N
 	return notification.NewChannel{Service: service, Name: "chat", URL: address}
 }
 
-// sendAll sends what is due and returns how many messages that were.
+// sendAll sends due messages and returns their number.
 func (w *env) sendAll(t *testing.T) int {
 	t.Helper()
 	for n := 0; ; n++ {

@@ -14,8 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// A rejected message is sent again with the same ID, at the earliest when the service says, and given up after the last attempt. The
-// address, which is a secret, is in no error and not readable in the database.
+// A rejected message is sent again with the same ID, but not before the time that the service requests. It is discarded
+// after the last attempt. The address is a secret. It appears in no error and is not readable in the database.
 func TestChannelRetries(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
@@ -62,7 +62,7 @@ func TestChannelRetries(t *testing.T) {
 	})
 }
 
-// A failing channel waits with all its messages, which follow in order. The others do not wait.
+// A failing channel waits with all its messages and then sends them in order. Other channels do not wait.
 func TestChannelWaits(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
@@ -117,8 +117,8 @@ func TestChannelWaits(t *testing.T) {
 	})
 }
 
-// A dead channel is called after 1, 5, 30 and 60 minutes, and then every hour, also if messages become too old and others follow.
-// A success, a successful test and a new address start again.
+// A dead channel is called after 1, 5, 30 and 60 minutes, and then every hour. This also applies if messages expire and
+// others follow. A success, a successful test and a new address reset the delay.
 func TestChannelDelays(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
@@ -166,8 +166,8 @@ func TestChannelDelays(t *testing.T) {
 	})
 }
 
-// While a sender waits for a slow answer, a test and a new address do not let another sender send the same message. The result is not
-// recorded for the new address.
+// While a sender waits for a slow response, a test and a new address do not let another sender send the same message.
+// The result is not recorded for the new address.
 func TestChannelClaim(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
@@ -204,7 +204,7 @@ func TestChannelClaim(t *testing.T) {
 	})
 }
 
-// Concurrent senders claim different channels, and none gives up although another channel is due.
+// Concurrent senders claim different channels. No sender stops while another channel is due.
 func TestChannelSenders(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		_, base := withChannels(t, w)
@@ -213,7 +213,7 @@ func TestChannelSenders(t *testing.T) {
 		}
 		w.fail(t, "p1", 1)
 		w.clock.Advance(10 * time.Second)
-		if !w.db.Postgres() { // has one writer at a time
+		if !w.db.Postgres() { // SQLite has one writer at a time
 			return
 		}
 		must.NoError(t, w.db.InTx(t.Context(), "test.claim", func(ctx context.Context, tx *db.Tx) error {
@@ -226,7 +226,7 @@ func TestChannelSenders(t *testing.T) {
 	})
 }
 
-// A channel that does not answer does not delay the others, and gets one message at a time.
+// A channel that does not respond does not delay other channels, and gets one message at a time.
 func TestChannelSlow(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)

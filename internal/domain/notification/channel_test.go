@@ -24,8 +24,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Each service gets a notice in its own format: the name of the team, which is the only user input, is escaped, and a post that
-// fails on two accounts is one message.
+// Each service gets a notice in its own format. The team's name, which is the only user input, is escaped. A post that
+// fails on two accounts results in one message.
 func TestChannelFormats(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
@@ -96,7 +96,7 @@ func verifies(t *testing.T, r chatRequest, secret string, now time.Time) bool {
 	return r.header.Get("Webhook-Signature") == "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)) && age < 5*time.Minute
 }
 
-// A channel gets only the chosen kinds of its team. Removing it discards what waits.
+// A channel gets only the selected kinds of its team. Removing it discards its pending messages.
 func TestChannelSelection(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
@@ -131,7 +131,8 @@ func TestChannelSelection(t *testing.T) {
 	})
 }
 
-// Every event is a message, except that a post that fails on several accounts before its message is sent is one.
+// Every event results in a message. If a post fails on several accounts before its message is sent, there is only one
+// message.
 func TestChannelEvents(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
@@ -174,7 +175,7 @@ func TestChannelEvents(t *testing.T) {
 	})
 }
 
-// Removing a channel does not disturb an event that wants to notify it at the same time.
+// Removing a channel does not affect an event that notifies it concurrently.
 func TestChannelRemovedDuringEvent(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		_, base := withChannels(t, w)
@@ -223,8 +224,8 @@ func TestChannelPrivateHosts(t *testing.T) {
 	})
 }
 
-// A changed channel keeps its address and token, unless there are new ones. A token is not sent to a new address. Its name has at most
-// 100 characters, and it gets no more notices of other teams.
+// A changed channel keeps its address and token, unless there are new values. A token is not sent to a new address. The
+// name has at most 100 characters. The channel gets no more notices of other teams.
 func TestChangeChannel(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
@@ -271,7 +272,8 @@ func TestChangeChannel(t *testing.T) {
 	})
 }
 
-// A channel that is moved to a team gets no waiting notice of another one, and no notice of an event that is being recorded.
+// A channel that is moved to a team gets no pending notices of another team. It also gets no notice of an event that is
+// being recorded.
 func TestChangeChannelTeam(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
@@ -302,7 +304,7 @@ func TestChangeChannelTeam(t *testing.T) {
 	})
 }
 
-// The audit logs of both teams have a move. They say whether the address changed, and that the secret was shown.
+// The audit logs of both teams record a move. They say whether the address changed, and that the secret was shown.
 func TestChannelAuditLog(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		_, base := withChannels(t, w)
@@ -338,7 +340,7 @@ func TestChannelAuditLog(t *testing.T) {
 	})
 }
 
-// After a restore, the IDs of lost notices are assigned again, and their messages have other IDs.
+// After a restore, the IDs of lost notices are assigned again, but their messages have different IDs.
 func TestMessageIDsAfterRestore(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
@@ -360,7 +362,7 @@ func TestMessageIDsAfterRestore(t *testing.T) {
 	})
 }
 
-// A rotated sealing key opens channels until they are resealed.
+// An old sealing key can decrypt channels until they are resealed.
 func TestChannelReseal(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		_, base := withChannels(t, w)

@@ -85,7 +85,7 @@ func TestRemoveAccount(t *testing.T) {
 	})
 }
 
-// LastFailure returns the newest failure of an account, but not to another team.
+// LastFailure returns the newest failure of an account, but only to the account's team.
 func TestLastFailureOfAccount(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		for _, caption := range []string{"first", "forbidden", "last"} {

@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// An overdue post is late if its team may publish, and held otherwise.
+// An overdue post is late if its team may publish, and blocked otherwise.
 func TestLatePosts(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		due := posttest.Noon.Add(posttest.Day)

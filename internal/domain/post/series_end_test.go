@@ -184,7 +184,8 @@ func TestSeriesOnSeveralNodes(t *testing.T) {
 	})
 }
 
-// If a series is canceled while an occurrence is due, that occurrence may be published, but no later ones are created.
+// If a series is canceled while an occurrence is due, that occurrence may be published, but no later occurrences are
+// created.
 func TestCancelSeriesWhenDue(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		other := posttest.New(t, w.URL, w.Clock, w.Sealer)
@@ -211,8 +212,8 @@ func TestCancelSeriesWhenDue(t *testing.T) {
 	})
 }
 
-// If an occurrence is canceled while it is due or while its series creates the next one, it may be published. The
-// series is paused, and no later occurrences are created or published.
+// If an occurrence is canceled while it is due, or while its series creates the next occurrence, it may be published.
+// The series is paused, and no later occurrences are created or published.
 func TestConcurrentCancelOccurrence(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		other := posttest.New(t, w.URL, w.Clock, w.Sealer)

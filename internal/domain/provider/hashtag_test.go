@@ -157,7 +157,7 @@ func TestFoldIsIdempotent(t *testing.T) {
 	})
 }
 
-// FuzzHashtag checks that the result of parsing any hashtag parses to itself.
+// FuzzHashtag checks that parsing a parsed hashtag returns the same hashtag.
 func FuzzHashtag(f *testing.F) {
 	for _, c := range validHashtags {
 		f.Add(c.text)

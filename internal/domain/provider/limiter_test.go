@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Waiting for a provider holds no slot, one goroutine works at a time, and a pause of the same length follows.
+// Waiting for a provider holds no slot. One goroutine works at a time, followed by a pause of the same length.
 func TestLimiterPausesAfterWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// spellings returns other spellings of a text: canonical and compatible equivalents, with signs and spaces around, with
-// invisible characters, in full width, and with other letters of the same word.
+// spellings returns other spellings of a text: canonical and compatible equivalents, spellings with surrounding signs
+// and spaces, with invisible characters, in full width, and with other letters of the same word.
 func spellings(text string) map[string]string {
 	bare := strings.TrimLeftFunc(text, func(r rune) bool { return r == '#' || isSpaceOrInvisible(r) })
 	return map[string]string{
@@ -59,7 +59,8 @@ type fails interface {
 	Errorf(format string, args ...any)
 }
 
-// checkSpellings fails if a spelling of a hashtag is a different hashtag. It reports whether the text is a hashtag.
+// checkSpellings fails the test if a spelling of a hashtag is parsed as a different hashtag. It reports whether the
+// text is a hashtag.
 func checkSpellings(t fails, text string) bool {
 	t.Helper()
 	want, err := ParseHashtag(text)
@@ -84,8 +85,8 @@ func TestSpellingsOfOneHashtag(t *testing.T) {
 	})
 }
 
-// Unicode's test data for grapheme and word boundaries has many difficult sequences: each is tested in every spelling,
-// alone and within a word.
+// Unicode's test data for grapheme and word boundaries has many difficult sequences. Each sequence is tested in every
+// spelling, alone and within a word.
 func TestUnicodeSegmentationTexts(t *testing.T) {
 	t.Parallel()
 	named := 0

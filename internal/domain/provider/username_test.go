@@ -126,7 +126,7 @@ func TestMediaTypes(t *testing.T) {
 	}
 }
 
-// FuzzUsername checks that the result of parsing any user name parses to itself.
+// FuzzUsername checks that parsing a parsed user name returns the same name.
 func FuzzUsername(f *testing.F) {
 	for _, c := range validUsernames {
 		f.Add(c.text)

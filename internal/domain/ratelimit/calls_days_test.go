@@ -148,7 +148,8 @@ func TestLeasesSurviveZoneChange(t *testing.T) {
 	})
 }
 
-// TestSlowClock checks that a node whose clock is behind uses the day that began elsewhere, and never the day before.
+// TestSlowClock checks that a node whose clock is behind uses the day that began on another node, and never the
+// previous day.
 func TestSlowClock(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		w.clock.Advance(untilMidnight)

@@ -63,7 +63,7 @@ func setCallZone(t fatalReporter, d *db.DB, team int64, zone string) {
 	}
 }
 
-// node returns another node on the same database, with its own clock if it is given one.
+// node returns another node on the same database. It has its own clock if clock is not nil.
 func (w callDay) node(t *testing.T, clock *testkit.Clock) *FreeCalls {
 	t.Helper()
 	if clock == nil {

@@ -12,7 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit"
 )
 
-// callNode is a node of the model. It has its own clock, zone and limit, because nodes learn of changes one by one.
+// callNode is a node of the model. It has its own clock, zone and limit, because nodes learn of changes at different
+// times.
 type callNode struct {
 	clock *testkit.Clock
 	calls *FreeCalls
@@ -50,7 +51,7 @@ var (
 )
 
 // TestFreeCallsByModel checks with random operations that a day allows no more than its limit, that each call is
-// counted, and that a new day begins only after the old one.
+// counted, and that a new day begins only after the previous day.
 func TestFreeCallsByModel(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -49,7 +49,7 @@ func TestUnlimitedFreeCalls(t *testing.T) {
 	}
 }
 
-// TestLeasesFromMemory checks that a lease, and for a moment its end, need no database.
+// TestLeasesFromMemory checks that a lease and, for a short time, its exhaustion need no database.
 func TestLeasesFromMemory(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		for limit, leased := range map[int64]int{1000: 10, 1: 1, 150: 1, 500_000: 1000} {
@@ -230,7 +230,8 @@ func TestRejectionsWriteNothing(t *testing.T) {
 	})
 }
 
-// TestWaitForLeaseCanceled checks that waiting calls can be canceled, and do not depend on the canceled caller.
+// TestWaitForLeaseCanceled checks that waiting calls can be canceled, and that they do not depend on the canceled
+// caller.
 func TestWaitForLeaseCanceled(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		c, other, actor := NewFreeCalls(w.db), w.node(t, nil), w.berlin(100)

@@ -176,7 +176,7 @@ func BenchmarkTake(b *testing.B) {
 	}
 }
 
-// one call per minute.
+// one is a rate of one call per minute.
 var one = plan.Rate{PerMinute: 1, Burst: 1}
 
 func inMemory(t *testing.T, limits plan.Limits, clock *testkit.Clock) *ratelimit.Rates {

@@ -77,7 +77,7 @@ func (n *node) checkLog(t *testing.T, want string) {
 	}
 }
 
-// record is a log that can be read while it is written.
+// record is a log that can be read while it is written to.
 type record struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -111,7 +111,7 @@ func newSilent(t *testing.T) *silent {
 	return s
 }
 
-// repeating returns the address of a server that rejects all commands and repeats them, as Redis does.
+// repeating returns the address of a server that rejects all commands and repeats them in its errors, as Redis does.
 func repeating(t *testing.T) string {
 	t.Helper()
 	return listen(t, func(conn net.Conn) {

@@ -18,7 +18,7 @@ const (
 	pause   = 3 * time.Second // probeInterval
 )
 
-// fifty calls at once, and hardly one more during a test.
+// fifty allows fifty calls at once, and about one more during a test.
 var fifty = plan.Limits{Requests: plan.Rate{PerMinute: 1, Burst: 50}, Writes: one, Networks: one}
 
 func TestRatesOfTwoNodes(t *testing.T) {
@@ -55,7 +55,7 @@ func TestRatesOfTwoNodes(t *testing.T) {
 	b.checkLog(t, "")
 }
 
-// TestLifetimeOfCounts checks that counts do not expire early, which would give quota away.
+// TestLifetimeOfCounts checks that counts do not expire early, which would increase the quota.
 func TestLifetimeOfCounts(t *testing.T) {
 	t.Parallel()
 	server := redis.Start(t)
@@ -181,7 +181,7 @@ func TestFullRedis(t *testing.T) {
 	n.shares(t, true)
 }
 
-// TestClientDisconnects checks that this is no failure of Redis, and that the call counts.
+// TestClientDisconnects checks that a disconnecting client is not a failure of Redis, and that its call counts.
 func TestClientDisconnects(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, redis.Start(t).URL(), patient)

@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Reports of both kinds are stored and read in one format; each has the sections of its kind in order.
+// Reports of both kinds are stored and read in one format. Each report has the sections of its kind in order.
 func TestFindingsOfBothKinds(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
@@ -70,7 +70,7 @@ func members(t *testing.T, text []byte) map[string]any {
 	return out
 }
 
-// A page of a long section has its part of the items; short sections are complete.
+// A page of a long section has its part of the items. Short sections are complete.
 func TestPagesOfSections(t *testing.T) {
 	t.Parallel()
 	var found findings

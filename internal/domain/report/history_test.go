@@ -27,7 +27,7 @@ func TestHistory(t *testing.T) {
 	}
 	untold := post(30, 9, 5, 0)
 	untold.Likes = nil
-	// The 29th has the change to daylight saving time; one week has no posts.
+	// Daylight saving time begins on the 29th. One week has no posts.
 	got := buildHistory([]provider.Post{untold, post(30, 9, 10, 2), post(29, 23, 1, 1), post(16, 9, 6, 0),
 		post(15, 9, 3, 0)}, []string{"likes", "comments"})
 	if got.Posts != 4 || got.Monthly || len(got.Spans) != 4 {
@@ -59,7 +59,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// Spans without posts are included; no posts yield an empty history.
+// Spans without posts are included. Without posts, the history is empty.
 func TestHistoryWithGaps(t *testing.T) {
 	t.Parallel()
 	one := int64(1)

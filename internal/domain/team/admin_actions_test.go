@@ -33,7 +33,7 @@ func (w env) addMember(t *testing.T, email string, role access.Role) int64 {
 	return p.ID
 }
 
-// Actions without permission return not_found, as for strangers, and change nothing.
+// Actions without permission return the same not_found as for people outside the team, and change nothing.
 func TestAdminActionsByOthers(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.addStaff(t)

@@ -90,7 +90,8 @@ func TestDirectoryGroupsOfOwner(t *testing.T) {
 	})
 }
 
-// The directory decides about its teams, so an invitation to one of them does not count. A group replaces the invitation.
+// The directory manages the members of its teams, so an invitation to one of them does not count. A group replaces the
+// invitation.
 func TestDirectoryGroupsAndInvitations(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx := t.Context()

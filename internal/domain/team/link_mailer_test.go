@@ -88,7 +88,7 @@ func TestMailedInvitations(t *testing.T) {
 	})
 }
 
-// An email is in the language of the person with the address, or of the sender if person not found.
+// An email is in the language of the person with the address, or in the sender's language if there is no such person.
 func TestLetterLanguage(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		var got team.LinkEmail

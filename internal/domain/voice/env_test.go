@@ -124,7 +124,7 @@ func (w env) mustGet(id int64) BrandVoice {
 	return got.Data.(BrandVoice)
 }
 
-// listVoices returns the team's voices, newest first; the default is marked with *.
+// listVoices returns the team's voices, newest first. The default is marked with *.
 func (w env) listVoices() []string {
 	w.t.Helper()
 	out := []string{}

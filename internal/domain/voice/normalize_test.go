@@ -161,7 +161,7 @@ func TestNormalizeTexts(t *testing.T) {
 	}
 }
 
-// Empty and duplicate list items are dropped; items differing in case are kept.
+// Empty and duplicate list items are dropped. Items that differ in case are kept.
 func TestNormalizeLists(t *testing.T) {
 	t.Parallel()
 	got := must.Get(normalize(Draft{Name: " a  b ", Guide: Guide{ContentLanguage: " de\n",
@@ -175,7 +175,7 @@ func TestNormalizeLists(t *testing.T) {
 	}
 }
 
-// trickyText generates texts that imitate the block's structure, and others.
+// trickyText generates texts that imitate the block's structure, and ordinary texts.
 func trickyText() *rapid.Generator[string] {
 	pieces := []string{"\n", "\r\n", "# ", "  ", "- ", "```", "~~~", "---", "{{.Name}}", "{{end}}", "Tone", "# Tone",
 		"# Words to avoid", "\u2028", "\t", "\x00", "\u202e", "\u200f", "é", "e\u0301", "שלום", "☕", "\U000e0041",
@@ -218,7 +218,7 @@ func drawNormalized(r *rapid.T) Draft {
 	return d
 }
 
-// Normalizing is idempotent and leaves nothing hidden.
+// Normalizing is idempotent and removes all hidden characters.
 func TestNormalizeIsIdempotent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

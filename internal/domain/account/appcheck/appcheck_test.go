@@ -196,7 +196,7 @@ func TestCheckRenewsToken(t *testing.T) {
 	}
 }
 
-// defaultingNetwork is a network whose settings have options for posts without a choice.
+// defaultingNetwork is a network whose settings have options for posts that set none.
 type defaultingNetwork struct {
 	*checkableNetwork
 
@@ -205,7 +205,7 @@ type defaultingNetwork struct {
 
 func (n defaultingNetwork) DefaultOptions() network.Options { return n.defaults }
 
-// A post that needs no audit does not show that the app has passed it.
+// A post that needs no audit does not prove that the app has passed the audit.
 func TestLastPostWithoutAudit(t *testing.T) {
 	t.Parallel()
 	none := network.Options{}

@@ -78,7 +78,7 @@ func TestCache(t *testing.T) {
 	})
 }
 
-// The cache is bounded.
+// The size of the cache is limited.
 func TestCacheSize(t *testing.T) {
 	t.Parallel()
 	o := &listCache{lists: map[int64]cacheEntry{}}

@@ -174,7 +174,7 @@ func TestAdd(t *testing.T) {
 	})
 }
 
-// Missing lists, other teams' lists and unassigned IDs are not_found; ready-made lists cannot be changed.
+// Missing lists, other teams' lists and unassigned IDs return not_found. Ready-made lists cannot be changed.
 func TestForeignListNotFound(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
 		other := w.newTeam(t, "creator")

@@ -9,7 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Queries use an index of the team or the list. Rows of one team or list may be sorted, because plans bound them.
+// Queries use an index of the team or the list. They may sort the rows of one team or list, because plans limit their
+// number.
 func TestQueriesUseIndexes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Select returns the picked hashtags in order with their figures and reads no others.
+// Select returns the selected hashtags in order with their figures. It reads no other figures.
 func TestSelect(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
 		tags := make([]string, 300)

@@ -40,7 +40,7 @@ const (
 	initialCredits = 1000 // credits of a team
 )
 
-// script is a provider that records requests and answers as a test sets.
+// script is a provider that records requests and returns the responses of a test.
 type script struct {
 	mu       sync.Mutex
 	tells    func(context.Context, provider.HashtagQuery) (provider.HashtagMetrics, error)

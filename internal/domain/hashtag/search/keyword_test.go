@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider"
 )
 
-// All queries of a row are the same keyword; different rows are different keywords.
+// All queries of a row are the same keyword. Queries of different rows are different keywords.
 func TestKeywordEquality(t *testing.T) {
 	rows := [][]string{
 		{"summer beach travel", "Travel  beach SUMMER", "#summer #beach travel", "travel, summer & beach!",
@@ -69,7 +69,7 @@ func TestRejectedQueries(t *testing.T) {
 	}
 }
 
-// longWords returns words of characters that expand to eighteen each.
+// longWords returns words whose characters each expand to eighteen characters.
 func longWords(count int) string {
 	var out strings.Builder
 	for i := range count {

@@ -19,8 +19,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Results are paged: each hashtag once, the keyword's own first, then by score; the other parts are complete on each
-// page.
+// A paged result has each hashtag once, the keyword's own hashtags first, then by score. The other parts are complete
+// on each page.
 func TestPages(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
 		var want []string
@@ -127,7 +127,7 @@ func TestRepeatedFailures(t *testing.T) {
 	})
 }
 
-// Expired keywords are deleted; results are kept with their jobs.
+// Expired keywords are deleted. Results are kept with their jobs.
 func TestSweep(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
 		r, _, _ := w.runSearch(t, Input{Query: "harbour"})
@@ -161,8 +161,8 @@ func TestSweep(t *testing.T) {
 	})
 }
 
-// A search also measures a few hashtags related to its own while the provider answers, and reports those significantly
-// related.
+// A search also measures a few related hashtags while the provider has quota, and returns the significantly related
+// ones.
 func TestFurtherHashtags(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
 		beside := map[string][]string{"summer": {"sunset", "shore", "swim", "sand", "surf", "seaside", "shells",
@@ -206,7 +206,7 @@ func TestFurtherHashtags(t *testing.T) {
 	})
 }
 
-// checkRelated checks that a hashtag specific to summer is related, and a common one is not.
+// checkRelated checks that a hashtag specific to summer is related, and a common hashtag is not.
 func checkRelated(t *testing.T, all []RelatedHashtag) {
 	t.Helper()
 	var names []string

@@ -197,7 +197,7 @@ func (w env) report(t *testing.T, hashtag string, age time.Duration, tracked boo
 		db.Micros(w.clock.Now().Add(30*day)), follows, db.Micros(at))
 }
 
-// A briefly unavailable provider is retried, only for unanswered hashtags.
+// A request to a provider that is unavailable for a short time is retried only for unanswered hashtags.
 func TestRetryAfterShortOutage(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
 		fails := 1
@@ -293,8 +293,8 @@ func TestRejectedCallRollsBack(t *testing.T) {
 	})
 }
 
-// A search interrupted at any point and restarted repeats no request, is charged once and has the same result; a worker
-// that lost its lease writes nothing.
+// A search that is interrupted at any point and restarted repeats no request, is charged once and has the same result.
+// A worker that lost its lease writes nothing.
 func TestRestartAnywhere(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
 		want := []string{"summerbeach", "summer", "beach"}

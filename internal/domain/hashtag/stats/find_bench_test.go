@@ -39,8 +39,8 @@ var words = map[string][]string{
 	"hangul": strings.Fields(`여행 사랑 음식 집 사진 아침 저녁 바다 여름 일상 서울 카페 맛집`),
 }
 
-// makeTags generates reproducible hashtags: two or three words, often with a unique suffix; every fifth in a non-Latin
-// script. Sizes follow Zipf's law; half are unknown.
+// makeTags generates reproducible hashtags of two or three words, often with a unique suffix. Every fifth is in a
+// non-Latin script. Sizes follow Zipf's law, and half are unknown.
 func makeTags(count int) []known {
 	random := rand.New(rand.NewPCG(20_261_122, 1))
 	seen := make(map[string]bool, count)
@@ -233,7 +233,7 @@ func one(random *rand.Rand, words ...string) func() []string {
 	return func() []string { return []string{words[random.IntN(len(words))]} }
 }
 
-// partOf returns a substring of a hashtag, or its prefix if of length two.
+// partOf returns a substring of a hashtag. If the length is two, it returns the prefix.
 func partOf(tag string, length int, random *rand.Rand) string {
 	letters := []rune(tag)
 	length = min(length, len(letters))
@@ -244,7 +244,7 @@ func partOf(tag string, length int, random *rand.Rand) string {
 	return string(letters[at : at+length])
 }
 
-// measureLatency reports the time of calls, taking the minimum of three calls for the same words.
+// measureLatency reports the time of calls. It takes the minimum of three calls for the same words.
 func measureLatency(b *testing.B, s *Store, next func() []string) {
 	b.Helper()
 	var took, shortest []time.Duration

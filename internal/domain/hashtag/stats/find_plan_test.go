@@ -13,8 +13,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Every statement of Find scans an index in order, without sorting or scanning a table. That holds for frequent and
-// rare grams, and for PostgreSQL's generic plans.
+// Every statement of Find scans an index in order, without sorting or scanning a table. This applies to frequent and
+// rare grams, and to PostgreSQL's generic plans.
 func TestFindScansInIndexOrder(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -73,7 +73,8 @@ func checkIndexScan(t *testing.T, d *db.DB, name, query string, args []any, keys
 	}
 }
 
-// queryPlans returns the plans of a query: one of SQLite; of PostgreSQL, one for these arguments and the generic one.
+// queryPlans returns the plans of a query. SQLite has one plan. PostgreSQL has a plan for these arguments and a generic
+// plan.
 func queryPlans(t *testing.T, d *db.DB, query string, args []any) []string {
 	t.Helper()
 	out := []string{testkit.Plan(t, d, query, args...)}

@@ -168,7 +168,7 @@ func drawKnown() *rapid.Generator[known] {
 	})
 }
 
-// After any sequence of changes, a lookup finds what a full scan finds, in the same order.
+// After any sequence of changes, a lookup returns the same hashtags as a full scan, in the same order.
 func TestFindMatchesFullScan(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -205,7 +205,7 @@ func TestFindMatchesFullScan(t *testing.T) {
 	})
 }
 
-// For any bounds, results match and are in order, and words of two and three characters find all.
+// For any bounds, results match and are in order. Words of two and three characters find all hashtags.
 func TestNarrowBoundsOnlyOmit(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -233,7 +233,7 @@ func TestNarrowBoundsOnlyOmit(t *testing.T) {
 	})
 }
 
-// A word of frequent grams is only searched among the largest hashtags, up to the bound.
+// A word with only frequent grams is searched only among the largest hashtags, up to the limit.
 func TestScanLimit(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -254,7 +254,7 @@ func TestScanLimit(t *testing.T) {
 				t.Errorf("among %d: %q, not %q (%v)", c.walked, got, c.want, err)
 			}
 		}
-		// A rare gram finds it for any bound.
+		// A word with a rare gram is found for any bounds.
 		got, err := s.matches(t.Context(), provider.Instagram, []string{"abcdy"}, 10, bounds{grams: 3, rareBelow: 10,
 			maxScanned: 1})
 		if err != nil || !slices.Equal(got, []string{"yabcdy"}) {
@@ -322,7 +322,7 @@ func TestFind(t *testing.T) {
 	})
 }
 
-// The number of lookups per phrase is bounded, and together they stay within the bounds of one.
+// The number of lookups per phrase is limited. Together they read no more than a single lookup.
 func TestPhraseLookupLimit(t *testing.T) {
 	t.Parallel()
 	var words []string
@@ -340,7 +340,7 @@ func TestPhraseLookupLimit(t *testing.T) {
 	}
 }
 
-// Results have the known figures; unknown sizes are missing.
+// Results have the known figures. Unknown sizes are omitted.
 func TestFindReturnsFigures(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider"
 )
 
-// A requested hashtag is measured once, and again after a week while in demand.
+// A requested hashtag is measured once, and then every week while it is requested.
 func TestMeasureEnqueued(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		b := w.background()
@@ -58,7 +58,7 @@ func (w *env) check(b *stats.Measurer, want ...string) {
 	}
 }
 
-// A hashtag without demand is deleted before it was measured.
+// A hashtag that is no longer requested is deleted before it was measured.
 func TestDemandExpires(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		w.enqueue(provider.Instagram, "sea", "lake")
@@ -138,13 +138,13 @@ func TestUnavailableSource(t *testing.T) {
 		w.clock.Advance(2*time.Hour - tick)
 		w.check(b)
 		w.clock.Advance(tick)
-		// The provider stated a time: the hashtag stays first.
+		// The provider specified a delay, so the hashtag stays first.
 		w.tells = func(provider.HashtagQuery) (provider.HashtagMetrics, error) {
 			return provider.HashtagMetrics{}, &provider.Unavailable{Err: errBroken}
 		}
 		w.check(b, "instagram/sea")
 		w.clock.Advance(15 * time.Minute)
-		// The provider stated no time: the hashtag may be the cause, so another one is tried.
+		// The provider specified no delay, so the hashtag may be the cause, and another hashtag is tried.
 		w.check(b, "instagram/lake")
 		w.tells = nil
 		w.clock.Advance(15 * time.Minute)
@@ -184,7 +184,7 @@ func TestFailureBackoff(t *testing.T) {
 	})
 }
 
-// Two nodes never measure the same hashtag concurrently. A hashtag leased by a dead node is blocked for minutes.
+// Two nodes never measure the same hashtag concurrently. A hashtag leased by a dead node is blocked for some minutes.
 func TestNodesShareWork(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		w.enqueue("", numberTags("tag", 20)...)
@@ -242,7 +242,7 @@ func TestDeadNode(t *testing.T) {
 	})
 }
 
-// A late node does not reschedule what another node or a search has measured meanwhile.
+// A late node does not reschedule a hashtag that another node or a search has measured meanwhile.
 func TestLateNodeDoesNotReschedule(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		w.enqueue(provider.Instagram, "sea")

@@ -113,7 +113,7 @@ func (w *env) mustDelete(_ int64, err error) {
 	w.must(err)
 }
 
-// A thousand posts of a crowded hashtag are kept: those found under others are deleted first, then the oldest.
+// A thousand posts of a crowded hashtag are kept. Posts found under other hashtags are deleted first, then the oldest.
 func TestTrimCrowdedHashtags(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		var own, others []provider.Post
@@ -142,7 +142,7 @@ func TestTrimCrowdedHashtags(t *testing.T) {
 		if n := w.count(`SELECT COUNT(*) FROM hashtag_posts`); n != 1050 {
 			t.Errorf("%d posts are stored", n)
 		}
-		// A post found again is not relinked with the hashtag, but otherwise updated.
+		// A post that is found again is updated, but not linked with the hashtag again.
 		w.recordPosts(post("other000", "love", "fresh"))
 		got = w.queryLines(`SELECT hashtag || ' ' || CAST(seen AS TEXT) FROM hashtags`)
 		if diff := cmp.Diff([]string{"fresh 1", "love 1000", "rare 49"}, got); diff != "" {

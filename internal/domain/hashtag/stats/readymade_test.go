@@ -57,8 +57,8 @@ func TestReadyMadeMeasuredLast(t *testing.T) {
 	})
 }
 
-// A provider that reserves its quota gets fewer requests for ready-made hashtags, but as many as before for those of
-// teams.
+// A provider that reserves its quota gets fewer requests for ready-made hashtags. It gets as many requests for teams'
+// hashtags as before.
 func TestReadyMadeYieldsQuota(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		b := w.withReadyMade("coffee", "tea")
@@ -80,7 +80,7 @@ func TestReadyMadeYieldsQuota(t *testing.T) {
 	})
 }
 
-// A platform without provider, a missing hashtag and a failing one do not block others.
+// A platform without a provider, a missing hashtag and a failing hashtag do not block others.
 func TestReadyMadeFailures(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		b := w.withReadyMade("missing", "broken", "panics", "tea")

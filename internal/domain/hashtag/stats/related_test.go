@@ -30,7 +30,7 @@ func (c *sampledPosts) add(posts []provider.Post, under string) {
 	}
 }
 
-// samplePosts samples posts under each subject's hashtag, under a common one, and under none.
+// samplePosts samples posts under each subject's hashtag, under a common hashtag, and under no hashtag.
 func samplePosts(n syntheticrelated.Network) *sampledPosts {
 	c := &sampledPosts{target: map[int64]storedPost{}}
 	for i := range n.Subjects {
@@ -43,7 +43,7 @@ func samplePosts(n syntheticrelated.Network) *sampledPosts {
 
 const networkCount = 300
 
-// Related hashtags come before common ones.
+// Related hashtags come before common hashtags.
 func TestRelatedFirst(t *testing.T) {
 	t.Parallel()
 	first := 0
@@ -63,8 +63,8 @@ func TestRelatedFirst(t *testing.T) {
 	}
 }
 
-// If nothing is related, false positives are rare, although the sample is biased: many posts with the hashtag were
-// found under others.
+// If no hashtag is related, false positives are rare, although the sample is biased: many posts with the hashtag were
+// found under other hashtags.
 func TestFalsePositiveRate(t *testing.T) {
 	t.Parallel()
 	claimed := 0
@@ -82,7 +82,8 @@ func TestFalsePositiveRate(t *testing.T) {
 	}
 }
 
-// All posts found under harbour have it. Those with sea are no sample of posts with sea.
+// All posts found under harbour have that hashtag. Among them, the posts with the seed hashtag are not a random sample of
+// all posts with the seed hashtag.
 func TestBiasedSample(t *testing.T) {
 	t.Parallel()
 	c := &sampledPosts{target: map[int64]storedPost{}}

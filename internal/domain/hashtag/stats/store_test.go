@@ -78,7 +78,7 @@ func TestManyHashtags(t *testing.T) {
 	})
 }
 
-// Without a platform, figures are those of Instagram if known.
+// Without a platform, figures of Instagram are preferred.
 func TestFiguresPreferInstagram(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		w.record(provider.Instagram, w.figures("both", 10))
@@ -153,7 +153,7 @@ func TestConcurrentEnqueue(t *testing.T) {
 	})
 }
 
-// The first hashtags of each list come before the last of a long one.
+// The first hashtags of each list come before the last hashtags of a long list.
 func TestQueueFairness(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		w.enqueue(provider.Instagram, numberTags("long", 20)...)

@@ -221,7 +221,7 @@ func TestApprovalRequestedAgain(t *testing.T) {
 	})
 }
 
-// RevokeLinks revokes all existing links but no later ones. It requires permission to write and an existing link.
+// RevokeLinks revokes all existing links, but no later links. It requires permission to write and an existing link.
 func TestRevokedLinks(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "hello", time.Time{})

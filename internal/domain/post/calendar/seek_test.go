@@ -10,7 +10,7 @@ import (
 )
 
 // SQLite uses the first of two lower bounds in the text of a query. A query with a lower time bound must begin at that
-// time (opcode SeekGE), not at the first post (opcode SeekGT, for slot_at > 0).
+// time (opcode SeekGE). It must not begin at the first post (opcode SeekGT, for slot_at > 0).
 func TestQueryLowerBounds(t *testing.T) {
 	posttest.EachDatabase(t, func(t *testing.T, w *posttest.Env) {
 		if w.DB.Postgres() {

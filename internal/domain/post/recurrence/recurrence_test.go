@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// zones have daylight saving time of an hour, of half an hour, and none.
+// zones have daylight saving time of an hour, of half an hour, and no daylight saving time.
 var zones = []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"}
 
 func loadZone(t must.T, name string) *time.Location {
@@ -96,8 +96,8 @@ func TestRuleOccurrences(t *testing.T) {
 //go:embed testdata/dateutil.tsv
 var dateutil string
 
-// The file has rules, their starts, and the days of their first eight occurrences before 2061 by dateutil 2.9, which is
-// the usual implementation of RFC 5545 in Python. The rules and starts are random.
+// The file has random rules and starts. It has the days of their first eight occurrences before 2061 by dateutil 2.9,
+// which is the usual implementation of RFC 5545 in Python.
 func TestOccurrencesAgreeWithDateutil(t *testing.T) {
 	t.Parallel()
 	for line := range strings.Lines(dateutil) {
@@ -188,7 +188,7 @@ func TestOccurrencesKeepWallClockTime(t *testing.T) {
 		if len(all) < 2 {
 			return
 		}
-		// Starting in the middle of a series finds the same occurrences.
+		// Starting in the middle of a series results in the same occurrences.
 		from := rapid.IntRange(0, len(all)-2).Draw(t, "from")
 		if rest := firstOccurrences(r, all[from], len(all)-from-1); !slices.EqualFunc(rest, all[from+1:], time.Time.Equal) {
 			t.Fatalf("after %v: %v, want %v", all[from], rest, all[from+1:])

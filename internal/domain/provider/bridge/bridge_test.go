@@ -188,7 +188,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// checkFailure checks an error; nil means *provider.Unavailable.
+// checkFailure checks an error. nil means *provider.Unavailable.
 func checkFailure(t *testing.T, err, want error, after time.Duration) {
 	t.Helper()
 	u, unavailable := errors.AsType[*provider.Unavailable](err)

@@ -54,7 +54,7 @@ func TestFiguresRequest(t *testing.T) {
 	}
 }
 
-// Implausible values are dropped and not replaced.
+// Implausible values are dropped without a replacement.
 func TestFiguresResponse(t *testing.T) {
 	t.Parallel()
 	client, _ := newTestClient(t,
@@ -86,7 +86,7 @@ func TestFiguresResponse(t *testing.T) {
 	}
 }
 
-// From is only set if no recent post was dropped.
+// From is set only if no recent post was dropped.
 func TestRecentFrom(t *testing.T) {
 	t.Parallel()
 	for text, c := range map[string]struct {

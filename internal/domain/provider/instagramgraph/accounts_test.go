@@ -83,7 +83,7 @@ func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// Without available account, the delay is returned; each rejected token is logged once.
+// If no account is available, the error has the delay. Each rejected token is logged once.
 func TestNoAccount(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
@@ -127,7 +127,7 @@ func TestNoAccount(t *testing.T) {
 	}
 }
 
-// An account near its limits is paused before Meta rejects.
+// An account near its limits is paused before Meta rejects requests.
 func TestUsageNearLimit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

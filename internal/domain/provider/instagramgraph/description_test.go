@@ -18,7 +18,7 @@ var (
 	cursorParams  = []string{"after"}
 )
 
-// describedOnly checks that the requests to a handler have edges, parameters and fields of Meta's description.
+// describedOnly checks that requests to a handler use only edges, parameters and fields in Meta's description.
 func describedOnly(t *testing.T, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		checkDescribed(t, r)
@@ -63,7 +63,7 @@ func checkFields(t *testing.T, expression, object string) {
 	}
 }
 
-// The check finds a field and a parameter that Meta's description does not have.
+// The check finds a field and a parameter that are missing from Meta's description.
 func TestDescribedOnly(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ expression, object string }{

@@ -203,7 +203,7 @@ func selectFields(post map[string]any, fields string) map[string]any {
 	return answer
 }
 
-// taggedPage returns a page of a hashtag with a constant cursor; the graph tracks the position per account.
+// taggedPage returns a page of a hashtag with a constant cursor. The graph tracks the position per account.
 func (g *graph) taggedPage(walk string, posts []map[string]any, r *http.Request) map[string]any {
 	limit, _ := strconv.Atoi(r.FormValue("limit"))
 	if r.FormValue("after") == "" {
@@ -260,7 +260,7 @@ func hashtagQuery(hashtag string, limit int) provider.HashtagQuery {
 	return provider.HashtagQuery{Platform: provider.Instagram, Hashtag: hashtag, PostLimit: limit}
 }
 
-// checkUnavailable checks the delay of an error, and that it leaks nothing.
+// checkUnavailable checks the delay of an error, and that the error contains no secrets.
 func checkUnavailable(t *testing.T, err error, after time.Duration) {
 	t.Helper()
 	u, ok := errors.AsType[*provider.Unavailable](err)

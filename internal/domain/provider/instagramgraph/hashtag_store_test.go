@@ -60,7 +60,7 @@ func TestReserve(t *testing.T) {
 		clock.Advance(slotDuration - time.Minute)
 		place("cake", "b", "b")
 		clock.Advance(slack)
-		place("fresh", "b", "b") // the slots of jam and bread have expired, that of cake has not
+		place("fresh", "b", "b") // the slots of jam and bread have expired, but not the slot of cake
 		place("other", "b", "b")
 		if free := place("late", "", "b").FreeAt; !free.Equal(began.Add(time.Minute + slotDuration + slack)) {
 			t.Errorf("the next slot is free at %s", free)
@@ -73,7 +73,7 @@ func TestReserve(t *testing.T) {
 	})
 }
 
-// Background queries get no slot if a third is in use, and are told when to retry.
+// Background queries get no slot if a third of the slots is in use. The result has the time of the next attempt.
 func TestReserveInBackground(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -103,7 +103,7 @@ func TestReserveInBackground(t *testing.T) {
 		for i := range 4 {
 			place(fmt.Sprint("paid", i), maxSlots, account(i))
 		}
-		// Three slots of an account must expire, which the first six do, three each.
+		// Three slots of an account must expire. The first six slots, three per account, do.
 		if free := place("late", backgroundSlots, "").FreeAt; !free.Equal(began.Add(4*time.Minute + slotDuration +
 			slack)) {
 			t.Errorf("the next slot is free at %s", free)

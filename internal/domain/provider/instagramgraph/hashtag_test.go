@@ -54,7 +54,7 @@ func TestHashtag(t *testing.T) {
 	}
 }
 
-// From is only set if the posts of the day are complete.
+// From is set only if the posts of the day are complete.
 func TestHashtagPages(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
@@ -101,7 +101,7 @@ func TestHashtagErrors(t *testing.T) {
 	}
 }
 
-// Only invalid posts are an error, not an empty list.
+// A list with only invalid posts is an error, not an empty list.
 func TestHashtagOfUnusablePosts(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
@@ -110,7 +110,7 @@ func TestHashtagOfUnusablePosts(t *testing.T) {
 	checkUnavailable(t, err, 0)
 }
 
-// Two accounts have sixty slots; repeated queries need none, and further ones wait for the first to expire.
+// Two accounts have sixty slots. Repeated queries need no slot, and further queries wait until the first slot expires.
 func TestWeeklySlots(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
@@ -188,7 +188,7 @@ func TestBackgroundSlots(t *testing.T) {
 	checkUnavailable(t, ask(maxSlots, false), slotDuration+slack)
 }
 
-// If Instagram rejects a hashtag because of other queries, the account is paused and the slot released.
+// If Instagram rejects a hashtag because of other queries, the account is paused and the slot is released.
 func TestRejectedSlots(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
@@ -217,7 +217,7 @@ func TestRejectedSlots(t *testing.T) {
 	}
 }
 
-// An account without permission for hashtags is tried once per query, then others.
+// An account without permission for hashtags is tried once per query, before other accounts.
 func TestForbiddenAccounts(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)

@@ -132,7 +132,7 @@ func TestProfileErrors(t *testing.T) {
 	}
 }
 
-// Any invalid response is an error; nothing is made up.
+// An invalid response is an error. No figures are invented.
 func TestInvalidResponses(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
@@ -150,7 +150,7 @@ func TestInvalidResponses(t *testing.T) {
 	}
 }
 
-// An endless list is abandoned after some pages.
+// An endless list is no longer read after some pages.
 func TestEndlessList(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)

@@ -116,7 +116,7 @@ func TestPagesFromOneProvider(t *testing.T) {
 	}
 }
 
-// URLs and cursors stored when there was a single provider still work.
+// URLs and cursors from releases with a single provider still work.
 func TestUnprefixedAddresses(t *testing.T) {
 	t.Parallel()
 	one, two := &fakeMedia{fakeFigures: fakeFigures{name: "one"}}, &fakeMedia{fakeFigures: fakeFigures{name: "two"}}

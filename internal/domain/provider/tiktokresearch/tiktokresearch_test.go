@@ -54,7 +54,7 @@ func TestProfile(t *testing.T) {
 	}
 }
 
-// Windows are read completely, going back until there are enough videos or all.
+// Windows are read completely. They go back in time until there are enough videos or no more videos.
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -100,7 +100,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// A profile with few posts uses a bounded number of queries.
+// A profile with few posts uses a limited number of queries.
 func TestProfileWithFewPosts(t *testing.T) {
 	t.Parallel()
 	r := newResearch(t)

@@ -112,7 +112,7 @@ func ids(posts []provider.Post) string {
 func TestPosts(t *testing.T) {
 	t.Parallel()
 	posts := Posts{Since: time.Date(2026, 1, 10, 0, 0, 0, 0, time.UTC), Limit: 4}
-	// An old pinned post neither ends the list nor is included.
+	// An old pinned post is not included and does not end the list.
 	if !posts.Add([]provider.Post{post("pinned", 1), post("a", 20), post("unknown", 0), post("b", 25)}) {
 		t.Error("there is no further page")
 	}

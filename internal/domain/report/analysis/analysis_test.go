@@ -154,7 +154,7 @@ func TestGuessedBestTime(t *testing.T) {
 		"some posts too young": {young, "weekdays"},
 		"weekend better at many hours": {daily(40, func(i int, p *provider.Post) {
 			noon(i, p)
-			// each hour too rare to compare
+			// each hour has too few posts to compare
 			if p.TakenAt.Weekday() == time.Saturday || p.TakenAt.Weekday() == time.Sunday {
 				p.TakenAt, p.Likes = p.TakenAt.Add(time.Duration(i%6-3)*4*time.Hour), new(int64(150+i%7))
 			}
@@ -190,7 +190,8 @@ func TestTimesInTeamTimeZone(t *testing.T) {
 	}
 }
 
-// Hashtags that always occur together are not separated, and three lucky posts do not rank a hashtag first.
+// Hashtags that always occur together are not separated. Three posts with unusually high engagement do not rank a
+// hashtag first.
 func TestConfoundedHashtags(t *testing.T) {
 	t.Parallel()
 	draw := rand.New(rand.NewPCG(7, 7))
@@ -248,7 +249,7 @@ func TestConfoundedFormatAndTime(t *testing.T) {
 	}
 }
 
-// Hashtags are the distinct normalized ones from the caption and the provider.
+// Hashtags are the distinct normalized hashtags from the caption and the provider.
 func TestPostHashtags(t *testing.T) {
 	t.Parallel()
 	got := analyzePosts([]provider.Post{
@@ -313,7 +314,7 @@ func TestGrowthIgnoresOutlier(t *testing.T) {
 	}
 }
 
-// Weights of the known components sum to 1 if some are missing.
+// The weights of the known components sum to 1 if some components are missing.
 func TestScoreWithoutSomeComponents(t *testing.T) {
 	t.Parallel()
 	got := analysis.Analyze(analysis.ProfileInput{Posts: daily(20, func(_ int, p *provider.Post) {

@@ -67,7 +67,7 @@ func TestFitWithOutliers(t *testing.T) {
 	}
 }
 
-// Linearly dependent columns cannot be estimated; others can.
+// Linearly dependent columns cannot be estimated. Other columns can.
 func TestAliases(t *testing.T) {
 	t.Parallel()
 	m, _ := newLine(50)
@@ -120,7 +120,7 @@ func TestWeakestColumnRemoved(t *testing.T) {
 	}
 }
 
-// The p-values of the example in Benjamini and Hochberg (1995), with a rate of 3%.
+// The p-values are from the example in Benjamini and Hochberg (1995), with a rate of 3%.
 func TestBHThreshold(t *testing.T) {
 	t.Parallel()
 	var doubts []float64
@@ -131,11 +131,11 @@ func TestBHThreshold(t *testing.T) {
 	checkNear(t, "threshold", bhThreshold(doubts), 15*0.0019)
 	checkNear(t, "of none", bhThreshold(nil), -1)
 	checkNear(t, "threshold without significant values", bhThreshold([]float64{0.5, 0.2}), -1)
-	// The first one is only rejected together with the second.
+	// The first p-value is rejected only together with the second.
 	checkNear(t, "threshold of several values", bhThreshold([]float64{0.04, 0.05, 0.5}), 0.05)
 }
 
-// The median is exactly that of the sorted values.
+// The median equals the median of the sorted values.
 func TestMedian(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

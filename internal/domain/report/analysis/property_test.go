@@ -106,7 +106,7 @@ func TestAnyInput(t *testing.T) {
 	})
 }
 
-// Thirty dated posts, one with reactions, yield a best time within its interval.
+// Thirty posts with a time, of which one has reactions, yield a best time within its interval.
 func TestBestTimeFromThirtyPosts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -205,7 +205,7 @@ func TestNoEffectFound(t *testing.T) {
 }
 
 // The interval of the best time has its nominal coverage despite the selection, and is wide for a guess. The interval
-// of the ratio, which ignores the selection, does not.
+// of the ratio ignores the selection, so it does not have its nominal coverage.
 func TestIntervalsOfTheBestTime(t *testing.T) {
 	t.Parallel()
 	for _, plan := range []synthetic.Plan{{Posts: 30, Null: true}, {Posts: 50, Null: true}, {Posts: 200, Null: true},
@@ -231,7 +231,7 @@ func TestNotesWithoutClaims(t *testing.T) {
 	}
 }
 
-// The frequency of posting in a block is not mistaken for an effect, nor is a hashtag's correlation with the best
+// The frequency of posting in a block is not mistaken for an effect. Nor is a hashtag's correlation with the best
 // block. docs/scoring.md has more profiles.
 func TestConfoundersNotReported(t *testing.T) {
 	t.Parallel()

@@ -102,7 +102,7 @@ func TestOrderIndependence(t *testing.T) {
 	})
 }
 
-// Another post in the window never lowers the rate, nor a better one the reactions.
+// Another post in the window never lowers the rate. A post with more reactions never lowers the reactions.
 func TestMonotonic(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -205,7 +205,7 @@ func TestTooLittleDataOmitsFigures(t *testing.T) {
 	}
 }
 
-// A measured size is returned as is; a recent one is extrapolated by the rate.
+// A measured size is returned unchanged. A recent size is extrapolated by the rate.
 func TestMeasuredSize(t *testing.T) {
 	t.Parallel()
 	h := synthetichashtag.RandomHashtag(2, measuredAt)

@@ -44,7 +44,7 @@ func inWindow(h synthetichashtag.Hashtag, s Sample) float64 {
 	return sum / parts
 }
 
-// Sizes and rates of hashtags of all sizes, ages and shapes, half of them measured before.
+// This test checks sizes and rates of hashtags of all sizes, ages and shapes. Half of them were measured before.
 func TestSyntheticSizes(t *testing.T) {
 	t.Parallel()
 	var errors []float64
@@ -106,7 +106,7 @@ func TestSyntheticGrowth(t *testing.T) {
 	growths.check(t, "growth")
 }
 
-// companionShares are the shares of related hashtags; elsewhere are those in other posts.
+// companionShares are the shares of related hashtags. elsewhere are their shares in other posts.
 var (
 	companionShares = map[string]float64{"harbour": 0.3, "lighthouse": 0.15, "pier": 0.1, "love": 0.4, "instagood": 0.3,
 		"photo": 0.1, "nature": 0.2}
@@ -114,7 +114,7 @@ var (
 		"photo": 0.1, "nature": 0.2}
 )
 
-// Related hashtags are found, and common ones are not reported as related.
+// Related hashtags are found, and common hashtags are not reported as related.
 func TestSyntheticRelated(t *testing.T) {
 	t.Parallel()
 	var lifts, wrong, first coverage
@@ -143,7 +143,7 @@ func TestSyntheticRelated(t *testing.T) {
 	}
 }
 
-// A block with three times as many top posts is found; without one, none is.
+// A block with three times as many top posts is found. Without such a block, none is found.
 func TestSyntheticBestTimes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ effect, least, most float64 }{{1, 0, 0.05}, {3, 0.9, 1}} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// From six values on, the interval contains the median and narrows with more values.
+// For six or more values, the interval contains the median. It becomes narrower with more values.
 func TestMedianInterval(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 5; n++ {
@@ -28,7 +28,7 @@ func TestMedianInterval(t *testing.T) {
 		}
 		last = width
 	}
-	// For many values, it is the normal approximation: the rank has standard deviation sqrt(n)/2.
+	// For many values, the interval equals the normal approximation. The rank has standard deviation sqrt(n)/2.
 	low, high, _ := medianInterval(upTo(10_000))
 	if got := (high - low) / 2; math.Abs(got-98) > 0.7 {
 		t.Errorf("10,000 values: the interval extends %v ranks to either side", got)

@@ -56,7 +56,7 @@ func TestCaptions(t *testing.T) {
 	}
 }
 
-// Ambiguous stop words count only with unambiguous ones of their language.
+// Ambiguous stop words count only with unambiguous stop words of the same language.
 func TestAmbiguousStopWords(t *testing.T) {
 	for _, c := range []struct{ caption, want string }{
 		{"my car, my van, my hat", "car van hat"},
