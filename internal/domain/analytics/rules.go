@@ -234,7 +234,7 @@ func byFormat(posts []storedPost) []AccountAnalyticsFormat {
 	counts := map[string]int{}
 	for _, p := range posts {
 		counts[p.format]++
-		if n, told := p.counts.interactions(); told {
+		if n, ok := p.counts.interactions(); ok {
 			interactions[p.format] = append(interactions[p.format], float64(n))
 		}
 	}

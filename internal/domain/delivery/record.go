@@ -106,7 +106,7 @@ func (a *attempt) postpone(ctx context.Context, wait time.Duration) error {
 		return a.postponeTx(ctx, tx, wait)
 	})
 	if err != nil {
-		return fmt.Errorf("delivery.later of %s: %w", a.d.ID, err)
+		return fmt.Errorf("postponing %s: %w", a.d.ID, err)
 	}
 	return nil
 }

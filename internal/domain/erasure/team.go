@@ -166,15 +166,15 @@ type Progress struct {
 // Progress returns the progress of a team's deletion. It returns not_found if the team is not being deleted.
 func (s *Service) Progress(ctx context.Context, team int64) (Progress, error) {
 	var out Progress
-	var asked int64
+	var requested int64
 	err := s.DB.QueryRow(ctx, `SELECT asked_at, removed FROM team_deletions WHERE team_id = ? AND ended_at = 0`,
-		team).Scan(&asked, &out.Removed)
+		team).Scan(&requested, &out.Removed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, apierr.Missing()
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading the progress of deleting team %d: %w", team, err)
 	}
-	out.AskedAt = db.Time(asked)
+	out.AskedAt = db.Time(requested)
 	return out, nil
 }

@@ -7,12 +7,12 @@ import (
 
 // KeepLease renews a lease in the background, three times per lease duration. It cancels the returned context if the lease
 // cannot be renewed, so that the work stops. The returned function stops the renewals.
-func KeepLease(ctx context.Context, lasts time.Duration, renew func(context.Context) error) (context.Context, func()) {
+func KeepLease(ctx context.Context, lease time.Duration, renew func(context.Context) error) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
-		tick := time.NewTicker(lasts / 3)
+		tick := time.NewTicker(lease / 3)
 		defer tick.Stop()
 		for {
 			select {

@@ -50,9 +50,9 @@ func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds
 	}
 	end := time.NewTimer(time.Duration(min(seconds, MaxWait)) * time.Second)
 	defer end.Stop()
-	heard := progressReporter{call: call, began: time.Now(), total: seconds}
+	progress := progressReporter{call: call, began: time.Now(), total: seconds}
 	for pause := minCheckInterval; !r.IsFinished(); pause = min(pause*3/2, maxCheckInterval) {
-		heard.report(r)
+		progress.report(r)
 		select {
 		case <-ctx.Done():
 			return r, nil
@@ -72,11 +72,11 @@ func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds
 
 // progressReporter reports the progress of a job to a waiting caller on each change, and at least every progressInterval.
 type progressReporter struct {
-	call  operation.Call
-	began time.Time
-	total int
-	told  time.Time
-	last  string
+	call       operation.Call
+	began      time.Time
+	total      int
+	reportedAt time.Time
+	last       string
 }
 
 func (l *progressReporter) report(r Record) {
@@ -87,10 +87,10 @@ func (l *progressReporter) report(r Record) {
 	if r.Total > 0 {
 		words = fmt.Sprintf("The job is %s; %d of %d parts are done.", r.State, r.Done, r.Total)
 	}
-	if words == l.last && now.Sub(l.told) < progressInterval {
+	if words == l.last && now.Sub(l.reportedAt) < progressInterval {
 		return
 	}
-	l.last, l.told = words, now
+	l.last, l.reportedAt = words, now
 	l.call.OnProgress(operation.Progress{Done: now.Sub(l.began).Round(10 * time.Millisecond).Seconds(),
 		Total: float64(l.total), Message: words})
 }

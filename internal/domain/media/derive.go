@@ -208,7 +208,7 @@ func (s *Service) insertDerived(ctx context.Context, tx *db.Tx, d derived, lost 
 	if lost != "" {
 		if _, err := tx.Exec(ctx, `DELETE FROM media_derived WHERE media_id = ? AND variant = ? AND blob = ?`, d.media,
 			d.variant, lost); err != nil {
-			return d, fmt.Errorf("forgetting a lost derived file: %w", err)
+			return d, fmt.Errorf("deleting the record of a lost derived file: %w", err)
 		}
 	}
 	n, err := tx.Exec(ctx,

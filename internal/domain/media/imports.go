@@ -186,7 +186,7 @@ func finishImport(ctx context.Context, tx *db.Tx, h job.LeasedJob, i Item, alrea
 	}
 	if _, err := tx.Exec(ctx, `UPDATE media_imports SET media_id = ?, already = ?, address = '' WHERE job_id = ?`, i.ID,
 		there, h.ID); err != nil {
-		return fmt.Errorf("settling an import: %w", err)
+		return fmt.Errorf("finishing an import: %w", err)
 	}
 	return h.Finish(ctx, tx, job.Succeeded, "")
 }
@@ -195,7 +195,7 @@ func (s *Service) failImport(ctx context.Context, h job.LeasedJob, code string) 
 	return s.db.InTx(ctx, "media.import_failed", func(ctx context.Context, tx *db.Tx) error {
 		// The URL may contain a signature of its owner, so it is deleted as soon as possible.
 		if _, err := tx.Exec(ctx, `UPDATE media_imports SET address = '' WHERE job_id = ?`, h.ID); err != nil {
-			return fmt.Errorf("forgetting the address of an import: %w", err)
+			return fmt.Errorf("deleting the URL of an import: %w", err)
 		}
 		return h.Finish(ctx, tx, job.Failed, code)
 	})

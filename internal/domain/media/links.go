@@ -175,7 +175,7 @@ func (s *Service) completeLink(ctx context.Context, tx *db.Tx, l VerifiedLink, i
 		WHERE id = ? AND state = ? AND secret_hash = ?`,
 		string(Stored), i.ID, db.Micros(tx.Now()), l.id, string(Waiting), l.hash[:])
 	if err != nil {
-		return fmt.Errorf("settling an upload link: %w", err)
+		return fmt.Errorf("completing an upload link: %w", err)
 	}
 	if n == 0 {
 		return s.linkConflict(ctx, tx, l)

@@ -223,18 +223,18 @@ func newKey(team int64, digest []byte) string {
 // that the file belongs to. If the transaction fails, the bytes are deleted. If its outcome is unknown, the sweep
 // decides.
 func (s *Service) commit(ctx context.Context, i Item, p placement) (Item, bool, error) {
-	fresh, standing, already, undone := i, i, i.ID != 0, false
+	fresh, existing, already, undone := i, i, i.ID != 0, false
 	failpoint.Point("after media put")
 	err := s.db.InTx(ctx, "media.add", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		standing, already, err = s.addItem(ctx, tx, fresh, p)
+		existing, already, err = s.addItem(ctx, tx, fresh, p)
 		undone = err != nil
 		return err
 	})
 	if fresh.ID == 0 && (undone || err == nil && already) {
 		s.deleteBytes(ctx, fresh.Blob)
 	}
-	return standing, already, err
+	return existing, already, err
 }
 
 func (s *Service) addItem(ctx context.Context, tx *db.Tx, i Item, p placement) (Item, bool, error) {
@@ -243,12 +243,12 @@ func (s *Service) addItem(ctx context.Context, tx *db.Tx, i Item, p placement) (
 		return i, false, err
 	}
 	// Check again: another upload of the same file may have finished first.
-	standing, already, err := byDigests(ctx, tx, p.by.TeamID, i)
+	existing, already, err := byDigests(ctx, tx, p.by.TeamID, i)
 	switch {
 	case err != nil:
 		return i, false, err
 	case already:
-		return standing, true, p.onAdded(ctx, tx, standing, true)
+		return existing, true, p.onAdded(ctx, tx, existing, true)
 	case i.ID != 0:
 		return i, false, fmt.Errorf("media item %d was deleted concurrently", i.ID)
 	}
@@ -266,9 +266,9 @@ func (s *Service) addItem(ctx context.Context, tx *db.Tx, i Item, p placement) (
 
 // byDigests returns the team's item for a file, by the digest of the bytes to store or of the uploaded file.
 func byDigests(ctx context.Context, tx *db.Tx, team int64, i Item) (Item, bool, error) {
-	standing, already, err := byDigest(ctx, tx, team, i.SHA256)
+	existing, already, err := byDigest(ctx, tx, team, i.SHA256)
 	if err != nil || already || i.Original == nil {
-		return standing, already, err
+		return existing, already, err
 	}
 	return byDigest(ctx, tx, team, i.Original)
 }

@@ -70,7 +70,7 @@ func (s *Service) deleteOrphan(ctx context.Context, key string) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("forgetting bytes without an item: %w", err)
+		return fmt.Errorf("deleting the record of bytes without an item: %w", err)
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 	fields := []string{}
 	for _, part := range []struct {
 		name  string
-		given bool
+		set   bool
 		apply func() (bool, error)
 	}{
 		{"caption", in.Caption != nil, func() (bool, error) { return setCaption(p, *in.Caption), nil }},
@@ -136,7 +136,7 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 		}},
 		{"options", in.Options != nil, func() (bool, error) { return s.changeOptions(ctx, tx, p, *in.Options) }},
 	} {
-		if !part.given {
+		if !part.set {
 			continue
 		}
 		differs, err := part.apply()

@@ -13,7 +13,7 @@ const maxText = 2048
 // ParseUsername parses a profile in the form name, @name, or a link to the profile or a page below it. It returns the
 // name in lower case. Parsing that name returns the same name. Errors do not quote the text.
 func ParseUsername(platform, text string) (string, error) {
-	naming, known := usernameRulesByPlatform[platform]
+	rules, known := usernameRulesByPlatform[platform]
 	if !known {
 		return "", errors.New("the platform has no public profiles")
 	}
@@ -29,18 +29,18 @@ func ParseUsername(platform, text string) (string, error) {
 	}
 	path = strings.ToLower(path)
 	if strings.ContainsAny(text, "/?#") {
-		return naming.parseLink(path)
+		return rules.parseLink(path)
 	}
-	return naming.validate(strings.TrimPrefix(path, "@"))
+	return rules.validate(strings.TrimPrefix(path, "@"))
 }
 
 // ProfileURL returns the URL of a profile's page, or "" for an unknown platform.
 func ProfileURL(platform, username string) string {
-	naming, known := usernameRulesByPlatform[platform]
+	rules, known := usernameRulesByPlatform[platform]
 	if !known {
 		return ""
 	}
-	return naming.urlPrefix + username
+	return rules.urlPrefix + username
 }
 
 // usernameRules are a network's rules for profile names.

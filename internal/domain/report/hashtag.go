@@ -38,12 +38,12 @@ func (s *Service) analyzeHashtag(ctx context.Context, t task, f provider.Hashtag
 
 // earlierSamples returns the stored samples of a hashtag.
 func (s *Service) earlierSamples(ctx context.Context, report string) ([]hashtaganalysis.Sample, error) {
-	kept, err := s.samples(ctx, report)
+	stored, err := s.samples(ctx, report)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]hashtaganalysis.Sample, len(kept))
-	for i, k := range kept {
+	out := make([]hashtaganalysis.Sample, len(stored))
+	for i, k := range stored {
 		if err := json.Unmarshal([]byte(k.text), &out[i]); err != nil {
 			return nil, fmt.Errorf("reading a sample of report %s: %w", report, err)
 		}

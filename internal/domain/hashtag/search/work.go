@@ -39,16 +39,16 @@ func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 	ctx, end := s.Limiter.Begin(ctx)
 	defer end()
 	met := tally{}
-	silent, err := s.measureOwn(ctx, h, t, met)
+	failed, err := s.measureOwn(ctx, h, t, met)
 	if err != nil {
 		return err
 	}
-	if rest, short := retryDelay(silent); short && h.Epoch <= maxWaits {
+	if rest, short := retryDelay(failed); short && h.Epoch <= maxWaits {
 		return s.db.InTx(ctx, "search.rest", func(ctx context.Context, tx *db.Tx) error {
 			return h.Postpone(ctx, tx, tx.Now().Add(rest))
 		})
 	}
-	if len(silent) == 0 {
+	if len(failed) == 0 {
 		if err := s.measureFurther(ctx, h, t, met); err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 	if err != nil {
 		return err
 	}
-	return s.conclude(ctx, h, t, found, silent)
+	return s.conclude(ctx, h, t, found, failed)
 }
 
 // retryDelay returns how long to wait for an unavailable provider. It reports false if a request failed for another
@@ -89,19 +89,19 @@ func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, count
 	if err != nil {
 		return nil, err
 	}
-	silent := map[string]error{}
+	failed := map[string]error{}
 	for _, tag := range own {
 		if _, answered := answers[tag]; !answered && !s.isFresh(t, known[tag]) {
 			err := s.measure(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, PostLimit: s.PostLimit},
 				counts)
 			if rejected, ok := errors.AsType[*sourceError](err); ok {
-				silent[tag] = rejected.err
+				failed[tag] = rejected.err
 			} else if err != nil {
 				return nil, err
 			}
 		}
 	}
-	return silent, nil
+	return failed, nil
 }
 
 // isFresh reports whether figures are recent enough for a keyword's own hashtag: at most a day old for a paid search,

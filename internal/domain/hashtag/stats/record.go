@@ -29,15 +29,15 @@ func Analyze(platform string, f provider.HashtagMetrics, now time.Time) Observat
 		f.MeasuredAt = now // a clock ahead of ours must not outdate later measurements
 	}
 	found := hashtaganalysis.Analyze(hashtaganalysis.Input{Metrics: f})
-	told := Statistics{Platform: platform, Hashtag: f.Hashtag, Posts: found.Hashtag.Posts, MeasuredAt: f.MeasuredAt.UTC().
+	figures := Statistics{Platform: platform, Hashtag: f.Hashtag, Posts: found.Hashtag.Posts, MeasuredAt: f.MeasuredAt.UTC().
 		Truncate(time.Microsecond)}
 	if rate := found.Hashtag.PostsPerDay; rate != nil {
-		told.PostsPerDay = &rate.Value
+		figures.PostsPerDay = &rate.Value
 	}
 	if found.Score != nil {
-		told.Score = &found.Score.Value
+		figures.Score = &found.Score.Value
 	}
-	return Observation{Statistics: told, Posts: taggedPosts(slices.Concat(f.Top, f.Recent), f.Hashtag)}
+	return Observation{Statistics: figures, Posts: taggedPosts(slices.Concat(f.Top, f.Recent), f.Hashtag)}
 }
 
 // storedFigures are the stored figures of a hashtag. The size may be older than the rest.
@@ -74,15 +74,15 @@ func (k storedFigures) acceptsSize(basis string, at time.Time) bool {
 
 // Record stores an observation. Older figures never replace newer ones.
 func (s *Store) Record(ctx context.Context, tx *db.Tx, l Observation) error {
-	told := l.Statistics
-	if err := s.updatePosts(ctx, tx, told.Platform, l.Posts, told.Hashtag); err != nil {
+	figures := l.Statistics
+	if err := s.updatePosts(ctx, tx, figures.Platform, l.Posts, figures.Hashtag); err != nil {
 		return err
 	}
-	held, err := s.lockHashtags(ctx, tx, told.Platform, []string{told.Hashtag})
+	held, err := s.lockHashtags(ctx, tx, figures.Platform, []string{figures.Hashtag})
 	if err != nil {
 		return err
 	}
-	id := held[told.Hashtag]
+	id := held[figures.Hashtag]
 	var now storedFigures
 	var postsAt int64
 	err = now.scan(func(into ...any) error {
@@ -93,12 +93,12 @@ func (s *Store) Record(ctx context.Context, tx *db.Tx, l Observation) error {
 		return fmt.Errorf("reading the figures of a hashtag: %w", err)
 	}
 	now.postsAt = db.Time(postsAt)
-	if err := now.merge(told).write(ctx, tx, id); err != nil {
+	if err := now.merge(figures).write(ctx, tx, id); err != nil {
 		return err
 	}
 	// Update this row last, because it serializes all writers of the platform until they commit.
 	if _, err := tx.Exec(ctx, `UPDATE hashtag_versions SET version = version + 1 WHERE platform = ?`,
-		told.Platform); err != nil {
+		figures.Platform); err != nil {
 		return fmt.Errorf("incrementing the version of hashtag figures: %w", err)
 	}
 	return nil

@@ -26,16 +26,16 @@ type Network struct {
 
 // RandomNetwork returns a random network whose first subject has four companions, or none if companions is false.
 func RandomNetwork(seed uint64, companions bool) Network {
-	dice := newRand(seed, seedNetwork)
+	rng := newRand(seed, seedNetwork)
 	n := Network{
-		Seed: seed, Subjects: 6 + dice.IntN(8), Rarely: 0.002 + 0.008*dice.Float64(),
-		Stray: 0.01 + 0.04*dice.Float64(), Own: 3,
+		Seed: seed, Subjects: 6 + rng.IntN(8), Rarely: 0.002 + 0.008*rng.Float64(),
+		Stray: 0.01 + 0.04*rng.Float64(), Own: 3,
 	}
 	for i := range 20 { // from half of all posts down to a few percent
 		n.Everywhere = append(n.Everywhere, 0.5/float64(1+i))
 	}
 	for i := 0; companions && i < 4; i++ {
-		n.Companions = append(n.Companions, 0.12+0.3*dice.Float64())
+		n.Companions = append(n.Companions, 0.12+0.3*rng.Float64())
 	}
 	return n
 }
@@ -69,23 +69,23 @@ func (n Network) PostsUnder(subject, posts int) []provider.Post {
 
 // PostsUnderCommon returns posts found under an unrelated hashtag.
 func (n Network) PostsUnderCommon(name string, posts int) []provider.Post {
-	return n.posts(name, seedCommon, posts, name, func(dice *rand.Rand) (int, bool) {
-		return dice.IntN(n.Subjects),
+	return n.posts(name, seedCommon, posts, name, func(rng *rand.Rand) (int, bool) {
+		return rng.IntN(n.Subjects),
 			false
 	})
 }
 
 // PostsAnywhere returns posts that were not found by hashtag.
 func (n Network) PostsAnywhere(posts int) []provider.Post {
-	return n.posts("any", seedAny, posts, "", func(dice *rand.Rand) (int, bool) { return dice.IntN(n.Subjects), false })
+	return n.posts("any", seedAny, posts, "", func(rng *rand.Rand) (int, bool) { return rng.IntN(n.Subjects), false })
 }
 
 func (n Network) posts(id string, of, posts int, sure string, about func(*rand.Rand) (int, bool)) []provider.Post {
-	dice := newRand(n.Seed, of)
+	rng := newRand(n.Seed, of)
 	out := make([]provider.Post, posts)
 	for i := range out {
-		subject, tagged := about(dice)
-		tags := n.tags(dice, subject, tagged)
+		subject, tagged := about(rng)
+		tags := n.tags(rng, subject, tagged)
 		if sure != "" {
 			tags[sure] = true
 		}
@@ -95,10 +95,10 @@ func (n Network) posts(id string, of, posts int, sure string, about func(*rand.R
 }
 
 // tags returns the hashtags of a post about a subject.
-func (n Network) tags(dice *rand.Rand, subject int, tagged bool) map[string]bool {
+func (n Network) tags(rng *rand.Rand, subject int, tagged bool) map[string]bool {
 	tags := map[string]bool{}
 	throw := func(share float64, name func(int) string, of int) {
-		if dice.Float64() < share {
+		if rng.Float64() < share {
 			tags[name(of)] = true
 		}
 	}
@@ -125,8 +125,8 @@ func (n Network) tags(dice *rand.Rand, subject int, tagged bool) map[string]bool
 	for i := range n.Own * min(subject, 1) {
 		throw(0.25, func(i int) string { return fmt.Sprintf("of%d_%d", subject, i) }, i)
 	}
-	if dice.Float64() < 0.5 {
-		tags["rare"+strconv.Itoa(dice.IntN(5000))] = true
+	if rng.Float64() < 0.5 {
+		tags["rare"+strconv.Itoa(rng.IntN(5000))] = true
 	}
 	return tags
 }

@@ -258,11 +258,11 @@ func (s *Service) requestFor(ctx context.Context, person, team int64, id string)
 	if err != nil {
 		return r, operation.Call{}, err
 	}
-	ask := NewRequest{}
+	in := NewRequest{}
 	for _, p := range r.Posts {
-		ask.Posts = append(ask.Posts, p.ID)
+		in.Posts = append(in.Posts, p.ID)
 	}
-	call, err := s.callAs(ctx, person, ask)
+	call, err := s.callAs(ctx, person, in)
 	return r, call, err
 }
 

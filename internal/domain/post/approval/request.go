@@ -51,32 +51,33 @@ func (s *Service) Request(ctx context.Context, person int64, postID string) (str
 // versions. The link works for 30 days. A scheduled post stays scheduled but is not published before it is approved. A
 // post that already awaits approval gets another link.
 //
-// RequestPosts returns not_found if the person may not write, or may not publish and ask.Schedule is set. It returns wrong_state
-// if a post is approved, submitted or the template of a series. If it returns an error, it changes no post.
-func (s *Service) RequestPosts(ctx context.Context, person int64, ask NewRequest) (SentRequest, error) {
-	if err := s.checkAsk(&ask); err != nil {
+// RequestPosts returns not_found if the person may not write, or if in.Schedule is set and the person may not publish.
+// It returns wrong_state if a post is approved, submitted or the template of a series. If it returns an error, it
+// changes no post.
+func (s *Service) RequestPosts(ctx context.Context, person int64, in NewRequest) (SentRequest, error) {
+	if err := s.checkNewRequest(&in); err != nil {
 		return SentRequest{}, err
 	}
-	call, err := s.callAs(ctx, person, ask)
+	call, err := s.callAs(ctx, person, in)
 	if err != nil {
 		return SentRequest{}, err
 	}
-	r := Request{ID: uuid.Must(uuid.NewV7()).String(), PersonID: call.PersonID, Email: ask.Email, Schedules: ask.Schedule,
-		Message: ask.Message}
+	r := Request{ID: uuid.Must(uuid.NewV7()).String(), PersonID: call.PersonID, Email: in.Email, Schedules: in.Schedule,
+		Message: in.Message}
 	err = s.DB.InTx(ctx, "post.ask_approval", func(ctx context.Context, tx *db.Tx) error {
 		r.CreatedAt, r.ExpiresAt = tx.Now(), tx.Now().Add(linkLifetime)
 		if err := insertRequest(ctx, tx, call, r); err != nil {
 			return err
 		}
-		for _, id := range slices.Sorted(slices.Values(ask.Posts)) { // Lock rows in the same order everywhere to avoid deadlocks.
+		for _, id := range slices.Sorted(slices.Values(in.Posts)) { // Lock rows in the same order everywhere to avoid deadlocks.
 			p, err := s.Posts.Lock(ctx, tx, call.TeamID, id)
 			if err != nil {
 				return err
 			}
-			if err := setTime(ctx, tx, call, &p, ask.Time); err != nil {
+			if err := setTime(ctx, tx, call, &p, in.Time); err != nil {
 				return err
 			}
-			position := slices.Index(ask.Posts, id)
+			position := slices.Index(in.Posts, id)
 			if err := s.add(ctx, tx, call, r, &p, position); err != nil {
 				return err
 			}
@@ -92,34 +93,34 @@ func (s *Service) RequestPosts(ctx context.Context, person int64, ask NewRequest
 // Link returns the URL of a request's approval page.
 func (s *Service) Link(request string) string { return s.PublicURL + Path + s.token(request) }
 
-// checkAsk removes duplicate posts, sanitizes the message and validates a request.
-func (s *Service) checkAsk(ask *NewRequest) error {
+// checkNewRequest removes duplicate posts, sanitizes the message and validates a request.
+func (s *Service) checkNewRequest(in *NewRequest) error {
 	var ids []string
-	for _, id := range ask.Posts {
+	for _, id := range in.Posts {
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
-	ask.Posts, ask.Message = ids, strings.TrimSpace(plaintext.Lines(ask.Message))
+	in.Posts, in.Message = ids, strings.TrimSpace(plaintext.Lines(in.Message))
 	switch {
-	case utf8.RuneCountInString(ask.Message) > MaxComment:
+	case utf8.RuneCountInString(in.Message) > MaxComment:
 		return apierr.Invalidf(apierr.TooLong, "message", "A message may have at most %d characters.", MaxComment)
 	case len(ids) == 0:
 		return apierr.Invalid(apierr.MissingArgument, "post", "Select at least one post.")
 	case len(ids) > MaxPosts:
 		return apierr.Invalidf(apierr.TooLong, "post", "A link may have at most %d posts.", MaxPosts)
 	}
-	return s.checkEmail(&ask.Email)
+	return s.checkEmail(&in.Email)
 }
 
 // callAs returns the call of a person who may request approval of all posts. The posts must belong to one team.
-func (s *Service) callAs(ctx context.Context, person int64, ask NewRequest) (operation.Call, error) {
+func (s *Service) callAs(ctx context.Context, person int64, in NewRequest) (operation.Call, error) {
 	needs := access.Write
-	if ask.Schedule {
+	if in.Schedule {
 		needs = access.Publish
 	}
 	var call operation.Call
-	for i, id := range ask.Posts {
+	for i, id := range in.Posts {
 		next, err := s.Posts.CallAs(ctx, person, id, needs)
 		if err == nil && i > 0 && next.TeamID != call.TeamID {
 			err = apierr.Missing()

@@ -93,8 +93,8 @@ func readError(answer wire.Response, now time.Time) *apiError {
 			Subcode float64 `json:"error_subcode"`
 		} `json:"error"`
 	}
-	understood := wire.Decode(answer.Body, &body)
-	if answer.Status == http.StatusOK && understood && body.Error == nil {
+	valid := wire.Decode(answer.Body, &body)
+	if answer.Status == http.StatusOK && valid && body.Error == nil {
 		return nil
 	}
 	f := &apiError{status: answer.Status}

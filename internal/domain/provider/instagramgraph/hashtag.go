@@ -130,21 +130,21 @@ func (s *Source) hashtagID(ctx context.Context, one *account, hashtag string) (s
 	if err != nil || id != "" {
 		return id, err
 	}
-	var said struct {
+	var parsed struct {
 		Data []struct {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	if err := s.get(ctx, one, "ig_hashtag_search", url.Values{"user_id": {one.id}, "q": {hashtag}}, &said); err != nil {
+	if err := s.get(ctx, one, "ig_hashtag_search", url.Values{"user_id": {one.id}, "q": {hashtag}}, &parsed); err != nil {
 		return "", err
 	}
-	if len(said.Data) == 0 {
+	if len(parsed.Data) == 0 {
 		return "", provider.ErrNotFound
 	}
-	if !accountForm.MatchString(said.Data[0].ID) {
+	if !accountForm.MatchString(parsed.Data[0].ID) {
 		return "", errInvalidResponse
 	}
-	return said.Data[0].ID, s.opts.HashtagStore.SaveID(ctx, hashtag, said.Data[0].ID)
+	return parsed.Data[0].ID, s.opts.HashtagStore.SaveID(ctx, hashtag, parsed.Data[0].ID)
 }
 
 // fetchPosts reads the posts of a hashtag and reports whether they are complete. Instagram returns the same cursor for
@@ -154,16 +154,16 @@ func (s *Source) fetchPosts(ctx context.Context, one *account, path string, most
 	params := url.Values{"user_id": {one.id}, "fields": {hashtagFields},
 		"limit": {strconv.Itoa(min(max(most, 1), pageSize))}}
 	for range maxPages {
-		var said mediaList
-		if err := s.get(ctx, one, path, params, &said); err != nil {
+		var parsed mediaList
+		if err := s.get(ctx, one, path, params, &parsed); err != nil {
 			return posts, false, err
 		}
-		page := said.posts(s.now())
-		if len(page) == 0 && len(said.Data) > 0 {
-			return posts, false, fmt.Errorf("%w: none of the %d posts is valid", errInvalidResponse, len(said.Data))
+		page := parsed.posts(s.now())
+		if len(page) == 0 && len(parsed.Data) > 0 {
+			return posts, false, fmt.Errorf("%w: none of the %d posts is valid", errInvalidResponse, len(parsed.Data))
 		}
 		further := posts.Add(page)
-		cursor, err := said.nextCursor()
+		cursor, err := parsed.nextCursor()
 		if err != nil {
 			return posts, false, err
 		}

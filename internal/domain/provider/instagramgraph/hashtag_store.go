@@ -145,7 +145,7 @@ func (s *DBHashtagStore) reservedSlots(ctx context.Context, tx *db.Tx, accounts 
 		accountArgs(accounts, db.Micros(tx.Now().Add(-slotDuration-slack)))...); err != nil {
 		return nil, fmt.Errorf("deleting expired hashtag slots: %w", err)
 	}
-	seats, err := db.All(ctx, tx, func(rows *sql.Rows, one *reservedSlot) error {
+	slots, err := db.All(ctx, tx, func(rows *sql.Rows, one *reservedSlot) error {
 		var at int64
 		err := rows.Scan(&one.account, &one.hashtag, &at)
 		one.freeAt = db.Time(at).Add(slotDuration + slack)
@@ -154,7 +154,7 @@ func (s *DBHashtagStore) reservedSlots(ctx context.Context, tx *db.Tx, accounts 
 	if err != nil {
 		return nil, fmt.Errorf("reading hashtag slots: %w", err)
 	}
-	return seats, nil
+	return slots, nil
 }
 
 // choose returns a slot for a hashtag. It prefers the account that has already reserved the hashtag, then the first

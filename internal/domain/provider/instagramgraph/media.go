@@ -71,7 +71,7 @@ func (s *Source) page(ctx context.Context, one *account, q provider.Query, at pa
 	g := itemPage{kind: q.Type, limit: q.Limit}
 	first := at == pagePosition{}
 	for range mediaPages {
-		said, err := s.discover(ctx, one, q.Username, func() []string {
+		parsed, err := s.discover(ctx, one, q.Username, func() []string {
 			return mediaQueryFields(q.Type, first,
 				at.cursor)
 		})
@@ -79,13 +79,13 @@ func (s *Source) page(ctx context.Context, one *account, q provider.Query, at pa
 			return provider.Page{}, err
 		}
 		if first && q.Type != provider.Posts && q.Type != provider.Reels {
-			g.add(said.avatar())
+			g.add(parsed.avatar())
 		}
 		first = false
-		if last, enough := g.addFrom(said.Media, at.last, s.now()); enough {
+		if last, enough := g.addFrom(parsed.Media, at.last, s.now()); enough {
 			return provider.Page{Items: g.items, Next: pagePosition{at.cursor, last}.String()}, nil
 		}
-		cursor, err := said.Media.nextCursor()
+		cursor, err := parsed.Media.nextCursor()
 		if err != nil {
 			return provider.Page{}, err
 		}
@@ -131,7 +131,7 @@ func (g *itemPage) add(item provider.Item) {
 
 // addFrom adds the items of an Instagram page that follow the last returned item. If the page becomes full with items
 // left over, it returns the ID of the last added item.
-func (g *itemPage) addFrom(l mediaList, given string, now time.Time) (string, bool) {
+func (g *itemPage) addFrom(l mediaList, lastID string, now time.Time) (string, bool) {
 	all := itemPage{kind: g.kind}
 	for _, m := range l.media() {
 		if g.kind == provider.Reels && !m.isReel() {
@@ -141,7 +141,7 @@ func (g *itemPage) addFrom(l mediaList, given string, now time.Time) (string, bo
 			all.add(item)
 		}
 	}
-	fresh := itemsAfter(all.items, given)
+	fresh := itemsAfter(all.items, lastID)
 	free := max(g.limit-len(g.items), 0)
 	if len(fresh) <= free {
 		g.items = append(g.items, fresh...)
@@ -149,9 +149,9 @@ func (g *itemPage) addFrom(l mediaList, given string, now time.Time) (string, bo
 	}
 	g.items = append(g.items, fresh[:free]...)
 	if len(g.items) > 0 {
-		given = g.items[len(g.items)-1].ID
+		lastID = g.items[len(g.items)-1].ID
 	}
-	return given, true
+	return lastID, true
 }
 
 // itemsAfter returns the items after an ID, or all items if the ID is not found.

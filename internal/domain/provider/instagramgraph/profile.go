@@ -51,7 +51,7 @@ func (s *Source) profile(ctx context.Context, one *account, q provider.ProfileQu
 	cursor := ""
 	var figures provider.ProfileMetrics
 	for page := range maxPages {
-		said, err := s.discover(ctx, one, q.Username, func() []string {
+		parsed, err := s.discover(ctx, one, q.Username, func() []string {
 			return s.profileQueryFields(page == 0,
 				q.PostLimit, cursor)
 		})
@@ -60,12 +60,12 @@ func (s *Source) profile(ctx context.Context, one *account, q provider.ProfileQu
 		}
 		now := s.now()
 		if page == 0 {
-			figures.Account = said.account(q.Username, now)
+			figures.Account = parsed.account(q.Username, now)
 		}
-		if cursor, err = said.Media.nextCursor(); err != nil {
+		if cursor, err = parsed.Media.nextCursor(); err != nil {
 			return provider.ProfileMetrics{}, err
 		}
-		if !posts.Add(said.Media.posts(now)) || cursor == "" {
+		if !posts.Add(parsed.Media.posts(now)) || cursor == "" {
 			break
 		}
 	}
@@ -124,24 +124,24 @@ func (d businessAccount) account(username string, now time.Time) provider.Accoun
 // omits them in later requests.
 func (s *Source) discover(ctx context.Context, one *account, username string,
 	fields func() []string) (businessAccount, error) {
-	ask := func() (businessAccount, error) {
-		var said struct {
+	request := func() (businessAccount, error) {
+		var parsed struct {
 			Discovered *businessAccount `json:"business_discovery"`
 		}
 		params := url.Values{"fields": {"business_discovery.username(" + username + "){" + strings.Join(fields(), ",") +
 			"}"}}
-		if err := s.get(ctx, one, one.id, params, &said); err != nil {
+		if err := s.get(ctx, one, one.id, params, &parsed); err != nil {
 			return businessAccount{}, err
 		}
-		if said.Discovered == nil {
+		if parsed.Discovered == nil {
 			return businessAccount{}, errInvalidResponse
 		}
-		return *said.Discovered, nil
+		return *parsed.Discovered, nil
 	}
-	said, err := ask()
+	parsed, err := request()
 	if f, ok := errors.AsType[*apiError](err); ok && f.kind == kindNoViews {
 		s.noViews.Store(true)
-		return ask()
+		return request()
 	}
-	return said, err
+	return parsed, err
 }

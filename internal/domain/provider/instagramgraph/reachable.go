@@ -14,7 +14,7 @@ func (s *Source) Reachable(ctx context.Context, platform string) error {
 		return provider.ErrNotOffered
 	}
 	return s.tryAccounts(ctx, func(one *account) error {
-		var said struct{}
-		return s.get(ctx, one, one.id, url.Values{"fields": {"id"}}, &said)
+		var parsed struct{}
+		return s.get(ctx, one, one.id, url.Values{"fields": {"id"}}, &parsed)
 	})
 }

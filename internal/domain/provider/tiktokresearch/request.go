@@ -54,8 +54,8 @@ func (s *Source) accessToken(ctx context.Context, rejected string) (string, erro
 		Expires float64 `json:"expires_in"`
 		Error   string  `json:"error"`
 	}
-	understood := wire.Decode(answer.Body, &body)
-	if answer.Status != http.StatusOK || !understood || !tokenForm.MatchString(body.Access) {
+	valid := wire.Decode(answer.Body, &body)
+	if answer.Status != http.StatusOK || !valid || !tokenForm.MatchString(body.Access) {
 		wait := max(wire.RetryAfter(answer.Header, now), defaultPause)
 		s.pausedUntil = now.Add(wait)
 		return "", &provider.Unavailable{After: wait, Err: fmt.Errorf("TikTok issued no token: HTTP %d, %s",
@@ -83,18 +83,18 @@ func (s *Source) post(ctx context.Context, path, fields string, body, into any) 
 		if err != nil {
 			return err
 		}
-		var said envelope
-		understood := wire.Decode(answer.Body, &said)
+		var parsed envelope
+		valid := wire.Decode(answer.Body, &parsed)
 		switch {
-		case answer.Status == http.StatusOK && understood && said.Error.Code == "ok":
-			if !wire.Decode(said.Data, into) {
+		case answer.Status == http.StatusOK && valid && parsed.Error.Code == "ok":
+			if !wire.Decode(parsed.Data, into) {
 				return wire.Unavailable("the response is not one of TikTok's API")
 			}
 			return nil
-		case said.Error.Code == "access_token_invalid" && bad == "":
+		case parsed.Error.Code == "access_token_invalid" && bad == "":
 			bad = bearer
 		default:
-			return s.readError(answer, said.Error)
+			return s.readError(answer, parsed.Error)
 		}
 	}
 }

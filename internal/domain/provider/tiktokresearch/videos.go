@@ -58,24 +58,24 @@ func (s *Source) fetchWindow(ctx context.Context, username string, first, last t
 		"start_date": first.Format(dateForm), "end_date": last.Format(dateForm), "max_count": pageSize,
 	}
 	for range maxPages {
-		var said struct {
+		var parsed struct {
 			Videos []json.RawMessage `json:"videos"`
 			Cursor wire.Count        `json:"cursor"`
 			Search string            `json:"search_id"`
 			More   bool              `json:"has_more"`
 		}
-		if err := s.post(ctx, "/v2/research/video/query/", videoFields, question, &said); err != nil {
+		if err := s.post(ctx, "/v2/research/video/query/", videoFields, question, &parsed); err != nil {
 			return err
 		}
-		into.Add(s.readVideos(said.Videos, username))
-		if !said.More {
+		into.Add(s.readVideos(parsed.Videos, username))
+		if !parsed.More {
 			return nil
 		}
-		cursor := said.Cursor.Value()
-		if cursor == nil || said.Search == "" || !wire.IsCursor(said.Search) {
+		cursor := parsed.Cursor.Value()
+		if cursor == nil || parsed.Search == "" || !wire.IsCursor(parsed.Search) {
 			return wire.Unavailable("TikTok returned an invalid cursor")
 		}
-		question["cursor"], question["search_id"] = *cursor, said.Search
+		question["cursor"], question["search_id"] = *cursor, parsed.Search
 	}
 	return wire.Unavailable("TikTok returned too many pages of videos")
 }

@@ -118,9 +118,9 @@ type Count struct{ value *int64 }
 // UnmarshalJSON decodes a count. It never returns an error.
 func (c *Count) UnmarshalJSON(text []byte) error {
 	c.value = nil
-	given, err := strconv.ParseFloat(string(text), 64)
-	if err == nil && given >= 0 && given < maxCount && given == math.Trunc(given) {
-		figure := int64(given)
+	value, err := strconv.ParseFloat(string(text), 64)
+	if err == nil && value >= 0 && value < maxCount && value == math.Trunc(value) {
+		figure := int64(value)
 		c.value = &figure
 	}
 	return nil

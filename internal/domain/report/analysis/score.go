@@ -83,7 +83,7 @@ func scoreFigures(out result.Result, all *figures) map[string]float64 {
 			known[name] = median.Median
 		}
 	}
-	if views, told := known["views"]; told && all.followers != nil && *all.followers > 0 {
+	if views, ok := known["views"]; ok && all.followers != nil && *all.followers > 0 {
 		known["views_by_followers"] = result.Round4(views / float64(*all.followers))
 	}
 	if growth := out.Sections.Growth; growth != nil && growth.PercentPerMonth != nil {

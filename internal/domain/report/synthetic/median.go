@@ -11,12 +11,12 @@ type component struct{ share, mean float64 }
 // populationMedian returns the true median engagement of the mixture of all combinations of effects. It requires
 // independent effects, so Plan.Tangled must be false.
 func (m *generator) populationMedian(truth Truth) float64 {
-	parcels := m.components(truth)
+	mixture := m.components(truth)
 	low, high := m.level-5, m.level+5
 	for range 30 {
 		middle := (low + high) / 2
 		below := 0.0
-		for _, p := range parcels {
+		for _, p := range mixture {
 			below += p.share * 0.5 * math.Erfc((p.mean-middle)/(Sigma*math.Sqrt2))
 		}
 		if below < 0.5 {
@@ -29,13 +29,13 @@ func (m *generator) populationMedian(truth Truth) float64 {
 }
 
 func (m *generator) components(truth Truth) []component {
-	parcels := []component{{1, m.level}}
+	mixture := []component{{1, m.level}}
 	if truth.Block >= 0 {
 		better := m.shares[truth.Block]
-		parcels = cross(parcels, []component{{1 - better, 0}, {better, truth.Blocks[truth.Block]}})
+		mixture = cross(mixture, []component{{1 - better, 0}, {better, truth.Blocks[truth.Block]}})
 	}
 	for _, tag := range working {
-		parcels = cross(parcels, []component{{1 - hashtagShare, 0}, {hashtagShare, truth.Hashtags[tag]}})
+		mixture = cross(mixture, []component{{1 - hashtagShare, 0}, {hashtagShare, truth.Hashtags[tag]}})
 	}
 	var kinds, parts []component
 	for _, format := range formats {
@@ -44,15 +44,15 @@ func (m *generator) components(truth Truth) []component {
 	for i := range trendSteps {
 		parts = append(parts, component{1.0 / trendSteps, m.trend * ((float64(i)+0.5)/trendSteps - 0.5)})
 	}
-	return cross(cross(parcels, kinds), parts)
+	return cross(cross(mixture, kinds), parts)
 }
 
 // cross combines each component with each component of an independent mixture.
-func cross(parcels, ways []component) []component {
+func cross(mixture, others []component) []component {
 	var out []component
-	for _, p := range parcels {
-		for _, way := range ways {
-			out = append(out, component{p.share * way.share, p.mean + way.mean})
+	for _, p := range mixture {
+		for _, other := range others {
+			out = append(out, component{p.share * other.share, p.mean + other.mean})
 		}
 	}
 	return out

@@ -54,25 +54,25 @@ type Hashtag struct {
 // RandomHashtag returns a random hashtag. Its size is log-uniform from 10^3 to 10^7.5, and its age is from 200 days to
 // ten years.
 func RandomHashtag(seed uint64, at time.Time) Hashtag {
-	dice := newRand(seed, 1)
+	rng := newRand(seed, 1)
 	h := Hashtag{
-		Name: "planted", Seed: seed, At: at, Size: math.Pow(10, 3+4.5*dice.Float64()), Days: 200 * math.Pow(18,
-			dice.Float64()),
-		Day: 0.5 * dice.Float64(), Week: 0.12 * dice.Float64(), Phase: dice.Float64(), Window: 24 * time.Hour,
-		TopPosts: 40 + dice.IntN(161), MostRecent: 200, BestTimes: 1, Likes: math.Pow(10, 0.5+1.5*dice.Float64()),
-		TopLikes: math.Pow(10, 2+2*dice.Float64()),
+		Name: "planted", Seed: seed, At: at, Size: math.Pow(10, 3+4.5*rng.Float64()), Days: 200 * math.Pow(18,
+			rng.Float64()),
+		Day: 0.5 * rng.Float64(), Week: 0.12 * rng.Float64(), Phase: rng.Float64(), Window: 24 * time.Hour,
+		TopPosts: 40 + rng.IntN(161), MostRecent: 200, BestTimes: 1, Likes: math.Pow(10, 0.5+1.5*rng.Float64()),
+		TopLikes: math.Pow(10, 2+2*rng.Float64()),
 	}
 	shapes := []Shape{Power, Growing, Fading, Levelled, Yearly}
-	h.Shape = shapes[dice.IntN(len(shapes))]
+	h.Shape = shapes[rng.IntN(len(shapes))]
 	switch h.Shape {
 	case Power:
-		h.Bend = 0.7 + 1.3*dice.Float64()
+		h.Bend = 0.7 + 1.3*rng.Float64()
 	case Growing:
-		h.Bend = 3 * dice.Float64()
+		h.Bend = 3 * rng.Float64()
 	case Fading:
-		h.Bend = 2 * dice.Float64()
+		h.Bend = 2 * rng.Float64()
 	case Levelled, Yearly:
-		h.Bend = dice.Float64()
+		h.Bend = rng.Float64()
 	}
 	return h
 }
@@ -133,46 +133,46 @@ func (h Hashtag) wave(at time.Time) float64 {
 // Measure returns the response of a provider: up to MostRecent posts of the last Window, and top posts sampled
 // uniformly from all posts. It is deterministic for a time.
 func (h Hashtag) Measure(at time.Time) provider.HashtagMetrics {
-	dice := newRand(h.Seed, uint64(at.UnixNano()))
+	rng := newRand(h.Seed, uint64(at.UnixNano()))
 	out := provider.HashtagMetrics{Hashtag: h.Name, MeasuredAt: at}
-	out.Recent, out.From = h.recent(dice, at)
-	out.Top = h.top(dice, at)
+	out.Recent, out.From = h.recent(rng, at)
+	out.Top = h.top(rng, at)
 	return out
 }
 
 // recent generates posts backwards from a time. The returned time is zero if the list is truncated.
-func (h Hashtag) recent(dice *rand.Rand, at time.Time) ([]provider.Post, time.Time) {
+func (h Hashtag) recent(rng *rand.Rand, at time.Time) ([]provider.Post, time.Time) {
 	mean := h.PerDay()
 	highest := mean * (1 + h.Day) * (1 + h.Week)
 	var posts []provider.Post
 	for back := 0.0; ; {
-		back += dice.ExpFloat64() / highest
+		back += rng.ExpFloat64() / highest
 		moment := at.Add(-time.Duration(back * 24 * float64(time.Hour)))
 		if at.Sub(moment) >= h.Window {
 			return posts, at.Add(-h.Window)
 		}
-		if dice.Float64()*highest > mean*h.wave(moment) {
+		if rng.Float64()*highest > mean*h.wave(moment) {
 			continue
 		}
 		if len(posts) == h.MostRecent {
 			return posts, time.Time{}
 		}
-		posts = append(posts, h.post(dice, moment, h.Likes))
+		posts = append(posts, h.post(rng, moment, h.Likes))
 	}
 }
 
-func (h Hashtag) top(dice *rand.Rand, at time.Time) []provider.Post {
+func (h Hashtag) top(rng *rand.Rand, at time.Time) []provider.Post {
 	life := h.cumulativeShares()
 	var posts []provider.Post
 	for len(posts) < h.TopPosts {
-		share := dice.Float64()
+		share := rng.Float64()
 		cell := max(0, sort.SearchFloat64s(life, share)-1)
-		part := (float64(cell) + dice.Float64()) / lifeCells
+		part := (float64(cell) + rng.Float64()) / lifeCells
 		moment := at.Add(-time.Duration((1 - part) * h.Days * 24 * float64(time.Hour)))
-		if h.BestTimes > 1 && blockOf(moment) != h.BestBlock && dice.Float64() > 1/h.BestTimes {
+		if h.BestTimes > 1 && blockOf(moment) != h.BestBlock && rng.Float64() > 1/h.BestTimes {
 			continue
 		}
-		posts = append(posts, h.post(dice, moment, h.TopLikes))
+		posts = append(posts, h.post(rng, moment, h.TopLikes))
 	}
 	return posts
 }
@@ -186,20 +186,20 @@ func blockOf(t time.Time) int {
 	return block
 }
 
-func (h Hashtag) post(dice *rand.Rand, at time.Time, likes float64) provider.Post {
-	count := int64(likes * math.Exp(0.9*dice.NormFloat64()))
+func (h Hashtag) post(rng *rand.Rand, at time.Time, likes float64) provider.Post {
+	count := int64(likes * math.Exp(0.9*rng.NormFloat64()))
 	few := count / 20
 	formats := []string{provider.FormatImage, provider.FormatReel, provider.FormatReel, provider.FormatCarousel}
 	post := provider.Post{
-		ID: strconv.FormatUint(dice.Uint64(), 36), TakenAt: at.Truncate(time.Second), Likes: &count, Comments: &few,
-		Format: formats[dice.IntN(len(formats))],
+		ID: strconv.FormatUint(rng.Uint64(), 36), TakenAt: at.Truncate(time.Second), Likes: &count, Comments: &few,
+		Format: formats[rng.IntN(len(formats))],
 	}
 	if !h.Captions {
 		return post
 	}
-	post.Caption = fmt.Sprintf("Morning light number %d #%s", dice.IntN(1000), h.Name)
+	post.Caption = fmt.Sprintf("Morning light number %d #%s", rng.IntN(1000), h.Name)
 	for _, name := range h.names() {
-		if dice.Float64() < h.Companions[name] {
+		if rng.Float64() < h.Companions[name] {
 			post.Caption += " #" + name
 		}
 	}
@@ -217,7 +217,7 @@ func (h Hashtag) names() []string {
 
 // BackgroundCounts returns the number of posts with each hashtag in a random sample with the given shares.
 func BackgroundCounts(seed uint64, posts int, shares map[string]float64) map[string]int {
-	dice := newRand(seed, 2)
+	rng := newRand(seed, 2)
 	names := make([]string, 0, len(shares))
 	for name := range shares {
 		names = append(names, name)
@@ -226,7 +226,7 @@ func BackgroundCounts(seed uint64, posts int, shares map[string]float64) map[str
 	with := map[string]int{}
 	for _, name := range names {
 		for range posts {
-			if dice.Float64() < shares[name] {
+			if rng.Float64() < shares[name] {
 				with[name]++
 			}
 		}
