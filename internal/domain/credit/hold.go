@@ -15,7 +15,7 @@ func (s *Service) Lock(ctx context.Context, tx *db.Tx, team int64) error {
 }
 
 // Hold counts credits for future work against the daily limits of the key and the team, until the day ends or Release
-// is called. It moves no credits. A new hold replaces the subject's earlier one. It returns daily_credit_limit_reached
+// is called. It moves no credits. A new hold replaces the subject's earlier hold. It returns daily_credit_limit_reached
 // if the amount exceeds a limit. Work that a person turns on in the app is not counted.
 func (s *Service) Hold(ctx context.Context, tx *db.Tx, call operation.Call, subject string, amount int64) error {
 	if _, err := s.lock(ctx, tx, call.TeamID); err != nil {

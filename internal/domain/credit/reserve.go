@@ -20,10 +20,10 @@ type reservation struct {
 	amount            int64
 }
 
-// Reserve sets a paid call's credits aside in the transaction of the call and returns the reservation's ID. It
-// returns daily_credit_limit_reached if the amount exceeds the daily limit of the key (scope connection) or of the
-// team's keys and assistants (scope team), insufficient_credits if the team has too few, and idempotency_key_reused
-// with reason charge_key_spent if the Idempotency-Key has paid for the same request before.
+// Reserve sets a paid call's credits aside in the transaction of the call and returns the reservation's ID. It returns
+// daily_credit_limit_reached if the amount exceeds the daily limit of the key (scope connection) or of the team's keys
+// and assistants (scope team). It returns insufficient_credits if the team has too few. It returns
+// idempotency_key_reused with reason charge_key_spent if the Idempotency-Key has paid for the same request before.
 func (s *Service) Reserve(ctx context.Context, tx *db.Tx, charge pipeline.Charge) (int64, error) {
 	call, claim := charge.Call, charge.Claim
 	if charge.Amount < 1 || claim.APIKey == 0 || claim.APIKey != call.CallerID() {

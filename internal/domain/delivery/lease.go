@@ -97,8 +97,8 @@ func updateLeasedTx(ctx context.Context, tx *db.Tx, d delivery, set string, args
 	return nil
 }
 
-// instant is a point in time on three clocks: the clock that all nodes share, the machine's wall clock, which may jump,
-// and the machine's monotonic clock, which may stop while the machine is suspended.
+// instant is a point in time on three clocks. All nodes share the first clock. The machine's wall clock may jump, and
+// its monotonic clock may stop while the machine is suspended.
 type instant struct{ cluster, wall, monotonic time.Time }
 
 // instant returns the current time on all three clocks.

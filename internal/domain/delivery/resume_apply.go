@@ -40,7 +40,7 @@ func (s *Service) applyOutcomes(ctx context.Context, state restoreguard.State, c
 	return nil
 }
 
-// whileHeld runs a transaction that fails if the hold has ended, because deliveries may be running then.
+// whileHeld runs a transaction that returns an error if the hold has ended, because deliveries may be running then.
 func (s *Service) whileHeld(ctx context.Context, name string, state restoreguard.State,
 	do func(context.Context, *db.Tx) error) error {
 	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
@@ -111,8 +111,8 @@ func (s *Service) phaseAfterPublishing(ctx context.Context, tx *db.Tx, account i
 	return finishing, nil // The phase determines which calls the post needs.
 }
 
-// applyOutcome ends a delivery with the outcome of a candidate. rejected is an error code for candidates that would be sent
-// now; it may be empty.
+// applyOutcome ends a delivery with the outcome of a candidate. rejected is an error code for candidates that would be
+// sent now. It may be empty.
 func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *candidate, rejected string) error {
 	// The new epoch invalidates the last holder's lease.
 	err := tx.QueryRow(ctx, `UPDATE deliveries SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, d.ID).Scan(&d.Epoch)

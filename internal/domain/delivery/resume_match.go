@@ -12,7 +12,7 @@ import (
 )
 
 // match assigns each listed post to the candidate with the same text and the nearest time. If only the words or the
-// beginning are the same, the network may have changed the text, so the verdict is unknown and a person decides.
+// beginning are the same, the network may have changed the text. The verdict is then unknown, and a person decides.
 func match(candidates []*candidate, listed []network.CollectedPost) {
 	matched := map[*candidate]bool{}
 	unmatched := slices.DeleteFunc(slices.Clone(listed), func(f network.CollectedPost) bool {

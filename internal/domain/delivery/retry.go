@@ -112,8 +112,8 @@ func (a *attempt) finishRejected(ctx context.Context, code string, e *network.Er
 	return a.finish(ctx, ended, r)
 }
 
-// retry starts again from a phase after a backoff, or after wait if that is longer. After maxTries the delivery fails with
-// the code.
+// retry starts again from a phase after a backoff, or after wait if that is longer. After maxTries the delivery fails
+// with the code.
 func (a *attempt) retry(ctx context.Context, restart phase, code, message string, wait time.Duration) error {
 	a.d.Phase = restart
 	a.d.Tries++

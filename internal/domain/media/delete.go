@@ -105,8 +105,8 @@ func (s *Service) Delete(ctx context.Context, call operation.Call, id int64) err
 	})
 }
 
-// removeFromDrafts removes an item from a team's plain drafts and reports whether published posts used it. It fails
-// if another post blocks the deletion.
+// removeFromDrafts removes an item from a team's plain drafts and reports whether published posts used it. It returns
+// an error if another post blocks the deletion.
 func (s *Service) removeFromDrafts(ctx context.Context, tx *db.Tx, team, id int64) (bool, error) {
 	// Lock the posts, so that none of them is scheduled or sent concurrently.
 	if _, err := db.All(ctx, tx, func(rows *sql.Rows, post *string) error {

@@ -21,7 +21,7 @@ import (
 const (
 	// derivedLife is how long a derived file is kept. It is recreated on demand afterwards.
 	derivedLife = 30 * 24 * time.Hour
-	// maxDerived is how many derived files an item may have; the oldest are deleted first.
+	// maxDerived is how many derived files an item may have. The oldest files are deleted first.
 	maxDerived = 24
 	// deriveWithin bounds the work on one derived file. Callers may give up earlier.
 	deriveWithin = 10 * time.Minute

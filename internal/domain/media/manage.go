@@ -87,7 +87,7 @@ func cleanName(name string) (string, error) {
 // slashes replaces path separators in entered names.
 var slashes = strings.NewReplacer("/", "_", `\`, "_")
 
-// Move moves an item to a folder of the team; 0 means no folder.
+// Move moves an item to a folder of the team. 0 means no folder.
 func (s *Service) Move(ctx context.Context, call operation.Call, id, into int64) error {
 	return s.change(ctx, call, "media.moved", id, func(ctx context.Context, tx *db.Tx) error {
 		if err := lockFolder(ctx, tx, s.db, call.TeamID, into); err != nil {

@@ -126,7 +126,7 @@ type Options struct {
 	Log       *slog.Logger
 	// OnDescribed runs in the transaction that changes an item's alternative text. It may be nil.
 	OnDescribed func(ctx context.Context, tx *db.Tx, person, team, media int64) error
-	// TeamUploads limits how many files of one team this node receives at once. 0 means the number of upload links
+	// TeamUploads limits how many files of one team this node receives concurrently. 0 means the number of upload links
 	// that a team may have open.
 	TeamUploads int
 }

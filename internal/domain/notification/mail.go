@@ -21,7 +21,7 @@ type Mail struct {
 	Subject string
 	Text    string
 	HTML    string // HTML version of Text; empty for plain text only
-	// Unsubscribe is the URL for one-click unsubscription (RFC 8058); may be empty.
+	// Unsubscribe is the URL for one-click unsubscription (RFC 8058). It may be empty.
 	Unsubscribe string
 }
 

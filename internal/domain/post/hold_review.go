@@ -14,7 +14,7 @@ import (
 
 // ForceSubmit submits a scheduled post regardless of its time. The caller knows the outcome for some accounts and
 // records it in the same transaction. ForceSubmit reports false if the post is no longer scheduled. The returned text
-// is the error code for accounts without a known outcome, or ""; see Release.
+// is the error code for accounts without a known outcome, or "". See Release.
 func (s *Service) ForceSubmit(ctx context.Context, tx *db.Tx, team int64, id string) (bool, string, error) {
 	p, err := s.Lock(ctx, tx, team, id)
 	if err != nil || p.Status != Scheduled || p.IsTemplate {

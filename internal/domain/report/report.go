@@ -92,7 +92,7 @@ func New(o Options) *Service {
 }
 
 // record is a stored report without its findings.
-type record struct { //nolint:recvcheck // scan fills it, all else only reads
+type record struct { //nolint:recvcheck // only scan changes the record
 	id, kind, platform, subject string
 	team                        int64
 	status                      Status

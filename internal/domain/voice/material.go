@@ -127,7 +127,7 @@ func (s *Service) AddPastPosts(ctx context.Context, call operation.Call, voice i
 	return count, err
 }
 
-// checkMaterialAccess fails unless called from the app by a person who may write.
+// checkMaterialAccess returns an error unless a person who may write makes the call in the app.
 func checkMaterialAccess(call operation.Call) error {
 	if !call.InApp() {
 		return apierr.Missing()
@@ -275,7 +275,7 @@ func (s *Service) Material(ctx context.Context, call operation.Call, voice, id i
 	return m, nil
 }
 
-// RemoveMaterial deletes a piece of material, or fails with not_found.
+// RemoveMaterial deletes a piece of material. It returns not_found if the voice does not have it.
 func (s *Service) RemoveMaterial(ctx context.Context, call operation.Call, voice, id int64) error {
 	if err := checkMaterialAccess(call); err != nil {
 		return err

@@ -41,7 +41,7 @@ func normalize(d Draft) (Draft, error) {
 	return d, checkTotalLength(d)
 }
 
-// checkTotalLength fails if the text block is too long.
+// checkTotalLength returns an error if the text block is too long.
 func checkTotalLength(d Draft) error {
 	text, err := assemble(d)
 	if err == nil && utf8.RuneCountInString(text) > MaxText {
@@ -133,7 +133,7 @@ func (t *normalizer) checkCount(argument string, n, limit int) {
 	}
 }
 
-// checkDisjoint fails if an item is both to be used and to be avoided.
+// checkDisjoint returns an error if an item is listed both for use and for avoidance.
 func (t *normalizer) checkDisjoint(argument string, use, avoid []string) {
 	if slices.ContainsFunc(avoid, func(text string) bool { return slices.Contains(use, text) }) {
 		t.reject(apierr.Invalidf(apierr.NotAllowedValue, argument, "The argument %s contains items that are also to be used.",

@@ -62,7 +62,7 @@ func find(ctx context.Context, q db.Querier, team, id int64) (record, error) {
 	return r, nil
 }
 
-// lock locks a team's voices until the transaction ends, or fails with not_found for a closed team.
+// lock locks a team's voices until the transaction ends. It returns not_found for a closed team.
 func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64) error {
 	err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ? AND closed_at = 0`+s.db.ForUpdate(), team).Scan(&team)
 	if errors.Is(err, sql.ErrNoRows) {

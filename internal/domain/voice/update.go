@@ -129,8 +129,8 @@ func (s *Service) Delete(ctx context.Context, call operation.Call, id int64) err
 	})
 }
 
-// withLock calls a function in a transaction that locks the team's voices, and records an audit event for the returned
-// voice id unless it is 0.
+// withLock calls a function in a transaction that locks the team's voices. It records an audit event for the returned
+// voice ID unless the ID is 0.
 func (s *Service) withLock(ctx context.Context, call operation.Call, kind string, work func(context.Context,
 	*db.Tx) (int64, error)) error {
 	return s.db.InTx(ctx, kind, func(ctx context.Context, tx *db.Tx) error {

@@ -58,8 +58,8 @@ func (in CreateInput) newList(team int64) (List, error) {
 var errListLimit = apierr.New(apierr.PlanLimitReached, "The team has reached the hashtag list limit of its plan. "+
 	"Delete a list or upgrade the plan.").With("limit", "hashtag_lists")
 
-// checkListLimit fails if the plan allows no further list. It locks the team's row, so that concurrent calls cannot
-// exceed the limit.
+// checkListLimit returns an error if the plan allows no further list. It locks the team's row, so that concurrent calls
+// cannot exceed the limit.
 func (s *Service) checkListLimit(ctx context.Context, tx *db.Tx, call operation.Call) error {
 	p, _ := s.Catalog.Plan(call.Plan) // a removed plan allows none
 	if p.HashtagLists == plan.Unlimited {
@@ -73,7 +73,7 @@ func (s *Service) checkListLimit(ctx context.Context, tx *db.Tx, call operation.
 	return checkListCount(ctx, tx, call, p)
 }
 
-// checkListCount fails if the team has as many lists as its plan allows.
+// checkListCount returns an error if the team has as many lists as its plan allows.
 func checkListCount(ctx context.Context, q db.Querier, call operation.Call, p plan.Plan) error {
 	if p.HashtagLists == plan.Unlimited {
 		return nil

@@ -27,7 +27,7 @@ var platforms = []string{provider.Instagram, provider.TikTok}
 const firstTeamListID = 1_000_000
 
 // List is a hashtag list without its hashtags.
-type List struct { //nolint:recvcheck // append changes it, all else only reads
+type List struct { //nolint:recvcheck // only append changes the list
 	ID        int64
 	TeamID    int64 // 0 for a ready-made list
 	Name      string

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Change lists the fields of a list to change; nil leaves a field as it is. An empty color or icon removes it.
+// Change lists the fields of a list to change. nil leaves a field unchanged. An empty color or icon removes it.
 type Change struct {
 	Name, Color, Icon *string
 }
@@ -54,7 +54,7 @@ func (s *Service) Change(ctx context.Context, team int64, by auditlog.Actor, id 
 	return out, err
 }
 
-// Remove removes a hashtag from a team's list. It fails with not_found if the list does not contain it.
+// Remove removes a hashtag from a team's list. It returns not_found if the list does not contain the hashtag.
 func (s *Service) Remove(ctx context.Context, team int64, by auditlog.Actor, id int64, hashtag string) error {
 	return s.db.InTx(ctx, "hashtags.remove", func(ctx context.Context, tx *db.Tx) error {
 		l, err := s.lock(ctx, tx, team, id)

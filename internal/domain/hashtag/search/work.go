@@ -21,8 +21,8 @@ const (
 	maxFurther  = 6                // hashtags to measure beyond the keyword's own
 )
 
-// run executes a search job: it measures the keyword's own hashtags, then, if the provider has spare quota, some
-// related ones, and stores the result. It can be restarted at any time, because each answer is stored.
+// run executes a search job. It measures the keyword's own hashtags and, if the provider has spare quota, some related
+// hashtags. Then it stores the result. It can be restarted at any time, because each answer is stored.
 func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 	t, err := readTask(ctx, s.db, h.Record)
 	if err != nil {
@@ -104,8 +104,8 @@ func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, count
 	return failed, nil
 }
 
-// isFresh reports whether figures are recent enough for a keyword's own hashtag: at most a day old for a paid search,
-// within the data window otherwise.
+// isFresh reports whether figures are recent enough for a keyword's own hashtag. For a paid search they must be at most
+// a day old, otherwise within the data window.
 func (s *Service) isFresh(t task, f stats.Statistics) bool {
 	oldest := day
 	if !t.paidUntil.IsZero() {

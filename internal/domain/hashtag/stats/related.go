@@ -27,8 +27,8 @@ const (
 	referenceQuery = `SELECT id, hashtags, found_by FROM hashtag_posts WHERE platform = ? ORDER BY dice LIMIT ?`
 )
 
-// RelatedTo returns the hashtags that are more frequent in posts with the given hashtags than in other posts, ordered
-// by the lower confidence bound of the lift. It uses only the first ten of the given hashtags.
+// RelatedTo returns the hashtags that are more frequent in posts with the given hashtags than in other posts. It orders
+// them by the lower confidence bound of the lift. It uses only the first ten of the given hashtags.
 //
 // Posts found under a hashtag are a biased sample: hashtags related to it are overrepresented. The target sample
 // therefore contains the posts found under a seed hashtag. The reference frequency of a hashtag is counted only in

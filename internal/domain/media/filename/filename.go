@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// extensions lists the file extensions of each type; the first is the default.
+// extensions lists the file extensions of each type. The first extension is the default.
 var extensions = map[string][]string{
 	"image/jpeg": {".jpg", ".jpeg", ".jpe", ".jfif"}, "image/png": {".png"}, "image/webp": {".webp"},
 	"image/gif": {".gif"},

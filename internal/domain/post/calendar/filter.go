@@ -83,7 +83,7 @@ func (f Filter) filterOccurrences(ctx context.Context, d *db.DB, entries []Entry
 }
 
 // ListPlanned returns a team's drafts that are planned for a date but have no time. from and to are dates in the format
-// 2026-03-29; to is exclusive.
+// 2026-03-29. to is exclusive.
 func ListPlanned(ctx context.Context, d *db.DB, team int64, f Filter, from, to string, limit int) ([]Entry, error) {
 	if f.State != "" && f.State != Drafts && f.State != Waiting {
 		return nil, nil

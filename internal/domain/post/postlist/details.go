@@ -17,7 +17,7 @@ type Details struct {
 	Approval post.Approval
 	Picture  int64 // ID of the first medium if it is an image; otherwise 0
 	Film     bool  // whether the first medium is a video
-	// Submitted is when the post was first submitted; zero if it was not.
+	// Submitted is when the post was first submitted. It is zero if the post was not submitted.
 	Submitted time.Time
 	// Unconfirmed is set if the outcome on at least one account is unknown.
 	Unconfirmed bool

@@ -18,7 +18,7 @@ const (
 	blockHours = 4
 )
 
-// effects are the associations with engagement, all else being equal.
+// effects are the associations of each factor with engagement, adjusted for the other factors.
 type effects struct {
 	all             *figures
 	compared        []*post

@@ -13,7 +13,7 @@ type scale struct {
 	weight       float64
 }
 
-// The components of the score. Their scales are conventions that spread typical figures over 0 to 100; see
+// The components of the score. Their scales are conventions that spread typical figures over 0 to 100. See
 // docs/scoring.md.
 var (
 	activity    = scale{name: "activity", figure: "posts_per_day", worst: 1, best: 1000, weight: 0.3}
