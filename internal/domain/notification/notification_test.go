@@ -238,8 +238,8 @@ func TestMailRecipients(t *testing.T) {
 	})
 }
 
-// A kind that a person muted in the app is neither listed nor counted there, but still mailed. It is listed again once the
-// person wants it.
+// A kind that a person muted in the app is neither listed nor counted in the app, but still emailed. It is listed again
+// when the person unmutes it.
 func TestMutedInApp(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		must.NoError(t, w.SetMuted(t.Context(), w.owner.ID, notification.Muted{App: []notification.Kind{notification.PostFailed}}))
@@ -261,7 +261,8 @@ func TestMutedInApp(t *testing.T) {
 	})
 }
 
-// Reading a notice about a failed post reads those about its other accounts, but not those about other posts.
+// Reading a notice about a failed post marks the notices about its other accounts as read, but not notices about other
+// posts.
 func TestReadSameResult(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		for _, subject := range []string{"one", "one", "two"} {
@@ -285,7 +286,7 @@ func TestReadSameResult(t *testing.T) {
 	})
 }
 
-// Notices are created in the transaction of the event: after a rollback there are none. Handling an event again creates no
+// Notices are created in the transaction of the event, so a rollback leaves none. Handling an event again creates no
 // second notice.
 func TestNotificationInTransaction(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {

@@ -143,7 +143,7 @@ func TestTextStructure(t *testing.T) {
 	})
 }
 
-// Each point of view and emoji policy has its own wording.
+// Each point of view and emoji policy has its own text.
 func TestTextOfChoices(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

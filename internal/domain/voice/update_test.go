@@ -262,7 +262,7 @@ func TestDatabaseConstraints(t *testing.T) {
 	})
 }
 
-// Every operation on another team's voice is not_found.
+// Every operation on another team's voice returns not_found.
 func TestVoicesOfOthers(t *testing.T) {
 	forEachDatabase(t, func(w env) {
 		ctx, theirs := w.t.Context(), w.newTeam("eve@other.example", "en")
@@ -316,7 +316,7 @@ func TestUpdatePermissions(t *testing.T) {
 	})
 }
 
-// An update replaces the whole content; repeating it changes and records nothing.
+// An update replaces the whole content. Repeating it changes and records nothing.
 func TestChange(t *testing.T) {
 	forEachDatabase(t, func(w env) {
 		ctx := w.t.Context()

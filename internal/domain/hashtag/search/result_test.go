@@ -161,8 +161,8 @@ func TestSweep(t *testing.T) {
 	})
 }
 
-// A search also measures a few related hashtags while the provider has quota, and returns the significantly related
-// ones.
+// A search also measures a few related hashtags while the provider has quota. It returns those that are significantly
+// related.
 func TestFurtherHashtags(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
 		beside := map[string][]string{"summer": {"sunset", "shore", "swim", "sand", "surf", "seaside", "shells",

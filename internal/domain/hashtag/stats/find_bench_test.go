@@ -17,7 +17,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// benchmarkSize is the number of hashtags in the benchmarks; with -short, a tenth.
+// benchmarkSize is the number of hashtags in the benchmarks. With -short, it is a tenth.
 const benchmarkSize = 1_000_000
 
 // words are the parts of most generated hashtags.
@@ -217,7 +217,7 @@ func vacuum(tb testing.TB, d *db.DB) {
 	execSQL(tb, d, statement)
 }
 
-// indexBytes returns the size of the index; with SQLite, of the whole file.
+// indexBytes returns the size of the index. With SQLite, it returns the size of the whole file.
 func indexBytes(b *testing.B, d *db.DB) float64 {
 	b.Helper()
 	query := `SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()`
