@@ -43,8 +43,8 @@ func (s *Store) Find(ctx context.Context, platform, word string, limit int) ([]S
 }
 
 // Matches returns the known hashtags for a phrase. Hashtags that equal the joined words come first, then hashtags that
-// equal a single word. The largest hashtags that contain all words follow, then hashtags that contain any word, ordered
-// as by Find. Matches ignores characters that no hashtag contains, and words after the tenth.
+// equal a single word. Hashtags that contain all words follow, largest first. Hashtags that contain any word are last,
+// ordered as by Find. Matches ignores characters that no hashtag contains, and words after the tenth.
 func (s *Store) Matches(ctx context.Context, platform string, words []string, limit int) ([]Statistics, error) {
 	names, err := s.matches(ctx, platform, words, min(limit, MaxMatches), defaultBounds)
 	if err != nil || len(names) == 0 {

@@ -170,8 +170,8 @@ const (
 		AND measured_at <= ? ORDER BY measured_at LIMIT 1`
 )
 
-// claimNext claims the next hashtag of a platform that is still requested, or returns an empty claim. It deletes due
-// hashtags that are no longer requested.
+// claimNext claims the next hashtag of a platform that is still requested, or returns an empty claim. It removes due
+// hashtags that are no longer requested from the queue.
 func (b *Measurer) claimNext(ctx context.Context, platform string) (claim, error) {
 	for ctx.Err() == nil {
 		id, err := b.findDue(ctx, platform)
