@@ -28,6 +28,14 @@ type event struct {
 // Version identifies the version of the post that is shown.
 func (e event) Version() int64 { return e.Changed.UnixMicro() }
 
+// DragTime returns the time of day for the script that moves posts, or "" if the script can read it from the text.
+func (e event) DragTime() string {
+	if at := e.Local.Format("15:04"); e.Draggable && at != e.Clock {
+		return at
+	}
+	return ""
+}
+
 // Logos returns the first accounts, and Others the number of the others.
 func (e event) Logos() []post.PostEntryAccount { return e.Accounts[:min(len(e.Accounts), 3)] }
 

@@ -20,7 +20,10 @@ function spotOf(event) {
 }
 
 // timeOf returns a post's time of day, such as 18:00.
-const timeOf = (post) => post.querySelector('time')?.dateTime ?? '';
+const timeOf = (post) => {
+  const time = post.querySelector('time');
+  return time?.dateTime || time?.textContent || '';
+};
 
 // clock returns a time of day as the server writes it in the person's language.
 function clock(time) {
