@@ -149,7 +149,7 @@ func (r Rules) checkMedia(media []Media) []Problem {
 		case !isImage(m):
 			found = append(found, item.video(r.Videos)...)
 		case r.Images.Alone.Type != "" && m.Type == r.Images.Alone.Type:
-			found = append(found, item.single(r.Images.Alone, len(media))...)
+			found = append(found, item.checkSingleImage(r.Images.Alone, len(media))...)
 		default:
 			found = append(found, item.image(r.Images)...)
 		}
@@ -195,7 +195,7 @@ func (m mediaItem) image(rules Images) []Problem {
 				"%s has %d pixels on its longer side; %s allows at most %d. It will be made smaller.",
 				m.name, side, m.network, rules.MaxSide))
 	}
-	return append(found, m.shape(rules.Shapes)...)
+	return append(found, m.checkAspect(rules.Shapes)...)
 }
 
 // gifNote returns the message about what is lost when a GIF is converted.
@@ -206,7 +206,7 @@ func gifNote(mimeType string) string {
 	return ""
 }
 
-func (m mediaItem) single(rules SingleImage, total int) []Problem {
+func (m mediaItem) checkSingleImage(rules SingleImage, total int) []Problem {
 	var found []Problem
 	if total > 1 {
 		found = append(found,
@@ -244,7 +244,7 @@ func (m mediaItem) video(rules Videos) []Problem {
 			"%s has %d pixels on its shorter side; %s requires at least %d. Use a larger video.", m.name, side, m.network,
 			rules.MinSide))
 	}
-	return append(found, m.shape(rules.Shapes)...)
+	return append(found, m.checkAspect(rules.Shapes)...)
 }
 
 func (m mediaItem) wrongType(allowed []string) Problem {
@@ -272,7 +272,7 @@ func (m mediaItem) tooLarge(maxBytes int64, maxSide int) []Problem {
 // 1.91.
 const aspectSlack = 0.003
 
-func (m mediaItem) shape(s AspectRange) []Problem {
+func (m mediaItem) checkAspect(s AspectRange) []Problem {
 	if s == (AspectRange{}) || m.Width <= 0 || m.Height <= 0 {
 		return nil
 	}

@@ -180,7 +180,7 @@ func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Metrics, e
 	}
 	switch {
 	case isRejection(err) || err == nil && len(names) == 0:
-		m.noteRejection(kind)
+		m.recordRejection(kind)
 		return Metrics{}, nil
 	case isTemporary(err) && m.failed < maxFailed:
 		m.failed++
@@ -188,7 +188,7 @@ func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Metrics, e
 	case err != nil:
 		return nil, err
 	}
-	m.noteSupported(kind, names)
+	m.recordSupported(kind, names)
 	return values, nil
 }
 
@@ -210,14 +210,14 @@ func (m *MetricsReader) fetchEach(ctx context.Context, post string) ([]string, M
 	return supported, all, nil
 }
 
-func (m *MetricsReader) noteRejection(kind string) {
+func (m *MetricsReader) recordRejection(kind string) {
 	if m.rejected == nil {
 		m.rejected = map[string]int{}
 	}
 	m.rejected[kind]++
 }
 
-func (m *MetricsReader) noteSupported(kind string, names []string) {
+func (m *MetricsReader) recordSupported(kind string, names []string) {
 	if m.supported == nil {
 		m.supported = map[string][]string{}
 	}

@@ -19,9 +19,9 @@ const (
 	subcodeNotVisible = 4279009
 	notVisibleCode    = "24/4279009"
 
-	maxNotVisible  = 3                // commits that do not find the container before it is replaced
-	notVisibleWait = 3 * time.Second  // multiplied by the number of commits that did not find the container
-	newContainer   = 20 * time.Second // time in which a new container may be unreadable
+	maxNotVisible    = 3                // commits that do not find the container before it is replaced
+	notVisibleWait   = 3 * time.Second  // multiplied by the number of commits that did not find the container
+	newContainerTime = 20 * time.Second // time in which a new container may be unreadable
 )
 
 // isNotVisible reports whether the network did not find the container, but may find it some seconds later.

@@ -52,7 +52,7 @@ func (l Login) Pages(ctx context.Context, person network.Grant, fields string) (
 	own := pageList{}
 	own.pages, own.more, own.err = l.OwnPages(ctx, person, fields)
 	lists := []pageList{own}
-	if (own.err == nil || isPassing(own.err)) && slices.Contains(person.Scopes, ScopeBusiness) {
+	if (own.err == nil || isRetryable(own.err)) && slices.Contains(person.Scopes, ScopeBusiness) {
 		lists = append(lists, l.readPortfolios(ctx, person, fields)...)
 	}
 	found, more := own.pages, false
@@ -61,7 +61,7 @@ func (l Login) Pages(ctx context.Context, person network.Grant, fields string) (
 		found, more = appendNew(found, list.pages), more || list.more
 		switch {
 		case list.err == nil:
-		case isPassing(list.err) && ctx.Err() == nil:
+		case isRetryable(list.err) && ctx.Err() == nil:
 			if failed == nil {
 				failed = list.err
 			}
@@ -112,8 +112,8 @@ func (l Login) readPortfolios(ctx context.Context, person network.Grant, fields 
 	return lists
 }
 
-// isPassing reports whether a repeated call may succeed.
-func isPassing(err error) bool {
+// isRetryable reports whether a repeated call may succeed.
+func isRetryable(err error) bool {
 	netErr, ok := errors.AsType[*network.Error](err)
 	return ok && slices.Contains([]network.Class{
 		network.Transient, network.Uncertain, network.Processing, network.Rate, network.Quota,

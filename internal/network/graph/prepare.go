@@ -139,7 +139,7 @@ func (c *Containers) checkReady(ctx context.Context, g network.Grant, p *draft, 
 	now, err := c.status(ctx, g, id)
 	netErr, failing := errors.AsType[*network.Error](err)
 	switch {
-	case failing && isNotVisible(netErr) && c.App.Now().Sub(p.Made) < newContainer:
+	case failing && isNotVisible(netErr) && c.App.Now().Sub(p.Made) < newContainerTime:
 		return minPollInterval, nil
 	case failing && (isNotVisible(netErr) || IsMissing(netErr)):
 		return c.discardContainers(p, netErr)

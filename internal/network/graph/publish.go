@@ -50,7 +50,7 @@ func (c *Containers) Commit(
 // container may be published.
 func (c *Containers) confirmRejection(ctx context.Context, g network.Grant, p draft, err error) error {
 	responseError, ok := errors.AsType[*network.Error](err)
-	if !ok || responseError.Status == 0 || !isContradictable(responseError) {
+	if !ok || responseError.Status == 0 || !mayContradictState(responseError) {
 		return err
 	}
 	now, err := c.status(ctx, g, p.Container)
@@ -62,9 +62,9 @@ func (c *Containers) confirmRejection(ctx context.Context, g network.Grant, p dr
 	return responseError
 }
 
-// isContradictable reports whether a container may be published despite an error. The network returns such errors for
+// mayContradictState reports whether a container may be published despite an error. The network returns such errors for
 // published containers: rejections, and missing permissions (10 and 200 to 299).
-func isContradictable(e *network.Error) bool {
+func mayContradictState(e *network.Error) bool {
 	switch e.Class {
 	case network.Rejected, network.RejectedMedia:
 		return true

@@ -14,7 +14,7 @@ func testChecking(t *testing.T, c Case) {
 	t.Helper()
 	subtests(t, c, map[string]func(*testing.T, Case){
 		"an app that may do all": checkGoodApp, "a wrong secret": checkWrongSecret, "an unknown token": checkUnknownToken,
-		"no answer": checkUnreachable, "a missing permission": checkMissingPermissions, "a network in trouble": checkTroubled,
+		"no answer": checkUnreachable, "a missing permission": checkMissingPermissions, "a network in trouble": checkTemporaryErrors,
 		"an unknown error": checkRejected,
 	})
 }

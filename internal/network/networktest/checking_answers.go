@@ -32,7 +32,7 @@ func checkMissingPermissions(t *testing.T, c Case) {
 			}
 			connected++
 			g := candidates[min(c.Pick, len(candidates)-1)].Grant
-			checkedWithout(t, f.CheckedAccount(g), kind+" "+scope, "permission "+scope)
+			wantOnlyFailure(t, f.CheckedAccount(g), kind+" "+scope, "permission "+scope)
 		}
 		if connected == 0 {
 			t.Errorf("%s: every permission of %q is needed to connect an account", kind, granted)
@@ -40,8 +40,8 @@ func checkMissingPermissions(t *testing.T, c Case) {
 	}
 }
 
-// checkedWithout checks that exactly the subject fails, with a detail and a next step.
-func checkedWithout(t *testing.T, all []network.Finding, name, subject string) {
+// wantOnlyFailure checks that exactly the subject fails, with a detail and a next step.
+func wantOnlyFailure(t *testing.T, all []network.Finding, name, subject string) {
 	t.Helper()
 	for _, found := range all {
 		if failed := found.Result == network.Fails; failed != (found.Subject == subject) ||
@@ -51,8 +51,8 @@ func checkedWithout(t *testing.T, all []network.Finding, name, subject string) {
 	}
 }
 
-// checkTroubled checks that failures and rate limits of the network are not reported as failures of the app.
-func checkTroubled(t *testing.T, c Case) {
+// checkTemporaryErrors checks that failures and rate limits of the network are not reported as failures of the app.
+func checkTemporaryErrors(t *testing.T, c Case) {
 	for _, answer := range []Answer{
 		{Status: http.StatusInternalServerError, Body: "<html>"}, {Status: http.StatusServiceUnavailable},
 		{Status: http.StatusTooManyRequests, Body: "slow down"}, {Body: "no JSON"},

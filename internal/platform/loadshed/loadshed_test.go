@@ -30,8 +30,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// mustBe checks the state of a limiter once all goroutines are blocked.
-func mustBe(t *testing.T, r *loadshed.Limiter, want loadshed.State) {
+// wantState checks the state of a limiter once all goroutines are blocked.
+func wantState(t *testing.T, r *loadshed.Limiter, want loadshed.State) {
 	t.Helper()
 	synctest.Wait()
 	if got := r.State(); got != want {
@@ -64,16 +64,16 @@ func TestOrder(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		mustBe(t, r, loadshed.State{Running: 1, Waiting: 4})
+		wantState(t, r, loadshed.State{Running: 1, Waiting: 4})
 		for i := range 4 {
 			r.Release()
-			mustBe(t, r, loadshed.State{Running: 1, Waiting: 3 - i})
+			wantState(t, r, loadshed.State{Running: 1, Waiting: 3 - i})
 		}
 		if !slices.Equal(entered, []int{0, 1, 2, 3}) {
 			t.Errorf("acquired in the order %v", entered)
 		}
 		r.Release()
-		mustBe(t, r, loadshed.State{})
+		wantState(t, r, loadshed.State{})
 	})
 }
 
@@ -110,7 +110,7 @@ func TestMaxWait(t *testing.T) {
 		mustTake("soon after, with an empty queue", 20*time.Millisecond)
 		pass(time.Second)
 		mustTake("long after", 500*time.Millisecond)
-		mustBe(t, r, loadshed.State{Running: 1, Rejected: 6})
+		wantState(t, r, loadshed.State{Running: 1, Rejected: 6})
 	})
 }
 
@@ -123,7 +123,7 @@ func TestLateCallsRejected(t *testing.T) {
 		go func() { late <- r.Acquire(t.Context()) }()
 		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // the clock is the test's own
 		go func() { soon <- r.Acquire(t.Context()) }()
-		mustBe(t, r, loadshed.State{Running: 1, Waiting: 2})
+		wantState(t, r, loadshed.State{Running: 1, Waiting: 2})
 		loadshed.ExpireFirst(r)
 		r.Release()
 		if err := <-late; !errors.Is(err, loadshed.ErrFull) {
@@ -132,7 +132,7 @@ func TestLateCallsRejected(t *testing.T) {
 		if err := <-soon; err != nil {
 			t.Errorf("the next call: %v", err)
 		}
-		mustBe(t, r, loadshed.State{Running: 1, Rejected: 1})
+		wantState(t, r, loadshed.State{Running: 1, Rejected: 1})
 	})
 }
 
@@ -144,14 +144,14 @@ func TestCanceledCalls(t *testing.T) {
 		ctx, gone := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- r.Acquire(ctx) }()
-		mustBe(t, r, loadshed.State{Running: 1, Waiting: 1})
+		wantState(t, r, loadshed.State{Running: 1, Waiting: 1})
 		gone()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("gone: %v", err)
 		}
-		mustBe(t, r, loadshed.State{Running: 1})
+		wantState(t, r, loadshed.State{Running: 1})
 		r.Release()
-		mustBe(t, r, loadshed.State{})
+		wantState(t, r, loadshed.State{})
 	})
 }
 
@@ -163,13 +163,13 @@ func TestQueueLimit(t *testing.T) {
 		for range 8 {
 			go func() { _ = r.Acquire(t.Context()) }()
 		}
-		mustBe(t, r, loadshed.State{Running: 2, Waiting: 8})
+		wantState(t, r, loadshed.State{Running: 2, Waiting: 8})
 		began := time.Now()
 		if err := r.Acquire(t.Context()); !errors.Is(err, loadshed.ErrFull) || time.Since(began) != 0 {
 			t.Errorf("beyond the queue: %v after %v", err, time.Since(began))
 		}
 		time.Sleep(time.Second) //nolint:forbidigo // the clock is the test's own
-		mustBe(t, r, loadshed.State{Running: 2, Rejected: 9})
+		wantState(t, r, loadshed.State{Running: 2, Rejected: 9})
 	})
 }
 

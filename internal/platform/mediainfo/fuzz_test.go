@@ -58,11 +58,11 @@ func fuzz(f *testing.F, seeds ...string) {
 			}
 			return
 		}
-		sane(t, info)
+		checkInfo(t, info)
 	})
 }
 
-func sane(t *testing.T, info mediainfo.Info) {
+func checkInfo(t *testing.T, info mediainfo.Info) {
 	t.Helper()
 	still := info.Kind == mediainfo.Image
 	switch {

@@ -28,7 +28,7 @@ func DSN(path string, writer bool) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + v.Encode()
 }
 
-const busy = 5 // SQLITE_BUSY is the low byte of a result code
+const busy = 5 // SQLITE_BUSY, in the low byte of a result code
 
 // ReadOnlyDSN returns the data source name for reading a file that no process writes to. SQLite creates no other files
 // in this mode.

@@ -152,7 +152,7 @@ func (j *jpegScan) segment(marker byte, body int64) (int64, error) {
 func (j *jpegScan) coding(marker byte, body, end int64) error {
 	switch {
 	case marker == dqt, marker == dht:
-		return j.define(marker, body, end)
+		return j.recordTables(marker, body, end)
 	case marker == sos:
 		return j.scan(body, end)
 	case marker == dac, (marker == dnl || marker == dri) && end-body == 4:

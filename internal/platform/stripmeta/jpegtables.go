@@ -20,8 +20,8 @@ type jpegTable struct {
 	used    bool
 }
 
-// define records the tables of a DQT or DHT segment with its length at body (ITU-T T.81, B.2.4).
-func (j *jpegScan) define(marker byte, body, end int64) error {
+// recordTables records the tables of a DQT or DHT segment with its length at body (ITU-T T.81, B.2.4).
+func (j *jpegScan) recordTables(marker byte, body, end int64) error {
 	for at := body + 2; at < end; {
 		p, err := j.peek(at, int(min(17, end-at)))
 		if err != nil {

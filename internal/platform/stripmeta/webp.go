@@ -48,7 +48,7 @@ func scanWebP(s *source, e *Edits) error {
 	w := &webpScan{source: s, Edits: e}
 	shrunk, err := w.chunks(12, 8+length, w.chunk)
 	if err == nil && w.flags != 0 {
-		err = w.announce()
+		err = w.setFlags()
 	}
 	if err == nil && shrunk != 0 {
 		err = w.resize(4, length-shrunk)
@@ -194,8 +194,8 @@ func (w *webpScan) cut(at, end int64) (int64, error) {
 	return end - at - int64(len(want)), w.replace(at, end, want)
 }
 
-// announce sets the flags of VP8X according to the remaining chunks, and clears reserved bits.
-func (w *webpScan) announce() error {
+// setFlags sets the flags of VP8X according to the remaining chunks, and clears reserved bits.
+func (w *webpScan) setFlags() error {
 	p, err := w.peek(w.flags, 4)
 	if err != nil {
 		return err

@@ -144,7 +144,7 @@ func (b *Network) deleteRecord(r *http.Request) (any, error) {
 			return err
 		}
 		if in.Swap.cid != "" && in.Swap.cid != p.Version {
-			return rejectswap(p.Version)
+			return rejectSwap(p.Version)
 		}
 		rev := b.nextTID()
 		answer.Commit = &commitAnswer{CID: store.ContentID([]byte(uri + rev)), Rev: rev}

@@ -145,7 +145,7 @@ func (b *Network) tryWrite(
 	case exists && current.Version == w.record.cid:
 		return marker.Outcome{}, nil
 	case !w.in.Swap.allows(current.Version):
-		return marker.Outcome{Rejected: rejectswap(current.Version)}, nil
+		return marker.Outcome{Rejected: rejectSwap(current.Version)}, nil
 	}
 	attempt := marker.Attempt{
 		Platform: Name, Text: w.record.text, Key: recordURI(a.ID, w.markerKey), Session: c.Session, Waited: waited,
@@ -176,7 +176,7 @@ func (b *Network) save(ctx context.Context, t store.Tx, w write, a store.Account
 	return t.DeleteUnreferencedBlobs(ctx, Name, a.ID, current.Body)
 }
 
-func rejectswap(current string) error {
+func rejectSwap(current string) error {
 	if current == "" {
 		current = "null"
 	}
