@@ -47,7 +47,7 @@ func (s *Server) buildHandlers() error {
 		return err
 	}
 	figures := settings.Services{Credits: s.Credits, Calls: s.calls, Accounts: s.Accounts,
-		Media: s.Media, Lists: s.Lists, Reports: s.Reports,
+		Media: s.Media, Lists: s.Lists, Reports: s.Reports, Notifications: s.Notifications,
 		DirectoryOnly: directory != nil && directory.Only}
 	s.feed = live.NewFeed(s.db)
 	if s.app, err = web.New(web.Options{

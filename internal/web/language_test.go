@@ -16,7 +16,7 @@ var inGerman = []string{
 	"/account/delete", "/settings/delete", "/settings/export", "/docs/app",
 	"/analytics", "/voices/new",
 	"/settings/team", "/settings/members", "/settings/keys", "/settings/keys/new", "/settings/assistants",
-	"/settings/access", "/settings/audit",
+	"/settings/audit",
 }
 
 // Pages are in the language that the browser accepts, unless the person has chosen another one.

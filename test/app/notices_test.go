@@ -184,12 +184,13 @@ func TestNoticeSettings(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner := c.as(t, access.Owner)
-		p := owner.open("/notices/settings").shows(200, "Email is not set up.", "Leave it empty to turn this off.").lacks("By email")
+		owner.open("/notices/settings").shows(200, "Email isn’t set up on this server.").lacks("By email", "Save threshold")
+		p := owner.open("/settings/credits").shows(200, "Leave it empty to turn this off.")
 		p.form("Save threshold").fill("credits", "few").press().shows(422, "Enter a threshold from 0").
 			form("Save threshold").fill("credits", "-3").press().shows(422)
 		p.form("Save threshold").fill("credits", "40").press().shows(200, "The threshold was saved.")
-		c.as(t, access.Admin).open("/notices/settings").shows(200).lacks("Save threshold")
-		c.as(t, access.Admin).send(http.MethodPost, "/notices/threshold", url.Values{"credits": {"1"}}).shows(403)
+		c.as(t, access.Admin).open("/settings/credits").shows(200).lacks("Save threshold")
+		c.as(t, access.Admin).send(http.MethodPost, "/settings/credits/threshold", url.Values{"credits": {"1"}}).shows(403)
 		if n := h.count(t, "notice_thresholds WHERE team_id = ? AND credits = 40", c.team.ID); n != 1 {
 			t.Error("the threshold was not saved")
 		}

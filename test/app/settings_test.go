@@ -61,7 +61,7 @@ func TestSettingsKeys(t *testing.T) {
 		owner.open("/settings/keys").shows(200, "Read only", "no limit")
 		owner.open("/settings/audit").
 			shows(200, "created an API key with the level “Drafts”", "Calendar robot", "set an API key to the level “Read only”")
-		revoke := key.follow("Revoke this key…").shows(200, "last used", "No report is tracked because of it")
+		revoke := key.follow("Revoke this key…").shows(200, "last used")
 		revoke.form("Revoke key").press().shows(200, "The key was revoked", "Revoked")
 		if h.callStatus(t, value) != 401 {
 			t.Error("a revoked key works")
@@ -175,13 +175,13 @@ func TestSettingsTeam(t *testing.T) {
 		if h.callStatus(t, key) != 403 {
 			t.Error("a key works although API access is off")
 		}
-		owner.open("/settings/keys").shows(200, "API and tool access is off")
+		owner.open("/settings/keys").shows(200, "API keys and assistants do not work.")
 		off.form("API keys and assistants").press().shows(200, "access is on")
 		if h.callStatus(t, key) != 200 {
 			t.Error("a key does not work although API access is on")
 		}
 		page := admin.open("/settings/team").shows(200, "are still published at the same moment")
-		page.shows(200, "entered in this zone. It is ", "Scheduled posts are still published at the same moment").mustBeSmall()
+		page.shows(200, "shown in this time zone. It is ", "Scheduled posts are still published at the same moment").mustBeSmall()
 		if !strings.Contains(page.source, `<option value="de-AT">`) ||
 			!strings.Contains(page.source, `<option value="Asia/Tokyo">Tokyo (UTC&#43;9)</option>`) {
 			t.Error("no time zones or languages are offered")
@@ -194,8 +194,8 @@ func TestSettingsTeam(t *testing.T) {
 		viewer.open("/settings/team").shows(200, "Asia/Tokyo", "Japanese", "Originals are kept with their metadata").
 			lacks("<b>Hafen", "Save")
 		owner.open("/settings/plan").
-			shows(200, "Agency", "Social accounts", "no limit", "Media library", "1.1 TB", "Free API calls today",
-				"100,000", "Tracked reports", "Analytics are kept for", "730 days")
+			shows(200, "Agency", "Social accounts", "Unlimited", "Media library", "1.1 TB", "Free API calls today",
+				"100,000", "Tracked reports", "Analytics are kept for", "2 years")
 	})
 }
 

@@ -42,10 +42,11 @@ run(async (browser) => {
   assert.equal(await failed.isChecked(), false);
   await failed.check();
   await page.getByText('Your settings were saved.').waitFor();
+  await look(page, 'notices-settings');
+  await page.goto('/settings/credits');
   await page.getByLabel('Notify when fewer credits are left than').fill('many');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').waitFor();
-  await look(page, 'notices-settings');
   await page.getByLabel('Notify when fewer credits are left than').fill('50');
   await page.keyboard.press('Enter');
   await page.getByText('The threshold was saved.').waitFor();

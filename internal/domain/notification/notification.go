@@ -58,13 +58,13 @@ var (
 // Kinds are the kinds about teams, in the order of the notification settings.
 var Kinds = []KindInfo{
 	{PostFailed, "A post failed", "%d times a post could not be published", publishers, false},
-	{PostUnconfirmed, "A network did not confirm a post", "%d times a network did not confirm a post", publishers, false},
+	{PostUnconfirmed, "A post couldn’t be confirmed", "%d posts couldn’t be confirmed", publishers, false},
 	{AccountLost, "An account needs to be reconnected", "%d accounts need to be reconnected", managers, false},
 	{ApprovalAsked, "A post is waiting for the client’s approval", "%d posts are waiting for the client’s approval", deciders, false},
 	{ApprovalDecided, "The client approved a post or requested changes", "The client decided %d times", publishers, false},
 	{ApprovalComment, "The client commented on a post", "The client commented %d times", publishers, false},
 	{CreditsLow, "Credits are low", "Credits ran low %d times", managers, false},
-	{TrackingStopped, "Tracking of a report stopped", "Tracking of %d reports stopped", managers, false},
+	{TrackingStopped, "Report tracking stopped", "Tracking of %d reports stopped", managers, false},
 	{KeyChanged, "An API key was created or changed", "API keys were created or changed %d times", owners, false},
 	{AssistantConnected, "An app or assistant was connected, or its daily limit changed",
 		"Apps and assistants were connected or changed %d times", managers, true},

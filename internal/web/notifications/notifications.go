@@ -2,7 +2,6 @@
 package notifications
 
 import (
-	"cmp"
 	"embed"
 	"html/template"
 	"net/http"
@@ -11,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"pressroom.example/pressroom/internal/apierr"
-	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/domain/notification"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/shell"
@@ -80,7 +77,6 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /notices/recent", For: shell.People, Do: p.recent},
 		{Pattern: "GET /notices/settings", For: shell.People, Do: p.settingsPage},
 		{Pattern: "POST /notices/settings", For: shell.People, Do: p.choose},
-		{Pattern: "POST /notices/threshold", For: shell.Owners, Do: p.setThreshold},
 		{Pattern: "GET /notices/{id}", For: shell.People, Do: p.follow},
 		{Pattern: "POST /notices/{id}/read", For: shell.People, Do: p.read},
 	}
@@ -263,11 +259,8 @@ func (p *Handlers) readAll(w http.ResponseWriter, r *http.Request) {
 
 // choices is the settings page.
 type choices struct {
-	Mails   bool // the installation sends email
-	Groups  []group
-	Owns    bool
-	Credits string // threshold, current or as entered
-	Wrong   string
+	Mails  bool // the installation sends email
+	Groups []group
 }
 
 // group has the kinds of notifications about one thing.
@@ -310,31 +303,13 @@ func groupsOf(muted notification.Muted) []group {
 }
 
 func (p *Handlers) settingsPage(w http.ResponseWriter, r *http.Request) {
-	p.settings(w, r, http.StatusOK, nil, "")
-}
-
-func (p *Handlers) settings(w http.ResponseWriter, r *http.Request, status int, typed *string, wrong string) {
-	v := shell.VisitorOf(r.Context())
-	muted, err := p.notices.Muted(r.Context(), v.ID)
+	muted, err := p.notices.Muted(r.Context(), shell.VisitorOf(r.Context()).ID)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	c := choices{
-		Mails: p.notices.Mails(), Groups: groupsOf(muted), Owns: v.Team.Role == access.Owner, Wrong: wrong,
-	}
-	credits, err := p.notices.Threshold(r.Context(), v.Team.ID)
-	if err != nil {
-		p.ShowError(w, r, err)
-		return
-	}
-	if credits > 0 {
-		c.Credits = strconv.FormatInt(credits, 10)
-	}
-	if typed != nil {
-		c.Credits = *typed
-	}
-	p.Show(w, r, status, pages["settings"], "Notification settings", c)
+	p.Show(w, r, http.StatusOK, pages["settings"], "Notification settings",
+		choices{Mails: p.notices.Mails(), Groups: groupsOf(muted)})
 }
 
 // choose saves which kinds a person wants in the app and by email. Without a mail server, the form does not have the
@@ -374,26 +349,4 @@ func kindsExcept(wanted []string) []notification.Kind {
 		}
 	}
 	return out
-}
-
-func (p *Handlers) setThreshold(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
-		return
-	}
-	v := shell.VisitorOf(r.Context())
-	typed := strings.TrimSpace(r.PostForm.Get("credits"))
-	credits, err := strconv.ParseInt(cmp.Or(typed, "0"), 10, 64)
-	if err != nil {
-		credits = -1 // out of range, which the service rejects
-	}
-	if err := p.notices.SetThreshold(r.Context(), v.ID, v.Team.ID, credits); err != nil {
-		if apierr.Is(err, apierr.ValidationFailed) {
-			p.settings(w, r, shell.StatusOf(err), &typed, p.Detail(r, err))
-			return
-		}
-		p.ShowError(w, r, err)
-		return
-	}
-	p.Flash(r, "The threshold was saved.")
-	shell.Redirect(w, r, "/notices/settings")
 }

@@ -115,9 +115,31 @@ type auditView struct {
 
 	Days    []auditDay
 	Groups  []group
+	Ranges  []auditRange
 	Members []team.Member // offered in the filter
 	File    string        // path of the selected events as CSV
 	Pages   *pager
+}
+
+// auditRange is a link to the events of the last days.
+type auditRange struct {
+	Name    locale.Key
+	Path    string
+	Current bool
+}
+
+// rangesOf returns the ranges that the page offers besides the days of the form, with the other filters.
+func rangesOf(f auditFilter, now time.Time) []auditRange {
+	out := []auditRange{{Name: "All time"}, {Name: "Today"}, {Name: "Last 7 days"}, {Name: "Last 30 days"}}
+	for i, days := range []int{0, 1, 7, 30} {
+		other := f
+		other.From, other.To = "", ""
+		if days > 0 {
+			other.From = now.AddDate(0, 0, 1-days).Format(time.DateOnly)
+		}
+		out[i].Path, out[i].Current = other.path(0), other == f
+	}
+	return out
 }
 
 // auditFilter selects events as the form does. From and To are days.
@@ -218,6 +240,7 @@ const offeredMembers = 200
 
 func (p *Handlers) auditPage(w http.ResponseWriter, r *http.Request) {
 	view := auditView{auditFilter: filterOf(r), Groups: groups}
+	view.Ranges = rangesOf(view.auditFilter, p.DB.Now().In(zone(r)))
 	view.File = view.pathAt("/settings/audit.csv", 0)
 	page, first, next := view.page(zone(r)), "", ""
 	if before := r.URL.Query().Get("before"); before != "" {

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -29,6 +30,7 @@ type creditsView struct {
 	Daily        team.DailyLimit
 	Own          string // the owner's limit, as entered
 	typed        bool   // restored after signing in again
+	Threshold    string // of the notification that credits run low, as entered
 	Month        monthView
 }
 
@@ -45,8 +47,36 @@ type monthView struct {
 	Earlier string // path of the previous month; empty if there is none
 	Later   string
 	Items   []credit.Item
+	Lines   []statementLine // the items as shown
 	Pages   *pager
 	Empty   bool // no month has entries
+}
+
+// statementLine is an item of the statement. The reservation and the charge of the same work are one line.
+type statementLine struct {
+	credit.Item
+
+	Whole      bool // includes the reservation
+	ReservedAt time.Time
+	Change     int64
+}
+
+// linesOfItems returns the lines of items, newest first.
+func linesOfItems(items []credit.Item) []statementLine {
+	var out []statementLine
+	charged := map[string]int{} // index of the charge in out by the work's job
+	for _, i := range items {
+		at, found := charged[i.Job]
+		if found && i.Job != "" && i.Kind == credit.KindReserve && !out[at].Whole {
+			out[at].Whole, out[at].ReservedAt, out[at].Change = true, i.At, out[at].Change+i.Change
+			continue
+		}
+		if i.Kind == credit.KindSettle {
+			charged[i.Job] = len(out)
+		}
+		out = append(out, statementLine{Item: i, Change: i.Change})
+	}
+	return out
 }
 
 func (p *Handlers) creditsPage(w http.ResponseWriter, r *http.Request) {
@@ -71,6 +101,9 @@ func (p *Handlers) showCredits(w http.ResponseWriter, r *http.Request, status in
 		view.MonthStart = from.In(zone(r))
 		view.ChargedMonth, err = p.Credits.ChargedIn(ctx, v.Team.ID, credit.Span{From: from, To: to})
 	}
+	if err == nil && v.Is(shell.Owners) {
+		err = p.fillThreshold(r, &view)
+	}
 	if err == nil && v.Is(shell.Managers) {
 		view.Month, err = p.month(r)
 	}
@@ -79,7 +112,7 @@ func (p *Handlers) showCredits(w http.ResponseWriter, r *http.Request, status in
 		return
 	}
 	view.Usage.Ends = in(view.Usage.Ends, zone(r))
-	if view.Wrong == "" && !view.typed && view.Daily.Own != nil {
+	if (view.Wrong == "" || view.Field == thresholdField) && !view.typed && view.Daily.Own != nil {
 		view.Own = strconv.FormatInt(*view.Daily.Own, 10)
 	}
 	p.Show(w, r, status, pages["credits"], "Credits", view)
@@ -101,6 +134,40 @@ func (p *Handlers) setLimit(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.finish(w, r, "The daily limit was saved. It takes effect within a second.", "/settings/credits")
+}
+
+// thresholdField is the form field of the threshold.
+const thresholdField = "credits"
+
+// fillThreshold sets the threshold, unless one was rejected.
+func (p *Handlers) fillThreshold(r *http.Request, view *creditsView) error {
+	if view.Field == thresholdField {
+		return nil
+	}
+	credits, err := p.Notifications.Threshold(r.Context(), here(r))
+	if credits > 0 {
+		view.Threshold = strconv.FormatInt(credits, 10)
+	}
+	return err
+}
+
+// setThreshold sets below how many credits the owner and admins are notified.
+func (p *Handlers) setThreshold(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	typed := strings.TrimSpace(r.PostForm.Get(thresholdField))
+	credits, err := strconv.ParseInt(cmp.Or(typed, "0"), 10, 64)
+	if err != nil {
+		credits = -1 // out of range, which the service rejects
+	}
+	if err := p.Notifications.SetThreshold(r.Context(), shell.VisitorOf(r.Context()).ID, here(r), credits); err != nil {
+		if told, ok := p.formError(w, r, err); ok {
+			p.showCredits(w, r, shell.StatusOf(err), creditsView{fieldError: told, Threshold: typed})
+		}
+		return
+	}
+	p.finish(w, r, "The threshold was saved.", "/settings/credits")
 }
 
 const monthForm = "2006-01"
@@ -148,6 +215,7 @@ func (p *Handlers) month(r *http.Request) (monthView, error) {
 	for i := range out.Items {
 		out.Items[i].At = in(out.Items[i].At, zone(r))
 	}
+	out.Lines = linesOfItems(out.Items)
 	err = p.addNeighbors(r, span, &out)
 	return out, err
 }

@@ -42,7 +42,8 @@ func (p *Handlers) viewOf(r *http.Request, k team.ListedKey) keyView {
 // keysView is the list of keys.
 type keysView struct {
 	Keys  []keyView
-	Gates authn.KeyGates
+	Off   bool           // the owner turned access off
+	Gates authn.KeyGates // the other conditions that block the keys
 	Pages *pager
 	Root  string // public URL, without a trailing slash
 }
@@ -83,6 +84,7 @@ func (p *Handlers) keysPage(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
+	out.Off, out.Gates.Off = out.Gates.Off, false // the page has the switch
 	lines, out.Pages = pageOf(lines, before, "/settings/keys")
 	for _, k := range lines {
 		out.Keys = append(out.Keys, p.viewOf(r, k))

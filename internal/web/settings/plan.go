@@ -99,7 +99,12 @@ func (p *Handlers) allowances(r *http.Request, limits plan.Plan) ([]allowance, e
 	if err != nil {
 		return nil, err
 	}
-	days := func(n any) string { return l.N(n, "%d day", "%d days") }
+	days := func(n any) string {
+		if days, ok := n.(int64); ok && days%365 == 0 {
+			return l.N(days/365, "%d year", "%d years")
+		}
+		return l.N(n, "%d day", "%d days")
+	}
 	return append(out, calls,
 		allowance{Name: l.T("Analytics are kept for"), Limit: limitOf(l, limits.AnalyticsRetentionDays, days), Percent: -1},
 		allowance{Name: l.T("Reports compared at once"), Limit: limitOf(l, limits.ProfilesComparable, l.Count), Percent: -1},
@@ -117,7 +122,7 @@ func percent(used, limit int64) int64 {
 func limitOf(l *locale.Language, n int64, write func(any) string) string {
 	switch n {
 	case plan.Unlimited:
-		return l.T("no limit")
+		return l.T("Unlimited")
 	case 0:
 		return l.T("none|allowance")
 	}
@@ -129,8 +134,7 @@ func (p *Handlers) freeCalls(r *http.Request, limits plan.Plan) (allowance, erro
 	l := p.Language(r)
 	out := allowance{
 		Name: l.T("Free API calls today"), Limit: limitOf(l, limits.FreeCallsPerDay, l.Count),
-		Note: l.T("Calls by keys and assistants that cost no credits. The count resets at midnight in the team’s time " +
-			"zone."),
+		Note:    l.T("API calls that don’t use credits. The count resets at midnight in the team’s time zone."),
 		Percent: -1,
 	}
 	if limits.FreeCallsPerDay <= 0 {

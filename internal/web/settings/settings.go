@@ -13,6 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/credit"
 	"pressroom.example/pressroom/internal/domain/hashtag/list"
 	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/domain/notification"
 	"pressroom.example/pressroom/internal/domain/ratelimit"
 	"pressroom.example/pressroom/internal/domain/report"
 	"pressroom.example/pressroom/internal/domain/team"
@@ -33,6 +34,8 @@ type Services struct {
 	Media    *media.Service
 	Lists    *list.Service
 	Reports  *report.Service
+
+	Notifications *notification.Service
 
 	DirectoryOnly bool // people sign in only through the directory
 }
@@ -86,6 +89,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST /settings/invitations/{invitation}/decline", For: shell.Managers, Do: p.declineMember},
 		{Pattern: "GET /settings/plan", For: shell.Members, Do: p.planPage},
 		{Pattern: "GET /settings/credits", For: shell.Members, Do: p.creditsPage},
+		{Pattern: "POST /settings/credits/threshold", For: shell.Owners, Do: p.setThreshold},
 		{Pattern: "POST /settings/credits/limit", For: shell.Owners, Do: p.setLimit, Recent: true, RestoresForm: true,
 			Page: "/settings/credits"},
 		{Pattern: "GET /settings/credits/statement.csv", For: shell.Managers, Do: p.statement, Urgent: true},

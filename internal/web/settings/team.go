@@ -12,13 +12,9 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
+// accessPage redirects from the former page of the switch.
 func (p *Handlers) accessPage(w http.ResponseWriter, r *http.Request) {
-	gates, err := p.Teams.KeyGates(r.Context(), here(r))
-	if err != nil {
-		p.ShowError(w, r, err)
-		return
-	}
-	p.Show(w, r, http.StatusOK, pages["access"], "API and tool access", gates)
+	shell.Redirect(w, r, "/settings/keys")
 }
 
 func (p *Handlers) switchAccess(w http.ResponseWriter, r *http.Request) {
@@ -27,7 +23,7 @@ func (p *Handlers) switchAccess(w http.ResponseWriter, r *http.Request) {
 	}
 	on := r.PostForm.Get("access") == "on"
 	if on && !p.RecentlyAuthenticated(r.Context()) { // switching off needs no step-up
-		p.StepUp(w, r, "/settings/access", nil)
+		p.StepUp(w, r, "/settings/keys", nil)
 		return
 	}
 	if err := p.admin(r).SetAccess(r.Context(), on); err != nil {
@@ -38,7 +34,7 @@ func (p *Handlers) switchAccess(w http.ResponseWriter, r *http.Request) {
 	if on {
 		said = "API and tool access is on."
 	}
-	p.finish(w, r, said, "/settings/access")
+	p.finish(w, r, said, "/settings/keys")
 }
 
 // teamForm is the team's profile, as entered.

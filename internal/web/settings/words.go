@@ -27,11 +27,13 @@ func words(l *locale.Language) template.FuncMap {
 		"factors":    func(f team.Factors, only bool) string { return l.T(factorWords(f, only)) },
 		"paused":     func(actions []access.PauseAction) string { return pausedWords(l, actions) },
 		"limit":      func(credits int64) string { return limitWords(l, credits) },
+		"limitcell":  func(credits int64) string { return limitCell(l, credits) },
 		"lost":       func(why string) string { return l.T(lostWords(why)) },
 		"lostlink":   func(why string) string { return l.T(lostConnectionWords(why)) },
 		"capability": func(c access.Capability) string { return l.T(capabilityNames[c][1]) },
 		"may":        func(may []access.Capability) string { return mayWords(l, may) },
 		"spends":     spends,
+		"work":       func(i credit.Item) string { return workOf(l, i) },
 		"what":       func(i credit.Item) string { return whatOf(l, i) },
 		"subject":    func(i credit.Item) string { return subjectOf(l, i) },
 		"by":         func(i credit.Item) string { return byOf(l, i) },
@@ -116,6 +118,17 @@ func limitWords(l *locale.Language, credits int64) string {
 	return l.N(credits, "%d credit", "%d credits")
 }
 
+// limitCell describes a daily limit in credits on its own.
+func limitCell(l *locale.Language, credits int64) string {
+	switch credits {
+	case plan.Unlimited:
+		return l.T("No limit")
+	case 0:
+		return l.T("None|limit")
+	}
+	return limitWords(l, credits)
+}
+
 // lostWords explains why a key ended automatically.
 func lostWords(why string) locale.Key {
 	if why == "membership_lost" {
@@ -161,12 +174,17 @@ var operationNames = map[string]locale.Key{
 	"download_profile_media": "Download of a profile’s media",
 }
 
+// workOf returns the name of paid work.
+func workOf(l *locale.Language, i credit.Item) string {
+	if known, ok := operationNames[i.Operation]; ok {
+		return l.T(known)
+	}
+	return strings.ReplaceAll(i.Operation, "_", " ")
+}
+
 // whatOf returns the description of a statement line.
 func whatOf(l *locale.Language, i credit.Item) string {
-	name := strings.ReplaceAll(i.Operation, "_", " ")
-	if known, ok := operationNames[i.Operation]; ok {
-		name = l.T(known)
-	}
+	name := workOf(l, i)
 	switch i.Kind {
 	case credit.KindGrant:
 		return l.T("Credits granted")

@@ -193,3 +193,17 @@ func TestSubjects(t *testing.T) {
 		}
 	}
 }
+
+// A reservation and its charge are one line of the statement.
+func TestStatementLines(t *testing.T) {
+	t.Parallel()
+	lines := linesOfItems([]credit.Item{
+		{ID: 4, Kind: credit.KindReserve, Job: "b", Change: -5},
+		{ID: 3, Kind: credit.KindSettle, Job: "a", Amount: 10, Charged: 7, Change: 3},
+		{ID: 2, Kind: credit.KindReserve, Job: "a", Change: -10},
+		{ID: 1, Kind: credit.KindGrant, Change: 100},
+	})
+	if len(lines) != 3 || lines[0].Whole || !lines[1].Whole || lines[1].Change != -7 || lines[2].Change != 100 {
+		t.Errorf("lines: %+v", lines)
+	}
+}

@@ -31,7 +31,6 @@ var settingsGroups = []menuGroup{
 	{"Developers", []menuItem{
 		{Name: "API keys", Icon: "key-2-line", Path: "/settings/keys", For: Managers},
 		{Name: "Apps and assistants", Icon: "robot-2-line", Path: "/settings/assistants", For: Members},
-		{Name: "API and tool access", Icon: "plug-line", Path: "/settings/access", For: Managers},
 	}},
 	{"Billing and data", []menuItem{
 		{Name: "Plan and limits", Icon: "bar-chart-line", Path: "/settings/plan", For: Members},

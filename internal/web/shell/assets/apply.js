@@ -35,7 +35,7 @@ function searchWhileTyping(form, parts) {
 }
 
 for (const form of document.querySelectorAll('form[data-apply]')) {
-  form.querySelector('button').hidden = true;
+  form.querySelector('button:not([popovertarget])').hidden = true;
   const parts = form.dataset.found?.split(' ');
   if (parts) searchWhileTyping(form, parts);
   form.addEventListener('change', (event) => {
