@@ -7,13 +7,20 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+
+	"pressroom.example/pressroom/internal/docsite"
+	"pressroom.example/pressroom/internal/web/guides"
 )
 
 // helpView is the help, or the parts of it that match a query.
 type helpView struct {
 	Query       string
 	Jobs, Pages template.HTML
+	Guides      []docsite.Result // found in the guides
 }
+
+// maxGuides is how many results in the guides the help lists.
+const maxGuides = 8
 
 // help explains how to use the app.
 func (a *App) help(w http.ResponseWriter, r *http.Request) {
@@ -26,7 +33,13 @@ func (a *App) help(w http.ResponseWriter, r *http.Request) {
 		}
 		*part = matchingHelp(out.String(), view.Query)
 	}
-	a.Show(w, r, http.StatusOK, pages["help"], "Using the app", view)
+	var err error
+	if view.Guides, err = guides.Search(view.Query); err != nil {
+		a.ServerError(w, r, err)
+		return
+	}
+	view.Guides = view.Guides[:min(len(view.Guides), maxGuides)]
+	a.Show(w, r, http.StatusOK, pages["help"], "Help", view)
 }
 
 var (

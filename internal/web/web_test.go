@@ -243,7 +243,7 @@ func TestFrontPage(t *testing.T) {
 		}
 		b.get("/docs/app?q=nosuchthing").wants(t, 200, "Nothing in the help matches “nosuchthing”.")
 		b.get("/").wants(t, 200, `href="/sign-in"`, `href="/docs/start"`, `src="/assets/front-light-`, `srcset="/assets/front-dark-`)
-		b.get("/docs/app").wants(t, 200, "Using the app", `<a href="/posts/new">Create</a>`)
+		b.get("/docs/app").wants(t, 200, "<h1>Help</h1>", `<a href="/posts/new">Create</a>`)
 		b.get("/help").leads(t, "/docs/app")
 		for _, path := range []string{"/sign-up", "/forgot-password", "/recover"} {
 			b.get(path).leads(t, "/sign-in")

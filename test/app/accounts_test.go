@@ -52,7 +52,7 @@ func TestConnectWays(t *testing.T) {
 				"You sign in there and choose").lacks("You sign in to Instagram")
 		b.open("/accounts").form("TikTok Personal and creator accounts").press().shows(http.StatusOK, "Connect a TikTok account", "You sign in to TikTok").
 			lacks("Facebook Page")
-		b.open("/accounts").follow("Help").shows(http.StatusOK, "Using the app")
+		b.open("/accounts").follow("Help").shows(http.StatusOK, "How to do the most common tasks.")
 	})
 }
 

@@ -233,7 +233,7 @@ func TestReferencePages(t *testing.T) {
 		for _, b := range []*browser{h.browser(t), c.as(t, access.Viewer)} {
 			b.open("/docs").shows(200, "API reference", "POST /posts").follow("Draft a post").
 				shows(200, "Bearer $PRESSROOM_KEY", h.root+"/api/v1/posts", "PostMedia")
-			b.open("/docs").follow("Using the app").
+			b.open("/docs").follow("Help").
 				shows(200, "How to do the most common tasks.", "Get a client’s approval", "API reference").mustBeSmall()
 			b.open("/docs/app?q=approval").shows(200, "Get a client’s approval").lacks("Invite a colleague")
 			b.open("/docs/start").shows(200, h.root+"/api/v1/me")

@@ -65,6 +65,18 @@ func (s sheet) Shows(section docsite.Section) bool {
 	return s.Page != nil && s.Page.Section == section.Title
 }
 
+// Search returns the parts of the guides that match a query, or none for an empty query.
+func Search(query string) ([]docsite.Result, error) {
+	all, err := site()
+	if err != nil || query == "" {
+		return nil, err
+	}
+	if len(query) > maxQuery {
+		query = strings.ToValidUTF8(query[:maxQuery], "")
+	}
+	return all.Search(query)
+}
+
 // contents shows all guides, or the results of a search.
 func (p *Handlers) contents(w http.ResponseWriter, r *http.Request) {
 	all, err := site()

@@ -22,6 +22,7 @@ type Session struct {
 	Since   time.Time
 	Used    time.Time // accurate to some minutes
 	Here    bool      // the current browser
+	Phone   bool      // a phone or tablet
 }
 
 // Sessions returns the visitor's sessions, this browser first, then the most recently used.
@@ -32,6 +33,9 @@ func (s *Shell) Sessions(r *http.Request) ([]Session, error) {
 		var hash []byte
 		var since, used int64
 		err := rows.Scan(&hash, &s.ID, &s.Browser, &since, &used)
+		s.Phone = slices.ContainsFunc([]string{"iPhone", "iPad", "Android"}, func(system string) bool {
+			return strings.Contains(s.Browser, system)
+		})
 		s.Browser, s.Since, s.Used, s.Here = browserName(l, s.Browser), db.Time(since), db.Time(used),
 			string(hash) == string(here[:])
 		return err
