@@ -68,9 +68,10 @@ var order = []struct {
 		"errors", "idempotency", "limits",
 	}},
 	{"operation", "Operation", "", []string{
-		"deploy", "running", "security", "backup", "upgrading", "scaling", "troubleshooting", "sources", "bridge", "storm", "releases",
+		"deploy", "running", "security", "backup", "upgrading", "scaling", "troubleshooting", "sources", "bridge",
 	}},
 	{"networks", "Networks", "networks", []string{"networks"}},
+	{"project", "Project", "", []string{"storm", "releases"}},
 	{"decisions", "Design decisions", "adr", nil},
 }
 

@@ -192,7 +192,7 @@ func (m *maker) success(e *entry, op operation) error {
 func priceOf(op operation) string {
 	switch p := op.Price; {
 	case p == nil:
-		return "Nothing."
+		return "Free"
 	case p.Credits != nil:
 		return strconv.FormatInt(*p.Credits, 10) + " credits."
 	default:

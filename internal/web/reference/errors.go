@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pressroom.example/pressroom/internal/api/problem"
+	"pressroom.example/pressroom/internal/apierr"
 )
 
 // errorCodes are the codes of errors that match a query.
@@ -49,3 +50,48 @@ func byStatus(entries []problem.Entry, query string) []statusGroup {
 	slices.SortFunc(out, func(a, b statusGroup) int { return cmp.Compare(a.Status, b.Status) })
 	return out
 }
+
+// remedies say what a client can do about each code.
+var remedies = map[apierr.Code]string{
+	apierr.Unauthorized:              "Check the Authorization header, or create a new key.",
+	apierr.RestDisabled:              "Wait until the operator turns the API on again.",
+	apierr.TeamSwitchedOff:           "Ask the owner to turn access on under Settings, API keys.",
+	apierr.PlanLapsed:                "Ask the operator for a plan with API access.",
+	apierr.ConnectionSuspended:       "Try again later, or ask the operator for the reason.",
+	apierr.TeamClosed:                "Use a key of another team.",
+	apierr.AccountNotApproved:        "Ask the operator about the owner's account.",
+	apierr.MembershipLost:            "Create a new key as the team's owner.",
+	apierr.OwnershipLost:             "Create a new key as the team's new owner.",
+	apierr.RoleLost:                  "Ask for a higher role, then connect again.",
+	apierr.EndpointNotFound:          "Check the path and the form of the IDs.",
+	apierr.MethodNotAllowed:          "Use the method in the reference.",
+	apierr.ReadNotAllowed:            "Connect again and allow reading.",
+	apierr.WriteNotAllowed:           "Use a key with the permission Drafts or Full.",
+	apierr.PublishNotAllowed:         "Use a key with the permission Full.",
+	apierr.SpendNotAllowed:           "Use a key with the permission Full.",
+	apierr.RateLimited:               "Wait as long as Retry-After says.",
+	apierr.DailyCallLimit:            "Wait until midnight in the team's time zone.",
+	apierr.DailyCreditLimit:          "Wait until midnight, or raise the limit in the settings.",
+	apierr.InsufficientCredits:       "Add credits, then send the request again.",
+	apierr.PlanLimitReached:          "Remove something, or ask the operator for a larger plan.",
+	apierr.ValidationFailed:          "Correct the argument that context names.",
+	apierr.NotFound:                  "Check the ID that context names.",
+	apierr.FolderNotFound:            "List the folders and use an existing one.",
+	apierr.KeyReused:                 "Use a new Idempotency-Key.",
+	apierr.KeyInProgress:             "Wait a moment, then repeat the request.",
+	apierr.PreflightBlocked:          "Validate the post and correct the problems.",
+	apierr.AwaitingApproval:          "Wait for the client's decision.",
+	apierr.ProviderUnavailable:       "Try again later.",
+	apierr.Internal:                  "Try again. Report the request ID if it persists.",
+	apierr.Unavailable:               "Wait as long as Retry-After says.",
+	apierr.UploadLinkUsed:            "Nothing, if the file is in the library. Otherwise request a new link.",
+	apierr.UploadLinkClosed:          "Request a new link.",
+	apierr.UploadTooLarge:            "Send a smaller file.",
+	apierr.MalformedRequest:          "Check the HTTP client or proxy.",
+	apierr.HeadersTooLarge:           "Send fewer or shorter header fields.",
+	apierr.TransferCodingUnsupported: "Send the body without a transfer coding, or chunked.",
+	apierr.HTTPVersionUnsupported:    "Use HTTP/1.1 or HTTP/2.",
+}
+
+// remedyOf returns what a client can do about a code.
+func remedyOf(code apierr.Code) string { return curly(remedies[code]) }

@@ -43,7 +43,7 @@ func within(s schema, name string, required bool, place func(string) string) []f
 	return append([]field{f}, fields(inner, name+".", place)...)
 }
 
-// kindOf describes a schema's values: "list of integers, 1 to 100 of them".
+// kindOf describes a schema's values: "array of integers, 1 to 100 of them".
 func kindOf(s schema) string {
 	words := strings.Join(s.Type, " or ")
 	switch {
@@ -52,7 +52,7 @@ func kindOf(s schema) string {
 	case s.Items != nil:
 		words = "list"
 		if inner := kindOf(*s.Items); inner != "" {
-			words = "list of " + inner
+			words = "array of " + inner
 		}
 	}
 	if s.Format != "" {

@@ -17,7 +17,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"spans": spans, "curly": curly})
+var pages = shell.Parse(files, template.FuncMap{"spans": spans, "curly": curly, "remedy": remedyOf})
 
 // Handlers serves the reference.
 type Handlers struct {

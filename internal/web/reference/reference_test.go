@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"pressroom.example/pressroom/internal/api/problem"
 	"pressroom.example/pressroom/internal/testkit"
 	"pressroom.example/pressroom/internal/web/reference"
 	"pressroom.example/pressroom/internal/web/shell"
@@ -136,12 +137,12 @@ func TestChapter(t *testing.T) {
 		"/docs/api/reports": {
 			"0 to 10 credits.", "Required.", "every frequency_days while tracking is on", "/docs/errors#spend_not_allowed",
 		},
-		"/docs/api/account": {"Nothing.", "Not accepted", "The key’s person"},
+		"/docs/api/account": {"Free", "Not accepted", "The key’s person"},
 		"/docs/assistants":  {"https://press.example/mcp"},
 		"/docs/start":       {"https://press.example/api/v1/me"},
 		"/docs/answers":     {"credits_charged", `id="Problem"`},
 		"/docs/errors": {
-			`id="idempotency_key_reused"`, "422 <span", "The team’s owner", `<a href="/docs/errors" aria-current="page">`,
+			`id="idempotency_key_reused"`, `>422</td>`, "The team’s owner", `<a href="/docs/errors" aria-current="page">`,
 		},
 		"/docs": {`<h3 id="rate-limits">Rate limits</h3>`, "<li><code>RateLimit-Policy</code>", "/docs#how-it-works"},
 	} {
@@ -210,6 +211,15 @@ func TestUnreadable(t *testing.T) {
 	} {
 		if err := reference.Write([]byte(text)); err == nil {
 			t.Errorf("%q is accepted as a description", text)
+		}
+	}
+}
+
+func TestRemedies(t *testing.T) {
+	t.Parallel()
+	for _, e := range problem.Entries() {
+		if !reference.HasRemedy(e.Code) {
+			t.Errorf("the error reference does not say what to do about %s", e.Code)
 		}
 	}
 }
