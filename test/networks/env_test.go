@@ -40,7 +40,7 @@ type env struct {
 	cfg      server.Config
 	db       *db.DB // the test's connection to the database
 	box      *fixture.Sandbox
-	wire     *wire
+	proxy    *faultyProxy
 	node     *fixture.Server
 	team     int64
 	owner    int64
@@ -61,9 +61,9 @@ func newEnvAs(
 	tb testing.TB, database string, role server.Role, ready time.Duration, changes ...func(*server.Config),
 ) *env {
 	tb.Helper()
-	w := &env{t: tb, accounts: map[string]map[string]int64{}, wire: &wire{}}
+	w := &env{t: tb, accounts: map[string]map[string]int64{}, proxy: &faultyProxy{}}
 	w.box = fixture.OpenSandbox(tb, sandbox.Options{Now: w.clock.Now, After: w.clock.After, Ready: ready},
-		func(networks http.Handler) http.Handler { w.wire.networks = networks; return w.wire }, func() { w.wire.release() })
+		func(networks http.Handler) http.Handler { w.proxy.networks = networks; return w.proxy }, func() { w.proxy.release() })
 	w.cfg = w.box.Config(tb, database)
 	w.cfg.Role, w.cfg.Workers, w.cfg.Lease, w.cfg.Now = role, 16, lease, w.clock.Now
 	w.cfg.BridgeURL, w.cfg.ImportAllow, w.cfg.Networks = "", nil, withTimeout(w.cfg.Networks)
@@ -73,7 +73,7 @@ func newEnvAs(
 	w.node = fixture.Serve(tb, w.cfg)
 	w.db = testkit.Open(tb, database, nil)
 	tb.Cleanup(func() { must.NoError(tb, w.node.Stop()) })
-	w.furnish()
+	w.setUp()
 	return w
 }
 
@@ -90,13 +90,13 @@ func (w *env) kill() {
 	w.t.Helper()
 	dead := w.node
 	_ = dead.Close()
-	w.wire.release()
+	w.proxy.release()
 	go func() { _ = dead.Stop() }() // fails without the database
 	w.node = fixture.Serve(w.t, w.cfg)
 }
 
-// furnish creates the team, its accounts and its media.
-func (w *env) furnish() {
+// setUp creates the team, its accounts and its media.
+func (w *env) setUp() {
 	w.t.Helper()
 	w.team, w.owner = fixture.AddTeam(w.t, w.node.Server, team.Team{Name: "Harbour Coffee"})
 	_, w.key = fixture.AddKey(w.t, w.node.Server, team.NewKey{Team: w.team, Level: access.Full})

@@ -59,7 +59,7 @@ func TestLeaderKilled(t *testing.T) {
 			t.Errorf("maximum lateness = %v", late)
 		}
 		s.leader(led)
-		s.reckon()
+		s.checkStates()
 	})
 }
 

@@ -10,15 +10,15 @@ import (
 	"sync"
 )
 
-// how is the fault of a request.
-type how int
+// fault is the fault of a request.
+type fault int
 
 const (
-	through   how = iota
-	lost          // the request arrives, its response is lost
-	heldFirst     // the request waits until the wire is released and does not arrive
-	heldLast      // the request arrives, its response waits until the wire is released
-	failing       // the request does not arrive and gets an error
+	through   fault = iota
+	lost            // the request arrives, its response is lost
+	heldFirst       // the request waits until the proxy is released and does not arrive
+	heldLast        // the request arrives, its response waits until the proxy is released
+	failing         // the request does not arrive and gets an error
 )
 
 // Probabilities of faults of a request in a storm.
@@ -28,30 +28,30 @@ const (
 	expiryChance = 0.02
 )
 
-// wire is a faulty proxy between the server and the networks. It applies a fault to one request of each network.
-type wire struct {
+// faultyProxy is a faulty proxy between the server and the networks. It applies a fault to one request of each network.
+type faultyProxy struct {
 	networks http.Handler
 
 	mu    sync.Mutex
-	how   how
+	fault fault
 	which int            // number of the affected request of each network, from 1
 	seen  map[string]int // number of requests by network
 	met   map[string]bool
-	free  chan struct{} // closed when the wire is released
+	free  chan struct{} // closed when the proxy is released
 
-	told   map[string]string     // received JSON and form bodies by network; nil if not recording
-	expire func(platform string) // expires a network's access tokens; nil outside of a storm
+	recorded map[string]string     // received JSON and form bodies by network; nil if not recording
+	expire   func(platform string) // expires a network's access tokens; nil outside of a storm
 }
 
 // storm starts to inject random faults.
-func (w *wire) storm(expire func(platform string)) {
+func (w *faultyProxy) storm(expire func(platform string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.expire = expire
 }
 
-// chance draws the fault of a request in a storm.
-func (w *wire) chance(platform, path string) how {
+// randomFault draws the fault of a request in a storm.
+func (w *faultyProxy) randomFault(platform, path string) fault {
 	w.mu.Lock()
 	expire := w.expire
 	w.mu.Unlock()
@@ -72,24 +72,24 @@ func (w *wire) chance(platform, path string) how {
 }
 
 // expect resets the counts and applies a fault to the given request of each network.
-func (w *wire) expect(which int, how how) {
+func (w *faultyProxy) expect(which int, fault fault) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.how, w.which, w.seen, w.met, w.free = how, which, map[string]int{}, map[string]bool{}, make(chan struct{})
+	w.fault, w.which, w.seen, w.met, w.free = fault, which, map[string]int{}, map[string]bool{}, make(chan struct{})
 }
 
 // release ends all faults.
-func (w *wire) release() {
+func (w *faultyProxy) release() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.how != through && w.free != nil {
+	if w.fault != through && w.free != nil {
 		close(w.free)
 	}
-	w.how, w.expire = through, nil
+	w.fault, w.expire = through, nil
 }
 
-// caught returns the networks whose request was intercepted.
-func (w *wire) caught() map[string]bool {
+// affectedNetworks returns the networks whose request was intercepted.
+func (w *faultyProxy) affectedNetworks() map[string]bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := map[string]bool{}
@@ -99,59 +99,59 @@ func (w *wire) caught() map[string]bool {
 	return out
 }
 
-// meet counts a request and returns its fault.
-func (w *wire) meet(platform string) (how, chan struct{}) {
+// nextFault counts a request and returns its fault.
+func (w *faultyProxy) nextFault(platform string) (fault, chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.how == through {
+	if w.fault == through {
 		return through, nil
 	}
 	if w.seen[platform]++; w.seen[platform] != w.which {
 		return through, nil
 	}
 	w.met[platform] = true
-	return w.how, w.free
+	return w.fault, w.free
 }
 
-// listen starts to record request bodies.
-func (w *wire) listen() {
+// startRecording starts to record request bodies.
+func (w *faultyProxy) startRecording() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.told = map[string]string{}
+	w.recorded = map[string]string{}
 }
 
 // recording returns the recorded requests of a network.
-func (w *wire) recording(platform string) string {
+func (w *faultyProxy) recording(platform string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.told[platform]
+	return w.recorded[platform]
 }
 
-// overhear records the body of a request, unless it is a file.
-func (w *wire) overhear(platform string, r *http.Request) {
+// record records the body of a request, unless it is a file.
+func (w *faultyProxy) record(platform string, r *http.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if kind := r.Header.Get("Content-Type"); w.told == nil || !strings.HasPrefix(kind, "application/") {
+	if kind := r.Header.Get("Content-Type"); w.recorded == nil || !strings.HasPrefix(kind, "application/") {
 		return
 	}
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	w.told[platform] += string(body) + "\n"
+	w.recorded[platform] += string(body) + "\n"
 }
 
 // ServeHTTP forwards a request to its network with the request's fault.
-func (w *wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+func (w *faultyProxy) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	platform, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if platform == "held" {
 		w.networks.ServeHTTP(out, r)
 		return
 	}
-	w.overhear(platform, r)
-	how, free := w.meet(platform)
-	if how == through {
-		how = w.chance(platform, r.URL.Path)
+	w.record(platform, r)
+	fault, free := w.nextFault(platform)
+	if fault == through {
+		fault = w.randomFault(platform, r.URL.Path)
 	}
-	switch how {
+	switch fault {
 	case through:
 		w.networks.ServeHTTP(out, r)
 	case failing:
@@ -160,16 +160,16 @@ func (w *wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		<-free
 		cut(out)
 	case lost, heldLast:
-		w.serveUnheard(r)
-		if how == heldLast {
+		w.serveWithoutResponse(r)
+		if fault == heldLast {
 			<-free
 		}
 		cut(out)
 	}
 }
 
-// serveUnheard performs a request and discards the response.
-func (w *wire) serveUnheard(r *http.Request) {
+// serveWithoutResponse performs a request and discards the response.
+func (w *faultyProxy) serveWithoutResponse(r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	w.networks.ServeHTTP(httptest.NewRecorder(), r)

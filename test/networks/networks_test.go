@@ -73,7 +73,7 @@ func TestNetworks(t *testing.T) {
 		table := newTable(w.networks)
 		w.tryAll(table)
 		w.reconnect(table)
-		w.twice(table)
+		w.publishTwice(table)
 		w.publishExpired(table)
 		w.cancelScheduled(table)
 		w.each(table, "an answer is lost, at each step", func(which int, begin func() []sent) []sent { return w.loseAnswers(which, begin) })
@@ -154,8 +154,8 @@ func (s sent) again() sent {
 	return s
 }
 
-// twice publishes the same text twice.
-func (w *env) twice(table *table) {
+// publishTwice publishes the same text twice.
+func (w *env) publishTwice(table *table) {
 	w.t.Helper()
 	const name = "the same text a second time"
 	reject := map[string]string{
@@ -219,7 +219,7 @@ func (w *env) cancelScheduled(table *table) {
 		w.expect(table, late, s.platform, w.outcome(s), once)
 	}
 	for _, s := range before {
-		w.holds(s, 0, 0)
+		w.checkCopies(s, 0, 0)
 		got := "not sent"
 		if status := w.get("/posts/" + s.id)["status"]; status != "draft" {
 			got = fmt.Sprint(status)
@@ -246,7 +246,7 @@ func (w *env) each(table *table, name string, round func(which int, begin func()
 			var posts []sent
 			for _, platform := range w.networks {
 				text := w.caption(fmt.Sprintf("%s %d", name, step), platform, "")
-				posts = append(posts, w.publish(w.draft(platform, usual, text, w.rich(platform))))
+				posts = append(posts, w.publish(w.draft(platform, usual, text, w.mediaWithImage(platform))))
 			}
 			return posts
 		}
@@ -255,7 +255,7 @@ func (w *env) each(table *table, name string, round func(which int, begin func()
 			got := w.outcome(s)
 			w.expect(table, name, s.platform, got, once)
 		}
-		if len(w.wire.caught()) == 0 {
+		if len(w.proxy.affectedNetworks()) == 0 {
 			return
 		}
 	}
@@ -264,19 +264,19 @@ func (w *env) each(table *table, name string, round func(which int, begin func()
 
 // loseAnswers loses the response to one request of each network.
 func (w *env) loseAnswers(which int, begin func() []sent) []sent {
-	w.wire.expect(which, lost)
+	w.proxy.expect(which, lost)
 	posts := begin()
 	for _, s := range posts {
 		w.awaitJob(s)
 	}
-	w.wire.release()
+	w.proxy.release()
 	return posts
 }
 
 // killDuring kills the server when the intercepted request of each network is waiting or its job has ended.
-func (w *env) killDuring(which int, how how, begin func() []sent) []sent {
+func (w *env) killDuring(which int, fault fault, begin func() []sent) []sent {
 	w.t.Helper()
-	w.wire.expect(which, how)
+	w.proxy.expect(which, fault)
 	posts := begin()
 	for begun := time.Now(); !w.waiting(posts) && time.Since(begun) < outcomeWithin; {
 		<-time.After(pollEvery)
@@ -289,9 +289,9 @@ func (w *env) killDuring(which int, how how, begin func() []sent) []sent {
 // waiting reports whether, for every post, a request to its network is waiting or its job has ended.
 func (w *env) waiting(posts []sent) bool {
 	w.t.Helper()
-	caught := w.wire.caught()
+	affectedNetworks := w.proxy.affectedNetworks()
 	for _, s := range posts {
-		if !caught[s.platform] && w.get(s.job)["finished"] != true {
+		if !affectedNetworks[s.platform] && w.get(s.job)["finished"] != true {
 			return false
 		}
 	}

@@ -43,16 +43,16 @@ func TestOverrides(t *testing.T) {
 			[]any{x["caption"], x["media_ids"]}); diff != "" {
 			t.Error(diff)
 		}
-		w.wire.listen()
+		w.proxy.startRecording()
 		s := w.publish(sent{platform: "bluesky", text: "for everybody", media: 1, id: id})
 		w.awaitJob(s)
-		w.holds(s, 1, 1)
-		w.holds(sent{platform: "x", text: own, media: 2}, 1, 1)
+		w.checkCopies(s, 1, 1)
+		w.checkCopies(sent{platform: "x", text: own, media: 2}, 1, 1)
 		for platform, cover := range map[string]string{
 			"tiktok": `"video_cover_timestamp_ms":2000`, "pinterest": `"cover_image_key_frame_time":2`, "instagram": "thumb_offset=2000",
 		} {
-			w.holds(sent{platform: platform, text: "for everybody", media: 1}, 1, 1)
-			if !strings.Contains(w.wire.recording(platform), cover) {
+			w.checkCopies(sent{platform: platform, text: "for everybody", media: 1}, 1, 1)
+			if !strings.Contains(w.proxy.recording(platform), cover) {
 				t.Errorf("%s did not receive the cover", platform)
 			}
 		}

@@ -99,7 +99,7 @@ func (w *env) idle() bool {
 func (w *env) outcome(s sent) string {
 	w.t.Helper()
 	if s.rejected != "" {
-		w.holds(s, 0, 0)
+		w.checkCopies(s, 0, 0)
 		return "not sent: `" + s.rejected + "`"
 	}
 	w.awaitJob(s)
@@ -113,28 +113,28 @@ func (w *env) accountState(s sent, copies int) string {
 	account, _ := accounts[0].(map[string]any)
 	switch state := account["state"]; state {
 	case "published":
-		w.holds(s, copies, copies)
+		w.checkCopies(s, copies, copies)
 		return "once"
 	case "failed":
-		if keepsHidden(s) {
+		if keepsRejected(s) {
 			copies++
 		}
-		w.holds(s, copies-1, copies-1)
+		w.checkCopies(s, copies-1, copies-1)
 		return "fails: `" + fmt.Sprint(account["error_code"]) + "`"
 	default:
-		w.holds(s, 0, 1)
+		w.checkCopies(s, 0, 1)
 		return fmt.Sprint(state)
 	}
 }
 
-// keepsHidden reports whether the network keeps a rejected post. YouTube stores a video before deciding.
-func keepsHidden(s sent) bool {
+// keepsRejected reports whether the network keeps a rejected post. YouTube stores a video before deciding.
+func keepsRejected(s sent) bool {
 	return s.platform == "youtube" &&
 		(strings.Contains(s.text, "[sandbox:unapproved]") || strings.Contains(s.text, "[sandbox:drop]"))
 }
 
-// holds checks the number of posts with the text on the network, and that each post has all of its media.
-func (w *env) holds(s sent, least, most int) {
+// checkCopies checks the number of posts with the text on the network, and that each post has all of its media.
+func (w *env) checkCopies(s sent, least, most int) {
 	w.t.Helper()
 	n, media := w.postsOn(s.platform, s.text)
 	if n < least || n > most {
@@ -158,8 +158,8 @@ func (w *env) least(platform string) []int64 {
 	return nil
 }
 
-// rich returns the minimum of media, but at least one image.
-func (w *env) rich(platform string) []int64 {
+// mediaWithImage returns the minimum of media, but at least one image.
+func (w *env) mediaWithImage(platform string) []int64 {
 	if least := w.least(platform); least != nil {
 		return least
 	}

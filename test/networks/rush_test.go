@@ -27,9 +27,9 @@ func BenchmarkRush(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				r := &rush{env: newEnvAs(b, url(b), server.RoleAll, 0)}
-				r.fall(1000, 0)
+				r.publishAll(1000, 0)
 				b.ReportMetric(slices.Max(r.late()).Seconds(), "s/1000-at-once")
-				r.fall(100, 600*time.Millisecond)
+				r.publishAll(100, 600*time.Millisecond)
 				late := r.late()
 				slices.Sort(late)
 				b.ReportMetric(late[len(late)*99/100].Seconds(), "s-late-p99-at-100-a-minute")
@@ -45,8 +45,8 @@ type rush struct {
 	ids []any
 }
 
-// fall schedules posts at the given interval and waits until they are published.
-func (r *rush) fall(many int, apart time.Duration) {
+// publishAll schedules posts at the given interval and waits until they are published.
+func (r *rush) publishAll(many int, apart time.Duration) {
 	r.t.Helper()
 	r.ids = nil
 	due := time.Now().Add(2*time.Second + time.Duration(many)*12*time.Millisecond)

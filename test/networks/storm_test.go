@@ -47,8 +47,8 @@ func TestStorm(t *testing.T) {
 		}
 		s := &storm{env: newEnvAs(t, database, server.RoleAPI, 300*time.Millisecond), binary: binary}
 		s.schedule(many)
-		s.blow(strings.HasPrefix(database, "sqlite:"))
-		s.reckon()
+		s.runServers(strings.HasPrefix(database, "sqlite:"))
+		s.checkStates()
 	})
 }
 
@@ -69,7 +69,7 @@ func (s *storm) schedule(many int) {
 		platform := s.networks[n%len(s.networks)]
 		media := s.least(platform)
 		if n%3 == 0 {
-			media = s.rich(platform)
+			media = s.mediaWithImage(platform)
 		}
 		post := s.draft(platform, usual, fmt.Sprintf("storm %d of %s.", n, platform), media)
 		at := due.Add(time.Duration(n) * time.Second / stormRate).UTC().Format(time.RFC3339Nano)
@@ -78,9 +78,9 @@ func (s *storm) schedule(many int) {
 	}
 }
 
-// blow runs the servers, and kills and restarts them in turn, until every post is final. With SQLite, there is only
+// runServers runs the servers, and kills and restarts them in turn, until every post is final. With SQLite, there is only
 // one server.
-func (s *storm) blow(alone bool) {
+func (s *storm) runServers(alone bool) {
 	s.t.Helper()
 	s.settings = filepath.Join(s.t.TempDir(), "networks.json")
 	must.NoError(s.t, os.WriteFile(s.settings, []byte(server.SandboxSettings(s.box.URL)), 0o600))
@@ -96,14 +96,14 @@ func (s *storm) blow(alone bool) {
 		addrs[i] = addr
 		running[i] = s.launch(addrs[i], alone)
 	}
-	s.wire.storm(func(platform string) {
+	s.proxy.storm(func(platform string) {
 		if err := s.box.ExpireTokens(context.Background(), platform); err != nil {
 			s.t.Error(err)
 		}
 	})
 	left, since := s.countOpen(), time.Now()
 	for killed := time.Now(); left > 0; <-time.After(settledLook) {
-		if time.Since(killed) > killEvery && s.moving() {
+		if time.Since(killed) > killEvery && s.hasUnsubmitted() {
 			i := rand.IntN(programs)
 			running[i].Kill()
 			running[i], killed = s.launch(addrs[i], alone), time.Now()
@@ -115,7 +115,7 @@ func (s *storm) blow(alone bool) {
 			s.t.Fatalf("%d accounts are stuck", left)
 		}
 	}
-	s.wire.release()
+	s.proxy.release()
 	for _, p := range running {
 		p.Kill()
 	}
@@ -152,8 +152,8 @@ func (s *storm) launch(addr string, alone bool) *program.Process {
 // countOpen counts accounts that have no outcome yet.
 func (s *storm) countOpen() int { return s.count(`state IN ('pending', 'sending')`) }
 
-// moving reports whether some posts are not submitted yet. Kills stop when all are submitted.
-func (s *storm) moving() bool { return s.count(`state = 'pending'`) > 0 }
+// hasUnsubmitted reports whether some posts are not submitted yet. Kills stop when all are submitted.
+func (s *storm) hasUnsubmitted() bool { return s.count(`state = 'pending'`) > 0 }
 
 func (s *storm) count(which string) int {
 	s.t.Helper()
@@ -162,8 +162,8 @@ func (s *storm) count(which string) int {
 	return n
 }
 
-// reckon compares the posts' states with the networks.
-func (s *storm) reckon() {
+// checkStates compares the posts' states with the networks.
+func (s *storm) checkStates() {
 	s.t.Helper()
 	said := map[string]string{}
 	rows := must.Get(db.All(s.t.Context(), s.db, func(rows *sql.Rows, r *[3]string) error { return rows.Scan(&r[0], &r[1], &r[2]) },

@@ -16,12 +16,12 @@ func TestUnconfirmed(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
 		t.Parallel()
 		w := newEnv(t, database)
-		posts := w.untold()
+		posts := w.publishHidden()
 		for _, s := range posts {
 			if got := w.outcome(s); got != "unconfirmed" {
 				t.Errorf("%q on %s: %s", s.text, s.platform, got)
 			}
-			w.holds(s, 1, 1)
+			w.checkCopies(s, 1, 1)
 		}
 		for range 5 { // further lookups have no result
 			w.clock.Advance(4 * time.Hour)
@@ -33,13 +33,13 @@ func TestUnconfirmed(t *testing.T) {
 			if got := w.storedState(s); got != want {
 				t.Errorf("%q on %s after the decision: %s, want %s", s.text, s.platform, got, want)
 			}
-			w.holds(s, 1, 1)
+			w.checkCopies(s, 1, 1)
 		}
 	})
 }
 
-// untold publishes posts whose outcome the networks hide, one for each kind of lookup.
-func (w *env) untold() []sent {
+// publishHidden publishes posts whose outcome the networks hide, one for each kind of lookup.
+func (w *env) publishHidden() []sent {
 	w.t.Helper()
 	var posts []sent
 	publish := func(platform, text string, media []int64) {
