@@ -70,7 +70,7 @@ func (c *client) browse(ctx context.Context) {
 			c.signIn(ctx) // The write that stored the session was lost.
 		}
 		if status >= 400 && status < 500 {
-			c.book.complainf("refused", "a page answers %d: %.300s", status, said)
+			c.book.complainf("refused", "a page returned status %d: %.300s", status, said)
 		}
 		if c.chance(15) {
 			c.makeKey(ctx)
@@ -136,8 +136,8 @@ func (c *client) revoke(k *madeKey) {
 // uncounted lists the reads that do not use free calls.
 var uncounted = []string{"get_identity", "get_credits", "get_limits"}
 
-// reading reads with keys and makes forbidden calls.
-func (c *client) reading(ctx context.Context) {
+// readRandomly reads with keys and makes forbidden calls.
+func (c *client) readRandomly(ctx context.Context) {
 	reads := []call{
 		{tool: "get_identity", path: "/me"}, {tool: "list_posts", path: "/posts"},
 		{tool: "get_credits", path: "/credits"}, {tool: "get_limits", path: "/limits"},
@@ -186,7 +186,7 @@ func (c *client) list() {
 		k.idem = newIdem()
 	}
 	a := c.do(k)
-	c.book.change(func() { l.told = a.ok() })
+	c.book.change(func() { l.isConfirmed = a.ok() })
 	if !a.ok() && !a.isTemporary() {
 		c.book.complainf("refused", "a hashtag list: %s", a.raw)
 	}

@@ -134,7 +134,7 @@ func (s *site) upTo(d time.Duration) time.Duration {
 func (s *site) randomOrder(n int) []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.thrown.Perm(n)
+	return s.faultRandom.Perm(n)
 }
 
 // pause sleeps for d. It reports false if the context ends first.
@@ -149,7 +149,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // waitIdle waits until no work is unfinished. On timeout it reports the unfinished work.
 func (s *site) waitIdle(most time.Duration) {
-	s.transport.under.Wait() // Late requests must arrive before the clock advances.
+	s.transport.lateRequests.Wait() // Late requests must arrive before the clock advances.
 	began, last, left := time.Now(), time.Now(), ""
 	for _, n := range s.nodes {
 		n.setClockOffset(maxClockOffset)

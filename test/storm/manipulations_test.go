@@ -73,11 +73,11 @@ func (s *site) plantedErrors() []plantedError {
 		}, s.sql(`UPDATE posts SET status = 'draft' WHERE id = '%s'`, published.id),
 			s.sql(`UPDATE posts SET status = 'published' WHERE id = '%s'`, published.id)},
 		{"a published account is shown as failed", []string{
-			"untold",
+			"misreported",
 		}, s.sql(`UPDATE post_targets SET state = 'failed' WHERE post_id = '%s'`, published.id),
 			s.sql(`UPDATE post_targets SET state = 'published' WHERE post_id = '%s'`, published.id)},
 		{"a network has a post twice", []string{"doubled"}, s.addUnknownPost("bluesky", published.mark), nil},
-		{"a network holds a draft", []string{"untold"}, s.addUnknownPost("bluesky", cancelled.mark), nil},
+		{"a network holds a draft", []string{"misreported"}, s.addUnknownPost("bluesky", cancelled.mark), nil},
 		{"a network has an unknown post", []string{"sent"}, s.addUnknownPost("bluesky", "storm post 999999."), nil},
 		{"an unpublished account is shown as published", []string{
 			"lost",

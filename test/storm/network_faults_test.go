@@ -44,21 +44,21 @@ const (
 
 // faultyTransport is a faulty transport between the program and the sandbox networks.
 type faultyTransport struct {
-	networks  http.Handler
-	dice      func(int) int
-	injecting atomic.Bool // whether faults are injected
-	foul      atomic.Bool
-	closing   chan struct{}
-	under     sync.WaitGroup // requests that arrive late
+	networks     http.Handler
+	dice         func(int) int
+	injecting    atomic.Bool // whether faults are injected
+	foul         atomic.Bool
+	closing      chan struct{}
+	lateRequests sync.WaitGroup // requests that arrive late
 
-	mu     sync.Mutex
-	counts map[string]int
-	heard  map[string][]string // requests with a post's mark, with their results
+	mu       sync.Mutex
+	counts   map[string]int
+	requests map[string][]string // requests with a post's mark, with their results
 }
 
 func newFaultyTransport(networks http.Handler, dice func(int) int) *faultyTransport {
 	return &faultyTransport{networks: networks, dice: dice, closing: make(chan struct{}),
-		counts: map[string]int{}, heard: map[string][]string{},
+		counts: map[string]int{}, requests: map[string][]string{},
 	}
 }
 
@@ -99,7 +99,7 @@ func (w *faultyTransport) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	case lost:
 		w.discardResponse(r)
 	case late:
-		w.under.Go(func() {
+		w.lateRequests.Go(func() {
 			w.wait(lateBy)
 			w.discardResponse(r)
 		})
@@ -119,7 +119,7 @@ func (w *faultyTransport) record(r *http.Request, f networkFault) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.heard[mark] = append(w.heard[mark],
+	w.requests[mark] = append(w.requests[mark],
 		fmt.Sprintf("\n  %s: %s %s, %s", time.Now().UTC().Format(time.StampMilli), r.Method, r.URL.Path, fates[f]))
 }
 
@@ -127,7 +127,7 @@ func (w *faultyTransport) record(r *http.Request, f networkFault) {
 func (w *faultyTransport) history(mark string, there []fixture.Post) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out := strings.Join(w.heard[mark], "")
+	out := strings.Join(w.requests[mark], "")
 	for _, p := range there {
 		out += "\n  made at " + p.At.Format(time.StampMilli)
 	}

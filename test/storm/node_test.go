@@ -34,16 +34,16 @@ type node struct {
 	clock      string // file with the offset of its clock
 	roles      []string
 
-	mu      sync.Mutex
-	cmd     *exec.Cmd
-	served  bool   // whether the current run has responded
-	meant   bool   // whether the end of the current run is expected
-	dies    string // failpoint at which it kills itself; may be empty
-	freezes string // failpoint at which it hangs; may be empty
-	log     *program.Log
-	over    bool
-	hung    atomic.Bool   // whether it hangs at its failpoint
-	ended   chan struct{} // closed once it is no longer restarted
+	mu          sync.Mutex
+	cmd         *exec.Cmd
+	served      bool   // whether the current run has responded
+	endExpected bool   // whether the end of the current run is expected
+	crashAt     string // failpoint at which it kills itself; may be empty
+	hangAt      string // failpoint at which it hangs; may be empty
+	log         *program.Log
+	over        bool
+	hung        atomic.Bool   // whether it hangs at its failpoint
+	ended       chan struct{} // closed once it is no longer restarted
 }
 
 // newNode starts a node. Each start uses a random one of the roles.
@@ -69,10 +69,10 @@ func (n *node) supervise() {
 			n.mu.Unlock()
 			return
 		}
-		n.dies, n.freezes = n.nextFailpoint()
+		n.crashAt, n.hangAt = n.nextFailpoint()
 		cmd := n.command()
 		err := cmd.Start()
-		n.cmd, n.served, n.meant = cmd, false, false
+		n.cmd, n.served, n.endExpected = cmd, false, false
 		n.mu.Unlock()
 		if err != nil {
 			n.book.complainf("died", "%s cannot be started: %v", n.name, err)
@@ -98,12 +98,12 @@ func (n *node) watch(cmd *exec.Cmd) {
 		select {
 		case err := <-gone:
 			n.mu.Lock()
-			served, meant, dies := n.served, n.meant, n.dies
+			served, endExpected, crashAt := n.served, n.endExpected, n.crashAt
 			n.mu.Unlock()
-			point, _, _ := strings.Cut(dies, "#")
+			point, _, _ := strings.Cut(crashAt, "#")
 			switch {
-			case meant:
-			case dies != "" && wasKilled(cmd):
+			case endExpected:
+			case crashAt != "" && wasKilled(cmd):
 				n.book.fault("a node killed itself " + point)
 			case served:
 				n.book.complainf("died", "%s ended by itself: %v", n.name, err)
@@ -112,7 +112,7 @@ func (n *node) watch(cmd *exec.Cmd) {
 			}
 			return
 		case <-tick.C:
-			if n.freezes != "" { // A node can also hang before its first response.
+			if n.hangAt != "" { // A node can also hang before its first response.
 				n.revive(cmd)
 			}
 			if n.isReady() {
@@ -170,7 +170,7 @@ func (n *node) revive(cmd *exec.Cmd) {
 	if err != nil || !strings.Contains(string(raw), ") T ") {
 		return
 	}
-	n.book.fault("a node hung " + strings.TrimRight(n.freezes, "#0123456789"))
+	n.book.fault("a node hung " + strings.TrimRight(n.hangAt, "#0123456789"))
 	n.hung.Store(true)
 	defer n.hung.Store(false)
 	<-time.After(n.hangs())
@@ -207,7 +207,7 @@ func (n *node) command() *exec.Cmd {
 		"--networks", n.settings, "--bluesky-servers", n.front.URL+"/bluesky", "--metrics-addr", "", "--lease", "2s",
 		"--log-level", "error", "--log-format", "text")
 	cmd.Env = append(os.Environ(), "PRESSROOM_SEALING_KEY="+n.sealing, "PRESSROOM_CRASH_CLOCK="+n.clock,
-		"PRESSROOM_CRASH_AT="+n.dies, "PRESSROOM_CRASH_HANG="+n.freezes)
+		"PRESSROOM_CRASH_AT="+n.crashAt, "PRESSROOM_CRASH_HANG="+n.hangAt)
 	cmd.Env = append(cmd.Env, n.disk.env()...)
 	for _, name := range []string{
 		"THREADS", "INSTAGRAM", "INSTAGRAM_FACEBOOK", "FACEBOOK", "TIKTOK", "TIKTOK_BUSINESS", "YOUTUBE", "LINKEDIN", "X", "PINTEREST",
@@ -223,7 +223,7 @@ func (n *node) end(by os.Signal) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.cmd != nil && n.cmd.Process != nil {
-		n.meant = true
+		n.endExpected = true
 		_ = n.cmd.Process.Signal(by) // The process may have ended.
 	}
 }

@@ -125,7 +125,7 @@ func (c *client) draft(p *posted) {
 		a.into(&made)
 		c.book.write("post.created", made.ID)
 	}
-	c.book.change(func() { p.id, p.certain = made.ID, !a.isTemporary() })
+	c.book.change(func() { p.id, p.isAnswered = made.ID, !a.isTemporary() })
 	if !a.ok() && !a.isTemporary() {
 		c.book.complainf("refused", "a draft: %s", a.raw)
 	}
@@ -155,7 +155,7 @@ func (c *client) recordSubmission(p *posted, a answer) {
 	}
 	a.into(&data)
 	if data.Already {
-		c.book.complainf("twice", "%s was told to be handed over already, at its first publication", p.mark)
+		c.book.complainf("twice", "the first call to publish %s says that the post was already submitted", p.mark)
 	}
 	c.setState(p, handed)
 	c.book.write("post.handed_over", p.id)

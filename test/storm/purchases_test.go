@@ -109,7 +109,7 @@ func (c *client) buy(tool, method, path string, body map[string]any, subject str
 	case !slices.Contains(rejections, a.Code) || a.Code == "validation_failed" && a.Context.Reason != "wrong_state":
 		c.book.complainf("refused", "%s: %s", tool, a.raw)
 	case a.Code == "insufficient_credits" && c.team.granted > 1000, a.Code == "daily_credit_limit_reached" && c.team.limit < 0:
-		c.book.complainf("refused", "%s of a team that has enough: %s", tool, a.raw)
+		c.book.complainf("refused", "%s of a team with enough credits: %s", tool, a.raw)
 	}
 	return a
 }

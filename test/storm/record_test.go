@@ -38,15 +38,15 @@ func (c complaint) String() string { return c.kind + ": " + c.text }
 
 // posted is a post that a client has created.
 type posted struct {
-	mark    string // unique part of its text
-	team    *crew
-	targets map[int64]string // platforms by account
-	id      string           // empty while unknown
-	certain bool             // whether the client got a response
-	state   postState
-	bad     bool // whether networks always reject its text
-	busy    bool // whether networks always rate limit its text
-	retried int
+	mark       string // unique part of its text
+	team       *crew
+	targets    map[int64]string // platforms by account
+	id         string           // empty while unknown
+	isAnswered bool             // whether the client got a response
+	state      postState
+	bad        bool // whether networks always reject its text
+	busy       bool // whether networks always rate limit its text
+	retried    int
 }
 
 // postState is the last known state of a post.
@@ -89,10 +89,10 @@ type madeKey struct {
 
 // madeList is a hashtag list that a client has created.
 type madeList struct {
-	team *crew
-	name string
-	told bool // whether its creation was confirmed
-	once bool // whether it was created with an Idempotency-Key
+	team        *crew
+	name        string
+	isConfirmed bool // whether its creation was confirmed
+	once        bool // whether it was created with an Idempotency-Key
 }
 
 func (b *book) complainf(kind, format string, args ...any) {

@@ -61,8 +61,8 @@ type site struct {
 	nodes     []*node
 	teams     []*crew
 
-	mu     sync.Mutex
-	thrown *rand.Rand // random numbers of the faults
+	mu          sync.Mutex
+	faultRandom *rand.Rand // random numbers of the faults
 }
 
 // crew is a team with its people, keys, accounts and media.
@@ -99,7 +99,7 @@ func newSite(t *testing.T, onPostgres bool, seed uint64) *site {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	must.NoError(t, os.Chmod(dir, 0o755))
 	s := &site{
-		t: t, began: time.Now(), book: newBook(), dir: dir, thrown: rand.New(rand.NewPCG(seed, 1)),
+		t: t, began: time.Now(), book: newBook(), dir: dir, faultRandom: rand.New(rand.NewPCG(seed, 1)),
 		disk: newDisk(t, dir), redis: redis.Start(t),
 	}
 	s.binary = program.Build(t, program.Pressroom, program.CrashPoints)
@@ -139,7 +139,7 @@ func (s *site) days() int {
 func (s *site) dice(n int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.thrown.IntN(n)
+	return s.faultRandom.IntN(n)
 }
 
 // withDisk runs start with the disk's environment variables, for programs that inherit the environment.
@@ -163,7 +163,7 @@ func (s *site) openNetworks() {
 	s.t.Cleanup(func() {
 		close(s.transport.closing)
 		s.front.Close()
-		s.transport.under.Wait()
+		s.transport.lateRequests.Wait()
 		must.NoError(s.t, s.box.Close())
 	})
 	hurried := strings.ReplaceAll(server.SandboxSettings(s.front.URL), networkSet,

@@ -114,13 +114,13 @@ func (s *site) clients() []work {
 	for _, team := range s.teams[:2] {
 		for _, do := range []func(*client, context.Context){
 			(*client).createPosts, (*client).createPosts, (*client).createPosts, (*client).createPosts, (*client).spend,
-			(*client).sendFiles, (*client).reading,
+			(*client).sendFiles, (*client).readRandomly,
 		} {
 			out = append(out, work{team, do})
 		}
 	}
 	return append(out, work{s.teams[0], (*client).browse}, work{s.teams[1], (*client).browse},
-		work{s.teams[2], (*client).spend}, work{s.teams[2], (*client).reading})
+		work{s.teams[2], (*client).spend}, work{s.teams[2], (*client).readRandomly})
 }
 
 // logStatistics logs statistics.

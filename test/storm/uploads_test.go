@@ -58,7 +58,7 @@ func (c *client) sendFile(raw []byte) {
 		}
 		a.into(&batch)
 		if len(batch.Upload.Uploads) != 1 {
-			c.book.complainf("wrong", "a batch with one file has the links %+v", batch.Upload.Uploads)
+			c.book.complainf("wrong", "a batch of one file has the links %+v", batch.Upload.Uploads)
 			return
 		}
 		to := batch.Upload.Uploads[0]
@@ -70,7 +70,7 @@ func (c *client) sendFile(raw []byte) {
 		}
 		c.rest(askAgain) // The next response has a new link, or says that the file is stored.
 	}
-	c.book.complainf("unanswered", "a file of %d bytes never arrived", len(raw))
+	c.book.complainf("unanswered", "a file of %d bytes was never stored", len(raw))
 }
 
 // put uploads a file and returns its media ID, or 0 if the ID is unknown.
@@ -109,7 +109,7 @@ func (c *client) put(to link, raw []byte) int64 {
 		case status == http.StatusConflict || status == http.StatusUnauthorized:
 			return 0 // The link was already used. The batch has the result.
 		default:
-			c.book.complainf("refused", "the bytes of a file: %s", body)
+			c.book.complainf("refused", "uploading a file: %s", body)
 			return 0
 		}
 	}

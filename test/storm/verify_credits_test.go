@@ -47,12 +47,12 @@ func (r *verifier) charges(ctx context.Context) error {
 		spent[p.team] += c.charged
 		if p.subject != "" && c.charged > 0 {
 			if once[fmt.Sprint(p.team.ID, p.subject)]++; once[fmt.Sprint(p.team.ID, p.subject)] == 2 {
-				r.complainf("charge", "the team %s has paid twice for %s", p.team.Name, p.subject)
+				r.complainf("charge", "team %s was charged twice for %s", p.team.Name, p.subject)
 			}
 		}
 	}
 	for _, c := range there {
-		r.complainf("charge", "%s with the key %s is charged %d of %d, and was not accepted", c.tool, c.idem, c.charged, c.amount)
+		r.complainf("charge", "%s with the key %s was charged %d of %d but not accepted", c.tool, c.idem, c.charged, c.amount)
 	}
 	return r.wallets(ctx, spent)
 }
@@ -61,16 +61,16 @@ func (r *verifier) charges(ctx context.Context) error {
 func (r *verifier) checkCharge(p *paid, c *charge) {
 	switch {
 	case c == nil && p.charged > 0:
-		r.complainf("charge", "%s was told to cost %d and cost nothing", p.tool, p.charged)
+		r.complainf("charge", "the response to %s charged %d, but there is no charge", p.tool, p.charged)
 	case c == nil:
 	case c.amount != p.charged:
-		r.complainf("charge", "%s was told to cost %d and %d were set aside", p.tool, p.charged, c.amount)
+		r.complainf("charge", "the response to %s charged %d, but %d credits were reserved", p.tool, p.charged, c.amount)
 	case c.state != "settled":
-		r.complainf("stuck", "%s has %d credits set aside", p.tool, c.amount)
+		r.complainf("stuck", "%s has %d reserved credits", p.tool, c.amount)
 	case c.ended == "failed" && c.charged != 0:
-		r.complainf("charge", "%s failed and is charged %d", p.tool, c.charged)
+		r.complainf("charge", "%s failed but was charged %d", p.tool, c.charged)
 	case c.ended == "succeeded" && c.charged != c.amount:
-		r.complainf("charge", "%s succeeded and is charged %d of %d", p.tool, c.charged, c.amount)
+		r.complainf("charge", "%s succeeded but was charged %d of %d", p.tool, c.charged, c.amount)
 	}
 }
 
@@ -82,7 +82,7 @@ func (r *verifier) wallets(ctx context.Context, spent map[*crew]int64) error {
 			return err
 		}
 		if available != c.granted-spent[c] {
-			r.complainf("charge", "the team %s has %d credits, not %d - %d", c.Name, available, c.granted, spent[c])
+			r.complainf("charge", "team %s has %d credits, want %d - %d", c.Name, available, c.granted, spent[c])
 		}
 	}
 	return nil

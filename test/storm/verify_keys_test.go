@@ -21,18 +21,18 @@ func (r *verifier) files(ctx context.Context) error {
 		var there []byte
 		err := r.looks.QueryRow(ctx, `SELECT blob, sha256 FROM media WHERE id = ? AND team_id = ?`, f.media, f.team.ID).Scan(&key, &there)
 		if err != nil {
-			r.complainf("lost", "the file %s of %d bytes, item %d: %v", f.digest, f.bytes, f.media, err)
+			r.complainf("lost", "reading the file %s of %d bytes, item %d: %v", f.digest, f.bytes, f.media, err)
 			continue
 		}
 		if got, err := digestOf(ctx, store, key); err != nil || got != f.digest || hex.EncodeToString(there) != f.digest {
-			r.complainf("bytes", "item %d differs from the file that was sent: %v", f.media, err)
+			r.complainf("bytes", "item %d differs from the uploaded file: %v", f.media, err)
 		}
 	}
 	var double int
 	err = r.looks.QueryRow(ctx,
 		`SELECT COUNT(*) FROM (SELECT team_id, sha256 FROM media GROUP BY team_id, sha256 HAVING COUNT(*) > 1) d`).Scan(&double)
 	if double > 0 {
-		r.complainf("doubled", "%d files are in a library twice", double)
+		r.complainf("doubled", "%d files are stored twice in a library", double)
 	}
 	return err
 }
@@ -61,11 +61,11 @@ func (r *verifier) keys(ctx context.Context) error {
 		case err != nil:
 			return err
 		case n > 1:
-			r.complainf("doubled", "%s was made %d times", k.name, n)
+			r.complainf("doubled", "%s was created %d times", k.name, n)
 		case n == 0 && k.value != "":
-			r.complainf("lost", "%s is not there", k.name)
+			r.complainf("lost", "%s does not exist", k.name)
 		case k.revoked && live > 0:
-			r.complainf("lost", "%s was revoked and is not", k.name)
+			r.complainf("lost", "%s was revoked but is active", k.name)
 		}
 		if err := r.keyEvents(ctx, k, n, n-live); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (r *verifier) keys(ctx context.Context) error {
 		}
 		a := r.reader.do(call{tool: "get_identity", method: http.MethodGet, path: "/me", key: &apiKey{value: k.value}})
 		if works := a.ok(); works == k.revoked {
-			r.complainf("wrong", "%s, revoked: %v, is answered %s", k.name, k.revoked, a.outcome())
+			r.complainf("wrong", "%s, revoked %v, gets the response %s", k.name, k.revoked, a.outcome())
 		}
 	}
 	return nil
@@ -83,15 +83,15 @@ func (r *verifier) keys(ctx context.Context) error {
 
 // keyEvents checks the number of events about the creation and revocation of a key.
 func (r *verifier) keyEvents(ctx context.Context, k *madeKey, made, revoked int) error {
-	var told, ended int
+	var created, ended int
 	err := r.looks.QueryRow(ctx,
 		`SELECT COALESCE(SUM(CASE WHEN e.kind = 'key.created' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN e.kind =
 		'key.revoked' THEN 1 ELSE 0 END), 0)
 		FROM events e JOIN api_keys k ON CAST(k.id AS TEXT) = e.subject AND k.team_id = e.team_id
-		WHERE k.team_id = ? AND k.name = ? AND e.kind IN ('key.created', 'key.revoked')`, k.team.ID, k.name).Scan(&told, &ended)
-	if err == nil && (told != made || ended != revoked) {
-		r.complainf("event", "%s was made %d times and revoked %d times, and its events tell of %d and %d", k.name,
-			made, revoked, told, ended)
+		WHERE k.team_id = ? AND k.name = ? AND e.kind IN ('key.created', 'key.revoked')`, k.team.ID, k.name).Scan(&created, &ended)
+	if err == nil && (created != made || ended != revoked) {
+		r.complainf("event", "%s was created %d times and revoked %d times, but has %d and %d events of these kinds", k.name,
+			made, revoked, created, ended)
 	}
 	return err
 }

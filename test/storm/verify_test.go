@@ -33,9 +33,9 @@ func (s *site) verify() []complaint {
 		name string
 		look func(context.Context) error
 	}{
-		{"posts", r.posts}, {"what the networks hold", r.strangers}, {"events", r.events}, {"charges", r.charges},
+		{"posts", r.posts}, {"the networks' posts", r.unknownPosts}, {"events", r.events}, {"charges", r.charges},
 		{"limits", r.limits}, {"free calls", r.freeCalls}, {"files", r.files}, {"hashtag lists", r.lists},
-		{"keys", r.keys}, {"what is under way", r.checkStuck}, {"the audit", r.audit}, {"the programs", r.programs},
+		{"keys", r.keys}, {"unfinished work", r.checkStuck}, {"the audit", r.audit}, {"the programs", r.programs},
 	} {
 		if err := part.look(ctx); err != nil {
 			r.complainf("unread", "%s: %v", part.name, err)
@@ -106,12 +106,12 @@ func (r *verifier) unknown(ctx context.Context, p *posted, copies map[string]map
 	if err := r.looks.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE caption LIKE ?`, p.mark+"%").Scan(&n); err != nil {
 		return err
 	}
-	if n > 1 || n > 0 && p.certain {
-		r.complainf("doubled", "%s, of which nobody was told, is there %d times", p.mark, n)
+	if n > 1 || n > 0 && p.isAnswered {
+		r.complainf("doubled", "%s, which no response confirmed, exists %d times", p.mark, n)
 	}
 	for platform, of := range copies {
 		if len(of[p.mark]) > 0 {
-			r.complainf("sent", "%s holds %s, which nobody published", platform, p.mark)
+			r.complainf("sent", "%s has %s, which nobody published", platform, p.mark)
 		}
 	}
 	return nil
@@ -131,34 +131,34 @@ func (p *posted) mayFail(code string) bool {
 // post compares a post with its expected state.
 func (r *verifier) post(p *posted, now shown, copies map[string]map[string][]fixture.Post) {
 	if !strings.HasPrefix(now.Caption, p.mark) {
-		r.complainf("changed", "%s says %q", p.mark, now.Caption)
+		r.complainf("changed", "%s has the text %q", p.mark, now.Caption)
 	}
 	sent := now.Status != "draft"
 	switch {
 	case p.state == drafted && sent:
-		r.complainf("sent", "%s is %s, and nobody published it", p.mark, now.Status)
+		r.complainf("sent", "%s is %s, but nobody published it", p.mark, now.Status)
 	case (p.state == scheduled || p.state == handed) && !sent:
-		r.complainf("lost", "%s was %s and is a draft", p.mark, p.state)
+		r.complainf("lost", "%s was %s but is a draft", p.mark, p.state)
 	}
 	if len(now.Accounts) != len(p.targets) {
-		r.complainf("lost", "%s goes to %d accounts, not %d", p.mark, len(now.Accounts), len(p.targets))
+		r.complainf("lost", "%s has %d accounts, want %d", p.mark, len(now.Accounts), len(p.targets))
 	}
 	for _, a := range now.Accounts {
 		there := copies[a.Platform][p.mark]
 		n := len(there)
 		switch {
 		case n > 1:
-			r.complainf("doubled", "%s stands %d times on %s (%s %s)%s%s", p.mark, n, a.Platform, a.State, a.ErrorCode,
+			r.complainf("doubled", "%s was published %d times on %s (%s %s)%s%s", p.mark, n, a.Platform, a.State, a.ErrorCode,
 				r.history(p.id, a.ID), r.transport.history(p.mark, there))
 		case a.State == "published" && n == 0:
-			r.complainf("lost", "%s is said to stand on %s and does not%s", p.mark, a.Platform, r.history(p.id, a.ID))
+			r.complainf("lost", "%s is reported as published on %s but is not%s", p.mark, a.Platform, r.history(p.id, a.ID))
 		case n == 1 && a.State != "published" && a.State != "unconfirmed":
-			r.complainf("untold", "%s stands on %s and is said to be %s %s%s", p.mark, a.Platform, a.State, a.ErrorCode,
+			r.complainf("misreported", "%s is published on %s but reported as %s %s%s", p.mark, a.Platform, a.State, a.ErrorCode,
 				r.history(p.id, a.ID))
 		case a.State == "failed" && !p.mayFail(a.ErrorCode):
 			r.complainf("wrong", "%s failed on %s with %s", p.mark, a.Platform, a.ErrorCode)
 		case a.State == "published" && p.bad:
-			r.complainf("wrong", "%s was rejected by %s and is said to be published", p.mark, a.Platform)
+			r.complainf("wrong", "%s was rejected by %s but is reported as published", p.mark, a.Platform)
 		}
 		r.book.recordAnswer("outcome "+a.Platform, strings.TrimSpace(a.State+" "+a.ErrorCode), 0, 0)
 	}
@@ -185,21 +185,21 @@ func (r *verifier) history(post string, account int64) string {
 	return strings.Join(lines, "")
 }
 
-// strangers reports posts on the networks that no client created.
-func (r *verifier) strangers(context.Context) error {
+// unknownPosts reports posts on the networks that no client created.
+func (r *verifier) unknownPosts(context.Context) error {
 	held := r.networkPosts()
 	for platform, there := range held {
 		for _, one := range there {
 			mark := markOf(one.Text)
 			if mark == "" {
 				if strings.Contains(one.Text, "storm") {
-					r.complainf("sent", "%s holds %q", platform, one.Text)
+					r.complainf("sent", "%s has the unknown post %q", platform, one.Text)
 				}
 				continue
 			}
 			p := r.book.posts[mark]
 			if p == nil || !slices.Contains(platforms(p), platform) {
-				r.complainf("sent", "%s holds %s, which was not meant for it", platform, mark)
+				r.complainf("sent", "%s has %s, which is for other networks", platform, mark)
 			}
 		}
 	}
@@ -238,7 +238,7 @@ func (r *verifier) events(ctx context.Context) error {
 	for what, n := range r.book.writes {
 		// A retry without failed accounts has no event.
 		if got := there[what]; got < n || got > n+retried[what] {
-			r.complainf("event", "%d events %s of %d writes", got, what, n)
+			r.complainf("event", "%d events %s for %d writes", got, what, n)
 		}
 		delete(there, what)
 	}
@@ -250,7 +250,7 @@ func (r *verifier) events(ctx context.Context) error {
 		if slices.Contains([]string{
 			"post.scheduled", "post.cancelled", "post.handed_over", "post.changed", "uploads.opened", "hashtag.search", "media.download",
 		}, kind) && n > retried[what] {
-			r.complainf("event", "%d events %s of %s of no write", n, kind, subject)
+			r.complainf("event", "%d events %s of %s without a write", n, kind, subject)
 		}
 	}
 	return nil
@@ -266,11 +266,11 @@ func (r *verifier) lists(ctx context.Context) error {
 		}
 		switch {
 		case n > 1:
-			r.complainf("doubled", "%s was made %d times", l.name, n)
-		case n == 0 && l.told:
-			r.complainf("lost", "%s is not there", l.name)
-		case n == 1 && !l.told && l.once:
-			r.complainf("untold", "%s is there and was rejected", l.name)
+			r.complainf("doubled", "%s was created %d times", l.name, n)
+		case n == 0 && l.isConfirmed:
+			r.complainf("lost", "%s does not exist", l.name)
+		case n == 1 && !l.isConfirmed && l.once:
+			r.complainf("misreported", "%s exists but was rejected", l.name)
 		}
 	}
 	return nil
@@ -321,7 +321,7 @@ func (r *verifier) programs(context.Context) error {
 			r.complainf("died", "%s is not ready: %s", n.name, why)
 		}
 		if said := n.panicText(); said != "" {
-			r.complainf("died", "%s said: %s", n.name, said)
+			r.complainf("died", "the log of %s: %s", n.name, said)
 		}
 	}
 	return nil
