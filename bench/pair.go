@@ -25,7 +25,7 @@ func (b *bench) measureNodes(ctx context.Context, st *stage, s storage, posts in
 			return err
 		}
 		st.ends = append(st.ends, nodes[i].stop)
-		nodes[i].rests = false // a node paused in a transaction would block the other
+		nodes[i].pausedWhenIdle = false // a node paused in a transaction would block the other
 	}
 	for _, c := range []call{reads[1], listPosts, create} {
 		var one, two []float64

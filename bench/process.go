@@ -24,12 +24,12 @@ const publicURL = "http://press.example"
 
 // process is a running server.
 type process struct {
-	name    string
-	addr    string
-	data    dataset
-	started time.Duration // from exec to the first response
-	cmd     *exec.Cmd
-	rests   bool // is paused while another server is measured
+	name           string
+	addr           string
+	data           dataset
+	started        time.Duration // from exec to the first response
+	cmd            *exec.Cmd
+	pausedWhenIdle bool // is paused while another server is measured
 }
 
 // environment returns this process's environment with settings for pressroom.
@@ -76,7 +76,7 @@ func startOurs(ctx context.Context, binary, url string, d dataset, more ...strin
 	if err != nil {
 		return nil, err
 	}
-	p := &process{name: "ours", addr: addr, data: d, rests: true}
+	p := &process{name: "ours", addr: addr, data: d, pausedWhenIdle: true}
 	p.cmd = exec.CommandContext(ctx, binary,
 		slices.Concat([]string{
 			"--log-level=warn", "serve", "--addr=" + addr, "--public-url=" + publicURL, "--plans=" + offered, "--metrics-addr=",
@@ -180,7 +180,7 @@ func (p *process) pause() error { return p.signal(syscall.SIGSTOP) }
 func (p *process) resume() error { return p.signal(syscall.SIGCONT) }
 
 func (p *process) signal(s syscall.Signal) error {
-	if !p.rests {
+	if !p.pausedWhenIdle {
 		return nil
 	}
 	if err := p.cmd.Process.Signal(s); err != nil {

@@ -65,7 +65,7 @@ func (b *bench) startInstance(ctx context.Context, st *stage, s storage, example
 	if d.p, err = startOurs(ctx, b.binary, d.url, d.large); err != nil {
 		return nil, err
 	}
-	d.p.rests = false
+	d.p.pausedWhenIdle = false
 	st.ends = append(st.ends, d.p.stop)
 	opened, err := db.Open(ctx, d.url, db.Options{})
 	if err != nil {

@@ -166,7 +166,7 @@ func (a *answer) violation(r *request) string {
 		code == "method_not_allowed" || a.members == nil {
 		return ""
 	}
-	if !r.tool && (r.method != r.op.method || !r.asWritten()) {
+	if !r.tool && (r.method != r.op.method || !r.isUnchanged()) {
 		return ""
 	}
 	form := r.op.answers[a.status]
@@ -179,8 +179,8 @@ func (a *answer) violation(r *request) string {
 	return ""
 }
 
-// asWritten reports whether the request still has the path and method of its operation.
-func (r *request) asWritten() bool {
+// isUnchanged reports whether the request still has the path and method of its operation.
+func (r *request) isUnchanged() bool {
 	path, _, _ := strings.Cut(r.target, "?")
 	ours, theirs := strings.Split(r.op.path, "/"), strings.Split(strings.TrimPrefix(path, "/api/v1"), "/")
 	if len(ours) != len(theirs) {

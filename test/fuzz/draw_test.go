@@ -15,26 +15,26 @@ import (
 // marker is part of every generated value. An error that contains it echoes the input.
 const marker = "zqfuzz81"
 
-// nameless is the name of unknown arguments, which an error may contain.
-const nameless = "zqname81"
+// unknownName is the name of unknown arguments, which an error may contain.
+const unknownName = "zqname81"
 
 // verbatim is text, possibly invalid JSON, that is sent unchanged.
 type verbatim string
 
-// chance generates random requests.
-type chance struct {
+// generator generates random requests.
+type generator struct {
 	*rand.Rand
 	pool   *pool
 	others []any // IDs of the other team
 }
 
 // in returns true with a probability of 1/times.
-func (c *chance) in(times int) bool { return c.IntN(times) == 0 }
+func (c *generator) in(times int) bool { return c.IntN(times) == 0 }
 
-func pick[T any](c *chance, of []T) T { return of[c.IntN(len(of))] }
+func pick[T any](c *generator, of []T) T { return of[c.IntN(len(of))] }
 
 // value generates a value for an argument. Waiting times are short.
-func (c *chance) value(a argument, subject string) any {
+func (c *generator) value(a argument, subject string) any {
 	if strings.HasSuffix(a.name, "_seconds") {
 		return a.schema.number("minimum", 0) + c.IntN(2)
 	}
@@ -52,7 +52,7 @@ func (c *chance) value(a argument, subject string) any {
 	return c.of(a.schema, a.name, subject)
 }
 
-func (c *chance) of(s schema, name, subject string) any {
+func (c *generator) of(s schema, name, subject string) any {
 	if enum := s.list("enum"); len(enum) > 0 {
 		return pick(c, enum)
 	}
@@ -70,7 +70,7 @@ func (c *chance) of(s schema, name, subject string) any {
 	return c.words(s, name)
 }
 
-func (c *chance) list(s schema, name, subject string) any {
+func (c *generator) list(s schema, name, subject string) any {
 	items := []any{}
 	low := s.number("minItems", 0)
 	for range low + c.IntN(min(s.number("maxItems", 4), 4)-low+1) {
@@ -79,7 +79,7 @@ func (c *chance) list(s schema, name, subject string) any {
 	return items
 }
 
-func (c *chance) object(s schema, subject string) any {
+func (c *generator) object(s schema, subject string) any {
 	out := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(s.below("properties"))) {
 		if slices.Contains(s.list("required"), any(name)) || c.in(2) {
@@ -96,7 +96,7 @@ func (s schema) moment(name string) bool {
 }
 
 // words generates a text, which matches the schema if possible.
-func (c *chance) words(s schema, name string) any {
+func (c *generator) words(s schema, name string) any {
 	if pattern := s.text("pattern"); pattern != "" {
 		form := regexp.MustCompile(pattern)
 		if text, ok := c.pool.pickText(form); ok {
@@ -124,7 +124,7 @@ func (c *chance) words(s schema, name string) any {
 }
 
 // hostile returns a value that most arguments reject.
-func (c *chance) hostile() any {
+func (c *generator) hostile() any {
 	deep := 1 << c.IntN(16)
 	return pick(c, []any{
 		nil, true, "", marker, " " + marker + " ", "0", -1, 0, 1.5, 9223372036854775807,
@@ -156,7 +156,7 @@ type call struct {
 }
 
 // call generates a call that the description allows.
-func (c *chance) call(op *described) call {
+func (c *generator) call(op *described) call {
 	out := call{op: op, args: map[string]any{}}
 	for _, a := range op.arguments {
 		if a.required || c.in(2) {
@@ -171,7 +171,7 @@ func (c *chance) call(op *described) call {
 }
 
 // corruptArgument makes one change to the arguments.
-func (c *chance) corruptArgument(k *call) {
+func (c *generator) corruptArgument(k *call) {
 	names := slices.Sorted(maps.Keys(k.args))
 	for _, a := range k.op.arguments {
 		if !slices.Contains(names, a.name) {
@@ -182,7 +182,7 @@ func (c *chance) corruptArgument(k *call) {
 	case len(names) == 0 || chosen == 0:
 		k.args[pick(c,
 			[]string{
-				nameless, marker + "[]", "idempotency_key", "api_key", "__proto__", "\u202e" + marker, strings.Repeat(marker, 500),
+				unknownName, marker + "[]", "idempotency_key", "api_key", "__proto__", "\u202e" + marker, strings.Repeat(marker, 500),
 			})] = c.hostile()
 	case chosen == 1:
 		delete(k.args, pick(c, names))
@@ -204,7 +204,7 @@ func (c *chance) corruptArgument(k *call) {
 }
 
 // corruptPart changes a part of a value.
-func (c *chance) corruptPart(value any) any {
+func (c *generator) corruptPart(value any) any {
 	switch v := value.(type) {
 	case []any:
 		if len(v) > 0 {
@@ -218,7 +218,7 @@ func (c *chance) corruptPart(value any) any {
 			name := pick(c, names)
 			v[name] = c.corruptPart(v[name])
 		} else {
-			v[nameless] = c.hostile()
+			v[unknownName] = c.hostile()
 		}
 		return v
 	}

@@ -31,7 +31,7 @@ type env struct {
 	cfg    server.Config
 	db     *db.DB
 	tables []string
-	counts string // one query that counts the rows of every table
+	counts string // sendRandom query that counts the rows of every table
 	ours   crew
 	theirs crew
 }
@@ -171,8 +171,8 @@ func (h *env) countUnfinished() int {
 	return n
 }
 
-// mustAddUp audits the ledger and the library.
-func (h *env) mustAddUp() {
+// mustBeConsistent audits the ledger and the library.
+func (h *env) mustBeConsistent() {
 	h.t.Helper()
 	report := must.Get(h.Credits.Audit(h.t.Context()))(h.t)
 	if !report.OK() {

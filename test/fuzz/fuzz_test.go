@@ -35,7 +35,7 @@ const (
 // run is one run of requests against one database.
 type run struct {
 	*env
-	*chance
+	*generator
 
 	t      *testing.T
 	ops    []*described
@@ -51,7 +51,7 @@ type run struct {
 // credits must be consistent.
 func TestRequests(t *testing.T) {
 	t.Parallel()
-	seed, requests := begin(t)
+	seed, requests := settings(t)
 	t.Logf("%s=%d %s=%d", seedVariable, seed, manyVariable, requests)
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
@@ -59,9 +59,9 @@ func TestRequests(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, uint64(requests)))
 		r := &run{
 			env: h, t: t, ops: h.describe(), met: map[int]int{}, deep: map[string]int{},
-			chance: &chance{Rand: random, pool: &pool{random: random, values: map[string][]any{}}},
+			generator: &generator{Rand: random, pool: &pool{random: random, values: map[string][]any{}}},
 		}
-		r.begin()
+		r.createItems()
 		until := time.Now().Add(atMost)
 		for round := range rounds {
 			for range requests / rounds {
@@ -69,7 +69,7 @@ func TestRequests(t *testing.T) {
 					t.Logf("the time limit was reached after %d requests", r.number)
 					break
 				}
-				r.one()
+				r.sendRandom()
 			}
 			h.work()
 			r.rows = r.count()
@@ -77,12 +77,12 @@ func TestRequests(t *testing.T) {
 				t.Fatalf("%s=%d %s=%d, round %d", seedVariable, seed, manyVariable, requests, round+1)
 			}
 		}
-		h.mustAddUp()
-		r.mustHaveBeenDeep()
+		h.mustBeConsistent()
+		r.checkCoverage()
 	})
 }
 
-func begin(t *testing.T) (uint64, int) {
+func settings(t *testing.T) (uint64, int) {
 	t.Helper()
 	seed, requests := uint64(1), many
 	if testing.Short() {
@@ -99,8 +99,8 @@ func begin(t *testing.T) (uint64, int) {
 	return seed, requests
 }
 
-// begin creates items of every kind in both teams with the examples of the operations.
-func (r *run) begin() {
+// createItems creates items of every kind in both teams with the examples of the operations.
+func (r *run) createItems() {
 	r.t.Helper()
 	for _, of := range []crew{r.theirs, r.ours} {
 		r.pool.values, r.pool.texts = map[string][]any{}, nil
@@ -164,8 +164,8 @@ func (r *run) count() []int64 {
 	return rows
 }
 
-// one generates a request, sends it and checks the response.
-func (r *run) one() {
+// sendRandom generates a request, sends it and checks the response.
+func (r *run) sendRandom() {
 	r.number++
 	req := r.request()
 	a, broken := r.try(req)
@@ -194,7 +194,7 @@ func printable(text string) string {
 
 // request generates a request. A third are valid, a third have invalid arguments, and a third have further errors.
 func (r *run) request() *request {
-	k := r.call(pick(r.chance, r.ops))
+	k := r.call(pick(r.generator, r.ops))
 	wrong := r.IntN(3)
 	for range wrong {
 		r.corruptArgument(&k)
@@ -215,7 +215,7 @@ func (r *run) request() *request {
 	}
 	req.theirs = theirs
 	if wrong == 2 || wrong == 1 && r.in(4) {
-		r.twist(req)
+		r.corruptRequest(req)
 	}
 	return req
 }
@@ -295,8 +295,8 @@ func (r *request) smaller() []*request {
 	return out
 }
 
-// mustHaveBeenDeep checks that enough requests succeeded, because rejected requests test little.
-func (r *run) mustHaveBeenDeep() {
+// checkCoverage checks that enough requests succeeded, because rejected requests test little.
+func (r *run) checkCoverage() {
 	r.t.Helper()
 	good := 0
 	for _, n := range r.deep {

@@ -140,8 +140,8 @@ func (k call) overTools(key string) *request {
 	return r
 }
 
-// twist makes one change to a request outside of its arguments.
-func (c *chance) twist(r *request) {
+// corruptRequest makes one change to a request outside of its arguments.
+func (c *generator) corruptRequest(r *request) {
 	switch c.IntN(6) {
 	case 0:
 		c.twistHeader(r)
@@ -157,7 +157,7 @@ func (c *chance) twist(r *request) {
 	}
 }
 
-func (c *chance) twistHeader(r *request) {
+func (c *generator) twistHeader(r *request) {
 	var value string
 	name := "Content-Type"
 	switch c.IntN(4) {
@@ -197,7 +197,7 @@ func (c *chance) twistHeader(r *request) {
 	r.set(name, value)
 }
 
-func (c *chance) twistTarget(r *request) {
+func (c *generator) twistTarget(r *request) {
 	path, query, _ := strings.Cut(r.target, "?")
 	switch c.IntN(4) {
 	case 0:
@@ -211,7 +211,7 @@ func (c *chance) twistTarget(r *request) {
 	default:
 		query += pick(c,
 			[]string{
-				"&" + nameless + "=" + marker, "&limit=%zz", "&limit", "&=" + marker, "&&&", ";" + marker,
+				"&" + unknownName + "=" + marker, "&limit=%zz", "&limit", "&=" + marker, "&&&", ";" + marker,
 				"&%ff=" + marker, "&limit=1&limit=2", "&limit[]=" + marker, "&cursor=" + marker, "&cursor=%00",
 				"&" + strings.Repeat("a", 20_000) + "=" + marker,
 			})
@@ -221,7 +221,7 @@ func (c *chance) twistTarget(r *request) {
 	}
 }
 
-func (c *chance) twistBody(r *request) {
+func (c *generator) twistBody(r *request) {
 	if r.body == "" {
 		r.body = pick(c,
 			[]string{"{}", " ", "null", "[]", `"` + marker + `"`, `{"` + marker + `":1}`, "\x00", strings.Repeat(" ", 1<<20+1)})

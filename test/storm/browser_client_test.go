@@ -116,7 +116,7 @@ func (c *client) makeKey(ctx context.Context) {
 // revoke revokes a key on its page.
 func (c *client) revoke(k *madeKey) {
 	var id int64
-	err := c.looks.QueryRow(c.calls, `SELECT id FROM api_keys WHERE team_id = ? AND name = ?`, k.team.ID, k.name).Scan(&id)
+	err := c.db.QueryRow(c.calls, `SELECT id FROM api_keys WHERE team_id = ? AND name = ?`, k.team.ID, k.name).Scan(&id)
 	if err != nil {
 		return // The database is down, or the key was never created. The verification detects this.
 	}
@@ -205,7 +205,7 @@ func (c *client) reconnect() bool {
 	whole := true
 	for platform, id := range c.team.accounts {
 		var state string
-		if err := c.looks.QueryRow(c.calls, `SELECT connection_state FROM social_accounts WHERE id = ?`, id).
+		if err := c.db.QueryRow(c.calls, `SELECT connection_state FROM social_accounts WHERE id = ?`, id).
 			Scan(&state); err != nil || state != "lost" {
 			whole = whole && err == nil
 			continue

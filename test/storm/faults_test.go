@@ -196,7 +196,7 @@ func (s *site) unfinishedWork() (string, bool) {
 	said := ""
 	for _, u := range unfinishedQueries {
 		var n int
-		if err := s.looks.QueryRow(context.Background(), `SELECT COUNT(*) FROM `+u.from).Scan(&n); err != nil {
+		if err := s.db.QueryRow(context.Background(), `SELECT COUNT(*) FROM `+u.from).Scan(&n); err != nil {
 			return "the database does not respond: " + err.Error(), false
 		}
 		if n > 0 {
@@ -204,7 +204,7 @@ func (s *site) unfinishedWork() (string, bool) {
 		}
 	}
 	var held int
-	err := s.looks.QueryRow(context.Background(),
+	err := s.db.QueryRow(context.Background(),
 		`SELECT COUNT(*) FROM deliveries WHERE owner <> '' AND phase IN ('planned', 'prepared', 'committing')`).Scan(&held)
 	return said, err == nil && held == 0 && said != ""
 }

@@ -59,10 +59,10 @@ type plantedError struct {
 // plantedErrors returns an error of every kind that the verification must detect.
 func (s *site) plantedErrors() []plantedError {
 	published, cancelled, failed := s.findPost(func(p *posted) bool {
-		return p.state == handed && slices.Contains(platforms(p), "bluesky") && s.isPublished(p)
+		return p.state == submitted && slices.Contains(platforms(p), "bluesky") && s.isPublished(p)
 	}), s.findPost(func(p *posted) bool {
 		return p.state == drafted && p.id != "" && slices.Contains(platforms(p), "bluesky")
-	}), s.findPost(func(p *posted) bool { return p.bad && p.state == handed })
+	}), s.findPost(func(p *posted) bool { return p.bad && p.state == submitted })
 	file, bought := s.book.sent[0],
 		s.text(`SELECT CAST(id AS TEXT) FROM reservations WHERE state = 'settled' AND charged > 1 AND key_id > 0 LIMIT 1`)
 	return []plantedError{
@@ -153,7 +153,7 @@ func (s *site) isPublished(p *posted) bool {
 func (s *site) text(query string) string {
 	s.t.Helper()
 	var text string
-	must.NoError(s.t, s.looks.QueryRow(context.Background(), query).Scan(&text))
+	must.NoError(s.t, s.db.QueryRow(context.Background(), query).Scan(&text))
 	return text
 }
 
@@ -162,7 +162,7 @@ func (s *site) sql(statements string, args ...any) func() {
 	return func() {
 		s.t.Helper()
 		for statement := range strings.SplitSeq(fmt.Sprintf(statements, args...), "; ") {
-			must.NoError(s.t, s.looks.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
+			must.NoError(s.t, s.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 				n, err := tx.Exec(ctx, statement)
 				if err == nil && n == 0 && !strings.HasPrefix(statement, "DROP") {
 					err = fmt.Errorf("no row changed by %s", statement)

@@ -48,7 +48,7 @@ func (c *client) createPosts(ctx context.Context) {
 			c.rewrite(p)
 			c.publish(p)
 		}
-		if p.state == handed && c.chance(30) {
+		if p.state == submitted && c.chance(30) {
 			c.follow(p)
 		}
 	}
@@ -157,7 +157,7 @@ func (c *client) recordSubmission(p *posted, a answer) {
 	if data.Already {
 		c.book.complainf("twice", "the first call to publish %s says that the post was already submitted", p.mark)
 	}
-	c.setState(p, handed)
+	c.setState(p, submitted)
 	c.book.write("post.handed_over", p.id)
 }
 

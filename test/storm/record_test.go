@@ -55,7 +55,7 @@ type postState string
 const (
 	drafted   postState = "drafted"   // a draft, or unscheduled
 	scheduled postState = "scheduled" // to be published at its time
-	handed    postState = "handed over"
+	submitted postState = "submitted"
 	unclear   postState = "unclear" // the last call without an Idempotency-Key got no response
 )
 

@@ -57,7 +57,7 @@ type site struct {
 	front     *httptest.Server
 	gate      *gate
 	admin     *server.Server // for the operator's actions outside the API
-	looks     *db.DB
+	db        *db.DB
 	nodes     []*node
 	teams     []*crew
 
@@ -203,8 +203,8 @@ func (s *site) open() {
 		Role: server.RoleAPI, Workers: 1, Catalog: &chosen,
 		BlueskyServers: []string{s.front.URL + "/bluesky"}, Networks: networks, Log: slog.New(slog.DiscardHandler),
 	}))(s.t)
-	s.looks = must.Get(db.Open(ctx, s.database, db.Options{}))(s.t)
-	s.t.Cleanup(func() { _, _ = s.looks.Close(), s.admin.Close() })
+	s.db = must.Get(db.Open(ctx, s.database, db.Options{}))(s.t)
+	s.t.Cleanup(func() { _, _ = s.db.Close(), s.admin.Close() })
 	s.addTeam("Harbour", "harbour.coffee", "agency", -1, 1_000_000, -1, "full", "full", "drafts", "read_only")
 	s.addTeam("Quay", "mira.keller", "team", 150, 1_000_000, 60, "full", "full", "drafts", "read_only")
 	s.addTeam("Pier", "", "creator", -1, 40, -1, "full", "read_only")

@@ -18,7 +18,7 @@ type charge struct {
 
 // charges checks that each paid call has a charge, and that there are no other charges.
 func (r *verifier) charges(ctx context.Context) error {
-	rows, err := db.All(ctx, r.looks, func(rows *sql.Rows, c *charge) error {
+	rows, err := db.All(ctx, r.db, func(rows *sql.Rows, c *charge) error {
 		return rows.Scan(&c.key, &c.amount, &c.charged, &c.idem, &c.tool, &c.state, &c.job, &c.ended)
 	}, `SELECT r.key_id, r.amount, r.charged, r.idempotency_key, r.operation, r.state, COALESCE(j.id, ''),
 		COALESCE(j.state, '') FROM reservations r
@@ -78,7 +78,7 @@ func (r *verifier) checkCharge(p *paid, c *charge) {
 func (r *verifier) wallets(ctx context.Context, spent map[*crew]int64) error {
 	for _, c := range r.teams {
 		var available int64
-		if err := r.looks.QueryRow(ctx, `SELECT available FROM wallets WHERE team_id = ?`, c.ID).Scan(&available); err != nil {
+		if err := r.db.QueryRow(ctx, `SELECT available FROM wallets WHERE team_id = ?`, c.ID).Scan(&available); err != nil {
 			return err
 		}
 		if available != c.granted-spent[c] {
@@ -94,7 +94,7 @@ func (r *verifier) limits(ctx context.Context) error {
 		team, key, amount, charged, at int64
 		kind                           string
 	}
-	moves, err := db.All(ctx, r.looks, func(rows *sql.Rows, m *move) error {
+	moves, err := db.All(ctx, r.db, func(rows *sql.Rows, m *move) error {
 		return rows.Scan(&m.team, &m.kind, &m.key, &m.amount, &m.charged, &m.at)
 	},
 		`SELECT t.team_id, t.kind, r.key_id, r.amount, r.charged, r.created_at FROM ledger_transfers t

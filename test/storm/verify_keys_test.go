@@ -19,7 +19,7 @@ func (r *verifier) files(ctx context.Context) error {
 	for _, f := range r.book.sent {
 		var key string
 		var there []byte
-		err := r.looks.QueryRow(ctx, `SELECT blob, sha256 FROM media WHERE id = ? AND team_id = ?`, f.media, f.team.ID).Scan(&key, &there)
+		err := r.db.QueryRow(ctx, `SELECT blob, sha256 FROM media WHERE id = ? AND team_id = ?`, f.media, f.team.ID).Scan(&key, &there)
 		if err != nil {
 			r.complainf("lost", "reading the file %s of %d bytes, item %d: %v", f.digest, f.bytes, f.media, err)
 			continue
@@ -29,7 +29,7 @@ func (r *verifier) files(ctx context.Context) error {
 		}
 	}
 	var double int
-	err = r.looks.QueryRow(ctx,
+	err = r.db.QueryRow(ctx,
 		`SELECT COUNT(*) FROM (SELECT team_id, sha256 FROM media GROUP BY team_id, sha256 HAVING COUNT(*) > 1) d`).Scan(&double)
 	if double > 0 {
 		r.complainf("doubled", "%d files are stored twice in a library", double)
@@ -54,7 +54,7 @@ func digestOf(ctx context.Context, store blob.Store, key string) (string, error)
 func (r *verifier) keys(ctx context.Context) error {
 	for _, k := range r.book.keys {
 		var n, live int
-		err := r.looks.QueryRow(ctx,
+		err := r.db.QueryRow(ctx,
 			`SELECT COUNT(*), COALESCE(SUM(CASE WHEN revoked_at = 0 THEN 1 ELSE 0 END), 0) FROM api_keys
 		WHERE team_id = ? AND name = ?`, k.team.ID, k.name).Scan(&n, &live)
 		switch {
@@ -84,7 +84,7 @@ func (r *verifier) keys(ctx context.Context) error {
 // keyEvents checks the number of events about the creation and revocation of a key.
 func (r *verifier) keyEvents(ctx context.Context, k *madeKey, made, revoked int) error {
 	var created, ended int
-	err := r.looks.QueryRow(ctx,
+	err := r.db.QueryRow(ctx,
 		`SELECT COALESCE(SUM(CASE WHEN e.kind = 'key.created' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN e.kind =
 		'key.revoked' THEN 1 ELSE 0 END), 0)
 		FROM events e JOIN api_keys k ON CAST(k.id AS TEXT) = e.subject AND k.team_id = e.team_id

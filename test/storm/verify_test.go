@@ -103,7 +103,7 @@ func markOf(text string) string {
 // unknown checks a draft whose creation was not confirmed.
 func (r *verifier) unknown(ctx context.Context, p *posted, copies map[string]map[string][]fixture.Post) error {
 	var n int
-	if err := r.looks.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE caption LIKE ?`, p.mark+"%").Scan(&n); err != nil {
+	if err := r.db.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE caption LIKE ?`, p.mark+"%").Scan(&n); err != nil {
 		return err
 	}
 	if n > 1 || n > 0 && p.isAnswered {
@@ -137,7 +137,7 @@ func (r *verifier) post(p *posted, now shown, copies map[string]map[string][]fix
 	switch {
 	case p.state == drafted && sent:
 		r.complainf("sent", "%s is %s, but nobody published it", p.mark, now.Status)
-	case (p.state == scheduled || p.state == handed) && !sent:
+	case (p.state == scheduled || p.state == submitted) && !sent:
 		r.complainf("lost", "%s was %s but is a draft", p.mark, p.state)
 	}
 	if len(now.Accounts) != len(p.targets) {
@@ -166,7 +166,7 @@ func (r *verifier) post(p *posted, now shown, copies map[string]map[string][]fix
 
 // history returns the attempts of a post's account, one per line.
 func (r *verifier) history(post string, account int64) string {
-	lines, err := db.All(context.Background(), r.looks, func(rows *sql.Rows, line *string) error {
+	lines, err := db.All(context.Background(), r.db, func(rows *sql.Rows, line *string) error {
 		var call, result, code string
 		var epoch, began, ended int64
 		err := rows.Scan(&epoch, &call, &began, &ended, &result, &code)
@@ -218,7 +218,7 @@ func platforms(p *posted) []string {
 func (r *verifier) events(ctx context.Context) error {
 	there := map[string]int{}
 	type row struct{ kind, subject string }
-	rows, err := db.All(ctx, r.looks, func(rows *sql.Rows, e *row) error {
+	rows, err := db.All(ctx, r.db, func(rows *sql.Rows, e *row) error {
 		return rows.Scan(&e.kind, &e.subject)
 	}, `SELECT kind, subject FROM events WHERE key_id > 0`)
 	if err != nil {
@@ -260,7 +260,7 @@ func (r *verifier) events(ctx context.Context) error {
 func (r *verifier) lists(ctx context.Context) error {
 	for _, l := range r.book.lists {
 		var n int
-		if err := r.looks.QueryRow(ctx, `SELECT COUNT(*) FROM hashtag_lists WHERE team_id = ? AND name = ?`, l.team.ID,
+		if err := r.db.QueryRow(ctx, `SELECT COUNT(*) FROM hashtag_lists WHERE team_id = ? AND name = ?`, l.team.ID,
 			l.name).Scan(&n); err != nil {
 			return err
 		}

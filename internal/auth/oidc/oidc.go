@@ -58,11 +58,11 @@ type Options struct {
 type Directory struct {
 	Options
 
-	client *http.Client
-	asking singleflight.Group
-	mu     sync.Mutex     // guards the fields below
-	found  *oidc.Provider // the discovery document, once fetched
-	silent time.Time      // when discovery last failed
+	client    *http.Client
+	discovery singleflight.Group
+	mu        sync.Mutex     // guards the fields below
+	found     *oidc.Provider // the discovery document, once fetched
+	failedAt  time.Time      // when discovery last failed
 }
 
 // New returns a Directory, or nil if none is configured. The directory is first contacted at the first sign-in, so its
@@ -112,8 +112,8 @@ type Person struct {
 }
 
 var (
-	errSilent  = apierr.New(apierr.ProviderUnavailable, "The directory is not responding. Try again in a moment.")
-	errForeign = apierr.BadState("ended",
+	errNoResponse = apierr.New(apierr.ProviderUnavailable, "The directory is not responding. Try again in a moment.")
+	errForeign    = apierr.BadState("ended",
 		"This sign-in was started in another browser or took too long. Start again.")
 	errRejected     = apierr.New(apierr.Unauthorized, "The directory denied the sign-in.")
 	errSilentSignIn = apierr.New(apierr.Unauthorized,
@@ -176,7 +176,7 @@ func (d *Directory) signInError(ctx context.Context, err error) error {
 		said.Response.StatusCode < http.StatusInternalServerError {
 		return errRejected
 	}
-	return errSilent
+	return errNoResponse
 }
 
 // plain returns an error without the content of the directory's response, which may be secret.
@@ -267,16 +267,16 @@ func authenticatedAt(seconds float64, now time.Time) time.Time {
 // settings returns the OAuth configuration and the provider. Until discovery succeeds, one sign-in runs it. The
 // others wait until it ends or their own request does.
 func (d *Directory) settings(ctx context.Context) (*oauth2.Config, *oidc.Provider, error) {
-	asked := d.asking.DoChan("", func() (any, error) {
+	discovered := d.discovery.DoChan("", func() (any, error) {
 		return d.discover(context.WithoutCancel(ctx)) // the provider keeps the context for later requests
 	})
 	select {
 	case <-ctx.Done():
-		return nil, nil, errSilent
-	case answer := <-asked:
+		return nil, nil, errNoResponse
+	case answer := <-discovered:
 		found, ok := answer.Val.(*oidc.Provider)
 		if answer.Err != nil || !ok {
-			return nil, nil, errSilent
+			return nil, nil, errNoResponse
 		}
 		return &oauth2.Config{
 			ClientID: d.ClientID, ClientSecret: d.ClientSecret, Endpoint: found.Endpoint(),
@@ -289,21 +289,21 @@ func (d *Directory) settings(ctx context.Context) (*oauth2.Config, *oidc.Provide
 // discover fetches the discovery document, with a pause after a failure. Only one goroutine calls it at a time.
 func (d *Directory) discover(ctx context.Context) (*oidc.Provider, error) {
 	d.mu.Lock()
-	found, silent := d.found, d.silent
+	found, failedAt := d.found, d.failedAt
 	d.mu.Unlock()
 	if found != nil {
 		return found, nil
 	}
-	if d.Now().Sub(silent) < discoveryPause {
-		return nil, errSilent
+	if d.Now().Sub(failedAt) < discoveryPause {
+		return nil, errNoResponse
 	}
 	found, err := oidc.NewProvider(d.withClient(ctx), d.Issuer)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err != nil {
 		d.Log.ErrorContext(ctx, "the directory is not responding", "issuer", d.Issuer, "error", err)
-		d.silent = d.Now()
-		return nil, errSilent
+		d.failedAt = d.Now()
+		return nil, errNoResponse
 	}
 	d.found = found
 	return found, nil
