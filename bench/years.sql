@@ -1,6 +1,6 @@
--- What years of operation leave behind, as one text for both databases. Statements are separated by a line with a single
--- semicolon; the comment before each names it in the log. Rows are counted from 0 by g.i; the first two people, teams, keys and
--- their wallets were made by the program itself.
+-- The data of years of operation, for both databases. Statements are separated by a line with a single semicolon. The comment
+-- before a statement is its name in the log. g.i is the row number, starting at 0. The program itself has created the first two
+-- people and teams, with their keys and wallets.
 
 -- people
 INSERT INTO people (name, email, created_at)
@@ -91,7 +91,7 @@ SELECT r.team, CASE WHEN r.i % 3 = 0 THEN (r.team - 1) * 10 + 1 + r.i % 10 ELSE 
     c.excerpt, 'image' || r.i || '.jpg', {{lower "c.excerpt"}} || {{newline}} || 'image' || r.i || '.jpg', 'image/jpeg', CASE WHEN r.i % 5 = 0 THEN 'video' ELSE 'image' END, 200000, 1080, 1080, {{.First}} + r.i * {{.Step}} * 10
 FROM (SELECT g.i, {{team "g.i"}} AS team FROM {{series .Media}}) r JOIN grown_captions c ON c.n = r.i % 1000 ORDER BY r.i
 ;
--- post_media: a post's file is one of its team's, as both are counted alike
+-- post_media: a post's file belongs to its team, because both have the same order of teams
 INSERT INTO post_media (post_id, position, media_id)
 SELECT {{postID "g.i * 2"}}, 0, 1 + {{mediaOf "g.i * 2"}} FROM {{series .HalfPosts}}
 ;
@@ -100,16 +100,16 @@ INSERT INTO reservations (team_id, person_id, key_id, operation, idempotency_key
 SELECT {{team "g.i"}}, {{team "g.i"}}, 0, 'create_report', '', {{bytes "''"}}, 'settled', 5, 5, {{.First}} + g.i * {{.PaidStep}}, {{.First}} + g.i * {{.PaidStep}} + 5000000
 FROM {{series .PaidCalls}} ORDER BY g.i
 ;
--- ledger: what each team was granted
+-- ledger: grants of each team
 INSERT INTO ledger_transfers (team_id, kind, reference, created_at, balance)
 SELECT g.i + 1, 'grant', 'grown', {{.First}} - 1, 1000000 FROM {{series .Teams}} ORDER BY g.i
 ;
--- ledger: what was set aside and spent
+-- ledger: reservations and settlements
 INSERT INTO ledger_transfers (team_id, kind, reservation_id, created_at, balance)
 SELECT r.team_id, s.kind, r.id, r.created_at + s.after, 1000000 - 5 * ROW_NUMBER() OVER (PARTITION BY r.team_id, s.kind ORDER BY r.id)
 FROM reservations r CROSS JOIN (SELECT 'reserve' AS kind, 0 AS after UNION ALL SELECT 'settle', 5000000) s ORDER BY r.created_at + s.after
 ;
--- ledger: the two sides of each
+-- ledger: the two entries of each transfer
 INSERT INTO ledger_entries (transfer_id, account, amount)
 SELECT t.id, s.account, s.amount FROM ledger_transfers t JOIN (
     SELECT 'grant' AS kind, 'granted' AS account, -1000000 AS amount UNION ALL SELECT 'grant', 'available', 1000000
@@ -121,7 +121,7 @@ INSERT INTO wallets (team_id, granted, available, reserved, spent)
 SELECT t.team_id, -1000000, 1000000 - 5 * COUNT(r.id), 0, 5 * COUNT(r.id) FROM (SELECT g.i + 1 AS team_id FROM {{series .Teams}}) t
 LEFT JOIN reservations r ON r.team_id = t.team_id GROUP BY t.team_id
 ;
--- jobs: those of the last thirty days
+-- jobs of the last thirty days
 INSERT INTO jobs (id, team_id, type, state, subject, done, total, created_at, finished_at)
 SELECT 'social_post:' || {{postID "r.i"}}, {{team "r.i"}}, 'social_post', 'succeeded', {{postID "r.i"}}, 2, 2, r.at + 3600000000, r.at + 3602000000
 FROM (SELECT g.i, {{.First}} + g.i * {{.Step}} AS at, {{status "g.i"}} AS status FROM {{series .Posts}}) r
@@ -134,7 +134,7 @@ SELECT {{reportID "g.i"}}, {{team "g.i"}}, 'profile', CASE g.i % 2 WHEN 0 THEN '
     {{.Now}}, {{.Now}}, {{.Far}}, {{.First}} + g.i * {{.ReportStep}}
 FROM {{series .Reports}} ORDER BY g.i
 ;
--- paid_subjects: what each was about, of which there is a report where it is of the team
+-- paid_subjects: with a report of the team, if there is one
 INSERT INTO paid_subjects (reservation_id, team_id, kind, report_id, platform, subject)
 SELECT r.id, r.team_id, 'profile', COALESCE((SELECT MIN(p.id) FROM reports p WHERE p.team_id = r.team_id), ''), 'instagram', 'profile' || r.id FROM reservations r WHERE r.state = 'settled'
 ;
@@ -155,7 +155,7 @@ INSERT INTO hashtag_list_items (list_id, position, hashtag)
 SELECT 1000000 + g.i, n.i + 1, {{hashtag "g.i * 30 + n.i"}} FROM {{series .Lists}} CROSS JOIN {{seriesAs "n" 30}}
 ;
 {{if .Postgres -}}
--- hashtags: what they are found by is written after them, in its order
+-- hashtags: disable the trigger, because hashtag_grams is filled afterwards in its own order
 ALTER TABLE hashtags DISABLE TRIGGER hashtags_become_found
 ;
 {{end -}}
@@ -169,7 +169,7 @@ FROM {{series .Hashtags}} ORDER BY g.i
 INSERT INTO hashtag_grams (platform, gram, place, hashtag_id, hashtag)
 SELECT DISTINCT h.platform, SUBSTR('^' || h.hashtag, o.at, 3), COALESCE(-h.posts, 1), h.id, h.hashtag FROM hashtags h JOIN hashtag_offsets o ON o.at < LENGTH(h.hashtag) ORDER BY 1, 2, 3, 4
 ;
--- hashtags: from now on as ever
+-- hashtags: enable the trigger again
 ALTER TABLE hashtags ENABLE TRIGGER hashtags_become_found
 ;
 {{end -}}

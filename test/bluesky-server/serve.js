@@ -1,11 +1,11 @@
 'use strict'
-// A genuine Bluesky personal data server (PDS) and the DID directory that it needs, both on loopback and
-// with throw-away data. Prints one JSON line when it answers and stops when its standard input closes, so
-// that it cannot outlive the tests which started it.
+// Runs a genuine Bluesky personal data server (PDS) and the DID directory that it needs, on loopback and with
+// temporary data. It prints one JSON line when both are ready, and stops when its standard input closes, so it does
+// not outlive the tests.
 //
 //   {"ready":true,"pds":"http://localhost:PORT","plc":"http://localhost:PORT","jwt_secret":"..."}
 //
-// PDS_LIMITS=1 switches the server's rate limits on; they are off by default.
+// PDS_LIMITS=1 turns the server's rate limits on. They are off by default.
 
 const crypto = require('node:crypto')
 const fs = require('node:fs')
@@ -16,7 +16,7 @@ const path = require('node:path')
 process.env.NODE_ENV = 'test'
 process.env.LOG_ENABLED = 'false'
 
-// Neither server has an option for the address it binds to, and both take every interface.
+// Neither server has an option for its listen address. By default, both listen on all interfaces.
 function bindLoopbackOnly() {
   const listen = net.Server.prototype.listen
   net.Server.prototype.listen = function (first, ...rest) {
@@ -26,7 +26,7 @@ function bindLoopbackOnly() {
   }
 }
 
-// The servers take no port 0: a free one has to be found first.
+// The servers do not accept port 0, so find a free port first.
 function freePort() {
   return new Promise((resolve, reject) => {
     const probe = net.createServer()
@@ -48,11 +48,11 @@ function settings(port, directoryPort, dir, jwtSecret) {
     didPlcUrl: `http://localhost:${directoryPort}`,
     serviceHandleDomains: ['.test'],
     inviteRequired: false,
-    disableSsrfProtection: true, // everything here is on loopback
+    disableSsrfProtection: true, // both servers are on loopback
     adminPassword: crypto.randomBytes(16).toString('hex'),
     jwtSecret,
     plcRotationKeyK256PrivateKeyHex: crypto.randomBytes(32).toString('hex'),
-    // The server will not start without these names; nobody answers there.
+    // The server requires these names to start. No services run at them.
     bskyAppViewUrl: 'https://appview.invalid',
     bskyAppViewDid: 'did:example:appview',
     modServiceUrl: 'https://moderation.invalid',
@@ -84,7 +84,7 @@ async function main() {
   const stop = async () => {
     if (stopping) return
     stopping = true
-    setTimeout(() => process.exit(1), 5000).unref() // a connection that hangs must not keep us
+    setTimeout(() => process.exit(1), 5000).unref() // exit even if a connection hangs
     await pds.destroy()
     await directory.destroy()
     process.exit(0)
@@ -97,7 +97,7 @@ async function main() {
     ready: true,
     pds: `http://localhost:${port}`,
     plc: `http://localhost:${directoryPort}`,
-    jwt_secret: jwtSecret, // lets a test make a token that has expired
+    jwt_secret: jwtSecret, // lets tests create expired tokens
   }))
 }
 

@@ -1,5 +1,6 @@
-// People authorize assistants. The MCP client of the TypeScript SDK discovers the authorization server from the MCP URL,
-// registers, and gets access to what the person allowed. Another person denies access, and a third one signs in again first.
+// People authorize assistants. The MCP client of the TypeScript SDK discovers the authorization server from the MCP
+// URL, registers, and gets the access that the person allowed. Another person denies access. A third person has to
+// sign in again first.
 'use strict';
 
 const http = require('node:http');

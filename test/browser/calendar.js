@@ -34,7 +34,8 @@ run(async (browser) => {
   await page.locator(day(world.days[0])).getByText('Summer market').waitFor();
   await page.context().setOffline(false);
 
-  // In the week view, the lower half of an hour means half past. A draft is dragged from the list next to the hours.
+  // In the week view, the lower half of an hour means half past the hour. A draft is dragged from the list next to
+  // the hours.
   await page.getByRole('link', { name: 'Week', exact: true }).click();
   const hour = page.locator(`[data-at^="${world.days[1]}T14"]`);
   await post(page, 'Latte art').dragTo(hour, { targetPosition: { x: 20, y: 26 } });

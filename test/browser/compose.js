@@ -70,7 +70,7 @@ run(async (browser) => {
   assert.match(await page.getByLabel('Text', { exact: true }).inputValue(), /^☕😃Open from eight/);
   await page.keyboard.press('Escape');
   assert.equal(await page.getByLabel('Search emoji').isVisible(), false);
-  await page.getByRole('button', { name: 'Emoji' }).click(); // The panel now begins with what was used.
+  await page.getByRole('button', { name: 'Emoji' }).click(); // The panel now begins with recently used emoji.
   assert.deepEqual(await page.getByRole('region', { name: 'Frequently used' }).getByRole('button').allTextContents(), ['☕', '😃']);
   await page.keyboard.press('Escape');
   await page.getByLabel('Text', { exact: true }).fill('Open from eight on Sunday 👋🏽 with #coffee by @harbour and https://harbour.example/menu');
@@ -296,7 +296,7 @@ async function saveDroppedFiles(page) {
   await page.getByRole('button', { name: 'Remove red' }).waitFor();
 }
 
-// signOutWhileWriting signs out while a post is written. Nothing that was typed is lost.
+// signOutWhileWriting signs out while a post is written. The typed text is not lost.
 async function signOutWhileWriting(page) {
   await page.goto('/posts/new');
   await page.locator('input[name=account]').first().check();

@@ -73,7 +73,7 @@ async function hashtags(page) {
   await look(page, 'compose-hashtag-lists');
 }
 
-// publishDialog asks over the composer whether to publish. Canceling leaves the form and no draft.
+// publishDialog asks in the composer whether to publish. Canceling keeps the form and creates no draft.
 async function publishDialog(page) {
   await page.getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('button', { name: 'Publish now…' }).click();
@@ -110,7 +110,7 @@ async function writeOnPhone(browser) {
   await page.getByRole('button', { name: 'Publish now…' }).waitFor();
   await page.keyboard.press('Escape');
   await publishDialog(page);
-  await page.getByRole('button', { name: 'Schedule', exact: true }).click(); // without a time, it asks for one
+  await page.getByRole('button', { name: 'Schedule', exact: true }).click(); // without a time, the form asks for one
   await page.locator('#date:focus').waitFor();
   await page.getByRole('button', { name: 'Use next free slot' }).click();
   await page.waitForFunction(() => document.getElementById('time').value !== '');

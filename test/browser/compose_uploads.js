@@ -47,7 +47,7 @@ async function typeDuringUpload(page) {
   await page.goto('/posts/new');
   const release = await delayUploads(page);
   await box(page, 0).check();
-  await page.getByLabel('Upload files').setInputFiles([world.pictures.red]); // before the account's field exists
+  await page.getByLabel('Upload files').setInputFiles([world.pictures.red]); // before the field of the account exists
   await write(page, 0, 'Typed during the upload.');
   await box(page, 1).check();
   await write(page, 1, 'Selected during the upload.');
@@ -82,7 +82,8 @@ async function pressDuringUpload(page) {
   assert.equal(await page.getByRole('button', { name: 'Remove blue' }).count(), 1);
 }
 
-// checkFocus keeps the focus at the end of an upload. Leaving the page asks for confirmation while nothing can be stored.
+// checkFocus checks that an upload does not move the focus. Leaving the page asks for confirmation while the input
+// cannot be stored.
 async function checkFocus(page) {
   await page.goto('/posts/new');
   await page.getByRole('link', { name: 'Calendar' }).first().focus();
@@ -100,14 +101,14 @@ async function checkFocus(page) {
   await page.getByLabel('Text', { exact: true }).fill('Not kept.');
   await page.locator('#kept', { hasText: 'Not saved: offline.' }).waitFor();
   const asked = page.waitForEvent('dialog');
-  await page.mouse.click(5, 500); // browsers ask only people who have done something
+  await page.mouse.click(5, 500); // browsers ask only after an interaction with the page
   void page.goto('/posts').catch(() => {});
   await (await asked).dismiss();
   await page.getByRole('button', { name: 'Remove dropped' }).waitFor();
   await page.unrouteAll();
 }
 
-// checkRejections are explained.
+// checkRejections checks that rejected files are explained.
 async function checkRejections(page) {
   await page.goto('/posts/new?caption=Hello');
   const answers = [
@@ -133,7 +134,7 @@ async function checkRejections(page) {
   await page.getByText('Not uploaded: red.png. You are signed out. Sign in again in another tab.').waitFor();
 }
 
-// deselectAccount keeps an account's text. Saving shows its field.
+// deselectAccount checks that the text of a deselected account is kept. Saving shows its field.
 async function deselectAccount(page) {
   await page.goto('/posts/new?caption=Hello');
   await box(page, 0).check();
@@ -149,7 +150,7 @@ async function deselectAccount(page) {
   await page.getByText('Saved.').waitFor();
 }
 
-// loadNextPage adds the next page of the library to the shown one, with what is selected.
+// loadNextPage adds the next page of the library and keeps the selection.
 async function loadNextPage(page) {
   await page.goto('/posts/new');
   const images = await page.evaluate(() => Array.from({ length: 20 }, (_, i) => {

@@ -1,5 +1,5 @@
-// Signing in with a directory: unknown people see an error. A person who was signed out while writing a post signs in again
-// and loses nothing.
+// Signing in with a directory: unknown people see an error. A person who was signed out while writing a post signs
+// in again without losing the text.
 'use strict';
 
 const { assert, look, open, run, world } = require('./drive.js');

@@ -65,8 +65,8 @@ async function signOut(page) {
 // Only colors differ in dark mode.
 const rules = { light: {}, dark: { runOnly: ['color-contrast'] } };
 
-// look checks the current page for accessibility and on a narrow screen, in light and dark mode. If PICTURES is set, it saves
-// screenshots.
+// look checks the current page for accessibility and for narrow screens, in light and dark mode. If PICTURES is set,
+// it saves screenshots.
 async function look(page, name) {
   const wide = page.viewportSize();
   for (const colorScheme of ['light', 'dark']) {

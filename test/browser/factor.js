@@ -5,7 +5,8 @@ const crypto = require('node:crypto');
 const { readFileSync } = require('node:fs');
 const { assert, look, open, run, signIn, world } = require('./drive.js');
 
-// computeCode computes the code of an authenticator app (RFC 6238) for a base32 secret, ahead steps of 30 seconds in the future.
+// computeCode computes the code of an authenticator app (RFC 6238) for a base32 secret, at a time that is ahead
+// steps of 30 seconds in the future.
 function computeCode(secret, ahead = 0) {
   const bits = [...secret].map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0')).join('');
   const key = Buffer.from(bits.match(/.{8}/g).map((byte) => parseInt(byte, 2)));

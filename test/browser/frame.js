@@ -21,7 +21,8 @@ async function openRailLinks(browser) {
   await page.context().close();
 }
 
-// switchTeam selects another team in the menu with the keyboard. A list page stays open, but a post of the first team does not.
+// switchTeam selects another team in the menu with the keyboard. A list page stays open. A post of the first team
+// does not.
 async function switchTeam(browser) {
   const page = await open(browser, { javaScriptEnabled: false });
   await signIn(page, '/posts');
@@ -47,7 +48,7 @@ async function search(browser) {
   await page.keyboard.type('market opens');
   await results.getByRole('link', { name: 'The winter market opens' }).waitFor();
   await look(page, 'search');
-  await page.keyboard.press('Control+k'); // The narrow screen has no field, so the field lost focus.
+  await page.keyboard.press('Control+k'); // On the narrow screen, the field disappeared and lost the focus.
   await results.getByRole('link', { name: 'The winter market opens' }).waitFor();
   for (const key of ['ArrowDown', 'ArrowUp', 'ArrowDown']) await page.keyboard.press(key);
   assert.match(await page.locator(':focus').textContent(), /^The winter market/);
@@ -67,7 +68,7 @@ async function search(browser) {
   await page.context().close();
 }
 
-// searchEarly presses the key of the search and types before the script of the search is loaded.
+// searchEarly presses the search key and types before the search script is loaded.
 async function searchEarly(browser) {
   const page = await open(browser);
   await signIn(page, '/posts');

@@ -65,7 +65,8 @@ async function voices(page) {
   await page.getByText('The brand voice was deleted.').waitFor();
 }
 
-// chips checks that a phrase that is typed but not entered is in the form, once, and does not take a click from a button.
+// chips checks that a phrase without Enter is in the form once, and that its field does not intercept the click on a
+// button.
 async function chips(page) {
   const box = page.locator('.chip-field', { has: page.getByLabel('Words to avoid') });
   const value = () => page.locator('textarea[name="avoid.words"]').evaluate((area) => area.value.split('\n').filter(Boolean));

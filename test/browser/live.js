@@ -64,7 +64,7 @@ async function others(page) {
   assert.match(await bell.textContent(), /^\d+ unread$/);
 }
 
-// Going back to a page shows changes in the meantime.
+// Going back to a page shows changes made in the meantime.
 async function back(page) {
   await streaming(page, '/posts?status=draft');
   await page.getByRole('link', { name: 'Home', exact: true }).click();

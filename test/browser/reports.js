@@ -56,7 +56,7 @@ run(async (browser) => {
   await page.getByRole('heading', { name: 'Reactions to posts' }).waitFor({ timeout: 60_000 });
   await look(page, 'report-hashtag');
 
-  // The preview follows the subject. If the preview of another one is not available, none is shown.
+  // The preview follows the subject. If a subject's preview is not available, no preview is shown.
   await page.goto('/reports/new');
   await page.locator('#subject').fill('quiet.cafe');
   await page.locator('#preview').getByText('@quiet.cafe').waitFor();

@@ -21,7 +21,7 @@ run(async (browser) => {
   assert.equal(await page.getByLabel('Password', { exact: true }).inputValue(), '');
   await look(page, 'sign-in-wrong');
 
-  // The eye shows the password, which stays a password for the browser when the form is sent.
+  // The eye button shows the password. When the form is sent, the browser sees a password field.
   const password = page.getByLabel('Password', { exact: true });
   await page.getByRole('button', { name: 'Show password' }).click();
   assert.equal(await password.getAttribute('type'), 'text');

@@ -25,7 +25,7 @@ run(async (browser) => {
 const files = (page) => page.getByRole('region', { name: 'Files' });
 const uploads = (page) => page.getByRole('list', { name: 'Uploads from this page' });
 
-// chosen uploads two files with the dialog, which the keyboard opens.
+// chosen uploads two files with the dialog, opened with the keyboard.
 async function chosen(page) {
   const dialog = page.waitForEvent('filechooser'); // Wait before the dialog opens.
   await page.evaluate(() => {
@@ -66,7 +66,7 @@ async function dropped(page) {
   assert.doesNotMatch(await page.locator('#drop').getAttribute('class'), /over/);
 }
 
-// described enters a description. It is kept while another file arrives, and after reloading the page.
+// described enters a description, which is kept while another file arrives and after reloading the page.
 async function described(page) {
   const field = files(page).getByRole('listitem').filter({ hasText: 'red' }).getByLabel(/^Alt text/);
   await field.fill('A red square "on" white');

@@ -1,5 +1,5 @@
 'use strict';
 
-// Loaded before Prism: ends it when its standard input closes. The system closes that when the program that
-// started Prism ends, however it ends.
+// Loaded before Prism. Ends Prism when its standard input closes, which the system does when the program that
+// started Prism ends for any reason.
 process.stdin.resume().on('end', () => process.exit(0));

@@ -1,5 +1,5 @@
-// The conformance suite imports a function of fs that Node.js has from version 22 on. None of its checks of servers calls
-// it, so that an older Node.js is given a name in its place, and the suite as it was published runs there too.
+// The conformance suite imports a function of fs that exists since Node.js 22. No check of servers calls the
+// function, so older versions of Node.js get a stub and can run the published suite.
 import fs from 'node:fs';
 import { register } from 'node:module';
 

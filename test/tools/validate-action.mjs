@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { register } from 'node:module';
 
-// The parser imports its schemas as bundlers do, without saying that they are JSON.
+// The parser imports its JSON schemas without an import attribute, like bundlers.
 const hook = `import { readFile } from 'node:fs/promises';
   export async function load(url, context, next) {
     if (!url.endsWith('.json')) return next(url, context);
