@@ -140,7 +140,7 @@ func TestApprovalShowsAccountMedia(t *testing.T) {
 		film := fmt.Sprint(c.addVideo(t))
 		f := b.open("/posts/new?caption=Look&account=" + c.id() + "&media=" + picture).form("Send for approval…")
 		f.values.Set("media-"+c.id(), film)
-		link := f.press().shows(200, "Send for approval").form("Create link").press().shows(200, "The client’s link")
+		link := f.press().shows(200, "Send for approval").form("Create link").press().shows(200, "Client link")
 		at := strings.TrimPrefix(link.field("link"), h.root)
 		client := h.browser(t)
 		client.open(at).

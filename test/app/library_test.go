@@ -169,7 +169,7 @@ func TestDeleteFileOfApprovedPost(t *testing.T) {
 				map[string]any{"id": post, "media_ids": []int64{int64(mustNumber(t, strings.TrimPrefix(at, "/media/")))}})
 		}
 		b.open("/posts/"+id).follow("Send for approval…").form("Create link").press().
-			shows(200, "Version 1", "Then send it again.").lacks("shown from")
+			shows(200, "Version 1", "Then send a new one.").lacks("shown from")
 		h.change(t, "UPDATE posts SET approval = 'approved' WHERE id = ?", id)
 		b.open(at+"/delete").shows(200, "need a new approval link").form("Delete file").fill("posts", "take_out").press().
 			shows(200, "The file was deleted", "It was removed from 2 posts.", "clients are not notified automatically").

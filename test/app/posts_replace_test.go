@@ -68,7 +68,7 @@ func TestArchivePost(t *testing.T) {
 		b := c.as(t, access.Editor)
 		id, _ := c.publishRejected(t, b, "News of the harbour")
 		b.open("/").shows(200, "Needs attention", "News of the harbour")
-		archived := b.open("/posts/"+id).form("Archive").press().shows(200, "Archived.", "It is not retried.")
+		archived := b.open("/posts/"+id).form("Archive").press().shows(200, "Post archived.", "It won’t be retried.")
 		archived.lacks(">Retry</button>", "Edit and try again")
 		b.open("/").shows(200).lacks("Needs attention")
 		archived.form("Restore").press().shows(200, "Restored.", "Edit and try again").contains(">Retry</button>")

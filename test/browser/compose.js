@@ -194,7 +194,7 @@ async function requestApproval(page, browser) {
   const dialog = page.getByRole('dialog', { name: 'Send for approval' });
   await dialog.getByLabel('Schedule when approved').uncheck();
   await dialog.getByRole('button', { name: 'Create link' }).click();
-  const link = await page.getByLabel('The client’s link').inputValue();
+  const link = await page.getByLabel('Client link').inputValue();
   assert.match(link, /\/approval\//);
   await look(page, 'compose-asked');
   const client = await open(browser);

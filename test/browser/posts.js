@@ -29,15 +29,15 @@ run(async (browser) => {
 
   await page.goto('/posts/' + world.draft);
   await look(page, 'post-draft');
-  await page.locator('.post-head summary').click();
+  await page.locator('.post-head summary.icon-button').click();
   await page.getByRole('link', { name: 'Send for approval…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Send for approval' });
   await dialog.getByLabel('Message to the client').fill('Have a look, please.');
   await look(page, 'post-ask');
   await dialog.getByRole('button', { name: 'Create link' }).click();
-  await page.getByLabel('The client’s link').waitFor();
+  await page.getByLabel('Client link').waitFor();
   await look(page, 'post-client');
-  const link = await page.getByLabel('The client’s link').inputValue();
+  const link = await page.getByLabel('Client link').inputValue();
   await copyLinks(page, link);
   const client = await open(browser);
   await client.goto(link);
@@ -55,7 +55,7 @@ run(async (browser) => {
   await page.goto('/posts/' + world.series);
   await page.getByText('Every day').waitFor();
   await look(page, 'post-series');
-  await page.locator('.post-head summary').click();
+  await page.locator('.post-head summary.icon-button').click();
   await page.getByRole('link', { name: 'End the series…' }).click();
   await heading(page, 'End the series');
   await look(page, 'post-series-end');
@@ -118,7 +118,7 @@ async function copyLinks(page, link) {
 // watchPublishing watches a slow post until it is published, without reloading the page.
 async function watchPublishing(page) {
   await page.goto('/posts/' + world.slow);
-  await page.locator('.post-head summary').click();
+  await page.locator('.post-head summary.icon-button').click();
   await page.getByRole('link', { name: 'Publish now…' }).click();
   await heading(page, 'Publish now');
   await look(page, 'post-publish');

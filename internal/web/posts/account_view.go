@@ -169,6 +169,11 @@ func textOf(all []operation.Untrusted, at *operation.Pointer) string {
 	return ""
 }
 
+// Says reports whether the step says more than that the post is being published.
+func (n *next) Says() bool {
+	return n.Step != delivery.StepSend || n.At != nil || n.In != "" || n.Until != nil
+}
+
 type (
 	next struct {
 		Text  locale.Key // with the verb %s for At or In

@@ -55,7 +55,7 @@ func (p *Handlers) publishPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) publish(w http.ResponseWriter, r *http.Request) {
-	p.run(w, r, "publish_post", "Publishing has started. This page shows the progress for each account.")
+	p.run(w, r, "publish_post", "Publishing has started.")
 }
 
 // schedule schedules a draft for its planned time.

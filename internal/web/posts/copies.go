@@ -94,7 +94,7 @@ func (p *Handlers) archive(w http.ResponseWriter, r *http.Request) {
 	}
 	said := locale.Key("Restored.")
 	if archived {
-		said = "Archived. It no longer needs attention and stays in the list of all posts."
+		said = "Post archived. You’ll find it in the list of all posts."
 	}
 	p.finish(w, r, err, p.T(r, said))
 }

@@ -83,6 +83,9 @@ type view struct {
 	Measured     []accountView      // accounts with metrics
 	Usual        analytics.PostSums // what the measured accounts' other posts usually have
 	Publishes    bool               // the visitor may publish
+	Writes       bool               // the visitor may change posts
+	TooEarly     bool               // its metrics cannot be compared yet
+	Now          time.Time          // for dates without the year
 	Once         string             // identifies a submission of the forms at the accounts
 }
 
@@ -201,7 +204,7 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	v := view{
 		Post: full, Client: outcome.Call.Role == access.Client, Pause: p.pauseOf(r, outcome.Call),
 		Editable: open && (full.Recurrence == nil || !full.Recurrence.Template), Notes: shell.Texts(p.Language(r), outcome.Notes),
-		Publishes: shell.VisitorOf(r.Context()).Is(shell.Publishers), Once: p.Once(), Zone: zone.String(), zone: zone,
+		Publishes: shell.VisitorOf(r.Context()).Is(shell.Publishers), Writes: shell.VisitorOf(r.Context()).Is(shell.Writers), Now: p.DB.Now(), Once: p.Once(), Zone: zone.String(), zone: zone,
 		lang: p.Language(r), Head: cut(70, strings.Join(strings.Fields(full.Caption), " ")),
 	}
 	if v.Head == "" {
@@ -226,6 +229,7 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	}
 	v.Accounts = p.accounts(v.lang, full, v.Stored, outcome.Untrusted, coming, lines, held, zone)
 	v.count(p.DB.Now())
+	v.allowAgain()
 	return v, nil
 }
 
@@ -360,7 +364,6 @@ func (v *view) allow(now time.Time, zone *time.Location) {
 	v.Undoes = v.Client && approval.Undoable(stored)
 	v.Running = stored.IsTemplate && stored.Status == post.Scheduled && !stored.Series.Paused
 	v.Changeable = stored.CheckComposable() == nil
-	v.allowAgain()
 	v.wish(now, zone)
 }
 

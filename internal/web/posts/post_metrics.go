@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"time"
 
 	"pressroom.example/pressroom/internal/domain/analytics"
 )
@@ -27,12 +28,32 @@ func (p *Handlers) addMetrics(ctx context.Context, v *view) error {
 	if len(v.Measured) == 0 {
 		return nil
 	}
+	if v.TooEarly = p.DB.Now().Sub(v.Stored.PublishedAt) < comparableAfter; v.TooEarly {
+		return nil
+	}
 	usual, err := p.analytics.UsualByAccount(ctx, v.Stored.TeamID, v.ID)
 	if err != nil {
 		return err
 	}
 	v.Usual = usualOf(v.Measured, usual)
 	return nil
+}
+
+// comparableAfter is the age from which a post's metrics are compared with those of others.
+const comparableAfter = 24 * time.Hour
+
+// EngagementRate returns the engagement as a share of the views, on accounts that report both. It returns "" without any.
+func (v *view) EngagementRate() string {
+	var engagement, views int64
+	for _, a := range v.Measured {
+		if a.Metrics.Engagement != nil && a.Metrics.Views != nil {
+			engagement, views = engagement+*a.Metrics.Engagement, views+*a.Metrics.Views
+		}
+	}
+	if views == 0 {
+		return ""
+	}
+	return v.lang.Percent(float64(engagement) / float64(views))
 }
 
 // usualOf returns the sums of what is usual on the accounts. A metric is nil unless it is known for each account that has it.

@@ -1,11 +1,10 @@
 package posts
 
 import (
-	"cmp"
 	"slices"
+	"time"
 
 	"pressroom.example/pressroom/internal/domain/post"
-	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/web/preview"
 )
@@ -13,18 +12,37 @@ import (
 // Planned reports whether the post is not published yet. The page of such a post begins with the content.
 func (v *view) Planned() bool { return v.Status == post.Draft || v.Status == post.Scheduled }
 
-// Title returns the time of a scheduled post, or the beginning of another post's text.
+// Title returns the beginning of the post's text.
 func (v *view) Title() string {
-	at := cmp.Or(v.Stored.PublishedAt, v.Stored.ScheduledAt)
 	switch {
 	case v.Stored.IsTemplate:
 		return v.lang.T("Post of a series")
 	case v.Status == post.Draft && v.Caption == "":
 		return v.lang.T("Untitled draft")
-	case v.Status != post.Scheduled || at.IsZero():
-		return v.Head
 	}
-	return v.lang.Format(at.In(v.zone), locale.DateTime)
+	return v.Head
+}
+
+// Local returns the scheduled time in the visitor's time zone.
+func (v *view) Local() time.Time { return v.Stored.ScheduledAt.In(v.zone) }
+
+// IsBoxed reports whether the page begins with what the visitor can do about a failure.
+func (v *view) IsBoxed() bool {
+	return v.EditsAgain && v.Writes || len(v.Retryable) > 0 && v.Publishes
+}
+
+// IsTemporary reports whether retrying can help without a change of the post.
+func (v *view) IsTemporary() bool {
+	return len(v.Retryable) > 0 && !slices.ContainsFunc(v.Retryable, func(a accountView) bool {
+		return !slices.Contains([]string{"network_error", "rate_limited", "quota_used_up", "account_needs_reauth"}, a.ErrorCode)
+	})
+}
+
+// ShowsAccounts reports whether the accounts have more to say than the preview, which names them.
+func (v *view) ShowsAccounts() bool {
+	return !v.Planned() || slices.ContainsFunc(v.Accounts, func(a accountView) bool {
+		return a.Next != nil || a.State != post.TargetPending || a.Why != ""
+	})
 }
 
 // Deletable reports whether the post can be deleted.
@@ -38,11 +56,6 @@ func (v *view) IsUnplanned() bool {
 
 // AsksClient reports whether the next step is to give the client the link.
 func (v *view) AsksClient() bool { return v.Link != "" && v.Approval == post.Waiting }
-
-// IsPlain reports whether the title and the state say all about a scheduled post.
-func (v *view) IsPlain() bool {
-	return !v.Stored.IsTemplate && v.Fate != nil && !v.Fate.Rejected && len(v.Fate.Disconnected) == 0
-}
 
 // CutText reports whether a preview of the post does not show the whole text.
 func (v *view) CutText() bool {
