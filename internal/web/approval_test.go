@@ -132,9 +132,9 @@ func TestApproving(t *testing.T) {
 		image := a.page + "/media/" + itoa(item.MediaID)
 		shown.wants(t, 200, "A post from Harbour &amp; Sons",
 			"Open &lt;b&gt;from&lt;/b&gt; eight.<br>Be there!",
-			"harbour.test", "Shared by <bdi>Bea</bdi> · Link works until 21 December 2026",
+			"harbour.test", "Shared by <bdi>Bea</bdi> · Link expires 21 December 2026",
 			"The team has not set a time yet and will do so after you approve the post.",
-			"The owner, admins and editors of Harbour &amp; Sons see your decision",
+			"Your approvals and comments are shared with the Harbour &amp; Sons team.",
 			`src="`+strings.Replace(image, "/media/", "/images/", 1)+`"`, "It is waiting for you")
 		if csp := shown.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || len(shown.Cookies()) > 0 {
 			t.Errorf("%v", shown.Header)
