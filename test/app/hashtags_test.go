@@ -156,10 +156,10 @@ func TestHashtagSearch(t *testing.T) {
 		c := h.crew(t)
 		c.grant(t, 100)
 		b := c.as(t, access.Owner)
-		f := b.open("/hashtags").follow("Search hashtags").shows(200, "Free if your team has already paid").
-			form("Search for at most 3 credits")
+		f := b.open("/hashtags").follow("Search hashtags").shows(200, "Free if your team searched").
+			form("Search (up to 3 credits)")
 		f.fill("query", "https://example.com/x").press().shows(422, "This link is not a hashtag page")
-		begun := f.p.b.open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte art").press().
+		begun := f.p.b.open("/hashtags/search").form("Search (up to 3 credits)").fill("query", "latte art").press().
 			shows(200, "Hashtags for")
 		found := b.waitForText(begun.path, "Done").
 			shows(200, "3 credits charged", "Hashtags for “ latte art ” on Instagram", "then other matches by score",
@@ -179,12 +179,12 @@ func TestHashtagSearch(t *testing.T) {
 		if n := h.count(t, "hashtag_list_items WHERE list_id = ?", strings.TrimPrefix(at, "/hashtags/")); n != 2 {
 			t.Errorf("%d hashtags in the list", n)
 		}
-		again := b.open("/hashtags/search").form("Search for at most 3 credits").fill("query", "art LATTE").press()
+		again := b.open("/hashtags/search").form("Search (up to 3 credits)").fill("query", "art LATTE").press()
 		again.shows(200, "already paid for this keyword")
 		b.waitForText(again.path, "Done").shows(200, "nothing was charged")
 
 		poor := h.crew(t)
-		poor.as(t, access.Owner).open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte").
+		poor.as(t, access.Owner).open("/hashtags/search").form("Search (up to 3 credits)").fill("query", "latte").
 			press().shows(402, "credits")
 		stranger := poor.as(t, access.Viewer)
 		for _, path := range []string{begun.path, "/hashtags/search?job=x", "/hashtags/search?job=social_post:x"} {
