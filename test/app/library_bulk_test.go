@@ -25,7 +25,7 @@ func TestBrowseLibrary(t *testing.T) {
 		for _, text := range []string{"MÖWEN", "morgen", "Quay"} {
 			b.open("/media?"+url.Values{"query": {text}}.Encode()).shows(200, "Files 1", "quay").lacks("boat")
 		}
-		b.open("/media?query=50%25").shows(200, "No files match.")
+		b.open("/media?query=50%25").shows(200, "No files match your filters.")
 		b.open("/media").follow("Missing alt text 1").shows(200, "Files 1", "boat").lacks("Select quay").
 			follow("Missing alt text 1 (selected; remove this filter)").shows(200, "Files 3")
 		b.open("/media").follow("Videos").shows(200, "Files 1").lacks("quay", "boat")

@@ -48,9 +48,9 @@ func TestLibrary(t *testing.T) {
 		b.open("/media").shows(200, "The library is empty.", "0 bytes of").mustBeSmall()
 		at := c.addImage(t, "quay", 10)
 		c.addImage(t, "roaster", 90)
-		b.open("/media").shows(200, "quay", "roaster", "PNG").mustBeSmall()
+		b.open("/media").shows(200, "quay", "roaster", "40 × 30").mustBeSmall()
 		b.open("/media?query=QUA").shows(200, "quay").lacks("roaster")
-		b.open("/media?kind=video").shows(200, "No files match.")
+		b.open("/media?kind=video").shows(200, "No files match your filters.")
 		for _, bad := range []string{"?folder=x", "?kind=sound", "?after=x", "?alt=no", "?sort=x"} {
 			b.open("/media" + bad).shows(422)
 		}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"pressroom.example/pressroom/internal/core/operation"
@@ -51,7 +52,7 @@ func marked(text, query string) template.HTML {
 }
 
 // Lengths in characters: a match that ends later than visible is moved to the front, with up to leading characters before it.
-const visible, leading = 32, 22
+const visible, leading = 56, 40
 
 // cutBefore returns the text before a match, without its beginning if the match would be cut off.
 func cutBefore(before, match string) string {
@@ -189,7 +190,7 @@ func (p *Handlers) posts(r *http.Request, query string) (group, error) {
 			at = e.ScheduledAt
 		}
 		if !at.IsZero() {
-			detail += " · " + l.Format(at.In(v.Zone), locale.DateTime)
+			detail += " · " + l.Format(at.In(v.Zone), layoutOf(at.In(v.Zone), p.DB.Now()))
 		}
 		out.Results = append(out.Results, result{Icon: "file-list-2-line", Name: e.Excerpt, Detail: detail,
 			Path: "/posts/" + e.ID, Picture: e.Picture})
@@ -198,6 +199,14 @@ func (p *Handlers) posts(r *http.Request, query string) (group, error) {
 		out.All = "/posts?" + url.Values{"q": {query}}.Encode()
 	}
 	return out, err
+}
+
+// layoutOf returns the layout of a time. The current year is left out.
+func layoutOf(at, now time.Time) locale.Layout {
+	if at.Year() == now.In(at.Location()).Year() {
+		return locale.ShortTime
+	}
+	return locale.DateTime
 }
 
 func (p *Handlers) accounts(r *http.Request, query string) (group, error) {

@@ -5,5 +5,5 @@
 document.addEventListener('keydown', (event) => {
   if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
   event.preventDefault();
-  document.querySelector('#search input')?.focus();
+  (document.querySelector('main > .search-page input') ?? document.querySelector('#search input'))?.focus();
 });
