@@ -192,7 +192,7 @@ async function skipByKeyboard(browser) {
     }
   };
   await reach(/Coffee of the week/);
-  await page.locator('#accounts').waitFor();
+  await page.locator('#preview').waitFor();
   const series = page.getByText('Template of the series');
   if (await series.count() === 0) { // The post was the template.
     await reach(/^\w{3} \d+ \w{3} \d{4}, 10:00$/);
