@@ -110,7 +110,7 @@ func New(opts Options) (*App, error) {
 	a := &App{
 		Shell: made, Options: opts, reference: reference.New(made, opts.Describe),
 		reports:   reports.New(made, opts.Reports, opts.ReportLinks, opts.ReportMails, opts.Media),
-		account:   accountpages.New(made, opts.SignIns, opts.FirstRun, passkeys, opts.Directory, opts.TOTP),
+		account:   accountpages.New(made, opts.SignIns, opts.FirstRun, passkeys, opts.Directory, opts.TOTP, opts.SecurityContact),
 		linkFiles: loadshed.NewKeyLimiter(maxLinkFiles),
 	}
 	all, pages := http.NewServeMux(), http.NewServeMux()

@@ -33,6 +33,18 @@ func TestSignIn(t *testing.T) {
 	})
 }
 
+// The sign-in page shows whom to ask for a recovery link: the contact of the operator, if one is configured.
+func TestForgotPassword(t *testing.T) {
+	t.Parallel()
+	h := open(t, testkit.SQLite(t))
+	h.crew(t)
+	h.browser(t).open("/sign-in").shows(http.StatusOK, "Ask the operator", "security@harbour.example").
+		contains(`href="mailto:security@harbour.example"`)
+	h = open(t, testkit.SQLite(t), func(cfg *server.Config) { cfg.SecurityContact = "" })
+	h.crew(t)
+	h.browser(t).open("/sign-in").shows(http.StatusOK, "often the person who invited you")
+}
+
 // Failed sign-ins are logged with the IP address but without input. A new person's rejected weak password is not
 // logged as a failed sign-in.
 func TestFailedSignInsLogged(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"pressroom.example/pressroom/internal/apierr"
@@ -40,14 +41,15 @@ type Handlers struct {
 	passkeys  *passkey.Service
 	directory *oidc.Directory // nil if not configured
 	totp      *totp.Service
+	contact   string // URI of the operator; "" if none is configured
 }
 
-// New returns the handlers. The directory may be nil.
+// New returns the handlers. The directory may be nil, and the contact of the operator empty.
 func New(
 	f *shell.Shell, signIns *team.SignIns, firstRun *team.FirstRun, passkeys *passkey.Service, from *oidc.Directory,
-	apps *totp.Service,
+	apps *totp.Service, contact string,
 ) *Handlers {
-	return &Handlers{f, signIns, firstRun, passkeys, from, apps}
+	return &Handlers{f, signIns, firstRun, passkeys, from, apps, contact}
 }
 
 // Routes returns the routes of the pages.
@@ -119,11 +121,15 @@ type signInMethods struct {
 	Local     bool // by password or passkey
 	Passkeys  bool
 	Directory bool
+	Contact   string // URI of the operator, who makes recovery links; "" if none is configured
 }
+
+// ContactText returns the email address or URL of the contact.
+func (m signInMethods) ContactText() string { return strings.TrimPrefix(m.Contact, "mailto:") }
 
 func (p *Handlers) signInMethods() signInMethods {
 	here := p.directory == nil || !p.directory.Only
-	return signInMethods{here, here && p.passkeys.Possible(), p.directory != nil}
+	return signInMethods{here, here && p.passkeys.Possible(), p.directory != nil, p.contact}
 }
 
 // local returns a handler that rejects every request if people can only sign in with the directory.
