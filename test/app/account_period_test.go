@@ -21,7 +21,8 @@ func (c *crew) addFigures(t *testing.T, now time.Time, days int) {
 		c.account, now.Add(time.Hour).UnixMicro(), now.UnixMicro(), now.AddDate(-1, 0, 0).UnixMicro())
 	for ago := range days {
 		at := time.Date(now.Year(), now.Month(), now.Day()-ago, 0, 0, 0, 0, now.Location())
-		c.change(t, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, likes, comments, collected_at)
+		c.change(t, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url,
+					likes, comments, collected_at)
 			VALUES (?, ?, ?, 'text', ?, '', ?, ?, 1)`,
 			c.account, fmt.Sprint("p", ago), at.UnixMicro(), fmt.Sprintf("Post %d.", ago), 10+ago, 50-ago)
 		c.change(t, `INSERT INTO account_days (account_id, day, followers, measured_at) VALUES (?, ?, ?, ?)

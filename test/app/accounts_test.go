@@ -50,7 +50,8 @@ func TestConnectWays(t *testing.T) {
 		b.open("/accounts").form("Instagram Professional accounts").press().
 			shows(http.StatusOK, "Connect an Instagram account so that", "need no Facebook Page", "belong to a Facebook Page",
 				"You sign in there and choose").lacks("You sign in to Instagram")
-		b.open("/accounts").form("TikTok Personal and creator accounts").press().shows(http.StatusOK, "Connect a TikTok account", "You sign in to TikTok").
+		b.open("/accounts").form("TikTok Personal and creator accounts").press().
+			shows(http.StatusOK, "Connect a TikTok account", "You sign in to TikTok").
 			lacks("Facebook Page")
 		b.open("/accounts").follow("Help").shows(http.StatusOK, "How to do the most common tasks.")
 	})

@@ -52,7 +52,8 @@ func TestSeveralPostsInOneLink(t *testing.T) {
 
 		guest := h.browser(t)
 		p := guest.open(link).shows(200, "3 posts from", "Shared by Ada editor", "0 of 3 approved",
-			"Your name (required)", "Approve all", "The <first> post. #coffee", "The second post.", "The third post.", "Bluesky").lacks("Is out.")
+			"Your name (required)", "Approve all", "The <first> post. #coffee", "The second post.", "The third post.", "Bluesky").
+			lacks("Is out.")
 		p.form("Continue").press().shows(422, "Choose whether you approve the post.")
 		f := p.form("Approve : The second post.")
 		f.press().shows(422, "Enter your name first, so that "+c.team.Name+" knows who decided.")

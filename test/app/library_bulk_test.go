@@ -73,7 +73,8 @@ func TestMoveSelectedFiles(t *testing.T) {
 		}
 		other.as(t, access.Editor).open("/media/"+theirs).shows(200, "theirs")
 		b.send(http.MethodPost, "/media/bulk", url.Values{"media": {quay}, "into": {"new"}}).
-			shows(200, "New folder", "The selected file moves to the new folder.").form("Create folder").fill("name", "Made for it").press().
+			shows(200, "New folder", "The selected file moves to the new folder.").
+			form("Create folder").fill("name", "Made for it").press().
 			shows(200, "Folder Made for it", "quay Moved.")
 	})
 }

@@ -238,8 +238,7 @@ func (w *env) toolAnswer(tool string, got answer) answer {
 	return out
 }
 
-// mustHaveInBlocks checks that all text blocks together equal the object, and that only the last block has untrusted
-// texts.
+// mustHaveInBlocks checks that the text blocks equal the object, and that only the last block has untrusted texts.
 func (w *env) mustHaveInBlocks(tool string, got answer, quotes bool) {
 	w.t.Helper()
 	structured, _ := got.at("result.structuredContent").(map[string]any)

@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// freeLeft says whether a node accepts another free call of a team.
+// freeLeft reports whether a node accepts another free call of a team.
 type freeLeft int
 
 const (

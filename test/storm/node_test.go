@@ -203,7 +203,8 @@ func (n *node) unready() string {
 func (n *node) command() *exec.Cmd {
 	role := n.roles[n.dice(len(n.roles))]
 	cmd := exec.Command(n.binary, "serve", "--addr", n.addr, "--public-url", n.gate.url(), "--role", role, "--database", n.database,
-		"--blobs", n.blobs, "--plans", n.catalog, "--redis", n.redis.URL(), "--bridge", n.front.URL+"/vendor", "--import-allow", "127.0.0.1",
+		"--blobs", n.blobs, "--plans", n.catalog, "--redis", n.redis.URL(), "--bridge", n.front.URL+"/vendor",
+		"--import-allow", "127.0.0.1",
 		"--networks", n.settings, "--bluesky-servers", n.front.URL+"/bluesky", "--metrics-addr", "", "--lease", "2s",
 		"--log-level", "error", "--log-format", "text")
 	cmd.Env = append(os.Environ(), "PRESSROOM_SEALING_KEY="+n.sealing, "PRESSROOM_CRASH_CLOCK="+n.clock,

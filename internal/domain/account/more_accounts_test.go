@@ -45,7 +45,7 @@ func (h *env) authorize(t *testing.T, c *account.Connector, token string) (accou
 	return c.Return(t.Context(), h.owner, account.Callback{Platform: "bluesky", State: page.Query().Get("state"), Code: "code"})
 }
 
-// A choice says whether and why the person may have more accounts than were read. In that case, the account to
+// A choice reports whether and why the person may have more accounts than were read. In that case, the account to
 // reconnect may be one of them, so the sign-in does not report another account.
 func TestMoreAccounts(t *testing.T) {
 	t.Parallel()

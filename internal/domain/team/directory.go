@@ -22,8 +22,7 @@ type DirectoryIdentity struct {
 	Subject string `json:"subject"`
 	Email   string `json:"email"` // verified by the directory
 	Name    string `json:"name"`
-	// Roles has the person's role in each team that the directory manages. The role "" means that the person is not a
-	// member.
+	// Roles has the person's role in each team that the directory manages, or "" if the person is not a member.
 	Roles map[int64]access.Role `json:"roles,omitempty"`
 }
 
@@ -257,8 +256,7 @@ func (s *Service) enterTeam(ctx context.Context, tx *db.Tx, p Person, identity D
 
 // selectOffer locks and returns the invitation that the person opened or chose. The invitation must be for this email
 // address, and the directory must not manage its team. Otherwise selectOffer returns ErrChooseInvitation if there are
-// such invitations, and errNoDirectoryPerson or errNoGroup if there are none. It never selects an invitation that the
-// person has not seen.
+// such invitations, and errNoDirectoryPerson or errNoGroup if there are none. It never selects an unseen invitation.
 func (s *Service) selectOffer(
 	ctx context.Context, tx *db.Tx, identity DirectoryIdentity, email string, ref invitationRef,
 ) (Offer, error) {

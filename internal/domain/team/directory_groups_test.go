@@ -90,8 +90,7 @@ func TestDirectoryGroupsOfOwner(t *testing.T) {
 	})
 }
 
-// The directory manages the members of its teams, so an invitation to one of them does not count. A group replaces the
-// invitation.
+// An invitation to a team whose members the directory manages does not count. A group replaces the invitation.
 func TestDirectoryGroupsAndInvitations(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx := t.Context()

@@ -34,8 +34,7 @@ type Pause struct {
 	CreatedAt time.Time          `json:"created_at"`
 }
 
-// Pause pauses an action until Resume is called. It applies on every node within a second. Repeating a pause changes
-// only the reason.
+// Pause pauses an action on all nodes within a second, until Resume is called. Repeating it changes only the reason.
 func (s *Service) Pause(ctx context.Context, p Pause) error {
 	if p.Reason != "" && !names.IsValid(p.Reason) {
 		return operatorErrorf("the reason must be one line of at most %d characters", names.MaxLength)

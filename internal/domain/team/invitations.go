@@ -59,8 +59,7 @@ var (
 
 // Invite invites a person to a team. The second result is the token of the link, which is not stored. by is the
 // inviting owner or admin, or 0 for the operator. For other people, Invite returns not_found. It replaces an open
-// invitation to the same address. It returns plan_limit_reached if members and open invitations use all seats of the
-// plan.
+// invitation to the same address. It returns plan_limit_reached if members and open invitations use all seats.
 func (s *Service) Invite(
 	ctx context.Context, by, team int64, email string, role access.Role,
 ) (Invitation, string, error) {
@@ -159,8 +158,7 @@ func checkManages(ctx context.Context, q db.Querier, person, team int64) error {
 	return nil
 }
 
-// checkSeats returns an error if the team's plan has no free seat. If includeInvited is set, open invitations count as
-// used seats.
+// checkSeats returns an error if the plan has no free seat. If includeInvited is set, open invitations use seats.
 func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, includeInvited bool) error {
 	var name string
 	var until, used, invited int64

@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// docs/scaling.md lists every table and says whether the table has a team_id.
+// docs/scaling.md lists every table and marks the tables with a team_id.
 func TestScalingGuide(t *testing.T) {
 	t.Parallel()
 	guide := must.Get(os.ReadFile("../../../docs/scaling.md"))(t)

@@ -204,7 +204,9 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	v := view{
 		Post: full, Client: outcome.Call.Role == access.Client, Pause: p.pauseOf(r, outcome.Call),
 		Editable: open && (full.Recurrence == nil || !full.Recurrence.Template), Notes: shell.Texts(p.Language(r), outcome.Notes),
-		Publishes: shell.VisitorOf(r.Context()).Is(shell.Publishers), Writes: shell.VisitorOf(r.Context()).Is(shell.Writers), Now: p.DB.Now(), Once: p.Once(), Zone: zone.String(), zone: zone,
+		Publishes: shell.VisitorOf(r.Context()).Is(shell.Publishers),
+		Writes:    shell.VisitorOf(r.Context()).Is(shell.Writers),
+		Now:       p.DB.Now(), Once: p.Once(), Zone: zone.String(), zone: zone,
 		lang: p.Language(r), Head: cut(70, strings.Join(strings.Fields(full.Caption), " ")),
 	}
 	if v.Head == "" {

@@ -15,7 +15,8 @@ func TestMarked(t *testing.T) {
 		{"Käse ÄÖ", "äö", "Käse <mark>ÄÖ</mark>"},
 		{"Nothing of it", "tea", "Nothing of it"},
 		{"All pages", "", "All pages"},
-		{"The winter market opens, come by for coffee and cake", "coffee", "The winter market opens, come by for <mark>coffee</mark> and cake"},
+		{"The winter market opens, come by for coffee and cake", "coffee",
+			"The winter market opens, come by for <mark>coffee</mark> and cake"},
 		{strings.Repeat("ä", 60) + "coffee", "coffee", "…" + strings.Repeat("ä", 40) + "<mark>coffee</mark>"},
 	} {
 		if got := string(marked(c.text, c.query)); got != c.want {
