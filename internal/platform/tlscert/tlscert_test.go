@@ -141,6 +141,8 @@ func TestACME(t *testing.T) {
 	for _, byHTTP := range []bool{true, false} {
 		t.Run(map[bool]string{true: "by HTTP", false: "by TLS"}[byHTTP], func(t *testing.T) {
 			t.Parallel()
+			// certmagic keeps the open challenges of a process by domain, so the tests need different domains.
+			domain := map[bool]string{true: "http.press.test", false: "tls.press.test"}[byHTTP]
 			tlsListener, httpListener := listen(t), listen(t)
 			folder := filepath.Join(t.TempDir(), "certificates")
 			unusedPort := 1 // an unused port
@@ -149,19 +151,19 @@ func TestACME(t *testing.T) {
 				httpPort, tlsPort, validationPort = port(httpListener), 0, unusedPort
 			}
 			authority := acme.Start(t, max(httpPort, unusedPort), validationPort)
-			opts := tlscert.Options{Log: discardLogger(), ACME: tlscert.ACME{
-				Domains: []string{"press.test"}, Email: "ada@press.test", CA: authority.Directory,
+			opts := tlscert.Options{Log: slog.New(slog.NewTextHandler(t.Output(), nil)), ACME: tlscert.ACME{
+				Domains: []string{domain}, Email: "ada@press.test", CA: authority.Directory,
 				Roots: authority.Roots, Folder: folder, HTTPPort: httpPort, TLSPort: tlsPort,
 			}}
 			certs := serve(t, opts, tlsListener, httpListener)
-			want := fetch(t, tlsListener, authority.Issued)
-			if ends := certs.Expiry()["press.test"]; !ends.Equal(want.NotAfter) {
+			want := fetch(t, tlsListener, domain, authority.Issued)
+			if ends := certs.Expiry()[domain]; !ends.Equal(want.NotAfter) {
 				t.Errorf("certificate expires at %v, Expiry returns %v", want.NotAfter, ends)
 			}
 			second := listen(t)
 			opts.ACME.TLSPort = port(second)
 			serve(t, opts, second, listen(t))
-			if got := fetch(t, second, authority.Issued); got.SerialNumber.Cmp(want.SerialNumber) != 0 {
+			if got := fetch(t, second, domain, authority.Issued); got.SerialNumber.Cmp(want.SerialNumber) != 0 {
 				t.Error("the second node serves another certificate")
 			}
 		})
@@ -212,10 +214,10 @@ func serve(t *testing.T, opts tlscert.Options, tlsListener, httpListener net.Lis
 }
 
 // fetch connects until TLS succeeds with the authority's root certificate, and returns the server's certificate.
-func fetch(t *testing.T, l net.Listener, roots *x509.CertPool) *x509.Certificate {
+func fetch(t *testing.T, l net.Listener, domain string, roots *x509.CertPool) *x509.Certificate {
 	t.Helper()
 	dialer := tls.Dialer{
-		Config: &tls.Config{RootCAs: roots, ServerName: "press.test", MinVersion: tls.VersionTLS12, NextProtos: []string{"h2"}},
+		Config: &tls.Config{RootCAs: roots, ServerName: domain, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2"}},
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
