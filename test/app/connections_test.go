@@ -68,7 +68,7 @@ func TestConnections(t *testing.T) {
 
 		admins := c.connectAssistant(t, access.Admin, "Spender", access.Read, access.Spend)
 		owner.open(at).shows(200).lacks("Save") // an assistant that cannot spend has no limit
-		c.as(t, access.Admin).open(fmt.Sprint("/settings/assistants/", admins)).shows(200, "no limit").lacks("Save")
+		c.as(t, access.Admin).open(fmt.Sprint("/settings/assistants/", admins)).shows(200, "No limit").lacks("Save")
 		page := owner.open(fmt.Sprint("/settings/assistants/", admins)).shows(200, "Spending", "Spend credits")
 		page.form("Save").fill("daily_credits", "many").press().shows(422, "Enter a daily limit of 0 or more credits")
 		page.form("Save").fill("daily_credits", "25").press().shows(200, "The daily limit was saved")
@@ -76,7 +76,7 @@ func TestConnections(t *testing.T) {
 
 		editor.open("/account").shows(200, "<Robot>", c.team.Name, "assistant.example")
 		editor.open(at).follow("Disconnect this app…").
-			shows(200, "never been used", "No report is tracked because of it", "upload links").
+			shows(200, "never been used", "upload links").lacks("racked").
 			form("Disconnect app").press().shows(200, "The app was disconnected", "Disconnected")
 		if h.isActive(t, editors) || !h.isActive(t, viewers) {
 			t.Error("the wrong connection or no connection ended")

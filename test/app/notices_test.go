@@ -83,7 +83,7 @@ func TestNoticesByEvent(t *testing.T) {
 		admin.open("/notices").lacks("Robot")
 
 		c.grant(t, 100)
-		owner.open("/notices/settings").form("Save threshold").fill("credits", "60").press().shows(200, "The threshold was saved.")
+		owner.open("/settings/credits").form("Save threshold").fill("credits", "60").press().shows(200, "The threshold was saved.")
 		for i := range 3 { // reported once per crossing and day
 			must.Get(h.Credits.Withdraw(t.Context(), c.team.ID, 25, fmt.Sprint("taken ", c.team.ID, i), ""))(t)
 		}
@@ -108,7 +108,7 @@ func TestOwnAccountNotifications(t *testing.T) {
 			"and sign out of all sessions."); at.path != "/account" {
 			t.Errorf("the notice redirects to %s", at.path)
 		}
-		usual.open("/notices").lacks("unread")
+		usual.open("/notices").lacks("1 unread")
 		stranger.open("/account").follow("Change password").form("Change password").fill("old", password).
 			fill("password", newPassword).press().shows(200, "Your password was changed.")
 		stranger.open("/notices").shows(200, "Your password was set or changed", "Notifications 1 unread")

@@ -173,7 +173,7 @@ func TestDuplicateKeepsAccountTexts(t *testing.T) {
 		b := c.as(t, access.Editor)
 		b.open("/posts/"+id).shows(200, "Preview", own)
 		made := b.open("/posts/"+id).form("Duplicate").press().shows(200, "This is the copy", "For all", own)
-		made.follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID)).shows(200, own, "No attempts yet.")
+		b.open(fmt.Sprintf("%s/accounts/%d", made.path, c.account)).shows(200, own, "No attempts yet.")
 	})
 }
 
