@@ -153,7 +153,7 @@ func TestApproving(t *testing.T) {
 			}
 		}
 		client.post(a.page, says("approve", "1", "", "kept")).
-			wants(t, 422, `aria-invalid="true" autofocus><p class="wrong" id="wrong" role="alert">Enter your name first`,
+			wants(t, 422, `aria-invalid="true" autofocus><p class="error" id="error" role="alert">Enter your name first`,
 				"\nkept</textarea>")
 		client.post(a.page, says("", "1", "Cleo", "")).wants(t, 422, "Choose whether", `value="Cleo"`)
 		client.post(a.page, says("reject", "1", "Cleo", strings.Repeat("ä", 2001))).wants(t, 422, "at most 2000 characters")

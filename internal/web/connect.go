@@ -18,7 +18,7 @@ import (
 type connectView struct {
 	account.Offer
 
-	Token, Server, Identifier, Wrong string
+	Token, Server, Identifier, Error string
 
 	Sandbox network.Credentials // valid credentials in the sandbox; otherwise empty
 }
@@ -112,7 +112,7 @@ func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, 
 		a.ShowError(w, r, err)
 	default:
 		a.showConnect(w, r, shell.StatusOf(err),
-			connectView{Server: given.Server, Identifier: given.Identifier, Wrong: a.Detail(r, err)})
+			connectView{Server: given.Server, Identifier: given.Identifier, Error: a.Detail(r, err)})
 	}
 }
 

@@ -342,10 +342,10 @@ func TestConnectSignIn(t *testing.T) {
 		try := func(server, handle, password string) page {
 			return ada.post(address, url.Values{"server": {server}, "identifier": {handle}, "password": {password}})
 		}
-		wrong := try("https://pds.test", "harbour.test", "wr-ng")
-		wrong.wants(t, 422, "The server rejected", `value="https://pds.test"`, `value="harbour.test"`)
-		if strings.Contains(wrong.text, "wr-ng") || strings.Contains(wrong.text, "own words") {
-			t.Errorf("the page contains the secret: %s", wrong.text)
+		formErr := try("https://pds.test", "harbour.test", "wr-ng")
+		formErr.wants(t, 422, "The server rejected", `value="https://pds.test"`, `value="harbour.test"`)
+		if strings.Contains(formErr.text, "wr-ng") || strings.Contains(formErr.text, "own words") {
+			t.Errorf("the page contains the secret: %s", formErr.text)
 		}
 		try("https://pds.test", "down.test", "app-pass").wants(t, 502, "Try again in a few minutes.")
 		try("https://pds.test", "", "app-pass").wants(t, 422, "Enter the server")

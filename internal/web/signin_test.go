@@ -31,9 +31,9 @@ func TestSignInAndOut(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.browser(t)
 		b.get("/sign-in?next=/docs/app").wants(t, 200, `name="next" value="/docs/app"`, "<h1>Sign in</h1>")
-		wrong := b.signIn("ada@example.com", "wr<ng", "/docs/app")
-		wrong.wants(t, 401, "Incorrect email or password.", `value="ada@example.com"`, `value="/docs/app"`)
-		if strings.Contains(wrong.text, "wr&lt;ng") || b.signedIn() {
+		formErr := b.signIn("ada@example.com", "wr<ng", "/docs/app")
+		formErr.wants(t, 401, "Incorrect email or password.", `value="ada@example.com"`, `value="/docs/app"`)
+		if strings.Contains(formErr.text, "wr&lt;ng") || b.signedIn() {
 			t.Error("the page contains the password, or it was accepted")
 		}
 		right := b.signIn("Ada@example.com", password, "/docs/app")

@@ -79,7 +79,7 @@ func TestUnselectedAccountKeepsContent(t *testing.T) {
 
 		rejected := kept.form("Save draft").press().shows(422, "Not saved.", "There is text for Bluesky (",
 			"), which is not selected. Select the account or clear its text.")
-		rejected.contains(`id="wrong-text-`+c.id(), `<textarea id="text-`+c.id())
+		rejected.contains(`id="error-text-`+c.id(), `<textarea id="text-`+c.id())
 		rejected = rejected.form("Save draft").fill("text-"+c.id(), "").press().
 			shows(422, "There are images or videos for Bluesky (")
 		rejected = rejected.form("Remove own").press().shows(200).form("Save draft").press().shows(422)
@@ -167,12 +167,12 @@ func TestAllProblemsShown(t *testing.T) {
 		if !slices.Equal(focused, []string{"caption", "every", "date"}) {
 			t.Errorf("focused: %v", focused)
 		}
-		p.contains(`id="wrong-caption"`, `id="wrong-date"`, `id="wrong-every"`, `<a href="#caption">Too long for Bluesky`)
+		p.contains(`id="error-caption"`, `id="error-date"`, `id="error-every"`, `<a href="#caption">Too long for Bluesky`)
 		p = b.send("POST", "/posts/new", url.Values{"do": {"publish"}, "caption": {"x"}}).shows(422, "Select at least one account.")
-		p.contains(`id="wrong-accounts"`, `name="account" value="`+c.id()+`" data-platform="bluesky" autofocus>`)
+		p.contains(`id="error-accounts"`, `name="account" value="`+c.id()+`" data-platform="bluesky" autofocus>`)
 		own := b.open("/posts/new?caption=short&account="+c.id()).form("Publish now…").
 			fill("text-"+c.id(), strings.Repeat("y", 301)).press()
-		own.shows(422, "Too long for Bluesky: 301/300 characters.").contains(`id="wrong-text-` + c.id() + `"`)
+		own.shows(422, "Too long for Bluesky: 301/300 characters.").contains(`id="error-text-` + c.id() + `"`)
 		if n := c.count(t, "posts"); n != 0 {
 			t.Errorf("%d posts", n)
 		}
@@ -210,7 +210,7 @@ func TestSeriesStartsOnSchedule(t *testing.T) {
 		for _, button := range []string{"save", "publish", "approval"} {
 			f.values.Set("do", button)
 			b.send("POST", "/posts/new", f.values).shows(422,
-				"Only Schedule starts a series. Schedule the post, or choose “Does not repeat”.").contains(`id="wrong-often"`)
+				"Only Schedule starts a series. Schedule the post, or choose “Does not repeat”.").contains(`id="error-often"`)
 		}
 		if n := c.count(t, "posts"); n != 0 {
 			t.Errorf("%d posts", n)
@@ -229,7 +229,7 @@ func TestTextWithPublishWithoutText(t *testing.T) {
 		b.send("POST", "/posts/preview", f.values).
 			shows(200, "Not ready to publish.", "Remove the text for Bluesky (").lacks("Ready to publish.")
 		f.press().shows(422, "Remove the text for Bluesky (", "), or clear “No text”.").
-			contains(`id="wrong-text-` + c.id())
+			contains(`id="error-text-` + c.id())
 		f.fill("text-"+c.id(), " ").press().shows(200, "Saved.")
 	})
 }
@@ -270,7 +270,7 @@ func TestRejectedFilesKeepForm(t *testing.T) {
 		long := strings.Repeat("x", 200<<10)
 		f = typed(p, "Hello").fill("caption", long)
 		typed(f.attach("", nil).shows(200), long)
-		p = f.attach("noise.png", make([]byte, 200<<10)).shows(403).contains(`id="wrong-files"`)
+		p = f.attach("noise.png", make([]byte, 200<<10)).shows(403).contains(`id="error-files"`)
 		typed(p, long)
 	})
 }
@@ -304,7 +304,7 @@ func TestTooManyUploads(t *testing.T) {
 			stall()
 		}
 		p := f.attach("quay.png", colorPNG(t, 3))
-		p.shows(429, "You already have 6 uploads in progress.").contains(`id="wrong-files"`)
+		p.shows(429, "You already have 6 uploads in progress.").contains(`id="error-files"`)
 		if p.header.Get("Retry-After") == "" {
 			t.Error("no Retry-After")
 		}

@@ -133,7 +133,7 @@ func TestDeleteFiles(t *testing.T) {
 		h.change(t, "UPDATE posts SET status = 'scheduled' WHERE id = ?", scheduled)
 		unchosen := b.open(at+"/delete").shows(200, "These unpublished posts use it", "Goes out").
 			form("Delete file").press().shows(422, "Choose below what happens to the posts.", "Goes out")
-		if n := strings.Count(unchosen.source, `aria-invalid="true" aria-describedby="wrong"`); n != 2 {
+		if n := strings.Count(unchosen.source, `aria-invalid="true" aria-describedby="error"`); n != 2 {
 			t.Errorf("%d choices are marked as invalid", n)
 		}
 		b.open(at+"/delete").form("Delete file").fill("posts", "keep").press().shows(422, "Remove it from them first.", "Goes out")

@@ -97,7 +97,7 @@ func TestLiveChanges(t *testing.T) {
 		failing := c.draft(t, "It fails [sandbox:reject]", "")
 		c.callTool(t, "publish_post", map[string]any{"post_id": failing})
 		if m := awaitMessage(t, editor, "notice", ""); m.Unread == nil || *m.Unread == 0 {
-			t.Errorf("wrong unread count: %+v", m)
+			t.Errorf("error unread count: %+v", m)
 		}
 		select {
 		case m := <-elsewhere:

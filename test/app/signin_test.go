@@ -66,7 +66,7 @@ func TestFailedSignInsLogged(t *testing.T) {
 	if got := strings.Count(told.String(), "sign-in failed"); got != 1 {
 		t.Errorf("%d failed sign-ins logged: %q", got, told.String())
 	}
-	if strings.Contains(told.String(), "guessed@") || strings.Contains(told.String(), "wrong password") {
+	if strings.Contains(told.String(), "guessed@") || strings.Contains(told.String(), "error password") {
 		t.Errorf("the log contains the input: %q", told.String())
 	}
 }

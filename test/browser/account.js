@@ -80,7 +80,7 @@ async function signInWithCopy(browser, page, key) {
   await other.cdp.send('WebAuthn.addCredential', { authenticatorId: other.authenticatorId, credential: { ...credentials[0], signCount: 0 } });
   await thief.goto('/sign-in');
   await thief.getByRole('button', { name: 'Sign in with a passkey' }).click();
-  await thief.locator('#wrong').waitFor();
+  await thief.locator('#error').waitFor();
   assert.match(await alert(thief), /may have been copied/);
   await thief.context().close();
   await page.goto('/account');

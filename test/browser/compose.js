@@ -132,7 +132,7 @@ run(async (browser) => {
   await page.getByLabel('Date', { exact: true }).fill('2020-03-28');
   await page.getByRole('button', { name: 'Schedule', exact: true }).click();
   await page.getByRole('alert').getByText('See the marked fields').waitFor(); // The script shortens the list of problems.
-  assert.match(await page.locator('#wrong-date').textContent(), /That time has passed/);
+  assert.match(await page.locator('#error-date').textContent(), /That time has passed/);
   await page.locator('#date:focus').waitFor(); // The browser focuses it some time after it shows the page.
   await look(page, 'compose-wrong');
   await page.getByLabel('Date', { exact: true }).fill('2031-03-28');

@@ -113,7 +113,7 @@ async function checkRejections(page) {
   await page.goto('/posts/new?caption=Hello');
   const answers = [
     [(route) => route.abort(), 'The connection was lost.'],
-    [(route) => route.fulfill({ status: 503, contentType: 'text/html', body: '<form id="compose"><div id="wrong-files"><p>red.png: The server is busy.</p></div></form>' }), 'red.png: The server is busy.'],
+    [(route) => route.fulfill({ status: 503, contentType: 'text/html', body: '<form id="compose"><div id="error-files"><p>red.png: The server is busy.</p></div></form>' }), 'red.png: The server is busy.'],
     [(route) => route.fulfill({ status: 409, contentType: 'text/html', body: '<main><p id="reason">Of another team.</p></main>' }), 'Of another team.'],
   ];
   for (const [answer, reason] of answers) {
@@ -124,7 +124,7 @@ async function checkRejections(page) {
     await page.locator('#compose').getByRole('button', { name: 'Discard' }).click();
   }
   // Only the rejected file of two is named.
-  const busy = '<form id="compose"><div id="wrong-files"><p>blue.png: The server is busy.</p><p>Wait a moment.</p></div></form>';
+  const busy = '<form id="compose"><div id="error-files"><p>blue.png: The server is busy.</p><p>Wait a moment.</p></div></form>';
   await page.route('**/posts/new', (route) => route.fulfill({ status: 503, contentType: 'text/html', body: busy }), { times: 1 });
   await page.getByLabel('Upload files').setInputFiles([world.pictures.red, world.pictures.blue]);
   await page.getByText('Not uploaded: blue.png. blue.png: The server is busy. Wait a moment. Try again').waitFor();

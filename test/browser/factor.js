@@ -40,7 +40,7 @@ async function addApp(page) {
   await look(page, 'authenticator-new-key');
   await page.getByLabel('Code', { exact: true }).fill('000000');
   await page.getByRole('button', { name: 'Add app' }).click();
-  await page.locator('#wrong').waitFor();
+  await page.locator('#error').waitFor();
   assert.equal(await page.locator('#code').evaluate((field) => document.activeElement === field), true);
   await look(page, 'authenticator-new-wrong');
   await page.keyboard.type(computeCode(secret));
@@ -77,7 +77,7 @@ async function signInWithCodes(page, secret, codes) {
   await look(page, 'code');
   await page.keyboard.type('000000');
   await page.keyboard.press('Enter');
-  await page.locator('#wrong').waitFor();
+  await page.locator('#error').waitFor();
   await look(page, 'code-wrong');
   await page.keyboard.type(computeCode(secret, 1)); // The current code may have been used.
   await page.keyboard.press('Enter');
@@ -87,7 +87,7 @@ async function signInWithCodes(page, secret, codes) {
   await page.getByText('Use a recovery code').click();
   await page.getByLabel('Recovery code').fill('wrong');
   await page.getByRole('button', { name: 'Sign in with a recovery code' }).click();
-  await page.locator('#wrong').waitFor();
+  await page.locator('#error').waitFor();
   await look(page, 'code-recovery-wrong');
   await page.getByLabel('Recovery code').fill(codes[0].toLowerCase());
   await page.keyboard.press('Enter');

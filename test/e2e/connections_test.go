@@ -257,7 +257,7 @@ func TestTokensWorkOnlyForMCP(t *testing.T) {
 			if !op.Reads() {
 				idem = "a key"
 			}
-			wrong := w.rest(fmt.Sprint("wrong", i), op.Tool, w.sample(op), idem)
+			wrong := w.rest(fmt.Sprint("error", i), op.Tool, w.sample(op), idem)
 			wrong.mustReject(t, http.StatusUnauthorized, "unauthorized", "")
 			if i > 8 {
 				break // repeated tokens are throttled like wrong keys

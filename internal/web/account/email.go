@@ -11,9 +11,9 @@ import (
 func (p *Handlers) sendConfirmation(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
 	if err := p.LinkMailer.Confirm(r.Context(), v.ID); err != nil {
-		if wrong, ok := p.formError(w, r, err); ok {
+		if formErr, ok := p.formError(w, r, err); ok {
 			out := viewOf(v.Account)
-			out.WrongEmail = wrong
+			out.WrongEmail = formErr
 			p.show(w, r, shell.StatusOf(err), out)
 		}
 		return

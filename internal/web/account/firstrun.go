@@ -14,7 +14,7 @@ type firstRunView struct {
 	team.FirstPerson
 
 	Zones        []teamtime.Choice
-	Wrong, Field string
+	Error, Field string
 }
 
 // WhileUnset returns a handler that redirects to the setup page as long as the installation has no people.
@@ -87,8 +87,8 @@ func (p *Handlers) rejectFirstRun(w http.ResponseWriter, r *http.Request, in tea
 		shell.Redirect(w, r, "/sign-in")
 		return
 	}
-	if wrong, ok := p.formError(w, r, err); ok {
+	if formErr, ok := p.formError(w, r, err); ok {
 		p.logRejected(r, err)
-		p.showFirstRun(w, r, shell.StatusOf(err), firstRunView{FirstPerson: in, Wrong: wrong, Field: fieldOf(err)})
+		p.showFirstRun(w, r, shell.StatusOf(err), firstRunView{FirstPerson: in, Error: formErr, Field: fieldOf(err)})
 	}
 }

@@ -16,7 +16,7 @@ type invitationView struct {
 
 	Methods            signInMethods
 	Path               string
-	Name, Wrong, Field string
+	Name, Error, Field string
 	Fits               bool // sent to the visitor's email address
 }
 
@@ -71,12 +71,12 @@ func (p *Handlers) rejectInvitation(w http.ResponseWriter, r *http.Request, err 
 	if field == "" { // a weak password or a missing name is no failed sign-in
 		p.logRejected(r, err)
 	}
-	if wrong, ok := p.formError(w, r, err); ok {
+	if formErr, ok := p.formError(w, r, err); ok {
 		if apierr.Is(err, apierr.Unauthorized) {
 			field = "present"
 		}
 		p.showInvitation(w, r, shell.StatusOf(err),
-			invitationView{Name: r.PostForm.Get("name"), Wrong: wrong, Field: field})
+			invitationView{Name: r.PostForm.Get("name"), Error: formErr, Field: field})
 	}
 }
 

@@ -25,7 +25,7 @@ type view struct {
 
 	Languages []*locale.Language // to choose from
 
-	Wrong    string // with the field of that name
+	Error    string // with the field of that name
 	Field    string
 	Passkeys []passkey.Passkey
 	App      *totp.App // nil without one
@@ -68,8 +68,8 @@ func (p *Handlers) changeProfile(w http.ResponseWriter, r *http.Request) {
 		err = p.Teams.SetProfile(r.Context(), v.ID, out.Name, out.Timezone, out.Language)
 	}
 	if err != nil {
-		if wrong, ok := p.formError(w, r, err); ok {
-			out.Wrong = wrong
+		if formErr, ok := p.formError(w, r, err); ok {
+			out.Error = formErr
 			out.Field, _ = apierr.FromError(err).Context["argument"].(string)
 			p.show(w, r, shell.StatusOf(err), out)
 		}
@@ -137,7 +137,7 @@ func in(at time.Time, zone *time.Location) time.Time {
 type passwordForm struct {
 	Asks         bool // for the current password
 	Initial      bool // first shown, nothing chosen yet
-	Wrong, Field string
+	Error, Field string
 	Credentials  keepableCredentials // removed by a change
 	Issued       issuedCredentials   // kept by a change
 }
@@ -284,8 +284,8 @@ func (p *Handlers) changePassword(w http.ResponseWriter, r *http.Request) {
 		NeedsFactor: p.NeedsFactor(v),
 	})
 	if err != nil {
-		if wrong, ok := p.formError(w, r, err); ok {
-			p.showPassword(w, r, shell.StatusOf(err), passwordForm{Wrong: wrong, Field: fieldOf(err)})
+		if formErr, ok := p.formError(w, r, err); ok {
+			p.showPassword(w, r, shell.StatusOf(err), passwordForm{Error: formErr, Field: fieldOf(err)})
 		}
 		return
 	}

@@ -12,7 +12,7 @@ import (
 // passkeyForm is the page for adding a passkey.
 type passkeyForm struct {
 	Possible    bool
-	Name, Wrong string
+	Name, Error string
 }
 
 func (p *Handlers) newPasskeyPage(w http.ResponseWriter, r *http.Request) {
@@ -40,8 +40,8 @@ func (p *Handlers) addPasskey(w http.ResponseWriter, r *http.Request) {
 		err = p.passkeys.Add(ctx, person, made)
 	}
 	if err != nil {
-		if wrong, ok := p.formError(w, r, err); ok {
-			p.showNewPasskey(w, r, shell.StatusOf(err), passkeyForm{Name: name, Wrong: wrong})
+		if formErr, ok := p.formError(w, r, err); ok {
+			p.showNewPasskey(w, r, shell.StatusOf(err), passkeyForm{Name: name, Error: formErr})
 		}
 		return
 	}
@@ -54,7 +54,7 @@ func (p *Handlers) addPasskey(w http.ResponseWriter, r *http.Request) {
 type passkeyView struct {
 	passkey.Passkey
 
-	Wrong string
+	Error string
 }
 
 // ownPasskey returns the visitor's passkey in the path.
@@ -110,8 +110,8 @@ func (p *Handlers) changeOne(w http.ResponseWriter, r *http.Request, said locale
 		return
 	}
 	if err := change(&k); err != nil {
-		if wrong, ok := p.formError(w, r, err); ok {
-			p.Show(w, r, shell.StatusOf(err), pages["passkey"], "Passkey", passkeyView{k, wrong})
+		if formErr, ok := p.formError(w, r, err); ok {
+			p.Show(w, r, shell.StatusOf(err), pages["passkey"], "Passkey", passkeyView{k, formErr})
 		}
 		return
 	}

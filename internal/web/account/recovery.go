@@ -13,7 +13,7 @@ import (
 type recoveryView struct {
 	team.Person
 
-	Path, Wrong string
+	Path, Error string
 	Credentials keepableCredentials // removed by the new password
 	Issued      issuedCredentials
 }
@@ -22,8 +22,8 @@ func (p *Handlers) recoveryPage(w http.ResponseWriter, r *http.Request) {
 	p.showRecovery(w, r, http.StatusOK, "")
 }
 
-func (p *Handlers) showRecovery(w http.ResponseWriter, r *http.Request, status int, wrong string) {
-	view := recoveryView{Path: team.RecoveryPath + r.PathValue("token"), Wrong: wrong}
+func (p *Handlers) showRecovery(w http.ResponseWriter, r *http.Request, status int, formErr string) {
+	view := recoveryView{Path: team.RecoveryPath + r.PathValue("token"), Error: formErr}
 	err := p.signIns.CheckSecret(p.Client(r), func() error {
 		var err error
 		view.Person, err = p.Teams.PersonByRecovery(r.Context(), r.PathValue("token"))
@@ -73,8 +73,8 @@ func (p *Handlers) recover(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		p.signInOrExplain(w, r, person)
 	case f.Code == apierr.ValidationFailed && fieldOf(err) != "", f.Code == apierr.RateLimited:
-		if wrong, ok := p.formError(w, r, err); ok {
-			p.showRecovery(w, r, shell.StatusOf(err), wrong)
+		if formErr, ok := p.formError(w, r, err); ok {
+			p.showRecovery(w, r, shell.StatusOf(err), formErr)
 		}
 	default:
 		p.badLink(w, r, err)

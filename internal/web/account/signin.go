@@ -39,7 +39,7 @@ func (p *Handlers) readSignIn(w http.ResponseWriter, r *http.Request) bool {
 type signInForm struct {
 	signInMethods
 
-	Email, Next, Wrong string
+	Email, Next, Error string
 	Again              bool // a signed-in person authenticates again
 	Resuming           bool // a submitted form is saved in the session
 	Undone             bool // a form was not processed because the session had ended
@@ -177,11 +177,11 @@ func (p *Handlers) rejectsignIn(w http.ResponseWriter, r *http.Request, form sig
 		return
 	}
 	p.logRejected(r, err)
-	wrong, ok := p.formError(w, r, err)
+	formErr, ok := p.formError(w, r, err)
 	if !ok {
 		return
 	}
-	form.Wrong = wrong
+	form.Error = formErr
 	if v := shell.VisitorOf(r.Context()); form.Again && v != nil {
 		form.Email = v.Email
 	}
@@ -220,8 +220,8 @@ func (p *Handlers) askPasskey(w http.ResponseWriter, r *http.Request) {
 // ask answers a page's script with the options for the browser's passkey request.
 func (p *Handlers) ask(w http.ResponseWriter, r *http.Request, asked passkey.Challenge, err error) {
 	if err != nil {
-		if wrong, ok := p.formError(w, r, err); ok {
-			writeJSON(w, shell.StatusOf(err), map[string]string{"wrong": wrong})
+		if formErr, ok := p.formError(w, r, err); ok {
+			writeJSON(w, shell.StatusOf(err), map[string]string{"error": formErr})
 		}
 		return
 	}

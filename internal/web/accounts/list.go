@@ -24,7 +24,7 @@ type listView struct {
 	Manages     bool   // the visitor may connect and disconnect
 	Offered     []string
 	Slots       int64 // remaining accounts of the plan; -1 means unlimited
-	Wrong       string
+	Error       string
 	Left        []gone
 }
 
@@ -59,11 +59,11 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	p.showList(w, r, http.StatusOK, "")
 }
 
-func (p *Handlers) showList(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+func (p *Handlers) showList(w http.ResponseWriter, r *http.Request, status int, formErr string) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	view := listView{
 		Platform: r.URL.Query().Get("platform"), Manages: v.Is(shell.Managers), Offered: p.connector.OfferedPlatforms(),
-		Wrong: wrong,
+		Error: formErr,
 	}
 	actor, err := p.actor(r)
 	if err == nil {
@@ -206,8 +206,8 @@ func (p *Handlers) connect(w http.ResponseWriter, r *http.Request) {
 	got, _, err := shell.Run[account.ConnectLink](p.Shell, r, "get_connect_link",
 		operation.Arguments{"platform": r.PostForm.Get("platform")})
 	if err != nil {
-		if wrong, ok := p.formError(w, r, err); ok {
-			p.showList(w, r, shell.StatusOf(err), wrong)
+		if formErr, ok := p.formError(w, r, err); ok {
+			p.showList(w, r, shell.StatusOf(err), formErr)
 		}
 		return
 	}

@@ -33,7 +33,7 @@ type view struct {
 	Sort    string // figure by which the posts are sorted; "" means newest first
 	Notes   []string
 	Manages bool
-	Wrong   string // why there are no analytics
+	Error   string // why there are no analytics
 
 	ZoneName    string // the team's time zone, in which days are counted
 	Posts       []listedPost
@@ -87,11 +87,11 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request, a account.Accoun
 	}
 	status := http.StatusOK
 	if err := p.read(r, &out); err != nil {
-		wrong, ok := p.formError(w, r, err)
+		formErr, ok := p.formError(w, r, err)
 		if !ok {
 			return
 		}
-		out.Wrong = wrong
+		out.Error = formErr
 	}
 	p.ShowTitled(w, r, status, pages["account"], a.Username, out)
 }

@@ -29,7 +29,7 @@ type askView struct {
 	MaySchedule bool
 	Blocked     bool // a network would reject the only post
 	Zone        string
-	Wrong       shell.FormError
+	Error       shell.FormError
 	MaxMessage  int
 }
 
@@ -43,10 +43,10 @@ func (v askView) Back() string {
 
 // WrongAbove reports whether the error is shown above the form, because the form has no field for it.
 func (v askView) WrongAbove() bool {
-	if v.Wrong.Text == "" || len(v.Posts) == 0 {
-		return v.Wrong.Text != ""
+	if v.Error.Text == "" || len(v.Posts) == 0 {
+		return v.Error.Text != ""
 	}
-	switch v.Wrong.Field {
+	switch v.Error.Field {
 	case "message":
 		return false
 	case "email":
@@ -86,7 +86,7 @@ func (p *Handlers) askPage(w http.ResponseWriter, r *http.Request) {
 	if len(ids) == 0 {
 		v.Choosing = true
 		if r.URL.Query().Has("chosen") {
-			status, v.Wrong.Text = http.StatusUnprocessableEntity, p.T(r, "Select at least one post.")
+			status, v.Error.Text = http.StatusUnprocessableEntity, p.T(r, "Select at least one post.")
 		}
 		if err := p.addChoices(r, &v); err != nil {
 			p.ShowError(w, r, err)
@@ -205,8 +205,8 @@ func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 		sent, err = p.approvals.RequestPosts(r.Context(), shell.VisitorOf(r.Context()).ID, wanted)
 	}
 	if err != nil {
-		if wrong, ok := p.FormErrorOf(w, r, err, nil); ok {
-			p.showAsk(w, r, shell.StatusOf(err), ids, askView{input: in, Wrong: wrong})
+		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
+			p.showAsk(w, r, shell.StatusOf(err), ids, askView{input: in, Error: formErr})
 		}
 		return
 	}

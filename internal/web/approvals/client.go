@@ -25,7 +25,7 @@ type clientView struct {
 	approval.Page
 
 	Token, Name  string
-	Wrong, Field string // error that belongs to no post, and its field
+	Error, Field string // error that belongs to no post, and its field
 	Cards        []*card
 	MaxComment   int
 	Approved     int
@@ -61,7 +61,7 @@ type card struct {
 	Looks        []look
 	Thread       []approval.ThreadEntry
 	Comment      string // comment that was entered but not sent
-	Wrong, Field string
+	Error, Field string
 	Next         bool // the first post that waits for a decision
 }
 

@@ -7,9 +7,9 @@ func (v *clientView) setError(f *apierr.Error, text, postID string) {
 	field, _ := f.Context["argument"].(string)
 	for _, c := range v.Cards {
 		if field != "name" && (c.ID == postID || !v.Several()) {
-			c.Wrong, c.Field = text, field
+			c.Error, c.Field = text, field
 			return
 		}
 	}
-	v.Wrong, v.Field = text, field
+	v.Error, v.Field = text, field
 }

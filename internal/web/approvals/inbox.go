@@ -210,14 +210,14 @@ type requestView struct {
 	Again      bool // posts can be sent again
 	Changed    bool // the link shows an old version of a post
 	MaxComment int
-	Wrong      shell.FormError
+	Error      shell.FormError
 }
 
 func (p *Handlers) request(w http.ResponseWriter, r *http.Request) {
 	p.showRequest(w, r, http.StatusOK, shell.FormError{})
 }
 
-func (p *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status int, wrong shell.FormError) {
+func (p *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status int, formErr shell.FormError) {
 	team := shell.VisitorOf(r.Context()).Team.ID
 	found, err := p.approvals.RequestByID(r.Context(), team, r.PathValue("id"))
 	if err != nil {
@@ -233,7 +233,7 @@ func (p *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status in
 		p.ShowError(w, r, err)
 		return
 	}
-	v := requestView{request: p.requestIn(found, posts, zone), MaxComment: approval.MaxComment, Wrong: wrong}
+	v := requestView{request: p.requestIn(found, posts, zone), MaxComment: approval.MaxComment, Error: formErr}
 	ids := make([]string, len(v.Posts))
 	for i, one := range v.Posts {
 		ids[i] = one.ID
@@ -314,8 +314,8 @@ func (p *Handlers) change(w http.ResponseWriter, r *http.Request, what string, d
 		err = do(visitor.ID, visitor.Team.ID, id)
 	}
 	if err != nil {
-		if wrong, ok := p.FormErrorOf(w, r, err, nil); ok {
-			p.showRequest(w, r, shell.StatusOf(err), wrong)
+		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
+			p.showRequest(w, r, shell.StatusOf(err), formErr)
 		}
 		return
 	}
@@ -330,7 +330,7 @@ type answerView struct {
 	PostID, Comment, Back string
 	Thread                []approval.ThreadEntry
 	MaxComment            int
-	Wrong                 shell.FormError
+	Error                 shell.FormError
 }
 
 // answer adds the team's answer to the comments on a post, or marks the comments as answered.
@@ -357,9 +357,9 @@ func (p *Handlers) answer(w http.ResponseWriter, r *http.Request) {
 		shell.Redirect(w, r, back)
 		return
 	}
-	if wrong, ok := p.FormErrorOf(w, r, err, nil); ok {
+	if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
 		p.showAnswer(w, r, shell.StatusOf(err), answerView{PostID: id, Comment: r.PostForm.Get("comment"), Back: back,
-			MaxComment: approval.MaxComment, Wrong: wrong})
+			MaxComment: approval.MaxComment, Error: formErr})
 	}
 }
 

@@ -119,4 +119,4 @@ func (v *view) Kept() []chosen {
 	return slices.DeleteFunc(slices.Clone(v.Aside), func(c chosen) bool { return !v.isKept(c) })
 }
 
-func (v *view) isKept(c chosen) bool { return len(v.Wrongs.At(ownText(c.ID))) == 0 }
+func (v *view) isKept(c chosen) bool { return len(v.Errors.At(ownText(c.ID))) == 0 }

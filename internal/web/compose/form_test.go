@@ -160,9 +160,9 @@ func TestArrangeMedia(t *testing.T) {
 	s.add(9)
 	s.add(9)
 	s.arrange("remove", "3", "0")
-	c, wrong := s.composition()
-	if len(wrong) > 0 {
-		t.Fatal(wrong)
+	c, formErr := s.composition()
+	if len(formErr) > 0 {
+		t.Fatal(formErr)
 	}
 	text := "a\nb"
 	want := post.Composition{Caption: "x\uFFFD", Accounts: []int64{2, 3}, Media: []int64{9, 7, 8},
@@ -173,8 +173,8 @@ func TestArrangeMedia(t *testing.T) {
 	}
 	for _, cover := range []string{"x", "-1", "1e9", "NaN"} {
 		s.Covers[9] = cover
-		if _, wrong := s.composition(); len(wrong) != 1 || apierr.FromError(wrong[0]).Context["argument"] != "cover-9" {
-			t.Errorf("cover at %s: %v", cover, wrong)
+		if _, formErr := s.composition(); len(formErr) != 1 || apierr.FromError(formErr[0]).Context["argument"] != "cover-9" {
+			t.Errorf("cover at %s: %v", cover, formErr)
 		}
 	}
 }
@@ -188,9 +188,9 @@ func TestFormRoundTrip(t *testing.T) {
 		Targets: []post.Target{{AccountID: 2, Caption: &text, Media: []network.Media{}}, {AccountID: 3}},
 	}
 	s := sheetOf(p, time.UTC)
-	got, wrong := s.composition()
-	if len(wrong) > 0 {
-		t.Fatal(wrong)
+	got, formErr := s.composition()
+	if len(formErr) > 0 {
+		t.Fatal(formErr)
 	}
 	want := post.Composition{
 		Caption: "all", Accounts: []int64{2, 3}, Media: []int64{4, 5},

@@ -37,7 +37,7 @@ type view struct {
 	Begins   time.Time // of a paused series: its first time, in its zone
 	ByDate   string    // label of monthly recurrence by date
 	ByDay    string
-	Wrongs   problems
+	Errors   problems
 	Done     string       // description of the steps that succeeded before the problems
 	Theirs   *post.Record // newer version saved by someone else
 	Paused   string       // why scheduling and publishing are paused; empty if they are not
@@ -156,12 +156,12 @@ func (p *Handlers) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, d
 			p.ShowError(w, r, one)
 			return
 		}
-		out.Wrongs = append(out.Wrongs, problemOf(p.Language(r), one))
+		out.Errors = append(out.Errors, problemOf(p.Language(r), one))
 		if f.Context["state"] == "changed" {
 			out.Theirs, out.Seen = out.Post, out.Post.UpdatedAt.UnixMicro()
 		}
 	}
-	out.Wrongs.sort()
+	out.Errors.sort()
 	if len(why) > 0 {
 		out.Done, status = done, shell.StatusOf(why[0])
 		shell.SetRetryAfter(w, why[0])

@@ -35,7 +35,7 @@ type mediaPicker struct {
 	Folders   []folderChoice
 	Filtered  bool
 	Next      string // cursor
-	Wrong     string
+	Error     string
 }
 
 // folderChoice is an option of the folder filter.
@@ -71,7 +71,7 @@ func (p *Handlers) pickerPage(r *http.Request, s *sheet) (mediaPicker, error) {
 		list, got, err = shell.Run[media.MediaList](p.Shell, r, "list_media", s.Picker.arguments())
 	}
 	if apierr.Is(err, apierr.ValidationFailed) {
-		return mediaPicker{Wrong: p.Detail(r, err)}, nil
+		return mediaPicker{Error: p.Detail(r, err)}, nil
 	}
 	if err != nil {
 		return mediaPicker{}, err

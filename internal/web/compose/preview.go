@@ -33,7 +33,7 @@ type outlook struct {
 	Next     []time.Time
 	Day      []neighbour // other posts on the selected day
 	More     bool        // more posts exist than are shown
-	Wrong    string      // invalid input
+	Error    string      // invalid input
 	Empty    bool        // no account is selected
 	Blank    bool        // the post has no content
 }
@@ -58,14 +58,14 @@ func (p *Handlers) check(
 	ctx context.Context, l *locale.Language, actor *access.Actor, accounts []account.SocialAccount, s sheet, held *post.Record,
 ) (outlook, error) {
 	var out outlook
-	var wrong error
+	var formErr error
 	c, all := s.composition()
 	if all = append(s.contradictions(accounts, held), all...); len(all) > 0 {
-		wrong = all[0]
+		formErr = all[0]
 	}
 	at, err := p.when(s, actor.OwnZone, held)
 	if err != nil {
-		wrong = err
+		formErr = err
 	}
 	c.At = at
 	if held == nil {
@@ -76,11 +76,11 @@ func (p *Handlers) check(
 	switch {
 	case err != nil && apierr.FromError(err).IsServerError():
 		return out, err
-	case err != nil && wrong == nil:
-		wrong = err
+	case err != nil && formErr == nil:
+		formErr = err
 	}
-	if wrong != nil {
-		out.Wrong = shell.Detail(l, wrong)
+	if formErr != nil {
+		out.Error = shell.Detail(l, formErr)
 	}
 	if !out.Stands { // posts of the series have their own days
 		if err := p.addDay(ctx, actor, s, held, &out); err != nil {

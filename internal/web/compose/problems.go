@@ -46,7 +46,7 @@ func (p problems) attributes(field, invalid string, hints []string) template.HTM
 	if len(p.At(field)) == 0 {
 		invalid = ""
 	} else {
-		hints = append(hints, "wrong-"+field)
+		hints = append(hints, "error-"+field)
 	}
 	if len(hints) == 0 {
 		return ""
@@ -113,9 +113,9 @@ func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, e
 		return nil, err
 	}
 	out := s.contradictions(accounts, &held)
-	c, wrong := s.composition()
+	c, formErr := s.composition()
 	c.Options = s.Choices.of(held.Options)
-	out = append(out, wrong...)
+	out = append(out, formErr...)
 	out = append(out, c.Errors()...)
 	needsAccount := what != "save" || held.Status == post.Scheduled || held.IsTemplate
 	if needsAccount && len(c.Accounts) == 0 {

@@ -165,7 +165,7 @@ func ownText(account int64) string { return "text-" + strconv.FormatInt(account,
 
 // composition returns the sheet's content without its time, and every error. Errors name the invalid field.
 func (s *sheet) composition() (post.Composition, []error) {
-	wrong := s.Choices.errors()
+	formErr := s.Choices.errors()
 	c := post.Composition{
 		Caption: s.Caption, Accounts: s.Accounts, Media: s.Media, Overrides: map[int64]post.Override{},
 		Covers: map[int64]time.Duration{},
@@ -189,13 +189,13 @@ func (s *sheet) composition() (post.Composition, []error) {
 		}
 		after, err := strconv.ParseFloat(strings.Replace(s.Covers[video], ",", ".", 1), 64)
 		if err != nil || !(after >= 0 && after <= 24*60*60) { // also rejects NaN
-			wrong = append(wrong, apierr.Invalid(apierr.Malformed, "cover-"+strconv.FormatInt(video, 10),
+			formErr = append(formErr, apierr.Invalid(apierr.Malformed, "cover-"+strconv.FormatInt(video, 10),
 				"Enter the time of the cover in seconds, such as 2.5."))
 			continue
 		}
 		c.Covers[video] = time.Duration(after * float64(time.Second)).Round(time.Millisecond)
 	}
-	return c, wrong
+	return c, formErr
 }
 
 // list returns the media of the post or of an account.

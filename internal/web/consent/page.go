@@ -122,7 +122,7 @@ type request struct {
 	Teams  []choice
 	Levels []offer
 	Ready  bool // the person may consent for at least one team
-	Wrong  string
+	Error  string
 	Fields []field
 }
 
@@ -151,13 +151,13 @@ type offer struct {
 // show shows the request with the previous choice, if any.
 func (p *Handlers) show(
 	w http.ResponseWriter, r *http.Request, status int, asked oauth.AuthorizationRequest, sent url.Values,
-	before chosen, wrong locale.Key,
+	before chosen, formErr locale.Key,
 ) {
 	v := shell.VisitorOf(r.Context())
 	if before.team == 0 {
 		before.team = v.Team.ID
 	}
-	out := request{Name: asked.Client.Name, Place: asked.RedirectHost(), Wrong: p.T(r, wrong), Fields: fields(sent)}
+	out := request{Name: asked.Client.Name, Place: asked.RedirectHost(), Error: p.T(r, formErr), Fields: fields(sent)}
 	to, err := url.Parse(asked.Redirect)
 	if err != nil { // unreachable: it was validated before
 		p.ServerError(w, r, fmt.Errorf("reading a redirect address: %w", err))
@@ -321,9 +321,9 @@ func (p *Handlers) allow(w http.ResponseWriter, r *http.Request, asked oauth.Aut
 		p.ServerError(w, r, err)
 		return
 	}
-	granted, wrong := was.in(teams, able)
-	if wrong != "" {
-		p.show(w, r, http.StatusUnprocessableEntity, asked, sent, was, wrong)
+	granted, formErr := was.in(teams, able)
+	if formErr != "" {
+		p.show(w, r, http.StatusUnprocessableEntity, asked, sent, was, formErr)
 		return
 	}
 	next, err := p.server.Allow(r.Context(), asked,

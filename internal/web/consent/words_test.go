@@ -79,11 +79,11 @@ func TestGrantsOnlyRequestedAndOwned(t *testing.T) {
 		}
 		was := chosen{rapid.Int64Range(0, 5).
 			Draw(t, "team"), rapid.SampledFrom([]string{"", "read_only", "drafts", "full", all, "other"}).Draw(t, "level")}
-		granted, wrong := was.in(teams, access.Within(able, access.Owner))
-		if (wrong == "") != (len(granted) > 0) {
-			t.Fatalf("%v and %q", granted, wrong)
+		granted, formErr := was.in(teams, access.Within(able, access.Owner))
+		if (formErr == "") != (len(granted) > 0) {
+			t.Fatalf("%v and %q", granted, formErr)
 		}
-		if wrong != "" {
+		if formErr != "" {
 			return
 		}
 		at := teams[was.team-1]

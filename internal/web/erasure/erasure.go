@@ -66,17 +66,17 @@ type teamView struct {
 	Progress *erasure.Progress
 	Name     string // as entered
 	Account  bool   // delete the visitor's account too
-	Wrong    string
+	Error    string
 }
 
 func (p *Handlers) teamPage(w http.ResponseWriter, r *http.Request) {
 	p.showTeam(w, r, http.StatusOK, "", p.SavedForm(r))
 }
 
-func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, wrong string, typed url.Values) {
+func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, formErr string, typed url.Values) {
 	v := shell.VisitorOf(r.Context())
 	view := teamView{
-		Only: len(v.Teams) == 1, Wrong: wrong, Name: typed.Get("name"), Account: typed.Get("account") == "yes",
+		Only: len(v.Teams) == 1, Error: formErr, Name: typed.Get("name"), Account: typed.Get("account") == "yes",
 	}
 	progress, err := p.leaving.Progress(r.Context(), v.Team.ID)
 	switch {
@@ -160,7 +160,7 @@ func (p *Handlers) export(w http.ResponseWriter, r *http.Request) {
 
 // item is the data of a confirmation page.
 type item struct {
-	ID, Wrong string
+	ID, Error string
 	Kept      bool // it cannot be deleted, and Wrong explains why
 }
 
@@ -202,7 +202,7 @@ func (p *Handlers) draftPage(w http.ResponseWriter, r *http.Request) {
 	}
 	if found.Status != post.Draft && found.Status != post.Scheduled {
 		p.Show(w, r, http.StatusConflict, pages["draft"], "Delete the post",
-			item{ID: found.ID, Wrong: p.T(r, "Published and failed posts can’t be deleted here."), Kept: true})
+			item{ID: found.ID, Error: p.T(r, "Published and failed posts can’t be deleted here."), Kept: true})
 		return
 	}
 	p.showItem(w, r, "draft", "id", nil)
@@ -216,7 +216,7 @@ func (p *Handlers) showItem(w http.ResponseWriter, r *http.Request, page, name s
 		if !ok {
 			return
 		}
-		status, view.Wrong = shell.StatusOf(err), told.Text
+		status, view.Error = shell.StatusOf(err), told.Text
 	}
 	p.Show(w, r, status, pages[page],
 		map[string]locale.Key{

@@ -15,7 +15,7 @@ type leaveView struct {
 
 	Only  bool // the visitor's only team
 	Owner bool
-	Wrong string
+	Error string
 }
 
 // leaveOf returns the visitor's team in the path.
@@ -49,7 +49,7 @@ func (p *Handlers) leave(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := p.leaving.Leave(r.Context(), shell.VisitorOf(r.Context()).ID, view.ID); err != nil {
 		if told, ok := p.FormErrorOf(w, r, err, nil); ok {
-			view.Wrong = told.Text
+			view.Error = told.Text
 			p.Show(w, r, shell.StatusOf(err), pages["leave"], "Leave team", view)
 		}
 		return
@@ -69,15 +69,15 @@ type ownedTeam struct {
 type personView struct {
 	Owned []ownedTeam
 	Email string // as entered
-	Wrong string
+	Error string
 }
 
 func (p *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
 	p.showPerson(w, r, http.StatusOK, "", p.SavedForm(r).Get("email"))
 }
 
-func (p *Handlers) showPerson(w http.ResponseWriter, r *http.Request, status int, wrong, typed string) {
-	view := personView{Wrong: wrong, Email: typed}
+func (p *Handlers) showPerson(w http.ResponseWriter, r *http.Request, status int, formErr, typed string) {
+	view := personView{Error: formErr, Email: typed}
 	for _, t := range shell.VisitorOf(r.Context()).Teams {
 		if t.Role == access.Owner {
 			contents, err := p.leaving.CountContents(r.Context(), t.ID)

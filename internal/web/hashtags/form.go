@@ -23,7 +23,7 @@ var fieldNames = map[string]string{
 type formView struct {
 	ID          int64 // 0 for a new list
 	Fields      url.Values
-	Wrong       shell.FormError
+	Error       shell.FormError
 	Suggestions []suggestion // for a new list
 }
 
@@ -89,8 +89,8 @@ func (p *Handlers) changeList(r *http.Request, tool string, args operation.Argum
 
 // again shows the form with its input and the error.
 func (p *Handlers) again(w http.ResponseWriter, r *http.Request, id int64, err error) {
-	if wrong, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
-		p.Show(w, r, shell.StatusOf(err), pages["form"], "Hashtag list", formView{ID: id, Fields: r.PostForm, Wrong: wrong})
+	if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
+		p.Show(w, r, shell.StatusOf(err), pages["form"], "Hashtag list", formView{ID: id, Fields: r.PostForm, Error: formErr})
 	}
 }
 

@@ -28,7 +28,7 @@ type view struct {
 	CanWrite bool
 	Pager    pager
 	Fields   url.Values
-	Wrong    shell.FormError
+	Error    shell.FormError
 
 	Removed, RemovedFrom string // the hashtag that was just removed, and its subcategory
 }
@@ -130,12 +130,12 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) show(
-	w http.ResponseWriter, r *http.Request, id int64, status int, fields url.Values, wrong shell.FormError,
+	w http.ResponseWriter, r *http.Request, id int64, status int, fields url.Values, formErr shell.FormError,
 ) {
 	q := r.URL.Query()
 	v := &view{
 		Group: q.Get("group"), Sort: q.Get("sort"), CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers),
-		Fields: fields, Wrong: wrong, Removed: q.Get("removed"), RemovedFrom: q.Get("from"),
+		Fields: fields, Error: formErr, Removed: q.Get("removed"), RemovedFrom: q.Get("from"),
 	}
 	v.Page, _ = strconv.Atoi(q.Get("page")) // an invalid number selects the first page
 	if err := p.fill(r, id, v); err != nil {
@@ -224,8 +224,8 @@ func (p *Handlers) add(w http.ResponseWriter, req listRequest) {
 	}
 	c, err := p.changeList(req.Request, "add_hashtags", args)
 	if err != nil {
-		if wrong, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
-			p.show(w, req.Request, req.list, shell.StatusOf(err), req.PostForm, wrong)
+		if formErr, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			p.show(w, req.Request, req.list, shell.StatusOf(err), req.PostForm, formErr)
 		}
 		return
 	}
@@ -279,8 +279,8 @@ func (p *Handlers) copyList(w http.ResponseWriter, req listRequest) {
 		copied, err = p.lists.CopyHashtags(req.Context(), req.call, req.list, copied.ID)
 	}
 	if err != nil {
-		if wrong, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
-			p.show(w, req.Request, req.list, shell.StatusOf(err), nil, wrong)
+		if formErr, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			p.show(w, req.Request, req.list, shell.StatusOf(err), nil, formErr)
 		}
 		return
 	}

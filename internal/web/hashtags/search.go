@@ -25,7 +25,7 @@ type (
 		Spends bool
 		Recent []search.Recent
 		Fields url.Values
-		Wrong  shell.FormError
+		Error  shell.FormError
 	}
 	// foundView is a search and its results.
 	foundView struct {
@@ -38,7 +38,7 @@ type (
 		CanWrite bool
 		Pager    pager
 		Fields   url.Values
-		Wrong    shell.FormError
+		Error    shell.FormError
 	}
 )
 
@@ -86,7 +86,7 @@ func (p *Handlers) searchPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) showSearch(w http.ResponseWriter, r *http.Request, status int, fields url.Values,
-	wrong shell.FormError) {
+	formErr shell.FormError) {
 	visitor := shell.VisitorOf(r.Context())
 	recent, err := search.RecentQueries(r.Context(), p.DB, visitor.Team.ID, maxRecent)
 	if err != nil {
@@ -94,7 +94,7 @@ func (p *Handlers) showSearch(w http.ResponseWriter, r *http.Request, status int
 		return
 	}
 	p.Show(w, r, status, pages["search"], "Search hashtags",
-		searchView{p.lists.Catalog.Prices.HashtagSearch, visitor.Is(shell.Spenders), recent, fields, wrong})
+		searchView{p.lists.Catalog.Prices.HashtagSearch, visitor.Is(shell.Spenders), recent, fields, formErr})
 }
 
 func (p *Handlers) search(w http.ResponseWriter, r *http.Request) {
@@ -104,8 +104,8 @@ func (p *Handlers) search(w http.ResponseWriter, r *http.Request) {
 	outcome, err := p.Do(r, "search_hashtags",
 		operation.Arguments{"query": r.PostForm.Get("query"), "platform": r.PostForm.Get("platform")})
 	if err != nil {
-		if wrong, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
-			p.showSearch(w, r, shell.StatusOf(err), r.PostForm, wrong)
+		if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
+			p.showSearch(w, r, shell.StatusOf(err), r.PostForm, formErr)
 		}
 		return
 	}
@@ -129,7 +129,7 @@ func foundAt(id, cursor string) string {
 }
 
 func (p *Handlers) showFound(
-	w http.ResponseWriter, r *http.Request, id string, status int, fields url.Values, wrong shell.FormError,
+	w http.ResponseWriter, r *http.Request, id string, status int, fields url.Values, formErr shell.FormError,
 ) {
 	v, err := p.found(r, id)
 	if err != nil {
@@ -147,7 +147,7 @@ func (p *Handlers) showFound(
 			return
 		}
 	}
-	v.Fields, v.Wrong = fields, wrong
+	v.Fields, v.Error = fields, formErr
 	p.ShowTitled(w, r, status, pages["found"], p.T(r, "Hashtags for %s", v.Asked.Words), v)
 }
 
@@ -207,8 +207,8 @@ func (p *Handlers) addFound(w http.ResponseWriter, r *http.Request) {
 	}
 	c, err := p.addChosen(r)
 	if err != nil {
-		if wrong, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
-			p.showFound(w, r, r.PostForm.Get("job"), shell.StatusOf(err), r.PostForm, wrong)
+		if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
+			p.showFound(w, r, r.PostForm.Get("job"), shell.StatusOf(err), r.PostForm, formErr)
 		}
 		return
 	}

@@ -19,7 +19,7 @@ type addView struct {
 	Price   int64
 	Spends  bool
 	Fields  url.Values
-	Wrong   shell.FormError
+	Error   shell.FormError
 
 	Types                        []string // of files that can be added
 	MaxImageBytes, MaxVideoBytes int64
@@ -33,16 +33,16 @@ func (v addView) Into() int64 { return max(0, numberOf(v.Value("folder"))) }
 
 // Way returns the way to add files whose form is shown: the one with the error.
 func (v addView) Way() string {
-	switch v.Wrong.Field {
+	switch v.Error.Field {
 	case "url", "filename":
 		return "link"
 	case "platform", "username", "type", "limit":
 		return "profile"
 	}
 	switch {
-	case v.Wrong.Text != "" && v.Fields.Has("username"):
+	case v.Error.Text != "" && v.Fields.Has("username"):
 		return "profile"
-	case v.Wrong.Text != "" && v.Fields.Has("url"):
+	case v.Error.Text != "" && v.Fields.Has("url"):
 		return "link"
 	}
 	return "upload"
@@ -83,8 +83,8 @@ func (p *Handlers) showAdd(w http.ResponseWriter, r *http.Request, status int, v
 
 // again shows the forms with the input and the error.
 func (p *Handlers) again(w http.ResponseWriter, r *http.Request, err error) {
-	if wrong, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
-		p.showAdd(w, r, shell.StatusOf(err), addView{Fields: r.PostForm, Wrong: wrong})
+	if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
+		p.showAdd(w, r, shell.StatusOf(err), addView{Fields: r.PostForm, Error: formErr})
 	}
 }
 

@@ -181,7 +181,7 @@ type deletion struct {
 	Ahead    bool          // unpublished posts use some of the files
 	Size     int64         // bytes
 	Back, To string
-	Wrong    shell.FormError
+	Error    shell.FormError
 }
 
 // deletedFile is a file that is to be deleted, with the posts that use it.
@@ -234,7 +234,7 @@ func (p *Handlers) undecided(w http.ResponseWriter, r *http.Request, ids []int64
 	return v.Ahead
 }
 
-func (p *Handlers) confirmDeletion(w http.ResponseWriter, r *http.Request, status int, ids []int64, wrong shell.FormError) {
+func (p *Handlers) confirmDeletion(w http.ResponseWriter, r *http.Request, status int, ids []int64, formErr shell.FormError) {
 	v, err := p.deletionOf(r, ids)
 	if err != nil {
 		p.ShowError(w, r, err)
@@ -245,7 +245,7 @@ func (p *Handlers) confirmDeletion(w http.ResponseWriter, r *http.Request, statu
 		shell.Redirect(w, r, v.To)
 		return
 	}
-	v.Wrong = wrong
+	v.Error = formErr
 	p.Show(w, r, status, pages["bulkdelete"], "Delete files", v)
 }
 

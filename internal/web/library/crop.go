@@ -50,7 +50,7 @@ type cropView struct {
 
 	Shape, Turn                      string
 	Left, Top, PartWidth, PartHeight string // in pixels, as typed
-	Wrong                            shell.FormError
+	Error                            shell.FormError
 }
 
 // Shapes returns the options of the form.
@@ -63,8 +63,8 @@ func (p *Handlers) cropPage(w http.ResponseWriter, req itemRequest) {
 	p.showCrop(w, req, http.StatusOK, shell.FormError{})
 }
 
-func (p *Handlers) showCrop(w http.ResponseWriter, req itemRequest, status int, wrong shell.FormError) {
-	v := cropView{Turn: "0", Left: "0", Top: "0", Wrong: wrong}
+func (p *Handlers) showCrop(w http.ResponseWriter, req itemRequest, status int, formErr shell.FormError) {
+	v := cropView{Turn: "0", Left: "0", Top: "0", Error: formErr}
 	var err error
 	if v.ItemView, err = p.media.View(req.Context(), req.call, req.id); err == nil && v.Kind != media.Image {
 		err = apierr.Missing()
@@ -96,8 +96,8 @@ func (p *Handlers) crop(w http.ResponseWriter, req itemRequest) {
 		p.Log.ErrorContext(req.Context(), "copying the details of a cropped image failed", "media", added.MediaID, "error", err)
 		p.Flash(req.Request, "The new image was saved, but its folder or alt text could not be copied. Check both.")
 	case err != nil:
-		if wrong, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
-			p.showCrop(w, req, shell.StatusOf(err), wrong)
+		if formErr, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			p.showCrop(w, req, shell.StatusOf(err), formErr)
 		}
 		return
 	case added.Already:

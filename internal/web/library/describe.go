@@ -33,7 +33,7 @@ type imageText struct {
 
 	Typed string
 	Seen  string // identifies the text that the page showed; see seenText
-	Wrong string
+	Error string
 	Saved bool
 }
 
@@ -102,9 +102,9 @@ func (p *Handlers) saveTexts(w http.ResponseWriter, r *http.Request) {
 		image := &v.Images[n]
 		if err := p.saveText(r, call, image); err != nil {
 			v.Problems++
-			image.Wrong = p.Detail(r, err)
+			image.Error = p.Detail(r, err)
 			if apierr.FromError(err).IsServerError() {
-				image.Wrong = p.T(r, "It could not be saved. Try again in a moment.")
+				image.Error = p.T(r, "It could not be saved. Try again in a moment.")
 				p.Log.ErrorContext(r.Context(), "saving an alternative text failed", "media", image.ID, "error", err)
 			}
 		} else if image.Saved {

@@ -18,7 +18,7 @@ type folderView struct {
 
 	Move  []int64 // files to move to the new folder
 	Back  string  // query of the page of the library on which they were selected
-	Wrong shell.FormError
+	Error shell.FormError
 
 	CancelPath string
 }
@@ -28,12 +28,12 @@ func (p *Handlers) folderPage(w http.ResponseWriter, r *http.Request) {
 	p.showFolder(w, r, http.StatusOK, numberOf(r.URL.Query().Get("folder")), shell.FormError{})
 }
 
-func (p *Handlers) showFolder(w http.ResponseWriter, r *http.Request, status int, id int64, wrong shell.FormError) {
+func (p *Handlers) showFolder(w http.ResponseWriter, r *http.Request, status int, id int64, formErr shell.FormError) {
 	form := r.PostForm
 	if r.Method == http.MethodGet {
 		form = r.URL.Query()
 	}
-	v := folderView{Move: selectedIDs(form), Back: form.Get("back"), CancelPath: backTo(form), Wrong: wrong}
+	v := folderView{Move: selectedIDs(form), Back: form.Get("back"), CancelPath: backTo(form), Error: formErr}
 	if id != 0 {
 		v.CancelPath = folderPath(id)
 	}
@@ -69,8 +69,8 @@ func (p *Handlers) inFolder(
 		said, next, err = do(call, id)
 	}
 	if err != nil {
-		if wrong, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
-			p.showFolder(w, r, shell.StatusOf(err), id, wrong)
+		if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
+			p.showFolder(w, r, shell.StatusOf(err), id, formErr)
 		}
 		return
 	}

@@ -20,7 +20,7 @@ type view struct {
 	Uses     []media.Use
 	Folders  []media.MediaFolder
 	CanWrite bool
-	Wrong    shell.FormError
+	Error    shell.FormError
 	Typed    typed
 }
 
@@ -73,13 +73,13 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 	})(w, r)
 }
 
-func (p *Handlers) show(w http.ResponseWriter, req itemRequest, status int, page string, wrong shell.FormError) {
+func (p *Handlers) show(w http.ResponseWriter, req itemRequest, status int, page string, formErr shell.FormError) {
 	v, err := p.load(req)
 	if err != nil {
 		p.switchTeam(w, req.Request, err, req.id)
 		return
 	}
-	v.Wrong, v.Typed = wrong, typed{v.Name, v.AltText, v.FolderID()}
+	v.Error, v.Typed = formErr, typed{v.Name, v.AltText, v.FolderID()}
 	if req.PostForm.Has("name") {
 		v.Typed = typed{req.PostForm.Get("name"), req.PostForm.Get("alt"), numberOf(req.PostForm.Get("folder"))}
 	}
@@ -107,8 +107,8 @@ func (p *Handlers) save(w http.ResponseWriter, req itemRequest) {
 	}
 	err := p.saveChanges(req)
 	if err != nil {
-		if wrong, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
-			p.show(w, req, shell.StatusOf(err), "item", wrong)
+		if formErr, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			p.show(w, req, shell.StatusOf(err), "item", formErr)
 		}
 		return
 	}
@@ -159,8 +159,8 @@ func (p *Handlers) delete(w http.ResponseWriter, req itemRequest) {
 		p.show(w, req, shell.StatusOf(err), "delete",
 			shell.FormError{Text: p.T(req.Request, "Choose below what happens to the posts."), Field: "posts"})
 	case err != nil:
-		if wrong, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
-			p.show(w, req, shell.StatusOf(err), "delete", wrong)
+		if formErr, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			p.show(w, req, shell.StatusOf(err), "delete", formErr)
 		}
 	case len(out.Waiting) > 0:
 		p.Show(w, req.Request, http.StatusOK, pages["taken"], "The file was deleted", out)

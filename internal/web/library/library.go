@@ -111,12 +111,12 @@ func (p *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error,
 }
 
 // marks returns the attributes of a field with a hint, by its id, and perhaps an error.
-func marks(wrong bool, hint string) template.HTMLAttr {
+func marks(formErr bool, hint string) template.HTMLAttr {
 	switch {
-	case wrong && hint != "":
-		return template.HTMLAttr(` aria-invalid="true" autofocus aria-describedby="` + hint + ` wrong"`) //nolint:gosec // an id
-	case wrong:
-		return ` aria-invalid="true" autofocus aria-describedby="wrong"`
+	case formErr && hint != "":
+		return template.HTMLAttr(` aria-invalid="true" autofocus aria-describedby="` + hint + ` error"`) //nolint:gosec // an id
+	case formErr:
+		return ` aria-invalid="true" autofocus aria-describedby="error"`
 	case hint != "":
 		return template.HTMLAttr(` aria-describedby="` + hint + `"`) //nolint:gosec // as above
 	}

@@ -39,7 +39,7 @@ var channelServices = map[notification.ChannelService]channelService{
 type channelsView struct {
 	Channels []notification.Channel
 	Names    teamsearch.Names // of the channels' teams
-	Wrong    string
+	Error    string
 }
 
 // channelView is the form of a new or an existing channel, and the page that removes a channel or shows its secret.
@@ -50,7 +50,7 @@ type channelView struct {
 	Offered  []notification.KindInfo
 	Teams    []team.Team
 	Form     url.Values
-	Wrong    string
+	Error    string
 	Secret   string // that signs the messages of a webhook
 }
 
@@ -61,8 +61,8 @@ func (p *Handlers) channelsPage(w http.ResponseWriter, r *http.Request) {
 	p.showChannels(w, r, http.StatusOK, "")
 }
 
-func (p *Handlers) showChannels(w http.ResponseWriter, r *http.Request, status int, wrong string) {
-	view := channelsView{Wrong: wrong}
+func (p *Handlers) showChannels(w http.ResponseWriter, r *http.Request, status int, formErr string) {
+	view := channelsView{Error: formErr}
 	if err := p.fillChannels(r.Context(), &view); err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -149,7 +149,7 @@ func (p *Handlers) addChannel(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		if text, status, ok := p.formError(w, r, err); ok {
-			p.showChannel(w, r, status, channelView{Wrong: text, Form: f})
+			p.showChannel(w, r, status, channelView{Error: text, Form: f})
 		}
 		return
 	}
@@ -219,7 +219,7 @@ func (p *Handlers) changeChannel(w http.ResponseWriter, r *http.Request, c notif
 		if text, status, ok := p.formError(w, r, err); ok {
 			form := r.PostForm
 			form.Set("service", string(c.Service))
-			p.showChannel(w, r, status, channelView{Channel: c, Wrong: text, Form: form})
+			p.showChannel(w, r, status, channelView{Channel: c, Error: text, Form: form})
 		}
 		return
 	}

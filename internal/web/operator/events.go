@@ -27,7 +27,7 @@ type eventsView struct {
 	Who      string      // the person, as entered
 	Kinds    []kindGroup // offered kinds
 	Teams    []team.Team // offered teams
-	Wrong    string
+	Error    string
 	Days     []eventDay
 	Pages    pager
 	File     string // path of the complete log
@@ -159,10 +159,10 @@ func (p *Handlers) eventsPage(w http.ResponseWriter, r *http.Request) {
 		Kinds: offeredKinds(),
 	}
 	err := p.findTeam(r, &view)
-	if err == nil && view.Wrong == "" {
+	if err == nil && view.Error == "" {
 		err = p.findPerson(r, &view)
 	}
-	if err == nil && view.Wrong == "" {
+	if err == nil && view.Error == "" {
 		err = p.fillEvents(r, &view)
 	}
 	if err != nil {
@@ -170,7 +170,7 @@ func (p *Handlers) eventsPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	status := http.StatusOK
-	if view.Wrong != "" {
+	if view.Error != "" {
 		status = http.StatusUnprocessableEntity
 	}
 	p.Show(w, r, status, pages["events"], "Audit log", view)
@@ -218,9 +218,9 @@ func (p *Handlers) findPerson(r *http.Request, view *eventsView) error {
 	case len(found.Items) == 1:
 		view.Person = found.Items[0].ID
 	case len(found.Items) == 0:
-		view.Wrong = p.T(r, "No person has this name or address.")
+		view.Error = p.T(r, "No person has this name or address.")
 	default:
-		view.Wrong = p.T(r, "Several people match. Enter the ID or the email address.")
+		view.Error = p.T(r, "Several people match. Enter the ID or the email address.")
 	}
 	return nil
 }
@@ -242,9 +242,9 @@ func (p *Handlers) findTeam(r *http.Request, view *eventsView) error {
 	case len(found.Items) == 1:
 		view.Team = found.Items[0].ID
 	case len(found.Items) == 0:
-		view.Wrong = p.T(r, "No team has this name.")
+		view.Error = p.T(r, "No team has this name.")
 	default:
-		view.Wrong = p.T(r, "Several teams match. Choose one from the list.")
+		view.Error = p.T(r, "Several teams match. Choose one from the list.")
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ type newTeamView struct {
 	Zones     []teamtime.Choice
 	Languages []settings.ContentLanguage
 	Form      url.Values
-	Wrong     string
+	Error     string
 }
 
 func (p *Handlers) newTeamPage(w http.ResponseWriter, r *http.Request) {
@@ -48,7 +48,7 @@ func (p *Handlers) addTeam(w http.ResponseWriter, r *http.Request) {
 	}, f.Get("owner"))
 	if err != nil {
 		if text, status, ok := p.formError(w, r, err); ok {
-			p.showNewTeam(w, r, status, newTeamView{Form: f, Wrong: text})
+			p.showNewTeam(w, r, status, newTeamView{Form: f, Error: text})
 		}
 		return
 	}

@@ -24,7 +24,7 @@ type pausesView struct {
 	All    int64            // number of teams
 	APIOff bool
 	Adding bool // the form is open
-	Wrong  string
+	Error  string
 	Form   url.Values
 }
 
@@ -166,7 +166,7 @@ func (p *Handlers) pause(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		if text, status, ok := p.formError(w, r, err); ok {
-			p.showPauses(w, r, status, pausesView{Wrong: text, Form: r.PostForm})
+			p.showPauses(w, r, status, pausesView{Error: text, Form: r.PostForm})
 		}
 		return
 	}

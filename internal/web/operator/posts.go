@@ -14,14 +14,14 @@ import (
 type postsView struct {
 	Doubts []delivery.UnconfirmedDelivery
 	Names  teamsearch.Names // of the posts' teams
-	Wrong  string
+	Error  string
 }
 
 func (p *Handlers) postsPage(w http.ResponseWriter, r *http.Request) {
 	p.showPosts(w, r, http.StatusOK, "")
 }
 
-func (p *Handlers) showPosts(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+func (p *Handlers) showPosts(w http.ResponseWriter, r *http.Request, status int, formErr string) {
 	doubts, err := p.Delivery.ListUnconfirmed(r.Context(), 0)
 	var names teamsearch.Names
 	if err == nil {
@@ -31,7 +31,7 @@ func (p *Handlers) showPosts(w http.ResponseWriter, r *http.Request, status int,
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, status, pages["posts"], "Unconfirmed posts", postsView{doubts, names, wrong})
+	p.Show(w, r, status, pages["posts"], "Unconfirmed posts", postsView{doubts, names, formErr})
 }
 
 // decide records the outcome of a delivery. Only the audit log names the operator; the team sees "the operator".

@@ -144,7 +144,7 @@ type teamView struct {
 	Lines     []credit.Line // newest ledger lines
 	Plans     []string
 	Pauses    []team.Pause
-	Wrong, At string // error, and its form
+	Error, At string // error, and its form
 	Form      url.Values
 }
 
@@ -259,7 +259,7 @@ func (p *Handlers) onTeam(w http.ResponseWriter, r *http.Request, form string, d
 	}
 	if err != nil {
 		if text, status, ok := p.formError(w, r, err); ok {
-			p.showTeam(w, r, status, teamView{Wrong: text, At: form, Form: r.PostForm})
+			p.showTeam(w, r, status, teamView{Error: text, At: form, Form: r.PostForm})
 		}
 		return
 	}

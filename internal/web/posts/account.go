@@ -20,7 +20,7 @@ type oneView struct {
 	Head     string
 	Text     string
 	Media    []network.Media
-	Wrong    shell.FormError
+	Error    shell.FormError
 	Found    string // entered: yes or no
 	Link     string // entered
 	Decision bool   // a person must decide
@@ -91,7 +91,7 @@ func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 	err := p.recordDecision(r, one)
 	if err != nil {
 		var ok bool
-		if one.Wrong, ok = p.FormErrorOf(w, r, err, nil); !ok {
+		if one.Error, ok = p.FormErrorOf(w, r, err, nil); !ok {
 			return
 		}
 		p.showAccount(w, r, shell.StatusOf(err), one)

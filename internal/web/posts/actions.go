@@ -16,11 +16,11 @@ import (
 // finish shows the post with a confirmation in the visitor's language, or with the error.
 func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, err error, said string) {
 	if err != nil {
-		if wrong, ok := p.FormErrorOf(w, r, err, nil); ok {
+		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
 			if apierr.Is(err, apierr.PreflightBlocked) {
-				wrong.Text = p.T(r, "The post cannot be published. See the reasons below.")
+				formErr.Text = p.T(r, "The post cannot be published. See the reasons below.")
 			}
-			p.show(w, r, shell.StatusOf(err), wrong.Text)
+			p.show(w, r, shell.StatusOf(err), formErr.Text)
 		}
 		return
 	}

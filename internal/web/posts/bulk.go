@@ -57,8 +57,8 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 		err = apierr.Invalid(apierr.MissingArgument, "post", "Select at least one post.")
 	}
 	if err != nil {
-		if wrong, ok := p.FormErrorOf(w, r, err, nil); ok {
-			p.FlashText(r, wrong.Text)
+		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
+			p.FlashText(r, formErr.Text)
 			shell.Redirect(w, r, to)
 		}
 		return

@@ -39,7 +39,7 @@ type calendarView struct {
 	Rows         []hourRow     // of the week and day view
 	Drafts       []event       // without a date
 	MoreDrafts   bool
-	Wrong        string
+	Error        string
 	Moved        *moved // the last move
 	Empty        bool
 	Upcoming     bool // shows occurrences that are not created yet
@@ -148,23 +148,23 @@ func (p *Handlers) calendar(w http.ResponseWriter, r *http.Request) {
 }
 
 // showCalendar answers with the calendar and an error, if any.
-func (p *Handlers) showCalendar(w http.ResponseWriter, r *http.Request, q calendarQuery, status int, wrong string) {
+func (p *Handlers) showCalendar(w http.ResponseWriter, r *http.Request, q calendarQuery, status int, formErr string) {
 	v := shell.VisitorOf(r.Context())
 	zone := v.Zone
 	view := &calendarView{
-		calendarQuery: q, Zone: zone.String(), States: calendar.States(), Wrong: wrong, Writer: v.Is(shell.Writers),
+		calendarQuery: q, Zone: zone.String(), States: calendar.States(), Error: formErr, Writer: v.Is(shell.Writers),
 	}
 	now := p.DB.Now().In(zone)
 	shown := period{view: q.View, now: now, zone: zone, language: p.Language(r)}
 	shown.today = time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	var err error
 	if shown.day, err = dayOf(q.Day, shown.today); err != nil {
-		view.Day, view.Wrong, status = "", p.Detail(r, err), shell.StatusOf(err)
+		view.Day, view.Error, status = "", p.Detail(r, err), shell.StatusOf(err)
 	}
 	shown.rolling = view.Day == "" && q.View == monthView
 	filter, err := view.filter()
 	if err != nil {
-		view.Account, view.State, view.Wrong, status = "", "", p.Detail(r, err), shell.StatusOf(err)
+		view.Account, view.State, view.Error, status = "", "", p.Detail(r, err), shell.StatusOf(err)
 		filter = calendar.Filter{Network: q.Network}
 	}
 	if err := p.addFilters(r, view); err != nil {
@@ -176,7 +176,7 @@ func (p *Handlers) showCalendar(w http.ResponseWriter, r *http.Request, q calend
 		p.ShowError(w, r, err)
 		return
 	}
-	if view.Wrong == "" {
+	if view.Error == "" {
 		view.Moved = p.popMoved(r)
 	}
 	p.ShowTitled(w, r, status, pages["calendar"], p.T(r, "Calendar: %s", view.Title), view)

@@ -56,8 +56,8 @@ func (p *Handlers) move(w http.ResponseWriter, r *http.Request) {
 	q := queryOf(back)
 	done, err := p.doMove(r)
 	if err != nil {
-		if wrong, ok := p.FormErrorOf(w, r, err, nil); ok {
-			p.showCalendar(w, r, q, shell.StatusOf(err), wrong.Text)
+		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
+			p.showCalendar(w, r, q, shell.StatusOf(err), formErr.Text)
 		}
 		return
 	}

@@ -34,7 +34,7 @@ const (
 // filters are the selected tab and filters of the list, as in its URL. Both days are inclusive.
 type filters struct {
 	Status, Account, From, To, Query string
-	Wrong                            shell.FormError
+	Error                            shell.FormError
 }
 
 // any reports whether the list is filtered within its tab.
@@ -191,7 +191,7 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	status := http.StatusOK
 	if err := p.fill(r, &view, q.Get("cursor")); err != nil {
 		var ok bool
-		if view.Wrong, ok = p.FormErrorOf(w, r, err, nil); !ok {
+		if view.Error, ok = p.FormErrorOf(w, r, err, nil); !ok {
 			return
 		}
 		status = shell.StatusOf(err)

@@ -58,7 +58,7 @@ type view struct {
 	Unlinked     bool         // an account's connection was lost
 	Wished       *time.Time   // a draft's planned time, if it is in the future
 	Retryable    []accountView
-	Wrong        string
+	Error        string
 	Link         string // approval link to the version that waits for a decision
 	Zone         string
 	zone         *time.Location
@@ -154,7 +154,7 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 }
 
 // show answers with a post's page and an error, if any.
-func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, formErr string) {
 	v, err := p.fullView(r)
 	if err == nil {
 		err = p.addMetrics(r.Context(), &v)
@@ -164,7 +164,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, wron
 		return
 	}
 	v.Said, v.Remark = r.PostForm.Get("comment"), r.PostForm.Get("remark")
-	v.Wrong = wrong
+	v.Error = formErr
 	p.ShowTitled(w, r, status, pages["post"], p.T(r, "Post: %s", cut(50, v.Head)), &v)
 }
 

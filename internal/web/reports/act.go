@@ -79,7 +79,7 @@ func trackingText(l *locale.Language, days any, b *operation.Billing) string {
 
 // showError shows the page again with the error of a form.
 func (p *Handlers) showError(w http.ResponseWriter, r *http.Request, kind, id, at string, err error) {
-	if wrong, ok := p.formError(w, r, err); ok {
-		p.show(w, r, shell.StatusOf(err), kind, id, at, wrong)
+	if formErr, ok := p.formError(w, r, err); ok {
+		p.show(w, r, shell.StatusOf(err), kind, id, at, formErr)
 	}
 }

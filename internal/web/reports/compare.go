@@ -29,7 +29,7 @@ func (p *Handlers) plan(r *http.Request) (plan.Plan, error) {
 type beside struct {
 	Reports []report.ReportSummary
 	Most    int64 // maximum of the plan; -1 for unlimited
-	Wrong   string
+	Error   string
 	history []report.History // of each report
 	l       *locale.Language
 }
@@ -52,12 +52,12 @@ func (p *Handlers) compare(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case int64(len(ids)) > most:
-		view.Wrong = view.l.N(most, "Too many reports selected. Your plan allows %d profile.",
+		view.Error = view.l.N(most, "Too many reports selected. Your plan allows %d profile.",
 			"Too many reports selected. Your plan allows %d profiles.")
 		p.Show(w, r, http.StatusForbidden, pages["compare"], "Compare profiles", view)
 		return
 	case len(ids) < 2:
-		view.Wrong = view.l.T("Select at least two profile reports in the list.")
+		view.Error = view.l.T("Select at least two profile reports in the list.")
 		p.Show(w, r, http.StatusBadRequest, pages["compare"], "Compare profiles", view)
 		return
 	}

@@ -26,7 +26,7 @@ type listView struct {
 	First, Next string // paths of pages
 	MaySpend    bool
 	Comparable  int64 // how many reports the plan compares; less than 2 for none
-	Wrong       string
+	Error       string
 }
 
 // entry is a report in the list with its key metrics, if it is ready.
@@ -146,11 +146,11 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	list, outcome, err := shell.Run[report.ReportList](p.Shell, r, "list_reports", args)
 	status := http.StatusOK
 	if err != nil {
-		wrong, ok := p.formError(w, r, err)
+		formErr, ok := p.formError(w, r, err)
 		if !ok {
 			return
 		}
-		view.Wrong, status = wrong, shell.StatusOf(err)
+		view.Error, status = formErr, shell.StatusOf(err)
 	}
 	if view.Reports, err = p.withSummaries(r, list.Reports); err == nil {
 		err = p.addTrends(r, view.Reports)
@@ -187,7 +187,7 @@ type newView struct {
 	budget
 
 	Type, Platform, Subject string
-	Wrong, Field            string
+	Error, Field            string
 	Preview                 *report.Preview // nil without a valid subject
 	Own                     []ownProfile    // accounts of the team
 }
@@ -300,9 +300,9 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 	_, outcome, err := shell.Run[job.Job](p.Shell, r, "create_report",
 		operation.Arguments{"type": view.Type, "platform": view.Platform, "subject": view.Subject})
 	if err != nil {
-		wrong, ok := p.formError(w, r, err)
+		formErr, ok := p.formError(w, r, err)
 		if ok {
-			view.Wrong, view.Field = wrong, fieldOf(err)
+			view.Error, view.Field = formErr, fieldOf(err)
 			p.showNew(w, r, shell.StatusOf(err), view)
 		}
 		return

@@ -92,8 +92,8 @@ func (p *Handlers) changeMails(
 		err = work(call)
 	}
 	if err != nil {
-		if wrong, ok := p.formError(w, r, err); ok {
-			p.showShare(w, r, shell.StatusOf(err), kind, id, shareView{At: "mails", Wrong: wrong})
+		if formErr, ok := p.formError(w, r, err); ok {
+			p.showShare(w, r, shell.StatusOf(err), kind, id, shareView{At: "mails", Error: formErr})
 		}
 		return
 	}

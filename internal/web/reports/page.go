@@ -37,7 +37,7 @@ type view struct {
 	WaitMinutes  int
 	Interval     int    // minimum minutes between refreshes
 	RefreshPrice int64  // credits for a refresh
-	Wrong, At    string // error, and its form
+	Error, At    string // error, and its form
 	Chosen       int    // tracking interval in the form, in days
 	zone         *time.Location
 	l            *locale.Language
@@ -80,13 +80,13 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request, kind, id string)
 }
 
 // show answers with a report's page and the error of a form.
-func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, kind, id, at, wrong string) {
+func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, kind, id, at, formErr string) {
 	out, err := p.read(r, kind, id)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	out.At, out.Wrong = at, wrong
+	out.At, out.Error = at, formErr
 	p.ShowTitled(w, r, status, pages["report"], subject(out.Kind, out.Subject), out)
 }
 

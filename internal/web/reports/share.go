@@ -22,7 +22,7 @@ type shareView struct {
 	Lifetimes  []int
 	Days       int // chosen lifetime
 	Mail       mailView
-	At, Wrong  string
+	At, Error  string
 	Name       string // entered for a new link
 	CanBeShown bool   // the report has metrics to share
 }
@@ -91,8 +91,8 @@ func (p *Handlers) createLink(w http.ResponseWriter, r *http.Request, kind, id s
 			return
 		}
 	}
-	if wrong, ok := p.formError(w, r, err); ok {
-		p.showShare(w, r, shell.StatusOf(err), kind, id, shareView{At: "links", Wrong: wrong, Days: days, Name: r.PostForm.Get("name")})
+	if formErr, ok := p.formError(w, r, err); ok {
+		p.showShare(w, r, shell.StatusOf(err), kind, id, shareView{At: "links", Error: formErr, Days: days, Name: r.PostForm.Get("name")})
 	}
 }
 

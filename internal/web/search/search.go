@@ -93,7 +93,7 @@ type view struct {
 	Query  string
 	Groups []group
 	Count  int // results
-	Wrong  string
+	Error  string
 }
 
 // group holds the results of a kind.
@@ -114,7 +114,7 @@ type result struct {
 func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 	out := view{Query: strings.TrimSpace(r.URL.Query().Get("q"))}
 	if utf8.RuneCountInString(out.Query) > maxQuery {
-		out.Wrong = p.T(r, "Enter at most %d characters.", maxQuery)
+		out.Error = p.T(r, "Enter at most %d characters.", maxQuery)
 		p.Show(w, r, http.StatusUnprocessableEntity, pages["search"], "Search", out)
 		return
 	}

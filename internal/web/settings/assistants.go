@@ -121,7 +121,7 @@ func (p *Handlers) showAssistant(
 		fieldError: typed.fieldError, keyView: p.viewOf(r, k), Limit: typed.Limit,
 		Own: k.PersonID == shell.VisitorOf(r.Context()).ID,
 	}
-	if out.Wrong == "" && !typed.typed && k.DailyCredits != plan.Unlimited {
+	if out.Error == "" && !typed.typed && k.DailyCredits != plan.Unlimited {
 		out.Limit = strconv.FormatInt(k.DailyCredits, 10)
 	}
 	may := k.May()

@@ -112,7 +112,7 @@ func (p *Handlers) showCredits(w http.ResponseWriter, r *http.Request, status in
 		return
 	}
 	view.Usage.Ends = in(view.Usage.Ends, zone(r))
-	if (view.Wrong == "" || view.Field == thresholdField) && !view.typed && view.Daily.Own != nil {
+	if (view.Error == "" || view.Field == thresholdField) && !view.typed && view.Daily.Own != nil {
 		view.Own = strconv.FormatInt(*view.Daily.Own, 10)
 	}
 	p.Show(w, r, status, pages["credits"], "Credits", view)

@@ -83,16 +83,16 @@ func (p *Handlers) inviteAll(r *http.Request, emails []string, role access.Role)
 	if len(emails) > maxInvited {
 		return out, errTooMany
 	}
-	first, wrong := error(nil), map[string]error{}
+	first, formErr := error(nil), map[string]error{}
 	if len(emails) > 1 {
 		var err error
-		if wrong, err = teammembers.CheckInvitations(r.Context(), p.DB, p.Teams, here(r), emails); err != nil {
+		if formErr, err = teammembers.CheckInvitations(r.Context(), p.DB, p.Teams, here(r), emails); err != nil {
 			return out, err
 		}
 	}
-	blocked := len(wrong) > 0
+	blocked := len(formErr) > 0
 	for _, email := range emails {
-		err := wrong[email]
+		err := formErr[email]
 		if !blocked {
 			var made invitedLink
 			if made, err = p.sendInvitation(r, email, role); err == nil {

@@ -219,7 +219,7 @@ func (p *Handlers) showKey(w http.ResponseWriter, r *http.Request, status int, t
 		return
 	}
 	out := keyPageView{fieldError: typed.fieldError, keyView: p.viewOf(r, k), Levels: access.Levels(), Limit: typed.Limit}
-	if out.Wrong == "" && !typed.typed && k.DailyCredits != plan.Unlimited {
+	if out.Error == "" && !typed.typed && k.DailyCredits != plan.Unlimited {
 		out.Limit = strconv.FormatInt(k.DailyCredits, 10)
 	}
 	if typed.Level != "" {

@@ -129,7 +129,7 @@ func in(at time.Time, zone *time.Location) time.Time {
 }
 
 // fieldError is the error of a form, and the name of the field that it is about.
-type fieldError struct{ Wrong, Field string }
+type fieldError struct{ Error, Field string }
 
 // formError returns an error that the person can correct in the form. It answers other errors and reports false.
 func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (fieldError, bool) {

@@ -142,7 +142,7 @@ func (p *Handlers) requireFactor(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		if told, ok := p.formError(w, r, err); ok {
-			p.showStoredTeam(w, r, shell.StatusOf(err), told.Wrong)
+			p.showStoredTeam(w, r, shell.StatusOf(err), told.Error)
 		}
 		return
 	}

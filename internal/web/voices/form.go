@@ -35,7 +35,7 @@ type formView struct {
 	Name   string
 	Fields url.Values
 	People []person // audiences, followed by some empty ones
-	Wrong  shell.FormError
+	Error  shell.FormError
 	Past   int  // published posts that filled in empty fields
 	NoPast bool // the team has no published posts to start from
 
@@ -51,8 +51,8 @@ type person struct {
 // spare is how many empty audiences the form adds.
 const spare = 2
 
-func newForm(id int64, fields url.Values, wrong shell.FormError) formView {
-	v := formView{ID: id, Name: fields.Get("name"), Fields: fields, Wrong: wrong}
+func newForm(id int64, fields url.Values, formErr shell.FormError) formView {
+	v := formView{ID: id, Name: fields.Get("name"), Fields: fields, Error: formErr}
 	about := fields["audience_description"]
 	for i, name := range fields["audience_name"] {
 		if p := (person{Name: name}); i < len(about) {
@@ -188,8 +188,8 @@ func fillEmpty(form, with url.Values) {
 func (p *Handlers) startFromWebsite(w http.ResponseWriter, r *http.Request, call operation.Call) {
 	page, err := p.voices.ReadWebsite(r.Context(), call, r.PostForm.Get("website"))
 	if err != nil {
-		if wrong, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
-			p.Show(w, r, shell.StatusOf(err), pages["form"], "New brand voice", newForm(0, r.PostForm, wrong))
+		if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
+			p.Show(w, r, shell.StatusOf(err), pages["form"], "New brand voice", newForm(0, r.PostForm, formErr))
 		}
 		return
 	}
@@ -220,8 +220,8 @@ func (p *Handlers) startFromPosts(w http.ResponseWriter, r *http.Request, call o
 
 // again shows the form with its input and the error.
 func (p *Handlers) again(w http.ResponseWriter, r *http.Request, id int64, err error) {
-	if wrong, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
-		p.Show(w, r, shell.StatusOf(err), pages["form"], "Brand voice", newForm(id, r.PostForm, wrong))
+	if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
+		p.Show(w, r, shell.StatusOf(err), pages["form"], "Brand voice", newForm(id, r.PostForm, formErr))
 	}
 }
 

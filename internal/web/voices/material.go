@@ -25,7 +25,7 @@ type (
 		Pieces []piece
 		Posts  []postChoice // the team's newest posts to choose from
 		Fields url.Values
-		Wrong  shell.FormError
+		Error  shell.FormError
 	}
 	// postChoice is a post with the networks of its accounts.
 	postChoice struct {
@@ -58,9 +58,9 @@ func (v materialView) Value(name string) string { return v.Fields.Get(name) }
 // Kind returns the kind of material that the form offers first.
 func (v materialView) Kind() string {
 	switch {
-	case v.Wrong.Field == "link" || v.Value("link") != "":
+	case v.Error.Field == "link" || v.Value("link") != "":
 		return "link"
-	case v.Wrong.Field == "post_id" || v.Value("post_id") != "":
+	case v.Error.Field == "post_id" || v.Value("post_id") != "":
 		return "posts"
 	}
 	return "text"
@@ -122,13 +122,13 @@ func (p *Handlers) materialPage(w http.ResponseWriter, req voiceRequest) {
 	p.showMaterial(w, req, http.StatusOK, p.SavedForm(req.Request), shell.FormError{})
 }
 
-func (p *Handlers) showMaterial(w http.ResponseWriter, req voiceRequest, status int, fields url.Values, wrong shell.FormError) {
+func (p *Handlers) showMaterial(w http.ResponseWriter, req voiceRequest, status int, fields url.Values, formErr shell.FormError) {
 	d, err := p.voices.Draft(req.Context(), req.call, req.voice)
 	if err != nil {
 		p.switchTeam(w, req.Request, err, req.voice)
 		return
 	}
-	v := materialView{ID: req.voice, Name: d.Name, Fields: fields, Wrong: wrong}
+	v := materialView{ID: req.voice, Name: d.Name, Fields: fields, Error: formErr}
 	found, err := p.voices.Materials(req.Context(), req.call, req.voice)
 	if err == nil {
 		v.Posts, err = p.ownPosts(req.Request)
@@ -181,8 +181,8 @@ func (p *Handlers) addMaterial(w http.ResponseWriter, req voiceRequest) {
 		if apierr.Is(err, apierr.NotFound) && apierr.FromError(err).Context["argument"] == "post_id" {
 			err = apierr.Invalid(apierr.NotAllowedValue, "post_id", "Post not found in this team.")
 		}
-		if wrong, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
-			p.showMaterial(w, req, shell.StatusOf(err), req.PostForm, wrong)
+		if formErr, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			p.showMaterial(w, req, shell.StatusOf(err), req.PostForm, formErr)
 		}
 		return
 	}
@@ -204,8 +204,8 @@ func (p *Handlers) addPastPosts(w http.ResponseWriter, req voiceRequest) {
 	added, err := p.voices.AddPastPosts(req.Context(), req.call, req.voice)
 	switch {
 	case err != nil:
-		if wrong, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
-			p.showMaterial(w, req, shell.StatusOf(err), nil, wrong)
+		if formErr, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			p.showMaterial(w, req, shell.StatusOf(err), nil, formErr)
 		}
 		return
 	case added == 0:

@@ -123,7 +123,7 @@ async function move(action, body, putBack) {
     putBack?.();
     calendar().querySelector('.toast')?.remove();
     const text = document.createElement('p');
-    text.className = 'toast wrong';
+    text.className = 'toast error';
     text.setAttribute('role', 'alert');
     text.textContent = translate('The post was not moved. Reload the page and try again.');
     calendar().append(text);

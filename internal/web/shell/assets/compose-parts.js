@@ -92,15 +92,15 @@ function statesOf(parts) {
 
 function apply(answer, before, parts) {
   const goOn = place();
-  document.getElementById('wrong')?.remove();
-  const wrong = answer.getElementById('wrong');
-  if (wrong) form.before(document.adoptNode(wrong));
+  document.getElementById('error')?.remove();
+  const formError = answer.getElementById('error');
+  if (formError) form.before(document.adoptNode(formError));
   for (const id of parts) take(id, answer, before);
   if (parts.includes('when')) openTime(form.querySelector('#when [aria-invalid]'));
   form.dispatchEvent(new Event('input', { bubbles: true })); // updates the preview, hidden fields, and the unsaved state
   if (goOn) goOn();
   else if (document.activeElement === document.body) document.getElementById('files').focus({ preventScroll: true });
-  return !wrong;
+  return !formError;
 }
 
 // arranging returns the value of a button that moves or removes an item of a list of media, for the item's current

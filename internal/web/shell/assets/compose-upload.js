@@ -82,7 +82,7 @@ function send() {
 function rejectionOf(request, answer, batch) {
   if (answer.getElementById('compose')) {
     if (request.status !== 429 && request.status !== 503) return { reason: '', files: [] };
-    const reasons = [...answer.querySelectorAll('#wrong-files p')].map((p) => p.textContent.trim());
+    const reasons = [...answer.querySelectorAll('#error-files p')].map((p) => p.textContent.trim());
     const named = batch.filter((file) => reasons.some((text) => text.startsWith(`${file.name}: `)));
     return { reason: reasons.join(' '), files: named.length > 0 ? named : batch };
   }

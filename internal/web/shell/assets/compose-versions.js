@@ -252,7 +252,7 @@ function reveal(field) {
   field.focus();
 }
 document.addEventListener('click', (event) => {
-  const link = event.target.closest('#wrong a[href^="#"]');
+  const link = event.target.closest('#error a[href^="#"]');
   if (link) reveal(document.getElementById(link.hash.slice(1)));
 });
 

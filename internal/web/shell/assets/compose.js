@@ -66,7 +66,7 @@ function placeProblems() {
     const list = nearField(item.dataset.field, preview.id.replace('look-', ''));
     const text = item.textContent.trim();
     item.hidden = Boolean(list);
-    for (const told of document.querySelectorAll(`#wrong-${item.dataset.field} p`)) if (told.textContent.endsWith(text)) told.remove();
+    for (const told of document.querySelectorAll(`#error-${item.dataset.field} p`)) if (told.textContent.endsWith(text)) told.remove();
     if (!list || [...list.children].some((other) => other.textContent.trim() === text)) continue;
     const near = item.cloneNode(true);
     near.hidden = false;
@@ -75,7 +75,7 @@ function placeProblems() {
     if (logo) near.prepend(logo.cloneNode(true));
     list.append(near);
   }
-  const shown = new Set([...form.querySelectorAll('[id^="wrong-"] p')].map((told) => told.textContent.trim()));
+  const shown = new Set([...form.querySelectorAll('[id^="error-"] p')].map((told) => told.textContent.trim()));
   for (const reason of looks.querySelectorAll(':scope > .reason')) reason.hidden = shown.has(reason.textContent.trim());
 }
 
@@ -98,7 +98,7 @@ function nearField(name, account) {
 
 // summarize shortens the list of problems above the form, because each problem is shown at its field.
 function summarize() {
-  const links = [...document.querySelectorAll('#wrong a[href^="#"]')].filter((link) => document.getElementById(link.hash.slice(1)));
+  const links = [...document.querySelectorAll('#error a[href^="#"]')].filter((link) => document.getElementById(link.hash.slice(1)));
   if (links.length === 0) return;
   const [first] = links;
   const list = first.closest('ul');

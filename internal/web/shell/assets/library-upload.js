@@ -41,7 +41,7 @@ async function open() {
   const answer = await fetch(form.getAttribute('action'), { method: 'POST', body });
   const page = parse(await answer.text());
   const drop = page.getElementById('drop');
-  if (!drop) throw new Error(page.querySelector('#wrong, #reason')?.textContent.trim() || translate('The upload could not be opened. Try again in a moment.'));
+  if (!drop) throw new Error(page.querySelector('#error, #reason')?.textContent.trim() || translate('The upload could not be opened. Try again in a moment.'));
   return { path: drop.getAttribute('action'), max: Number(drop.dataset.max), end: page.getElementById('end') };
 }
 

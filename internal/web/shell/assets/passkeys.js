@@ -55,7 +55,7 @@
       }
       const told = await asked.json();
       if (!asked.ok) {
-        say(told.wrong);
+        say(told.error);
         return;
       }
       const credential = await navigator.credentials[button.dataset.passkey]({ publicKey: options(told.publicKey) });
