@@ -79,27 +79,30 @@ func (w *walker) visit(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
 			w.visitLink(n)
 		}
-	case *ast.Text:
-		if entering {
-			w.text.Write(n.Value(w.source))
-			if n.SoftLineBreak() {
-				w.text.WriteByte(' ')
-			}
-		}
-	case *ast.String:
-		if entering {
-			w.text.Write(n.Value)
-		}
-	case *ast.FencedCodeBlock, *ast.CodeBlock:
-		if entering {
-			w.text.Write(n.Lines().Value(w.source))
-		}
 	default:
+		if entering {
+			w.visitText(n)
+		}
 		if !entering && n.Type() == ast.TypeBlock || n.Kind().String() == "TableCell" {
 			w.text.WriteByte(' ')
 		}
 	}
 	return ast.WalkContinue, nil
+}
+
+// visitText adds the text of a node, without that of its children.
+func (w *walker) visitText(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.Text:
+		w.text.Write(n.Value(w.source))
+		if n.SoftLineBreak() {
+			w.text.WriteByte(' ')
+		}
+	case *ast.String:
+		w.text.Write(n.Value)
+	case *ast.FencedCodeBlock, *ast.CodeBlock:
+		w.text.Write(n.Lines().Value(w.source))
+	}
 }
 
 // visitHeading begins a part, whose title is the text of the heading.

@@ -113,7 +113,8 @@ func TestHeatMapPeriod(t *testing.T) {
 			day := now.AddDate(0, 0, -3-7*week)
 			for hour := range 6 {
 				at := time.Date(day.Year(), day.Month(), day.Day(), 8+hour, 0, 0, 0, now.Location())
-				c.change(t, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, likes, comments, collected_at)
+				c.change(t, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, likes, comments,
+					collected_at)
 					VALUES (?, ?, ?, 'text', '', '', ?, 1, 1)`, c.account, fmt.Sprint("h", week, hour), at.UnixMicro(), 10+hour)
 			}
 		}

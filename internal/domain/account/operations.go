@@ -89,8 +89,7 @@ func (LinkInput) Descriptions() map[string]string {
 	return map[string]string{"platform": "Network of a new account; not together with account_id."}
 }
 
-// SlotsLeft is nil if it does not apply, and points to nil if the plan has no limit. No other field of the contract can
-// be null.
+// ConnectLink leads a person to the page of a network that connects an account.
 type ConnectLink struct {
 	URL       string          `json:"url"`
 	ExpiresAt teamtime.Moment `json:"expires_at"`

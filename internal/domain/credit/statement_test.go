@@ -15,18 +15,8 @@ import (
 func TestStatementItems(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		other := w.actorWithCredits(t, 9)
-		var ada, key int64
-		w.write(t, func(ctx context.Context, tx *db.Tx) error {
-			return tx.QueryRow(ctx,
-				`INSERT INTO people (name, email, created_at) VALUES ('Ada', 'ada@example.com', 1) RETURNING id`).Scan(&ada)
-		})
-		a := changeActor(w.actorWithCredits(t, 100), func(a *access.Actor) { a.PersonID = ada })
-		w.write(t, func(ctx context.Context, tx *db.Tx) error {
-			return tx.QueryRow(ctx,
-				`INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at)
-		VALUES (?, ?, 'robot', 'full', ?, 1) RETURNING id`, a.TeamID, ada, []byte{1}).Scan(&key)
-		})
-		a.KeyID = key
+		a := w.actorWithKey(t, 100)
+		ada := a.PersonID
 		w.clock.Advance(time.Minute)
 		first := w.reserve(t, a, 10)
 		w.exec(t,
@@ -130,6 +120,24 @@ func TestSubjects(t *testing.T) {
 		profile.Report = ""
 		w.checkSubjects(t, a.TeamID, map[string]Subject{"": {}}, profile, keyword)
 	})
+}
+
+// actorWithKey returns an actor with a person named Ada, a key named robot and credits.
+func (w env) actorWithKey(t *testing.T, credits int64) *access.Actor {
+	t.Helper()
+	var person, key int64
+	a := w.actorWithCredits(t, credits)
+	w.write(t, func(ctx context.Context, tx *db.Tx) error {
+		err := tx.QueryRow(ctx,
+			`INSERT INTO people (name, email, created_at) VALUES ('Ada', 'ada@example.com', 1) RETURNING id`).Scan(&person)
+		if err != nil {
+			return err
+		}
+		return tx.QueryRow(ctx,
+			`INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at)
+	VALUES (?, ?, 'robot', 'full', ?, 1) RETURNING id`, a.TeamID, person, []byte{1}).Scan(&key)
+	})
+	return changeActor(a, func(a *access.Actor) { a.PersonID, a.KeyID = person, key })
 }
 
 // checkSubjects checks the subjects of a statement by their jobs. Subjects of deleted jobs may be in any order.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -131,7 +132,7 @@ func (p *pageReader) read(n *html.Node) {
 		return
 	}
 	separator := "\n"
-	if isInline(n) {
+	if slices.Contains(inlineElements, n.DataAtom) {
 		separator = ""
 	}
 	p.text.WriteString(separator)
@@ -164,30 +165,24 @@ func (p *pageReader) visibleText() string {
 	return strings.Join(lines, "\n")
 }
 
-// isInvisible reports whether a page does not show an element, or the element is not part of its content.
-func isInvisible(n *html.Node) bool {
-	switch n.DataAtom {
-	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Iframe, atom.Nav, atom.Footer, atom.Select,
-		atom.Textarea, atom.Object:
-		return true
-	}
-	for _, a := range n.Attr {
-		if a.Key == "hidden" || a.Key == "aria-hidden" && a.Val == "true" {
-			return true
-		}
-	}
-	return false
+// invisibleElements are the elements that a page does not show, or that are not part of its content.
+var invisibleElements = []atom.Atom{
+	atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Iframe, atom.Nav, atom.Footer, atom.Select,
+	atom.Textarea, atom.Object,
 }
 
-// isInline reports whether an element continues the line.
-func isInline(n *html.Node) bool {
-	switch n.DataAtom {
-	case atom.A, atom.Abbr, atom.B, atom.Bdi, atom.Bdo, atom.Cite, atom.Code, atom.Data, atom.Del, atom.Dfn, atom.Em, atom.Font,
-		atom.I, atom.Ins, atom.Kbd, atom.Mark, atom.Q, atom.S, atom.Small, atom.Span, atom.Strong, atom.Sub, atom.Sup,
-		atom.Time, atom.U, atom.Var, atom.Wbr:
-		return true
-	}
-	return false
+// inlineElements are the elements that continue the line.
+var inlineElements = []atom.Atom{
+	atom.A, atom.Abbr, atom.B, atom.Bdi, atom.Bdo, atom.Cite, atom.Code, atom.Data, atom.Del, atom.Dfn, atom.Em, atom.Font,
+	atom.I, atom.Ins, atom.Kbd, atom.Mark, atom.Q, atom.S, atom.Small, atom.Span, atom.Strong, atom.Sub, atom.Sup,
+	atom.Time, atom.U, atom.Var, atom.Wbr,
+}
+
+// isInvisible reports whether a page does not show an element, or the element is not part of its content.
+func isInvisible(n *html.Node) bool {
+	return slices.Contains(invisibleElements, n.DataAtom) || slices.ContainsFunc(n.Attr, func(a html.Attribute) bool {
+		return a.Key == "hidden" || a.Key == "aria-hidden" && a.Val == "true"
+	})
 }
 
 func attribute(n *html.Node, key string) string {

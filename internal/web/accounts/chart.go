@@ -23,7 +23,7 @@ type chart struct {
 
 // plotted is a chart as a page shows it.
 type plotted struct {
-	chart
+	*chart
 
 	Metric  string // what it shows
 	Metrics []metricLink
@@ -41,9 +41,9 @@ type span struct {
 }
 
 // newChart returns the parts of a period and of as many days before.
-func newChart(in analytics.Period) chart {
+func newChart(in analytics.Period) *chart {
 	days := in.Days
-	out := chart{past: in.Past(), from: in.Start(), step: 1}
+	out := &chart{past: in.Past(), from: in.Start(), step: 1}
 	if days > maxDaily {
 		out.step = 7
 	}
@@ -172,7 +172,7 @@ func (c *chart) title(l *locale.Language, metric string) string {
 }
 
 // HasWeeks reports whether the parts are weeks.
-func (c chart) HasWeeks() bool { return c.step > 1 }
+func (c *chart) HasWeeks() bool { return c.step > 1 }
 
 // row is a line of the chart's table.
 type row struct {

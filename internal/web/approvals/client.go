@@ -148,6 +148,13 @@ func (c *card) When() string {
 		return c.l.T("It will be published at %s only if you approve it before then.", at)
 	case c.Status == post.Scheduled:
 		return c.l.T("It will be published at %s.", at)
+	}
+	return c.whenDraft(at)
+}
+
+// whenDraft describes when a draft is published. at is its planned time, or "" without one.
+func (c *card) whenDraft(at string) string {
+	switch {
 	case c.Approval == post.Approved && at == "":
 		return c.l.T("The team has not set a time yet. The post will not be published until a team member schedules it.")
 	case c.Approval == post.Approved:

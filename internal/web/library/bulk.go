@@ -2,6 +2,7 @@ package library
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -97,10 +98,11 @@ func (p *Handlers) storeResults(r *http.Request, ids []int64, do bulkAction) err
 		return err
 	}
 	kept, err := json.Marshal(out)
-	if err == nil {
-		p.Put(r.Context(), resultsKey, kept)
+	if err != nil {
+		return fmt.Errorf("encode the results of files: %w", err)
 	}
-	return err
+	p.Put(r.Context(), resultsKey, kept)
+	return nil
 }
 
 // doAll applies an action to each of a team's files. It reports missing files, and stops at an internal error.

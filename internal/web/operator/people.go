@@ -15,15 +15,10 @@ import (
 
 // peopleView is a page of people.
 type peopleView struct {
-	Text       string
+	searchView
+
 	People     []team.Person
 	Activities map[int64]teamsearch.Activity
-	Filters    []stateFilter
-	State      teamsearch.State
-	Pages      pager
-	Partial    bool // only the first people are sorted
-
-	sorting
 }
 
 // peopleOrders are the columns by which people can be sorted.
@@ -45,8 +40,7 @@ func (p *Handlers) peoplePage(w http.ResponseWriter, r *http.Request) {
 	}
 	const path = "/operator/people"
 	p.Show(w, r, http.StatusOK, pages["people"], "People", peopleView{
-		q.Text, found.Items, activities, stateFilters(path, q, peopleStates), q.State, searchPages(path, q, found.Next),
-		found.Partial, sortingOf(path, q),
+		newSearchView(path, q, peopleStates, found), found.Items, activities,
 	})
 }
 

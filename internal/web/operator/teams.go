@@ -19,15 +19,10 @@ import (
 
 // teamsView is a page of teams.
 type teamsView struct {
-	Text    string
-	Teams   []team.Team
-	Sizes   map[int64]teamsearch.Size
-	Filters []stateFilter
-	State   teamsearch.State
-	Pages   pager
-	Partial bool // only the first teams are sorted
+	searchView
 
-	sorting
+	Teams []team.Team
+	Sizes map[int64]teamsearch.Size
 }
 
 // teamOrders are the columns by which teams can be sorted.
@@ -91,9 +86,25 @@ func (p *Handlers) teamsPage(w http.ResponseWriter, r *http.Request) {
 	}
 	const path = "/operator/teams"
 	p.Show(w, r, http.StatusOK, pages["teams"], "Teams", teamsView{
-		q.Text, found.Items, sizes, stateFilters(path, q, teamStates), q.State, searchPages(path, q, found.Next),
-		found.Partial, sortingOf(path, q),
+		newSearchView(path, q, teamStates, found), found.Items, sizes,
 	})
+}
+
+// searchView is the common part of a page of teams or people.
+type searchView struct {
+	sorting
+
+	Text    string
+	Filters []stateFilter
+	State   teamsearch.State
+	Pages   pager
+	Partial bool // only the first rows are sorted
+}
+
+func newSearchView[T any](path string, q teamsearch.Query, states []teamsearch.State, found teamsearch.Results[T]) searchView {
+	return searchView{
+		sortingOf(path, q), q.Text, stateFilters(path, q, states), q.State, searchPages(path, q, found.Next), found.Partial,
+	}
 }
 
 // searchPages returns the pager of a search.

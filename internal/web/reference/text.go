@@ -12,7 +12,7 @@ type block struct {
 // blocks splits a text in Markdown with headings of the second level, paragraphs and lists.
 func blocks(text string) []block {
 	var out []block
-	for _, part := range strings.Split(text, "\n\n") {
+	for part := range strings.SplitSeq(text, "\n\n") {
 		if heading, ok := strings.CutPrefix(part, "## "); ok {
 			id := strings.ReplaceAll(strings.ToLower(heading), " ", "-")
 			out = append(out, block{Heading: heading, ID: id})

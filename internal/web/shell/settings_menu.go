@@ -101,14 +101,7 @@ func (s *Shell) menuOf(r *http.Request, v *Visitor, name locale.Key, groups []me
 			if !v.Is(item.For) || item.For.inTeam() && v.Team.ID == 0 || item.Path == noticeSettings && s.Unread == nil {
 				continue
 			}
-			item.Current = ariaCurrent(item.Path, r.URL.Path)
-			if item.Current == "" && item.Also != "" && ariaCurrent(item.Also, r.URL.Path) != "" {
-				item.Current = "true"
-			}
-			if item.Path == operatorHome && item.Current == "true" {
-				item.Current = "" // each page below it has its own entry
-			}
-			if item.Current != "" {
+			if item.Current = item.currentAt(r.URL.Path); item.Current != "" {
 				out.Here = item.Name
 			}
 			shown.Items = append(shown.Items, item)
@@ -118,6 +111,18 @@ func (s *Shell) menuOf(r *http.Request, v *Visitor, name locale.Key, groups []me
 		}
 	}
 	return out
+}
+
+// currentAt returns the value of aria-current of an item on the page at, or "" if the page belongs to another item.
+func (i menuItem) currentAt(at string) string {
+	current := ariaCurrent(i.Path, at)
+	switch {
+	case i.Path == operatorHome && current == "true":
+		return "" // each page below it has its own entry
+	case current == "" && i.Also != "" && ariaCurrent(i.Also, at) != "":
+		return "true"
+	}
+	return current
 }
 
 // ariaCurrent returns the value of aria-current of a link to path on the page at: "page" for the page itself, "true"

@@ -23,7 +23,7 @@ const (
 )
 
 // teamOrders are the SQL expressions by which teams are sorted, with the values of Size.
-var teamOrders = map[Order]string{
+var teamOrders = map[Order]string{ //nolint:gosec // SQL, not credentials
 	ByName:       `LOWER(name)`,
 	ByCredits:    `COALESCE((SELECT w.available FROM wallets w WHERE w.team_id = teams.id), 0)`,
 	ByMembers:    `(SELECT COUNT(*) FROM memberships m WHERE m.team_id = teams.id)`,
