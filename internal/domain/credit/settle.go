@@ -100,13 +100,21 @@ func (s *Service) ChargedCredits(ctx context.Context, q db.Querier, reservation 
 	return charged, nil
 }
 
+// ReservedCredits returns the amount of an open reservation, and 0 for all others.
+func (s *Service) ReservedCredits(ctx context.Context, reservation int64) (int64, error) {
+	return s.reservationAmount(ctx, `SELECT amount FROM reservations WHERE id = ? AND state = 'open'`, reservation)
+}
+
 // RefundedCredits returns the refunded part of a settled reservation, and 0 for all others.
 func (s *Service) RefundedCredits(ctx context.Context, reservation int64) (int64, error) {
-	var returned int64
-	err := s.db.QueryRow(ctx, `SELECT amount - charged FROM reservations WHERE id = ? AND state = 'settled'`,
-		reservation).Scan(&returned)
+	return s.reservationAmount(ctx, `SELECT amount - charged FROM reservations WHERE id = ? AND state = 'settled'`, reservation)
+}
+
+func (s *Service) reservationAmount(ctx context.Context, query string, reservation int64) (int64, error) {
+	var amount int64
+	err := s.db.QueryRow(ctx, query, reservation).Scan(&amount)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("reading reservation %d: %w", reservation, err)
 	}
-	return returned, nil
+	return amount, nil
 }

@@ -38,6 +38,8 @@ type Detail struct {
 	Kind, Platform, Subject string
 	Status                  Status
 	InProgress              bool          // whether the report is being created or refreshed
+	Started                 bool          // whether the work in progress has begun
+	Reserved                int64         // credits reserved for the work in progress
 	Refunded                int64         // credits refunded after a failure
 	LastFailed              string        // why the last refresh failed; empty if it succeeded
 	Wait                    time.Duration // time until this person may refresh the report again
@@ -74,11 +76,15 @@ func (s *Service) Detail(ctx context.Context, team, person int64, kind, id strin
 
 // addLastJob adds the outcome of the report's last job.
 func (s *Service) addLastJob(ctx context.Context, r record, last job.Record, out *Detail) error {
-	out.InProgress = last.ID != "" && !last.IsFinished()
+	var err error
+	if out.InProgress = last.ID != "" && !last.IsFinished(); out.InProgress {
+		out.Started = last.State != job.Pending
+		out.Reserved, err = s.Credits.ReservedCredits(ctx, last.Reservation)
+		return err
+	}
 	if last.State != job.Failed {
 		return nil
 	}
-	var err error
 	out.Refunded, err = s.Credits.RefundedCredits(ctx, last.Reservation)
 	if r.status == Ready {
 		out.LastFailed = job.Message(last.ErrorCode)

@@ -47,6 +47,7 @@ type Credits interface {
 	ReserveAutomatic(ctx context.Context, tx *db.Tx, team, person int64, operation string, amount int64) (int64, error)
 	Charge(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
 	Refund(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
+	ReservedCredits(ctx context.Context, reservation int64) (int64, error)
 	RefundedCredits(ctx context.Context, reservation int64) (int64, error)
 }
 

@@ -3,6 +3,7 @@ package reports
 import (
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -23,8 +24,20 @@ func (p *Handlers) refresh(w http.ResponseWriter, r *http.Request, kind, id stri
 		p.showError(w, r, kind, id, "refresh", err)
 		return
 	}
-	p.FlashText(r, notesText(p.Language(r), outcome.Notes, outcome.Billing, "The report is being refreshed."))
+	p.FlashText(r, refreshText(p.Language(r), outcome.Notes, outcome.Billing))
 	shell.Redirect(w, r, outcome.App)
+}
+
+// refreshText returns the confirmation of a refresh: its notes, if any, or else the price.
+func refreshText(l *locale.Language, said []string, b *operation.Billing) string {
+	if len(said) > 0 {
+		return strings.Join(notes.In(l, said), " ")
+	}
+	text := l.T("The report is being refreshed.")
+	if b != nil && b.Charged > 0 {
+		text += " " + l.N(b.Charged, "%d credit is reserved for it.", "%d credits are reserved for it.")
+	}
+	return text
 }
 
 // track sets whether and how often a report is refreshed automatically.

@@ -11,7 +11,6 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/job"
 	"pressroom.example/pressroom/internal/domain/report"
-	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
@@ -307,19 +306,10 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	p.FlashText(r, notesText(p.Language(r), outcome.Notes, outcome.Billing, "The report is being created."))
+	if len(outcome.Notes) > 0 { // otherwise the page of the report shows its progress
+		p.FlashText(r, strings.Join(notes.In(p.Language(r), outcome.Notes), " "))
+	}
 	shell.Redirect(w, r, outcome.App)
-}
-
-// notesText returns the confirmation of a paid operation: its notes, if any, or begun with the price.
-func notesText(l *locale.Language, said []string, b *operation.Billing, begun locale.Key) string {
-	if len(said) > 0 {
-		return strings.Join(notes.In(l, said), " ")
-	}
-	if b == nil || b.Charged == 0 {
-		return l.T(begun)
-	}
-	return l.T(begun) + " " + l.N(b.Charged, "%d credit is reserved for it.", "%d credits are reserved for it.")
 }
 
 // fieldOf returns the form field of an error.
