@@ -97,6 +97,7 @@ func threadsRules() Rules {
 		Hashtags: Count{Warn: 1}, // a post has one topic tag
 		Links:    Count{Most: 5}, // THREADS_API__LINK_LIMIT_EXCEEDED, since December 2025
 		Media:    Amount{Most: 20, Mixed: true},
+		Thread:   true,
 		Images: Images{
 			Most: 20, Carousel: Range{2, 20},
 			Types: []string{jpegType, pngType}, Converted: []string{webpType, gifType},
@@ -181,6 +182,7 @@ func xRules() Rules {
 		Text:     Text{Unit: Unit{Name: "weighted characters"}, Longest: 280, Forbidden: "\uFFFE\uFEFF\uFFFF"},
 		Cashtags: Count{Most: 1}, // unconfirmed, from third-party implementations
 		Media:    Amount{Most: 4},
+		Thread:   true,
 		Images: Images{
 			Most: 4, Types: []string{jpegType, pngType, webpType}, MaxBytes: 5 * megabyte,
 			Alone: SingleImage{Type: gifType, MaxBytes: 15 * megabyte, MaxSide: 1280},
@@ -223,9 +225,10 @@ func pinterestRules() Rules {
 // Source: https://github.com/bluesky-social/atproto/tree/main/lexicons/app/bsky
 func blueskyRules() Rules {
 	return Rules{
-		Title: "Bluesky",
-		Text:  Text{Unit: graphemes, Longest: 300, MaxBytes: 3000},
-		Media: Amount{Most: 4},
+		Title:  "Bluesky",
+		Text:   Text{Unit: graphemes, Longest: 300, MaxBytes: 3000},
+		Media:  Amount{Most: 4},
+		Thread: true,
 		Images: Images{
 			Most: 4, Types: []string{jpegType, pngType, webpType}, Converted: []string{gifType},
 			// Newer lexicons allow 2,000,000 bytes. The network's own client uses these lower values.

@@ -165,6 +165,13 @@ type Intent struct {
 	First   time.Time // time of the first submission; with Seed it determines the key at the network
 	At      time.Time // time of this submission, later than First for a retry
 	Content Content
+	Reply   *Reply // the post that the publication replies to; nil if it is not a reply
+}
+
+// Reply identifies the post that a part of a thread replies to. The IDs are those of receipts.
+type Reply struct {
+	Root   string `json:"root"`   // first post of the thread
+	Parent string `json:"parent"` // the post that is replied to
 }
 
 // Draft is the network's own JSON with all parameters of a publication that must not change when a request is repeated.

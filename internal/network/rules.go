@@ -15,6 +15,7 @@ type Rules struct {
 	Cashtags Count  `json:"cashtags"` // such as $AAPL
 	Links    Count  `json:"links"`    // distinct URLs with a scheme
 	Media    Amount `json:"media"`
+	Thread   bool   `json:"thread"` // posts can be published as replies to each other
 	Images   Images `json:"images"`
 	Videos   Videos `json:"videos"`
 }

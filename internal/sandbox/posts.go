@@ -19,6 +19,7 @@ type listedPost struct {
 	Media    []string `json:"media"` // URLs
 	At       string   `json:"at"`    // RFC 3339, UTC
 	Audience string   `json:"audience,omitempty"`
+	ReplyTo  string   `json:"reply_to,omitempty"` // ID on the network
 }
 
 // postsHandler lists the posts in the order in which they were stored. The optional parameters "platform" and
@@ -42,7 +43,7 @@ func (s *Server) postsHandler() http.Handler {
 			}
 			posts = append(posts, listedPost{
 				Platform: p.Platform, Account: p.Handle, ID: p.ID, Text: p.Text, Media: media,
-				At: p.At.Format(time.RFC3339Nano), Audience: string(p.Audience),
+				At: p.At.Format(time.RFC3339Nano), Audience: string(p.Audience), ReplyTo: p.ReplyTo,
 			})
 		}
 		base.WriteJSON(w, http.StatusOK, map[string]any{"posts": posts})

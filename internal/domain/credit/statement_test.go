@@ -61,30 +61,10 @@ func TestStatementItems(t *testing.T) {
 		if all[1].RefundedCredits() != 6 || all[2].RefundedCredits() != 0 {
 			t.Errorf("refunded %d and %d", all[1].RefundedCredits(), all[2].RefundedCredits())
 		}
-		for name, s := range map[string]Span{
-			"before": {From: noon.Add(-time.Hour), To: noon, Limit: 10},
-			"after":  {From: noon.Add(4 * time.Minute), To: noon.Add(time.Hour), Limit: 10},
-		} {
-			if got, err := w.Items(t.Context(), a.TeamID, s); err != nil || len(got) != 0 {
-				t.Errorf("%s: %v (%v)", name, got, err)
-			}
-		}
-		if got, err := w.Items(t.Context(), other.TeamID,
-			Span{From: noon, To: noon.Add(time.Hour), Limit: 10}); err != nil || len(got) != 1 || got[0].Balance != 9 {
-			t.Errorf("another team's: %v (%v)", got, err)
-		}
-		if n, err := w.ChargedIn(t.Context(), a.TeamID, span); err != nil || n != 4 {
-			t.Errorf("charged %d, want 4 (%v)", n, err)
-		}
-		if n, err := w.ChargedIn(t.Context(), a.TeamID, Span{From: noon.Add(3 * time.Minute), To: span.To}); err != nil || n != 0 {
-			t.Errorf("charged %d later, want 0 (%v)", n, err)
-		}
-		if at, err := w.FirstTransferAt(t.Context(), a.TeamID); err != nil || !at.Equal(noon) {
-			t.Errorf("the first transfer is at %v (%v)", at, err)
-		}
-		if at, err := w.FirstTransferAt(t.Context(), 999); err != nil || !at.IsZero() {
-			t.Errorf("the first transfer of an empty team is at %v (%v)", at, err)
-		}
+		w.wantCount(t, a.TeamID, Span{From: noon.Add(-time.Hour), To: noon, Limit: 10}, 0)
+		w.wantCount(t, a.TeamID, Span{From: noon.Add(4 * time.Minute), To: noon.Add(time.Hour), Limit: 10}, 0)
+		w.wantCount(t, other.TeamID, Span{From: noon, To: noon.Add(time.Hour), Limit: 10}, 1)
+		w.checkCharged(t, a.TeamID, span)
 	})
 }
 
@@ -120,6 +100,31 @@ func TestSubjects(t *testing.T) {
 		profile.Report = ""
 		w.checkSubjects(t, a.TeamID, map[string]Subject{"": {}}, profile, keyword)
 	})
+}
+
+// wantCount checks the number of items of a statement.
+func (w env) wantCount(t *testing.T, team int64, span Span, want int) {
+	t.Helper()
+	if got, err := w.Items(t.Context(), team, span); err != nil || len(got) != want {
+		t.Errorf("from %v: %v (%v), want %d", span.From, got, err, want)
+	}
+}
+
+// checkCharged checks the charged credits and the first transfer of TestStatementItems.
+func (w env) checkCharged(t *testing.T, team int64, span Span) {
+	t.Helper()
+	if n, err := w.ChargedIn(t.Context(), team, span); err != nil || n != 4 {
+		t.Errorf("charged %d, want 4 (%v)", n, err)
+	}
+	if n, err := w.ChargedIn(t.Context(), team, Span{From: noon.Add(3 * time.Minute), To: span.To}); err != nil || n != 0 {
+		t.Errorf("charged %d later, want 0 (%v)", n, err)
+	}
+	if at, err := w.FirstTransferAt(t.Context(), team); err != nil || !at.Equal(noon) {
+		t.Errorf("the first transfer is at %v (%v)", at, err)
+	}
+	if at, err := w.FirstTransferAt(t.Context(), 999); err != nil || !at.IsZero() {
+		t.Errorf("the first transfer of an empty team is at %v (%v)", at, err)
+	}
 }
 
 // actorWithKey returns an actor with a person named Ada, a key named robot and credits.

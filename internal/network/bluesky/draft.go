@@ -29,6 +29,7 @@ type draft struct {
 	Job      string          `json:"job,omitempty"`   // ID of the video service's job
 	Uploads  int             `json:"uploads,omitempty"`
 	Direct   bool            `json:"direct,omitempty"` // the video service does not support the account
+	Reply    *network.Reply  `json:"reply,omitempty"`  // until Prepare stores it in the record
 }
 
 // record is a post by the lexicon app.bsky.feed.post.
@@ -38,6 +39,7 @@ type record struct {
 	Langs     []string `json:"langs,omitempty"`
 	Facets    []facet  `json:"facets,omitempty"`
 	Embed     any      `json:"embed,omitempty"` // imagesEmbed or videoEmbed when encoding
+	Reply     *reply   `json:"reply,omitempty"`
 	CreatedAt string   `json:"createdAt"`
 }
 
@@ -48,7 +50,7 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	if err != nil {
 		return nil, fmt.Errorf("planning a Bluesky post: %w", err)
 	}
-	return writeDraft(draft{RKey: rkey, Media: i.Content.Media}, record{
+	return writeDraft(draft{RKey: rkey, Media: i.Content.Media, Reply: i.Reply}, record{
 		Type: collection,
 		// invalid UTF-8 would shift the facets' offsets in the stored text
 		Text:      strings.ToValidUTF8(i.Content.Text, "\uFFFD"),
@@ -78,6 +80,9 @@ func (n *Network) Prepare(
 		rec.Embed, next = nil, stored
 	} else if err == nil {
 		rec.Facets, err = n.facets(ctx, g, rec.Text)
+	}
+	if stored.Reply != nil && wait == 0 && err == nil {
+		rec.Reply, err = n.findReply(ctx, g, *stored.Reply)
 	}
 	if err != nil {
 		return nil, 0, err

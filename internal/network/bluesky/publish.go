@@ -68,14 +68,13 @@ func (n *Network) Resolve(
 		return network.Unknown, network.Receipt{}, err
 	}
 	stored, err := n.getRecord(ctx, g, post.RKey)
-	var rejected *network.Error
-	if errors.As(err, &rejected) && rejected.Class == network.Rejected && rejected.Code == "RecordNotFound" {
+	if isMissing(err) {
 		return network.Absent, network.Receipt{}, nil
 	}
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	same, err := sameJSON(stored, post.Record)
+	same, err := sameJSON(stored.Value, post.Record)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, network.InvalidResponse(fmt.Errorf("comparing the record: %w", err))
 	}
@@ -93,11 +92,15 @@ func (n *Network) Permalink(_ context.Context, _ network.Grant, r network.Receip
 	return r.Permalink, nil
 }
 
+// storedRecord is a record on the server.
+type storedRecord struct {
+	CID   string          `json:"cid"`
+	Value json.RawMessage `json:"value"`
+}
+
 // getRecord reads a record. It sends no token: records are public, so an expired session does not matter.
-func (n *Network) getRecord(ctx context.Context, g network.Grant, rkey string) (json.RawMessage, error) {
-	var answer struct {
-		Value json.RawMessage `json:"value"`
-	}
+func (n *Network) getRecord(ctx context.Context, g network.Grant, rkey string) (storedRecord, error) {
+	var answer storedRecord
 	err := n.call(ctx, call{
 		purpose: network.Reading,
 		verb:    http.MethodGet,
@@ -106,7 +109,7 @@ func (n *Network) getRecord(ctx context.Context, g network.Grant, rkey string) (
 		params:  url.Values{"repo": {g.Account}, "collection": {collection}, "rkey": {rkey}},
 		out:     &answer,
 	})
-	return answer.Value, err
+	return answer, err
 }
 
 func (n *Network) receipt(g network.Grant, rkey string, rec record) network.Receipt {

@@ -44,6 +44,7 @@ type Names struct {
 	Owner    string // path of the account; its ID if empty
 	Edge     string // edge that creates containers and lists posts
 	Publish  string // edge that publishes containers
+	Replies  string // edge that lists the account's replies; empty if it cannot reply to its posts
 	Text     string // text field of a container and of a post
 	State    string // state fields of a container
 }
@@ -52,6 +53,7 @@ type Names struct {
 type draft struct {
 	Network   string          `json:"network"` // distinguishes drafts of different networks
 	Text      string          `json:"text"`
+	ReplyTo   string          `json:"reply_to,omitempty"` // ID of the post that this one replies to
 	Media     []network.Media `json:"media,omitempty"`
 	Items     []string        `json:"items,omitempty"`     // containers of a carousel's media, in order
 	Container string          `json:"container,omitempty"` // the container that Commit publishes
@@ -79,9 +81,11 @@ func (c *Containers) Connect(context.Context, network.Credentials) (network.Gran
 
 // Plan fixes the text and the media. Repeated commits are safe once Prepare has created the container.
 func (c *Containers) Plan(i network.Intent) (network.Draft, error) {
-	return c.drafts().Plan(draft{
-		Network: c.Names.Platform, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
-	})
+	p := draft{Network: c.Names.Platform, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}
+	if i.Reply != nil {
+		p.ReplyTo = i.Reply.Parent
+	}
+	return c.drafts().Plan(p)
 }
 
 func (c *Containers) drafts() network.DraftCodec[draft] {
@@ -93,6 +97,9 @@ func (c *Containers) drafts() network.DraftCodec[draft] {
 func (c *Containers) validate(p draft) error {
 	if p.Network != c.Names.Platform {
 		return fmt.Errorf("the draft does not belong to %s", c.Names.Title)
+	}
+	if p.ReplyTo != "" && (c.Names.Replies == "" || !IsID(p.ReplyTo)) {
+		return fmt.Errorf("the draft cannot reply to a post on %s", c.Names.Title)
 	}
 	return nil
 }

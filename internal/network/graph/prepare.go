@@ -105,6 +105,9 @@ func (c *Containers) postParams(ctx context.Context, p *draft, files network.Fil
 	if p.Text != "" {
 		params.Set(c.Names.Text, p.Text)
 	}
+	if p.ReplyTo != "" {
+		params.Set("reply_to_id", p.ReplyTo)
+	}
 	return params, nil
 }
 

@@ -166,6 +166,9 @@ type listedPost struct {
 	Type      string `json:"media_type"`
 	Permalink string `json:"permalink"`
 	Timestamp string `json:"timestamp"`
+	RepliedTo struct {
+		ID string `json:"id"`
+	} `json:"replied_to"`
 }
 
 // findPost searches the posts published since the container was created. The Receipt is empty unless exactly one post
@@ -188,8 +191,12 @@ func (c *Containers) findPosts(
 		Data []listedPost `json:"data"`
 	}
 	since := p.Made.Add(-clockSkew)
-	err := c.Client.Do(ctx, c.NewCall(g, http.MethodGet, c.ownerPath(g, c.Names.Edge), url.Values{
-		"fields": {"id," + c.Names.Text + ",timestamp,permalink,media_type"},
+	edge, fields := c.Names.Edge, "id,"+c.Names.Text+",timestamp,permalink,media_type"
+	if p.ReplyTo != "" {
+		edge, fields = c.Names.Replies, fields+",replied_to"
+	}
+	err := c.Client.Do(ctx, c.NewCall(g, http.MethodGet, c.ownerPath(g, edge), url.Values{
+		"fields": {fields},
 		"since":  {strconv.FormatInt(since.Unix(), 10)}, "limit": {pageSize},
 	}, &response))
 	if err != nil {
@@ -207,7 +214,7 @@ func (l listedPost) receipt() network.Receipt {
 
 // matches reports whether the post may be the draft's. It ignores white space, because networks change it.
 func (l listedPost) matches(p draft) bool {
-	return network.SameWords(cmp.Or(l.Text, l.Caption), p.Text) &&
+	return l.RepliedTo.ID == p.ReplyTo && network.SameWords(cmp.Or(l.Text, l.Caption), p.Text) &&
 		(l.Type == "" || l.Type == p.listedType())
 }
 

@@ -158,9 +158,20 @@ func (f *Fixture) WantPosts(count int) {
 // Plan plans a post.
 func (f *Fixture) Plan(text string, media ...network.Media) network.Draft {
 	f.t.Helper()
+	return f.plan("post-1:1", nil, text, media...)
+}
+
+// PlanReply plans a part of a thread.
+func (f *Fixture) PlanReply(to network.Reply, text string, media ...network.Media) network.Draft {
+	f.t.Helper()
+	return f.plan("post-1:1:"+to.Parent, &to, text, media...)
+}
+
+func (f *Fixture) plan(seed string, to *network.Reply, text string, media ...network.Media) network.Draft {
+	f.t.Helper()
 	now := f.Clock.Now()
 	content := network.Content{Text: text, Media: media}
-	d, err := f.Network().Plan(network.Intent{Seed: "post-1:1", First: now, At: now, Content: content})
+	d, err := f.Network().Plan(network.Intent{Seed: seed, First: now, At: now, Content: content, Reply: to})
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -135,6 +135,7 @@ type Post struct {
 	Account string   `json:"account"`
 	Text    string   `json:"text"`
 	Media   []string `json:"media"`
+	ReplyTo string   `json:"reply_to"` // ID of the post that this one replies to
 }
 
 // SandboxPosts returns a platform's posts in the sandbox at an address.

@@ -26,9 +26,12 @@ const (
 )
 
 // defaultScopes are needed for publishing and for insights.
-var defaultScopes = []string{"threads_basic", scopePublish, "threads_manage_insights"}
+var defaultScopes = []string{"threads_basic", scopePublish, "threads_manage_insights", scopeReplies}
 
-const scopePublish = "threads_content_publish"
+const (
+	scopePublish = "threads_content_publish"
+	scopeReplies = "threads_read_replies" // finds replies whose publication got no answer
+)
 
 // Options are the settings of the operator. The zero value uses the real network, without an app for connecting
 // accounts.
@@ -55,7 +58,7 @@ func New(opts Options) *Network {
 	return &Network{&graph.Containers{
 		Client: graph.New(opts.App), App: opts.App, Version: opts.Version,
 		Names: graph.Names{
-			Platform: platform, Title: "Threads", Owner: "me", Edge: "threads", Publish: "threads_publish",
+			Platform: platform, Title: "Threads", Owner: "me", Edge: "threads", Publish: "threads_publish", Replies: "replies",
 			Text: "text", State: "id,status,error_message",
 		},
 		MediaParams: mediaParams, FailureReason: containerError,

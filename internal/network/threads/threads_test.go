@@ -41,7 +41,7 @@ var adapter = networktest.Case{
 			g := found[0].Grant
 			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: network.Grant{
 				Server: url, Account: g.Account, Username: "harbour.coffee", Access: g.Access, Expires: networktest.Start.Add(60 * day),
-				Scopes: []string{"threads_basic", "threads_content_publish", "threads_manage_insights"},
+				Scopes: []string{"threads_basic", "threads_content_publish", "threads_manage_insights", "threads_read_replies"},
 				Extra:  map[string]string{"issued_at": "2026-11-21T09:30:00Z"},
 				Holder: "threads:" + g.Account,
 			}}}

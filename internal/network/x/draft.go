@@ -14,6 +14,8 @@ const expiryMargin = time.Minute // an upload that expires within this time is r
 type draft struct {
 	Post     bool            `json:"x"` // marks a draft of this network
 	Text     string          `json:"text"`
+	ReplyTo  string          `json:"reply_to,omitempty"` // ID of the post that this one replies to
+	Root     string          `json:"root,omitempty"`     // ID of the first post of the thread
 	Media    []network.Media `json:"media,omitempty"`
 	Uploads  []upload        `json:"uploads,omitempty"` // of the media, in order
 	Restarts int             `json:"builds,omitempty"`  // number of restarts of the uploads
@@ -33,12 +35,19 @@ var drafts = network.DraftCodec[draft]{Kind: "an X post", Validate: draft.checkO
 
 // Plan fixes the text and the media.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
-	return drafts.Plan(draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media})
+	p := draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}
+	if i.Reply != nil {
+		p.ReplyTo, p.Root = i.Reply.Parent, i.Reply.Root
+	}
+	return drafts.Plan(p)
 }
 
 func (d draft) checkOrigin() error {
 	if !d.Post {
 		return errors.New("the draft is not for an X post")
+	}
+	if d.ReplyTo != "" && (!isID(d.ReplyTo) || !isID(d.Root)) {
+		return errors.New("the draft replies to an invalid ID")
 	}
 	for _, u := range d.Uploads {
 		if !isID(u.ID) {

@@ -48,6 +48,9 @@ func (d draft) requestBody() map[string]any {
 	if d.Text != "" {
 		body["text"] = d.Text
 	}
+	if d.ReplyTo != "" {
+		body["reply"] = map[string]string{"in_reply_to_tweet_id": d.ReplyTo}
+	}
 	if len(d.Uploads) > 0 {
 		media := []string{}
 		for _, u := range d.Uploads {

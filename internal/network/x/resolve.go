@@ -1,6 +1,7 @@
 package x
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,6 +75,7 @@ type tweet struct {
 	Attachments struct {
 		Media []string `json:"media_keys"`
 	} `json:"attachments"`
+	Conversation string `json:"conversation_id"` // ID of the first post of the thread
 }
 
 // postText is a text in which the network has replaced URLs with short URLs.
@@ -102,7 +104,7 @@ func (n *Network) findPosts(ctx context.Context, g network.Grant, p draft) ([]tw
 	c := n.newCall(g, http.MethodGet, "users/"+url.PathEscape(g.Account)+"/tweets")
 	c.Query = url.Values{
 		"start_time": {from.UTC().Format(time.RFC3339)}, "max_results": {pageSize},
-		"post.fields": {"attachments,created_at,entities,note_post"},
+		"post.fields": {"attachments,conversation_id,created_at,entities,note_post"},
 	}
 	if err := n.do(ctx, c, &answer); err != nil {
 		return nil, false, err
@@ -122,6 +124,9 @@ func (t tweet) matches(p draft) bool {
 	text := t.postText
 	if t.Note != nil && t.Note.Text != "" {
 		text = *t.Note
+	}
+	if t.Conversation != "" && t.Conversation != cmp.Or(p.Root, t.ID) {
+		return false // another thread
 	}
 	return len(t.Attachments.Media) == len(p.Media) && normalize(text.originalText()) == normalize(p.Text)
 }

@@ -16,6 +16,7 @@ import (
 type record struct {
 	text  string
 	at    time.Time
+	reply string // URI of the post that the record replies to; empty if it is not a reply
 	media []embeddedBlob
 	blobs []store.Blob // all blobs that the record refers to
 	body  []byte       // JSON with sorted members
@@ -30,8 +31,8 @@ var (
 	languagePattern = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
 )
 
-// parseRecord parses a record by the rules of app.bsky.feed.post. It does not check replies, labels, or embeds other
-// than images and videos.
+// parseRecord parses a record by the rules of app.bsky.feed.post. It does not check labels, or embeds other than
+// images and videos.
 func parseRecord(raw json.RawMessage) (record, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -54,12 +55,16 @@ func parseRecord(raw json.RawMessage) (record, error) {
 	if err != nil {
 		return record{}, err
 	}
+	reply, err := parseReply(members)
+	if err != nil {
+		return record{}, err
+	}
 	body, err := json.Marshal(members)
 	if err != nil {
 		return record{}, fmt.Errorf("writing the record: %w", err)
 	}
 	text, _ := members["text"].(string) // checkRecord checked its type
-	return record{text: text, at: at, media: media, blobs: collectBlobs(members), body: body, cid: store.ContentID(body)},
+	return record{text: text, at: at, reply: reply, media: media, blobs: collectBlobs(members), body: body, cid: store.ContentID(body)},
 		nil
 }
 
@@ -133,4 +138,25 @@ func checkNumbers(path string, value any) error {
 		}
 	}
 	return nil
+}
+
+// parseReply returns the URI of the post that a record replies to. Like the genuine server, it does not check that the
+// post exists.
+func parseReply(members map[string]any) (string, error) {
+	value, given := members["reply"]
+	if !given {
+		return "", nil
+	}
+	refs, _ := value.(map[string]any)
+	var parent string
+	for _, name := range []string{"root", "parent"} {
+		ref, _ := refs[name].(map[string]any)
+		uri, _ := ref["uri"].(string)
+		cid, _ := ref["cid"].(string)
+		if !uriPattern.MatchString(uri) || !cidPattern.MatchString(cid) {
+			return "", invalidRecord("Missing or invalid reference at $.record.reply.%s", name)
+		}
+		parent = uri
+	}
+	return parent, nil
 }

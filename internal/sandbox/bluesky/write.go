@@ -168,7 +168,7 @@ func (b *Network) save(ctx context.Context, t store.Tx, w write, a store.Account
 	}
 	err := t.SavePost(ctx, store.Post{
 		Platform: Name, Account: a.ID, ID: recordURI(a.ID, w.in.RKey), Text: w.record.text, Media: media,
-		At: w.record.at, Version: w.record.cid, Body: w.record.body,
+		At: w.record.at, Version: w.record.cid, Body: w.record.body, ReplyTo: w.record.reply,
 	})
 	if err != nil {
 		return err

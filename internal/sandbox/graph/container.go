@@ -22,6 +22,7 @@ type Container struct {
 	MediaType string // media type in the API
 	Item      bool   // part of a carousel
 	Text      string
+	ReplyTo   string // ID of the post that the post replies to
 	Media     []store.Medium
 	Failure   string // why processing failed
 	Made      time.Time
@@ -95,7 +96,10 @@ func InsertContainer(ctx context.Context, t store.Tx, platform string, c *Contai
 	if err != nil {
 		return fmt.Errorf("saving a container: %w", err)
 	}
-	return nil
+	if c.ReplyTo == "" {
+		return nil
+	}
+	return t.Run(ctx, "saving a reply", `insert into container_replies (container, reply_to) values (?, ?)`, c.seq, c.ReplyTo)
 }
 
 // FindContainer returns a container by its ID, and reports whether it exists.
@@ -109,9 +113,9 @@ func FindContainer(ctx context.Context, t store.Tx, platform, id string) (Contai
 	var media string
 	var made int64
 	err := t.QueryRowContext(ctx,
-		`select account, form, item, text, media, failure, made_at, post from containers
-		where platform = ? and seq = ?`, platform, seq).
-		Scan(&c.Account, &c.MediaType, &c.Item, &c.Text, &media, &c.Failure, &made, &c.Post)
+		`select account, form, item, text, media, failure, made_at, post, coalesce(reply_to, '')
+		from containers left join container_replies on container = seq where platform = ? and seq = ?`, platform, seq).
+		Scan(&c.Account, &c.MediaType, &c.Item, &c.Text, &media, &c.Failure, &made, &c.Post, &c.ReplyTo)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Container{}, false, nil
 	}

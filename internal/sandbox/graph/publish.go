@@ -82,7 +82,7 @@ func (api *API) tryPublish(
 		}
 		err = t.SavePost(ctx, store.Post{
 			Platform: api.Platform, Account: c.Account, ID: c.PostID(), Text: c.Text, Media: c.Media, At: api.Now(),
-			Version: c.ID(), Body: body, Audience: Audience(token.Client),
+			Version: c.ID(), Body: body, Audience: Audience(token.Client), ReplyTo: c.ReplyTo,
 		})
 		if err == nil {
 			err = MarkContainerPublished(ctx, t, c)
@@ -105,8 +105,18 @@ func MediaType(p store.Post) string {
 	return body.Type
 }
 
-// List lists the caller's posts since a time, newest first. The function view returns a post in the API's format.
+// List lists the caller's posts since a time, newest first, without replies. The function view returns a post in the
+// API's format.
 func (api *API) List(r *http.Request, view func(store.Post) (map[string]any, error)) (any, error) {
+	return api.list(r, "r.reply_to is null", view)
+}
+
+// ListReplies lists the caller's replies like List.
+func (api *API) ListReplies(r *http.Request, view func(store.Post) (map[string]any, error)) (any, error) {
+	return api.list(r, "r.reply_to is not null", view)
+}
+
+func (api *API) list(r *http.Request, condition string, view func(store.Post) (map[string]any, error)) (any, error) {
 	since, limit, err := ParsePage(r)
 	if err != nil {
 		return nil, err
@@ -118,7 +128,7 @@ func (api *API) List(r *http.Request, view func(store.Post) (map[string]any, err
 	data := []map[string]any{}
 	err = api.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		posts, err := t.Posts(r.Context(),
-			`where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, api.Platform,
+			`where p.platform = ? and p.account = ? and p.at >= ? and `+condition+` order by p.seq desc limit ? offset ?`, api.Platform,
 			a.ID, since, limit, offset)
 		if err == nil {
 			err = marker.WithholdAny(posts, api.Now())

@@ -31,6 +31,7 @@ type Post struct {
 	Version     string // changes with the content
 	Body        []byte // in the network's own format
 	Audience    Audience
+	ReplyTo     string // ID of the post that this one replies to; empty if it is not a reply
 }
 
 // Audience is who can see a post.
@@ -78,9 +79,10 @@ func (t Tx) SaveAccount(ctx context.Context, platform string, a Account) error {
 }
 
 const postColumns = `select p.platform, p.account, a.handle, a.display_name, p.id, p.text, p.media, p.at, p.version,
-	p.body, coalesce(v.audience, '')
+	p.body, coalesce(v.audience, ''), coalesce(r.reply_to, '')
 	from posts p join accounts a on a.platform = p.platform and a.id = p.account
-	left join post_audiences v on v.platform = p.platform and v.post = p.id `
+	left join post_audiences v on v.platform = p.platform and v.post = p.id
+	left join post_replies r on r.platform = p.platform and r.post = p.id `
 
 // Post returns the post with an ID, and reports whether it exists.
 func (t Tx) Post(ctx context.Context, platform, id string) (Post, bool, error) {
@@ -117,7 +119,7 @@ func scanPost(rows *sql.Rows) (Post, error) {
 	var media string
 	var at int64
 	if err := rows.Scan(&p.Platform, &p.Account, &p.Handle, &p.DisplayName, &p.ID, &p.Text, &media, &at, &p.Version,
-		&p.Body, &p.Audience); err != nil {
+		&p.Body, &p.Audience, &p.ReplyTo); err != nil {
 		return Post{}, fmt.Errorf("reading a post: %w", err)
 	}
 	if err := json.Unmarshal([]byte(media), &p.Media); err != nil {
@@ -138,6 +140,10 @@ func (t Tx) SavePost(ctx context.Context, p Post) error {
 		on conflict (platform, id) do update set text = excluded.text, media = excluded.media, at = excluded.at,
 			version = excluded.version, body = excluded.body`,
 		p.Platform, p.Account, p.ID, p.Text, string(media), p.At.UnixMilli(), p.Version, p.Body)
+	if err == nil && p.ReplyTo != "" {
+		err = t.Run(ctx, "saving a reply", `insert into post_replies (platform, post, reply_to) values (?, ?, ?)
+			on conflict (platform, post) do update set reply_to = excluded.reply_to`, p.Platform, p.ID, p.ReplyTo)
+	}
 	if err != nil || p.Audience == Public {
 		return err
 	}

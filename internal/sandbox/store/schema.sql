@@ -273,6 +273,20 @@ create table if not exists post_audiences (
     primary key (platform, post)
 ) strict;
 
+-- Posts that reply to posts of the same network.
+create table if not exists post_replies (
+    platform text not null,
+    post     text not null,
+    reply_to text not null,
+    primary key (platform, post)
+) strict;
+
+-- Containers of replies.
+create table if not exists container_replies (
+    container integer primary key,
+    reply_to  text not null
+) strict;
+
 -- When each account last posted with an app that TikTok has not audited.
 create table if not exists tiktok_posters (
     client    text not null,

@@ -27,7 +27,26 @@ func (n *Network) createContainer(r *http.Request) (any, error) {
 		if err := checkText(c.Text); err != nil {
 			return err
 		}
+		if err := n.checkReply(r, c); err != nil {
+			return err
+		}
 		return n.fill(r, c)
+	})
+}
+
+// checkReply sets the post that a container replies to. Without further permissions, it must be the account's own.
+func (n *Network) checkReply(r *http.Request, c *graph.Container) error {
+	id := r.Form.Get("reply_to_id")
+	if id == "" {
+		return nil
+	}
+	return n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
+		p, found, err := t.Post(r.Context(), Name, id)
+		if err == nil && (!found || p.Account != a.ID || c.Item) {
+			err = graph.ErrNoObject
+		}
+		c.ReplyTo = id
+		return err
 	})
 }
 

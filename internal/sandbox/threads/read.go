@@ -52,13 +52,29 @@ func (n *Network) findObject(r *http.Request, t store.Tx, a store.Account, id st
 
 // postView returns a post in the API's format.
 func (n *Network) postView(r *http.Request, p store.Post) map[string]any {
-	return map[string]any{
+	view := map[string]any{
 		"id": p.ID, "text": p.Text, "media_type": graph.MediaType(p), "timestamp": p.At.Format(graph.TimeFormat),
 		"username":  p.Handle,
 		"permalink": n.BaseURL(r) + "/" + Name + "/web/@" + p.Handle + "/post/" + p.ID,
 	}
+	if p.ReplyTo != "" {
+		view["is_reply"], view["replied_to"] = true, map[string]string{"id": p.ReplyTo}
+	}
+	return view
 }
 
 func (n *Network) listPosts(r *http.Request) (any, error) {
 	return n.List(r, func(p store.Post) (map[string]any, error) { return graph.PickFields(r, n.postView(r, p)), nil })
+}
+
+const repliesScope = "threads_read_replies"
+
+func (n *Network) listReplies(r *http.Request) (any, error) {
+	err := n.AsCaller(r, func(t store.Tx, _ store.Account, token store.Token) error {
+		return n.RequireScope(r.Context(), t, token, repliesScope)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return n.ListReplies(r, func(p store.Post) (map[string]any, error) { return graph.PickFields(r, n.postView(r, p)), nil })
 }

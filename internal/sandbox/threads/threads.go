@@ -42,6 +42,7 @@ func (n *Network) Handler() http.Handler {
 		"POST /v1.0/{user}/threads":                 n.createContainer,
 		"POST /v1.0/{user}/threads_publish":         n.PublishContainer,
 		"GET /v1.0/{user}/threads":                  n.listPosts,
+		"GET /v1.0/{user}/replies":                  n.listReplies,
 		"GET /v1.0/{user}/threads_insights":         n.accountInsights,
 		"GET /v1.0/{user}/threads_publishing_limit": n.PublishingLimit(250),
 		"GET /v1.0/{id}/insights":                   n.Insights(postMetrics, insightsScope),

@@ -1,6 +1,7 @@
 package x
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -127,6 +128,8 @@ func (n *Network) postView(p store.Post, fields string) map[string]any {
 			view[field] = map[string]any{"urls": body.Links}
 		case field == "attachments" && len(body.Keys) > 0:
 			view[field] = map[string]any{"media_keys": body.Keys}
+		case field == "conversation_id":
+			view[field] = cmp.Or(body.Root, p.ID)
 		case field == "public_metrics":
 			view[field] = map[string]int64{
 				"impression_count": counts.Views, "like_count": counts.Likes, "reply_count": counts.Comments,

@@ -1,6 +1,7 @@
 package x
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,6 +32,9 @@ type postRequest struct {
 	Media struct {
 		IDs []string `json:"media_ids"`
 	} `json:"media"`
+	Reply struct {
+		To string `json:"in_reply_to_tweet_id"`
+	} `json:"reply"`
 }
 
 // postBody is the stored body of a post. In its text, a short link replaces each link, and another short link
@@ -38,8 +42,9 @@ type postRequest struct {
 type postBody struct {
 	Text  string         `json:"text"`
 	Links []postLink     `json:"links"`
-	Keys  []string       `json:"keys"`  // media keys
-	Files []store.Medium `json:"files"` // prevents the files from being deleted as unreferenced
+	Root  string         `json:"root,omitempty"` // ID of the first post of the thread
+	Keys  []string       `json:"keys"`           // media keys
+	Files []store.Medium `json:"files"`          // prevents the files from being deleted as unreferenced
 }
 
 type postLink struct {
@@ -68,10 +73,29 @@ func (n *Network) createPost(r *http.Request) (any, error) {
 		if body, err = n.newBody(r.Context(), t, a, in); err != nil {
 			return store.Post{}, token, err
 		}
+		if body.Root, err = n.findRoot(r.Context(), t, in.Reply.To); err != nil {
+			return store.Post{}, token, err
+		}
 		p, err := n.newPost(r.Context(), t, a, in.Text, body)
+		p.ReplyTo = in.Reply.To
 		return p, token, err
 	})
 	return wrapData(map[string]any{"id": id, "text": body.Text, "edit_history_post_ids": []string{id}}), err
+}
+
+// findRoot returns the first post of the thread of a post that is replied to, or "". It returns an error if the post does
+// not exist.
+func (n *Network) findRoot(ctx context.Context, t store.Tx, replyTo string) (string, error) {
+	if replyTo == "" {
+		return "", nil
+	}
+	p, found, err := t.Post(ctx, Name, replyTo)
+	if err == nil && !found {
+		err = &rest.Error{
+			Status: http.StatusForbidden, Message: "You attempted to reply to a Post that is deleted or not visible to you.",
+		}
+	}
+	return cmp.Or(parseBody(p).Root, replyTo), err
 }
 
 // newBody checks a request and returns the body of its post.

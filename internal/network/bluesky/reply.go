@@ -1,0 +1,60 @@
+package bluesky
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"pressroom.example/pressroom/internal/network"
+)
+
+// reply links a record to the thread that it belongs to (lexicon app.bsky.feed.post#replyRef).
+type reply struct {
+	Root   strongRef `json:"root"`
+	Parent strongRef `json:"parent"`
+}
+
+// strongRef is a reference to one version of a record (lexicon com.atproto.repo.strongRef).
+type strongRef struct {
+	URI string `json:"uri"`
+	CID string `json:"cid"`
+}
+
+// codeNoParent is the code of a reply whose thread no longer exists. It is not a code of Bluesky.
+const codeNoParent = "ParentNotFound"
+
+// findReply reads the current versions of the posts that a record replies to.
+func (n *Network) findReply(ctx context.Context, g network.Grant, to network.Reply) (*reply, error) {
+	root, err := n.findPost(ctx, g, to.Root)
+	if err != nil {
+		return nil, err
+	}
+	if to.Parent == to.Root {
+		return &reply{root, root}, nil
+	}
+	parent, err := n.findPost(ctx, g, to.Parent)
+	return &reply{root, parent}, err
+}
+
+// findPost returns a reference to one of the account's posts.
+func (n *Network) findPost(ctx context.Context, g network.Grant, uri string) (strongRef, error) {
+	rkey, found := strings.CutPrefix(uri, "at://"+g.Account+"/"+collection+"/")
+	if !found || !validTID.MatchString(rkey) {
+		return strongRef{}, network.PermanentError(errors.New("the thread does not belong to this account"))
+	}
+	stored, err := n.getRecord(ctx, g, rkey)
+	if isMissing(err) {
+		return strongRef{}, &network.Error{
+			Class: network.Rejected, Status: http.StatusBadRequest, Code: codeNoParent,
+			Message: "The post that this part replies to no longer exists.", Err: err,
+		}
+	}
+	return strongRef{uri, stored.CID}, err
+}
+
+// isMissing reports whether the server does not have a record.
+func isMissing(err error) bool {
+	rejected, ok := errors.AsType[*network.Error](err)
+	return ok && rejected.Class == network.Rejected && rejected.Code == "RecordNotFound"
+}
