@@ -28,6 +28,8 @@ type kind struct {
 type entry struct {
 	Tool, Method, Path   string
 	Summary, Description string
+	About                []span // description for people
+	Notes                []note // about codes
 	Capability           string
 	Also, AlsoWhen       string // additional capability, and when it is needed
 	Price, Recurring     string

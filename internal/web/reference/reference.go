@@ -54,6 +54,7 @@ func newBook(description []byte) (*book, error) {
 	if err != nil {
 		return nil, err
 	}
+	explain(made)
 	return &book{doc: doc, chapters: made, answers: answers(doc)}, nil
 }
 
@@ -158,26 +159,6 @@ func (p *Handlers) start(w http.ResponseWriter, r *http.Request, b *book) {
 func (p *Handlers) assistants(w http.ResponseWriter, r *http.Request, b *book) {
 	p.Show(w, r, http.StatusOK, pages["assistants"], "Tools for assistants",
 		sheet{r.URL.Path, b.chapters, p.addresses(b)})
-}
-
-// span is a piece of text or code.
-type span struct {
-	Text string
-	Code bool
-}
-
-// spans splits a text at its backticks.
-func spans(text string) []span {
-	var out []span
-	for i, piece := range strings.Split(text, "`") {
-		if i%2 == 0 {
-			piece = curly(piece)
-		}
-		if piece != "" {
-			out = append(out, span{piece, i%2 == 1})
-		}
-	}
-	return out
 }
 
 // curly replaces the straight apostrophes of the API description, which has no quoted words.

@@ -132,7 +132,8 @@ func TestChapter(t *testing.T) {
 			"publish if the post is scheduled",
 			"at most 10000 characters",
 			"&#39;https://press.example/api/v1/posts&#39;", "Bearer $PRESSROOM_KEY",
-			"/docs/errors#awaiting_client_approval", "Optional.", `<a href="/docs/answers#Moment">Moment</a>`,
+			"/docs/errors#awaiting_client_approval", "Optional.", `<a href="/docs/api/posts#validate_post">Validate a post</a>`,
+			"<code>wrong_state</code>: The post was already submitted and cannot be recalled.", `<a href="/docs/answers#Moment">Moment</a>`,
 		},
 		"/docs/api/reports": {
 			"0 to 10 credits.", "Required.", "every frequency_days while tracking is on", "/docs/errors#spend_not_allowed",
@@ -155,6 +156,10 @@ func TestChapter(t *testing.T) {
 		if strings.Contains(page, "prk_") || strings.Contains(page, " style=") {
 			t.Errorf("%s contains a key or a style", at)
 		}
+	}
+	posts, _, _ := get(t, root+"/docs/api/posts")
+	if strings.Contains(posts, "the user asks") {
+		t.Error("a text for assistants is shown to people")
 	}
 	account, _, _ := get(t, root+"/docs/api/account")
 	if strings.Contains(account, "#publish_not_allowed") {

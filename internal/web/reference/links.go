@@ -1,0 +1,117 @@
+package reference
+
+import (
+	"regexp"
+	"strings"
+)
+
+// span is a piece of text, code, or a link to an operation.
+type span struct {
+	Text string
+	Code bool
+	Path string // of the link; empty for none
+}
+
+// links are the pages of operations by the name of their tool.
+type links map[string]link
+
+// link is a link to an operation.
+type link struct{ Summary, Path string }
+
+// linksOf returns the links to all operations.
+func linksOf(chapters []chapter) links {
+	out := links{}
+	for _, c := range chapters {
+		for _, e := range c.Entries {
+			out[e.Tool] = link{e.Summary, c.At + "#" + e.Tool}
+		}
+	}
+	return out
+}
+
+// identifiers match names of operations, fields, codes and values in prose.
+var identifiers = regexp.MustCompile(`\b[a-z]+(?:_[a-z]+)+\b`)
+
+// prose splits a text at its backticks and identifiers. Names of operations become links.
+func (l links) prose(text string) []span {
+	var out []span
+	for _, piece := range spans(text) {
+		if to, ok := l[piece.Text]; ok && piece.Code {
+			out = append(out, span{Text: to.Summary, Path: to.Path})
+			continue
+		}
+		if piece.Code {
+			out = append(out, piece)
+			continue
+		}
+		rest := piece.Text
+		for _, at := range identifiers.FindAllString(rest, -1) {
+			before, after, _ := strings.Cut(rest, at)
+			if before != "" {
+				out = append(out, span{Text: before})
+			}
+			one := span{Text: at, Code: true}
+			if to, ok := l[at]; ok {
+				one = span{Text: to.Summary, Path: to.Path}
+			}
+			out, rest = append(out, one), after
+		}
+		if rest != "" {
+			out = append(out, span{Text: rest})
+		}
+	}
+	return out
+}
+
+// spans splits a text at its backticks.
+func spans(text string) []span {
+	var out []span
+	for i, piece := range strings.Split(text, "`") {
+		if i%2 == 0 {
+			piece = curly(piece)
+		}
+		if piece != "" {
+			out = append(out, span{Text: piece, Code: i%2 == 1})
+		}
+	}
+	return out
+}
+
+// explained match the sentences of a description that explain a code: wrong_state: the post was already submitted.
+var explained = regexp.MustCompile(`(?:^|\. )([a-z]+(?:_[a-z]+)+): ([^.]*(?:\.[a-z][^.]*)*)\.`)
+
+// note explains a code in the errors of an operation.
+type note struct {
+	Code string
+	Text []span
+}
+
+// notes returns what the description says about the codes of an operation.
+func (l links) notes(description string) []note {
+	var out []note
+	rest := description
+	for {
+		at := explained.FindStringSubmatchIndex(rest)
+		if at == nil {
+			return out
+		}
+		text := rest[at[4]:at[5]]
+		out = append(out, note{rest[at[2]:at[3]], l.prose(strings.ToUpper(text[:1]) + text[1:] + ".")})
+		rest = rest[at[5]:]
+	}
+}
+
+// explain sets the texts of all operations: for people, with links.
+func explain(chapters []chapter) {
+	l := linksOf(chapters)
+	for _, c := range chapters {
+		for i := range c.Entries {
+			e := &c.Entries[i]
+			text := people[e.Tool]
+			if text == "" {
+				text = e.Description
+			}
+			e.About, e.Notes = l.prose(text), l.notes(e.Description)
+		}
+	}
+}
