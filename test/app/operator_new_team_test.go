@@ -34,7 +34,7 @@ func TestOperatorCreatesTeam(t *testing.T) {
 		form.fill("timezone", "UTC").fill("plan", "gold").press().shows(http.StatusUnprocessableEntity, "no plan with this name")
 		form.fill("plan", "team").fill("language", "English").press().shows(http.StatusUnprocessableEntity, "BCP 47")
 		form.fill("language", "en").fill("owner", c.people[access.Viewer].Email).press(). // the operator's own unconfirmed address
-													shows(http.StatusOK, "The team was created.")
+													shows(http.StatusOK, "The team was created.", "Next steps", "Invite members")
 		c.as(t, access.Editor).open("/account").shows(http.StatusOK, "Quay Bakery")
 		c.as(t, access.Owner).open("/").shows(http.StatusOK).lacks("New team")
 	})

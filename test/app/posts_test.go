@@ -230,7 +230,7 @@ func TestRetryFailedAccount(t *testing.T) {
 
 		// The operator sees the network's error instead of a progress message.
 		operator := c.asOperator(t, access.Owner)
-		calls := regexp.MustCompile(`Bluesky OK \d+ calls \d+ failed \(\d+\.\d%\) Last call `)
+		calls := regexp.MustCompile(`Bluesky OK \d+ \d+ \(\d+\.\d%\) `)
 		if p := operator.open("/operator/networks").text(); !calls.MatchString(p) {
 			t.Errorf("the page of networks does not show the failed calls: %s", p)
 		}

@@ -331,6 +331,8 @@ func TestSettingsPaging(t *testing.T) {
 		if seen != 120 {
 			t.Errorf("%d of 120 events", seen)
 		}
+		page.shows(200, "101–120 of 120 events").follow("Previous page").shows(200, "51–100 of 120 events").
+			follow("Previous page").shows(200, "1–50 of 120 events").lacks("Previous page")
 		owner.open("/settings/audit").shows(200, "The operator granted 120 credits", "All events").form("Filter").
 			fill("kind", "team.created").press().shows(200, "created the team on the plan agency").lacks("granted 1 credits")
 		owner.open("/settings/audit").form("Filter").fill("person", fmt.Sprint(c.people[access.Editor].ID)).press().

@@ -115,17 +115,24 @@ func firstID(ctx context.Context, q db.Querier, condition string, at time.Time) 
 	return id, nil
 }
 
-// query returns the statement that selects events, and its arguments.
-func (f Filter) query() (string, []any) {
-	where, order, args := `id > ?`, `id`, []any{f.AfterID}
-	if !f.OldestFirst {
-		order = `id DESC`
-		if f.BeforeID > 0 {
-			where, args = where+` AND id < ?`, append(args, f.BeforeID)
-		}
+// where returns the condition of a query for the selected events, and its arguments.
+func (f Filter) where() (string, []any) {
+	where, args := `id > ?`, []any{f.AfterID}
+	if !f.OldestFirst && f.BeforeID > 0 {
+		where, args = where+` AND id < ?`, append(args, f.BeforeID)
 	}
 	for _, c := range f.conditions() {
 		where, args = where+` AND `+c.text, append(args, c.value)
+	}
+	return where, args
+}
+
+// query returns the statement that selects events, and its arguments.
+func (f Filter) query() (string, []any) {
+	where, args := f.where()
+	order := `id DESC`
+	if f.OldestFirst {
+		order = `id`
 	}
 	return `SELECT id, at, team_id, person_id, key_id, request_id, kind, subject, detail FROM events WHERE ` + where +
 		` ORDER BY ` + order + ` LIMIT ?`, append(args, f.Limit)

@@ -33,8 +33,8 @@ type Page struct {
 	Limit    int       // maximum number of events
 }
 
-// List returns a team's events, newest first.
-func List(ctx context.Context, q db.Querier, team int64, page Page) ([]Event, error) {
+// where returns the condition of a query for the team's selected events, and its arguments.
+func (page Page) where(team int64) (string, []any) {
 	where, args := `e.team_id = ?`, []any{team}
 	if page.Kind != "" {
 		where, args = where+` AND e.kind = ?`, append(args, page.Kind)
@@ -51,6 +51,12 @@ func List(ctx context.Context, q db.Querier, team int64, page Page) ([]Event, er
 	if page.BeforeID > 0 {
 		where, args = where+` AND e.id < ?`, append(args, page.BeforeID)
 	}
+	return where, args
+}
+
+// List returns a team's events, newest first.
+func List(ctx context.Context, q db.Querier, team int64, page Page) ([]Event, error) {
+	where, args := page.where(team)
 	out, err := db.AllSized(ctx, q, page.Limit, scan,
 		`SELECT e.id, e.at, COALESCE(p.name, ''), COALESCE(k.name, ''),
 			CASE WHEN k.kind = 'assistant' THEN 1 ELSE 0 END, e.kind, e.subject, e.detail

@@ -16,6 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/web/settings"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // eventsView is a page of the audit log.
@@ -29,7 +30,7 @@ type eventsView struct {
 	Teams    []team.Team // offered teams
 	Error    string
 	Days     []eventDay
-	Pages    pager
+	Pages    *shell.LogPager
 	File     string // path of the complete log
 	Ranges   []eventRange
 }
@@ -195,12 +196,16 @@ func (p *Handlers) fillEvents(r *http.Request, view *eventsView) error {
 		view.Who = strings.TrimSpace(strconv.FormatInt(view.Person, 10) + " " + names[view.Person])
 	}
 	view.File, view.Ranges = view.path("/operator/events.jsonl", 0), rangesOf(view.eventsFilter, p.DB.Now())
-	if part.BeforeID > 0 {
-		view.Pages.First = view.path("/operator/events", 0)
+	if err != nil {
+		return err
 	}
+	place, err := auditlog.PlaceOfEntries(r.Context(), p.DB, part, rowsPerPage)
+	next := int64(0)
 	if len(found) > rowsPerPage {
-		view.Pages.Next = view.path("/operator/events", found[rowsPerPage-1].ID)
+		next = found[rowsPerPage-1].ID
 	}
+	view.Pages = shell.LogPagerOf(p.Language(r), place, min(len(found), rowsPerPage), part.BeforeID, next,
+		func(before int64) string { return view.path("/operator/events", before) })
 	return err
 }
 

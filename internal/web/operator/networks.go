@@ -2,6 +2,7 @@ package operator
 
 import (
 	"net/http"
+	"regexp"
 	"time"
 
 	"pressroom.example/pressroom/internal/domain/account/appcheck"
@@ -18,6 +19,7 @@ type networkView struct {
 
 	Name, Platform string
 	Calls          delivery.Calls // of the last 24 hours
+	Published      time.Time      // time of the last known post; zero if none
 }
 
 // networksView is the state of all networks, with recent failures and the result of a check of the apps.
@@ -32,6 +34,62 @@ type networksView struct {
 
 // FailureCount returns the number of failed findings.
 func (v networksView) FailureCount() int { return appcheck.CountFailures(v.Findings) }
+
+// UnclearCount returns the number of findings that are neither good nor bad.
+func (v networksView) UnclearCount() int { return count(v.Findings, network.Unclear) }
+
+// checkGroup has the findings about a network.
+type checkGroup struct {
+	Network  string
+	Findings []appcheck.Finding
+}
+
+// Passed returns the number of good findings.
+func (g checkGroup) Passed() int { return count(g.Findings, network.Works) }
+
+// Failed returns the number of bad findings.
+func (g checkGroup) Failed() int { return count(g.Findings, network.Fails) }
+
+// Unclear returns the number of findings that are neither good nor bad.
+func (g checkGroup) Unclear() int { return count(g.Findings, network.Unclear) }
+
+// count returns how many findings have a result.
+func count(findings []appcheck.Finding, result network.Result) int {
+	n := 0
+	for _, f := range findings {
+		if f.Result == result {
+			n++
+		}
+	}
+	return n
+}
+
+// Groups returns the findings by network.
+func (v networksView) Groups() []checkGroup {
+	var out []checkGroup
+	for _, f := range v.Findings {
+		if n := len(out); n == 0 || out[n-1].Network != f.Network {
+			out = append(out, checkGroup{Network: f.Network})
+		}
+		last := &out[len(out)-1]
+		last.Findings = append(last.Findings, f)
+	}
+	return out
+}
+
+// instants match the times in the details of findings.
+var instants = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// detailText returns the details of a finding in a language, with its times as the page shows them.
+func detailText(l *locale.Language, text string) string {
+	return instants.ReplaceAllStringFunc(translated(l, text), func(written string) string {
+		at, err := time.Parse(time.RFC3339, written)
+		if err != nil {
+			return written
+		}
+		return l.Format(at, locale.DateTime) + " UTC"
+	})
+}
 
 var results = map[network.Result]locale.Key{
 	network.Works: "Works|result", network.Fails: "Does not work|result", network.Unclear: "Unclear|result",
@@ -62,9 +120,17 @@ func (p *Handlers) showNetworks(w http.ResponseWriter, r *http.Request, view net
 		p.ShowError(w, r, err)
 		return
 	}
+	verdicts, err := p.Delivery.AppVerdicts(r.Context())
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
 	for _, platform := range p.Platforms {
-		view.Networks = append(view.Networks,
-			networkView{p.Delivery.Circuit(platform), shell.NetworkName(platform), platform, calls[platform]})
+		one := networkView{Circuit: p.Delivery.Circuit(platform), Name: shell.NetworkName(platform), Platform: platform, Calls: calls[platform]}
+		if last, ok := verdicts[platform]; ok && last.Accepted {
+			one.Published = last.At
+		}
+		view.Networks = append(view.Networks, one)
 	}
 	if view.Rejections, err = p.Delivery.AppRejections(r.Context()); err == nil {
 		view.Failures, err = p.Delivery.RecentFailures(r.Context())

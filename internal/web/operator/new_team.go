@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"pressroom.example/pressroom/internal/domain/team"
 	"pressroom.example/pressroom/internal/teamtime"
@@ -52,5 +53,9 @@ func (p *Handlers) addTeam(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	p.finish(w, r, p.T(r, "The team was created. Its owner finds it in the team menu."), fmt.Sprintf("/operator/teams/%d", made.ID))
+	said := p.T(r, "The team was created. Its owner finds it in the team menu.")
+	if strings.EqualFold(strings.TrimSpace(f.Get("owner")), shell.VisitorOf(r.Context()).Email) {
+		said = p.T(r, "The team was created.")
+	}
+	p.finish(w, r, said, fmt.Sprintf("/operator/teams/%d?created=1", made.ID))
 }

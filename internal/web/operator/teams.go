@@ -14,6 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/credit"
 	"pressroom.example/pressroom/internal/domain/team"
 	"pressroom.example/pressroom/internal/domain/team/teamsearch"
+	"pressroom.example/pressroom/internal/web/settings"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
@@ -151,10 +152,11 @@ type teamView struct {
 
 	Size      teamsearch.Size
 	Members   []team.Member
-	Available int64         // available credits
-	Lines     []credit.Line // newest ledger lines
+	Available int64                    // available credits
+	Lines     []settings.StatementLine // newest transactions
 	Plans     []string
 	Pauses    []team.Pause
+	Created   bool   // just now
 	Error, At string // error, and its form
 	Form      url.Values
 }
@@ -201,7 +203,7 @@ func (v teamView) LimitAmount() string {
 const linesPerPage = 20
 
 func (p *Handlers) teamPage(w http.ResponseWriter, r *http.Request) {
-	view := teamView{}
+	view := teamView{Created: r.URL.Query().Has("created")}
 	if typed := p.SavedForm(r); typed != nil {
 		view.At, view.Form = "credits", typed
 		for _, form := range []string{"plan", "limit"} {
@@ -242,9 +244,11 @@ func (p *Handlers) fillTeam(r *http.Request, view *teamView) error {
 	if view.Members, err = p.Teams.MemberPage(ctx, id, 0, 2*rowsPerPage); err != nil {
 		return err
 	}
-	if view.Lines, err = p.Credits.Statement(ctx, id, linesPerPage); err != nil {
+	items, err := p.Credits.Items(ctx, id, credit.Span{To: p.DB.Now().Add(time.Hour), Limit: linesPerPage})
+	if err != nil {
 		return err
 	}
+	view.Lines = settings.StatementLines(items)
 	if view.Available, err = p.Credits.Balance(ctx, p.DB, id); err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/plan"
-	"pressroom.example/pressroom/internal/domain/credit"
 	"pressroom.example/pressroom/internal/domain/delivery"
 	"pressroom.example/pressroom/internal/domain/job"
 	"pressroom.example/pressroom/internal/domain/notification"
@@ -51,10 +50,10 @@ func words(l *locale.Language) template.FuncMap {
 		"nextstep":       func(t job.Type) string { return l.T(cmp.Or(nextSteps[t], startAgain)) },
 		"result":         func(r network.Result) string { return l.T(results[r]) },
 		"cause":          func(c restoreguard.Cause) string { return translated(l, c.Text()) },
-		"found":          func(text string) string { return translated(l, text) },
+		"found":          func(text string) string { return detailText(l, text) },
 		"call":           func(call string) string { return known(l, calls, call) },
 		"class":          func(c string) string { return known(l, classes, network.Class(c)) },
-		"kind":           func(k credit.Kind) string { return known(l, kinds, k) },
+		"transaction":    func(line settings.StatementLine) string { return settings.StatementText(l, line) },
 		"teamlink":       func(id int64, names teamsearch.Names) template.HTML { return teamLink(l, id, names) },
 		"rate":           func(share float64) string { return l.Percent(share) },
 		"browser":        func(agent string) string { return shell.BrowserName(l, agent) },
@@ -137,7 +136,7 @@ var actions = map[access.PauseAction]locale.Key{
 
 var stateNames = map[teamsearch.State]locale.Key{
 	"": "All", teamsearch.Closed: "Closed", teamsearch.Operators: "Operators", teamsearch.Suspended: "Suspended",
-	teamsearch.Unconfirmed: "Address not confirmed",
+	teamsearch.Unconfirmed: "Email not confirmed",
 }
 
 var scopes = map[team.Scope]locale.Key{
@@ -186,10 +185,4 @@ var classes = map[network.Class]locale.Key{
 	network.Unapproved: "app not approved|class", network.HostBlocked: "server blocked|class",
 	"published": "published|class", "answered": "other answer|class", "not_published": "not published|class",
 	"network_fails": "network failing|class", "patience_is_over": "gave up waiting|class",
-}
-
-// kinds are the kinds of transactions.
-var kinds = map[credit.Kind]locale.Key{
-	credit.KindGrant: "Granted|transaction", credit.KindWithdraw: "Withdrawn|transaction",
-	credit.KindReserve: "Reserved|transaction", credit.KindSettle: "Charged|transaction",
 }

@@ -12,6 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/team"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 const eventsPerPage = 50
@@ -118,7 +119,7 @@ type auditView struct {
 	Ranges  []auditRange
 	Members []team.Member // offered in the filter
 	File    string        // path of the selected events as CSV
-	Pages   *pager
+	Pages   *shell.LogPager
 }
 
 // auditRange is a link to the events of the last days.
@@ -242,7 +243,7 @@ func (p *Handlers) auditPage(w http.ResponseWriter, r *http.Request) {
 	view := auditView{auditFilter: filterOf(r), Groups: groups}
 	view.Ranges = rangesOf(view.auditFilter, p.DB.Now().In(zone(r)))
 	view.File = view.pathAt("/settings/audit.csv", 0)
-	page, first, next := view.page(zone(r)), "", ""
+	page := view.page(zone(r))
 	if before := r.URL.Query().Get("before"); before != "" {
 		var err error
 		if page.BeforeID, err = strconv.ParseInt(before, 10, 64); err != nil || page.BeforeID < 1 {
@@ -251,21 +252,25 @@ func (p *Handlers) auditPage(w http.ResponseWriter, r *http.Request) {
 					"This page does not exist. Start with the first page."))
 			return
 		}
-		first = view.path(0)
 	}
 	events, err := auditlog.List(r.Context(), p.DB, here(r), page)
 	if err == nil {
 		view.Members, err = p.Teams.MemberPage(r.Context(), here(r), 0, offeredMembers)
 	}
+	var place auditlog.Place
+	if err == nil {
+		place, err = auditlog.PlaceOf(r.Context(), p.DB, here(r), page, eventsPerPage)
+	}
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
+	next := int64(0)
 	if len(events) > eventsPerPage {
 		events = events[:eventsPerPage]
-		next = view.path(events[eventsPerPage-1].ID)
+		next = events[eventsPerPage-1].ID
 	}
-	view.Pages = pagerOf(first, next)
+	view.Pages = shell.LogPagerOf(p.Language(r), place, len(events), page.BeforeID, next, view.path)
 	lines := linesOf(p.Language(r), events, zone(r))
 	if err := p.name(r, lines); err != nil {
 		p.ShowError(w, r, err)

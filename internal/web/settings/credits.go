@@ -47,13 +47,13 @@ type monthView struct {
 	Earlier string // path of the previous month; empty if there is none
 	Later   string
 	Items   []credit.Item
-	Lines   []statementLine // the items as shown
+	Lines   []StatementLine // the items as shown
 	Pages   *pager
 	Empty   bool // no month has entries
 }
 
-// statementLine is an item of the statement. The reservation and the charge of the same work are one line.
-type statementLine struct {
+// StatementLine is an item of the statement. The reservation and the charge of the same work are one line.
+type StatementLine struct {
 	credit.Item
 
 	Whole      bool // includes the reservation
@@ -61,9 +61,9 @@ type statementLine struct {
 	Change     int64
 }
 
-// linesOfItems returns the lines of items, newest first.
-func linesOfItems(items []credit.Item) []statementLine {
-	var out []statementLine
+// StatementLines returns the lines of items, newest first.
+func StatementLines(items []credit.Item) []StatementLine {
+	var out []StatementLine
 	charged := map[string]int{} // index of the charge in out by the work's job
 	for _, i := range items {
 		at, found := charged[i.Job]
@@ -74,7 +74,7 @@ func linesOfItems(items []credit.Item) []statementLine {
 		if i.Kind == credit.KindSettle {
 			charged[i.Job] = len(out)
 		}
-		out = append(out, statementLine{Item: i, Change: i.Change})
+		out = append(out, StatementLine{Item: i, Change: i.Change})
 	}
 	return out
 }
@@ -215,7 +215,7 @@ func (p *Handlers) month(r *http.Request) (monthView, error) {
 	for i := range out.Items {
 		out.Items[i].At = in(out.Items[i].At, zone(r))
 	}
-	out.Lines = linesOfItems(out.Items)
+	out.Lines = StatementLines(out.Items)
 	err = p.addNeighbors(r, span, &out)
 	return out, err
 }

@@ -203,6 +203,18 @@ func whatOf(l *locale.Language, i credit.Item) string {
 	return l.T("%s: charged", name)
 }
 
+// StatementText returns the description of a line with its subject, such as Report · #coffee on Instagram.
+func StatementText(l *locale.Language, line StatementLine) string {
+	text := whatOf(l, line.Item)
+	if line.Whole {
+		text = workOf(l, line.Item)
+	}
+	if subject := subjectOf(l, line.Item); subject != "" {
+		text += " · " + subject
+	}
+	return text
+}
+
 // subjectOf returns the subject of a line's work, such as @harbour on Instagram, or "".
 func subjectOf(l *locale.Language, i credit.Item) string {
 	if i.Subject.Name == "" {

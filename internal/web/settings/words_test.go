@@ -197,7 +197,7 @@ func TestSubjects(t *testing.T) {
 // A reservation and its charge are one line of the statement.
 func TestStatementLines(t *testing.T) {
 	t.Parallel()
-	lines := linesOfItems([]credit.Item{
+	lines := StatementLines([]credit.Item{
 		{ID: 4, Kind: credit.KindReserve, Job: "b", Change: -5},
 		{ID: 3, Kind: credit.KindSettle, Job: "a", Amount: 10, Charged: 7, Change: 3},
 		{ID: 2, Kind: credit.KindReserve, Job: "a", Change: -10},

@@ -1,0 +1,71 @@
+package auditlog
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"pressroom.example/pressroom/internal/platform/db"
+)
+
+// MaxCounted is the highest number of events that a Place counts.
+const MaxCounted = 10_000
+
+// Place is where a page of events is among all selected events. Its numbers are at most MaxCounted + 1.
+type Place struct {
+	Newer    int   // events on earlier pages
+	Total    int   // all selected events
+	Previous int64 // BeforeID of the previous page; 0 if that is the first page
+}
+
+// PlaceOf returns the place of a page of a team's events with a size.
+func PlaceOf(ctx context.Context, q db.Querier, team int64, page Page, size int) (Place, error) {
+	before := page.BeforeID
+	page.BeforeID = 0
+	where, args := page.where(team)
+	return placeOf(ctx, q, where, args, before, size)
+}
+
+// PlaceOfEntries returns the place of a page of events for the operator with a size.
+func PlaceOfEntries(ctx context.Context, q db.Querier, filter Filter, size int) (Place, error) {
+	filter, err := filter.bounded(ctx, q)
+	if err != nil {
+		return Place{}, err
+	}
+	before := filter.BeforeID
+	filter.BeforeID = 0
+	where, args := filter.where()
+	return placeOf(ctx, q, where, args, before, size)
+}
+
+func placeOf(ctx context.Context, q db.Querier, where string, args []any, before int64, size int) (Place, error) {
+	var out Place
+	var err error
+	if out.Total, err = count(ctx, q, where, args); err != nil || before == 0 {
+		return out, err
+	}
+	where, args = where+` AND e.id >= ?`, append(args, before)
+	if out.Newer, err = count(ctx, q, where, args); err != nil {
+		return out, err
+	}
+	newer, err := db.All(ctx, q, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
+		`SELECT e.id FROM events e WHERE `+where+` ORDER BY e.id LIMIT ?`, append(args, size+1)...)
+	if err != nil {
+		return out, fmt.Errorf("finding the previous events: %w", err)
+	}
+	if len(newer) > size {
+		out.Previous = newer[size-1] + 1
+	}
+	return out, nil
+}
+
+// count returns the number of events that match a condition, at most MaxCounted + 1.
+func count(ctx context.Context, q db.Querier, where string, args []any) (int, error) {
+	var n int
+	err := q.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT e.id FROM events e WHERE `+where+` LIMIT ?) counted`,
+		append(args, MaxCounted+1)...).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("counting events: %w", err)
+	}
+	return n, nil
+}
