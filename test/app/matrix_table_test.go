@@ -243,6 +243,7 @@ var matrix = map[string]entry{
 	"POST /posts/{id}/accounts/{account}/decision":     {who: shell.Publishers, form: url.Values{"published": {"yes"}}},
 	"GET /posts/{id}/publish":                          {who: shell.Publishers},
 	"POST /posts/{id}/publish":                         {who: shell.Publishers, order: 3},
+	"POST /posts/{id}/reschedule":                      {who: shell.Writers, form: url.Values{"seen": {"1"}}, status: 422},
 	"POST /posts/{id}/schedule":                        {who: shell.Publishers, order: 3},
 	"POST /posts/{id}/cancel":                          {who: shell.Writers, order: 3},
 	"POST /posts/{id}/skip":                            {who: shell.Writers, order: 3},

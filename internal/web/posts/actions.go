@@ -186,3 +186,19 @@ func (p *Handlers) require(r *http.Request, what string, needs access.Capability
 	}
 	return call.Require(needs)
 }
+
+// reschedule changes the time of a scheduled post and shows the post.
+func (p *Handlers) reschedule(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	var err error
+	if r.PostForm.Get("date") == "" || r.PostForm.Get("time") == "" {
+		err = apierr.Invalid(apierr.MissingArgument, "date", "Enter a date and a time.")
+	}
+	var done moved
+	if err == nil {
+		done, err = p.doMove(r)
+	}
+	p.finish(w, r, err, done.Text)
+}

@@ -45,10 +45,6 @@ func (p *Handlers) move(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	if r.PostForm.Get("to") == "post" {
-		p.reschedule(w, r)
-		return
-	}
 	back, err := url.ParseQuery(r.PostForm.Get("back"))
 	if err != nil {
 		back = url.Values{}
@@ -68,19 +64,6 @@ func (p *Handlers) move(w http.ResponseWriter, r *http.Request) {
 	}
 	p.Put(r.Context(), movedKey, kept)
 	shell.Redirect(w, r, "/calendar?"+q.Here())
-}
-
-// reschedule changes the time of a scheduled post and shows the post.
-func (p *Handlers) reschedule(w http.ResponseWriter, r *http.Request) {
-	var err error
-	if r.PostForm.Get("date") == "" || r.PostForm.Get("time") == "" {
-		err = apierr.Invalid(apierr.MissingArgument, "date", "Enter a date and a time.")
-	}
-	var done moved
-	if err == nil {
-		done, err = p.doMove(r)
-	}
-	p.finish(w, r, err, done.Text)
 }
 
 // doMove moves the post in the path to the time or date of the form.

@@ -82,6 +82,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /posts/{id}/publish", For: shell.Publishers, Do: p.publishPage},
 		{Pattern: "POST /posts/{id}/publish", For: shell.Publishers, Do: p.publish},
 		{Pattern: "POST /posts/{id}/schedule", For: shell.Publishers, Do: p.schedule},
+		{Pattern: "POST /posts/{id}/reschedule", For: shell.Writers, Do: p.reschedule},
 		{Pattern: "POST /posts/{id}/cancel", For: shell.Writers, Do: p.cancel, Urgent: true},
 		{Pattern: "POST /posts/{id}/skip", For: shell.Writers, Do: p.skip, Urgent: true},
 		{Pattern: "POST /posts/{id}/retry", For: shell.Publishers, Do: p.retry},

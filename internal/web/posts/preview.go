@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"pressroom.example/pressroom/internal/domain/delivery"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/web/preview"
@@ -34,7 +35,7 @@ func (v *view) IsBoxed() bool {
 // IsTemporary reports whether retrying can help without a change of the post.
 func (v *view) IsTemporary() bool {
 	return len(v.Retryable) > 0 && !slices.ContainsFunc(v.Retryable, func(a accountView) bool {
-		return !slices.Contains([]string{"network_error", "rate_limited", "quota_used_up", "account_needs_reauth"}, a.ErrorCode)
+		return !delivery.IsTemporary(a.ErrorCode)
 	})
 }
 

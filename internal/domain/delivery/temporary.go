@@ -1,0 +1,22 @@
+package delivery
+
+// temporary are the error codes of failed accounts, and whether a retry can succeed without a change of the post.
+var temporary = map[string]bool{
+	"rejected_content":        false,
+	"rejected_media":          false,
+	"duplicate_content":       false,
+	"preflight_blocked":       false,
+	"account_needs_reauth":    true,
+	"rate_limited":            true,
+	"quota_used_up":           true,
+	"network_error":           true,
+	"server_not_allowed":      true,
+	"app_not_approved":        true,
+	"missed_waiting_approval": true,
+	"missed_while_held":       true,
+	"plan_limit_reached":      true,
+}
+
+// IsTemporary reports whether a retry of an account that failed with the error code can succeed without a change of the
+// post.
+func IsTemporary(code string) bool { return temporary[code] }

@@ -1,0 +1,68 @@
+package delivery
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pressroom.example/pressroom/internal/domain/job"
+)
+
+// TestTemporaryCodesAreComplete checks that each error code in the code of posts and deliveries says whether a retry can help.
+func TestTemporaryCodesAreComplete(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, dir := range []string{".", "../post"} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no files in %s: %v", dir, err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+					if code, err := strconv.Unquote(lit.Value); err == nil && job.Message(code) != "" {
+						seen[code] = true
+					}
+				}
+				return true
+			})
+		}
+	}
+	for code := range seen {
+		if _, ok := temporary[code]; !ok && !slices.Contains([]string{"not_confirmed", "internal_error"}, code) {
+			t.Errorf("temporary does not have the error code %s", code)
+		}
+	}
+	for code := range temporary {
+		if !seen[code] || job.Message(code) == "" {
+			t.Errorf("temporary has %s, which is no error code", code)
+		}
+	}
+}
+
+func TestIsTemporary(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"rejected_content", "rejected_media", "duplicate_content", "preflight_blocked", "", "unknown"} {
+		if IsTemporary(code) {
+			t.Errorf("IsTemporary(%q) = true", code)
+		}
+	}
+	for _, code := range []string{"network_error", "rate_limited", "quota_used_up", "account_needs_reauth", "server_not_allowed",
+		"app_not_approved", "missed_waiting_approval", "missed_while_held", "plan_limit_reached"} {
+		if !IsTemporary(code) {
+			t.Errorf("IsTemporary(%q) = false", code)
+		}
+	}
+}
