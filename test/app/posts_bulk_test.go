@@ -136,7 +136,7 @@ func TestUnscheduleAndDeleteSelectedPosts(t *testing.T) {
 
 		c.callTool(t, "schedule_post", map[string]any{"post_id": one, "scheduled_at": c.apiTime(48 * time.Hour)})
 		asked := b.open("/posts").form("Delete…").fill("post", idea, one, template).press().
-			shows(200, "Delete 2 posts?", "An idea", "Is scheduled", "1 selected post cannot be deleted and stays.")
+			shows(200, "Delete 2 posts?", "An idea", "Is scheduled", "1 of the selected posts can’t be deleted and stays.")
 		asked.form("Delete 2 posts").press().shows(200, "An idea Deleted.", "Is scheduled Deleted.")
 		if n := h.count(t, "posts WHERE id IN (?, ?, ?)", idea, one, template); n != 1 {
 			t.Errorf("%d of 3 posts remain", n)

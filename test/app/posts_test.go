@@ -102,7 +102,7 @@ func TestPostLists(t *testing.T) {
 		day := c.now().Add(50 * time.Hour).In(berlin(t)).Format(time.DateOnly)
 		drafts := first.follow("Drafts 33").shows(200, "Number 31 of the <harbour>", "Newest first.")
 		form := drafts.form("Apply").fill("from", day).fill("to", day).fill("account", fmt.Sprint(c.account))
-		form.press().shows(200, "Wished for", "Latest first", "Scheduled 0").lacks("Number 31")
+		form.press().shows(200, "Wished for", "Newest first", "Scheduled 0").lacks("Number 31")
 		found := drafts.form("Apply").fill("q", "NUMBER 7 of").press().shows(200, "Number 7 of").lacks("Number 17 of")
 		found.follow("All 33").shows(200, "Number 7 of").lacks("Number 17 of")
 		drafts.form("Apply").fill("q", "nowhere").press().shows(200, "No posts match these filters.").
@@ -113,8 +113,8 @@ func TestPostLists(t *testing.T) {
 		h.change(t, `UPDATE posts SET status = 'failed', submitted_at = ?, slot_at = ? WHERE id IN (?, ?)`,
 			db.Micros(h.now()), db.Micros(h.now()), tried, missed)
 		b.open("/posts?status=failed").
-			shows(200, "Tried "+h.now().In(berlin(t)).Format("Mon 2 Jan 2006, 15:04"), "Was scheduled for "+c.now().
-				Add(50*time.Hour).In(berlin(t)).Format("Mon 2 Jan 2006"))
+			shows(200, "Failed "+h.now().In(berlin(t)).Format("Mon 2 Jan, 15:04"), "Was scheduled for "+c.now().
+				Add(50*time.Hour).In(berlin(t)).Format("Mon 2 Jan"))
 		first.form("Apply").fill("to", "soon").press().shows(422, "Enter the last day as a date").lacks("There are no posts yet")
 		b.open("/posts?from=2026-99-01").shows(422)
 		b.open("/posts?account=x").shows(422, "Select one of the accounts.")
@@ -138,7 +138,7 @@ func TestPublishAndDuplicate(t *testing.T) {
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "Open from eight", c.apiTime(48*time.Hour))
 		p := b.open("/posts/"+id).shows(200, "Planned for", "Schedule for")
-		confirm := p.follow("Publish now…").shows(200, "This publishes right away", "Bluesky: harbour")
+		confirm := p.follow("Publish now…").shows(200, "This post goes live right away", "Bluesky: harbour")
 		form := confirm.form("Publish to 1 account")
 		form.press().shows(200, "Publishing has started.")
 		form.press().shows(200) // a second submit has no effect

@@ -3,6 +3,7 @@ package posts
 import (
 	"net/http"
 	"strconv"
+	"strings"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
@@ -85,7 +86,10 @@ func (p *Handlers) retryPost(r *http.Request) (string, error) {
 		return "", err
 	}
 	chosen := []any{}
-	for _, text := range r.PostForm["account"] {
+	for text := range strings.SplitSeq(strings.Join(r.PostForm["account"], ","), ",") {
+		if text == "" {
+			continue
+		}
 		account, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			return "", apierr.Missing()

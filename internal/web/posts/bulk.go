@@ -47,7 +47,11 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	to := backTo(r)
-	ids := selectedIDs(r)
+	ids, err := p.selectedIDs(r)
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
 	if r.PostForm.Get("action") == "approval" && len(ids) > 0 {
 		shell.Redirect(w, r, "/approvals/new?"+url.Values{"post": ids}.Encode())
 		return
@@ -63,8 +67,8 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	if r.PostForm.Get("action") == "delete" && r.PostForm.Get("sure") == "" {
-		p.confirmDeletion(w, r, ids, to)
+	if action := r.PostForm.Get("action"); (action == "delete" || action == "publish") && r.PostForm.Get("sure") == "" {
+		p.confirmBulk(w, r, action, ids, to)
 		return
 	}
 	kept, err := json.Marshal(p.doAll(r, ids, do))
@@ -113,12 +117,32 @@ func (p *Handlers) nameOf(r *http.Request, one post.Record) string {
 	return one.Excerpt
 }
 
-// selectedIDs returns the selected posts, at most a page of them.
-func selectedIDs(r *http.Request) []string {
+// maxBulk is the number of posts that an action can change at once.
+const maxBulk = 200
+
+// selectedIDs returns the selected posts, or all posts of the list's filters if the form says so.
+func (p *Handlers) selectedIDs(r *http.Request) ([]string, error) {
+	if r.PostForm.Get("everything") != "" && r.PostForm.Get("sure") == "" {
+		return p.allIDs(r)
+	}
 	ids := slices.DeleteFunc(slices.Clone(r.PostForm["post"]), func(id string) bool { return !idForm.MatchString(id) })
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	return ids[:min(len(ids), listed)]
+	return ids[:min(len(ids), maxBulk)], nil
+}
+
+// allIDs returns all posts that the filters of the page select.
+func (p *Handlers) allIDs(r *http.Request) ([]string, error) {
+	back, err := url.ParseQuery(r.PostForm.Get("back"))
+	if err != nil {
+		return nil, nil
+	}
+	v := shell.VisitorOf(r.Context())
+	f, err := filtersOf(back).filter(v.Zone)
+	if err != nil {
+		return nil, nil // such a page has no posts
+	}
+	return postlist.ListIDs(r.Context(), p.DB, v.Team.ID, f, maxBulk)
 }
 
 // backTo returns the page of the list that a form came from.
@@ -141,6 +165,10 @@ func (p *Handlers) bulkAction(r *http.Request) (bulkAction, error) {
 		return p.unscheduleOne, nil
 	case "delete":
 		return p.deleteOne, nil
+	case "publish":
+		return p.publishOne, nil
+	case "duplicate":
+		return p.duplicateOne, nil
 	case "approval": // of no post
 		return nil, nil //nolint:nilnil // the error is that no post is selected
 	}
@@ -193,7 +221,10 @@ func (p *Handlers) moving(zone *time.Location, toClock string, becomes func(time
 		if err := before.CheckComposable(); err != nil {
 			return "", err
 		}
-		seen, err := seenIn(r, "seen-"+before.ID)
+		seen, err := before.UpdatedAt, error(nil)
+		if r.PostForm.Get("everything") == "" {
+			seen, err = seenIn(r, "seen-"+before.ID)
+		}
 		if err != nil {
 			return "", err
 		}
@@ -263,50 +294,6 @@ func (p *Handlers) deleteOne(r *http.Request, one post.Record) (string, error) {
 		return "", err
 	}
 	return p.T(r, deletedText), p.drafts.DeletePost(r.Context(), call.PersonID, call.TeamID, one.ID)
-}
-
-// deletion asks for confirmation before posts are deleted.
-type deletion struct {
-	Posts  []deletablePost
-	Others int // selected posts that cannot be deleted
-	Back   string
-	To     string
-}
-
-// deletablePost is a post that is deleted after the confirmation.
-type deletablePost struct {
-	postlist.Details
-
-	ID, Name string
-	Status   post.Status
-}
-
-func (p *Handlers) confirmDeletion(w http.ResponseWriter, r *http.Request, ids []string, to string) {
-	v, team := deletion{Back: r.PostForm.Get("back"), To: to}, shell.VisitorOf(r.Context()).Team.ID
-	details, err := postlist.ListDetails(r.Context(), p.DB, team, ids)
-	if err != nil {
-		p.ServerError(w, r, err)
-		return
-	}
-	for _, id := range ids {
-		found, err := p.posts.Load(r.Context(), team, id)
-		switch {
-		case apierr.Is(err, apierr.NotFound):
-		case err != nil:
-			p.ServerError(w, r, err)
-			return
-		case isDeletable(found):
-			v.Posts = append(v.Posts, deletablePost{details[id], id, cut(120, p.nameOf(r, found)), found.Status})
-		default:
-			v.Others++
-		}
-	}
-	if len(v.Posts) == 0 {
-		p.Flash(r, "None of the selected posts can be deleted. Skip posts of a series, and delete published posts at the networks.")
-		shell.Redirect(w, r, to)
-		return
-	}
-	p.Show(w, r, http.StatusOK, pages["bulkdelete"], "Delete posts", v)
 }
 
 // isDeletable reports whether a post can be deleted: it is a draft, or scheduled and in no series.

@@ -1,8 +1,10 @@
 package posts
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,8 +36,18 @@ const (
 // filters are the selected tab and filters of the list, as in its URL. Both days are inclusive.
 type filters struct {
 	Status, Account, From, To, Query string
+	Sort                             string // of published posts; "" for newest first
 	Error                            shell.FormError
 }
+
+// filtersOf returns the filters in a query.
+func filtersOf(q url.Values) filters {
+	return filters{Status: q.Get("status"), Account: q.Get("account"), From: q.Get("from"), To: q.Get("to"),
+		Query: strings.TrimSpace(q.Get("q")), Sort: q.Get("sort")}
+}
+
+// Unfiltered returns the path of the tab without filters.
+func (f filters) Unfiltered() string { return filters{Status: f.Status}.path() }
 
 // any reports whether the list is filtered within its tab.
 func (f filters) any() bool { return f.Account+f.From+f.To+f.Query != "" }
@@ -44,7 +56,7 @@ func (f filters) any() bool { return f.Account+f.From+f.To+f.Query != "" }
 func (f filters) query() url.Values {
 	out := url.Values{}
 	for name, value := range map[string]string{"status": f.Status, "account": f.Account, "from": f.From, "to": f.To,
-		"q": f.Query} {
+		"q": f.Query, "sort": f.Sort} {
 		if value != "" {
 			out.Set(name, value)
 		}
@@ -130,7 +142,8 @@ type listView struct {
 	Passed      []calendar.Entry
 	Choices     []choice
 	First, Next string
-	Any         bool // the list is filtered within its tab
+	Any         bool   // the list is filtered within its tab
+	Everything  string // label of the choice to select the posts of all pages
 	Empty       locale.Key
 	Results     []bulkResult // of the action on the previous page
 	Back        string       // this page, as a query
@@ -159,20 +172,20 @@ type (
 		Edits   bool // the visitor may change it
 		Deletes bool // the visitor may delete it
 
-		Link approval.PostLink // for the client; only in the tab of posts that wait for approval
+		Link       approval.PostLink // for the client; only in the tab of posts that wait for approval
+		Unanswered int               // comments to answer; only in that tab
+		Failures   rowFailures       // accounts that it was not published to
 
 		Unschedules bool // the visitor may make it a draft
 		Retries     bool // it failed on an account, and the visitor may publish
+		Publishes   bool // the visitor may publish it now
 	}
 	choice struct{ Value, Text, Platform string }
 )
 
 func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	view := listView{filters: filters{
-		Status: q.Get("status"), Account: q.Get("account"), From: q.Get("from"), To: q.Get("to"),
-		Query: strings.TrimSpace(q.Get("q")),
-	}, Zone: shell.VisitorOf(r.Context()).Zone.String(), Now: p.DB.Now()}
+	view := listView{filters: filtersOf(q), Zone: shell.VisitorOf(r.Context()).Zone.String(), Now: p.DB.Now()}
 	view.Any, view.Results, view.Back = view.any(), p.popResults(r), r.URL.RawQuery
 	call, err := p.Call(r, "list_posts")
 	if err == nil {
@@ -188,6 +201,7 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
+	view.Everything = view.everything(p.Language(r))
 	status := http.StatusOK
 	if err := p.fill(r, &view, q.Get("cursor")); err != nil {
 		var ok bool
@@ -212,12 +226,22 @@ func (p *Handlers) fill(r *http.Request, view *listView, cursor string) error {
 	if err != nil {
 		return err
 	}
-	view.Order = orderOf(f)
+	by, err := view.sorting()
+	if err != nil {
+		return err
+	}
+	view.Order = cmp.Or(by.order, orderOf(f))
 	if cursor != "" {
 		view.First = view.path()
 	}
 	team := shell.VisitorOf(r.Context()).Team.ID
-	found, next, err := postlist.List(r.Context(), p.DB, team, f, cursor, listed)
+	var found []postlist.Entry
+	var next string
+	if by.by != nil {
+		found, next, err = p.listSorted(r, f, by, cursor)
+	} else {
+		found, next, err = postlist.List(r.Context(), p.DB, team, f, cursor, listed)
+	}
 	if err != nil {
 		return err
 	}
@@ -256,7 +280,7 @@ func (p *Handlers) rows(r *http.Request, found []postlist.Entry) ([]listedPost, 
 			out[i].Heading = groupNames[e.Group]
 		}
 	}
-	return out, nil
+	return out, p.addFailures(r, out)
 }
 
 // addLinks sets the links that clients have to posts.
@@ -271,6 +295,23 @@ func (p *Handlers) addLinks(r *http.Request, rows []listedPost) error {
 		rows[i].Link = links[rows[i].ID]
 		rows[i].Link.Sent = rows[i].Link.Sent.In(v.Zone)
 	}
+	if err != nil {
+		return err
+	}
+	return p.addComments(r, rows)
+}
+
+// maxComments is the number of comments to answer that are read for the list.
+const maxComments = 200
+
+// addComments counts the comments to answer.
+func (p *Handlers) addComments(r *http.Request, rows []listedPost) error {
+	found, err := p.approvals.ListUnanswered(r.Context(), shell.VisitorOf(r.Context()).Team.ID, maxComments)
+	for _, one := range found {
+		if i := slices.IndexFunc(rows, func(row listedPost) bool { return row.ID == one.PostID }); i >= 0 {
+			rows[i].Unanswered = len(one.Comments)
+		}
+	}
 	return err
 }
 
@@ -280,25 +321,30 @@ func (l listedPost) withActions(publisher bool) listedPost {
 	l.Edits = draft || scheduled && publisher
 	l.Unschedules = scheduled && l.SeriesID == 0 // others pause their series
 	l.Deletes = l.Unschedules || draft
+	l.Publishes = publisher && (draft || scheduled) && l.Approval != post.Waiting && l.Approval != post.Rejected
 	l.Retries = publisher && (l.Status == post.Failed || l.Status == post.PartiallyPublished)
 	return l
 }
 
 // BulkActions returns which actions for selected posts apply to the post, as the names that their buttons need.
 func (l listedPost) BulkActions() string {
-	var actions string
-	switch l.Status {
-	case post.Scheduled:
-		actions = "open scheduled"
-	case post.Draft:
-		actions = "open"
-	default:
-		return ""
+	var out []string
+	if !l.Template {
+		out = append(out, "copyable")
+	}
+	if l.Status == post.Draft || l.Status == post.Scheduled {
+		out = append(out, "open")
+	}
+	if l.Status == post.Scheduled {
+		out = append(out, "scheduled")
 	}
 	if l.Deletes {
-		actions += " deletable"
+		out = append(out, "deletable")
 	}
-	return actions
+	if l.Publishes {
+		out = append(out, "publishable")
+	}
+	return strings.Join(out, " ")
 }
 
 // choices returns the accounts of the filter, and the selected one.

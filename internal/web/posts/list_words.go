@@ -18,7 +18,7 @@ var tabNames = map[postlist.Tab][2]locale.Key{
 	postlist.Scheduled:     {"Scheduled", "Nothing is scheduled."},
 	postlist.NeedsApproval: {"Waiting for approval", "Nothing is waiting for approval."},
 	postlist.Published:     {"Published", "Nothing has been published yet."},
-	postlist.Failed:        {"Failed", "Posts that a network rejects or does not confirm appear here."},
+	postlist.Failed:        {"Failed", "Posts that couldn’t be published show up here."},
 	postlist.Archived:      {"Archived", "Nothing is archived."},
 }
 
@@ -54,15 +54,25 @@ func (p *Handlers) addTabs(r *http.Request, view *listView) error {
 	return nil
 }
 
+// everything returns the label of the choice to select the posts of all pages.
+func (v listView) everything(l *locale.Language) string {
+	for _, t := range v.Tabs {
+		if n, err := strconv.Atoi(t.Count); t.Current && !v.Any && err == nil && n <= maxBulk {
+			return l.T("Select all %s", t.Count)
+		}
+	}
+	return l.T("Select all, up to %d", maxBulk)
+}
+
 // orderOf describes the order of the list.
 func orderOf(f postlist.Filter) locale.Key {
 	switch byTime, earliest := f.ByTime(); {
 	case f.IsGrouped():
-		return "Scheduled posts come first, the soonest at the top."
+		return "Scheduled first, soonest at the top."
 	case byTime && earliest:
 		return "Soonest first."
 	case byTime:
-		return "Latest first."
+		return "Newest first."
 	}
 	return "Newest first."
 }
@@ -81,7 +91,7 @@ func listedOf(e postlist.Entry, zone *time.Location) listedPost {
 	case e.Status == post.Draft && !e.ScheduledAt.IsZero():
 		out.When, out.At = "Planned for", e.ScheduledAt
 	case e.Status == post.Failed:
-		out.When, out.At = "Tried", e.Submitted
+		out.When, out.At = "Failed|when", e.Submitted
 	case !e.ScheduledAt.IsZero():
 		out.At = e.ScheduledAt
 	case !e.Submitted.IsZero():

@@ -63,22 +63,27 @@ func List(ctx context.Context, d *db.DB, team int64, f Filter, cursor string, li
 	if err != nil {
 		return nil, "", err
 	}
+	return page, next, addParts(ctx, d, team, page)
+}
+
+// addParts adds the details and accounts of posts.
+func addParts(ctx context.Context, d *db.DB, team int64, page []Entry) error {
 	ids := make([]string, len(page))
 	for i, e := range page {
 		ids[i] = e.ID
 	}
 	details, err := ListDetails(ctx, d, team, ids)
 	if err != nil {
-		return nil, "", err
+		return err
 	}
 	accounts, err := post.ListAccounts(ctx, d, team, ids)
 	if err != nil {
-		return nil, "", err
+		return err
 	}
 	for i := range page {
 		page[i].Details, page[i].Accounts = details[page[i].ID], accounts[page[i].ID]
 	}
-	return page, next, nil
+	return nil
 }
 
 // readPage reads a page of posts in one order.

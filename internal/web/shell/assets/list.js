@@ -54,7 +54,7 @@ const boxes = () => [...document.querySelectorAll('.listed [name=post]')];
 function prepare() {
   const all = document.getElementById('all');
   if (all) all.closest('label').hidden = false;
-  for (const button of document.querySelectorAll('[data-copy-link]')) button.hidden = !navigator.clipboard;
+  for (const button of document.querySelectorAll('[data-copy-link]')) button.hidden = false;
 }
 
 // count shows how many posts are selected.
@@ -62,7 +62,11 @@ function count() {
   const all = boxes();
   const n = all.filter((box) => box.checked).length;
   const number = document.createElement('b');
-  number.textContent = n;
+  const rest = document.querySelector('.everything');
+  const every = rest?.querySelector('input');
+  if (rest) rest.hidden = n < all.length;
+  if (rest?.hidden) every.checked = false;
+  number.textContent = every?.checked ? rest.textContent.match(/\d+/) : n;
   document.getElementById('picked').replaceChildren(number, ' ' + translate('%s selected', '').trim());
   const box = document.getElementById('all');
   box.checked = n === all.length;
@@ -112,19 +116,25 @@ document.getElementById('board-found').addEventListener('change', (event) => {
   showMoves();
 });
 
-// copyLink copies the client's link of a post.
+// copyLink copies the client's link of a post. Where the browser refuses, it shows the link.
 async function copyLink(button) {
-  const status = button.nextElementSibling;
-  try {
-    await navigator.clipboard.writeText(button.dataset.copyLink);
-    status.textContent = translate('Copied.');
-  } catch {
-    status.textContent = translate('The browser did not allow it.');
-  }
+  const link = button.dataset.copyLink;
+  button.nextElementSibling.textContent = await copyText(link, button) ? translate('Copied.') : link;
 }
 document.getElementById('board-found').addEventListener('click', (event) => {
   const button = event.target.closest('[data-copy-link]');
   if (button) void copyLink(button);
+});
+
+// Deleting and publishing ask in a dialog over the list. See publish.js.
+document.getElementById('board-found').addEventListener('submit', async (event) => {
+  const button = event.submitter;
+  if (!['delete', 'publish'].includes(button?.value) || 'whole' in button.dataset) return;
+  event.preventDefault();
+  const form = event.target;
+  const page = await fetch(form.getAttribute('action'), { method: 'POST', body: bodyOf(form, button) }).then(dialogPageOf).catch(() => null);
+  if (page) showDialog(page, () => button.focus());
+  else sendPressed(form, button);
 });
 
 // Clearing the selection resets the form, which happens after the event.

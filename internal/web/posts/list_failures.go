@@ -1,0 +1,61 @@
+package posts
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/postlist"
+	"pressroom.example/pressroom/internal/web/shell"
+)
+
+// rowFailures are the accounts that a post in the list was not published to.
+type rowFailures []postlist.Failure
+
+// Message explains the failure of an account.
+func (f rowFailures) Message() string { return job.AccountMessage(f[0].ErrorCode, f[0].Permalink) }
+
+// Others returns how many more accounts failed.
+func (f rowFailures) Others() int { return len(f) - 1 }
+
+// Accounts returns the accounts, in the order in which they are retried, as a list separated by commas.
+func (f rowFailures) Accounts() string {
+	var ids []string
+	for _, one := range f {
+		if one.State == post.TargetFailed {
+			ids = append(ids, strconv.FormatInt(one.Account, 10))
+		}
+	}
+	return strings.Join(ids, ",")
+}
+
+// Has reports whether the post failed on an account.
+func (f rowFailures) Has(account int64) bool {
+	return slices.ContainsFunc(f, func(one postlist.Failure) bool { return one.Account == account })
+}
+
+// IsTemporary reports whether a retry can help on every failed account.
+func (f rowFailures) IsTemporary() bool {
+	return f.Accounts() != "" && !slices.ContainsFunc(f, func(one postlist.Failure) bool {
+		return one.State == post.TargetFailed && !delivery.IsTemporary(one.ErrorCode)
+	})
+}
+
+// addFailures sets why posts failed.
+func (p *Handlers) addFailures(r *http.Request, rows []listedPost) error {
+	var ids []string
+	for _, row := range rows {
+		if row.Status == post.Failed || row.Status == post.PartiallyPublished {
+			ids = append(ids, row.ID)
+		}
+	}
+	found, err := postlist.ListFailures(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, ids)
+	for i, row := range rows {
+		rows[i].Failures = found[row.ID]
+	}
+	return err
+}
