@@ -44,10 +44,10 @@ func (a *App) checklist(ctx context.Context, v *shell.Visitor) ([]step, error) {
 		return nil, nil
 	}
 	return []step{
-		{"/accounts", "share-line", "Connect an account", "Sign in to a network to publish there.", account > 0},
-		{"/posts/new", "pencil-line", "Write a post", "Publish, schedule or save it as a draft.", written > 0},
-		{"/settings/members", "team-line", "Invite a colleague", "As an admin, editor, viewer or client.", people > 0},
-		{"/approvals", "checkbox-circle-line", "Send for approval", "Send posts to a client by link, without an account.", asked > 0},
+		{"/accounts", "share-line", "Connect an account", "Connect a social account to publish to it.", account > 0},
+		{"/posts/new", "pencil-line", "Write a post", "Publish, schedule, or save it as a draft.", written > 0},
+		{"/settings/members", "team-line", "Invite a teammate", "Add them as an admin, editor, viewer, or client.", people > 0},
+		{"/approvals", "checkbox-circle-line", "Send for approval", "Share a link with a client. No account needed.", asked > 0},
 	}, nil
 }
 

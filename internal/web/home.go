@@ -11,10 +11,12 @@ import (
 	"pressroom.example/pressroom/internal/domain/account"
 	"pressroom.example/pressroom/internal/domain/analytics"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/approval"
 	"pressroom.example/pressroom/internal/domain/post/calendar"
 	"pressroom.example/pressroom/internal/domain/post/postlist"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/web/posts"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
@@ -44,17 +46,18 @@ const (
 type today struct {
 	account.Overview
 
-	Open   bool             // the team is open
-	Failed []happened       // failed in the last days, or with an unknown outcome
-	More   bool             // more posts failed or more accounts need attention
-	Passed []calendar.Entry // drafts whose time has passed, for people who can reschedule them
-	Asked  []calendar.Entry // posts waiting for approval, for clients
-	Client []calendar.Entry // posts waiting for a client's approval, for people who can ask again
-	Now    time.Time        // in the visitor's zone
-	Ahead  []homeDay
-	Lately []happened
-	Weeks  []analytics.AccountWeeks // of the accounts that published this week, then of the largest
-	Steps  []step                   // the checklist of a new team, for its owner and admins
+	Open    bool             // the team is open
+	Failed  []happened       // failed in the last days, or with an unknown outcome
+	More    bool             // more posts failed or more accounts need attention
+	Passed  []calendar.Entry // drafts whose time has passed, for people who can reschedule them
+	Asked   []calendar.Entry // posts waiting for approval, for clients
+	Client  []calendar.Entry // posts waiting for a client's approval, for people who can ask again
+	Replies []reply          // posts with comments of clients to answer, for people who can answer
+	Now     time.Time        // in the visitor's zone
+	Ahead   []homeDay
+	Lately  []happened
+	Weeks   []analytics.AccountWeeks // of the accounts that published this week, then of the largest
+	Steps   []step                   // the checklist of a new team, for its owner and admins
 
 	OtherWeeks int // accounts without a place in Weeks
 }
@@ -69,6 +72,23 @@ func (t today) StepsDone() int {
 	}
 	return n
 }
+
+// OpenSteps returns the steps to show. If only one is left, the others are not shown.
+func (t today) OpenSteps() []step {
+	if t.Fresh() || t.StepsDone() < len(t.Steps)-1 {
+		return t.Steps
+	}
+	return slices.DeleteFunc(slices.Clone(t.Steps), func(s step) bool { return s.Done })
+}
+
+// MoreClient reports whether more posts may wait for the client than were read.
+func (t today) MoreClient() bool { return len(t.Client) == homePosts }
+
+// reply is a post with comments to answer.
+type reply struct{ approval.Unanswered }
+
+// Last returns the index of the latest comment.
+func (r reply) Last() int { return len(r.Comments) - 1 }
 
 // Greeting returns a greeting for the time of day.
 func (t today) Greeting() locale.Key {
@@ -87,6 +107,9 @@ func (t today) Greeting() locale.Key {
 func (t today) Needs() string {
 	posts := map[string]bool{}
 	for _, one := range t.Failed {
+		posts[one.PostID] = true
+	}
+	for _, one := range t.Replies {
 		posts[one.PostID] = true
 	}
 	for _, entry := range slices.Concat(t.Passed, t.Asked, t.Client) {
@@ -147,7 +170,8 @@ type happened struct {
 	postlist.Details
 	analytics.PostSums
 
-	Shown []post.Status
+	Shown    []post.Status
+	Failures posts.Failures
 }
 
 // today returns the home page. It is empty without a team or for a closed team.
@@ -208,6 +232,13 @@ func (a *App) addWaiting(ctx context.Context, v *shell.Visitor, out *today) erro
 		if out.Client, err = calendar.ListAwaitingApproval(ctx, a.DB, v.Team.ID, homePosts); err != nil {
 			return err
 		}
+		found, err := a.Approvals.ListUnanswered(ctx, v.Team.ID, homePosts)
+		if err != nil {
+			return err
+		}
+		for _, one := range found[:min(len(found), homeFailed)] {
+			out.Replies = append(out.Replies, reply{one})
+		}
 	}
 	if v.Is(shell.Clients) {
 		if out.Asked, err = calendar.ListAwaitingApproval(ctx, a.DB, v.Team.ID, homePosts); err != nil {
@@ -244,12 +275,28 @@ func (a *App) addPosts(ctx context.Context, team int64, out *today) error {
 	}
 	out.Lately, posts = posts[:len(recent)], posts[len(recent):]
 	out.Failed, posts = posts[:len(failed)], posts[len(failed):]
+	if err := a.addFailures(ctx, team, out.Failed); err != nil {
+		return err
+	}
 	for _, span := range spans {
 		n := len(span.Entries)
 		out.Ahead = append(out.Ahead, homeDay{span.From, posts[:n], span.More})
 		posts = posts[n:]
 	}
 	return a.addMetrics(ctx, team, out.Lately)
+}
+
+// addFailures adds why posts failed.
+func (a *App) addFailures(ctx context.Context, team int64, failed []happened) error {
+	ids := make([]string, len(failed))
+	for i, one := range failed {
+		ids[i] = one.PostID
+	}
+	found, err := postlist.ListFailures(ctx, a.DB, team, ids)
+	for i, one := range failed {
+		failed[i].Failures = found[one.PostID]
+	}
+	return err
 }
 
 // homeBounds returns now and the midnights that end today and the following days.

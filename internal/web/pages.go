@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/plot"
 	"pressroom.example/pressroom/internal/web/shell"
@@ -20,11 +21,13 @@ var pages = shell.Parse(files, template.FuncMap{
 	"networks": func() []string {
 		return []string{"instagram", "facebook", "threads", "tiktok", "youtube", "linkedin", "x", "pinterest", "bluesky"}
 	},
+	"cut":       func(limit int, text string) string { return post.Truncate(text, limit) },
 	"firstword": func(name string) string { first, _, _ := strings.Cut(name, " "); return first },
 }, func(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
 		"clock":    func(at time.Time) string { return l.Format(at, locale.Clock) },
 		"weekdate": func(at time.Time) string { return l.Format(at, locale.WeekdayDate) },
+		"known":    func(text string) string { return shell.Text(l, text) },
 		"weekday":  func(at time.Time) string { return l.Format(at, locale.ShortWeekday) },
 	}
 })

@@ -36,7 +36,7 @@ func TestHome(t *testing.T) {
 			`UPDATE posts SET scheduled_at = scheduled_at - 7200000000, slot_at = slot_at - 7200000000
 		WHERE caption = 'Missed its time' AND team_id = ?`, c.team.ID)
 		for _, path := range []string{"/", "/posts"} {
-			owner.open(path).shows(http.StatusOK, "Overdue drafts", "Missed its time", "Reschedule, publish or delete each of them.")
+			owner.open(path).shows(http.StatusOK, "Overdue drafts", "Missed its time", "Reschedule, publish, or delete each of them.")
 		}
 		owner.open("/").follow("All drafts up to today").shows(http.StatusOK, "Missed its time").lacks("Overdue drafts")
 		viewer.open("/").lacks("Overdue drafts")
@@ -68,12 +68,12 @@ func TestHomeChecklist(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner, admin := c.as(t, access.Owner), c.as(t, access.Admin)
-		p := owner.open("/").shows(http.StatusOK, "Getting started 2 of 4 done", "Done: Connect an account", "Done: Invite a colleague")
+		p := owner.open("/").shows(http.StatusOK, "Getting started 2 of 4 done", "Done: Connect an account", "Done: Invite a teammate")
 		p.follow("Write a post").shows(http.StatusOK, "New post")
 		p.follow("Send for approval").shows(http.StatusOK, "Approvals")
 		c.as(t, access.Editor).open("/").lacks("Getting started")
 		c.draft(t, "The first one", "")
-		admin.open("/").shows(http.StatusOK, "3 of 4 done", "Done: Write a post").form("Dismiss").press().
+		admin.open("/").shows(http.StatusOK, "3 of 4 done", "Send for approval").lacks("Done: Write a post").form("Dismiss").press().
 			shows(http.StatusOK).lacks("Getting started")
 		owner.open("/").lacks("Getting started")
 		owner.open("/settings/audit").shows(http.StatusOK, "dismissed the checklist on the home page")
@@ -124,7 +124,7 @@ func TestHomeAttention(t *testing.T) {
 		second := c.draft(t, "For the client too", "")
 		h.change(t, `UPDATE posts SET approval = 'waiting' WHERE id = ?`, second)
 		owner.open("/").shows(http.StatusOK, "Needs attention 4", "Not confirmed by a network", "Nobody knows",
-			"A post failed", "Waiting for approval", "For the client", "Views 1,200", "Likes 34", "Comments 5",
+			"A post failed", "Waiting for approval", "2 posts are waiting for the client.", "Views 1,200", "Likes 34", "Comments 5",
 			"4+ posts scheduled in the next seven days", "All of this day").lacks("There are more")
 		owner.open("/").follow("View details").shows(http.StatusOK, "Failed today")
 		owner.open("/").follow("Check the post").shows(http.StatusOK, "Nobody knows")

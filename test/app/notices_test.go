@@ -235,7 +235,7 @@ func TestReferencePages(t *testing.T) {
 				shows(200, "Bearer $PRESSROOM_KEY", h.root+"/api/v1/posts", "PostMedia")
 			b.open("/docs").follow("Help").
 				shows(200, "How to do the most common tasks.", "Get a client’s approval", "API reference").mustBeSmall()
-			b.open("/docs/app?q=approval").shows(200, "Get a client’s approval").lacks("Invite a colleague")
+			b.open("/docs/app?q=approval").shows(200, "Get a client’s approval").lacks("Invite a teammate")
 			b.open("/docs/start").shows(200, h.root+"/api/v1/me")
 			b.open("/docs/assistants").shows(200, h.root+"/mcp")
 			b.open("/docs").follow("All guides").shows(200, "Backup and restore", "How pressroom works").follow("Backup and restore").

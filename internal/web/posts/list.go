@@ -174,7 +174,7 @@ type (
 
 		Link       approval.PostLink // for the client; only in the tab of posts that wait for approval
 		Unanswered int               // comments to answer; only in that tab
-		Failures   rowFailures       // accounts that it was not published to
+		Failures   Failures          // accounts that it was not published to
 
 		Unschedules bool // the visitor may make it a draft
 		Retries     bool // it failed on an account, and the visitor may publish

@@ -13,17 +13,17 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// rowFailures are the accounts that a post in the list was not published to.
-type rowFailures []postlist.Failure
+// Failures are the accounts that a post was not published to.
+type Failures []postlist.Failure
 
 // Message explains the failure of an account.
-func (f rowFailures) Message() string { return job.AccountMessage(f[0].ErrorCode, f[0].Permalink) }
+func (f Failures) Message() string { return job.AccountMessage(f[0].ErrorCode, f[0].Permalink) }
 
 // Others returns how many more accounts failed.
-func (f rowFailures) Others() int { return len(f) - 1 }
+func (f Failures) Others() int { return len(f) - 1 }
 
 // Accounts returns the accounts, in the order in which they are retried, as a list separated by commas.
-func (f rowFailures) Accounts() string {
+func (f Failures) Accounts() string {
 	var ids []string
 	for _, one := range f {
 		if one.State == post.TargetFailed {
@@ -34,12 +34,12 @@ func (f rowFailures) Accounts() string {
 }
 
 // Has reports whether the post failed on an account.
-func (f rowFailures) Has(account int64) bool {
+func (f Failures) Has(account int64) bool {
 	return slices.ContainsFunc(f, func(one postlist.Failure) bool { return one.Account == account })
 }
 
 // IsTemporary reports whether a retry can help on every failed account.
-func (f rowFailures) IsTemporary() bool {
+func (f Failures) IsTemporary() bool {
 	return f.Accounts() != "" && !slices.ContainsFunc(f, func(one postlist.Failure) bool {
 		return one.State == post.TargetFailed && !delivery.IsTemporary(one.ErrorCode)
 	})

@@ -30,8 +30,8 @@ func ListByID(ctx context.Context, d *db.DB, team int64, ids []string) ([]Entry,
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := db.All(ctx, d, scanEntry, `SELECT p.id, p.status, p.excerpt, p.scheduled_at, p.planned_day, p.published_at, p.updated_at, p.series_id, p.slot_at
-		FROM posts p WHERE p.team_id = ? AND p.id IN (`+db.Placeholders(len(ids))+`)`, db.Args(team, ids)...)
+	found, err := db.All(ctx, d, scanEntry, `SELECT p.id, p.status, p.excerpt, p.scheduled_at, p.planned_day, p.published_at, p.updated_at,
+		p.series_id, p.slot_at FROM posts p WHERE p.team_id = ? AND p.id IN (`+db.Placeholders(len(ids))+`)`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading posts of team %d: %w", team, err)
 	}

@@ -195,7 +195,7 @@ document.addEventListener('click', async (event) => {
 // The summary becomes larger when its form is opened.
 quick.addEventListener('toggle', (event) => {
   place();
-  if (event.target !== quick && event.target.open) quick.querySelector('[name=date]').focus();
+  if (event.target.matches('.move[open]')) quick.querySelector('[name=date]').focus();
 }, true);
 
 // place moves the summary next to a post, within the window. If the post fills the calendar, the summary is below or above it.

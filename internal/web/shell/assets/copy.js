@@ -43,3 +43,11 @@ for (const button of document.querySelectorAll('[data-copy]')) {
     reveal(from);
   });
 }
+
+// Buttons with a link to copy, which pages may add later. Where the browser refuses, the link is shown.
+document.addEventListener('click', async (event) => {
+  const button = event.target.closest('[data-copy-link]');
+  if (!button?.nextElementSibling?.matches('[role=status]')) return;
+  const link = button.dataset.copyLink;
+  button.nextElementSibling.textContent = await copyText(link, button) ? translate('Copied.') : link;
+});

@@ -116,16 +116,6 @@ document.getElementById('board-found').addEventListener('change', (event) => {
   showMoves();
 });
 
-// copyLink copies the client's link of a post. Where the browser refuses, it shows the link.
-async function copyLink(button) {
-  const link = button.dataset.copyLink;
-  button.nextElementSibling.textContent = await copyText(link, button) ? translate('Copied.') : link;
-}
-document.getElementById('board-found').addEventListener('click', (event) => {
-  const button = event.target.closest('[data-copy-link]');
-  if (button) void copyLink(button);
-});
-
 // Deleting and publishing ask in a dialog over the list. See publish.js.
 document.getElementById('board-found').addEventListener('submit', async (event) => {
   const button = event.submitter;

@@ -1,0 +1,94 @@
+package posts
+
+import (
+	"net/http"
+	"time"
+
+	"pressroom.example/pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/calendar"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
+)
+
+// quickView is a post's summary in the calendar.
+type quickView struct {
+	event
+	analytics.PostSums
+
+	Team       int64
+	Caption    string
+	Back       string // query of the calendar
+	Date, Time string // as in a form
+	Planned    string // the date in words, if there is no time
+	Movable    bool
+	Approved   bool // a move ends the client's approval
+	Editable   bool
+	Copyable   bool
+	Deletable  bool
+	Publishes  bool
+	Published  []post.Target // accounts on which the post can be viewed
+	ClientLink string        // if the post waits for approval
+}
+
+// HasMenu reports whether there are further actions.
+func (q quickView) HasMenu() bool { return q.Copyable || q.ClientLink != "" || len(q.Published) > 1 }
+
+// maxQuickText is the number of characters of the text in a post's summary.
+const maxQuickText = 280
+
+// quick answers with a post's summary, for the calendar's script.
+func (p *Handlers) quick(w http.ResponseWriter, r *http.Request) {
+	held, err := p.postOf(r)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	zone := shell.VisitorOf(r.Context()).Zone
+	accounts, err := post.ListAccounts(r.Context(), p.DB, held.TeamID, []string{held.ID})
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	entry := calendar.Entry{At: held.Slot(), Day: held.PlannedDay, PostID: held.ID, InSeries: held.SeriesID != 0,
+		Status: held.Status, Client: held.Approval, Excerpt: held.Excerpt, Accounts: accounts[held.ID], Changed: held.UpdatedAt}
+	events, err := p.eventMaker(r, []calendar.Entry{entry}, zone)
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	sums, err := p.analytics.SumByPost(r.Context(), held.TeamID, []string{held.ID})
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	v := shell.VisitorOf(r.Context())
+	view := quickView{event: events([]calendar.Entry{entry}, false)[0], PostSums: sums[held.ID], Team: held.TeamID,
+		Caption: cut(maxQuickText, held.Caption),
+		Back:    queryOf(r.URL.Query()).Here(), Date: held.PlannedDay,
+		Editable: held.CheckComposable() == nil && v.Is(shell.Writers)}
+	view.Movable = view.Editable && !held.IsTemplate && (held.Status == post.Draft || v.Is(shell.Publishers))
+	view.Copyable = v.Is(shell.Writers) && !held.IsTemplate
+	view.Deletable = view.Copyable && isDeletable(held)
+	view.Publishes = v.Is(shell.Publishers) && isPublishable(held)
+	for _, t := range held.Targets {
+		if t.State == post.TargetPublished && webAddress(t.Permalink) != "" {
+			view.Published = append(view.Published, t)
+		}
+	}
+	if held.Approval == post.Waiting && v.Is(shell.Writers) {
+		if view.ClientLink, err = p.approvals.LinkOf(r.Context(), held.TeamID, held.ID); err != nil {
+			p.ServerError(w, r, err)
+			return
+		}
+	}
+	view.Approved = held.Approval == post.Approved && !held.ScheduledAt.IsZero()
+	if day, err := time.Parse(time.DateOnly, held.PlannedDay); err == nil {
+		view.Planned = p.Language(r).Format(day, locale.Date)
+	}
+	if !held.ScheduledAt.IsZero() {
+		local := held.ScheduledAt.In(zone)
+		view.Date, view.Time = local.Format(time.DateOnly), local.Format("15:04")
+	}
+	p.ShowPart(w, r, pages["quick"], "live", view)
+}
