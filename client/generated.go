@@ -2246,7 +2246,7 @@ func (c *Client) CreateHashtagList(ctx context.Context, in CreateHashtagListInpu
 	return do[HashtagListChange](ctx, c, "create_hashtag_list", in, options)
 }
 
-// CreatePost: Draft a post. Creates a draft with accounts from list_social_accounts and media from list_media.
+// CreatePost: Create a draft. Creates a draft with accounts from list_social_accounts and media from list_media.
 // Nothing is sent to a network. Networks' limits are checked by validate_post, schedule_post and publish_post. Free
 // of charge. Call validate_post, then schedule_post or publish_post when the user asks for it. Without an
 // Idempotency-Key each call creates another draft. not_found: context.argument names the unknown ID.
@@ -2342,10 +2342,10 @@ func (c *Client) GetHashtagList(ctx context.Context, in GetHashtagListInput, opt
 	return do[HashtagList](ctx, c, "get_hashtag_list", in, options)
 }
 
-// GetIdentity: Get the identity of the key. Returns the person and team that the key acts for, the person's role, the
-// key's capabilities, and the team's time zone and content language. Call it first: capabilities shows which
-// operations work, and times without an offset are in timezone. Never counts against the daily free-call allowance.
-// Only the person who created the key or connected the assistant can grant a missing capability, in the app.
+// GetIdentity: Get the current key. Returns the person and team that the key acts for, the person's role, the key's
+// capabilities, and the team's time zone and content language. Call it first: capabilities shows which operations
+// work, and times without an offset are in timezone. Never counts against the daily free-call allowance. Only the
+// person who created the key or connected the assistant can grant a missing capability, in the app.
 //
 // GET /me
 func (c *Client) GetIdentity(ctx context.Context, options ...CallOption) (*Answer[Identity], error) {
@@ -2673,7 +2673,7 @@ var operations = []Operation{
 	},
 	{
 		Name: "create_post", Method: "POST", Path: "/posts",
-		Summary:     "Draft a post",
+		Summary:     "Create a draft",
 		Description: "Creates a draft with accounts from list_social_accounts and media from list_media. Nothing is sent to a network. Networks' limits are checked by validate_post, schedule_post and publish_post. Free of charge. Call validate_post, then schedule_post or publish_post when the user asks for it. Without an Idempotency-Key each call creates another draft. not_found: context.argument names the unknown ID.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "caption", In: "body", Type: "string", Required: true, Description: "The text."},
@@ -2756,7 +2756,7 @@ var operations = []Operation{
 	},
 	{
 		Name: "get_identity", Method: "GET", Path: "/me",
-		Summary:     "Get the identity of the key",
+		Summary:     "Get the current key",
 		Description: "Returns the person and team that the key acts for, the person's role, the key's capabilities, and the team's time zone and content language. Call it first: capabilities shows which operations work, and times without an offset are in timezone. Never counts against the daily free-call allowance. Only the person who created the key or connected the assistant can grant a missing capability, in the app.",
 	},
 	{

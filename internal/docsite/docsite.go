@@ -68,7 +68,7 @@ var order = []struct {
 		"errors", "idempotency", "limits",
 	}},
 	{"operation", "Operation", "", []string{
-		"deploy", "running", "security", "backup", "upgrading", "scaling", "troubleshooting", "sources", "bridge",
+		"deploy", "running", "security", "backup", "upgrading", "scaling", "delivery", "troubleshooting", "sources", "bridge",
 	}},
 	{"networks", "Networks", "networks", []string{"networks"}},
 	{"project", "Project", "", []string{"storm", "releases"}},
@@ -78,7 +78,7 @@ var order = []struct {
 // summaries holds the summaries of guides by name.
 var summaries = map[string]string{
 	"app":             "Roles, invitations, approvals, posts and settings.",
-	"publishing":      "How a post moves from draft to published, and why never twice.",
+	"publishing":      "How a post goes live, and what to do if it fails.",
 	"media":           "Formats, sizes, uploads, links and alt text.",
 	"analytics":       "What is measured, how often, and for how long it is kept.",
 	"reports":         "Analyze, track and share any public profile or hashtag.",
@@ -98,11 +98,23 @@ var summaries = map[string]string{
 	"backup":          "Create, verify and restore a backup.",
 	"upgrading":       "Install a new version, or go back.",
 	"scaling":         "Several nodes, load and measured limits.",
+	"delivery":        "Why a post is never published twice.",
 	"troubleshooting": "Find a symptom and fix its cause.",
 	"sources":         "Services that provide public metrics and media.",
 	"bridge":          "Build a provider of public metrics yourself.",
 	"storm":           "Publish under failures and check that nothing is lost.",
 	"releases":        "How versions are built, signed and checked.",
+
+	"networks":           "Settings, rules and limits of all networks.",
+	"networks/bluesky":   "App passwords, videos and limits.",
+	"networks/facebook":  "Your app, reviews by Meta and limits.",
+	"networks/instagram": "Kinds of accounts, your app and limits.",
+	"networks/linkedin":  "Products, your app and limits.",
+	"networks/pinterest": "Your app, what works before approval and limits.",
+	"networks/threads":   "Your app, testers and limits.",
+	"networks/tiktok":    "Your app, what works before the audit and limits.",
+	"networks/x":         "Your app, costs and limits.",
+	"networks/youtube":   "Your app, what works before the audit and limits.",
 }
 
 // New returns the site of the Markdown files of a folder. It reads only their titles.

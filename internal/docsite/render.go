@@ -40,6 +40,17 @@ var boxes = strings.NewReplacer(
 	"<th></th>", "<td></td>", "<th>", `<th scope="col">`, "<th ", `<th scope="col" `,
 )
 
+// heads match the table heads that begin with a small letter.
+var heads = regexp.MustCompile(`<th [^>]*>[a-z]`)
+
+// capitalized returns HTML whose table heads begin with a capital letter, except code.
+func capitalized(html string) string {
+	return heads.ReplaceAllStringFunc(html, func(head string) string {
+		last := len(head) - 1
+		return head[:last] + strings.ToUpper(head[last:])
+	})
+}
+
 // render returns the content of a Markdown file. Links between files become links between pages.
 func render(name string, source []byte, o Options) (*Content, error) {
 	c := &Content{}
@@ -56,7 +67,7 @@ func render(name string, source []byte, o Options) (*Content, error) {
 	if err := markdown().Renderer().Render(&html, source, tree); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	c.HTML = template.HTML(boxes.Replace(html.String())) //nolint:gosec // from the repository
+	c.HTML = template.HTML(capitalized(boxes.Replace(html.String()))) //nolint:gosec // from the repository
 	return c, nil
 }
 

@@ -231,7 +231,7 @@ func TestReferencePages(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		for _, b := range []*browser{h.browser(t), c.as(t, access.Viewer)} {
-			b.open("/docs").shows(200, "API reference", "POST /posts").follow("Draft a post").
+			b.open("/docs").shows(200, "API reference", "POST /posts").follow("Create a draft").
 				shows(200, "Bearer $PRESSROOM_KEY", h.root+"/api/v1/posts", "PostMedia")
 			b.open("/docs").follow("Help").
 				shows(200, "How to do the most common tasks.", "Get a client’s approval", "API reference").mustBeSmall()

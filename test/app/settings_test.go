@@ -58,9 +58,13 @@ func TestSettingsKeys(t *testing.T) {
 		}
 		key.form("Save").fill("level", "full").fill("daily_credits", "-3").press().shows(422, "0 or more")
 		key.form("Save").fill("level", "read_only").fill("daily_credits", "").press().shows(200, "The key was saved")
-		owner.open("/settings/keys").shows(200, "Read only", "no limit")
+		key.form("Save").fill("name", " ").press().shows(422, "name")
+		key.form("Save").fill("name", "Planning robot").fill("level", "read_only").fill("daily_credits", "").press().
+			shows(200, "The key was saved", "Planning robot")
+		owner.open("/settings/keys").shows(200, "Planning robot", "Read only", "No daily limit")
+		owner.open("/settings/audit").shows(200, "renamed an API key")
 		owner.open("/settings/audit").
-			shows(200, "created an API key with the level “Drafts”", "Calendar robot", "set an API key to the level “Read only”")
+			shows(200, "created an API key with the permission “Drafts”", "Planning robot", "set an API key to the permission “Read only”")
 		revoke := key.follow("Revoke this key…").shows(200, "last used")
 		revoke.form("Revoke key").press().shows(200, "The key was revoked", "Revoked")
 		if h.callStatus(t, value) != 401 {

@@ -16,9 +16,9 @@ run(async (browser) => {
   }
   await page.goto('/docs');
   await look(page, 'docs');
-  await page.getByRole('link', { name: 'Draft a post' }).click();
+  await page.getByRole('link', { name: 'Create a draft' }).click();
   assert.match(page.url(), /\/docs\/api\/posts#create_post$/);
-  await page.getByRole('button', { name: 'Copy: Command: Draft a post' }).focus();
+  await page.getByRole('button', { name: 'Copy: Command: Create a draft' }).focus();
   await page.keyboard.press('Enter');
   await page.getByText('Copied.').waitFor();
   const copied = await page.evaluate(() => navigator.clipboard.readText());

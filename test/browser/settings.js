@@ -18,7 +18,7 @@ run(async (browser) => {
   await look(page, 'settings-audit');
   await page.getByLabel('Event').selectOption('key.created');
   await page.waitForURL(/kind=key\.created/); // the filter applies at once
-  await said(page, 'created an API key with the level “Drafts”');
+  await said(page, 'created an API key with the permission “Drafts”');
   await withoutScripts(browser);
 }).catch((error) => {
   console.error(error);

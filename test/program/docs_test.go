@@ -69,7 +69,7 @@ func TestGuidesWork(t *testing.T) {
 			"admin teams add --name Harbour --owner 1 --plan team\n"},
 		{file: "docs/troubleshooting.md", before: "pressroom serve --database sqlite:pressroom.db\n"},
 		{file: "docs/upgrading.md"},
-		{file: "docs/publishing.md", before: started + newest +
+		{file: "docs/delivery.md", before: started + newest +
 			`curl -sf -X POST -H "Authorization: Bearer $KEY" http://127.0.0.1:8080/api/v1/posts/$ID/publish` + "\n"},
 		{file: "docs/idempotency.md", before: started},
 		{file: "docs/limits.md", before: started},

@@ -1857,10 +1857,10 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * Draft a post. Creates a draft with accounts from list_social_accounts and media from list_media. Nothing is sent
-   * to a network. Networks' limits are checked by validate_post, schedule_post and publish_post. Free of charge. Call
-   * validate_post, then schedule_post or publish_post when the user asks for it. Without an Idempotency-Key each call
-   * creates another draft. not_found: context.argument names the unknown ID.
+   * Create a draft. Creates a draft with accounts from list_social_accounts and media from list_media. Nothing is
+   * sent to a network. Networks' limits are checked by validate_post, schedule_post and publish_post. Free of charge.
+   * Call validate_post, then schedule_post or publish_post when the user asks for it. Without an Idempotency-Key each
+   * call creates another draft. not_found: context.argument names the unknown ID.
    */
   createPost(input: CreatePostInput, options: CallOptions = {}): Promise<Answer<Post>> {
     return this.call<Post>("create_post", input, options);
@@ -1951,7 +1951,7 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * Get the identity of the key. Returns the person and team that the key acts for, the person's role, the key's
+   * Get the current key. Returns the person and team that the key acts for, the person's role, the key's
    * capabilities, and the team's time zone and content language. Call it first: capabilities shows which operations
    * work, and times without an offset are in timezone. Never counts against the daily free-call allowance. Only the
    * person who created the key or connected the assistant can grant a missing capability, in the app.

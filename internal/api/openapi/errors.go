@@ -25,7 +25,7 @@ var errorResponses = []errorResponse{
 		example: apierr.New(apierr.Unauthorized,
 			"Send a valid team API key as a bearer token in the Authorization header.")},
 	{name: "PaymentRequired", applies: (*operation.Operation).IsPaid,
-		example: apierr.New(apierr.InsufficientCredits, "The team has too few credits. Nothing was charged.")},
+		example: apierr.New(apierr.InsufficientCredits, "Not enough credits. Nothing was charged.")},
 	{name: "Forbidden", applies: always,
 		example: apierr.New(apierr.WriteNotAllowed, "This key cannot create or change anything.")},
 	{name: "NotFound", applies: hasItemID, example: apierr.Missing()},

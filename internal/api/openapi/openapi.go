@@ -79,12 +79,12 @@ are in the path. Unknown arguments are rejected. Times are ISO 8601; a time with
 
 ## Responses
 
-A successful response is one JSON object: "data" holds the result, and empty members are omitted. An error is a
+A successful response is one JSON object: "data" holds the result, and empty fields are omitted. An error is a
 problem document (RFC 9457); handle its "code" and "status".
 
 ## Versions
 
-Within v1, only endpoints, optional members, enum values and codes are added. Ignore members that you do not know.
+Within v1, only endpoints, optional fields, enum values and codes are added. Ignore unknown fields.
 
 ## Extensions of OpenAPI
 

@@ -56,7 +56,7 @@ var entries = []Entry{
 	{apierr.RateLimited, http.StatusTooManyRequests, "Too many requests."},
 	{apierr.DailyCallLimit, http.StatusTooManyRequests, "The team's free calls for today are used up."},
 	{apierr.DailyCreditLimit, http.StatusTooManyRequests, "This would exceed a daily credit limit."},
-	{apierr.InsufficientCredits, http.StatusPaymentRequired, "The team has too few credits."},
+	{apierr.InsufficientCredits, http.StatusPaymentRequired, "Not enough credits."},
 	{apierr.PlanLimitReached, http.StatusForbidden, "The plan does not include this, or its limit is reached."},
 	{apierr.ValidationFailed, http.StatusUnprocessableEntity, "The request is invalid."},
 	{apierr.NotFound, http.StatusNotFound, "Item not found."},

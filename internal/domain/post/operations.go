@@ -159,7 +159,7 @@ func (s *Service) draftOperations() []operation.Operation {
 			Tool: "create_post", Method: http.MethodPost, Path: "/posts", Needs: access.Write,
 			Key: operation.KeyOptional, Success: http.StatusCreated,
 			OnRepeat: operation.WithNotes(s.replayNotes),
-			Summary:  "Draft a post",
+			Summary:  "Create a draft",
 			Description: "Creates a draft with accounts from list_social_accounts and media from list_media. Nothing " +
 				"is sent to a network. Networks' limits are checked by validate_post, schedule_post and " +
 				"publish_post. Free of charge.",

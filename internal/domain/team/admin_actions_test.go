@@ -50,6 +50,7 @@ func TestAdminActionsByOthers(t *testing.T) {
 				return err
 			}},
 			"change key":         {false, func(h team.Admin) error { return h.ChangeKey(ctx, key.ID, access.ReadOnly, 5) }},
+			"rename key":         {false, func(h team.Admin) error { return h.RenameKey(ctx, key.ID, "Robot") }},
 			"revoke key":         {false, func(h team.Admin) error { return h.RevokeKey(ctx, key.ID) }},
 			"limit":              {false, func(h team.Admin) error { return h.SetDailyCredits(ctx, &hundred) }},
 			"transfer ownership": {false, func(h team.Admin) error { return h.TransferOwnership(ctx, s.editor) }},
@@ -131,7 +132,15 @@ func TestAdminChangeKey(t *testing.T) {
 		if a, err := w.Authenticate(ctx, value); err != nil || a.Level != access.Full || a.Daily.KeyCredits != 7 {
 			t.Errorf("%+v (%v)", a, err)
 		}
+		must.NoError(t, h.RenameKey(ctx, k.ID, "Robot"))
+		must.NoError(t, h.RenameKey(ctx, k.ID, "Robot"))
+		if err := h.RenameKey(ctx, k.ID, ""); !apierr.Is(err, apierr.ValidationFailed) {
+			t.Errorf("RenameKey to no name: %v", err)
+		}
 		must.NoError(t, h.RevokeKey(ctx, k.ID))
+		if err := h.RenameKey(ctx, k.ID, "Late"); reason(err) != apierr.WrongState {
+			t.Errorf("RenameKey of a revoked key: %v", err)
+		}
 		if _, err := w.Authenticate(ctx, value); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("revoked key: %v", err)
 		}
@@ -174,6 +183,7 @@ func TestInvalidKeysRejected(t *testing.T) {
 		k, _ := w.addKey(t, access.Full, time.Time{})
 		for name, err := range map[string]error{
 			"change":  w.Admin(s.owner, other.ID).ChangeKey(ctx, k.ID, access.ReadOnly, 0),
+			"rename":  w.Admin(s.owner, other.ID).RenameKey(ctx, k.ID, "Theirs"),
 			"revoke":  w.Admin(s.owner, other.ID).RevokeKey(ctx, k.ID),
 			"missing": h.RevokeKey(ctx, 999_999),
 		} {

@@ -261,6 +261,30 @@ func (h Admin) ChangeKey(ctx context.Context, key int64, level access.Level, cre
 	return err
 }
 
+// RenameKey changes the name of a key of the team. Only the owner may call it.
+func (h Admin) RenameKey(ctx context.Context, key int64, name string) error {
+	if !names.IsValid(name) {
+		return errKeyName
+	}
+	err := h.change(ctx, "key.renamed", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		var old string
+		err := tx.QueryRow(ctx, `SELECT name FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'key'`, key, h.team).Scan(&old)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return auditEntry{}, fmt.Errorf("reading the name of a key: %w", err)
+		}
+		if err == nil && old == name {
+			return auditEntry{}, errUnchanged
+		}
+		n, err := tx.Exec(ctx, `UPDATE api_keys SET name = ? WHERE id = ? AND team_id = ? AND kind = 'key' AND revoked_at = 0
+			AND lost = '' AND (expires_at = 0 OR expires_at > ?)`, name, key, h.team, db.Micros(tx.Now()))
+		return auditEntry{key, map[string]any{}}, h.checkKeyChanged(ctx, tx, OfKey, key, n, err)
+	})
+	if errors.Is(err, errUnchanged) {
+		return nil
+	}
+	return err
+}
+
 var errUnchanged = errors.New("the key already has this setting")
 
 // previousKeySettings returns the current values of the settings that a change replaces, as event details.

@@ -52,7 +52,7 @@ func Operations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "get_identity", Method: http.MethodGet, Path: "/me", Needs: access.Read, Success: http.StatusOK,
 			Unmetered: true,
-			Summary:   "Get the identity of the key",
+			Summary:   "Get the current key",
 			Description: "Returns the person and team that the key acts for, the person's role, the key's capabilities, " +
 				"and the team's time zone and content language. Call it first: capabilities shows which operations " +
 				"work, and times without an offset are in timezone. Never counts against the daily free-call " +

@@ -128,7 +128,7 @@ func TestChapter(t *testing.T) {
 	for at, texts := range map[string][]string{
 		"/docs/api/posts": {
 			"POST</b> /posts", `<a href="/docs/api/posts" aria-current="page">Posts</a>`, `<a href="#create_post">`,
-			`<details class="fold op"><summary><h2>Draft a post</h2>`, "Required capability</dt><dd>write</dd>",
+			`<details class="fold op"><summary><h2>Create a draft</h2>`, "Required capability</dt><dd>write</dd>",
 			"publish if the post is scheduled",
 			"at most 10000 characters",
 			"&#39;https://press.example/api/v1/posts&#39;", "Bearer $PRESSROOM_KEY",

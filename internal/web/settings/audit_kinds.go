@@ -21,10 +21,11 @@ type kind struct {
 
 // kinds are the events of a team's audit log in the order of the filter.
 var kinds = []kind{
-	{"key.created", "API keys", "API key created", "created an API key with the level {level}"},
+	{"key.created", "API keys", "API key created", "created an API key with the permission {level}"},
 	{"key.changed", "API keys", "API key changed",
-		"set an API key to the level {level}, with {daily_credits} per day"},
-	{"key.level_changed", "API keys", "API key level changed", "set an API key to the level {level}"},
+		"set an API key to the permission {level}, with {daily_credits} per day"},
+	{"key.level_changed", "API keys", "API key permission changed", "set an API key to the permission {level}"},
+	{"key.renamed", "API keys", "API key renamed", "renamed an API key"},
 	{"key.limit_changed", "API keys", "API key daily limit changed",
 		"set the daily limit of an API key to {daily_credits}"},
 	{"key.end_changed", "API keys", "API key expiry changed", "changed the expiry of an API key"},

@@ -186,7 +186,9 @@ type keyPageView struct {
 
 	Levels []access.Level
 	Limit  string // as entered
-	typed  bool   // level and limit are as entered
+
+	NewName string // as entered
+	typed   bool   // name, level and limit are as entered
 }
 
 // keyPage shows a key to owners and admins. It selects the team first if it is another of the person's teams.
@@ -206,7 +208,7 @@ func (p *Handlers) keyPage(w http.ResponseWriter, r *http.Request) {
 	default:
 		typed := p.SavedForm(r)
 		view := keyPageView{Limit: typed.Get("daily_credits"), typed: typed != nil}
-		view.Level = access.Level(typed.Get("level"))
+		view.Level, view.NewName = access.Level(typed.Get("level")), typed.Get("name")
 		p.showKey(w, r, http.StatusOK, view)
 	}
 }
@@ -218,12 +220,14 @@ func (p *Handlers) showKey(w http.ResponseWriter, r *http.Request, status int, t
 		p.ShowError(w, r, err)
 		return
 	}
-	out := keyPageView{fieldError: typed.fieldError, keyView: p.viewOf(r, k), Levels: access.Levels(), Limit: typed.Limit}
+	out := keyPageView{
+		fieldError: typed.fieldError, keyView: p.viewOf(r, k), Levels: access.Levels(), Limit: typed.Limit, NewName: k.Name,
+	}
 	if out.Error == "" && !typed.typed && k.DailyCredits != plan.Unlimited {
 		out.Limit = strconv.FormatInt(k.DailyCredits, 10)
 	}
 	if typed.Level != "" {
-		out.Level = typed.Level
+		out.Level, out.NewName = typed.Level, typed.NewName
 	}
 	p.Show(w, r, status, pages["key"], "API key", out)
 }
@@ -253,10 +257,13 @@ func (p *Handlers) changeKey(w http.ResponseWriter, r *http.Request) {
 		}
 		err = p.admin(r).ChangeKey(r.Context(), id, level, credits)
 	}
+	if err == nil && r.PostForm.Has("name") {
+		err = p.admin(r).RenameKey(r.Context(), id, strings.TrimSpace(r.PostForm.Get("name")))
+	}
 	if err != nil {
 		if told, ok := p.formError(w, r, err); ok {
 			view := keyPageView{fieldError: told, Limit: typed}
-			view.Level = level
+			view.Level, view.NewName = level, r.PostForm.Get("name")
 			p.showKey(w, r, shell.StatusOf(err), view)
 		}
 		return

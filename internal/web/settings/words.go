@@ -28,6 +28,7 @@ func words(l *locale.Language) template.FuncMap {
 		"paused":     func(actions []access.PauseAction) string { return pausedWords(l, actions) },
 		"limit":      func(credits int64) string { return limitWords(l, credits) },
 		"limitcell":  func(credits int64) string { return limitCell(l, credits) },
+		"dailylimit": func(credits int64) string { return dailyLimit(l, credits) },
 		"lost":       func(why string) string { return l.T(lostWords(why)) },
 		"lostlink":   func(why string) string { return l.T(lostConnectionWords(why)) },
 		"capability": func(c access.Capability) string { return l.T(capabilityNames[c][1]) },
@@ -127,6 +128,14 @@ func limitCell(l *locale.Language, credits int64) string {
 		return l.T("None|limit")
 	}
 	return limitWords(l, credits)
+}
+
+// dailyLimit describes a daily limit in credits in a list of facts.
+func dailyLimit(l *locale.Language, credits int64) string {
+	if credits == plan.Unlimited {
+		return l.T("No daily limit")
+	}
+	return l.T("daily limit: %s", limitWords(l, credits))
 }
 
 // lostWords explains why a key ended automatically.

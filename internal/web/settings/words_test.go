@@ -21,7 +21,7 @@ func TestSentences(t *testing.T) {
 		"The operator changed the team’s plan to agency ": {
 			Kind: "team.plan", Subject: "1", Detail: map[string]any{"plan": "agency", "until": 0.0},
 		},
-		"Ada set an API key to the level “Full”, with no limit per day " +
+		"Ada set an API key to the permission “Full”, with no limit per day " +
 			"/settings/keys/3": {
 			Person: "Ada", Kind: "key.changed", Subject: "3", Detail: map[string]any{"level": "full", "daily_credits": -1.0},
 		},

@@ -2304,7 +2304,7 @@ class Pressroom(Runtime):
         options: CreatePostInputOptions | None = None,
         idempotency_key: str | None = None,
     ) -> Response[Post]:
-        """Draft a post. Creates a draft with accounts from list_social_accounts and media from list_media. Nothing is
+        """Create a draft. Creates a draft with accounts from list_social_accounts and media from list_media. Nothing is
         sent to a network. Networks' limits are checked by validate_post, schedule_post and publish_post. Free of
         charge. Call validate_post, then schedule_post or publish_post when the user asks for it. Without an
         Idempotency-Key each call creates another draft. not_found: context.argument names the unknown ID.
@@ -2418,7 +2418,7 @@ class Pressroom(Runtime):
         return self._call("get_hashtag_list", {"list_id": list_id})
 
     def get_identity(self) -> Response[Identity]:
-        """Get the identity of the key. Returns the person and team that the key acts for, the person's role, the key's
+        """Get the current key. Returns the person and team that the key acts for, the person's role, the key's
         capabilities, and the team's time zone and content language. Call it first: capabilities shows which
         operations work, and times without an offset are in timezone. Never counts against the daily free-call
         allowance. Only the person who created the key or connected the assistant can grant a missing capability, in
