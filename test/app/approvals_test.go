@@ -78,7 +78,7 @@ func TestSeveralPostsInOneLink(t *testing.T) {
 		}
 		b.open("/posts/"+third).shows(200, "Changes requested", "Not <this> one")
 		b.open(at).shows(200, "2 of 3 approved", "Not <this> one")
-		b.open("/approvals").shows(200, "3 posts for the client", "Sent by Ada editor", "Changes requested")
+		b.open("/approvals").shows(200, "3 posts for Cleo", "Sent by Ada editor", "Changes requested")
 		c.as(t, access.Admin).open("/settings/audit").shows(200, "The client , who entered the name Cleo , requested changes to a post")
 		guest.send(http.MethodPost, link, url.Values{"decision": {"approve " + out}, "round-" + out: {"1"}, "name": {"Cleo"}}).shows(404)
 	})
@@ -243,7 +243,7 @@ func TestApprovalTabs(t *testing.T) {
 		b.open("/approvals").shows(200, "Waiting 2", "1 post for the client").lacks("2 posts for the client")
 		guest.open(link).form("Approve").fill("name", "Cleo").press().shows(200, "Approved by Cleo")
 		b.open("/approvals").shows(200, "Waiting 1", "Another.").lacks("A long text.")
-		b.open("/approvals?show=decided").shows(200, "1 post for the client", "1 of 1 approved", "A long text.").lacks(newest)
+		b.open("/approvals?show=decided").shows(200, "1 post for Cleo", "1 of 1 approved", "A long text.").lacks(newest)
 		b.open(at).shows(200, "1 of 1 approved").lacks("In a newer link")
 	})
 }

@@ -48,7 +48,8 @@ var files = []exportFile{
 	{"post_approvals.jsonl", `posts`, defaultPage, `SELECT post_id, round, opened_at, decision, client_name, comment,
 		decided_at FROM post_approvals WHERE post_id IN`},
 	{"approval_requests.jsonl", `approval_requests`, defaultPage, `SELECT id, person_id, email, client_name,
-		message, schedules AS is_scheduling, created_at, mailed_at, expires_at, revoked_at FROM approval_requests WHERE id IN`},
+		message, schedules AS is_scheduling, created_at, mailed_at, opened_at, expires_at, revoked_at
+		FROM approval_requests WHERE id IN`},
 	{"approval_request_posts.jsonl", `approval_requests`, defaultPage, `SELECT request_id, post_id, round
 		FROM approval_request_posts WHERE request_id IN`},
 	{"post_comments.jsonl", `posts`, defaultPage, `SELECT id, post_id, person_id, client_name, comment, created_at, answered_at

@@ -47,7 +47,7 @@ func (v askView) WrongAbove() bool {
 		return v.Error.Text != ""
 	}
 	switch v.Error.Field {
-	case "message":
+	case "message", "client":
 		return false
 	case "email":
 		return !v.Mails
@@ -61,6 +61,7 @@ func (v askView) WrongAbove() bool {
 type input struct {
 	Schedule       bool
 	Message, Email string
+	Client         string
 	Date, Time     string
 	Timed          bool // whether the form has fields for the time
 }
@@ -68,7 +69,8 @@ type input struct {
 // inputOf returns the input of a submitted form.
 func inputOf(r *http.Request) input {
 	f := r.PostForm
-	return input{f.Get("schedule") != "", f.Get("message"), f.Get("email"), f.Get("date"), f.Get("time"), f.Has("date")}
+	return input{f.Get("schedule") != "", f.Get("message"), f.Get("email"), f.Get("client"), f.Get("date"), f.Get("time"),
+		f.Has("date")}
 }
 
 // listed is a post in a list.
@@ -195,7 +197,8 @@ func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 	}
 	ids := r.PostForm["post"]
 	in := inputOf(r)
-	wanted := approval.NewRequest{Posts: ids, Schedule: in.Schedule, Email: in.Email, Message: in.Message}
+	wanted := approval.NewRequest{Posts: ids, Schedule: in.Schedule, Email: in.Email, Message: in.Message,
+		Client: in.Client}
 	err := p.require(r, "ask_approval")
 	if err == nil && len(ids) == 1 {
 		err = in.setTime(&wanted, shell.VisitorOf(r.Context()).Zone)

@@ -201,7 +201,26 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 		p.rejectLink(w, r, err, "")
 		return
 	}
+	if !p.isMember(r, v.team()) {
+		if err := p.approvals.RecordOpening(r.Context(), v.Token); err != nil {
+			p.Log.WarnContext(r.Context(), "recording that an approval link was opened failed", "error", err)
+		}
+	}
 	p.showPage(w, r, http.StatusOK, v)
+}
+
+// isMember reports whether the visitor is signed in as a member of a team.
+func (p *Handlers) isMember(r *http.Request, team int64) bool {
+	v := shell.VisitorOf(r.Context())
+	if v == nil {
+		return false
+	}
+	for _, t := range v.Teams {
+		if t.ID == team {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *Handlers) showPage(w http.ResponseWriter, r *http.Request, status int, v *clientView) {

@@ -190,7 +190,7 @@ func (p *Handlers) requestIn(one approval.Request, posts shown, zone *time.Locat
 	if out.Live {
 		out.Link = p.approvals.Link(one.ID)
 	}
-	for _, at := range []*time.Time{&out.MailedAt, &out.CreatedAt, &out.ExpiresAt, &out.RevokedAt} {
+	for _, at := range []*time.Time{&out.MailedAt, &out.OpenedAt, &out.CreatedAt, &out.ExpiresAt, &out.RevokedAt} {
 		*at = at.In(zone)
 	}
 	for _, a := range one.Posts {

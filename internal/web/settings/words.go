@@ -26,7 +26,6 @@ func words(l *locale.Language) template.FuncMap {
 		"rolesays":   func(r access.Role) string { return l.T(roleNames[r][1]) },
 		"factors":    func(f team.Factors, only bool) string { return l.T(factorWords(f, only)) },
 		"paused":     func(actions []access.PauseAction) string { return pausedWords(l, actions) },
-		"limit":      func(credits int64) string { return limitWords(l, credits) },
 		"limitcell":  func(credits int64) string { return limitCell(l, credits) },
 		"dailylimit": func(credits int64) string { return dailyLimit(l, credits) },
 		"lost":       func(why string) string { return l.T(lostWords(why)) },

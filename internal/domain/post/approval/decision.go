@@ -116,12 +116,14 @@ func keepRejection(ctx context.Context, tx *db.Tx, p post.Record) error {
 	return nil
 }
 
-// rememberClient stores the name that was entered on the page of a request, so that the page can suggest it again.
+// rememberClient stores the name that was entered on the page of a request, unless the team named the client, and that
+// the page was open.
 func rememberClient(ctx context.Context, tx *db.Tx, request, name string) error {
 	if request == "" {
 		return nil
 	}
-	_, err := tx.Exec(ctx, `UPDATE approval_requests SET client_name = ? WHERE id = ?`, name, request)
+	_, err := tx.Exec(ctx, `UPDATE approval_requests SET client_name = CASE WHEN client_name = '' THEN ? ELSE client_name END,
+		opened_at = ? WHERE id = ?`, name, db.Micros(tx.Now()), request)
 	if err != nil {
 		return fmt.Errorf("storing a client's name: %w", err)
 	}

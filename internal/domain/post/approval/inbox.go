@@ -56,13 +56,14 @@ func (r Request) Count(state post.Approval) int {
 }
 
 const requestColumns = `SELECT r.id, r.person_id, COALESCE(x.name, ''), r.email, r.schedules, r.mailed_at, r.created_at,
-	r.expires_at, r.revoked_at, r.message FROM approval_requests r LEFT JOIN people x ON x.id = r.person_id WHERE r.team_id = ?`
+	r.expires_at, r.revoked_at, r.message, r.client_name, r.opened_at FROM approval_requests r LEFT JOIN people x ON x.id = r.person_id WHERE r.team_id = ?`
 
 func scanRequest(rows *sql.Rows, r *Request) error {
-	var schedules, mailed, created, expires, revoked int64
-	err := rows.Scan(&r.ID, &r.PersonID, &r.By, &r.Email, &schedules, &mailed, &created, &expires, &revoked, &r.Message)
+	var schedules, mailed, created, expires, revoked, opened int64
+	err := rows.Scan(&r.ID, &r.PersonID, &r.By, &r.Email, &schedules, &mailed, &created, &expires, &revoked, &r.Message, &r.Client,
+		&opened)
 	r.Schedules, r.MailedAt, r.CreatedAt = schedules != 0, db.Time(mailed), db.Time(created)
-	r.ExpiresAt, r.RevokedAt = db.Time(expires), db.Time(revoked)
+	r.ExpiresAt, r.RevokedAt, r.OpenedAt = db.Time(expires), db.Time(revoked), db.Time(opened)
 	return err
 }
 

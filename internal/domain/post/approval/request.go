@@ -30,6 +30,7 @@ type NewRequest struct {
 	Schedule bool   // schedule posts with a time when they are approved
 	Email    string // the client's address; if empty, no email is sent
 	Message  string // shown to the client above the posts; may be empty
+	Client   string // the client's name in the team's lists; may be empty
 
 	Time *time.Time // new time of the drafts; the zero time clears their time, and nil keeps it
 }
@@ -63,7 +64,7 @@ func (s *Service) RequestPosts(ctx context.Context, person int64, in NewRequest)
 		return SentRequest{}, err
 	}
 	r := Request{ID: uuid.Must(uuid.NewV7()).String(), PersonID: call.PersonID, Email: in.Email, Schedules: in.Schedule,
-		Message: in.Message}
+		Message: in.Message, Client: in.Client}
 	err = s.DB.InTx(ctx, "post.ask_approval", func(ctx context.Context, tx *db.Tx) error {
 		r.CreatedAt, r.ExpiresAt = tx.Now(), tx.Now().Add(linkLifetime)
 		if err := insertRequest(ctx, tx, call, r); err != nil {
@@ -102,7 +103,10 @@ func (s *Service) checkNewRequest(in *NewRequest) error {
 		}
 	}
 	in.Posts, in.Message = ids, strings.TrimSpace(plaintext.Lines(in.Message))
+	in.Client = strings.TrimSpace(plaintext.Line(in.Client))
 	switch {
+	case utf8.RuneCountInString(in.Client) > maxClientName:
+		return apierr.Invalidf(apierr.TooLong, "client", "A name may have at most %d characters.", maxClientName)
 	case utf8.RuneCountInString(in.Message) > MaxComment:
 		return apierr.Invalidf(apierr.TooLong, "message", "A message may have at most %d characters.", MaxComment)
 	case len(ids) == 0:
@@ -134,9 +138,9 @@ func (s *Service) callAs(ctx context.Context, person int64, in NewRequest) (oper
 }
 
 func insertRequest(ctx context.Context, tx *db.Tx, call operation.Call, r Request) error {
-	_, err := tx.Exec(ctx, `INSERT INTO approval_requests (id, team_id, person_id, schedules, email, message,
-		created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, call.TeamID, r.PersonID, db.Flag(r.Schedules), r.Email,
-		r.Message, db.Micros(r.CreatedAt), db.Micros(r.ExpiresAt))
+	_, err := tx.Exec(ctx, `INSERT INTO approval_requests (id, team_id, person_id, schedules, email, message, client_name,
+		created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, call.TeamID, r.PersonID, db.Flag(r.Schedules), r.Email,
+		r.Message, r.Client, db.Micros(r.CreatedAt), db.Micros(r.ExpiresAt))
 	if err != nil {
 		return fmt.Errorf("storing a request for approval: %w", err)
 	}
@@ -316,11 +320,13 @@ func revoke(ctx context.Context, tx *db.Tx, call operation.Call, team int64, pos
 // Request is an approval request with its link.
 type Request struct {
 	ID        string
-	PersonID  int64  // person who created the request; approved posts are scheduled on their behalf
-	By        string // name of that person; empty if the person's account was deleted
-	Email     string // address that the link is sent to; may be empty
-	Schedules bool   // whether posts are scheduled when they are approved
-	Message   string // shown to the client above the posts; may be empty
+	PersonID  int64     // person who created the request; approved posts are scheduled on their behalf
+	By        string    // name of that person; empty if the person's account was deleted
+	Email     string    // address that the link is sent to; may be empty
+	Schedules bool      // whether posts are scheduled when they are approved
+	Message   string    // shown to the client above the posts; may be empty
+	Client    string    // the client's name: from the team, or else as first entered on the link's page
+	OpenedAt  time.Time // when somebody outside the team opened it last; zero for never
 	MailedAt  time.Time
 	CreatedAt time.Time
 	ExpiresAt time.Time
