@@ -21,7 +21,7 @@ func TestApprovalLinkNamesClient(t *testing.T) {
 		b.open("/approvals").shows(200, "2 posts for Mia, Café Nord", "Not opened yet")
 		h.browser(t).open(link).shows(200).lacks("Café Nord")
 		b.open("/approvals").shows(200, "2 posts for Mia, Café Nord", "Opened just now")
-		b.open(sent.path).shows(200, "The link was last opened just now.")
+		b.open(sent.path).shows(200, "The link was last opened just now")
 	})
 }
 

@@ -214,7 +214,7 @@ func TestLinkShowsItsVersions(t *testing.T) {
 		b.open(otherAt).form("Revoke link").press().shows(200)
 		guest.open(other).shows(422, "The team has revoked this link.")
 		b.send(http.MethodPost, at+"/revoke", url.Values{}).shows(422, "The link has already been revoked.")
-		b.open("/approvals?show=all").shows(200, "2 posts for the client", "Revoked")
+		b.open("/approvals?show=all").shows(200, "2 posts for Cleo", "Revoked")
 		b.open("/approvals").shows(200, "Waiting 1", "No open links", "Show in Posts").lacks("Nothing is waiting")
 	})
 }

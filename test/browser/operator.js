@@ -35,7 +35,7 @@ async function findTeamAndPerson(page) {
   await page.waitForURL(/q=ada/);
   await look(page, 'operator-people');
   await page.getByRole('main').getByRole('link', { name: 'Ada Okafor' }).click();
-  await page.getByText('This is your own account.').waitFor();
+  await page.getByText('This is your account.').waitFor();
 }
 
 // pausePublishing pauses publishing for the team, checks the team's page, and ends the pause.

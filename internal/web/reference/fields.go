@@ -50,10 +50,7 @@ func kindOf(s schema) string {
 	case s.Items == nil && words == "" && s.Ref == "":
 		words = "any value"
 	case s.Items != nil:
-		words = "list"
-		if inner := kindOf(*s.Items); inner != "" {
-			words = "array of " + inner
-		}
+		words = strings.TrimSpace("array of " + plural(kindOf(*s.Items)))
 	}
 	if s.Format != "" {
 		words += " (" + s.Format + ")"
@@ -71,6 +68,16 @@ func kindOf(s schema) string {
 		words += ", else " + string(s.Default)
 	}
 	return words
+}
+
+// plural returns the description of several values of a kind: strings, at most 10 characters.
+func plural(kind string) string {
+	for _, word := range []string{"string", "integer", "number", "object", "boolean"} {
+		if rest, ok := strings.CutPrefix(kind, word); ok {
+			return word + "s" + rest
+		}
+	}
+	return kind
 }
 
 // describeRange describes a range of values with a unit. A bound may be empty.
