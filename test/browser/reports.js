@@ -22,7 +22,7 @@ run(async (browser) => {
   await page.getByRole('heading', { name: '@slow.cafe' }).waitFor();
   await page.getByText('This page updates automatically.').waitFor();
   await look(page, 'report-pending');
-  await page.getByRole('heading', { name: 'Score components' }).waitFor({ timeout: 60_000 });
+  await page.getByRole('heading', { name: 'Score', exact: true }).waitFor({ timeout: 60_000 });
   assert.equal(await page.locator('[data-follow]').count(), 0);
 
   await page.goto('/reports');
@@ -53,7 +53,7 @@ run(async (browser) => {
   assert.equal(await page.locator('label[for=subject]').innerText(), 'Hashtag');
   await page.locator('#subject').fill('latteart');
   await page.getByRole('button', { name: 'Create report' }).click();
-  await page.getByRole('heading', { name: 'Reactions to posts' }).waitFor({ timeout: 60_000 });
+  await page.getByRole('heading', { name: 'Engagement per post' }).waitFor({ timeout: 60_000 });
   await look(page, 'report-hashtag');
 
   // The preview follows the subject. If a subject's preview is not available, no preview is shown.

@@ -26,6 +26,37 @@ type History struct {
 	Best     []Best  // posts with the most engagement, best first
 }
 
+// topPostCounts are the figures whose sum is the engagement of a hashtag's top post.
+var topPostCounts = []string{"likes", "comments"}
+
+// topPostsQuery selects the figures of the top posts of a hashtag's report.
+const topPostsQuery = `SELECT post, taken_at, likes, comments, shares FROM report_posts WHERE report_id = ?
+	AND shown = '` + listTop + `' AND taken_at > 0 ORDER BY taken_at DESC LIMIT ?`
+
+// TopPosts returns the best of a hashtag's top posts and the hours of the week in which its top posts were published.
+func (s *Service) TopPosts(ctx context.Context, team int64, id string, zone *time.Location) (History, error) {
+	r, err := find(ctx, s.db, team, Hashtag, id, db.Micros(s.db.Now()))
+	if err != nil {
+		return History{}, err
+	}
+	posts, err := db.All(ctx, s.db, func(rows *sql.Rows, p *provider.Post) error {
+		return scanHistoryPost(rows, p, zone)
+	}, topPostsQuery, r.id, maxHistoryPosts)
+	if err != nil {
+		return History{}, fmt.Errorf("reading the top posts of report %s: %w", r.id, err)
+	}
+	all := buildHistory(posts, topPostCounts)
+	out := History{Posts: all.Posts, Week: all.Week, Usual: all.Usual, Best: all.Best}
+	return out, s.addBestPosts(ctx, r.id, listTop, out.Best, zone)
+}
+
+func scanHistoryPost(rows *sql.Rows, p *provider.Post, zone *time.Location) error {
+	var taken int64
+	err := rows.Scan(&p.ID, &taken, &p.Likes, &p.Comments, &p.Shares)
+	p.TakenAt = db.Time(taken).In(zone)
+	return err
+}
+
 // Best is a post with its engagement.
 type Best struct {
 	provider.Post
@@ -71,16 +102,13 @@ func (s *Service) History(ctx context.Context, team int64, id string, counts []s
 		return History{}, err
 	}
 	posts, err := db.All(ctx, s.db, func(rows *sql.Rows, p *provider.Post) error {
-		var taken int64
-		err := rows.Scan(&p.ID, &taken, &p.Likes, &p.Comments, &p.Shares)
-		p.TakenAt = db.Time(taken).In(zone)
-		return err
+		return scanHistoryPost(rows, p, zone)
 	}, historyPostsQuery, r.id, db.Micros(r.measuredAt.Add(-analysis.SettledAge)), maxHistoryPosts)
 	if err != nil {
 		return History{}, fmt.Errorf("reading the posts of report %s: %w", r.id, err)
 	}
 	out := buildHistory(posts, counts)
-	if err := s.addBestPosts(ctx, r.id, out.Best, zone); err != nil {
+	if err := s.addBestPosts(ctx, r.id, listPosts, out.Best, zone); err != nil {
 		return out, err
 	}
 	if err := s.addThumbnails(ctx, r, out.Best); err != nil {
@@ -90,12 +118,12 @@ func (s *Service) History(ctx context.Context, team int64, id string, counts []s
 	return out, err
 }
 
-// addBestPosts reads the remaining fields of the best posts.
-func (s *Service) addBestPosts(ctx context.Context, report string, best []Best, zone *time.Location) error {
+// addBestPosts reads the remaining fields of the best posts of a list.
+func (s *Service) addBestPosts(ctx context.Context, report, list string, best []Best, zone *time.Location) error {
 	if len(best) == 0 {
 		return nil
 	}
-	args, of := []any{report, listPosts}, map[string]*Best{}
+	args, of := []any{report, list}, map[string]*Best{}
 	for i := range best {
 		args, of[best[i].ID] = append(args, best[i].ID), &best[i]
 	}

@@ -18,6 +18,7 @@ type Heat struct {
 // Cell is one hour. Level is from 1, the lowest, to 5. It is 0 for an hour with too few posts.
 type Cell struct {
 	Level int
+	Faded bool   // the level is based on few posts
 	Text  string // tooltip; empty for an hour without data
 }
 
@@ -52,7 +53,7 @@ func (h Heat) Draw(l *locale.Language) template.HTML {
 			view.Cells = append(view.Cells,
 				heatCell{
 					heatLeft + float64(i)*width, heatTop + float64(day)*cellHeight, width - 2,
-					cellHeight - 2, "h" + strconv.Itoa(c.Level), c.Text,
+					cellHeight - 2, c.class(), c.Text,
 				})
 		}
 	}
@@ -60,6 +61,14 @@ func (h Heat) Draw(l *locale.Language) template.HTML {
 		view.Hours = append(view.Hours, tick{heatLeft + float64(hour-h.First)*width, clockOf(l, hour)})
 	}
 	return draw("heat.svg", view)
+}
+
+func (c Cell) class() string {
+	class := "h" + strconv.Itoa(c.Level)
+	if c.Faded {
+		class += " faded"
+	}
+	return class
 }
 
 // clockOf returns an hour of the day as the language writes it.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"pressroom.example/pressroom/internal/domain/report"
+	"pressroom.example/pressroom/internal/domain/report/result"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/plot"
 )
@@ -44,8 +45,11 @@ func (v view) growthText() string {
 // formatText names the format with the highest ratio that is clearly above the others.
 func (v view) formatText() string {
 	s := v.Sections.Formats
-	if s == nil || v.Kind != report.Profile {
+	if s == nil {
 		return ""
+	}
+	if v.Kind == report.Hashtag {
+		return v.topFormatText(s.Formats)
 	}
 	best, top := "", 1.0
 	compared := false
@@ -62,6 +66,20 @@ func (v view) formatText() string {
 		return v.l.T("No format makes a clear difference.")
 	}
 	return ""
+}
+
+// topFormatText names the format with the most top posts of a hashtag.
+func (v view) topFormatText(formats []result.FindingFormat) string {
+	best, share := "", 0.0
+	for _, f := range formats {
+		if f.TopShare != nil && *f.TopShare > share {
+			best, share = f.Format, *f.TopShare
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return v.l.T("Most used format of top posts: %s, %s.", title(v.l, best), rate(v.l, share))
 }
 
 func (v view) timeText() string {
@@ -82,8 +100,11 @@ func (v view) timeText() string {
 // hashtagText names the hashtag with the most posts among those that work.
 func (v view) hashtagText() string {
 	s := v.Sections.Hashtags
-	if s == nil || v.Kind != report.Profile {
+	if s == nil {
 		return ""
+	}
+	if v.Kind == report.Hashtag {
+		return v.companionText(s.Hashtags)
 	}
 	for _, h := range s.Hashtags {
 		if h.Works != nil && *h.Works && h.Ratio != nil {
@@ -98,12 +119,31 @@ func (v view) hashtagText() string {
 	return ""
 }
 
+// companionText names the hashtag that is most often used together with the report's hashtag.
+func (v view) companionText(hashtags []result.FindingHashtag) string {
+	var most result.FindingHashtag
+	for _, h := range hashtags {
+		if h.Share != nil && h.Posts > most.Posts {
+			most = h
+		}
+	}
+	if most.Posts == 0 {
+		return ""
+	}
+	return v.l.T("Most often used together with #%s: in %s of posts.", most.Hashtag, rate(v.l, *most.Share))
+}
+
 // FollowerChange returns the change of followers since the first measurement, or nil if there is only one.
 func (v view) FollowerChange() *int64 {
 	if m := v.History.Measured; len(m) > 1 {
 		return new(m[len(m)-1].Followers - m[0].Followers)
 	}
 	return nil
+}
+
+// FirstMeasured returns the day of the first measurement.
+func (v view) FirstMeasured() string {
+	return v.l.Format(v.History.Measured[0].At.In(v.zone), locale.ShortDay)
 }
 
 // Since returns the beginning of the first week or month with posts, or nil.
@@ -114,7 +154,7 @@ func (v view) Since() *time.Time {
 	return &v.History.Spans[0].From
 }
 
-// Usual returns how many times the engagement of a typical post a post has: 4.2×. It is empty if that is unknown.
+// Usual returns how many times the engagement of the median post a post has: 4.2×. It is empty if that is unknown.
 func (v view) Usual(b report.Best) string {
 	if v.History.Usual <= 0 {
 		return ""

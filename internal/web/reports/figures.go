@@ -78,13 +78,19 @@ func (p *Handlers) readFigures(
 	return more.Cursor, p.readHistory(ctx, team, id, out)
 }
 
-// readHistory reads a profile's history.
+// readHistory reads a profile's history or the top posts of a hashtag.
 func (p *Handlers) readHistory(ctx context.Context, team int64, id string, out *view) error {
 	out.Reach = out.reach()
-	if out.ReportSummary.Kind != report.Profile || out.Engagement == nil {
+	if out.Engagement == nil {
 		return nil
 	}
-	found, err := p.reports.History(ctx, team, id, out.Engagement.Counts, out.zone)
+	var found report.History
+	var err error
+	if out.ReportSummary.Kind == report.Hashtag {
+		found, err = p.reports.TopPosts(ctx, team, id, out.zone)
+	} else {
+		found, err = p.reports.History(ctx, team, id, out.Engagement.Counts, out.zone)
+	}
 	out.History = history{found, out.zone, out.l}
 	return err
 }

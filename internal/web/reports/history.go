@@ -80,6 +80,7 @@ func (h history) Sizes() []report.Size {
 
 const (
 	leastShown = 2 // minimum of posts per hour for a color
+	leastSure  = 3 // minimum of posts per hour for a full color
 	levels     = 5
 )
 
@@ -115,8 +116,36 @@ func (h history) Heat() template.HTML {
 			if hour.Posts >= leastShown {
 				place, _ := slices.BinarySearch(medians, hour.Median)
 				cell.Level = 1 + place*levels/len(medians)
+				cell.Faded = hour.Posts < leastSure
 			}
 			heat.Cells[d][o] = cell
+		}
+	}
+	return heat.Draw(h.l)
+}
+
+// TopHours returns a heat map of the hours of the week by number of posts, or nothing for fewer than 30 posts.
+func (h history) TopHours() template.HTML {
+	const fewest = 30
+	if h.Posts < fewest {
+		return ""
+	}
+	most := 0
+	for _, day := range h.Week {
+		for _, hour := range day {
+			most = max(most, hour.Posts)
+		}
+	}
+	heat := plot.Heat{Label: h.l.T("Top posts by weekday and hour of publication; darker means more.")}
+	names := weekdays(h.l)
+	for d, day := range h.Week {
+		for o, hour := range day {
+			if hour.Posts > 0 {
+				heat.Cells[d][o] = plot.Cell{
+					Level: max(1, hour.Posts*levels/most),
+					Text:  h.l.N(hour.Posts, "%[2]s, %[3]s: %[1]d top post", "%[2]s, %[3]s: %[1]d top posts", names[d], hours(h.l, o, 1)),
+				}
+			}
 		}
 	}
 	return heat.Draw(h.l)

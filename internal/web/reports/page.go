@@ -162,10 +162,38 @@ func (v view) ZoneName() string { return v.zone.String() }
 
 // EngagementParts returns what counts as engagement: likes and comments.
 func (v view) EngagementParts() string {
+	if v.ReportSummary.Kind == report.Hashtag {
+		return v.l.And(counted(v.l, []string{"likes", "comments"}))
+	}
 	if v.Engagement == nil || len(v.Engagement.Counts) == 0 {
 		return v.l.T("engagement")
 	}
 	return v.l.And(counted(v.l, v.Engagement.Counts))
+}
+
+// LeftOut returns how many of the posts are not part of engagement. The notes say why.
+func (v view) LeftOut(posts int) int {
+	if v.Engagement == nil || v.ReportSummary.Kind != report.Profile {
+		return 0
+	}
+	return max(0, posts-v.Engagement.PostsAnalysed)
+}
+
+// MostUsed returns the highest number of posts of a hashtag, which scales the bars.
+func (v view) MostUsed() float64 {
+	most := 0
+	if s := v.Sections.Hashtags; s != nil {
+		for _, h := range s.Hashtags {
+			most = max(most, h.Posts)
+		}
+	}
+	return float64(most)
+}
+
+// HasViews reports whether the views of any top or recent post are known.
+func (v view) HasViews() bool {
+	a := v.Sections.Audience
+	return a != nil && (a.Top != nil && a.Top.Views != nil || a.Recent != nil && a.Recent.Views != nil)
 }
 
 // HasLift reports whether the lift of any hashtag is known.
@@ -190,20 +218,26 @@ func (v view) Contents() []part {
 		}
 	}
 	add(s.Growth != nil || v.History.Followers() != "", "growth", "Growth")
-	add(len(v.History.Best) > 0, "best", "Best posts")
-	add(len(v.History.Spans) > 1, "time", "Over time")
-	add(s.Times != nil || v.History.Heat() != "", "times", "Posting times")
+	if v.ReportSummary.Kind == report.Hashtag {
+		add(len(v.History.Best) > 0, "best", "Top posts")
+		add(s.Hashtags != nil, "hashtags", "Used together")
+		add(v.History.TopHours() != "", "times", "Posting times")
+	} else {
+		add(len(v.History.Best) > 0, "best", "Best posts")
+		add(len(v.History.Spans) > 1, "time", "Engagement over time")
+		add(s.Times != nil || v.History.Heat() != "", "times", "Posting times")
+	}
 	add(s.Formats != nil, "formats", "Formats")
-	add(s.Audience != nil, "audience", "Reactions")
-	add(s.Hashtags != nil, "hashtags", "Hashtags")
+	add(s.Audience != nil, "audience", "Engagement per post")
+	add(s.Hashtags != nil && v.ReportSummary.Kind == report.Profile, "hashtags", "Hashtags")
 	add(s.Words != nil, "words", "Words")
 	add(s.Score != nil, "score", "Score")
 	add(v.Engagement != nil, "engagement", "Engagement")
 	add(s.Cadence != nil, "cadence", "Frequency")
-	add(s.Posts != nil, "posts", "All posts")
+	add(s.Posts != nil, "posts", "Posts")
 	add(true, "method", "Method")
-	add(v.Status == report.Ready && !v.Shared, "keep", "Tracking")
-	add(!v.Shared, "files", "CSV files")
+	add(v.Status == report.Ready && !v.Shared, "keep", "Updates")
+	add(!v.Shared, "files", "Export")
 	return out
 }
 

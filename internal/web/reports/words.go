@@ -30,7 +30,8 @@ func words(l *locale.Language) template.FuncMap {
 		},
 		"ratespan": func(low, high *float64) string { return plot.FormatPercentRange(l, 100**low, 100**high) },
 		"pctspan":  func(low, high *float64) string { return plot.FormatPercentRange(l, *low, *high) },
-		"rate":     func(v any) string { return rate(l, v) }, "age": func(days *float64) string { return age(l, days) },
+		"rate":     func(v any) string { return rate(l, v) }, "age": func(days any) string { return age(l, days) },
+		"amount":     func(figure string, v any) string { return amount(l, figure, v) },
 		"component":  func(name string) string { return component(l, name) },
 		"components": func(names []string) string { return componentList(l, names) },
 		"listed":     func(counts []string) string { return strings.Join(counted(l, counts), ", ") },
@@ -48,7 +49,7 @@ func words(l *locale.Language) template.FuncMap {
 
 // notes are the notes of reports that have values.
 var notes = shell.NewNotes(
-	"%s excluded from engagement: younger than two days and still gathering reactions.",
+	"%s excluded from engagement: less than two days old, so still getting likes.",
 	"%s excluded from engagement: some reactions that are public for other posts are hidden.",
 	"Only %s can be compared. At least %s are needed to find what is associated with more engagement.",
 	"Too many posts (%s) have no known time, so it is not possible to find what is associated with more engagement.",
@@ -262,23 +263,40 @@ func sum(l *locale.Language, names []string) string {
 }
 
 // age returns a number of days in hours, days or years, or a dash.
-func age(l *locale.Language, days *float64) string {
+func age(l *locale.Language, v any) string {
 	const year = 365.25
-	switch {
-	case days == nil:
-		return "–"
-	case *days < 2:
-		return l.N(*days*24, "%d hour", "%d hours")
-	case *days < 2*year:
-		return l.N(*days, "%d day", "%d days")
+	days, known := v.(float64)
+	if p, ok := v.(*float64); ok && p != nil {
+		days, known = *p, true
 	}
-	return l.T("%s years", plot.FormatNumber(l, *days/year))
+	switch {
+	case !known:
+		return "–"
+	case days < 2:
+		return l.N(days*24, "%d hour", "%d hours")
+	case days < 2*year:
+		return l.N(days, "%d day", "%d days")
+	}
+	return l.T("%s years", plot.FormatNumber(l, math.Round(10*days/year)/10))
+}
+
+// amount returns a value of a metric that a part of a score uses.
+func amount(l *locale.Language, figure string, v any) string {
+	switch figure {
+	case "rate_by_followers", "rate_by_views", "views_by_followers", "evenness":
+		return rate(l, v)
+	case "percent_per_month":
+		return percent(l, v)
+	case "top_likes_by_recent_likes":
+		return number(l, v) + "×"
+	}
+	return number(l, v)
 }
 
 // figures are the labels of the metrics that the parts of a score use.
 var figures = map[string]locale.Key{
 	"rate_by_followers": "Engagement per follower", "rate_by_views": "Engagement per view",
-	"views_by_followers": "Views per follower", "percent_per_month": "Growth per month, in %",
+	"views_by_followers": "Views per follower", "percent_per_month": "Growth per month",
 	"posts_per_week": "Posts per week", "evenness": "Regularity of posting", "posts_per_day": "New posts per day",
 	"median_likes": "Likes per post", "top_likes_by_recent_likes": "Likes of top posts relative to recent ones",
 }
@@ -298,10 +316,11 @@ func subject(kind, name string) string {
 	return "@" + name
 }
 
-// basis returns a tag for measured and estimated metrics.
+// basis returns a tag for estimated metrics. Others are counted.
 func basis(l *locale.Language, name string) template.HTML {
-	if name == result.Estimated {
-		return l.H(`<span class="tag estimated">Estimated</span>`)
+	if name != result.Estimated {
+		return ""
 	}
-	return l.H(`<span class="tag plain">Measured</span>`)
+	title := template.HTMLEscapeString(l.T("Computed with a confidence interval, not counted"))
+	return template.HTML(`<span class="tag estimated" title="`+title+`">`) + template.HTML(template.HTMLEscapeString(l.T("Estimated"))+"</span>") //nolint:gosec // escaped
 }

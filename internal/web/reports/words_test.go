@@ -32,7 +32,7 @@ func TestWords(t *testing.T) {
 		number(en, (*int64)(nil)): "–", number(en, int64(1234)): "1.23K", times(en, nil): "–", title(en, "top_likes"): "Top likes",
 		component(en, "reach"): "Reach", string(shareOf(3, 0)): "", percent(en, new(1.5)): "1.5%",
 		age(en, nil): "–", age(en, new(0.206)): "5 hours", age(en, new(0.04)): "1 hour", age(en, new(30.2)): "30 days",
-		age(en, new(1083.0)): "2.97 years", sum(en, []string{"likes", "comments", "shares"}): "likes and comments and shares",
+		age(en, new(1083.0)): "3 years", sum(en, []string{"likes", "comments", "shares"}): "likes and comments and shares",
 		hours(locale.German, 8, 4): "08–12 Uhr", hours(locale.American, 8, 4): "8:00 AM–12:00 PM", hour(locale.American, 16): "4:00 PM",
 		rate(locale.German, 0.01714): "1,71\u00a0%",
 	} {
@@ -67,7 +67,7 @@ func TestHashtagPostsRange(t *testing.T) {
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	in := []string{
-		"1 post excluded from engagement: younger than two days and still gathering reactions.",
+		"1 post excluded from engagement: less than two days old, so still getting likes.",
 		"Most posts hide their likes: engagement counts only comments and shares, and the score excludes it.",
 		"No posts were found for this hashtag.", "An unknown note.",
 	}
@@ -75,7 +75,7 @@ func TestNotes(t *testing.T) {
 		t.Error(diff)
 	}
 	want := []string{
-		"Bei den Interaktionen nicht berücksichtigt: 1 Beitrag, jünger als zwei Tage und noch mit wachsenden Reaktionen.",
+		"Bei den Interaktionen nicht berücksichtigt: 1 Beitrag, weniger als zwei Tage alt und noch mit wachsenden Zahlen.",
 		"Die meisten Beiträge verbergen ihre Likes: Als Interaktionen zählen nur Kommentare und Shares, und der Score lässt sie aus.",
 		"Zu diesem Hashtag wurden keine Beiträge gefunden.", "An unknown note.",
 	}

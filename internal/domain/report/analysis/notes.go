@@ -18,7 +18,7 @@ func notes(out result.Result, all *figures, e *effects) []string {
 	}
 	counted := out.Engagement.PostsAnalysed
 	add(len(all.posts) == 0, "The profile has no readable public posts.")
-	add(all.young > 0, "%s excluded from engagement: younger than two days and still gathering reactions.",
+	add(all.young > 0, "%s excluded from engagement: less than two days old, so still getting likes.",
 		countPosts(all.young))
 	add(all.missingReactions > 0, "%s excluded from engagement: some reactions that are public for other posts are "+
 		"hidden.", countPosts(all.missingReactions))
