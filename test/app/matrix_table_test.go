@@ -278,7 +278,7 @@ var matrix = map[string]entry{
 	"GET /reports":                                     {who: shell.Members},
 	"GET /reports/new":                                 {who: shell.Spenders},
 	"GET /reports/new/preview":                         {who: shell.Spenders},
-	"POST /reports":                                    {who: shell.Spenders, form: url.Values{"subject": {"quay_cafe"}}},
+	"POST /reports/new":                                {who: shell.Spenders, form: url.Values{"subject": {"quay_cafe"}}},
 	"GET /reports/compare":                             {who: shell.Members, status: 400},
 	"GET /reports/{id}":                                {who: shell.Members},
 	"POST /reports/{id}/refresh":                       {who: shell.Spenders},

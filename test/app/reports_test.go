@@ -295,7 +295,7 @@ func TestReportPermissions(t *testing.T) {
 			p.lacks("Turn on tracking", "credits left")
 			b.open("/reports").shows(http.StatusOK, "@harbour_cafe").lacks("New report")
 			b.open("/reports/new").shows(http.StatusForbidden, "Your role in this team does not allow this.")
-			for _, address := range []string{"/reports", path + "/refresh", path + "/tracking"} {
+			for _, address := range []string{"/reports/new", path + "/refresh", path + "/tracking"} {
 				b.send(http.MethodPost, address, map[string][]string{"subject": {"x"}}).shows(http.StatusForbidden)
 			}
 			b.open(path + "/posts.csv").shows(http.StatusOK)

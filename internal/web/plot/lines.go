@@ -51,6 +51,7 @@ func (l Lines) size() (float64, float64, int) {
 // Series is one line of a chart. Its points are at their At, which increases.
 type Series struct {
 	Name   string
+	Color  int // of the line, from 1; 0 means the color of its position
 	Points []Point
 	Past   bool // a line to compare with, drawn behind
 	Filled bool // the area below the line is filled
@@ -61,7 +62,18 @@ func (s Series) class(i int) string {
 	if s.Past {
 		return "past"
 	}
+	if s.Color > 0 {
+		i = (s.Color - 1) % MaxSeries
+	}
 	return "s" + strconv.Itoa(i+1)
+}
+
+// Key returns a dot in the color of a line, by its index, or nothing for more lines than a chart has.
+func Key(i int) template.HTML {
+	if i >= MaxSeries {
+		return ""
+	}
+	return draw("key.svg", seriesView{Class: Series{}.class(i)})
 }
 
 type linesView struct {

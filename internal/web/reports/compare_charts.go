@@ -41,6 +41,9 @@ type comparison struct {
 // Chart returns the chart, for wide and for narrow screens, or nothing if there is too little to compare.
 func (c comparison) Chart() template.HTML { return c.Draw(c.l) + c.Narrow().Draw(c.l) }
 
+// Trend returns the measurements of a report, with their changes.
+func (b beside) Trend(i int) entry { return entry{Trend: b.history[i].Measured} }
+
 // nameOf returns how a report is called in charts.
 func nameOf(l *locale.Language, s report.ReportSummary) string {
 	return l.T("%s on %s|account", subject(s.Kind, s.Subject), shell.NetworkName(s.Platform))
@@ -53,7 +56,7 @@ func (b beside) EngagementOverTime() comparison {
 		if s.Profile == nil || s.Profile.Followers == nil || *s.Profile.Followers < 1 {
 			continue
 		}
-		one := plot.Series{Name: nameOf(b.l, s)}
+		one := plot.Series{Name: nameOf(b.l, s), Color: i + 1}
 		for _, span := range b.history[i].Spans {
 			point := plot.Point{Name: history{History: b.history[i], l: b.l}.Span(span.From), At: float64(span.From.Unix())}
 			if span.Engagement != nil {
@@ -76,7 +79,7 @@ func (b beside) Growth() comparison {
 		if len(measured) < 2 || measured[0].Followers < 1 {
 			continue
 		}
-		one := plot.Series{Name: nameOf(b.l, s)}
+		one := plot.Series{Name: nameOf(b.l, s), Color: i + 1}
 		for _, m := range measured {
 			value := 100 * float64(m.Followers-measured[0].Followers) / float64(measured[0].Followers)
 			one.Points = append(one.Points, plot.Point{Name: b.l.Format(m.At, locale.ShortDay), At: float64(m.At.Unix()), Value: &value})

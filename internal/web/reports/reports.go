@@ -52,7 +52,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /reports", For: shell.Members, Do: p.list},
 		{Pattern: "GET /reports/new", For: shell.Spenders, Do: p.newPage},
 		{Pattern: "GET /reports/new/preview", For: shell.Spenders, Do: p.newPreview},
-		{Pattern: "POST /reports", For: shell.Spenders, Do: p.create, RestoresForm: true, Page: "/reports/new"},
+		{Pattern: "POST /reports/new", For: shell.Spenders, Do: p.create, RestoresForm: true, Page: "/reports/new"},
 		{Pattern: "GET /reports/compare", For: shell.Members, Do: p.compare},
 		{Pattern: "GET /reports/{id}", For: shell.Members, Do: p.at(p.page)},
 		{Pattern: "POST /reports/{id}/refresh", For: shell.Spenders, Do: p.at(p.refresh)},
