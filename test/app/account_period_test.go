@@ -43,7 +43,7 @@ func TestAnalyticsRange(t *testing.T) {
 		days := url.Values{"from": {day(5)}, "to": {day(3)}}.Encode()
 		overview := b.open("/analytics?"+days).shows(http.StatusOK, "compared with the previous 3 days",
 			c.handle()+" on Bluesky 497 +3 3 180", "+3 in 3 days", "previously 180", "Post 4.").lacks("Post 2.", "Post 6.")
-		overview.follow("Engagement").shows(http.StatusOK, "Engagement by day of publication", c.handle()+" on Bluesky 497 +3 3 180")
+		overview.follow("Engagement").shows(http.StatusOK, "Engagement by publish date", c.handle()+" on Bluesky 497 +3 3 180")
 		file := overview.follow("Export").shows(http.StatusOK, c.handle()+",bluesky,497,3,3,,180,3,,180")
 		if name := file.header.Get("Content-Disposition"); !strings.Contains(name, day(5)+"-"+day(3)) {
 			t.Error(name)
@@ -58,9 +58,9 @@ func TestAnalyticsRange(t *testing.T) {
 			url.Values{"from": {day(1)}, "to": {day(2)}}.Encode():   "The last day is before the first.",
 			url.Values{"from": {day(1)}, "to": {day(-1)}}.Encode():  "The last day is in the future.",
 			url.Values{"from": {day(400)}, "to": {day(1)}}.Encode(): "Choose at most 366 days.",
-			"from=" + day(1): "Choose the first and the last day.", "from=yesterday&to=" + day(0): "Choose the first and the last day.",
+			"from=" + day(1): "Choose both days.", "from=yesterday&to=" + day(0): "Choose both days.",
 		} {
-			b.open("/analytics?"+wrong).shows(http.StatusOK, says, "Compared with the previous 7 days")
+			b.open("/analytics?"+wrong).shows(http.StatusOK, says, "The last 30 days")
 			b.open(path+wrong).shows(http.StatusOK, says, "Post 0.")
 		}
 	})

@@ -22,7 +22,7 @@ func TestAccounts(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		b.open("/accounts").
-			shows(http.StatusOK, c.handle(), "Connected", "Nothing scheduled", "No posts yet",
+			shows(http.StatusOK, c.handle(), "Nothing scheduled", "No posts yet",
 				"Your plan allows any number of accounts.", "TikTok for Business")
 		page := b.open("/accounts").follow("Disconnect " + c.handle())
 		page.shows(http.StatusOK, "No scheduled posts use it.", "Published posts stay on the network").
@@ -192,29 +192,29 @@ func TestAccountMetrics(t *testing.T) {
 		if !strings.Contains(p.source, `<svg class="plot wide"`) {
 			t.Error("no follower chart")
 		}
-		b.open(path+"?period=7").
+		b.open(path+"?days=7").
 			shows(http.StatusOK, "Based on 7 posts.", "+7 in this period", "+250% 7 per week", "+169% previously 39").
 			lacks("Fresh&lt;/b&gt; 8")
-		file := b.open(path+"/figures.csv?period=7").
+		file := b.open(path+"/figures.csv?days=7").
 			shows(http.StatusOK, "figure,of,value,low,high,posts", "likes,account,91,,,7", "posts,image,7")
 		if !strings.Contains(file.header.Get("Content-Disposition"), "7-days.csv") {
 			t.Error(file.header)
 		}
 		b.open("/accounts").shows(http.StatusOK, "Last post").lacks("No posts yet")
-		weeks := b.open("/analytics").shows(http.StatusOK, c.handle()+" on Bluesky 300 +7 7 105 +169%", "+250% previously 2",
+		weeks := b.open("/analytics?days=7").shows(http.StatusOK, c.handle()+" on Bluesky 300 +7 7 105 +169%", "+250% previously 2",
 			"+169% previously 39", "Followers gained", "Compared with the previous 7 days", "Best posts", "<b>Fresh</b> 6")
 		weeks.contains(`<svg class="spark"`, fmt.Sprintf(`<img src="/accounts/%d/picture"`, c.account))
 		weeks.contains(`aria-label="Followers gained. The table`, `class="line past"`)
 		weeks.lacks("By network")
-		weeks.follow("Engagement").shows(http.StatusOK, "Engagement by day of publication")
+		weeks.follow("Engagement").shows(http.StatusOK, "Engagement by publish date")
 		weeks.follow("Export").shows(http.StatusOK, c.handle()+",bluesky,300,7,7,,105,2,,39")
 		b.open("/analytics?network=instagram").shows(http.StatusOK, c.handle()+" on Bluesky")
-		weeks.follow("28 days").
-			shows(http.StatusOK, "The last 28 days", c.handle()+" on Bluesky 300 +11 9 144", "No earlier data").
+		weeks.follow("30 days").
+			shows(http.StatusOK, "The last 30 days", c.handle()+" on Bluesky 300 +11 9 144", "No earlier data").
 			lacks("previously 0")
-		b.open("/analytics?days=365&show=engagement").shows(http.StatusOK, "Engagement by week of publication")
-		b.open("/analytics?days=3").shows(http.StatusOK, "Compared with the previous 7 days")
-		weeks.follow(c.handle()+" on Bluesky").shows(http.StatusOK, "Best post")
+		b.open("/analytics?days=365&show=engagement").shows(http.StatusOK, "Engagement by week published")
+		b.open("/analytics?days=3").shows(http.StatusOK, "The last 30 days")
+		weeks.follow(c.handle()+" on Bluesky").shows(http.StatusOK, "Best post", "+7 in this period")
 		b.open("/").shows(http.StatusOK, "Accounts this week", "105 interactions, 39 the week before", "300 followers +7 in seven days")
 		must.NoError(t, h.Teams.SetPlan(t.Context(), c.team.ID, "free", time.Time{}))
 		b.open(path).shows(http.StatusOK)

@@ -113,7 +113,7 @@ func TestQuickstartConnectsBluesky(t *testing.T) {
 func TestConnectBlueskyHasNoSandbox(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		h.crew(t).as(t, access.Owner).open("/accounts").form("Bluesky Profiles").press().
-			shows(http.StatusOK, "Where to get an app password").
+			shows(http.StatusOK, "App password").
 			contains(`value="https://bsky.social"`).lacks("sandbox")
 	})
 }

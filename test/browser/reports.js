@@ -83,7 +83,7 @@ run(async (browser) => {
 
 // accounts opens an account's analytics and disconnects the account.
 async function accounts(page) {
-  await page.goto('/analytics?days=28');
+  await page.goto('/analytics?days=90');
   await look(page, 'analytics');
   await page.goto('/accounts');
   await look(page, 'accounts');

@@ -69,8 +69,8 @@ func (v view) gaps() []string {
 			since.In(v.call.Zone).Format(stampDay))
 	}
 	if v.joined.After(v.from) {
-		say("Analytics have been collected since the account was connected on %s. Earlier posts are the ones that the network "+
-			"listed at that time.", v.joined.In(v.call.Zone).Format(stamp))
+		say("Analytics have been collected since the account was connected on %s. Older posts are included if the "+
+			"network still listed them.", v.joined.In(v.call.Zone).Format(stamp))
 	}
 	if len(v.posts) == 0 {
 		say("There are no posts in this period.")

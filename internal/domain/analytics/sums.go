@@ -34,6 +34,21 @@ func plus(a, b *int64) *int64 {
 // Any reports whether a network reports at least one metric.
 func (s PostSums) Any() bool { return s != PostSums{} }
 
+// EngagementRate returns the engagement as a share of the views, over the metrics that have both. It reports false if there
+// are no views.
+func EngagementRate(metrics []PostSums) (float64, bool) {
+	var engagement, views int64
+	for _, m := range metrics {
+		if m.Engagement != nil && m.Views != nil {
+			engagement, views = engagement+*m.Engagement, views+*m.Views
+		}
+	}
+	if views == 0 {
+		return 0, false
+	}
+	return float64(engagement) / float64(views), true
+}
+
 // SumByPost returns the collected metrics of a team's posts by ID. Posts without metrics are omitted.
 func (s *Service) SumByPost(ctx context.Context, team int64, posts []string) (map[string]PostSums, error) {
 	out := map[string]PostSums{}

@@ -170,3 +170,19 @@ func TestTopPosts(t *testing.T) {
 		}
 	})
 }
+
+// The rate counts only accounts that report both engagement and views.
+func TestEngagementRate(t *testing.T) {
+	n := func(v int64) *int64 { return &v }
+	metrics := []analytics.PostSums{
+		{Views: n(100), Engagement: n(8)}, {Views: n(300)}, {Engagement: n(50)}, {Views: n(100), Engagement: n(2)},
+	}
+	if rate, known := analytics.EngagementRate(metrics); rate != 0.05 || !known {
+		t.Errorf("the rate is %v (%t), want 0.05", rate, known)
+	}
+	for _, metrics := range [][]analytics.PostSums{nil, {{Engagement: n(5)}}, {{Views: n(0), Engagement: n(5)}}} {
+		if rate, known := analytics.EngagementRate(metrics); known {
+			t.Errorf("the rate of %v is %v, want none", metrics, rate)
+		}
+	}
+}

@@ -162,13 +162,13 @@ func (c *chart) title(l *locale.Language, metric string) string {
 	case metric == "followers":
 		return l.T("Followers gained")
 	case metric == "views" && c.step == 1:
-		return l.T("Views by day of publication")
+		return l.T("Views by publish date")
 	case metric == "views":
-		return l.T("Views by week of publication")
+		return l.T("Views by week published")
 	case c.step == 1:
-		return l.T("Engagement by day of publication")
+		return l.T("Engagement by publish date")
 	}
-	return l.T("Engagement by week of publication")
+	return l.T("Engagement by week published")
 }
 
 // HasWeeks reports whether the parts are weeks.

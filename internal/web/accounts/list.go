@@ -26,6 +26,7 @@ type listView struct {
 	Slots       int64 // remaining accounts of the plan; -1 means unlimited
 	Error       string
 	Left        []gone
+	Now         time.Time
 }
 
 // gone is a recently disconnected account, with the state of its permission at the network.
@@ -63,8 +64,9 @@ func (p *Handlers) showList(w http.ResponseWriter, r *http.Request, status int, 
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	view := listView{
 		Platform: r.URL.Query().Get("platform"), Manages: v.Is(shell.Managers), Offered: p.connector.OfferedPlatforms(),
-		Error: formErr,
+		Error: formErr, Now: p.DB.Now(),
 	}
+	slices.SortFunc(view.Offered, func(a, b string) int { return strings.Compare(shell.NetworkName(a), shell.NetworkName(b)) })
 	actor, err := p.actor(r)
 	if err == nil {
 		view.Slots, err = p.connector.SlotsLeft(ctx, actor)

@@ -15,9 +15,6 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// overviewPeriods are the offered periods in days.
-var overviewPeriods = []int{7, 28, 90, 365}
-
 // bestPosts is how many of the best posts are shown.
 const bestPosts = 4
 
@@ -60,7 +57,7 @@ func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 	if err != nil {
 		return out, fmt.Errorf("loading the team's time zone: %w", err)
 	}
-	out.Period = p.periodOf(r, zone, "days", overviewPeriods, overviewPeriods[0])
+	out.Period = p.periodOf(r, zone)
 	all, err := p.insight.ComparePeriods(ctx, v.Team.ID, out.Period.Period)
 	if err != nil {
 		return out, err

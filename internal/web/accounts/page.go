@@ -18,9 +18,6 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// periods are the offered periods in days.
-var periods = []int{7, 30, 90, 365}
-
 // view is an account's page.
 type view struct {
 	analytics.AccountAnalytics
@@ -77,9 +74,6 @@ func (v view) HasSaves() bool {
 // postsPerPage is how many posts the page shows.
 const postsPerPage = 20
 
-// usualPeriod is the period in days unless another period is requested.
-const usualPeriod = 30
-
 func (p *Handlers) page(w http.ResponseWriter, r *http.Request, a account.Account) {
 	v := shell.VisitorOf(r.Context())
 	out := view{
@@ -103,7 +97,7 @@ func (p *Handlers) read(r *http.Request, out *view) error {
 	if err != nil {
 		return fmt.Errorf("loading the team's time zone: %w", err)
 	}
-	out.Period = p.periodOf(r, zone, "period", periods, usualPeriod)
+	out.Period = p.periodOf(r, zone)
 	lives, err := p.connector.Accounts.ConnectionPeriods(ctx, out.TeamID, []int64{out.ID})
 	if err != nil {
 		return err
@@ -174,6 +168,17 @@ func (v view) MostCounted() float64 {
 	return float64(most)
 }
 
+// MostTypical returns the highest median of a format, which scales the bars.
+func (v view) MostTypical() float64 {
+	most := 0.0
+	for _, f := range v.Formats {
+		if f.Engagement != nil {
+			most = max(most, f.Engagement.Median)
+		}
+	}
+	return most
+}
+
 // columns returns a chart of posts by weekday, or nothing without posts.
 func (v view) columns(l *locale.Language) plot.Columns {
 	var out plot.Columns
@@ -198,7 +203,7 @@ func (p *Handlers) export(w http.ResponseWriter, r *http.Request, a account.Acco
 		p.ServerError(w, r, err)
 		return
 	}
-	in := p.periodOf(r, zone, "period", periods, usualPeriod)
+	in := p.periodOf(r, zone)
 	found, err := p.figures(r, a.ID, in)
 	if err != nil {
 		if apierr.Is(err, apierr.PlanLimitReached) {

@@ -11,14 +11,18 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// maxPeriod is the maximum number of days of a period.
-const maxPeriod = 366
+const (
+	maxPeriod   = 366 // days of a period
+	usualPeriod = 30  // days unless another period is requested
+)
+
+// periods are the offered periods in days.
+var periods = []int{7, 30, 90, 365}
 
 // period is the requested period: a number of days that ends today, or any days.
 type period struct {
 	analytics.Period
 
-	Name     string // of the query parameter with the number of days
 	Offered  []int
 	From, To string // the requested first and last day as YYYY-MM-DD; empty if a number of days is requested
 	Invalid  string // why the requested days are invalid: the page shows another period
@@ -26,12 +30,12 @@ type period struct {
 }
 
 // periodOf returns the requested period, or one of the usual length.
-func (p *Handlers) periodOf(r *http.Request, zone *time.Location, name string, offered []int, usual int) period {
+func (p *Handlers) periodOf(r *http.Request, zone *time.Location) period {
 	q := r.URL.Query()
 	out := period{
-		Period: p.insight.LastDays(zone, usual), Name: name, Offered: offered, Today: p.DB.Now().In(zone).Format(time.DateOnly),
+		Period: p.insight.LastDays(zone, usualPeriod), Offered: periods, Today: p.DB.Now().In(zone).Format(time.DateOnly),
 	}
-	if days, err := strconv.Atoi(q.Get(name)); err == nil && slices.Contains(offered, days) {
+	if days, err := strconv.Atoi(q.Get("days")); err == nil && slices.Contains(periods, days) {
 		out.Days = days
 	}
 	out.From, out.To = q.Get("from"), q.Get("to")
@@ -43,7 +47,7 @@ func (p *Handlers) periodOf(r *http.Request, zone *time.Location, name string, o
 	l := p.Language(r)
 	switch {
 	case err != nil || errLast != nil:
-		out.Invalid = l.T("Choose the first and the last day.")
+		out.Invalid = l.T("Choose both days.")
 	case last.Before(first):
 		out.Invalid = l.T("The last day is before the first.")
 	case out.To > out.Today:
@@ -91,7 +95,15 @@ func (p period) args() url.Values {
 	if p.IsRange() {
 		return url.Values{"from": {p.From}, "to": {p.To}}
 	}
-	return url.Values{p.Name: {strconv.Itoa(p.Days)}}
+	return url.Values{"days": {strconv.Itoa(p.Days)}}
+}
+
+// Query returns the query that opens another page with the same period: nothing for the usual one.
+func (p period) Query() string {
+	if !p.IsRange() && p.Days == usualPeriod {
+		return ""
+	}
+	return "?" + p.args().Encode()
 }
 
 // name returns the period as part of a file name.

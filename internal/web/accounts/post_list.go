@@ -27,7 +27,7 @@ func (v view) link(q url.Values, metric, sorting string) string {
 
 // PeriodLink returns the path of the page for another period.
 func (v view) PeriodLink(days int) string {
-	return v.link(url.Values{"period": {strconv.Itoa(days)}}, v.Plot.Metric, v.Sort)
+	return v.link(url.Values{"days": {strconv.Itoa(days)}}, v.Plot.Metric, v.Sort)
 }
 
 // Network returns "", because the page is about a single account.

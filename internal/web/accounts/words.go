@@ -34,6 +34,11 @@ func words(l *locale.Language) template.FuncMap {
 			}
 			return plot.FormatPercentRange(l, 100*s.Interval.Low, 100*s.Interval.High)
 		},
+		"soon":   func(at, now time.Time) template.HTML { return soon(l, at, now) },
+		"recent": func(at, now time.Time) string { return l.Format(at, recentLayout(at, now)) },
+		"typical": func(e *analytics.AccountAnalyticsEngagementPerPost, most float64) template.HTML {
+			return plot.Share{Of: e.Median / max(1, most)}.Draw()
+		},
 		"upcoming": func(a post.Upcoming) string { return upcomingText(l, a) },
 		"lines":    func(p plotted) plot.Lines { return p.lines(l, p.Metric) },
 		"draw":     func(c plot.Lines) template.HTML { return c.Draw(l) + c.Narrow().Draw(l) },
@@ -63,10 +68,31 @@ var notes = shell.NewNotes(
 	"Collection has failed since %s. It is retried automatically.",
 	"The plan includes metrics for %s days, so earlier ones are missing.",
 	"The account's posts are available since %s. Earlier posts in the period are missing.",
-	"Analytics have been collected since the account was connected on %s. Older posts were imported when the account "+
-		"was connected.",
+	"Analytics have been collected since the account was connected on %s. Older posts are included if the network "+
+		"still listed them.",
 	"%s It requires an app that is approved for insights, and an account that was connected with this permission.",
 )
+
+// yearless is how far from now a date is shown without its year.
+const yearless = 300 * 24 * time.Hour
+
+// soon returns a time, without its year unless it is far in the future.
+func soon(l *locale.Language, at, now time.Time) template.HTML {
+	layout := locale.ShortTime
+	if at.Sub(now) > yearless {
+		layout = locale.DateTime
+	}
+	text := `<time datetime="` + at.Format(time.RFC3339) + `">` + l.Format(at, layout) + `</time>`
+	return template.HTML(text) //nolint:gosec // contains only digits and names of ours
+}
+
+// recentLayout is the layout of a past day, without its year unless it is long ago.
+func recentLayout(at, now time.Time) locale.Layout {
+	if now.Sub(at) > yearless {
+		return locale.Day
+	}
+	return locale.ShortDay
+}
 
 // number returns a short number.
 func number(l *locale.Language, v any) string {

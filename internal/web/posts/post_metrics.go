@@ -44,16 +44,15 @@ const comparableAfter = 24 * time.Hour
 
 // EngagementRate returns the engagement as a share of the views, on accounts that report both. It returns "" without any.
 func (v *view) EngagementRate() string {
-	var engagement, views int64
-	for _, a := range v.Measured {
-		if a.Metrics.Engagement != nil && a.Metrics.Views != nil {
-			engagement, views = engagement+*a.Metrics.Engagement, views+*a.Metrics.Views
-		}
+	metrics := make([]analytics.PostSums, len(v.Measured))
+	for i, a := range v.Measured {
+		metrics[i] = a.Metrics
 	}
-	if views == 0 {
+	rate, known := analytics.EngagementRate(metrics)
+	if !known {
 		return ""
 	}
-	return v.lang.Percent(float64(engagement) / float64(views))
+	return v.lang.Percent(rate)
 }
 
 // usualOf returns the sums of what is usual on the accounts. A metric is nil unless it is known for each account that has it.
