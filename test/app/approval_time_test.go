@@ -39,14 +39,14 @@ func TestScheduleKeepsApproval(t *testing.T) {
 			return editor.open(at+"/edit").form(button).fill("date", day).fill("time", clock)
 		}
 		at, link := approved()
-		edit(at, "Schedule").press().shows(http.StatusOK, "The post is scheduled")
+		edit(at, "Schedule").press().shows(http.StatusOK, "Create another")
 		stands(at, link, post.Scheduled, when)
 
 		at, link = approved()
 		edit(at, "Save").press().shows(http.StatusOK, "Saved.").lacks("no longer work")
 		stands(at, link, post.Draft, when)
 		day, clock, when = c.formTime(t, 60*time.Hour)
-		edit(at, "Schedule").press().shows(http.StatusOK, "The post is scheduled")
+		edit(at, "Schedule").press().shows(http.StatusOK, "Create another")
 		stands(at, link, post.Scheduled, when)
 
 		at, _ = approved()

@@ -69,7 +69,7 @@ func TestUnselectedAccountKeepsContent(t *testing.T) {
 		fresh := kept.form("Check").values
 		fresh.Set("account", c.id())
 		fresh.Set("fresh", c.id())
-		b.send("POST", "/posts/preview", fresh).shows(200, "Boats.", "No text").
+		b.send("POST", "/posts/preview", fresh).shows(200, "Boats.", "Post without text").
 			contains(`name="media-`+c.id()+`" value="`+film, `value="1.5"`)
 		none := b.open("/posts/new?caption=For+all").form("Check")
 		none.values.Set("nomedia-"+c.id(), "1")
@@ -219,7 +219,7 @@ func TestSeriesStartsOnSchedule(t *testing.T) {
 	})
 }
 
-// A text with “No text” selected causes an error and is kept in the form.
+// A text with “Post without text” selected causes an error and is kept in the form.
 func TestTextWithPublishWithoutText(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -228,7 +228,7 @@ func TestTextWithPublishWithoutText(t *testing.T) {
 			fill("text-"+c.id(), "Only here.").fill("notext-"+c.id(), "1")
 		b.send("POST", "/posts/preview", f.values).
 			shows(200, "Not ready to publish.", "Remove the text for Bluesky (").lacks("Ready to publish.")
-		f.press().shows(422, "Remove the text for Bluesky (", "), or clear “No text”.").
+		f.press().shows(422, "Remove the text for Bluesky (", "), or clear “Post without text”.").
 			contains(`id="error-text-` + c.id())
 		f.fill("text-"+c.id(), " ").press().shows(200, "Saved.")
 	})

@@ -112,7 +112,7 @@ func TestNextFreeSlot(t *testing.T) {
 		for _, at := range []string{"2031-05-06T07:00:00Z", "2031-05-06T08:59:00Z", "2031-05-07T09:00:00Z"} { // two hours ahead in Berlin
 			c.draft(t, "Taken", at)
 		}
-		f := b.open("/posts/new?date=2031-05-06&caption=Mine").form("Use next free slot")
+		f := b.open("/posts/new?date=2031-05-06&caption=Mine").form("Next available slot")
 		if got := f.press().shows(200).form("Save draft").values; got.Get("date") != "2031-05-06" ||
 			got.Get("time") != "11:00" || got.Get("caption") != "Mine" {
 			t.Errorf("%v", got)
@@ -123,7 +123,7 @@ func TestNextFreeSlot(t *testing.T) {
 		if got := f.press().shows(200).form("Save draft").values; got.Get("date") != "2031-05-07" || got.Get("time") != "09:00" {
 			t.Errorf("%v", got)
 		}
-		got := b.open("/posts/new?date=2020-05-06").form("Use next free slot").press().shows(200).form("Save draft").values
+		got := b.open("/posts/new?date=2020-05-06").form("Next available slot").press().shows(200).form("Save draft").values
 		at := must.Get(time.ParseInLocation("2006-01-02 15:04", got.Get("date")+" "+got.Get("time"), berlin(t)))(t)
 		if wait := at.Sub(h.now()); wait < 0 || wait > 24*time.Hour {
 			t.Errorf("next free slot in %s, want one on an empty day", wait)

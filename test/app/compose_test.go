@@ -232,7 +232,7 @@ func TestSchedulePost(t *testing.T) {
 		}
 		day, clock, at := c.formTime(t, 50*time.Hour)
 		f := compose().fill("date", day).fill("time", clock)
-		saved := f.press().shows(200, "The post is scheduled")
+		saved := f.press().shows(200, "Create another")
 		if held := c.storedPost(t, saved.path); held.Status != post.Scheduled || !held.ScheduledAt.Equal(at) {
 			t.Errorf("%+v", held)
 		}
@@ -264,7 +264,7 @@ func TestSchedulePost(t *testing.T) {
 		if more := c.count(t, "posts") - n; more != 0 {
 			t.Errorf("%d posts were created at an ambiguous time", more)
 		}
-		twice := asked.form("Schedule").fill("second", "0").press().shows(200, "The post is scheduled")
+		twice := asked.form("Schedule").fill("second", "0").press().shows(200, "Create another")
 		first := c.storedPost(t, twice.path)
 		if want := time.Date(2031, 10, 26, 0, 30, 0, 0, time.UTC); !first.ScheduledAt.Equal(want) {
 			t.Errorf("%v", first.ScheduledAt)

@@ -44,7 +44,7 @@ func TestRestoreUnsavedPost(t *testing.T) {
 			stranger.open("/posts/new").shows(200).lacks("Half a thought")
 			stranger.open("/posts/new?unsaved="+f.values.Get("draft")).shows(200, "These changes were saved or discarded")
 		}
-		offered := b.open("/posts/new").shows(200, "1 unsaved post", "Half a thought, and more", "Discard")
+		offered := b.open("/posts/new").shows(200, "1 unfinished post", "Half a thought, and more", "Discard")
 		again := offered.follow("Restore").shows(200).lacks("card offers").form("Save draft")
 		for name, want := range f.values {
 			if name != "once" && name != "in_team" && again.values.Get(name) != want[0] {

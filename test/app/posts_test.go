@@ -184,7 +184,7 @@ func TestUnschedulePost(t *testing.T) {
 		b := c.as(t, access.Editor)
 		at := c.now().Add(48 * time.Hour).In(berlin(t)).Format("Mon 2 Jan, 15:04")
 		p := b.open("/posts/"+id).form("Schedule for "+at).press().
-			shows(200, "Scheduled. It will be published automatically.", "Scheduled for")
+			shows(200, "Scheduled for", "Create another", "View in calendar")
 		p.form("Unschedule").press().
 			shows(200, "Unscheduled. The post is now a draft. It was scheduled for "+c.now().Add(48*time.Hour).In(berlin(t)).
 				Format("Mon 2 Jan 2006, 15:04")+".", "On Monday Draft").lacks("Schedule for", "Planned for")

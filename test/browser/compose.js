@@ -131,13 +131,13 @@ run(async (browser) => {
   await page.getByRole('button', { name: /^When:/ }).click();
   await page.getByLabel('Date', { exact: true }).fill('2020-03-28');
   await page.getByRole('button', { name: 'Schedule', exact: true }).click();
-  await page.getByRole('alert').getByText('See the marked fields').waitFor(); // The script shortens the list of problems.
+  await page.getByRole('alert').getByRole('link', { name: /That time has passed/ }).waitFor();
   assert.match(await page.locator('#error-date').textContent(), /That time has passed/);
   await page.locator('#date:focus').waitFor(); // The browser focuses it some time after it shows the page.
   await look(page, 'compose-wrong');
   await page.getByLabel('Date', { exact: true }).fill('2031-03-28');
   await page.getByRole('button', { name: 'Schedule', exact: true }).click();
-  await page.getByText('The post is scheduled').waitFor();
+  await page.getByText('Scheduled for ').waitFor();
   const post = new URL(page.url()).pathname;
 
   await page.goto(post + '/edit');
@@ -187,7 +187,7 @@ async function requestApproval(page, browser) {
   await look(page, 'compose-twice');
   await page.getByLabel('Time', { exact: true }).fill('04:30');
   await page.getByText('Which one do you mean?').waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: 'Use next free slot' }).click();
+  await page.getByRole('button', { name: 'Next available slot' }).click();
   await page.waitForFunction(() => (document.getElementById('time')?.value ?? '04:30') !== '04:30');
   await page.getByRole('button', { name: 'Send for approval…' }).click();
   await look(page, 'compose-ask');
@@ -343,7 +343,7 @@ async function returnToForm(page) {
   await page.goto('/posts'); // No dialog asks for confirmation, because nothing is lost.
   do await page.goto('/posts/new'); while (await page.getByText('In the middle of a sentence').count() === 0); // It may be stored late.
   await look(page, 'compose-unsaved');
-  await page.getByText(/^\d+ unsaved posts?$/).click();
+  await page.getByText(/^\d+ unfinished posts?$/).click();
   await page.getByRole('link', { name: 'Restore' }).first().click();
   assert.equal(await page.getByLabel('Text', { exact: true }).inputValue(), 'In the middle of a sentence');
   assert.ok(await page.locator('input[name=account]').first().isChecked());

@@ -41,7 +41,7 @@ async function schedule(page, { select, image, text }) {
   await page.locator('textarea[name^=text-]:focus').waitFor();
   await page.keyboard.type(' On X, too.');
   await page.locator('#media [aria-label^="Remove "]').first().waitFor({ state: 'attached' });
-  await by.click(page.getByRole('button', { name: 'Use next free slot' }));
+  await by.click(page.getByRole('button', { name: 'Next available slot' }));
   await page.waitForFunction(() => document.getElementById('time').value !== '');
   await by.click(page.getByRole('button', { name: 'Schedule', exact: true }));
   await page.getByText('The post is scheduled').waitFor();
@@ -112,7 +112,7 @@ async function writeOnPhone(browser) {
   await publishDialog(page);
   await page.getByRole('button', { name: 'Schedule', exact: true }).click(); // without a time, the form asks for one
   await page.locator('#date:focus').waitFor();
-  await page.getByRole('button', { name: 'Use next free slot' }).click();
+  await page.getByRole('button', { name: 'Next available slot' }).click();
   await page.waitForFunction(() => document.getElementById('time').value !== '');
   await look(page, 'compose-phone-time');
   await page.getByRole('button', { name: 'Done' }).click();

@@ -51,7 +51,7 @@ async function typeDuringUpload(page) {
   await write(page, 0, 'Typed during the upload.');
   await box(page, 1).check();
   await write(page, 1, 'Selected during the upload.');
-  await page.getByRole('button', { name: /^Use other media for / }).click();
+  await page.getByRole('button', { name: /^Use different media for / }).click();
   const into = await page.locator('#into').inputValue();
   await release();
   await page.locator('#media [aria-label="Remove red"]').waitFor({ state: 'attached' }); // in the shared media

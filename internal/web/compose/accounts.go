@@ -74,7 +74,7 @@ func (s *sheet) contradictions(accounts []account.SocialAccount, held *post.Reco
 		switch {
 		case slices.Contains(s.Accounts, a.ID):
 			if o.NoText && strings.TrimSpace(o.Text) != "" {
-				what = "Remove the text for %s (%s), or clear “No text”."
+				what = "Remove the text for %s (%s), or clear “Post without text”."
 			}
 		case strings.TrimSpace(o.Text) != "":
 			what = "There is text for %s (%s), which is not selected. Select the account or clear its text."

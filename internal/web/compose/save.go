@@ -13,6 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/core/pipeline"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/posts"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
@@ -117,7 +118,9 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what st
 	if post.FarAhead(p.DB.Now(), at) {
 		said += " " + p.T(r, "Its time is more than a year ahead, in %s: check the year.", at.Format("2006"))
 	}
-	p.FlashText(r, said+p.revokedLinkNote(r, id))
+	if said = strings.TrimSpace(said + p.revokedLinkNote(r, id)); said != "" {
+		p.FlashText(r, said)
+	}
 	shell.Redirect(w, r, "/posts/"+id)
 }
 
@@ -292,11 +295,14 @@ func (p *Handlers) schedule(r *http.Request, s sheet, id string, at time.Time) (
 	}
 	if s.Repeat.Often == "" && !held.IsTemplate {
 		if held.Status == post.Scheduled { // by the first submission of this form
-			return p.T(r, "The post is scheduled."), nil
+			return "", nil
 		}
 		_, err := p.then(r, "schedule", "schedule_post",
 			operation.Arguments{"post_id": id, "scheduled_at": at.UTC().Format(time.RFC3339)})
-		return p.T(r, "The post is scheduled and will be published automatically."), err
+		if err == nil {
+			p.Put(r.Context(), posts.JustScheduled, []byte(id))
+		}
+		return "", err
 	}
 	actor, err := p.actor(r)
 	if err != nil {

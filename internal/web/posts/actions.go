@@ -59,6 +59,9 @@ func (p *Handlers) publish(w http.ResponseWriter, r *http.Request) {
 	p.run(w, r, "publish_post", "Publishing has started.")
 }
 
+// JustScheduled is the session key of a post that was scheduled on the previous page. Its page says what to do next.
+const JustScheduled = "just scheduled"
+
 // schedule schedules a draft for its planned time.
 func (p *Handlers) schedule(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
@@ -68,7 +71,12 @@ func (p *Handlers) schedule(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		_, err = p.Do(r, "schedule_post", operation.Arguments{"post_id": id, "scheduled_at": r.PostForm.Get("at")})
 	}
-	p.finish(w, r, err, p.T(r, "Scheduled. It will be published automatically."))
+	if err == nil {
+		p.Put(r.Context(), JustScheduled, []byte(id))
+		shell.Redirect(w, r, "/posts/"+id)
+		return
+	}
+	p.finish(w, r, err, "")
 }
 
 // retry retries selected failed accounts.

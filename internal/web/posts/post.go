@@ -29,64 +29,65 @@ import (
 type view struct {
 	post.Post
 
-	Head         string // beginning of the text
-	Stored       post.Record
-	Shown        []network.Media
-	Deleted      []deleted // deleted files
-	Accounts     []accountView
-	States       []post.Status // as in lists
-	Done         int           // accounts with a result
-	Sent         int           // accounts that published it
-	Every        int           // seconds until the page refreshes; 0 for never
-	Stamp        string
-	Notes        []string
-	Problems     []problem
-	Blocked      bool
-	Fate         *post.Forecast // forecast for a scheduled post that needs no approval
-	Rounds       []round
-	Unsent       bool                   // waits for approval, but no link to this version was created
-	Revoked      bool                   // waits for approval, but the links to this version were revoked
-	Linked       bool                   // a link to this version exists; it may have expired
-	Thread       []approval.ThreadEntry // comments, the oldest first
-	NotScheduled string                 // why approval did not schedule the post
-	Remark       string                 // rejected comment of a client
-	Rule         string
-	Running      bool // the series is running
-	Upcoming     []occurrence
-	Standing     []resumeTime // next times if a paused series were resumed
-	Taken        string       // drafts that resuming would reschedule
-	Unlinked     bool         // an account's connection was lost
-	Wished       *time.Time   // a draft's planned time, if it is in the future
-	Retryable    []accountView
-	Error        string
-	Link         string // approval link to the version that waits for a decision
-	Zone         string
-	zone         *time.Location
-	lang         *locale.Language
-	MayPublish   bool // its state allows publishing
-	MayAsk       bool
-	Client       bool   // the visitor is a client of the team
-	Doubtful     bool   // a delivery's outcome is unknown
-	Decides      bool   // the client must decide on the post
-	Undoes       bool   // the client requested changes and can still approve the post
-	Said         string // rejected input of the client
-	Editable     bool
-	History      []moment // the latest first
-	Schedulings  []postlist.Scheduling
-	Family       []postlist.Relative // edited copies for failed accounts, or the original
-	EditsAgain   bool                // an edited copy can be created for failed accounts
-	MayArchive   bool
-	Changeable   bool             // can be edited; includes the template of a paused series
-	Names        map[int64]string // display names of the accounts
-	Pause        pause
-	Totals       analytics.PostSums // metrics of all accounts
-	Measured     []accountView      // accounts with metrics
-	Usual        analytics.PostSums // what the measured accounts' other posts usually have
-	Publishes    bool               // the visitor may publish
-	Writes       bool               // the visitor may change posts
-	TooEarly     bool               // its metrics cannot be compared yet
-	Now          time.Time          // for dates without the year
-	Once         string             // identifies a submission of the forms at the accounts
+	Head          string // beginning of the text
+	Stored        post.Record
+	Shown         []network.Media
+	Deleted       []deleted // deleted files
+	Accounts      []accountView
+	States        []post.Status // as in lists
+	Done          int           // accounts with a result
+	Sent          int           // accounts that published it
+	Every         int           // seconds until the page refreshes; 0 for never
+	Stamp         string
+	Notes         []string
+	Problems      []problem
+	Blocked       bool
+	Fate          *post.Forecast // forecast for a scheduled post that needs no approval
+	Rounds        []round
+	Unsent        bool                   // waits for approval, but no link to this version was created
+	Revoked       bool                   // waits for approval, but the links to this version were revoked
+	Linked        bool                   // a link to this version exists; it may have expired
+	Thread        []approval.ThreadEntry // comments, the oldest first
+	NotScheduled  string                 // why approval did not schedule the post
+	Remark        string                 // rejected comment of a client
+	Rule          string
+	Running       bool // the series is running
+	Upcoming      []occurrence
+	Standing      []resumeTime // next times if a paused series were resumed
+	Taken         string       // drafts that resuming would reschedule
+	Unlinked      bool         // an account's connection was lost
+	Wished        *time.Time   // a draft's planned time, if it is in the future
+	Retryable     []accountView
+	Error         string
+	Link          string // approval link to the version that waits for a decision
+	Zone          string
+	zone          *time.Location
+	lang          *locale.Language
+	JustScheduled bool // on the previous page
+	MayPublish    bool // its state allows publishing
+	MayAsk        bool
+	Client        bool   // the visitor is a client of the team
+	Doubtful      bool   // a delivery's outcome is unknown
+	Decides       bool   // the client must decide on the post
+	Undoes        bool   // the client requested changes and can still approve the post
+	Said          string // rejected input of the client
+	Editable      bool
+	History       []moment // the latest first
+	Schedulings   []postlist.Scheduling
+	Family        []postlist.Relative // edited copies for failed accounts, or the original
+	EditsAgain    bool                // an edited copy can be created for failed accounts
+	MayArchive    bool
+	Changeable    bool             // can be edited; includes the template of a paused series
+	Names         map[int64]string // display names of the accounts
+	Pause         pause
+	Totals        analytics.PostSums // metrics of all accounts
+	Measured      []accountView      // accounts with metrics
+	Usual         analytics.PostSums // what the measured accounts' other posts usually have
+	Publishes     bool               // the visitor may publish
+	Writes        bool               // the visitor may change posts
+	TooEarly      bool               // its metrics cannot be compared yet
+	Now           time.Time          // for dates without the year
+	Once          string             // identifies a submission of the forms at the accounts
 }
 
 // pause explains why changes or publishing are paused. It is empty if they are not paused or not allowed for the role.
@@ -165,6 +166,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, form
 	}
 	v.Said, v.Remark = r.PostForm.Get("comment"), r.PostForm.Get("remark")
 	v.Error = formErr
+	v.JustScheduled = string(p.Pop(r.Context(), JustScheduled)) == v.ID && v.Status == post.Scheduled
 	p.ShowTitled(w, r, status, pages["post"], p.T(r, "Post: %s", cut(50, v.Head)), &v)
 }
 

@@ -41,6 +41,7 @@ form.addEventListener('submit', (event) => {
   if (event.submitter?.value !== 'schedule' || !timeField(date) || date.value && time.value) return;
   event.preventDefault();
   event.stopImmediatePropagation();
+  document.querySelector('#when > legend').textContent = translate('When should it go out?');
   openTime(date.value ? time : date);
 }, { capture: true });
 

@@ -80,6 +80,8 @@ function showVersions() {
     if (focused) tabs.querySelector(`[data-account="${version}"]`).focus();
   }
   tabs.hidden = offered.length === 0;
+  fadeTabs();
+  showNames();
   editor.classList.toggle('tabbed', offered.length > 0);
   for (const tab of tabs.children) {
     const here = tab.dataset.account === version;
@@ -95,6 +97,13 @@ function showVersions() {
   showTools();
   showMedia();
   for (const tally of document.querySelectorAll('#tallies li')) tally.hidden = version !== '' && tally.dataset.account !== version;
+}
+
+// showNames names the selected accounts below their row, for screens without tooltips.
+function showNames() {
+  const line = document.getElementById('chosen-names');
+  const chips = [...form.querySelectorAll('.account-chip:has(:checked) .names')];
+  if (line) line.textContent = chips.map((names) => names.textContent.trim().replace(/\s+/g, ' ')).join(', ');
 }
 
 const platformOf = (account) => form.querySelector(`input[name=account][value="${account}"]`)?.dataset.platform;
@@ -150,7 +159,7 @@ function showMedia() {
   media.classList.toggle('unused', none && !other);
   const [use, shared] = [media.querySelector('[data-other-media]'), media.querySelector('[data-shared-media]')];
   if (!version) return;
-  use.querySelector('span').textContent = translate('Use other media for %s', networkOf(version));
+  use.querySelector('span').textContent = translate('Use different media for %s', networkOf(version));
   use.hidden = other;
   shared.hidden = !other || owned;
 }
@@ -208,7 +217,28 @@ function choose(account, writing) {
   } else {
     tabs.querySelector('[aria-selected=true]').focus();
   }
+  followTab();
 }
+
+// followTab shows the chosen tab and its preview, without scrolling the page.
+function followTab() {
+  const tab = tabs.querySelector('[aria-selected=true]');
+  const box = tabs.getBoundingClientRect();
+  const at = tab.getBoundingClientRect();
+  tabs.scrollLeft += Math.min(0, at.left - box.left - 40) + Math.max(0, at.right - box.right + 40);
+  const pane = document.getElementById('preview');
+  const look = document.getElementById(`look-${version}`);
+  if (pane.scrollHeight <= pane.clientHeight) return;
+  pane.scrollTop = look ? pane.scrollTop + look.getBoundingClientRect().top - pane.getBoundingClientRect().top - 8 : 0;
+}
+
+// fadeTabs fades the edges behind which there are more tabs.
+function fadeTabs() {
+  tabs.classList.toggle('more-left', tabs.scrollLeft > 4);
+  tabs.classList.toggle('more-right', tabs.scrollLeft + tabs.clientWidth < tabs.scrollWidth - 4);
+}
+tabs.addEventListener('scroll', fadeTabs);
+new ResizeObserver(fadeTabs).observe(tabs);
 
 tabs.addEventListener('click', (event) => {
   const tab = event.target.closest('[role=tab]');

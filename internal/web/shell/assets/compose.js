@@ -63,7 +63,12 @@ function placeProblems() {
   for (const list of form.querySelectorAll('.near')) list.replaceChildren();
   for (const item of looks.querySelectorAll('.look li[data-field]')) {
     const preview = item.closest('.look');
-    const list = nearField(item.dataset.field, preview.id.replace('look-', ''));
+    const account = preview.id.replace('look-', '');
+    const list = nearField(item.dataset.field, account);
+    if (list && version && version !== account) { // belongs to another tab
+      item.hidden = false;
+      continue;
+    }
     const text = item.textContent.trim();
     item.hidden = Boolean(list);
     for (const told of document.querySelectorAll(`#error-${item.dataset.field} p`)) if (told.textContent.endsWith(text)) told.remove();
@@ -94,21 +99,6 @@ function nearField(name, account) {
     field.setAttribute('aria-describedby', `${field.getAttribute('aria-describedby') ?? ''} ${id}`.trim());
   }
   return list;
-}
-
-// summarize shortens the list of problems above the form, because each problem is shown at its field.
-function summarize() {
-  const links = [...document.querySelectorAll('#error a[href^="#"]')].filter((link) => document.getElementById(link.hash.slice(1)));
-  if (links.length === 0) return;
-  const [first] = links;
-  const list = first.closest('ul');
-  for (const link of links.slice(1)) link.closest('li').remove();
-  first.textContent = translate('See the marked fields.');
-  if (list?.childElementCount === 1) {
-    const line = document.createElement('p');
-    line.append(first);
-    list.replaceWith(line);
-  }
 }
 
 const nameOf = (details) => details.closest('section')?.getAttribute('aria-label') + details.className;
@@ -153,7 +143,6 @@ function follow() {
   for (const plain of form.querySelectorAll('[data-by-hand]')) plain.hidden = true;
   for (const scripted of form.querySelectorAll('[data-scripted]')) scripted.hidden = false;
   document.getElementById('drop').classList.add('scripted');
-  summarize();
   showVersions();
   placeProblems();
   limit();
