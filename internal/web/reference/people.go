@@ -84,9 +84,10 @@ var people = map[string]string{
 		"further call. Turning it on charges the first refresh of a hashtag report at once; a profile report is charged " +
 		"at its next refresh. Turning it off and changing the frequency are free. frequency_days becomes 3 if you omit " +
 		"it. The response has the time and price of the next refresh.",
-	"list_social_accounts": "Lists the team's connected accounts, newest first, with the state of each connection. Nothing can be sent to an " +
-		"account whose connection_state is lost. To reconnect it: get_connect_link.",
-	"get_account_analytics": "Returns reach, engagement, best post, publishing cadence and formats of a connected account, for all its posts, " +
+	"list_social_accounts": "Lists the team's connected accounts, newest first, with the state of each connection. Nothing can be " +
+		"sent to an account whose connection_state is lost. To reconnect it: get_connect_link.",
+	"get_account_analytics": "Returns reach, engagement, best post, publishing cadence and formats of a connected account, for all " +
+		"its posts, " +
 		"however they were published. Metrics are collected every few hours. Metrics that the network does not provide " +
 		"are omitted; notes say why a response is empty or partial.",
 	"create_uploads": "Creates a one-time link for each described file: send the bytes by PUT to its url with its Authorization header. " +

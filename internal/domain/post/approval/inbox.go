@@ -56,7 +56,8 @@ func (r Request) Count(state post.Approval) int {
 }
 
 const requestColumns = `SELECT r.id, r.person_id, COALESCE(x.name, ''), r.email, r.schedules, r.mailed_at, r.created_at,
-	r.expires_at, r.revoked_at, r.message, r.client_name, r.opened_at FROM approval_requests r LEFT JOIN people x ON x.id = r.person_id WHERE r.team_id = ?`
+	r.expires_at, r.revoked_at, r.message, r.client_name, r.opened_at
+	FROM approval_requests r LEFT JOIN people x ON x.id = r.person_id WHERE r.team_id = ?`
 
 func scanRequest(rows *sql.Rows, r *Request) error {
 	var schedules, mailed, created, expires, revoked, opened int64
