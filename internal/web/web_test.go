@@ -25,6 +25,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/media"
 	"pressroom.example/pressroom/internal/domain/notification"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/approval"
 	"pressroom.example/pressroom/internal/domain/ratelimit"
 	"pressroom.example/pressroom/internal/domain/team"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -128,6 +129,7 @@ func (w *world) serve(t *testing.T, publicURL string) {
 		Shell: shell.Options{
 			PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Limiters: w.limiters, Teams: w.teams, DB: w.db, Log: logOf(t),
 		}, Library: w.media, Connector: w.connects, Posts: w.posts, OAuth: w.programs(publicURL), Describe: describe, TOTP: w.apps(t),
+		Approvals: approval.New(approval.Options{DB: w.db, Posts: w.posts, Sealer: sealer, PublicURL: publicURL}),
 		Analytics: analytics.New(w.db, w.connects.Accounts, analytics.Options{Catalog: plan.Default()}),
 		SignIns:   signIns, FirstRun: team.NewFirstRun(signIns, sealer.Signer("setup code")),
 		Notifications: notification.New(w.db, notification.Options{PublicURL: publicURL, Log: logOf(t)}),
