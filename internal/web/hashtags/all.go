@@ -25,15 +25,31 @@ type allView struct {
 type card struct {
 	list.HashtagListEntry
 
-	Samples []string
+	Matches []string // hashtags that match the search
+	Samples []string // further hashtags
+}
+
+// cardOf returns a list with its first hashtags. Those that match the search come first.
+func cardOf(e list.HashtagListEntry, hashtags []string, query string) card {
+	out := card{HashtagListEntry: e}
+	for _, h := range hashtags {
+		if query != "" && len(out.Matches) < maxSamples && strings.Contains(strings.ToLower(h), strings.ToLower(query)) {
+			out.Matches = append(out.Matches, h)
+		} else if len(out.Samples) < maxSamples {
+			out.Samples = append(out.Samples, h)
+		}
+	}
+	out.Samples = out.Samples[:min(len(out.Samples), maxSamples-len(out.Matches))]
+	return out
 }
 
 // pager holds paths of other pages, empty if there is none.
 type pager struct{ First, Next string }
 
 const (
-	maxSamples = 4   // hashtags of a list on its card
-	maxMatches = 100 // lists of each kind that a search shows
+	maxSamples  = 4    // hashtags of a list on its card
+	maxSearched = 2000 // hashtags of a list that are searched for those to show
+	maxMatches  = 100  // lists of each kind that a search shows
 )
 
 func (p *Handlers) all(w http.ResponseWriter, r *http.Request) {
@@ -90,12 +106,16 @@ func (p *Handlers) listsOf(r *http.Request, v *allView) ([]list.HashtagListEntry
 
 // group sorts lists into the team's lists, ready-made lists in the team's language, and other ready-made lists.
 func (p *Handlers) group(ctx context.Context, v *allView, found []list.HashtagListEntry, call operation.Call) error {
-	samples, err := p.lists.Samples(ctx, call.TeamID, found, maxSamples)
+	most := maxSamples
+	if v.Query != "" {
+		most = maxSearched
+	}
+	samples, err := p.lists.Samples(ctx, call.TeamID, found, most)
 	if err != nil {
 		return err
 	}
 	for _, e := range found {
-		one := card{e, samples[e.ID]}
+		one := cardOf(e, samples[e.ID], strings.TrimPrefix(v.Query, "#"))
 		switch {
 		case !e.ReadyMade:
 			v.Own = append(v.Own, one)

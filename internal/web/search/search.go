@@ -30,7 +30,8 @@ var pages = shell.Parse(files, template.FuncMap{"marked": marked})
 
 const (
 	maxQuery  = 200 // characters
-	perGroup  = 6   // results of each kind
+	perGroup  = 3   // results of each kind
+	maxCount  = 100 // results that are counted
 	pageSize  = 50  // accounts or hashtag lists read at a time
 	maxListed = 500 // accounts or hashtag lists searched
 )
@@ -45,14 +46,26 @@ func marked(text, query string) template.HTML {
 			continue
 		}
 		end := i + len(part)
-		out.WriteString(escaped(cutBefore(text[:i], part)) + "<mark>" + escaped(text[i:end]) + "</mark>" + escaped(text[end:]))
+		out.WriteString(before(text[:i], part) + "<mark>" + escaped(text[i:end]) + "</mark>" + escaped(text[end:]))
 		return template.HTML(out.String()) //nolint:gosec // escaped
 	}
 	return template.HTML(escaped(text)) //nolint:gosec // escaped
 }
 
-// Lengths in characters: a match that ends later than visible is moved to the front, with up to leading characters before it.
-const visible, leading = 56, 40
+// Lengths in characters: a match that ends later than visible is moved to the front, with up to leading characters before it. The
+// page of results on wide screens has room for wide characters.
+const visible, leading, wide = 56, 40, 100
+
+// before returns the text before a match as HTML. Wide screens show all of it if there is room.
+func before(text, match string) string {
+	cut := cutBefore(text, match)
+	if cut == text || utf8.RuneCountInString(text+match) > wide {
+		return template.HTMLEscapeString(cut)
+	}
+	kept := strings.TrimPrefix(cut, "…")
+	return `<span class="far">` + template.HTMLEscapeString(strings.TrimSuffix(text, kept)) + `</span><span class="near">…</span>` +
+		template.HTMLEscapeString(kept)
+}
 
 // cutBefore returns the text before a match, without its beginning if the match would be cut off.
 func cutBefore(before, match string) string {
@@ -101,6 +114,7 @@ type group struct {
 	Name    locale.Key
 	Results []result
 	All     string // path of the page with all results; empty if all are shown
+	Total   string // number of all results, such as "12" or "100+"; empty if unknown
 }
 
 // result is an item or a page that matches.
@@ -195,10 +209,20 @@ func (p *Handlers) posts(r *http.Request, query string) (group, error) {
 		out.Results = append(out.Results, result{Icon: "file-list-2-line", Name: e.Excerpt, Detail: detail,
 			Path: "/posts/" + e.ID, Picture: e.Picture})
 	}
-	if next != "" {
-		out.All = "/posts?" + url.Values{"q": {query}}.Encode()
+	if err == nil && next != "" {
+		var ids []string
+		ids, err = postlist.ListIDs(r.Context(), p.DB, v.Team.ID, postlist.Filter{Text: query}, maxCount)
+		out.All, out.Total = "/posts?"+url.Values{"q": {query}}.Encode(), total(len(ids), len(ids) == maxCount)
 	}
 	return out, err
+}
+
+// total returns a number of results, with a plus sign if there may be more.
+func total(n int, more bool) string {
+	if more {
+		return strconv.Itoa(n) + "+"
+	}
+	return strconv.Itoa(n)
 }
 
 // layoutOf returns the layout of a time. The current year is left out.
@@ -301,7 +325,7 @@ func (p *Handlers) voices(r *http.Request, query string) (group, error) {
 // cut returns the group with at most perGroup results, and a path to all if there are more.
 func (g group) cut(all string) group {
 	if len(g.Results) > perGroup {
-		g.Results, g.All = g.Results[:perGroup], all
+		g.Results, g.All, g.Total = g.Results[:perGroup], all, total(len(g.Results), false)
 	}
 	return g
 }

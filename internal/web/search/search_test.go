@@ -17,7 +17,9 @@ func TestMarked(t *testing.T) {
 		{"All pages", "", "All pages"},
 		{"The winter market opens, come by for coffee and cake", "coffee",
 			"The winter market opens, come by for <mark>coffee</mark> and cake"},
-		{strings.Repeat("ä", 60) + "coffee", "coffee", "…" + strings.Repeat("ä", 40) + "<mark>coffee</mark>"},
+		{strings.Repeat("ä", 110) + "coffee", "coffee", "…" + strings.Repeat("ä", 40) + "<mark>coffee</mark>"},
+		{strings.Repeat("ä", 60) + "coffee", "coffee", `<span class="far">` + strings.Repeat("ä", 20) +
+			`</span><span class="near">…</span>` + strings.Repeat("ä", 40) + "<mark>coffee</mark>"},
 	} {
 		if got := string(marked(c.text, c.query)); got != c.want {
 			t.Errorf("marked(%q, %q) = %s, want %s", c.text, c.query, got, c.want)
