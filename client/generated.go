@@ -286,6 +286,7 @@ const (
 	PostAccountErrorCodePreflightBlocked      PostAccountErrorCode = "preflight_blocked"
 	PostAccountErrorCodePlanLimitReached      PostAccountErrorCode = "plan_limit_reached"
 	PostAccountErrorCodeMissedWhileHeld       PostAccountErrorCode = "missed_while_held"
+	PostAccountErrorCodeThreadInterrupted     PostAccountErrorCode = "thread_interrupted"
 	PostAccountErrorCodeServerNotAllowed      PostAccountErrorCode = "server_not_allowed"
 	PostAccountErrorCodeAppNotApproved        PostAccountErrorCode = "app_not_approved"
 )
@@ -771,6 +772,8 @@ type CreatePostInput struct {
 	MediaIDs []int64 `json:"media_ids,omitzero"`
 	// Choices for single networks.
 	Options *CreatePostInputOptions `json:"options,omitzero"`
+	// Parts to publish as replies, in order.
+	Thread []CreatePostInputThread `json:"thread,omitzero"`
 }
 
 // CreatePostInputOptions: Choices for single networks.
@@ -779,6 +782,14 @@ type CreatePostInputOptions struct {
 	Tiktok *TikTokOptions `json:"tiktok,omitzero"`
 	// Choices for YouTube accounts.
 	Youtube *YouTubeOptions `json:"youtube,omitzero"`
+}
+
+// CreatePostInputThread is a record of the API's answers.
+type CreatePostInputThread struct {
+	// The text of the part.
+	Caption string `json:"caption"`
+	// Media of the library, in order.
+	MediaIDs []int64 `json:"media_ids,omitzero"`
 }
 
 // CreateReportInput: Arguments of create_report.
@@ -1561,6 +1572,8 @@ type Post struct {
 	// The full text.
 	Caption string      `json:"caption"`
 	Media   []PostMedia `json:"media"`
+	// The parts that are published as replies, in order.
+	Thread []PostThreadPart `json:"thread,omitzero"`
 	// Choices for single networks.
 	Options *Options `json:"options,omitzero"`
 	// Choices that a person made for all posts of the team. They apply to this post, because it has none for the
@@ -1599,10 +1612,20 @@ type PostAccount struct {
 	Explanation string `json:"explanation,omitzero"`
 	// Reference to the network's message.
 	NetworkMessage *Pointer `json:"network_message,omitzero"`
+	// The results of the parts in thread, in the same order. A retry continues with the first part that is not
+	// published.
+	Parts []PostAccountPart `json:"parts,omitzero"`
 	// What a published post lacks, such as its thumbnail. The post itself is published.
 	Warnings []PostWarning `json:"warnings,omitzero"`
 	// How often the account can be retried if it fails; 0 after it is published.
 	RetriesLeft int64 `json:"retries_left"`
+}
+
+// PostAccountPart is a record of the API's answers.
+type PostAccountPart struct {
+	State       PostAccountState `json:"state"`
+	PublishedAt *Moment          `json:"published_at,omitzero"`
+	Permalink   string           `json:"permalink,omitzero"`
 }
 
 // PostChange is a record of the API's answers.
@@ -1612,6 +1635,8 @@ type PostChange struct {
 	// The full text.
 	Caption string      `json:"caption"`
 	Media   []PostMedia `json:"media"`
+	// The parts that are published as replies, in order.
+	Thread []PostThreadPart `json:"thread,omitzero"`
 	// Choices for single networks.
 	Options *Options `json:"options,omitzero"`
 	// Choices that a person made for all posts of the team. They apply to this post, because it has none for the
@@ -1689,7 +1714,9 @@ type PostProblem struct {
 	// Whether it prevents publishing.
 	Blocking  bool   `json:"blocking"`
 	AccountID *int64 `json:"account_id,omitzero"`
-	Message   string `json:"message"`
+	// Part of the thread, from 1; omitted for the post itself.
+	Part    *int64 `json:"part,omitzero"`
+	Message string `json:"message"`
 }
 
 // PostRecurrence is a record of the API's answers.
@@ -1725,6 +1752,12 @@ type PostResultAccount struct {
 	Explanation string `json:"explanation,omitzero"`
 	// Reference to the network's message.
 	NetworkMessage *Pointer `json:"network_message,omitzero"`
+}
+
+// PostThreadPart is a record of the API's answers.
+type PostThreadPart struct {
+	Caption string      `json:"caption"`
+	Media   []PostMedia `json:"media"`
 }
 
 // PostWarning is a record of the API's answers.
@@ -2086,6 +2119,8 @@ type UpdatePostInput struct {
 	AccountIDs []int64 `json:"account_ids,omitzero"`
 	// Replaces all choices for single networks.
 	Options *CreatePostInputOptions `json:"options,omitzero"`
+	// Replaces all parts after the post itself.
+	Thread []CreatePostInputThread `json:"thread,omitzero"`
 }
 
 func (in UpdatePostInput) nulls() []string {
@@ -2680,6 +2715,7 @@ var operations = []Operation{
 			{Name: "account_ids", In: "body", Type: "integers", Required: true, Description: "The accounts to publish to."},
 			{Name: "media_ids", In: "body", Type: "integers", Description: "Media of the library, in order."},
 			{Name: "options", In: "body", Type: "object", Description: "Choices for single networks."},
+			{Name: "thread", In: "body", Type: "objects", Description: "Parts to publish as replies, in order."},
 		},
 	},
 	{
@@ -2937,6 +2973,7 @@ var operations = []Operation{
 			{Name: "media_ids", In: "body", Type: "integers", Description: "Replaces all media."},
 			{Name: "account_ids", In: "body", Type: "integers", Description: "Replaces all accounts."},
 			{Name: "options", In: "body", Type: "object", Description: "Replaces all choices for single networks."},
+			{Name: "thread", In: "body", Type: "objects", Description: "Replaces all parts after the post itself."},
 		},
 	},
 	{

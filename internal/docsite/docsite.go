@@ -64,7 +64,7 @@ var order = []struct {
 	first             []string
 }{
 	{"use", "Using pressroom", ".", []string{
-		"app", "publishing", "media", "analytics", "reports", "scoring", "hashtags", "voices", "assistants", "tools", "clients",
+		"app", "publishing", "threads", "media", "analytics", "reports", "scoring", "hashtags", "voices", "assistants", "tools", "clients",
 		"errors", "idempotency", "limits",
 	}},
 	{"operation", "Operation", "", []string{
@@ -79,6 +79,7 @@ var order = []struct {
 var summaries = map[string]string{
 	"app":             "Roles, invitations, approvals, posts and settings.",
 	"publishing":      "How a post goes live, and what to do if it fails.",
+	"threads":         "Publish a post in several parts, each as a reply.",
 	"media":           "Formats, sizes, uploads, links and alt text.",
 	"analytics":       "What is measured, how often, and for how long it is kept.",
 	"reports":         "Analyze, track and share any public profile or hashtag.",

@@ -9,6 +9,7 @@ import (
 
 	"pressroom.example/pressroom/internal/domain/delivery"
 	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post/due"
 	"pressroom.example/pressroom/internal/platform/clusterstats"
 )
 
@@ -144,7 +145,7 @@ func (s *Server) measureLoads(ctx context.Context) ([]clusterstats.Metric, error
 }
 
 func (s *Server) countPosts(ctx context.Context, c *counts) error {
-	loads, err := s.Posts.CountDue(ctx)
+	loads, err := due.CountAll(ctx, s.db)
 	if err != nil {
 		return err
 	}

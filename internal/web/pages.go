@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/excerpt"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/plot"
 	"pressroom.example/pressroom/internal/web/shell"
@@ -21,7 +21,7 @@ var pages = shell.Parse(files, template.FuncMap{
 	"networks": func() []string {
 		return []string{"instagram", "facebook", "threads", "tiktok", "youtube", "linkedin", "x", "pinterest", "bluesky"}
 	},
-	"cut":       func(limit int, text string) string { return post.Truncate(text, limit) },
+	"cut":       func(limit int, text string) string { return excerpt.Truncate(text, limit) },
 	"firstword": func(name string) string { first, _, _ := strings.Cut(name, " "); return first },
 }, func(l *locale.Language) template.FuncMap {
 	return template.FuncMap{

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -39,6 +38,15 @@ type env struct {
 	password           string
 }
 
+// kind is how a post is published.
+type kind string
+
+const (
+	immediate kind = "immediate"
+	scheduled kind = "scheduled"
+	thread    kind = "thread" // immediately, with a second part
+)
+
 // seeded is a database with a team, its key and the account. Each run uses a copy.
 type seeded struct {
 	url     string
@@ -56,7 +64,7 @@ func TestPostKilledAtEveryStep(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s := c.seed(t, url)
 		plans := [][]string{}
-		for _, point := range c.points(t, s, false) {
+		for _, point := range c.points(t, s, immediate) {
 			plans = append(plans, []string{point})
 		}
 		// Kill the process again, during the lookup of the first attempt and during the second attempt.
@@ -69,16 +77,27 @@ func TestPostKilledAtEveryStep(t *testing.T) {
 		for _, second := range []string{"before commit call", "after commit call", "before delivery.later", "after delivery.later"} {
 			plans = append(plans, []string{"before commit call", second})
 		}
-		c.storm(t, s, plans, false)
+		c.storm(t, s, plans, immediate)
 		// A scheduled post is published by the process that is running when it is due.
 		plans = nil
-		for _, point := range c.points(t, s, true) {
+		for _, point := range c.points(t, s, scheduled) {
 			if strings.Contains(point, " replay.once") || strings.Contains(point, " post.release") ||
 				strings.Contains(point, " delivery.claim") || strings.Contains(point, " commit call") {
 				plans = append(plans, []string{point})
 			}
 		}
-		c.storm(t, s, plans, true)
+		c.storm(t, s, plans, scheduled)
+		// The second part of a thread has a delivery of its own.
+		plans = nil
+		for _, point := range c.points(t, s, thread) {
+			if strings.HasSuffix(point, "#2") && (strings.Contains(point, " delivery.") || strings.HasSuffix(point, " call#2")) ||
+				strings.HasSuffix(point, " delivery.published#1") {
+				plans = append(plans, []string{point})
+			}
+		}
+		plans = append(plans, []string{"after commit call#2", "after resolve call"},
+			[]string{"after delivery.published", "before commit call"})
+		c.storm(t, s, plans, thread)
 	})
 }
 
@@ -107,10 +126,10 @@ func (c *env) seed(t *testing.T, url string) seeded {
 }
 
 // points returns the steps of a publication, as recorded in an uninterrupted run.
-func (c *env) points(t *testing.T, s seeded, scheduled bool) []string {
+func (c *env) points(t *testing.T, s seeded, of kind) []string {
 	t.Helper()
 	trace := filepath.Join(t.TempDir(), "trace")
-	must.NoError(t, c.run(t, s, "trace", nil, trace, scheduled))
+	must.NoError(t, c.run(t, s, "trace", nil, trace, of))
 	raw := must.Get(os.ReadFile(trace))(t)
 	seen, points := map[string]int{}, []string{}
 	for name := range strings.Lines(string(raw)) {
@@ -137,7 +156,7 @@ func (c *env) points(t *testing.T, s seeded, scheduled bool) []string {
 }
 
 // storm runs every plan, several concurrently, because a run mostly waits.
-func (c *env) storm(t *testing.T, s seeded, plans [][]string, scheduled bool) {
+func (c *env) storm(t *testing.T, s seeded, plans [][]string, of kind) {
 	t.Helper()
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, 6)
@@ -145,7 +164,7 @@ func (c *env) storm(t *testing.T, s seeded, plans [][]string, scheduled bool) {
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			if err := c.run(t, s, fmt.Sprintf("run %d", i), plan, "", scheduled); err != nil {
+			if err := c.run(t, s, fmt.Sprintf("run %d", i), plan, "", of); err != nil {
 				t.Errorf("killed %s: %v", strings.Join(plan, ", then "), err)
 			}
 		})
@@ -155,15 +174,15 @@ func (c *env) storm(t *testing.T, s seeded, plans [][]string, scheduled bool) {
 }
 
 // run publishes one post while the process is killed at each point of a plan in turn.
-func (c *env) run(t *testing.T, s seeded, name string, plan []string, trace string, scheduled bool) error {
+func (c *env) run(t *testing.T, s seeded, name string, plan []string, trace string, of kind) error {
 	database, err := testkit.Copy(t, s.url)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), within+10*time.Second)
 	defer cancel()
-	text := fmt.Sprintf("%s of %s on %s (scheduled: %t)", name, t.Name(), strings.Join(plan, ", "), scheduled)
-	story := &client{env: c, seeded: s, text: text, id: fmt.Sprint(time.Now().UnixNano(), name), later: scheduled}
+	text := fmt.Sprintf("%s of %s on %s (%s)", name, t.Name(), strings.Join(plan, ", "), of)
+	story := &client{env: c, seeded: s, text: text, id: fmt.Sprint(time.Now().UnixNano(), name), kind: of}
 	for _, at := range append(plan, "") {
 		p, err := c.launch(ctx, database, at, trace)
 		if err != nil {
@@ -182,7 +201,7 @@ func (c *env) run(t *testing.T, s seeded, name string, plan []string, trace stri
 type client struct {
 	*env
 	seeded
-	later     bool      // the post is scheduled
+	kind      kind
 	at        time.Time // the chosen time
 	scheduled bool      // the server has accepted the schedule
 	text, id  string
@@ -198,11 +217,14 @@ func (k *client) runUntilKilled(ctx context.Context, p *process) bool {
 		case k.image == 0:
 			k.image = k.upload(ctx, p)
 		case k.post == "":
-			k.post = k.callAPI(ctx, p, "POST", "/posts",
-				map[string]any{"caption": k.text, "account_ids": []int64{k.account}, "media_ids": []int64{k.image}}, "id")
-		case k.later && !k.scheduled:
+			body := map[string]any{"caption": k.text, "account_ids": []int64{k.account}, "media_ids": []int64{k.image}}
+			if k.kind == thread {
+				body["thread"] = []map[string]any{{"caption": k.partText()}}
+			}
+			k.post = k.callAPI(ctx, p, "POST", "/posts", body, "id")
+		case k.kind == scheduled && !k.scheduled:
 			k.scheduled = k.schedule(ctx, p)
-		case k.later && !k.hasEnded(ctx, p):
+		case k.kind == scheduled && !k.hasEnded(ctx, p):
 			return false
 		case k.job == "": // for a submitted post, the answer is its job
 			k.job = k.callAPI(ctx, p, "POST", "/posts/"+k.post+"/publish", map[string]any{}, "job_id")
@@ -287,19 +309,42 @@ func (k *client) callAPI(ctx context.Context, p *process, method, path string, b
 	return text
 }
 
+// partText is the text of the second part of a thread.
+func (k *client) partText() string { return "Second part. " + k.text }
+
+// record is a post as the network stores it.
+type record struct {
+	Text  string
+	Reply struct {
+		Root, Parent struct{ URI, CID string }
+	}
+}
+
 // check compares the network's posts with the job.
 func (k *client) check(t *testing.T) error {
-	held := 0
+	var roots, parts []pds.Post
+	var reply record
 	for _, p := range k.server.Posts(t, k.did) {
-		if strings.Contains(string(p.Value), strconv.Quote(k.text)) {
-			held++
+		var r record
+		must.NoError(t, json.Unmarshal(p.Value, &r))
+		switch r.Text {
+		case k.text:
+			roots = append(roots, p)
 			if strings.Count(string(p.Value), `"image":{`) != 1 {
 				return fmt.Errorf("the record has no image: %s", p.Value)
 			}
+		case k.partText():
+			parts, reply = append(parts, p), r
 		}
 	}
-	if held != 1 {
-		return fmt.Errorf("%d records exist: %s", held, k.last)
+	if len(roots) != 1 {
+		return fmt.Errorf("%d records exist: %s", len(roots), k.last)
+	}
+	if k.kind == thread {
+		root := roots[0]
+		if len(parts) != 1 || reply.Reply.Root.URI != root.URI || reply.Reply.Parent.URI != root.URI || reply.Reply.Parent.CID != root.CID {
+			return fmt.Errorf("%d second parts exist, reply %+v: %s", len(parts), reply, k.last)
+		}
 	}
 	if !strings.Contains(k.last, "state:succeeded") || !strings.Contains(k.last, "state:published") {
 		return fmt.Errorf("one record exists, but the job is: %s", k.last)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -81,6 +82,9 @@ func (c *client) content(p *posted) map[string]any {
 		p.targets[c.team.accounts[platform]] = platform
 	}
 	body := map[string]any{"caption": text, "account_ids": slices.Sorted(maps.Keys(p.targets))}
+	if c.chance(40) && !slices.ContainsFunc(platforms[:len(p.targets)], func(platform string) bool { return !hasThreads(platform) }) {
+		body["thread"] = c.thread(p)
+	}
 	switch group.shows {
 	case "image":
 		body["media_ids"] = []int64{c.team.images[c.dice.IntN(len(c.team.images))]}
@@ -88,6 +92,30 @@ func (c *client) content(p *posted) map[string]any {
 		body["media_ids"] = []int64{c.team.video}
 	}
 	return body
+}
+
+// hasThreads reports whether a network has threads.
+func hasThreads(platform string) bool {
+	return platform == "bluesky" || platform == "threads" || platform == "x"
+}
+
+// thread returns one to nine parts that follow a post. The network loses the response to some of them.
+func (c *client) thread(p *posted) []map[string]any {
+	var parts []map[string]any
+	for p.parts = 0; p.parts < 1+c.dice.IntN(9); {
+		p.parts++
+		text := p.partMark(p.parts)
+		if c.chance(10) {
+			text += " [sandbox:lost-answer]"
+		}
+		parts = append(parts, map[string]any{"caption": text})
+	}
+	return parts
+}
+
+// partMark returns the unique part of the text of a part of the thread.
+func (p *posted) partMark(part int) string {
+	return fmt.Sprintf("%s/%d.", strings.TrimSuffix(strings.Replace(p.mark, "storm post", "storm part", 1), "."), part)
 }
 
 // key returns a random key of the team with a level.

@@ -46,6 +46,7 @@ type posted struct {
 	state      postState
 	bad        bool // whether networks always reject its text
 	busy       bool // whether networks always rate limit its text
+	parts      int  // of its thread, after the post itself
 	retried    int
 }
 

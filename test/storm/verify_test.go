@@ -22,6 +22,7 @@ type verifier struct {
 
 	reader *client
 	found  []complaint
+	parts  map[string]map[string][]fixture.Post // parts of threads on the networks, by platform and unique text
 }
 
 // verify returns all errors, including those that the clients recorded.
@@ -59,6 +60,8 @@ type shown struct {
 		Platform  string
 		State     string
 		ErrorCode string `json:"error_code"`
+		Published any    `json:"published_at"`
+		Parts     []struct{ State string }
 	}
 }
 
@@ -72,6 +75,7 @@ func (r *verifier) posts(ctx context.Context) error {
 			copies[platform][markOf(p.Text)] = append(copies[platform][markOf(p.Text)], p)
 		}
 	}
+	r.parts = partsOf(held)
 	for _, p := range r.book.posts {
 		if p.id == "" {
 			if err := r.unknown(ctx, p, copies); err != nil {
@@ -89,6 +93,20 @@ func (r *verifier) posts(ctx context.Context) error {
 		r.post(p, now, copies)
 	}
 	return nil
+}
+
+// partsOf returns the parts of threads on the networks, by platform and unique text.
+func partsOf(held map[string][]fixture.Post) map[string]map[string][]fixture.Post {
+	out := map[string]map[string][]fixture.Post{}
+	for platform, posts := range held {
+		out[platform] = map[string][]fixture.Post{}
+		for _, p := range posts {
+			if mark, _, _ := strings.Cut(p.Text, " ["); strings.HasPrefix(mark, "storm part ") {
+				out[platform][mark] = append(out[platform][mark], p)
+			}
+		}
+	}
+	return out
 }
 
 // markOf returns the unique part of a post's text, or "" if the storm did not create the post.
@@ -125,7 +143,43 @@ func (p *posted) mayFail(code string) bool {
 	case "rate_limited":
 		return p.busy
 	}
-	return slices.Contains([]string{"network_error", "account_needs_reauth", "preflight_blocked"}, code)
+	return slices.Contains([]string{"network_error", "account_needs_reauth", "preflight_blocked", "thread_interrupted"}, code)
+}
+
+func partStates(parts []struct{ State string }) []string {
+	var out []string
+	for _, part := range parts {
+		out = append(out, part.State)
+	}
+	return out
+}
+
+// thread checks the parts of a thread on an account: each is there at most once, replies to the part before it, and is
+// reported as it is.
+func (r *verifier) thread(p *posted, account int64, platform string, root []fixture.Post, states []string) {
+	if len(states) != p.parts {
+		r.complainf("lost", "%s has %d parts on %s, want %d", p.mark, len(states), platform, p.parts)
+		return
+	}
+	before := root
+	for i, state := range states {
+		there := r.parts[platform][p.partMark(i+1)]
+		switch {
+		case len(there) > 1:
+			r.complainf("doubled", "part %d of %s is on %s %d times%s", i+1, p.mark, platform, len(there), r.history(p.id, account))
+		case state == "published" && len(there) == 0:
+			r.complainf("lost", "part %d of %s is reported as published on %s but is not%s", i+1, p.mark, platform,
+				r.history(p.id, account))
+		case len(there) == 1 && state != "published" && state != "unconfirmed":
+			r.complainf("misreported", "part %d of %s is on %s but reported as %s%s", i+1, p.mark, platform, state,
+				r.history(p.id, account))
+		case len(there) == 1 && (len(before) != 1 || there[0].ReplyTo != before[0].ID):
+			r.complainf("torn", "part %d of %s on %s replies to %q, not to the part before it", i+1, p.mark, platform,
+				there[0].ReplyTo)
+		}
+		r.book.recordAnswer("part on "+platform, state, 0, 0)
+		before = there
+	}
 }
 
 // post compares a post with its expected state.
@@ -152,13 +206,16 @@ func (r *verifier) post(p *posted, now shown, copies map[string]map[string][]fix
 				r.history(p.id, a.ID), r.transport.history(p.mark, there))
 		case a.State == "published" && n == 0:
 			r.complainf("lost", "%s is reported as published on %s but is not%s", p.mark, a.Platform, r.history(p.id, a.ID))
-		case n == 1 && a.State != "published" && a.State != "unconfirmed":
+		case n == 1 && a.State != "published" && a.State != "unconfirmed" && (p.parts == 0 || a.Published == nil):
 			r.complainf("misreported", "%s is published on %s but reported as %s %s%s", p.mark, a.Platform, a.State, a.ErrorCode,
 				r.history(p.id, a.ID))
 		case a.State == "failed" && !p.mayFail(a.ErrorCode):
 			r.complainf("wrong", "%s failed on %s with %s", p.mark, a.Platform, a.ErrorCode)
 		case a.State == "published" && p.bad:
 			r.complainf("wrong", "%s was rejected by %s but is reported as published", p.mark, a.Platform)
+		}
+		if p.parts > 0 {
+			r.thread(p, a.ID, a.Platform, there, partStates(a.Parts))
 		}
 		r.book.recordAnswer("outcome "+a.Platform, strings.TrimSpace(a.State+" "+a.ErrorCode), 0, 0)
 	}
@@ -192,7 +249,7 @@ func (r *verifier) unknownPosts(context.Context) error {
 		for _, one := range there {
 			mark := markOf(one.Text)
 			if mark == "" {
-				if strings.Contains(one.Text, "storm") {
+				if strings.Contains(one.Text, "storm") && !strings.HasPrefix(one.Text, "storm part ") {
 					r.complainf("sent", "%s has the unknown post %q", platform, one.Text)
 				}
 				continue

@@ -91,7 +91,7 @@ export type MediaType = "image/jpeg" | "image/png" | "image/webp" | "image/gif" 
 
 export type Platform = "instagram" | "tiktok" | "facebook" | "linkedin" | "pinterest" | "bluesky" | "threads" | "youtube" | "x";
 
-export type PostAccountErrorCode = "rejected_content" | "rejected_media" | "duplicate_content" | "account_needs_reauth" | "rate_limited" | "quota_used_up" | "network_error" | "not_confirmed" | "missed_waiting_approval" | "preflight_blocked" | "plan_limit_reached" | "missed_while_held" | "server_not_allowed" | "app_not_approved";
+export type PostAccountErrorCode = "rejected_content" | "rejected_media" | "duplicate_content" | "account_needs_reauth" | "rate_limited" | "quota_used_up" | "network_error" | "not_confirmed" | "missed_waiting_approval" | "preflight_blocked" | "plan_limit_reached" | "missed_while_held" | "thread_interrupted" | "server_not_allowed" | "app_not_approved";
 
 export type PostAccountState = "pending" | "sending" | "published" | "failed" | "unconfirmed";
 
@@ -385,6 +385,8 @@ export interface CreatePostInput {
   media_ids?: readonly number[];
   /** Choices for single networks. */
   options?: CreatePostInputOptions;
+  /** Parts to publish as replies, in order. */
+  thread?: readonly CreatePostInputThread[];
 }
 
 /** Choices for single networks. */
@@ -393,6 +395,13 @@ export interface CreatePostInputOptions {
   tiktok?: TikTokOptions;
   /** Choices for YouTube accounts. */
   youtube?: YouTubeOptions;
+}
+
+export interface CreatePostInputThread {
+  /** The text of the part. */
+  caption: string;
+  /** Media of the library, in order. */
+  media_ids?: number[];
 }
 
 /** Arguments of create_report. */
@@ -1179,6 +1188,8 @@ export interface Post {
   /** The full text. */
   caption: string;
   media: PostMedia[];
+  /** The parts that are published as replies, in order. */
+  thread?: PostThreadPart[];
   /** Choices for single networks. */
   options?: Options;
   /**
@@ -1218,10 +1229,21 @@ export interface PostAccount {
   explanation?: string;
   /** Reference to the network's message. */
   network_message?: Pointer;
+  /**
+   * The results of the parts in thread, in the same order. A retry continues with the first part that is not
+   * published.
+   */
+  parts?: PostAccountPart[];
   /** What a published post lacks, such as its thumbnail. The post itself is published. */
   warnings?: PostWarning[];
   /** How often the account can be retried if it fails; 0 after it is published. */
   retries_left: number;
+}
+
+export interface PostAccountPart {
+  state: PostAccountState | Other;
+  published_at?: Moment;
+  permalink?: string;
 }
 
 export interface PostChange {
@@ -1230,6 +1252,8 @@ export interface PostChange {
   /** The full text. */
   caption: string;
   media: PostMedia[];
+  /** The parts that are published as replies, in order. */
+  thread?: PostThreadPart[];
   /** Choices for single networks. */
   options?: Options;
   /**
@@ -1303,6 +1327,8 @@ export interface PostProblem {
   /** Whether it prevents publishing. */
   blocking: boolean;
   account_id?: number;
+  /** Part of the thread, from 1; omitted for the post itself. */
+  part?: number;
   message: string;
 }
 
@@ -1336,6 +1362,11 @@ export interface PostResultAccount {
   explanation?: string;
   /** Reference to the network's message. */
   network_message?: Pointer;
+}
+
+export interface PostThreadPart {
+  caption: string;
+  media: PostMedia[];
 }
 
 export interface PostWarning {
@@ -1711,6 +1742,8 @@ export interface UpdatePostInput {
   account_ids?: readonly number[];
   /** Replaces all choices for single networks. */
   options?: CreatePostInputOptions;
+  /** Replaces all parts after the post itself. */
+  thread?: readonly CreatePostInputThread[];
 }
 
 export interface UploadBatch {
@@ -2248,7 +2281,7 @@ const operations: Readonly<Record<string, Operation>> = {
     method: "POST",
     path: "/posts",
     key: true,
-    arguments: { caption: "body", account_ids: "body", media_ids: "body", options: "body" },
+    arguments: { caption: "body", account_ids: "body", media_ids: "body", options: "body", thread: "body" },
   },
   create_report: {
     method: "POST",
@@ -2410,7 +2443,7 @@ const operations: Readonly<Record<string, Operation>> = {
     method: "PATCH",
     path: "/posts/{id}",
     key: true,
-    arguments: { id: "path", caption: "body", scheduled_at: "body", media_ids: "body", account_ids: "body", options: "body" },
+    arguments: { id: "path", caption: "body", scheduled_at: "body", media_ids: "body", account_ids: "body", options: "body", thread: "body" },
   },
   validate_post: {
     method: "GET",

@@ -137,8 +137,8 @@ func (s *Service) decide(ctx context.Context, tx *db.Tx, person, team int64, pos
 	now := db.Micros(tx.Now())
 	// The new epoch invalidates the last holder's lease.
 	err := tx.QueryRow(ctx, `UPDATE deliveries SET epoch = epoch + 1 WHERE `+newestDelivery+` AND outcome = ?
-		AND lease_until < ? RETURNING id, team_id, job_id, epoch, network_id, draft`,
-		postID, accountID, team, team, string(post.TargetUnconfirmed), now).Scan(&d.ID, &d.TeamID, &d.JobID, &d.Epoch,
+		AND lease_until < ? RETURNING id, team_id, part, job_id, epoch, network_id, draft`,
+		postID, accountID, team, team, string(post.TargetUnconfirmed), now).Scan(&d.ID, &d.TeamID, &d.Part, &d.JobID, &d.Epoch,
 		&d.NetworkID, &draft)
 	if errors.Is(err, sql.ErrNoRows) {
 		return undecidableError(ctx, tx, team, postID, accountID, decision)
@@ -156,7 +156,7 @@ func (s *Service) decide(ctx context.Context, tx *db.Tx, person, team int64, pos
 	if err != nil {
 		return err
 	}
-	if err := recordResult(ctx, tx, s.posts, d, next, result); err != nil {
+	if err := endThread(ctx, tx, s.posts, d, next, result, failedResult(threadInterrupted, "")); err != nil {
 		return err
 	}
 	return auditlog.Record(ctx, tx, d.TeamID, auditlog.Actor{PersonID: person}, "post.account_decided", postID,

@@ -1,7 +1,7 @@
 // Package delivery publishes posts on networks exactly once, even if the process ends at any point.
 //
-// A delivery sends one post to one account. It moves through phases. Each phase is committed to the database before the
-// network call that it describes:
+// A delivery sends one post, or one part of a thread, to one account. It moves through phases. Each phase is committed to
+// the database before the network call that it describes:
 //
 //   - planned: the request is not fixed yet.
 //   - prepared: the request is fixed.
@@ -109,6 +109,7 @@ type delivery struct {
 	TeamID    int64
 	PostID    string
 	AccountID int64
+	Part      int // of the thread; 0 is the post itself
 	JobID     string
 	Phase     phase
 	Draft     network.Draft

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,7 @@ type scriptedNetwork struct {
 	finishCalls                                        []string          // names of the steps that were called, in order
 	finishedPostID                                     string            // ID of the post in the last Finish
 	truthful                                           bool              // without a script, Resolve reports whether a post exists
+	plans                                              []network.Intent  // arguments of each Plan
 }
 
 func next(script *[]step) (step, bool) {
@@ -86,7 +88,11 @@ func (n *scriptedNetwork) fail(s step) error {
 func (n *scriptedNetwork) Platform() string                        { return "bluesky" }
 func (n *scriptedNetwork) Check(network.Content) []network.Problem { return nil }
 
+// Rules allow threads.
+func (n *scriptedNetwork) Rules() network.Rules { return network.Rules{Title: "Bluesky", Thread: true} }
+
 func (n *scriptedNetwork) Plan(i network.Intent) (network.Draft, error) {
+	n.plans = append(n.plans, i)
 	return json.Marshal(i.Content.Text)
 }
 
@@ -106,11 +112,17 @@ func (n *scriptedNetwork) Commit(context.Context, network.Grant, network.Draft,
 	if s.effect || s.class == "" || !scripted {
 		n.posts++
 	}
-	receipt := network.Receipt{ID: "1", Permalink: "https://example.test/1"}
+	receipt := n.receipt()
 	if s.noPermalink {
 		receipt.Permalink = ""
 	}
 	return receipt, n.fail(s)
+}
+
+// receipt returns the receipt of the last post.
+func (n *scriptedNetwork) receipt() network.Receipt {
+	id := strconv.Itoa(max(1, n.posts))
+	return network.Receipt{ID: id, Permalink: "https://example.test/" + id}
 }
 
 func (n *scriptedNetwork) Permalink(context.Context, network.Grant, network.Receipt) (string, error) {
@@ -146,7 +158,8 @@ func (n *scriptedNetwork) Resolve(_ context.Context, _ network.Grant, _ network.
 	n.callOrder += "R"
 	n.histories = append(n.histories, t)
 	s, scripted := next(&n.resolves)
-	receipt := network.Receipt{ID: "1", Permalink: "https://example.test/1", At: n.clock.Now(), MatchedByContent: s.matchedByContent}
+	receipt := n.receipt()
+	receipt.At, receipt.MatchedByContent = n.clock.Now(), s.matchedByContent
 	switch {
 	case !scripted && n.truthful && n.posts > 0:
 		return network.Published, receipt, nil
@@ -187,7 +200,8 @@ type failer interface {
 	Helper()
 }
 
-func newEnv(t failer, d *db.DB, clock *testkit.Clock, n *scriptedNetwork) *env {
+// newEnv returns an env. The post is a thread if there are parts.
+func newEnv(t failer, d *db.DB, clock *testkit.Clock, n *scriptedNetwork, parts ...string) *env {
 	t.Helper()
 	n.clock = clock
 	ctx := context.Background()
@@ -211,7 +225,11 @@ func newEnv(t failer, d *db.DB, clock *testkit.Clock, n *scriptedNetwork) *env {
 	for _, op := range posts.Operations() {
 		s.tools[op.Tool] = op
 	}
-	s.post = s.do(t, "create_post", map[string]any{"caption": "hello",
+	thread := []map[string]any{}
+	for _, text := range parts {
+		thread = append(thread, map[string]any{"caption": text})
+	}
+	s.post = s.do(t, "create_post", map[string]any{"caption": "hello", "thread": thread,
 		"account_ids": []int64{account.ID}})["id"].(string)
 	s.job = s.do(t, "publish_post", map[string]any{"post_id": s.post})["job_id"].(string)
 	return s

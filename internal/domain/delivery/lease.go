@@ -28,14 +28,14 @@ func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) 
 			WHERE id = ? AND phase <> 'ended' AND lease_until < ? AND not_before <= ?
 				AND NOT EXISTS (SELECT 1 FROM teams WHERE teams.id = deliveries.team_id AND teams.deleted_at > 0)
 				AND `+restoreguard.Free+`
-			RETURNING team_id, post_id, account_id, job_id, phase, draft, tries, looks, epoch, network_id, first_at,
+			RETURNING team_id, post_id, account_id, part, job_id, phase, draft, tries, looks, epoch, network_id, first_at,
 			created_at,
 				(SELECT scheduled_at FROM posts WHERE posts.id = deliveries.post_id), COALESCE((SELECT trace FROM jobs
 				WHERE jobs.id = deliveries.job_id), ''),
 				(SELECT COUNT(*) FROM deliveries x WHERE x.post_id = deliveries.post_id
 				AND x.account_id = deliveries.account_id AND x.created_at < deliveries.created_at)`,
 			s.owner, until, until, id, db.Micros(tx.Now()), db.Micros(tx.Now())).
-			Scan(&d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries, &d.Lookups, &d.Epoch,
+			Scan(&d.TeamID, &d.PostID, &d.AccountID, &d.Part, &d.JobID, &phaseText, &draft, &d.Tries, &d.Lookups, &d.Epoch,
 				&d.NetworkID, &first, &created, &due, &d.Trace, &earlier)
 		if err != nil {
 			return err

@@ -74,23 +74,24 @@ func (a *attempt) belongsToOther(ctx context.Context, r network.Receipt) bool {
 	return err != nil || (network.CommitHistory{OtherPosts: published}).BelongsToOther(r.ID, r.Permalink)
 }
 
-// hasRival reports whether another post with the same words is being published on the account and has no result yet.
+// hasRival reports whether a part of another post with the same words is being published on the account and has no result
+// yet.
 func (s *Service) hasRival(ctx context.Context, d delivery) (bool, error) {
-	posts, err := db.All(ctx, s.db, func(rows *sql.Rows, post *string) error { return rows.Scan(post) },
-		`SELECT DISTINCT d.post_id FROM deliveries d WHERE d.team_id = ? AND d.phase IN ('committing', 'doubtful')
+	others, err := db.All(ctx, s.db, func(rows *sql.Rows, d *delivery) error { return rows.Scan(&d.PostID, &d.Part) },
+		`SELECT DISTINCT d.post_id, d.part FROM deliveries d WHERE d.team_id = ? AND d.phase IN ('committing', 'doubtful')
 			AND d.account_id = ? AND d.post_id <> ?`, d.TeamID, d.AccountID, d.PostID)
 	if err != nil {
 		return false, fmt.Errorf("listing other publications of account %d: %w", d.AccountID, err)
 	}
-	if len(posts) == 0 {
+	if len(others) == 0 {
 		return false, nil
 	}
-	text, err := s.posts.TextFor(ctx, d.TeamID, d.PostID, d.AccountID)
+	text, err := s.posts.TextFor(ctx, d.TeamID, d.PostID, d.AccountID, d.Part)
 	if err != nil {
 		return false, fmt.Errorf("reading the content of post %s: %w", d.PostID, err)
 	}
-	return slices.ContainsFunc(posts, func(post string) bool {
-		otherText, err := s.posts.TextFor(ctx, d.TeamID, post, d.AccountID)
+	return slices.ContainsFunc(others, func(other delivery) bool {
+		otherText, err := s.posts.TextFor(ctx, d.TeamID, other.PostID, d.AccountID, other.Part)
 		return err != nil || sameWords(text, otherText) // If the post cannot be read, it may have the same words.
 	}), nil
 }

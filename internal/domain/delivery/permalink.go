@@ -30,7 +30,7 @@ func (a *attempt) fetchPermalink(ctx context.Context) error {
 			lease_until = 0, wake_at = 0`, permalink); err != nil {
 			return err
 		}
-		return a.s.posts.SetPermalink(ctx, tx, a.d.PostID, a.d.AccountID, permalink)
+		return a.s.posts.SetPermalink(ctx, tx, a.d.TeamID, a.d.PostID, a.d.AccountID, a.d.Part, permalink)
 	})
 	if err != nil {
 		return fmt.Errorf("storing the permalink of %s: %w", a.d.ID, err)

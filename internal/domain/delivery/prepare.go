@@ -40,9 +40,16 @@ func (a *attempt) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seed := fmt.Sprintf("%s:%d", a.d.PostID, a.d.AccountID)
-	a.d.Draft, err = a.net.Plan(network.Intent{Seed: seed, First: a.d.FirstAt, At: a.d.CreatedAt,
-		Content: p.Content(t, language)})
+	intent := network.Intent{Seed: fmt.Sprintf("%s:%d", a.d.PostID, a.d.AccountID), First: a.d.FirstAt, At: a.d.CreatedAt,
+		Content: p.PartContent(t, language, a.d.Part)}
+	if a.d.Part > 0 {
+		reply, known := t.ReplyOf(a.d.Part)
+		if !known {
+			return a.finish(ctx, ended, failedResult(threadInterrupted, ""))
+		}
+		intent.Seed, intent.Reply = fmt.Sprintf("%s:%d", intent.Seed, a.d.Part), &reply
+	}
+	a.d.Draft, err = a.net.Plan(intent)
 	if err != nil {
 		return fmt.Errorf("planning delivery %s: %w", a.d.ID, err)
 	}

@@ -142,8 +142,12 @@ func (a *attempt) recordPublished(ctx context.Context, attempt int64, r network.
 			db.Micros(tx.Now()), attempt); err != nil {
 			return err
 		}
-		return recordResult(ctx, tx, a.s.posts, a.d, next, post.Result{State: post.TargetPublished,
-			PublishedAt: at.Truncate(time.Microsecond), Permalink: r.Permalink, NetworkID: r.ID})
+		result := post.Result{State: post.TargetPublished, PublishedAt: at.Truncate(time.Microsecond),
+			Permalink: r.Permalink, NetworkID: r.ID}
+		if a.d.Phase == unconfirmed { // The job has ended.
+			return endThread(ctx, tx, a.s.posts, a.d, next, result, failedResult(threadInterrupted, ""))
+		}
+		return recordResult(ctx, tx, a.s.posts, a.d, next, result)
 	})
 	if err != nil {
 		return fmt.Errorf("recording that %s is published: %w", a.d.ID, err)
@@ -182,10 +186,28 @@ func unconfirmedResult(message string) post.Result {
 	return post.Result{State: post.TargetUnconfirmed, ErrorCode: "not_confirmed", NetworkText: message}
 }
 
-// recordResult stores the result of a delivery and the next phase. It updates the post and the job.
+// recordResult stores the result of a delivery and the next phase. It updates the post and the job. If the thread has
+// another part, it inserts the delivery of that part.
 func recordResult(
 	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, next phase, r post.Result,
 ) error {
+	more, err := storeResult(ctx, tx, posts, d, next, r)
+	if err != nil {
+		return err
+	}
+	if more {
+		if _, err := insertNextPart(ctx, tx, d); err != nil {
+			return err
+		}
+	}
+	return updateJob(ctx, tx, d.JobID)
+}
+
+// storeResult stores the result of a delivery and the next phase, and updates the post. It reports whether the thread has
+// another part.
+func storeResult(
+	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, next phase, r post.Result,
+) (bool, error) {
 	now := db.Micros(tx.Now())
 	wake := int64(0)
 	switch next {
@@ -203,15 +225,13 @@ func recordResult(
 		string(next), string(r.State), r.ErrorCode, r.NetworkText, r.Permalink, r.NetworkID, d.Lookups, wake, now,
 		d.ID, d.Epoch)
 	if err != nil {
-		return fmt.Errorf("ending delivery %s: %w", d.ID, err)
+		return false, fmt.Errorf("ending delivery %s: %w", d.ID, err)
 	}
 	if n == 0 {
-		return errLeaseLost
+		return false, errLeaseLost
 	}
-	if err := posts.RecordResult(ctx, tx, d.TeamID, d.PostID, d.AccountID, r); err != nil {
-		return err
-	}
-	return updateJob(ctx, tx, d.JobID)
+	r.Part = d.Part
+	return posts.RecordResult(ctx, tx, d.TeamID, d.PostID, d.AccountID, r)
 }
 
 // updateJob finishes a job after its last delivery, and corrects the job if a later lookup changes a result.

@@ -43,16 +43,19 @@ func readResult(ctx context.Context, q db.Querier, _ operation.Call, r job.Recor
 	}
 	accounts, err := db.All(ctx, q, func(rows *sql.Rows, a *PostResultAccount) error {
 		var state, text, platform, username string
-		err := rows.Scan(&a.ID, &state, &a.Permalink, &a.ErrorCode, &text, &platform, &username)
-		a.State, a.Explanation = post.TargetState(state), job.AccountMessage(a.ErrorCode, a.Permalink)
+		var part int
+		err := rows.Scan(&a.ID, &part, &state, &a.Permalink, &a.ErrorCode, &text, &platform, &username)
+		a.State, a.Explanation = post.TargetState(state), post.Explanation(a.ErrorCode, a.Permalink, part)
 		a.NetworkMessage = post.Quote(&out.Untrusted, platform, username, text)
 		return err
-	}, `SELECT d.account_id, d.outcome, d.permalink, d.error_code, d.network_text, a.platform, a.username
-			FROM deliveries d JOIN social_accounts a ON a.id = d.account_id WHERE d.job_id = ?
+	}, `SELECT d.account_id, d.part, d.outcome, CASE WHEN d.part = 0 THEN d.permalink ELSE t.permalink END, d.error_code,
+			d.network_text, a.platform, a.username FROM deliveries d JOIN social_accounts a ON a.id = d.account_id
+			JOIN post_targets t ON t.post_id = d.post_id AND t.account_id = d.account_id WHERE d.job_id = ?
 			ORDER BY d.created_at, d.id`, r.ID)
 	if err != nil {
 		return out, fmt.Errorf("reading the deliveries of job %s: %w", r.ID, err)
 	}
+	accounts = mergeParts(accounts)
 	out.Result = PostResult{PostID: r.Subject, Accounts: accounts}
 	if slices.ContainsFunc(accounts, func(a PostResultAccount) bool {
 		return a.State == post.TargetPublished && a.Permalink == ""
@@ -61,4 +64,18 @@ func readResult(ctx context.Context, q db.Querier, _ operation.Call, r job.Recor
 			"it (GET /posts/{id} or get_post)."}
 	}
 	return out, nil
+}
+
+// mergeParts returns one result for each account: that of its last part.
+func mergeParts(parts []PostResultAccount) []PostResultAccount {
+	out := []PostResultAccount{}
+	for _, part := range parts {
+		i := slices.IndexFunc(out, func(a PostResultAccount) bool { return a.ID == part.ID })
+		if i < 0 {
+			out = append(out, part)
+			continue
+		}
+		out[i] = part
+	}
+	return out
 }

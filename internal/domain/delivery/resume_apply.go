@@ -143,7 +143,8 @@ func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *ca
 			return err
 		}
 	}
-	if err := recordResult(ctx, tx, s.posts, d, next, result); err != nil {
+	// The other installation may have published the next part too.
+	if err := endThread(ctx, tx, s.posts, d, next, result, unconfirmedResult("")); err != nil {
 		return err
 	}
 	return auditlog.Record(ctx, tx, d.TeamID, auditlog.Actor{}, "post.account_reckoned", d.PostID,

@@ -70,7 +70,7 @@ func (s *Service) listCandidates(ctx context.Context) ([]*candidate, error) {
 		if d.Platform, d.Username, err = s.accountName(ctx, d.AccountID); err != nil {
 			return nil, err
 		}
-		if d.text, err = s.posts.TextFor(ctx, d.TeamID, d.PostID, d.AccountID); err != nil {
+		if d.text, err = s.posts.TextFor(ctx, d.TeamID, d.PostID, d.AccountID, d.delivery.Part); err != nil {
 			return nil, fmt.Errorf("reading the content of post %s: %w", d.PostID, err)
 		}
 		d.Excerpt = excerpt(d.text)
@@ -83,11 +83,11 @@ func (s *Service) listOpen(ctx context.Context, q db.Querier, where string, args
 	out, err := db.All(ctx, q, func(rows *sql.Rows, d *delivery) error {
 		var phaseText, draft string
 		var first, created int64
-		err := rows.Scan(&d.ID, &d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries,
+		err := rows.Scan(&d.ID, &d.TeamID, &d.PostID, &d.AccountID, &d.Part, &d.JobID, &phaseText, &draft, &d.Tries,
 			&d.Lookups, &d.Epoch, &d.NetworkID, &first, &created)
 		d.Phase, d.Draft, d.FirstAt, d.CreatedAt = phase(phaseText), []byte(draft), db.Time(first), db.Time(created)
 		return err
-	}, `SELECT d.id, d.team_id, d.post_id, d.account_id, d.job_id, d.phase, d.draft, d.tries, d.looks, d.epoch,
+	}, `SELECT d.id, d.team_id, d.post_id, d.account_id, d.part, d.job_id, d.phase, d.draft, d.tries, d.looks, d.epoch,
 		d.network_id, d.first_at, d.created_at
 		FROM deliveries d WHERE d.phase IN ('planned', 'prepared', 'committing')`+where+`
 			ORDER BY d.created_at, d.id`, args...)

@@ -64,7 +64,11 @@ func (s *Service) lookUpAccount(ctx context.Context, account int64, candidates [
 	match(candidates, listed)
 	s.noteHidden(ctx, grant, candidates, since.Add(-maxClockSkew))
 	for _, d := range candidates {
-		if d.verdict != network.Published && (d.delivery.Phase == prepared || d.delivery.Phase == committing) {
+		fixed := d.delivery.Phase == prepared || d.delivery.Phase == committing
+		if d.verdict == network.Absent && d.delivery.Part > 0 && !fixed {
+			d.verdict, d.Reason = network.Unknown, "The network's list of posts may lack replies."
+		}
+		if d.verdict != network.Published && fixed {
 			s.resolveCandidate(ctx, grant, d)
 		}
 		if d.verdict == network.Published && d.receipt.MatchedByContent && isTaken(candidates, d) {

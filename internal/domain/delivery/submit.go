@@ -11,6 +11,7 @@ import (
 
 	"pressroom.example/pressroom/internal/domain/job"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
@@ -21,27 +22,22 @@ type Submitter struct{ queue *job.Queue }
 func NewSubmitter(queue *job.Queue) Submitter { return Submitter{queue} }
 
 // Submit stores and wakes one delivery for each account, in the caller's transaction. A retry keeps the time of the first
-// submission, which identifies the publication at the network.
+// submission, which identifies the publication at the network. A retry of a thread begins with the first part that is not
+// published.
 func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o post.Submission) error {
 	deliveries := make([]delivery, len(o.Targets))
 	ids := make([]string, len(o.Targets))
 	for i, t := range o.Targets {
-		first, err := firstSubmission(ctx, tx, o.Post, t.AccountID)
-		if err != nil {
+		d := delivery{TeamID: o.Post.TeamID, PostID: o.Post.ID, AccountID: t.AccountID, Part: t.PublishedParts(), JobID: o.Job.ID}
+		var err error
+		if d.FirstAt, err = firstSubmission(ctx, tx, o.Post, t.AccountID); err != nil {
 			return err
 		}
-		draft, err := keptDraft(ctx, tx, o.Post.ID, t.AccountID)
-		if err != nil {
+		if d.Draft, err = keptDraft(ctx, tx, d); err != nil {
 			return err
 		}
-		d := delivery{ID: uuid.Must(uuid.NewV7()).String(), TeamID: o.Post.TeamID, PostID: o.Post.ID,
-			AccountID: t.AccountID, JobID: o.Job.ID, Phase: planned}
-		_, err = tx.Exec(ctx, `INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, draft, first_at,
-			wake_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			d.ID, d.TeamID, d.PostID, d.AccountID, d.JobID, string(planned), draft, first,
-			db.Micros(tx.Now().Add(rewakeAfter)), db.Micros(tx.Now()))
-		if err != nil {
-			return fmt.Errorf("inserting a delivery: %w", err)
+		if err := insert(ctx, tx, &d, rewakeAfter); err != nil {
+			return err
 		}
 		deliveries[i], ids[i] = d, d.ID
 	}
@@ -56,34 +52,48 @@ func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o
 	return nil
 }
 
-// keptDraft returns the draft of a rejected delivery whose post the network has but does not show, or "". Only such a
-// failure has a network ID. Its retry continues with that draft, so that the network does not get the post twice.
-func keptDraft(ctx context.Context, tx *db.Tx, post string, account int64) (string, error) {
-	var draft string
-	err := tx.QueryRow(ctx, `SELECT draft FROM deliveries WHERE post_id = ? AND account_id = ? AND network_id <> ''
-		AND outcome = 'failed' ORDER BY created_at DESC, id DESC LIMIT 1`, post, account).Scan(&draft)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("reading the draft of a hidden post: %w", err)
+// insert stores a new delivery, which the waker wakes after a time.
+func insert(ctx context.Context, tx *db.Tx, d *delivery, wake time.Duration) error {
+	d.ID, d.Phase, d.CreatedAt = uuid.Must(uuid.NewV7()).String(), planned, tx.Now()
+	_, err := tx.Exec(ctx, `INSERT INTO deliveries (id, team_id, post_id, account_id, part, job_id, phase, draft, first_at,
+		wake_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		d.ID, d.TeamID, d.PostID, d.AccountID, d.Part, d.JobID, string(d.Phase), string(d.Draft), db.Micros(d.FirstAt),
+		db.Micros(d.CreatedAt.Add(wake)), db.Micros(d.CreatedAt))
+	if err != nil {
+		return fmt.Errorf("inserting a delivery: %w", err)
 	}
-	return draft, nil
+	return nil
 }
 
-// firstSubmission returns the time, in microseconds, that identifies a publication at the network. For a due post it is the
-// scheduled time, so that every copy of the database computes the same value.
-func firstSubmission(ctx context.Context, tx *db.Tx, p post.Record, account int64) (int64, error) {
+// keptDraft returns the draft of a rejected delivery whose post the network has but does not show, or nil. Only such a
+// failure has a network ID. Its retry continues with that draft, so that the network does not get the post twice.
+func keptDraft(ctx context.Context, tx *db.Tx, d delivery) (network.Draft, error) {
+	var draft string
+	err := tx.QueryRow(ctx, `SELECT draft FROM deliveries WHERE post_id = ? AND account_id = ? AND part = ?
+		AND network_id <> '' AND outcome = 'failed' ORDER BY created_at DESC, id DESC LIMIT 1`, d.PostID, d.AccountID,
+		d.Part).Scan(&draft)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, fmt.Errorf("reading the draft of a hidden post: %w", err)
+	}
+	return network.Draft(draft), nil
+}
+
+// firstSubmission returns the time that identifies a publication at the network. For a due post it is the scheduled time,
+// so that every copy of the database computes the same value. All parts of a thread have the same time.
+func firstSubmission(ctx context.Context, tx *db.Tx, p post.Record, account int64) (time.Time, error) {
 	var first int64
 	err := tx.QueryRow(ctx, `SELECT COALESCE(MIN(first_at), 0) FROM deliveries WHERE post_id = ? AND account_id = ?`,
 		p.ID, account).Scan(&first)
 	if err != nil {
-		return 0, fmt.Errorf("reading the first delivery: %w", err)
+		return time.Time{}, fmt.Errorf("reading the first delivery: %w", err)
 	}
-	if at := db.Micros(p.ScheduledAt); first == 0 && at > 0 && at <= db.Micros(tx.Now()) {
-		first = at
+	switch {
+	case first > 0:
+		return db.Time(first), nil
+	case !p.ScheduledAt.IsZero() && !p.ScheduledAt.After(tx.Now()):
+		return p.ScheduledAt, nil
 	}
-	if first == 0 {
-		first = db.Micros(tx.Now())
-	}
-	return first, nil
+	return tx.Now(), nil
 }
 
 // rewakeAfter is how long the waker waits for the queue before it wakes a delivery again.

@@ -15,6 +15,7 @@ var temporary = map[string]bool{
 	"missed_waiting_approval": true,
 	"missed_while_held":       true,
 	"plan_limit_reached":      true,
+	"thread_interrupted":      true,
 }
 
 // IsTemporary reports whether a retry of an account that failed with the error code can succeed without a change of the

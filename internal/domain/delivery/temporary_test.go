@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/job"
 )
 
-// TestTemporaryCodesAreComplete checks that each error code in the code of posts and deliveries says whether a retry can help.
+// TestTemporaryCodesAreComplete checks that temporary has each error code of posts and deliveries.
 func TestTemporaryCodesAreComplete(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

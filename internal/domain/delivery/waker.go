@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pressroom.example/pressroom/internal/domain/post/due"
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
@@ -62,11 +63,11 @@ func (w *Waker) Run(ctx context.Context, report func(error)) {
 
 // Once releases due posts and wakes due deliveries.
 func (w *Waker) Once(ctx context.Context) error {
-	due, err := w.s.posts.Due(ctx, wakeBatch)
+	ids, err := due.List(ctx, w.s.db, wakeBatch)
 	if err != nil {
 		return err
 	}
-	for _, id := range due {
+	for _, id := range ids {
 		if err := w.s.posts.Release(ctx, id); err != nil {
 			// One post that cannot be released must not delay the others.
 			w.s.log.ErrorContext(ctx, "Releasing a due post failed", "post", id, "error", err)

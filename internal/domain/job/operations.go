@@ -95,6 +95,8 @@ var errorMessages = map[string]string{
 	"plan_limit_reached":      "The plan's post limit for the month had been reached at the scheduled time, so it was not sent.",
 	"missed_while_held": "Publishing was on hold at the scheduled time, and it was too late when the hold ended. The post was " +
 		"not sent. Retry to send it now.",
+	"thread_interrupted": "The rest of the thread was not sent, because it was not known in time whether the part before it is " +
+		"published. Check the thread on the network, then retry to continue it.",
 	"internal_error": "An internal error occurred.",
 }
 

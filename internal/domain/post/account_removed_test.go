@@ -92,7 +92,7 @@ func TestLastFailureOfAccount(t *testing.T) {
 			id := w.Draft(t, caption, time.Time{})
 			if caption == "forbidden" {
 				must.NoError(t, w.DB.InTx(t.Context(), "test.failed", func(ctx context.Context, tx *db.Tx) error {
-					_, err := tx.Exec(ctx, `UPDATE post_targets SET state = 'failed', error_code = 'rejected_content'
+					_, err := tx.Exec(ctx, `UPDATE post_targets SET state = 'failed', published_at = 0, error_code = 'rejected_content'
 						WHERE post_id = ?`, id)
 					return err
 				}))

@@ -13,7 +13,10 @@ import (
 	"pressroom.example/pressroom/internal/auth/apikey"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/post/excerpt"
+	"pressroom.example/pressroom/internal/domain/post/posttime"
 	"pressroom.example/pressroom/internal/domain/post/teamoptions"
+	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -30,6 +33,7 @@ type Composition struct {
 	Caption   string
 	Accounts  []int64
 	Media     []int64                 // media IDs, in order
+	Thread    []thread.Part           // parts after the post itself; Compose keeps the current parts
 	Overrides map[int64]Override      // overrides by account
 	Covers    map[int64]time.Duration // cover times by media ID of the video; see SetCover
 	At        time.Time               // scheduled time, or planned time of a draft; zero if there is none
@@ -75,8 +79,8 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 	}
 	for _, t := range p.Targets {
 		check := AccountCheck{Target: t, Content: p.Content(t, call.Language),
-			Problems: s.problems(call, Record{Caption: p.Caption, Media: p.Media, Options: p.Options, TeamOptions: p.TeamOptions,
-				Targets: []Target{t}}, nil)}
+			Problems: s.problems(call, Record{Caption: p.Caption, Media: p.Media, Thread: p.Thread, Options: p.Options,
+				TeamOptions: p.TeamOptions, Targets: []Target{t}}, nil)}
 		if rules, ok := s.accounts.Rules(t.Platform); ok {
 			check.Measures = rules.Measure(check.Content)
 		}
@@ -88,8 +92,8 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 // compose returns the post that a composition describes, without storing it.
 func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call, c Composition,
 	previous []Target) (Record, error) {
-	p := Record{TeamID: call.TeamID, Status: Draft, Caption: c.Caption, Excerpt: excerpt(c.Caption),
-		Approval: NotNeeded, ScheduledAt: c.At, PlannedDay: c.Day, Targets: []Target{}}
+	p := Record{TeamID: call.TeamID, Status: Draft, Caption: c.Caption, Excerpt: excerpt.Of(c.Caption),
+		Approval: NotNeeded, ScheduledAt: c.At, PlannedDay: c.Day, Thread: c.Thread, Targets: []Target{}}
 	if c.Options != nil {
 		p.Options = *c.Options
 	}
@@ -328,7 +332,7 @@ func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p
 		return false, apierr.Invalid(apierr.MissingArgument, "scheduled_at",
 			"A scheduled post needs a time. To unschedule it, use the action on its page.")
 	}
-	if err := CheckFutureTime(call, at); err != nil {
+	if err := posttime.CheckFuture(call, at); err != nil {
 		return false, err
 	}
 	return s.changeTime(ctx, tx, call, p, at)

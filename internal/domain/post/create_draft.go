@@ -12,6 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/post/posttime"
+	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
 )
@@ -80,7 +82,7 @@ func (s *Service) insertDraft(ctx context.Context, tx *db.Tx, call operation.Cal
 		return err
 	}
 	if !p.ScheduledAt.IsZero() {
-		if err := CheckFutureTime(call, p.ScheduledAt); err != nil {
+		if err := posttime.CheckFuture(call, p.ScheduledAt); err != nil {
 			return err
 		}
 	}
@@ -109,7 +111,7 @@ func (s *Service) insertDraft(ctx context.Context, tx *db.Tx, call operation.Cal
 func (p Record) sameContent(wanted Record) bool {
 	sameTime := p.ScheduledAt.Equal(wanted.ScheduledAt) && p.PlannedDay == wanted.PlannedDay
 	if p.Caption != wanted.Caption || !reflect.DeepEqual(p.Options, wanted.Options) || p.Status == Draft && !sameTime ||
-		!sameMedia(p.Media, wanted.Media) || len(p.Targets) != len(wanted.Targets) {
+		!sameMedia(p.Media, wanted.Media) || !thread.Same(p.Thread, wanted.Thread) || len(p.Targets) != len(wanted.Targets) {
 		return false
 	}
 	for i, t := range p.Targets {

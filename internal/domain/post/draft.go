@@ -2,7 +2,6 @@ package post
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -11,12 +10,13 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/post/excerpt"
+	"pressroom.example/pressroom/internal/domain/post/posttime"
 	"pressroom.example/pressroom/internal/domain/post/teamoptions"
 	"pressroom.example/pressroom/internal/domain/post/thumbnailcheck"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
-	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // create stores a new draft.
@@ -30,7 +30,10 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 		return operation.Answer[Post]{}, err
 	}
 	p := Record{Media: media, ID: uuid.Must(uuid.NewV7()).String(), TeamID: call.TeamID, Status: Draft,
-		Caption: in.Caption, Excerpt: excerpt(in.Caption), Approval: NotNeeded, Targets: targets}
+		Caption: in.Caption, Excerpt: excerpt.Of(in.Caption), Approval: NotNeeded, Targets: targets}
+	if p.Thread, err = s.findThread(ctx, call.Reader(s.db), call.TeamID, in.Thread); err != nil {
+		return operation.Answer[Post]{}, err
+	}
 	if p.TeamOptions, err = teamoptions.Read(ctx, call.Reader(s.db), call.TeamID); err != nil {
 		return operation.Answer[Post]{}, err
 	}
@@ -89,7 +92,7 @@ func (s *Service) change(
 	var at time.Time
 	if in.ScheduledAt.Value != nil {
 		var err error
-		if at, err = parseFutureTime(call, *in.ScheduledAt.Value); err != nil {
+		if at, err = posttime.Parse(call, *in.ScheduledAt.Value); err != nil {
 			return operation.Answer[PostChange]{}, err
 		}
 	}
@@ -115,7 +118,7 @@ func (s *Service) change(
 		return operation.Answer[PostChange]{}, err
 	}
 	full, problems := s.answer(call, p), s.problems(call, p, nil)
-	notes := slices.Concat(full.Notes, p.reapprovalNote(before), distantTimeNote(call, at))
+	notes := slices.Concat(full.Notes, p.reapprovalNote(before), posttime.DistantNote(call, at))
 	return operation.Answer[PostChange]{App: full.App, Untrusted: full.Untrusted, Notes: notes,
 		Data: PostChange{full.Data, problems}, Summary: full.Summary + summarizeProblems(problems)}, nil
 }
@@ -130,6 +133,7 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 	}{
 		{"caption", in.Caption != nil, func() (bool, error) { return setCaption(p, *in.Caption), nil }},
 		{"media_ids", in.MediaIDs != nil, func() (bool, error) { return s.changeMedia(ctx, tx, p, in.MediaIDs) }},
+		{"thread", in.Thread != nil, func() (bool, error) { return s.changeThread(ctx, tx, p, in.Thread) }},
 		{"scheduled_at", in.ScheduledAt.Given, func() (bool, error) { return s.changeTime(ctx, tx, call, p, at) }},
 		{"account_ids", in.AccountIDs != nil, func() (bool, error) {
 			return s.changeAccounts(ctx, tx, call, p, in.AccountIDs)
@@ -156,7 +160,7 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 // setCaption changes a post's text and reports whether it differs.
 func setCaption(p *Record, caption string) bool {
 	differs := caption != p.Caption
-	p.Caption, p.Excerpt = caption, excerpt(caption)
+	p.Caption, p.Excerpt = caption, excerpt.Of(caption)
 	return differs
 }
 
@@ -171,7 +175,7 @@ func (s *Service) changeTime(
 	case at.Equal(p.ScheduledAt) && p.PlannedDay == "":
 		return false, nil
 	}
-	if p.Status == Scheduled && !sameMonth(at, p.ScheduledAt, call.Zone) {
+	if p.Status == Scheduled && !posttime.SameMonth(at, p.ScheduledAt, call.Zone) {
 		if err := s.checkAllowance(ctx, tx, call, at); err != nil {
 			return false, err
 		}
@@ -203,57 +207,6 @@ func (s *Service) changeAccounts(ctx context.Context, tx *db.Tx, call operation.
 	return s.setAccounts(ctx, tx, p, wanted)
 }
 
-// parseFutureTime parses a time and returns an error unless it is in the future. A time without an offset is in the
-// team's time zone.
-func parseFutureTime(call operation.Call, text string) (time.Time, error) {
-	at, err := teamtime.Parse(text, call.Zone)
-	if err != nil {
-		return at, badTime("scheduled_at", err)
-	}
-	return at, CheckFutureTime(call, at)
-}
-
-const (
-	maxYearsAhead      = 10 // limit for scheduled posts
-	unlikelyYearsAhead = 1  // a note asks to check the year of later times
-)
-
-// CheckFutureTime returns an error for a time in the past or too far ahead.
-func CheckFutureTime(call operation.Call, at time.Time) error {
-	switch {
-	case !at.After(call.Now):
-		return errPastTime
-	case TooFar(call.Now, at):
-		return errTooFar
-	}
-	return nil
-}
-
-var (
-	errPastTime = apierr.Invalid(apierr.InThePast, "scheduled_at",
-		"That time has passed. Pick a future time, or publish now.")
-	errTooFar = apierr.Invalid(apierr.OutOfRange, "scheduled_at",
-		"The time is more than ten years ahead. Check the year.")
-	errNeedsTime = apierr.BadState(string(Scheduled),
-		"A scheduled post needs a time. Cancel the post to make it a draft without one.").
-		With("argument", "scheduled_at")
-)
-
-// TooFar reports whether a time is too far in the future for a scheduled post.
-func TooFar(now, at time.Time) bool { return at.After(now.AddDate(maxYearsAhead, 0, 0)) }
-
-// FarAhead reports whether a time is so far in the future that its year may be a mistake.
-func FarAhead(now, at time.Time) bool { return at.After(now.AddDate(unlikelyYearsAhead, 0, 0)) }
-
-// distantTimeNote returns a note that asks to check the year if the time is FarAhead.
-func distantTimeNote(call operation.Call, at time.Time) []string {
-	if !FarAhead(call.Now, at) {
-		return nil
-	}
-	return []string{"scheduled_at is more than a year ahead, in " + at.In(call.Zone).Format("2006") +
-		". Check the year."}
-}
-
 // reapprovalNote returns a note if the client must decide again because of a change. before is the approval before the
 // change.
 func (p Record) reapprovalNote(before Approval) []string {
@@ -269,19 +222,6 @@ func (p Record) reapprovalNote(before Approval) []string {
 	return []string{note}
 }
 
-func badTime(argument string, err error) error {
-	switch {
-	case errors.Is(err, teamtime.ErrNoTime):
-		return apierr.Invalid(apierr.NoTimePart, argument, "A time of day is missing. Add it, as in 2026-03-29T10:15.")
-	case errors.Is(err, teamtime.ErrSkipped):
-		return apierr.Invalid(apierr.TimeDoesNotExist, argument,
-			"The team's clocks skip this time. Choose another, or add an offset.")
-	}
-	return apierr.Invalid(apierr.Malformed, argument,
-		"This is not a time in ISO 8601. Write it like 2026-03-29T10:15 or 2026-03-29T10:15:00+02:00.")
-}
-
-func sameMonth(a, b time.Time, zone *time.Location) bool {
-	first, next := teamtime.Month(a, zone)
-	return !b.Before(first) && b.Before(next)
-}
+var errNeedsTime = apierr.BadState(string(Scheduled),
+	"A scheduled post needs a time. Cancel the post to make it a draft without one.").
+	With("argument", "scheduled_at")

@@ -72,6 +72,10 @@ func (s *Service) splitTargets(
 func (p Record) copyToDraft(targets []Target) Record {
 	draft := Record{TeamID: p.TeamID, Status: Draft, Caption: p.Caption, Excerpt: p.Excerpt, Approval: NotNeeded,
 		Media: slices.DeleteFunc(slices.Clone(p.Media), isDeleted), Options: p.Options, TeamOptions: p.TeamOptions}
+	for _, part := range p.Thread {
+		part.Media = slices.DeleteFunc(slices.Clone(part.Media), isDeleted)
+		draft.Thread = append(draft.Thread, part)
+	}
 	for _, t := range targets {
 		target := Target{AccountID: t.AccountID, Platform: t.Platform, Identity: t.Identity, Username: t.Username,
 			Active: t.Active, State: TargetPending, Caption: t.Caption}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom.example/pressroom/internal/domain/post/due"
 	"pressroom.example/pressroom/internal/domain/post/seriesgap"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -124,7 +125,7 @@ func (s *Service) ListScheduled(ctx context.Context) ([]ScheduledTarget, error) 
 		err := rows.Scan(&target.TeamID, &target.PostID, &target.AccountID, &at, &target.Paused)
 		target.At = db.Time(at)
 		return err
-	}, `SELECT posts.team_id, posts.id, x.account_id, posts.scheduled_at, NOT (`+notPausedCondition+`) FROM posts
+	}, `SELECT posts.team_id, posts.id, x.account_id, posts.scheduled_at, NOT (`+due.NotPaused+`) FROM posts
 		JOIN post_targets x ON x.post_id = posts.id
 		WHERE posts.status = 'scheduled' AND posts.is_template = 0 ORDER BY posts.scheduled_at, posts.id, x.position`)
 	if err != nil {
@@ -135,14 +136,14 @@ func (s *Service) ListScheduled(ctx context.Context) ([]ScheduledTarget, error) 
 
 var errTargetRemoved = errors.New("the post no longer targets the account")
 
-// TextFor returns the text of a post for one of its accounts.
-func (s *Service) TextFor(ctx context.Context, team int64, id string, account int64) (string, error) {
+// TextFor returns the text of one part of a post for one of its accounts.
+func (s *Service) TextFor(ctx context.Context, team int64, id string, account int64, part int) (string, error) {
 	p, t, language, err := s.LoadForDelivery(ctx, team, id, account)
 	if err != nil {
 		return "", err
 	}
-	if t.AccountID == 0 {
+	if t.AccountID == 0 || part >= p.Parts() {
 		return "", errTargetRemoved
 	}
-	return p.Content(t, language).Text, nil
+	return p.PartContent(t, language, part).Text, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/post/due"
 	"pressroom.example/pressroom/internal/domain/post/seriesgap"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -111,8 +112,8 @@ func updateOccurrence(ctx context.Context, tx *db.Tx, template Record, id string
 		}
 	}
 	_, err = tx.Exec(ctx, `UPDATE posts SET caption = t.caption, excerpt = t.excerpt, approval = t.approval,
-		has_media = t.has_media, options = t.options
-		FROM (SELECT caption, excerpt, approval, has_media, options FROM posts WHERE id = ?) t WHERE posts.id = ?`,
+		has_media = t.has_media, options = t.options, thread = t.thread
+		FROM (SELECT caption, excerpt, approval, has_media, options, thread FROM posts WHERE id = ?) t WHERE posts.id = ?`,
 		template.ID, id)
 	if err != nil {
 		return fmt.Errorf("copying the text of a template: %w", err)
@@ -124,9 +125,9 @@ func updateOccurrence(ctx context.Context, tx *db.Tx, template Record, id string
 func copyTemplate(ctx context.Context, tx *db.Tx, template Record, at time.Time) error {
 	id, now, when := uuid.Must(uuid.NewV7()).String(), db.Micros(tx.Now()), db.Micros(at)
 	_, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, approval,
-		series_id, has_media, options, occurs_at, scheduled_at, slot_at, created_at, updated_at)
+		series_id, has_media, options, thread, occurs_at, scheduled_at, slot_at, created_at, updated_at)
 			SELECT ?, team_id, person_id, key_id, 'scheduled', caption, excerpt, approval, series_id, has_media,
-			options, ?, ?, ?, ?, ? FROM posts WHERE id = ?`, id, when, when, when, now, now, template.ID)
+			options, thread, ?, ?, ?, ?, ? FROM posts WHERE id = ?`, id, when, when, when, now, now, template.ID)
 	if err != nil {
 		return fmt.Errorf("creating an occurrence: %w", err)
 	}
@@ -142,7 +143,7 @@ func copyContent(ctx context.Context, tx *db.Tx, from, to string) error {
 	for _, statement := range []string{
 		`INSERT INTO post_targets (post_id, account_id, position, caption, has_media) SELECT ?, account_id, position,
 			caption, has_media FROM post_targets WHERE post_id = ?`,
-		`INSERT INTO post_media (post_id, position, media_id, cover_ms) SELECT ?, position, media_id, cover_ms
+		`INSERT INTO post_media (post_id, part, position, media_id, cover_ms) SELECT ?, part, position, media_id, cover_ms
 			FROM post_media WHERE post_id = ?`,
 		`INSERT INTO post_target_media (post_id, account_id, position, media_id, cover_ms) SELECT ?, account_id,
 			position, media_id, cover_ms FROM post_target_media WHERE post_id = ?`,
@@ -180,7 +181,7 @@ func (s *Service) RunSeries(ctx context.Context, report func(error)) {
 func (s *Service) CreateOccurrences(ctx context.Context) error {
 	due, err := db.All(ctx, s.db, func(rows *sql.Rows, p *Record) error { return rows.Scan(&p.ID, &p.TeamID) },
 		`SELECT posts.id, posts.team_id FROM post_series r JOIN posts ON posts.id = r.template_id WHERE r.wake_at > 0
-			AND r.wake_at <= ? AND `+mayPublishCondition+` ORDER BY r.wake_at LIMIT ?`,
+			AND r.wake_at <= ? AND `+due.MayPublish+` ORDER BY r.wake_at LIMIT ?`,
 		db.Micros(s.db.Now()), seriesBatchSize)
 	if err != nil {
 		return fmt.Errorf("listing due series: %w", err)

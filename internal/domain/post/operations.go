@@ -43,6 +43,12 @@ type (
 		AccountIDs []int64          `json:"account_ids" minItems:"1" maxItems:"100" jsonschema:"The accounts to publish to."`
 		MediaIDs   []int64          `json:"media_ids,omitempty" maxItems:"50" default:"[]" jsonschema:"Media of the library, in order."`
 		Options    *network.Options `json:"options,omitempty" jsonschema:"Choices for single networks."`
+		Thread     []ThreadPart     `json:"thread,omitempty" maxItems:"24" jsonschema:"Parts to publish as replies, in order."`
+	}
+	// ThreadPart is a part of a thread after the post itself.
+	ThreadPart struct {
+		Caption  string  `json:"caption" maxLength:"10000" jsonschema:"The text of the part."`
+		MediaIDs []int64 `json:"media_ids,omitempty" maxItems:"50" default:"[]" jsonschema:"Media of the library, in order."`
 	}
 	// UpdateInput changes a draft or scheduled post. Omitted fields stay the same.
 	UpdateInput struct {
@@ -52,6 +58,7 @@ type (
 		MediaIDs    []int64                  `json:"media_ids,omitempty" maxItems:"50" jsonschema:"Replaces all media."`
 		AccountIDs  []int64                  `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"Replaces all accounts."`
 		Options     *network.Options         `json:"options,omitempty" jsonschema:"Replaces all choices for single networks."`
+		Thread      []ThreadPart             `json:"thread,omitempty" maxItems:"24" jsonschema:"Replaces all parts after the post itself."`
 	}
 	// ScheduleInput identifies a draft and its time.
 	ScheduleInput struct {
@@ -146,8 +153,8 @@ func (s *Service) reads() []operation.Operation {
 			Next: "Fix blocking problems with update_post, or for a submitted post with another post for the failed " +
 				"accounts. Other problems are hints. waits_for_approval: only the client can approve, in the app.",
 			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: Validation{
-				Problems: []PostProblem{{"caption_too_long", true, 1,
-					"Bluesky takes 300 characters; this text has 312."}}, PostsLeftThisMonth: 1999}},
+				Problems: []PostProblem{{Code: "caption_too_long", Blocking: true, AccountID: 1,
+					Message: "Bluesky takes 300 characters; this text has 312."}}, PostsLeftThisMonth: 1999}},
 		}, s.validate),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/core/plan"
 	"pressroom.example/pressroom/internal/domain/account"
 	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/domain/post/warning"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -77,6 +78,7 @@ type Record struct {
 	ArchivedAt  time.Time // zero if the post is not archived
 	Targets     []Target
 	Media       []network.Media // in order
+	Thread      []thread.Part   // parts after the post itself, which is part 0
 	Options     network.Options // settings for individual networks
 	TeamOptions network.Options // the team's options for networks without options in Options
 	hasMedia    bool
@@ -97,7 +99,8 @@ type Target struct {
 	NetworkID   string // the network's id of the published post
 	ErrorCode   string
 	NetworkText string
-	Warnings    []warning.FailedStep // of a published post
+	Parts       []thread.PublishedPart // published parts of the thread after part 0
+	Warnings    []warning.FailedStep   // of a published post
 	RetriesUsed int
 	RetriedAt   time.Time
 

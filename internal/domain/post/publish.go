@@ -9,9 +9,10 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post/due"
+	"pressroom.example/pressroom/internal/domain/post/posttime"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
-	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
 // Submitter stores deliveries to networks in the caller's transaction. It records results that are known immediately
@@ -34,7 +35,7 @@ type PublicationRetry struct {
 
 // schedule schedules a draft.
 func (s *Service) schedule(ctx context.Context, call operation.Call, in ScheduleInput) (operation.Answer[Post], error) {
-	at, err := parseFutureTime(call, in.ScheduledAt)
+	at, err := posttime.Parse(call, in.ScheduledAt)
 	if err != nil {
 		return operation.Answer[Post]{}, err
 	}
@@ -50,7 +51,7 @@ func (s *Service) schedule(ctx context.Context, call operation.Call, in Schedule
 		return operation.Answer[Post]{}, err
 	}
 	out := s.answer(call, p)
-	out.Notes = append(out.Notes, distantTimeNote(call, at)...)
+	out.Notes = append(out.Notes, posttime.DistantNote(call, at)...)
 	return out, nil
 }
 
@@ -140,7 +141,7 @@ func (s *Service) checkPublishable(ctx context.Context, tx *db.Tx, call operatio
 	if err := s.checkContent(call, p); err != nil {
 		return err
 	}
-	if p.Status == Scheduled && sameMonth(p.ScheduledAt, tx.Now(), call.Zone) {
+	if p.Status == Scheduled && posttime.SameMonth(p.ScheduledAt, tx.Now(), call.Zone) {
 		return nil // it already counts in this month's allowance
 	}
 	return s.checkAllowance(ctx, tx, call, tx.Now())
@@ -154,7 +155,11 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Record, targets []Ta
 	if actor == (auditlog.Actor{}) {
 		create = s.jobs.Create // the limit on running jobs must not stop a due post
 	}
-	j, err := create(ctx, tx, job.Params{TeamID: p.TeamID, Type: job.SocialPost, Subject: p.ID, Total: len(targets)})
+	total := 0
+	for _, t := range targets {
+		total += p.Parts() - t.PublishedParts()
+	}
+	j, err := create(ctx, tx, job.Params{TeamID: p.TeamID, Type: job.SocialPost, Subject: p.ID, Total: total})
 	if err != nil {
 		return j, err
 	}
@@ -256,34 +261,6 @@ func (s *Service) resubmit(ctx context.Context, tx *db.Tx, call operation.Call, 
 	return s.submit(ctx, tx, p, retryable, auditlog.NewActor(call), "")
 }
 
-// mayPublishCondition is an SQL condition on posts. It selects posts whose team may publish: the team is not closed,
-// publishing is not paused for the team or the service, and the database is not on hold. Other scheduled posts wait.
-const mayPublishCondition = restoreguard.Free + ` AND ` + notPausedCondition
-
-// notPausedCondition is mayPublishCondition without the check for a hold.
-const notPausedCondition = `EXISTS (SELECT 1 FROM teams t WHERE t.id = posts.team_id AND t.closed_at = 0)
-	AND NOT EXISTS (SELECT 1 FROM pauses x WHERE x.action IN ('everything', 'publish') AND (x.scope = 'service'
-	OR x.scope = 'team' AND x.target = posts.team_id))`
-
-// Due returns the IDs of due posts, earliest first.
-func (s *Service) Due(ctx context.Context, limit int) ([]string, error) {
-	rows, err := s.db.Query(ctx, `SELECT id FROM posts WHERE status = 'scheduled' AND is_template = 0
-		AND scheduled_at <= ? AND `+mayPublishCondition+` ORDER BY scheduled_at LIMIT ?`, db.Micros(s.db.Now()), limit)
-	if err != nil {
-		return nil, fmt.Errorf("listing due posts: %w", err)
-	}
-	defer rows.Close()
-	ids := []string{}
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("listing due posts: %w", err)
-		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
-}
-
 // Release submits a due post. It does nothing if the post was canceled, moved, submitted or paused concurrently. A
 // post fails without being sent if it lacks approval, breaks a network's rules, or is an occurrence that exceeds the
 // plan. An occurrence that is too late is skipped.
@@ -301,7 +278,7 @@ func (s *Service) Release(ctx context.Context, id string) error {
 			return nil
 		}
 		var allowed bool
-		if err := tx.QueryRow(ctx, `SELECT `+mayPublishCondition+` FROM posts WHERE id = ?`,
+		if err := tx.QueryRow(ctx, `SELECT `+due.MayPublish+` FROM posts WHERE id = ?`,
 			id).Scan(&allowed); err != nil {
 			return fmt.Errorf("checking whether a due post may go out: %w", err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/post/listquery"
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/testkit"
 	"pressroom.example/pressroom/internal/testkit/must"
@@ -60,7 +61,7 @@ var (
 	from, to = "2030-01-01", "2031-01-01"
 )
 
-var lists = map[string]ListInput{
+var lists = map[string]listquery.Filter{
 	"all":             {},
 	"status":          {Status: "scheduled"},
 	"account":         {AccountID: &one},
@@ -69,14 +70,14 @@ var lists = map[string]ListInput{
 	"account, drafts": {AccountID: &one, Status: "draft"},
 }
 
-func pageQuery(t *testing.T, in ListInput) (string, []any) {
+func pageQuery(t *testing.T, in listquery.Filter) (string, []any) {
 	t.Helper()
 	call := operation.Call{Actor: &access.Actor{TeamID: 1, Zone: time.UTC}, Operation: "list_posts"}
 	position := strconv.Itoa(1_900_000_000_000_000+150) + "|" + "00000150-aaaa"
 	cursor := call.Cursor(position)
 	in.Cursor = &cursor
-	q := must.Get(newListQuery(call, in))(t)
-	return q.sql(20)
+	q := must.Get(listquery.New(call, in))(t)
+	return q.SQL(20)
 }
 
 // Lists use index scans, without sorting and without full table scans.

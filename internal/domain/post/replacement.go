@@ -20,7 +20,8 @@ import (
 // lost request of the original post could still publish with a shared upload, so that two posts appear.
 //
 // At most one post of a family publishes to an account. A post holds an account if the account's state in that post is
-// anything but failed. Other posts of the family cannot retry or add the account while it is held.
+// anything but failed, or if a part of the post's thread is published. Other posts of the family cannot retry or add the
+// account while it is held.
 
 // FamilyID returns the ID of the family's original post.
 func (p Record) FamilyID() string {
@@ -53,7 +54,9 @@ func (s *Service) Replace(ctx context.Context, actor *access.Actor, id string) (
 		if err != nil {
 			return err
 		}
-		failed := slices.DeleteFunc(slices.Clone(from.Targets), func(t Target) bool { return t.State != TargetFailed })
+		failed := slices.DeleteFunc(slices.Clone(from.Targets), func(t Target) bool {
+			return t.State != TargetFailed || t.IsIncomplete()
+		})
 		if existing, err := s.findDraftHolding(ctx, tx, call.TeamID, failed, held); err != nil || existing.ID != "" {
 			draft = existing
 			return err
@@ -109,7 +112,8 @@ func (s *Service) HeldByOthers(ctx context.Context, q db.Querier, p Record) (map
 		post    string
 	}
 	found, err := db.All(ctx, q, func(rows *sql.Rows, h *holding) error { return rows.Scan(&h.account, &h.post) },
-		`SELECT t.account_id, t.post_id FROM post_targets t WHERE t.state <> 'failed' AND t.post_id <> ? AND t.post_id IN
+		`SELECT t.account_id, t.post_id FROM post_targets t WHERE (t.state <> 'failed' OR t.published_at > 0)
+		AND t.post_id <> ? AND t.post_id IN
 		(SELECT ? UNION ALL SELECT id FROM posts WHERE replaces = ? AND replaces <> '')`, p.ID, p.FamilyID(), p.FamilyID())
 	if err != nil {
 		return nil, fmt.Errorf("reading which accounts the family of a post holds: %w", err)

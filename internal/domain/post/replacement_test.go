@@ -22,7 +22,7 @@ func (w *env) createPartlyFailed(t *testing.T, failed ...int64) string {
 	w.Do(t, "update_post", map[string]any{"id": id, "account_ids": slices.Concat([]int64{w.Account}, failed)})
 	w.Do(t, "publish_post", map[string]any{"post_id": id})
 	for _, account := range failed {
-		w.Exec(t, `UPDATE post_targets SET state = 'failed', error_code = 'rejected_content' WHERE post_id = ? AND
+		w.Exec(t, `UPDATE post_targets SET state = 'failed', published_at = 0, error_code = 'rejected_content' WHERE post_id = ? AND
 			account_id = ?`, id, account)
 	}
 	w.Exec(t, `UPDATE posts SET status = 'partially_published' WHERE id = ?`, id)
@@ -86,7 +86,7 @@ func TestReplaceAgain(t *testing.T) {
 		id := w.createPartlyFailed(t, other)
 		first := must.Get(w.Replace(t.Context(), act, id))(t)
 		w.Do(t, "publish_post", map[string]any{"post_id": first.ID})
-		w.Exec(t, `UPDATE post_targets SET state = 'failed' WHERE post_id = ?`, first.ID)
+		w.Exec(t, `UPDATE post_targets SET state = 'failed', published_at = 0 WHERE post_id = ?`, first.ID)
 		w.Exec(t, `UPDATE posts SET status = 'failed' WHERE id = ?`, first.ID)
 		second := must.Get(w.Replace(t.Context(), act, first.ID))(t)
 		if second.ID == first.ID || second.Replaces != id {
@@ -186,7 +186,7 @@ func TestArchiveUnconfirmed(t *testing.T) {
 		id := w.createPartlyFailed(t, w.connectSecond(t))
 		w.Exec(t, `UPDATE post_targets SET state = 'unconfirmed' WHERE post_id = ? AND state = 'failed'`, id)
 		w.ExpectError(t, apierr.ValidationFailed, "unconfirmed", "archive_post", map[string]any{"post_id": id, "archived": true})
-		w.Exec(t, `UPDATE post_targets SET state = 'failed' WHERE post_id = ? AND state = 'unconfirmed'`, id)
+		w.Exec(t, `UPDATE post_targets SET state = 'failed', published_at = 0 WHERE post_id = ? AND state = 'unconfirmed'`, id)
 		w.Do(t, "archive_post", map[string]any{"post_id": id, "archived": true})
 		w.Exec(t, `UPDATE post_targets SET state = 'published' WHERE post_id = ?`, id)
 		w.Exec(t, `UPDATE posts SET status = 'published' WHERE id = ?`, id)

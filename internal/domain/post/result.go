@@ -20,6 +20,7 @@ type Result struct {
 	NetworkText string
 	NetworkID   string // the network's ID of the published post, or of a failed post that the network hides
 	Decided     bool   // whether a person recorded the result, which has an event of its own
+	Part        int    // of the thread; 0 is the post itself
 }
 
 // MarkSending records that a post is being sent to an account.
@@ -32,52 +33,42 @@ func MarkSending(ctx context.Context, tx *db.Tx, post string, account int64) err
 	return nil
 }
 
-// RecordResult stores the result for an account and updates the status of the post.
-func (s *Service) RecordResult(ctx context.Context, tx *db.Tx, team int64, id string, account int64, r Result) error {
+// RecordResult stores the result for an account and updates the status of the post. It reports whether the next part of
+// the post's thread follows.
+func (s *Service) RecordResult(ctx context.Context, tx *db.Tx, team int64, id string, account int64, r Result) (bool, error) {
 	p, err := s.Lock(ctx, tx, team, id)
 	if err != nil {
-		return err
+		return false, err
 	}
+	more := false
 	for i, t := range p.Targets {
 		if t.AccountID != account {
 			continue
 		}
 		// Another inconclusive check of an unconfirmed post is not worth an event.
 		skipEvent := r.Decided || t.State == TargetUnconfirmed && r.State == TargetUnconfirmed
-		t.State, t.PublishedAt, t.Permalink, t.ErrorCode, t.NetworkText = r.State, r.PublishedAt, r.Permalink,
-			r.ErrorCode, r.NetworkText
-		t.NetworkID = r.NetworkID
+		more = t.record(r, p.Parts())
 		p.Targets[i] = t
 		if err := updateTarget(ctx, tx, id, t); err != nil {
-			return err
+			return false, err
 		}
-		if skipEvent {
+		if skipEvent || more {
 			continue
 		}
 		if err := auditlog.Record(ctx, tx, team, auditlog.Actor{}, "post.account_"+string(r.State), id,
 			map[string]any{"account": account, "error_code": r.ErrorCode}); err != nil {
-			return err
+			return false, err
 		}
 	}
 	p.Status = aggregateStatus(p.Targets)
 	p.PublishedAt = firstPublicationTime(p.Targets)
-	return Update(ctx, tx, &p)
-}
-
-// SetPermalink stores the permalink of a post that is published on an account.
-func (s *Service) SetPermalink(ctx context.Context, tx *db.Tx, id string, account int64, permalink string) error {
-	_, err := tx.Exec(ctx, `UPDATE post_targets SET permalink = ? WHERE post_id = ? AND account_id = ? AND state = ?`,
-		permalink, id, account, string(TargetPublished))
-	if err != nil {
-		return fmt.Errorf("storing a permalink: %w", err)
-	}
-	return nil
+	return more, Update(ctx, tx, &p)
 }
 
 func firstPublicationTime(targets []Target) time.Time {
 	var first time.Time
 	for _, t := range targets {
-		if t.State == TargetPublished && (first.IsZero() || t.PublishedAt.Before(first)) {
+		if (t.State == TargetPublished || t.IsIncomplete()) && (first.IsZero() || t.PublishedAt.Before(first)) {
 			first = t.PublishedAt
 		}
 	}

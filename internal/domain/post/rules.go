@@ -1,11 +1,7 @@
 package post
 
 import (
-	"strings"
 	"time"
-	"unicode/utf8"
-
-	"github.com/rivo/uniseg"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/job"
@@ -13,29 +9,6 @@ import (
 
 // MaxCaption is the maximum length of a caption, in characters. Longer captions are rejected, never truncated.
 const MaxCaption = 10_000
-
-const excerptLength = 140 // characters
-
-// excerpt returns the start of a caption on one line.
-func excerpt(caption string) string {
-	return Truncate(strings.Join(strings.Fields(caption), " "), excerptLength)
-}
-
-// Truncate shortens a text to at most limit characters, including an ellipsis. It never splits a grapheme cluster
-// (UAX 29).
-func Truncate(text string, limit int) string {
-	if len(text) <= limit || utf8.RuneCountInString(text) <= limit {
-		return text
-	}
-	end, left, state := 0, limit-1, -1
-	for {
-		cluster, _, _, next := uniseg.FirstGraphemeClusterInString(text[end:], state)
-		if left -= utf8.RuneCountInString(cluster); left < 0 {
-			return strings.TrimRight(text[:end], " ") + "…"
-		}
-		end, state = end+len(cluster), next
-	}
-}
 
 // checkEditable returns an error if the API cannot change the post.
 func (p Record) checkEditable() error {
@@ -57,7 +30,8 @@ func (p Record) checkApproved() error {
 	return nil
 }
 
-// aggregateStatus derives the status of a post from the states of its targets. An unconfirmed target counts as failed.
+// aggregateStatus derives the status of a post from the states of its targets. An unconfirmed target counts as failed. A
+// target with an incomplete thread counts as published and as failed.
 func aggregateStatus(targets []Target) Status {
 	var sent, failed int
 	for _, t := range targets {
@@ -66,6 +40,9 @@ func aggregateStatus(targets []Target) Status {
 			sent++
 		case TargetFailed, TargetUnconfirmed:
 			failed++
+			if t.IsIncomplete() {
+				sent++
+			}
 		default:
 			return Processing
 		}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"pressroom.example/pressroom/internal/core/operation"
-	"pressroom.example/pressroom/internal/domain/job"
 	"pressroom.example/pressroom/internal/domain/post/teamoptions"
 	"pressroom.example/pressroom/internal/domain/post/warning"
 	"pressroom.example/pressroom/internal/network"
@@ -47,6 +46,7 @@ type Post struct {
 	Status      Status            `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
 	Caption     string            `json:"caption" jsonschema:"The full text."`
 	Media       []PostMedia       `json:"media"`
+	Thread      []PostThreadPart  `json:"thread,omitempty" jsonschema:"The parts that are published as replies, in order."`
 	Options     *network.Options  `json:"options,omitempty" jsonschema:"Choices for single networks."`
 	Defaults    *network.Options  `json:"default_options,omitempty"`
 	ScheduledAt *teamtime.Moment  `json:"scheduled_at,omitempty"`
@@ -98,7 +98,7 @@ type PostRecurrence struct {
 
 // AccountError is the reason why publishing to an account failed or is unconfirmed.
 type AccountError struct {
-	ErrorCode      string             `json:"error_code,omitempty" enum:"rejected_content|rejected_media|duplicate_content|account_needs_reauth|rate_limited|quota_used_up|network_error|not_confirmed|missed_waiting_approval|preflight_blocked|plan_limit_reached|missed_while_held|server_not_allowed|app_not_approved"`
+	ErrorCode      string             `json:"error_code,omitempty" enum:"rejected_content|rejected_media|duplicate_content|account_needs_reauth|rate_limited|quota_used_up|network_error|not_confirmed|missed_waiting_approval|preflight_blocked|plan_limit_reached|missed_while_held|thread_interrupted|server_not_allowed|app_not_approved"`
 	Explanation    string             `json:"explanation,omitempty" jsonschema:"What the error code means."`
 	NetworkMessage *operation.Pointer `json:"network_message,omitempty" jsonschema:"Reference to the network's message."`
 }
@@ -114,6 +114,7 @@ type PostAccount struct {
 	Caption      *string               `json:"caption,omitempty" jsonschema:"Text for this account, instead of the post's."`
 	MediaIDs     []int64               `json:"media_ids,omitzero"`
 	AccountError                       //nolint:embeddedstructfieldcheck // members are written in this order
+	Parts        []PostAccountPart     `json:"parts,omitempty"`
 	Warnings     []warning.PostWarning `json:"warnings,omitempty"`
 	RetriesLeft  int                   `json:"retries_left"`
 }
@@ -121,7 +122,9 @@ type PostAccount struct {
 // Descriptions returns descriptions of the fields for the JSON schema.
 func (PostAccount) Descriptions() map[string]string {
 	return map[string]string{
-		"media_ids":    "Media for this account, instead of the post's, in order; empty for none.",
+		"media_ids": "Media for this account, instead of the post's, in order; empty for none.",
+		"parts": "The results of the parts in thread, in the same order. A retry continues with the first part that is " +
+			"not published.",
 		"warnings":     "What a published post lacks, such as its thumbnail. The post itself is published.",
 		"retries_left": "How often the account can be retried if it fails; 0 after it is published.",
 	}
@@ -138,13 +141,14 @@ type PostProblem struct {
 	Code      string `json:"code"`
 	Blocking  bool   `json:"blocking" jsonschema:"Whether it prevents publishing."`
 	AccountID int64  `json:"account_id,omitempty"`
+	Part      int    `json:"part,omitempty" jsonschema:"Part of the thread, from 1; omitted for the post itself."`
 	Message   string `json:"message"`
 }
 
 // apiPost converts a post to its API representation.
 func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.Quotes) Post {
 	out := Post{
-		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: []PostMedia{}, Approval: p.Approval,
+		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: apiMedia(p.Media), Thread: p.apiThread(), Approval: p.Approval,
 		ScheduledAt: call.MomentOrNil(p.ScheduledAt), PublishedAt: call.MomentOrNil(p.PublishedAt),
 		CreatedAt: call.Moment(p.CreatedAt), UpdatedAt: call.Moment(p.UpdatedAt),
 		Replaces: p.Replaces, ArchivedAt: call.MomentOrNil(p.ArchivedAt),
@@ -154,9 +158,6 @@ func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.Quote
 	})
 	if !p.Options.IsZero() {
 		out.Options = &p.Options
-	}
-	for _, m := range p.Media {
-		out.Media = append(out.Media, PostMedia{m.ID, m.Name, m.Type})
 	}
 	if !p.Review.Decided.IsZero() {
 		out.Review = &PostClientReview{call.Moment(p.Review.Decided),
@@ -172,9 +173,9 @@ func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.Quote
 		out.Accounts[i] = PostAccount{
 			ID: t.AccountID, Platform: t.Platform, Username: t.Username, State: t.State,
 			PublishedAt: call.MomentOrNil(t.PublishedAt), Permalink: t.Permalink, Caption: t.Caption, MediaIDs: t.mediaIDs(),
-			AccountError: AccountError{t.ErrorCode, job.AccountMessage(t.ErrorCode, t.Permalink),
+			AccountError: AccountError{t.ErrorCode, Explanation(t.ErrorCode, t.Permalink, t.PublishedParts()),
 				Quote(quotes, t.Platform, t.Username, t.NetworkText)},
-			Warnings: warning.List(t.Platform, t.Warnings), RetriesLeft: s.limits.retriesLeft(t),
+			Parts: p.apiParts(call, t), Warnings: warning.List(t.Platform, t.Warnings), RetriesLeft: s.limits.retriesLeft(t),
 		}
 	}
 	return out
@@ -203,13 +204,13 @@ func (s *Service) answer(call operation.Call, p Record) operation.Answer[Post] {
 	out := operation.Answer[Post]{App: "/posts/" + p.ID, Data: s.apiPost(call, p, &quotes), Summary: p.summary(call)}
 	out.Untrusted = quotes
 	out.Notes = p.inboxNotes()
-	if slices.ContainsFunc(slices.Concat(append(targetMedia(p.Targets), p.Media)...), isDeleted) {
+	if slices.ContainsFunc(p.allMedia(), isDeleted) {
 		out.Notes = append(out.Notes, "A file of this post has been deleted from the library. media still lists it, "+
 			"but it cannot be used again.")
 	}
 	return out
 }
 
-func newProblem(account int64, p network.Problem) PostProblem {
-	return PostProblem{Code: p.Code, Blocking: p.Blocking, AccountID: account, Message: p.Message}
+func newProblem(account int64, part int, p network.Problem) PostProblem {
+	return PostProblem{Code: p.Code, Blocking: p.Blocking, AccountID: account, Part: part, Message: p.Message}
 }

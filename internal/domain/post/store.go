@@ -9,6 +9,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/domain/post/warning"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -17,16 +18,16 @@ import (
 const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.approval_round, p.series_id,
 	p.is_template, p.occurs_at, p.skipped, p.scheduled_at, p.submitted_at, p.published_at, p.job_id, p.has_media,
 	p.options, (SELECT post_options FROM teams WHERE teams.id = p.team_id), p.created_at, p.updated_at, p.planned_day,
-	p.replaces, p.archived_at`
+	p.replaces, p.archived_at, p.thread`
 
 type scanner interface{ Scan(...any) error }
 
 func scanPost(row scanner, p *Record) error {
-	var status, approval, options, teamOptions string
+	var status, approval, options, teamOptions, parts string
 	var template, media, occurs, skipped, scheduled, submitted, published, created, updated, archived int64
 	err := row.Scan(&p.ID, &p.TeamID, &status, &p.Caption, &p.Excerpt, &approval, &p.Round, &p.SeriesID, &template,
 		&occurs, &skipped, &scheduled, &submitted, &published, &p.JobID, &media, &options, &teamOptions, &created, &updated,
-		&p.PlannedDay, &p.Replaces, &archived)
+		&p.PlannedDay, &p.Replaces, &archived, &parts)
 	if err != nil {
 		return err
 	}
@@ -35,6 +36,9 @@ func scanPost(row scanner, p *Record) error {
 	p.OccursAt, p.ScheduledAt, p.SubmittedAt, p.PublishedAt = db.Time(occurs), db.Time(scheduled), db.Time(submitted),
 		db.Time(published)
 	p.CreatedAt, p.UpdatedAt, p.ArchivedAt = db.Time(created), db.Time(updated), db.Time(archived)
+	if p.Thread, err = thread.DecodeTexts(parts); err != nil {
+		return err
+	}
 	if p.Options, err = network.DecodeOptions(options); err != nil {
 		return err
 	}
@@ -58,7 +62,10 @@ func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock s
 		return p, err
 	}
 	if p.hasMedia {
-		if p.Media, err = s.readMedia(ctx, q, team, id); err != nil {
+		if p.Media, err = s.readMedia(ctx, q, team, id, 0); err != nil {
+			return p, err
+		}
+		if err := s.readPartMedia(ctx, q, &p); err != nil {
 			return p, err
 		}
 	}
@@ -96,20 +103,24 @@ func (s *Service) Lock(ctx context.Context, tx *db.Tx, team int64, id string) (R
 
 func (s *Service) readTargets(ctx context.Context, q db.Querier, team int64, id string) ([]Target, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, t *Target) error {
-		var state, connection, warnings string
+		var state, connection, warnings, parts string
 		var media, published, retried int64
 		err := rows.Scan(&t.AccountID, &t.Platform, &t.Identity, &t.Username, &connection, &state, &t.Caption, &media, &published,
-			&t.Permalink, &t.NetworkID, &t.ErrorCode, &t.NetworkText, &warnings, &t.RetriesUsed, &retried)
+			&t.Permalink, &t.NetworkID, &t.ErrorCode, &t.NetworkText, &warnings, &t.RetriesUsed, &retried, &parts)
 		if err != nil {
 			return err
 		}
 		t.State, t.Active = TargetState(state), account.Connection(connection) != account.Lost
 		t.hasMedia = media != 0
 		t.PublishedAt, t.RetriedAt = db.Time(published), db.Time(retried)
+		if t.Parts, err = thread.DecodePublished(parts); err != nil {
+			return err
+		}
 		t.Warnings, err = warning.Decode(warnings)
 		return err
 	}, `SELECT t.account_id, a.platform, a.network_id, a.username, a.connection_state, t.state, t.caption,
-		t.has_media, t.published_at, t.permalink, t.network_id, t.error_code, t.network_text, t.warnings, t.retries_used, t.retried_at
+		t.has_media, t.published_at, t.permalink, t.network_id, t.error_code, t.network_text, t.warnings, t.retries_used, t.retried_at,
+		t.parts
 		FROM post_targets t JOIN social_accounts a ON a.id = t.account_id WHERE t.post_id = ? ORDER BY t.position`, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading the accounts of a post: %w", err)
@@ -124,27 +135,31 @@ func (s *Service) readTargets(ctx context.Context, q db.Querier, team int64, id 
 	return out, nil
 }
 
-func (s *Service) readMedia(ctx context.Context, q db.Querier, team int64, id string) ([]network.Media, error) {
+// readMedia reads the media of one part of a post.
+func (s *Service) readMedia(ctx context.Context, q db.Querier, team int64, id string, part int) ([]network.Media, error) {
 	refs, err := db.All(ctx, q, scanMediaRef, `SELECT media_id, cover_ms FROM post_media WHERE post_id = ?
-		ORDER BY position`, id)
+		AND part = ? ORDER BY position`, id, part)
 	if err != nil {
 		return nil, fmt.Errorf("reading the media of a post: %w", err)
 	}
 	return s.mediaDetails(ctx, q, team, refs)
 }
 
-// setMedia replaces all media of a post.
+// setMedia replaces all media of a post, including those of its thread.
 func setMedia(ctx context.Context, tx *db.Tx, p Record) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM post_media WHERE post_id = ?`, p.ID); err != nil {
 		return fmt.Errorf("removing media from a post: %w", err)
 	}
-	for n, m := range p.Media {
-		if _, err := tx.Exec(ctx, `INSERT INTO post_media (post_id, position, media_id, cover_ms)
-			VALUES (?, ?, ?, ?)`, p.ID, n, m.ID, m.Cover.Milliseconds()); err != nil {
-			return fmt.Errorf("adding media to a post: %w", err)
+	count, err := insertMedia(ctx, tx, p.ID, 0, 0, p.Media)
+	for i, part := range p.Thread {
+		if err == nil {
+			count, err = insertMedia(ctx, tx, p.ID, i+1, count, part.Media)
 		}
 	}
-	if _, err := tx.Exec(ctx, `UPDATE posts SET has_media = ? WHERE id = ?`, min(len(p.Media), 1), p.ID); err != nil {
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `UPDATE posts SET has_media = ? WHERE id = ?`, min(count, 1), p.ID); err != nil {
 		return fmt.Errorf("recording that a post has media: %w", err)
 	}
 	return nil
@@ -155,14 +170,18 @@ func insert(ctx context.Context, tx *db.Tx, p Record, person, key int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, options,
-		replaces, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		p.ID, p.TeamID, person, key, string(p.Status), p.Caption, p.Excerpt, options, p.Replaces, db.Micros(p.CreatedAt),
-		db.Micros(p.UpdatedAt))
+	parts, err := thread.EncodeTexts(p.Thread)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, options, thread,
+		replaces, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		p.ID, p.TeamID, person, key, string(p.Status), p.Caption, p.Excerpt, options, parts, p.Replaces,
+		db.Micros(p.CreatedAt), db.Micros(p.UpdatedAt))
 	if err != nil {
 		return fmt.Errorf("adding a post: %w", err)
 	}
-	if len(p.Media) > 0 {
+	if len(p.Media)+len(p.Thread) > 0 {
 		if err := setMedia(ctx, tx, p); err != nil {
 			return err
 		}
@@ -197,10 +216,14 @@ func Update(ctx context.Context, tx *db.Tx, p *Record) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, options = ?, approval = ?,
+	parts, err := thread.EncodeTexts(p.Thread)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, options = ?, thread = ?, approval = ?,
 		approval_round = ?, scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, skipped = ?, job_id = ?,
 		updated_at = ?, planned_day = ?, archived_at = ? WHERE id = ?`,
-		string(p.Status), p.Caption, p.Excerpt, options, string(p.Approval), p.Round, db.Micros(p.ScheduledAt),
+		string(p.Status), p.Caption, p.Excerpt, options, parts, string(p.Approval), p.Round, db.Micros(p.ScheduledAt),
 		db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.Slot()), db.Flag(p.Skipped), p.JobID,
 		db.Micros(p.UpdatedAt), p.PlannedDay, db.Micros(p.ArchivedAt), p.ID)
 	if err != nil {
@@ -210,9 +233,13 @@ func Update(ctx context.Context, tx *db.Tx, p *Record) error {
 }
 
 func updateTarget(ctx context.Context, tx *db.Tx, id string, t Target) error {
-	_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ?, published_at = ?, permalink = ?, network_id = ?,
-		error_code = ?, network_text = ?, retries_used = ?, retried_at = ? WHERE post_id = ? AND account_id = ?`,
-		string(t.State), db.Micros(t.PublishedAt), t.Permalink, t.NetworkID, t.ErrorCode, t.NetworkText,
+	parts, err := thread.EncodePublished(t.Parts)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE post_targets SET state = ?, published_at = ?, permalink = ?, network_id = ?,
+		error_code = ?, network_text = ?, parts = ?, retries_used = ?, retried_at = ? WHERE post_id = ? AND account_id = ?`,
+		string(t.State), db.Micros(t.PublishedAt), t.Permalink, t.NetworkID, t.ErrorCode, t.NetworkText, parts,
 		t.RetriesUsed, db.Micros(t.RetriedAt), id, t.AccountID)
 	if err != nil {
 		return fmt.Errorf("changing an account's result: %w", err)

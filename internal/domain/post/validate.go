@@ -1,6 +1,7 @@
 package post
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -76,13 +77,20 @@ func (s *Service) contentProblems(p Record, t Target, language string) []PostPro
 			Message: "This installation does not support the account's network."}}
 	}
 	out := []PostProblem{}
-	content := p.Content(t, language)
-	if slices.ContainsFunc(content.Media, isDeleted) {
-		out = append(out, PostProblem{Code: "media_missing", Blocking: true, AccountID: t.AccountID,
-			Message: "A file of this post has been deleted from the library."})
+	if rules, known := s.accounts.Rules(t.Platform); len(p.Thread) > 0 && (!known || !rules.Thread) {
+		out = append(out, PostProblem{Code: "thread_not_supported", Blocking: true, AccountID: t.AccountID,
+			Message: cmp.Or(rules.Title, t.Platform) + " has no threads. Remove the other parts, or remove the account."})
+		return out
 	}
-	for _, problem := range n.Check(content) {
-		out = append(out, newProblem(t.AccountID, problem))
+	for part := range p.Parts() {
+		content := p.PartContent(t, language, part)
+		if slices.ContainsFunc(content.Media, isDeleted) {
+			out = append(out, PostProblem{Code: "media_missing", Blocking: true, AccountID: t.AccountID, Part: part,
+				Message: "A file of this post has been deleted from the library."})
+		}
+		for _, problem := range n.Check(content) {
+			out = append(out, newProblem(t.AccountID, part, problem))
+		}
 	}
 	return out
 }
@@ -170,7 +178,7 @@ func (p Record) checkNewContent(wanted Record) error {
 
 // checkCovers returns an error if a cover time is after the end of its video.
 func (p Record) checkCovers() error {
-	for _, m := range slices.Concat(append([][]network.Media{p.Media}, targetMedia(p.Targets)...)...) {
+	for _, m := range p.allMedia() {
 		if m.Duration > 0 && m.Cover > m.Duration {
 			return apierr.Invalid(apierr.OutOfRange, fmt.Sprintf("cover-%d", m.ID),
 				"The cover time is not within the video.")

@@ -170,7 +170,8 @@ func (c Case) account() string {
 func Run(t *testing.T, c Case) {
 	t.Helper()
 	subtests(t, c, map[string]func(*testing.T, Case){
-		"Signing": testSigning, "Publishing": testPublishing, "Threads": testThreads, "Failures": testFailures, "Collecting": testCollecting,
+		"Signing": testSigning, "Publishing": testPublishing, "Threads": testThreads,
+		"Failures": testFailures, "Collecting": testCollecting,
 		"Containers": testContainers, "Checking": testChecking, "Verification": testVerification,
 	})
 }

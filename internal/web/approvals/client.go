@@ -99,16 +99,16 @@ func distinctContents(p post.Record, link string, names map[int64]string) []look
 			shared[t.Platform] = len(out)
 		}
 		author := preview.Author{ID: t.AccountID, Platform: t.Platform, Username: t.Username, Name: names[t.AccountID]}
-		out = append(out, newLook(author, p.Content(t, ""), link, own))
+		out = append(out, newLook(author, p, p.Content(t, ""), link, own))
 	}
 	if len(out) == 0 {
-		return []look{newLook(preview.Author{}, network.Content{Text: p.Caption, Media: p.Media}, link, false)}
+		return []look{newLook(preview.Author{}, p, network.Content{Text: p.Caption, Media: p.Media}, link, false)}
 	}
 	return out
 }
 
-func newLook(author preview.Author, c network.Content, link string, own bool) look {
-	out := look{Post: preview.New(author, c), Own: own}
+func newLook(author preview.Author, p post.Record, c network.Content, link string, own bool) look {
+	out := look{Post: preview.New(author, c).WithThread(p.Thread), Own: own}
 	out.Play, out.Link = true, link
 	out.Text, out.Post.Rest = out.Text+out.Post.Rest, ""
 	if most := inGrid[out.Platform]; most > 0 && len(out.Media) > most {

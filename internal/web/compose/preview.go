@@ -14,6 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/domain/account"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/calendar"
+	"pressroom.example/pressroom/internal/domain/post/posttime"
+	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/teamtime"
@@ -87,7 +89,7 @@ func (p *Handlers) check(
 			return out, err
 		}
 	}
-	c.Options = s.Choices.of(held.Options)
+	c.Options, c.Thread = s.Choices.of(held.Options), held.Thread
 	checked, err := p.posts.CheckComposition(ctx, actor, c, held.Targets)
 	if err != nil {
 		return out, err
@@ -97,18 +99,18 @@ func (p *Handlers) check(
 		return out, err
 	}
 	p.forecast(&out, checked, held, actor.Language)
-	out.look(l, names)
+	out.look(l, names, checked.Post.Thread)
 	out.Blank = !s.hasContent() && held.ID == ""
 	return out, nil
 }
 
 // look adds the preview for each network.
-func (o *outlook) look(l *locale.Language, names map[int64]string) {
+func (o *outlook) look(l *locale.Language, names map[int64]string, parts []thread.Part) {
 	for i := range o.Cards {
 		c := &o.Cards[i]
 		c.Look = preview.New(preview.Author{
 			ID: c.Target.AccountID, Platform: c.Target.Platform, Username: c.Target.Username, Name: names[c.Target.AccountID],
-		}, c.Content)
+		}, c.Content).WithThread(parts)
 		c.Look.Lang = l
 	}
 }
@@ -148,7 +150,7 @@ func (p *Handlers) checkTimeAllowed(at time.Time) error {
 	switch now := p.DB.Now(); {
 	case !at.After(now):
 		return errPastTime
-	case post.TooFar(now, at):
+	case posttime.TooFar(now, at):
 		return errTooFarAhead
 	}
 	return nil

@@ -185,6 +185,7 @@ func (p *Handlers) ruleError(s sheet, held post.Record, what string, at time.Tim
 
 // rejections returns why networks would reject a composition.
 func (p *Handlers) rejections(r *http.Request, actor *access.Actor, c post.Composition, held post.Record) ([]error, error) {
+	c.Thread = held.Thread
 	checked, err := p.posts.CheckComposition(r.Context(), actor, c, held.Targets)
 	switch {
 	case apierr.Is(err, apierr.NotFound):

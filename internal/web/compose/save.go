@@ -12,6 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/core/pipeline"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/posttime"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/posts"
 	"pressroom.example/pressroom/internal/web/shell"
@@ -115,7 +116,7 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what st
 			return
 		}
 	}
-	if post.FarAhead(p.DB.Now(), at) {
+	if posttime.FarAhead(p.DB.Now(), at) {
 		said += " " + p.T(r, "Its time is more than a year ahead, in %s: check the year.", at.Format("2006"))
 	}
 	if said = strings.TrimSpace(said + p.revokedLinkNote(r, id)); said != "" {

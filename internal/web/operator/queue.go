@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/delivery"
 	"pressroom.example/pressroom/internal/domain/job"
-	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/due"
 	"pressroom.example/pressroom/internal/domain/team/teamsearch"
 	"pressroom.example/pressroom/internal/platform/db"
 )
@@ -27,7 +27,7 @@ func (v queueView) Well() bool {
 
 // queueView is the background work.
 type queueView struct {
-	Late        post.Late
+	Late        due.Late
 	Jobs, Ended []job.StateCount
 	Deliveries  []delivery.PhaseCount
 	SlowJobs    []job.StuckJob
@@ -49,7 +49,7 @@ func (p *Handlers) queue(ctx context.Context) (queueView, error) {
 	var out queueView
 	var err error
 	now := p.DB.Now()
-	if out.Late, err = p.Posts.Late(ctx, now.Add(-late)); err != nil {
+	if out.Late, err = due.CountLate(ctx, p.DB, now.Add(-late)); err != nil {
 		return out, err
 	}
 	if out.Jobs, err = p.Jobs.CountUnfinished(ctx); err != nil {

@@ -378,7 +378,7 @@ func (v *view) allowAgain() {
 	v.MayArchive = failed && !v.Doubtful
 	held := stored.Approval == post.Waiting || stored.Approval == post.Rejected
 	v.EditsAgain = failed && !held && slices.ContainsFunc(v.Accounts, func(a accountView) bool {
-		return a.State == post.TargetFailed && a.Holder == ""
+		return a.State == post.TargetFailed && a.Holder == "" && a.PublishedAt == nil
 	})
 }
 

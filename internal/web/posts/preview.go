@@ -68,10 +68,11 @@ func (v *view) Looks() []preview.Post {
 	var out []preview.Post
 	for i, a := range v.Accounts {
 		author := preview.Author{ID: a.ID, Platform: a.Platform, Username: a.Username, Name: v.Names[a.ID]}
-		out = append(out, preview.New(author, v.Stored.Content(v.Stored.Targets[i], "")))
+		out = append(out, preview.New(author, v.Stored.Content(v.Stored.Targets[i], "")).WithThread(v.Stored.Thread))
 	}
 	if len(out) == 0 {
-		out = append(out, preview.New(preview.Author{}, network.Content{Text: v.Caption, Media: v.Stored.Media}))
+		shared := preview.New(preview.Author{}, network.Content{Text: v.Caption, Media: v.Stored.Media})
+		out = append(out, shared.WithThread(v.Stored.Thread))
 	}
 	for i := range out {
 		out[i].Lang, out[i].When = v.lang, preview.Date(v.lang, v.Stored, v.zone)

@@ -9,6 +9,7 @@ import (
 
 	"pressroom.example/pressroom/internal/domain/delivery"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/excerpt"
 	"pressroom.example/pressroom/internal/locale"
 )
 
@@ -28,7 +29,7 @@ func near(l *locale.Language, now, at time.Time) string {
 }
 
 // cut returns the first characters of a text.
-func cut(limit int, text string) string { return post.Truncate(text, limit) }
+func cut(limit int, text string) string { return excerpt.Truncate(text, limit) }
 
 // webAddress returns a network's URL if it uses http or https, or "".
 func webAddress(text string) string {

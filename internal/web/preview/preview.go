@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"net/url"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/web/shell"
@@ -56,6 +58,7 @@ type Post struct {
 	Media []network.Media
 	Card  string           // host of the link for which the network shows a card
 	Lang  *locale.Language // nil for English
+	Parts []Post           // replies of the thread, in order
 	Play  bool             // images are shown in full, and videos can be played
 	// Link is the path of the approval link by which the post is shown. Files and pictures are below this path. It is empty in
 	// the app.
@@ -89,6 +92,14 @@ func New(a Author, c network.Content) Post {
 	return p
 }
 
+// WithThread returns the post with the parts that follow it.
+func (p Post) WithThread(parts []thread.Part) Post {
+	for _, part := range parts {
+		p.Parts = append(p.Parts, New(p.Author, network.Content{Text: part.Caption, Media: part.Media}))
+	}
+	return p
+}
+
 // Date returns the date of a post for people, or "" for a post without a time.
 func Date(l *locale.Language, p post.Record, zone *time.Location) string {
 	at := cmp.Or(p.PublishedAt, p.ScheduledAt)
@@ -98,8 +109,21 @@ func Date(l *locale.Language, p post.Record, zone *time.Location) string {
 	return l.Format(at.In(zone), locale.Day)
 }
 
-// HTML returns the post as its network shows it.
+// HTML returns the post as its network shows it, followed by the parts of its thread.
 func (p Post) HTML() (template.HTML, error) {
+	html, err := p.html()
+	for _, part := range p.Parts {
+		part.Lang, part.When, part.Play, part.Link = p.Lang, p.When, p.Play, p.Link
+		next, partErr := part.html()
+		html, err = html+next, errors.Join(err, partErr)
+	}
+	if len(p.Parts) > 0 {
+		html = `<div class="pv-thread">` + html + `</div>`
+	}
+	return html, err
+}
+
+func (p Post) html() (template.HTML, error) {
 	name := p.Platform + ".html"
 	all := templates[cmp.Or(p.Lang, locale.English)]()
 	if all.Lookup(name) == nil {

@@ -38,6 +38,9 @@ var problemForms = []locale.Key{
 	"%s has a file type that %s does not support. Use %s.",
 	"%s has %s × %s pixels; %s allows aspect ratios from %s to %s. Crop it.",
 	"This account does not offer the audience “%s”. Choose from: %s.",
+	"The thread is incomplete: 1 part is published. %s",
+	"The thread is incomplete: %s parts are published. %s",
+	"%s has no threads. Remove the other parts, or remove the account.",
 }
 
 // valueForms are the values of problems that are words.
@@ -81,6 +84,9 @@ func ProblemText(l *locale.Language, text string) string {
 
 // translateValue translates a value of a problem, which may be a list.
 func translateValue(l *locale.Language, values []form, value string) string {
+	if out := shell.Text(l, value); out != value {
+		return out
+	}
 	if out := translate(l, values, value); out != value {
 		return out
 	}

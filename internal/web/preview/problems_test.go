@@ -37,6 +37,11 @@ func TestProblemText(t *testing.T) {
 			"Dieses Konto bietet die Zielgruppe „Alle“ nicht an. Zur Wahl stehen: Nur ich, Follower.",
 		},
 		{
+			"The thread is incomplete: 2 parts are published. The network failed or could not be reached. Retry later.",
+			"Der Thread ist unvollständig: 2 Teile sind veröffentlicht. Das Netzwerk war gestört oder nicht erreichbar. Versuchen " +
+				"Sie es später erneut.",
+		},
+		{
 			"Something else.",
 			"Something else.",
 		},

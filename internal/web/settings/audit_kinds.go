@@ -328,6 +328,7 @@ var errorTexts = map[string]locale.Key{
 	"missed_while_held":       "publishing was on hold|error",
 	"server_not_allowed":      "server not allowed|error",
 	"app_not_approved":        "app not approved|error",
+	"thread_interrupted":      "thread interrupted|error",
 }
 
 // detailWords describes one detail of an event.

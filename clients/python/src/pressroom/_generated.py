@@ -72,6 +72,7 @@ __all__ = [
     "ConnectLink",
     "ContentFetchJob",
     "CreatePostInputOptions",
+    "CreatePostInputThread",
     "Credits",
     "CreditsDailyLimits",
     "CreditsReservedToday",
@@ -130,6 +131,7 @@ __all__ = [
     "Pointer",
     "Post",
     "PostAccount",
+    "PostAccountPart",
     "PostChange",
     "PostClientReview",
     "PostEntry",
@@ -141,6 +143,7 @@ __all__ = [
     "PostRecurrence",
     "PostResult",
     "PostResultAccount",
+    "PostThreadPart",
     "PostWarning",
     "ProfileReportJob",
     "Publication",
@@ -376,6 +379,7 @@ PostAccountErrorCode = Literal[
     "preflight_blocked",
     "plan_limit_reached",
     "missed_while_held",
+    "thread_interrupted",
     "server_not_allowed",
     "app_not_approved",
 ]
@@ -769,6 +773,14 @@ class CreatePostInputOptions(TypedDict):
     tiktok: NotRequired[TikTokOptions]
     # Choices for YouTube accounts.
     youtube: NotRequired[YouTubeOptions]
+
+
+class CreatePostInputThread(TypedDict):
+
+    # The text of the part.
+    caption: str
+    # Media of the library, in order.
+    media_ids: NotRequired[list[int]]
 
 
 class Credits(TypedDict):
@@ -1421,6 +1433,8 @@ class Post(TypedDict):
     # The full text.
     caption: str
     media: list[PostMedia]
+    # The parts that are published as replies, in order.
+    thread: NotRequired[list[PostThreadPart]]
     # Choices for single networks.
     options: NotRequired[Options]
     # Choices that a person made for all posts of the team. They apply to this post, because it has none for the
@@ -1459,10 +1473,20 @@ class PostAccount(TypedDict):
     explanation: NotRequired[str]
     # Reference to the network's message.
     network_message: NotRequired[Pointer]
+    # The results of the parts in thread, in the same order. A retry continues with the first part that is not
+    # published.
+    parts: NotRequired[list[PostAccountPart]]
     # What a published post lacks, such as its thumbnail. The post itself is published.
     warnings: NotRequired[list[PostWarning]]
     # How often the account can be retried if it fails; 0 after it is published.
     retries_left: int
+
+
+class PostAccountPart(TypedDict):
+
+    state: PostAccountState
+    published_at: NotRequired[Moment]
+    permalink: NotRequired[str]
 
 
 class PostChange(TypedDict):
@@ -1472,6 +1496,8 @@ class PostChange(TypedDict):
     # The full text.
     caption: str
     media: list[PostMedia]
+    # The parts that are published as replies, in order.
+    thread: NotRequired[list[PostThreadPart]]
     # Choices for single networks.
     options: NotRequired[Options]
     # Choices that a person made for all posts of the team. They apply to this post, because it has none for the
@@ -1550,6 +1576,8 @@ class PostProblem(TypedDict):
     # Whether it prevents publishing.
     blocking: bool
     account_id: NotRequired[int]
+    # Part of the thread, from 1; omitted for the post itself.
+    part: NotRequired[int]
     message: str
 
 
@@ -1586,6 +1614,12 @@ class PostResultAccount(TypedDict):
     explanation: NotRequired[str]
     # Reference to the network's message.
     network_message: NotRequired[Pointer]
+
+
+class PostThreadPart(TypedDict):
+
+    caption: str
+    media: list[PostMedia]
 
 
 class PostWarning(TypedDict):
@@ -2063,7 +2097,7 @@ _OPERATIONS: Mapping[str, Operation] = {
         "POST",
         "/posts",
         True,
-        {"caption": "body", "account_ids": "body", "media_ids": "body", "options": "body"},
+        {"caption": "body", "account_ids": "body", "media_ids": "body", "options": "body", "thread": "body"},
     ),
     "create_report": Operation(
         "POST",
@@ -2225,7 +2259,7 @@ _OPERATIONS: Mapping[str, Operation] = {
         "PATCH",
         "/posts/{id}",
         True,
-        {"id": "path", "caption": "body", "scheduled_at": "body", "media_ids": "body", "account_ids": "body", "options": "body"},
+        {"id": "path", "caption": "body", "scheduled_at": "body", "media_ids": "body", "account_ids": "body", "options": "body", "thread": "body"},
         frozenset({"scheduled_at"}),
     ),
     "validate_post": Operation(
@@ -2302,6 +2336,7 @@ class Pressroom(Runtime):
         account_ids: Sequence[int],
         media_ids: Sequence[int] | None = None,
         options: CreatePostInputOptions | None = None,
+        thread: Sequence[CreatePostInputThread] | None = None,
         idempotency_key: str | None = None,
     ) -> Response[Post]:
         """Create a draft. Creates a draft with accounts from list_social_accounts and media from list_media. Nothing is
@@ -2314,6 +2349,7 @@ class Pressroom(Runtime):
             "account_ids": account_ids,
             "media_ids": media_ids,
             "options": options,
+            "thread": thread,
         }, idempotency_key)
 
     def create_report(
@@ -2925,6 +2961,7 @@ class Pressroom(Runtime):
         media_ids: Sequence[int] | None = None,
         account_ids: Sequence[int] | None = None,
         options: CreatePostInputOptions | None = None,
+        thread: Sequence[CreatePostInputThread] | None = None,
         idempotency_key: str | None = None,
     ) -> Response[PostChange]:
         """Change a draft or a scheduled post. Changes the fields that are given; a list replaces the whole list.
@@ -2939,6 +2976,7 @@ class Pressroom(Runtime):
             "media_ids": media_ids,
             "account_ids": account_ids,
             "options": options,
+            "thread": thread,
         }, idempotency_key)
 
     def validate_post(self, post_id: str, *, account_id: int | None = None) -> Response[Validation]:

@@ -16,6 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/posttime"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/platform/plaintext"
@@ -188,7 +189,7 @@ func setTime(ctx context.Context, tx *db.Tx, call operation.Call, p *post.Record
 		return err
 	}
 	if !at.IsZero() {
-		if err := post.CheckFutureTime(call, *at); err != nil {
+		if err := posttime.CheckFuture(call, *at); err != nil {
 			return err
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/job"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/approval"
+	"pressroom.example/pressroom/internal/domain/post/due"
 	"pressroom.example/pressroom/internal/domain/team"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -69,7 +70,7 @@ func (d *Deliveries) Submit(ctx context.Context, tx *db.Tx, posts *post.Service,
 			d.sent = append(d.sent, order.Post.Content(t, "en").Text)
 			d.mu.Unlock()
 		}
-		if err := posts.RecordResult(ctx, tx, order.Post.TeamID, order.Post.ID, t.AccountID, r); err != nil {
+		if _, err := posts.RecordResult(ctx, tx, order.Post.TeamID, order.Post.ID, t.AccountID, r); err != nil {
 			return err
 		}
 	}
@@ -226,8 +227,8 @@ func (w *Env) Tick(t *testing.T) {
 	t.Helper()
 	for range 2 { // An occurrence that was created late is due immediately.
 		must.NoError(t, w.CreateOccurrences(t.Context()))
-		due := must.Get(w.Due(t.Context(), 100))(t)
-		for _, id := range due {
+		ids := must.Get(due.List(t.Context(), w.DB, 100))(t)
+		for _, id := range ids {
 			must.NoError(t, w.Release(t.Context(), id))
 		}
 	}

@@ -1,0 +1,220 @@
+package post
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post/thread"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
+)
+
+// Parts returns the number of parts of the post's thread, including the post itself.
+func (p Record) Parts() int { return 1 + len(p.Thread) }
+
+// PartContent returns the content of one part that is published to an account. Part 0 is the post itself. Overrides of
+// the account apply to part 0 only.
+func (p Record) PartContent(t Target, language string, part int) network.Content {
+	content := p.Content(t, language)
+	if part > 0 {
+		content.Text, content.Media = p.Thread[part-1].Caption, p.Thread[part-1].Media
+	}
+	return content
+}
+
+// PublishedParts returns how many parts of the post are published on the account. It is the number of the next part.
+func (t Target) PublishedParts() int {
+	if t.PublishedAt.IsZero() {
+		return 0
+	}
+	return 1 + len(t.Parts)
+}
+
+// IsIncomplete reports whether the account shows a part of the thread but not all parts, and no part is being published.
+func (t Target) IsIncomplete() bool {
+	return t.PublishedParts() > 0 && (t.State == TargetFailed || t.State == TargetUnconfirmed)
+}
+
+// ReplyOf returns the posts that a part after part 0 replies to. It returns false if the ID of one of them is unknown.
+func (t Target) ReplyOf(part int) (network.Reply, bool) {
+	reply := network.Reply{Root: t.NetworkID, Parent: t.NetworkID}
+	if part > 1 && part-2 < len(t.Parts) {
+		reply.Parent = t.Parts[part-2].NetworkID
+	}
+	return reply, part <= t.PublishedParts() && reply.Root != "" && reply.Parent != ""
+}
+
+// record stores the result of a part in the target. It reports whether the next part follows.
+func (t *Target) record(r Result, parts int) bool {
+	if r.State != TargetPublished {
+		r.PublishedAt = time.Time{}
+	}
+	switch {
+	case r.Part == 0:
+		t.PublishedAt, t.Permalink, t.NetworkID = r.PublishedAt, r.Permalink, r.NetworkID
+	case r.State == TargetPublished && r.Part == t.PublishedParts():
+		t.Parts = append(t.Parts, thread.PublishedPart{NetworkID: r.NetworkID, Permalink: r.Permalink, At: r.PublishedAt})
+	}
+	t.State, t.ErrorCode, t.NetworkText = r.State, r.ErrorCode, r.NetworkText
+	more := r.State == TargetPublished && r.Part+1 < parts
+	if more {
+		t.State = TargetSending
+	}
+	return more
+}
+
+// SetPermalink stores the permalink of a part that is published on an account.
+func (s *Service) SetPermalink(ctx context.Context, tx *db.Tx, team int64, id string, account int64, part int,
+	permalink string) error {
+	p, err := s.Lock(ctx, tx, team, id)
+	if err != nil {
+		return err
+	}
+	for _, t := range p.Targets {
+		switch {
+		case t.AccountID != account || part >= t.PublishedParts():
+			continue
+		case part == 0:
+			t.Permalink = permalink
+		default:
+			t.Parts[part-1].Permalink = permalink
+		}
+		return updateTarget(ctx, tx, id, t)
+	}
+	return nil
+}
+
+// readPartMedia adds the media of the parts after part 0.
+func (s *Service) readPartMedia(ctx context.Context, q db.Querier, p *Record) error {
+	for i := range p.Thread {
+		var err error
+		if p.Thread[i].Media, err = s.readMedia(ctx, q, p.TeamID, p.ID, i+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insertMedia stores the media of one part at the next positions and returns the position after them.
+func insertMedia(ctx context.Context, tx *db.Tx, id string, part, position int, media []network.Media) (int, error) {
+	for _, m := range media {
+		if _, err := tx.Exec(ctx, `INSERT INTO post_media (post_id, part, position, media_id, cover_ms)
+			VALUES (?, ?, ?, ?, ?)`, id, part, position, m.ID, m.Cover.Milliseconds()); err != nil {
+			return 0, fmt.Errorf("adding media to a post: %w", err)
+		}
+		position++
+	}
+	return position, nil
+}
+
+// allMedia returns the media of all parts and overrides.
+func (p Record) allMedia() []network.Media {
+	media := slices.Concat(append(targetMedia(p.Targets), p.Media)...)
+	for _, part := range p.Thread {
+		media = append(media, part.Media...)
+	}
+	return media
+}
+
+// Explanation returns what the error code of an account means. parts is the number of published parts, and permalink
+// that of the post itself.
+func Explanation(code, permalink string, parts int) string {
+	text := job.AccountMessage(code, permalink)
+	if parts == 0 || code == "" {
+		return text
+	}
+	published := "1 part is published"
+	if parts > 1 {
+		published = fmt.Sprintf("%d parts are published", parts)
+	}
+	return "The thread is incomplete: " + published + ". " + cmp.Or(partMessages[code], text)
+}
+
+// partMessages replace messages that say that nothing is published.
+var partMessages = map[string]string{
+	"network_error":      "The network failed or could not be reached. Retry later.",
+	"server_not_allowed": "The operator does not allow the account's server. Retry after the operator has allowed it.",
+}
+
+// findThread returns the parts of a thread with their media.
+func (s *Service) findThread(ctx context.Context, q db.Querier, team int64, in []ThreadPart) ([]thread.Part, error) {
+	var out []thread.Part
+	for _, part := range in {
+		media, err := s.library.ForPost(ctx, q, team, part.MediaIDs)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, thread.Part{Caption: part.Caption, Media: media})
+	}
+	return out, nil
+}
+
+// changeThread replaces the parts of a post's thread and reports whether they differ.
+func (s *Service) changeThread(ctx context.Context, tx *db.Tx, p *Record, in []ThreadPart) (bool, error) {
+	wanted, err := s.findThread(ctx, tx, p.TeamID, in)
+	if err != nil {
+		return false, err
+	}
+	before := p.allMedia()
+	for i := range wanted {
+		wanted[i].Media = copyCovers(wanted[i].Media, before)
+	}
+	if thread.Same(wanted, p.Thread) {
+		return false, nil
+	}
+	p.Thread = wanted
+	return true, setMedia(ctx, tx, *p)
+}
+
+// PostThreadPart is a part of a post's thread after the post itself.
+type PostThreadPart struct {
+	Caption string      `json:"caption"`
+	Media   []PostMedia `json:"media"`
+}
+
+// PostAccountPart is the result of one part of a thread on an account.
+type PostAccountPart struct {
+	State       TargetState      `json:"state" enum:"pending|sending|published|failed|unconfirmed" title:"PostAccountState"`
+	PublishedAt *teamtime.Moment `json:"published_at,omitempty"`
+	Permalink   string           `json:"permalink,omitempty"`
+}
+
+// apiThread converts the parts after the post itself to their API representation.
+func (p Record) apiThread() []PostThreadPart {
+	var out []PostThreadPart
+	for _, part := range p.Thread {
+		out = append(out, PostThreadPart{part.Caption, apiMedia(part.Media)})
+	}
+	return out
+}
+
+// apiParts converts the results of the parts after the post itself to their API representation.
+func (p Record) apiParts(call operation.Call, t Target) []PostAccountPart {
+	var out []PostAccountPart
+	for part := 1; part < p.Parts(); part++ {
+		result := PostAccountPart{State: TargetPending}
+		switch published := t.PublishedParts(); {
+		case part < published:
+			done := t.Parts[part-1]
+			result = PostAccountPart{TargetPublished, call.MomentOrNil(done.At), done.Permalink}
+		case part == published && published > 0:
+			result.State = t.State
+		}
+		out = append(out, result)
+	}
+	return out
+}
+
+func apiMedia(media []network.Media) []PostMedia {
+	out := []PostMedia{}
+	for _, m := range media {
+		out = append(out, PostMedia{m.ID, m.Name, m.Type})
+	}
+	return out
+}

@@ -1,0 +1,87 @@
+// Package thread has the parts of a thread: posts that are published as replies, each to the part before it. Part 0 is
+// the post itself. The other parts and their results are numbered from 1.
+package thread
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressroom.example/pressroom/internal/network"
+)
+
+// MaxParts is the maximum number of parts of a thread, including part 0.
+const MaxParts = 25
+
+// Part is the content of a part after part 0.
+type Part struct {
+	Caption string
+	Media   []network.Media // in order
+}
+
+// PublishedPart is a part after part 0 that is published on an account.
+type PublishedPart struct {
+	NetworkID string    `json:"id"` // the network's ID of the part; empty if unknown
+	Permalink string    `json:"permalink,omitempty"`
+	At        time.Time `json:"at"`
+}
+
+// Same reports whether two threads have the same content.
+func Same(a, b []Part) bool {
+	return slices.EqualFunc(a, b, func(a, b Part) bool {
+		return a.Caption == b.Caption && slices.EqualFunc(a.Media, b.Media, func(a, b network.Media) bool {
+			return a.ID == b.ID && a.Cover == b.Cover
+		})
+	})
+}
+
+// EncodeTexts encodes the texts of the parts. Media are stored separately.
+func EncodeTexts(parts []Part) (string, error) {
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		texts[i] = p.Caption
+	}
+	return encode(texts)
+}
+
+// DecodeTexts returns the parts that EncodeTexts encoded, without media.
+func DecodeTexts(stored string) ([]Part, error) {
+	texts, err := decode[string](stored)
+	if err != nil || texts == nil {
+		return nil, err
+	}
+	parts := make([]Part, len(texts))
+	for i, text := range texts {
+		parts[i].Caption = text
+	}
+	return parts, nil
+}
+
+// EncodePublished encodes published parts.
+func EncodePublished(parts []PublishedPart) (string, error) { return encode(parts) }
+
+// DecodePublished returns the parts that EncodePublished encoded.
+func DecodePublished(stored string) ([]PublishedPart, error) { return decode[PublishedPart](stored) }
+
+func encode[T any](list []T) (string, error) {
+	if len(list) == 0 {
+		return "", nil
+	}
+	encoded, err := json.Marshal(list)
+	if err != nil {
+		return "", fmt.Errorf("encoding a thread: %w", err)
+	}
+	return string(encoded), nil
+}
+
+func decode[T any](stored string) ([]T, error) {
+	if stored == "" {
+		return nil, nil
+	}
+	var list []T
+	if err := json.Unmarshal([]byte(stored), &list); err != nil {
+		return nil, fmt.Errorf("decoding a thread: %w", err)
+	}
+	return list, nil
+}
