@@ -48,6 +48,9 @@ func TestReport(t *testing.T) {
 		b.open("/reports").follow("Create a report").shows(http.StatusOK, "The team has 100 credits left.")
 		wrong := b.open("/reports/new").form("Create report").fill("platform", "tiktok").fill("subject", "not a name!").press()
 		wrong.shows(http.StatusUnprocessableEntity, "Enter a username")
+		if !strings.HasPrefix(wrong.path, "/reports/new") {
+			t.Errorf("the form with an error is at %s", wrong.path)
+		}
 		if again := wrong.form("Create report"); again.values.Get("subject") != "not a name!" ||
 			again.values.Get("platform") != "tiktok" {
 			t.Errorf("the input is lost: %v", again.values)

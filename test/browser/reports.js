@@ -85,6 +85,11 @@ run(async (browser) => {
 async function accounts(page) {
   await page.goto('/analytics?days=90');
   await look(page, 'analytics');
+  await page.locator('.range > summary').click();
+  await page.locator('#from').focus();
+  await page.keyboard.press('Escape');
+  assert.equal(await page.locator('.range[open]').count(), 0, 'Escape closes the form of a period');
+  assert.equal(await page.locator('.range > summary').evaluate((e) => e === document.activeElement), true);
   await page.goto('/accounts');
   await look(page, 'accounts');
   const bluesky = page.getByRole('main').getByRole('listitem').filter({ hasText: 'Bluesky' }).first();
