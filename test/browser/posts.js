@@ -14,7 +14,7 @@ run(async (browser) => {
   await page.locator('a[aria-current]', { hasText: 'Published' }).waitFor();
   await page.getByLabel('From', { exact: true }).fill('2020-01-01');
   await page.getByLabel('To', { exact: true }).fill('2020-01-02');
-  await page.getByText('No posts match these filters.').waitFor();
+  await page.getByRole('heading', { name: 'No posts match these filters.' }).waitFor();
   assert.ok(await page.getByRole('button', { name: 'Apply' }).isHidden());
   assert.equal(await page.evaluate(() => document.activeElement.id), 'to');
   await look(page, 'posts-none');
