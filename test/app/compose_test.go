@@ -194,7 +194,7 @@ func TestAddMediaToPost(t *testing.T) {
 		if media := p.form("Save").values["media"]; len(media) != 1 {
 			t.Errorf("%v", media)
 		}
-		p.form("Search").fill("q", "nothing like it").press().shows(200, "No files match.")
+		p.form("Search").fill("q", "nothing like it").press().shows(200, "No files match your filters.")
 		// Media for one account only.
 		p = p.form("Search").fill("into", c.id()).fill("q", "").press()
 		p = p.form("Add selected").fill("picked", harbour).press().shows(200, "Customized")

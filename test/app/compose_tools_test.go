@@ -104,7 +104,7 @@ func TestComposerAddsFromLibrary(t *testing.T) {
 		if got := p.form("Save draft").values["media"]; len(got) != 2 || got[0] != ids[0] || got[1] != ids[1] {
 			t.Errorf("media %v, want %v", got, ids)
 		}
-		b.open("/posts/new").form("Search").fill("kind", "video").press().shows(200, "No files match.")
+		b.open("/posts/new").form("Search").fill("kind", "video").press().shows(200, "No files match your filters.")
 		f := b.open("/posts/new").form("Search")
 		f.values.Set("folder", "999") // it was deleted
 		f.press().shows(200, "quay", "roastery")

@@ -90,7 +90,7 @@ run(async (browser) => {
   await page.getByText('Choose from the library').click();
   const library = page.getByRole('dialog', { name: 'Media library' });
   await library.getByLabel('Search the library').fill('nothing like it');
-  await library.getByText('No files match.').waitFor();
+  await library.getByText('No files match your filters.').waitFor();
   await library.getByLabel('Search the library').fill('');
   await library.getByLabel('red', { exact: true }).check();
   await library.getByLabel('Winter blend').check();

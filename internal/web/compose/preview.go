@@ -186,7 +186,7 @@ func (p *Handlers) addDay(ctx context.Context, actor *access.Actor, s sheet, hel
 
 // errPastTime is the error for a time in the past.
 var errPastTime = apierr.Invalid(apierr.InThePast, "date",
-	"That time has passed. Pick a future time, or publish the post now.")
+	"That time has passed. Choose a later time or publish now.")
 
 var errTooFarAhead = apierr.Invalid(apierr.OutOfRange, "date", "That is more than ten years away. Check the year.")
 
