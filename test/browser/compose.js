@@ -137,7 +137,7 @@ run(async (browser) => {
   await look(page, 'compose-wrong');
   await page.getByLabel('Date', { exact: true }).fill('2031-03-28');
   await page.getByRole('button', { name: 'Schedule', exact: true }).click();
-  await page.getByText('Scheduled for ').waitFor();
+  await page.getByRole('link', { name: 'Create another' }).waitFor();
   const post = new URL(page.url()).pathname;
 
   await page.goto(post + '/edit');
