@@ -38,7 +38,7 @@ run(async (browser) => {
   // the hours.
   await page.getByRole('link', { name: 'Week', exact: true }).click();
   const hour = page.locator(`[data-at^="${world.days[1]}T14"]`);
-  await post(page, 'Latte art').dragTo(hour, { targetPosition: { x: 20, y: 26 } });
+  await post(page, 'Latte art').dragTo(hour, { targetPosition: { x: 20, y: 50 } });
   await page.locator('#moved').getByText(/moved to .*, 14:30\.$/).waitFor();
   await hour.getByText('Latte art').waitFor();
   await look(page, 'calendar-week-moved');
