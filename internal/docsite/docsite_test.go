@@ -76,7 +76,8 @@ func TestRender(t *testing.T) {
 	site := must.Get(docsite.New(docs.Files, noLinks))(t)
 	html := string(must.Get(site.Page("networks").Content())(t).HTML)
 	for _, want := range []string{
-		`<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>`, `<th scope="col">`, `<th scope="col">Network`, `<h2 id="`,
+		`<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>`,
+		`<th scope="col">`, `<th scope="col">Network`, `<h2 id="`,
 		`href="networks/x"`,
 	} {
 		if !strings.Contains(html, want) {

@@ -2,20 +2,11 @@ package team
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
-	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/team/lastoperator"
 	"pressroom.example/pressroom/internal/platform/db"
 )
-
-var errLastOperator = apierr.OperatorError("this is the only operator who can sign in; make somebody else an operator " +
-	"first (pressroom admin people operator EMAIL --on), or repeat this with --force")
-
-// operatorCount counts the operators who can sign in: not suspended, and members of a team that is not being deleted.
-const operatorCount = `SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.held_at = 0
-	AND EXISTS (SELECT 1 FROM memberships m JOIN teams t ON t.id = m.team_id
-		WHERE m.person_id = p.id AND t.deleted_at = 0)`
 
 // ChangeOption restricts SetHold, SetOperator and RemoveMember.
 type ChangeOption int
@@ -28,20 +19,5 @@ func withOptions(opts []ChangeOption, change func(context.Context, *db.Tx) error
 	if !slices.Contains(opts, KeepOperator) {
 		return change
 	}
-	return func(ctx context.Context, tx *db.Tx) error {
-		var before, after int64
-		if err := tx.QueryRow(ctx, operatorCount).Scan(&before); err != nil {
-			return fmt.Errorf("counting operators: %w", err)
-		}
-		if err := change(ctx, tx); err != nil {
-			return err
-		}
-		if err := tx.QueryRow(ctx, operatorCount).Scan(&after); err != nil {
-			return fmt.Errorf("counting the remaining operators: %w", err)
-		}
-		if before > 0 && after == 0 {
-			return errLastOperator
-		}
-		return nil
-	}
+	return lastoperator.Keep(change)
 }

@@ -126,7 +126,9 @@ func (p *Handlers) showNetworks(w http.ResponseWriter, r *http.Request, view net
 		return
 	}
 	for _, platform := range p.Platforms {
-		one := networkView{Circuit: p.Delivery.Circuit(platform), Name: shell.NetworkName(platform), Platform: platform, Calls: calls[platform]}
+		one := networkView{
+			Circuit: p.Delivery.Circuit(platform), Name: shell.NetworkName(platform), Platform: platform, Calls: calls[platform],
+		}
 		if last, ok := verdicts[platform]; ok && last.Accepted {
 			one.Published = last.At
 		}

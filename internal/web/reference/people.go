@@ -65,7 +65,8 @@ var people = map[string]string{
 		"month's posts. To unschedule: cancel_post.",
 	"validate_post": "Returns what the networks would reject, whether the post waits for the client's approval, and how many posts are " +
 		"left this month. Changes and sends nothing. Blocking problems must be fixed before publishing; others are hints.",
-	"download_profile_media": "Fetches media of a public Instagram or TikTok profile into the folder Downloads, or only lists them. Respect " +
+	"download_profile_media": "Fetches media " +
+		"of a public Instagram or TikTok profile into the folder Downloads, or only lists them. Respect " +
 		"their copyright. Charged per call, even if nothing is found; refunded if the profile does not exist, is private " +
 		"or cannot be read. Send next_cursor of the result as cursor to get the next page, which is charged again. Read " +
 		"the result with: get_job.",

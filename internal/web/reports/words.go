@@ -40,8 +40,9 @@ func words(l *locale.Language) template.FuncMap {
 		"figure":     func(name string) string { return figureName(l, name) },
 		"basis":      func(name string) template.HTML { return basis(l, name) },
 		"weekdays":   func() [7]string { return weekdays(l) },
-		"color":      plot.Key, "subject": subject, "scale": plot.Scale, "cut": cut, "less": less, "place": place, "logarithmic": logarithmic,
-		"spark": plot.Spark, "signed": func(p *float64) string { return signed(l, *p) },
+		"color":      plot.Key, "subject": subject, "scale": plot.Scale, "cut": cut, "less": less, "place": place,
+		"logarithmic": logarithmic,
+		"spark":       plot.Spark, "signed": func(p *float64) string { return signed(l, *p) },
 		"direction": func(p *float64) string { return direction(*p) },
 		"holds":     func(b *bool) bool { return b != nil && *b },
 		"ratio":     func(r result.FindingRatio) *result.FindingRatio { return &r },
@@ -323,5 +324,6 @@ func basis(l *locale.Language, name string) template.HTML {
 		return ""
 	}
 	title := template.HTMLEscapeString(l.T("Computed with a confidence interval, not counted"))
-	return template.HTML(`<span class="tag estimated" title="`+title+`">`) + template.HTML(template.HTMLEscapeString(l.T("Estimated"))+"</span>") //nolint:gosec // escaped
+	return template.HTML(`<span class="tag estimated" title="` + title + `">` + //nolint:gosec // escaped
+		template.HTMLEscapeString(l.T("Estimated")) + "</span>")
 }
