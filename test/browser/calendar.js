@@ -53,7 +53,7 @@ run(async (browser) => {
   await summary.waitFor({ state: 'hidden' });
   assert.equal(await page.locator(':focus').textContent(), 'Latte art');
   await page.keyboard.press('Enter');
-  await summary.locator('summary').press('Enter');
+  await summary.locator('.move summary').press('Enter');
   await summary.getByLabel('Time').fill('16:15');
   await summary.getByRole('button', { name: 'Reschedule' }).press('Enter');
   await page.locator('#moved').getByText(/moved to .*, 16:15\.$/).waitFor();

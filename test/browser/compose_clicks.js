@@ -32,7 +32,7 @@ const tab = (page, network) => page.getByRole('tab', { name: network, exact: tru
 // schedule writes and schedules a post, and returns the number of clicks.
 async function schedule(page, { select, image, text }) {
   const by = createCounter();
-  await by.click(page.getByRole('link', { name: 'Create' }));
+  await by.click(page.getByRole('link', { name: 'Create', exact: true }));
   await page.locator('#caption:focus').waitFor();
   await page.keyboard.type(text);
   await image(by);
@@ -44,7 +44,7 @@ async function schedule(page, { select, image, text }) {
   await by.click(page.getByRole('button', { name: 'Next available slot' }));
   await page.waitForFunction(() => document.getElementById('time').value !== '');
   await by.click(page.getByRole('button', { name: 'Schedule', exact: true }));
-  await page.getByText('The post is scheduled').waitFor();
+  await page.getByRole('link', { name: 'Create another' }).waitFor();
   return by.clicks;
 }
 
@@ -119,7 +119,7 @@ async function writeOnPhone(browser) {
   await page.getByLabel('Date', { exact: true }).waitFor({ state: 'hidden' });
   await page.getByRole('button', { name: /^When: \w{3} \d/ }).waitFor();
   await page.getByRole('button', { name: 'Schedule', exact: true }).click();
-  await page.getByText('The post is scheduled').waitFor();
+  await page.getByRole('link', { name: 'Create another' }).waitFor();
 }
 
 run(async (browser) => {

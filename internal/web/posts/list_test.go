@@ -11,14 +11,17 @@ import (
 func TestBulkActions(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[post.Status]string{
-		post.Draft: "open deletable", post.Scheduled: "open scheduled", post.Published: "", post.Failed: "",
+		post.Draft: "copyable open deletable", post.Scheduled: "copyable open scheduled",
+		post.Published: "copyable", post.Failed: "copyable",
 	} {
 		one := listedPost{Entry: postlist.Entry{Status: status}, Deletes: status == post.Draft}
 		if got := one.BulkActions(); got != want {
 			t.Errorf("%s: %q, want %q", status, got, want)
 		}
 	}
-	if got := (listedPost{Entry: postlist.Entry{Status: post.Draft}}).BulkActions(); got != "open" {
+	if got := (listedPost{Entry: postlist.Entry{
+		Status: post.Draft, Details: postlist.Details{Template: true},
+	}}).BulkActions(); got != "open" {
 		t.Errorf("template of a series: %q", got)
 	}
 }
