@@ -63,13 +63,17 @@ func (s *Service) lookUpAccount(ctx context.Context, account int64, candidates [
 	}
 	match(candidates, listed)
 	s.noteHidden(ctx, grant, candidates, since.Add(-maxClockSkew))
+	s.resolveCandidates(ctx, grant, candidates)
+}
+
+// resolveCandidates looks up each candidate whose request was fixed and that is not in the network's list.
+func (s *Service) resolveCandidates(ctx context.Context, grant account.Grant, candidates []*candidate) {
 	for _, d := range candidates {
-		fixed := d.delivery.Phase == prepared || d.delivery.Phase == committing
-		if d.verdict == network.Absent && d.delivery.Part > 0 && !fixed {
-			d.verdict, d.Reason = network.Unknown, "The network's list of posts may lack replies."
-		}
-		if d.verdict != network.Published && fixed {
+		switch fixed := d.delivery.Phase == prepared || d.delivery.Phase == committing; {
+		case fixed && d.verdict != network.Published:
 			s.resolveCandidate(ctx, grant, d)
+		case !fixed && d.delivery.Part > 0 && d.verdict == network.Absent:
+			d.verdict, d.Reason = network.Unknown, "The network's list of posts may lack replies."
 		}
 		if d.verdict == network.Published && d.receipt.MatchedByContent && isTaken(candidates, d) {
 			d.verdict, d.Reason = network.Unknown, "The account shows one post that matches this and another post."

@@ -21,7 +21,7 @@ func (s *env) parts(t failer) string {
 	for _, part := range data["accounts"].([]any)[0].(map[string]any)["parts"].([]any) {
 		states = append(states, part.(map[string]any)["state"].(string))
 	}
-	return strings.Join(states, " ")
+	return strings.Join(states, "/")
 }
 
 // eachThread runs a test with a thread of three parts on both databases.
@@ -39,7 +39,7 @@ func TestThread(t *testing.T) {
 	t.Parallel()
 	eachThread(t, scriptedNetwork{}, func(t *testing.T, s *env) {
 		s.deliver(t, time.Minute)
-		if got := s.outcome(t); got != publishedOutcome || s.parts(t) != "published published" || s.net.posts != 3 {
+		if got := s.outcome(t); got != publishedOutcome || s.parts(t) != "published/published" || s.net.posts != 3 {
 			t.Fatalf("%+v, parts %s, %d posts", got, s.parts(t), s.net.posts)
 		}
 		var texts []string
@@ -77,7 +77,7 @@ func TestThreadContinuesAfterRejection(t *testing.T) {
 	eachThread(t, scriptedNetwork{commits: []step{{}, {class: network.Rejected}}}, func(t *testing.T, s *env) {
 		s.deliver(t, time.Minute)
 		want := outcome{"failed", "rejected_content", "partially_published", "partially_succeeded", "rejected_content"}
-		if got := s.outcome(t); got != want || s.parts(t) != "failed pending" || s.net.posts != 1 {
+		if got := s.outcome(t); got != want || s.parts(t) != "failed/pending" || s.net.posts != 1 {
 			t.Fatalf("%+v, parts %s, %d posts", got, s.parts(t), s.net.posts)
 		}
 		data := s.do(t, "get_post", map[string]any{"id": s.post})
@@ -92,7 +92,7 @@ func TestThreadContinuesAfterRejection(t *testing.T) {
 		s.clock.Advance(time.Minute)
 		s.job = s.do(t, "retry_post", map[string]any{"post_id": s.post})["job_id"].(string)
 		s.deliver(t, time.Minute)
-		if got := s.outcome(t); got != publishedOutcome || s.parts(t) != "published published" || s.net.posts != 3 {
+		if got := s.outcome(t); got != publishedOutcome || s.parts(t) != "published/published" || s.net.posts != 3 {
 			t.Errorf("%+v, parts %s, %d posts", got, s.parts(t), s.net.posts)
 		}
 	})
@@ -104,7 +104,7 @@ func TestThreadContinuesAfterLostResponse(t *testing.T) {
 	n := scriptedNetwork{commits: []step{{}, lostButSent, {}}, resolves: []step{{verdict: network.Published}}}
 	eachThread(t, n, func(t *testing.T, s *env) {
 		s.deliver(t, time.Minute)
-		if got := s.outcome(t); got != publishedOutcome || s.parts(t) != "published published" || s.net.posts != 3 {
+		if got := s.outcome(t); got != publishedOutcome || s.parts(t) != "published/published" || s.net.posts != 3 {
 			t.Errorf("%+v, parts %s, %d posts", got, s.parts(t), s.net.posts)
 		}
 	})
@@ -118,12 +118,12 @@ func TestThreadStopsAtUnconfirmedPart(t *testing.T) {
 		step{verdict: network.Published})}
 	eachThread(t, n, func(t *testing.T, s *env) {
 		s.deliver(t, 40*time.Second)
-		if got := s.outcome(t); got.state != "unconfirmed" || got.status != "partially_published" || s.parts(t) != "unconfirmed pending" {
+		if got := s.outcome(t); got.state != "unconfirmed" || got.status != "partially_published" || s.parts(t) != "unconfirmed/pending" {
 			t.Fatalf("%+v, parts %s", got, s.parts(t))
 		}
 		s.deliver(t, time.Hour)
 		want := outcome{"failed", threadInterrupted, "partially_published", "partially_succeeded", threadInterrupted}
-		if got := s.outcome(t); got != want || s.parts(t) != "published failed" || s.net.posts != 2 {
+		if got := s.outcome(t); got != want || s.parts(t) != "published/failed" || s.net.posts != 2 {
 			t.Fatalf("%+v, parts %s, %d posts", got, s.parts(t), s.net.posts)
 		}
 		s.job = s.do(t, "retry_post", map[string]any{"post_id": s.post})["job_id"].(string)
@@ -148,10 +148,10 @@ func TestThreadAfterDecision(t *testing.T) {
 					Decision{Published: published}))
 				s.job = s.do(t, "retry_post", map[string]any{"post_id": s.post})["job_id"].(string)
 				s.deliver(t, time.Minute)
-				want, posts, parts := publishedOutcome, 3, "published published"
+				want, posts, parts := publishedOutcome, 3, "published/published"
 				if published {
 					want = outcome{"failed", threadInterrupted, "partially_published", "failed", threadInterrupted}
-					posts, parts = 1, "published failed"
+					posts, parts = 1, "published/failed"
 				}
 				if got := s.outcome(t); got != want || s.net.posts != posts || s.parts(t) != parts {
 					t.Errorf("%+v, parts %s, %d posts", got, s.parts(t), s.net.posts)

@@ -50,8 +50,8 @@ func (t Target) ReplyOf(part int) (network.Reply, bool) {
 	return reply, part <= t.PublishedParts() && reply.Root != "" && reply.Parent != ""
 }
 
-// record stores the result of a part in the target. It reports whether the next part follows.
-func (t *Target) record(r Result, parts int) bool {
+// withResult returns the target with the result of a part. It reports whether the next part follows.
+func (t Target) withResult(r Result, parts int) (Target, bool) {
 	if r.State != TargetPublished {
 		r.PublishedAt = time.Time{}
 	}
@@ -66,7 +66,7 @@ func (t *Target) record(r Result, parts int) bool {
 	if more {
 		t.State = TargetSending
 	}
-	return more
+	return t, more
 }
 
 // SetPermalink stores the permalink of a part that is published on an account.

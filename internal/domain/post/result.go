@@ -47,7 +47,7 @@ func (s *Service) RecordResult(ctx context.Context, tx *db.Tx, team int64, id st
 		}
 		// Another inconclusive check of an unconfirmed post is not worth an event.
 		skipEvent := r.Decided || t.State == TargetUnconfirmed && r.State == TargetUnconfirmed
-		more = t.record(r, p.Parts())
+		t, more = t.withResult(r, p.Parts())
 		p.Targets[i] = t
 		if err := updateTarget(ctx, tx, id, t); err != nil {
 			return false, err

@@ -62,8 +62,19 @@ func (p *Handlers) quick(w http.ResponseWriter, r *http.Request) {
 		p.ServerError(w, r, err)
 		return
 	}
+	view, err := p.quickViewOf(r, held)
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	view.event, view.PostSums = events([]calendar.Entry{entry}, false)[0], sums[held.ID]
+	p.ShowPart(w, r, pages["quick"], "live", view)
+}
+
+// quickViewOf returns a post's summary without its entry in the calendar and its metrics.
+func (p *Handlers) quickViewOf(r *http.Request, held post.Record) (quickView, error) {
 	v := shell.VisitorOf(r.Context())
-	view := quickView{event: events([]calendar.Entry{entry}, false)[0], PostSums: sums[held.ID], Team: held.TeamID,
+	view := quickView{Team: held.TeamID,
 		Caption: cut(maxQuickText, held.Caption),
 		Back:    queryOf(r.URL.Query()).Here(), Date: held.PlannedDay,
 		Editable: held.CheckComposable() == nil && v.Is(shell.Writers)}
@@ -77,9 +88,9 @@ func (p *Handlers) quick(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if held.Approval == post.Waiting && v.Is(shell.Writers) {
+		var err error
 		if view.ClientLink, err = p.approvals.LinkOf(r.Context(), held.TeamID, held.ID); err != nil {
-			p.ServerError(w, r, err)
-			return
+			return view, err
 		}
 	}
 	view.Approved = held.Approval == post.Approved && !held.ScheduledAt.IsZero()
@@ -87,8 +98,8 @@ func (p *Handlers) quick(w http.ResponseWriter, r *http.Request) {
 		view.Planned = p.Language(r).Format(day, locale.Date)
 	}
 	if !held.ScheduledAt.IsZero() {
-		local := held.ScheduledAt.In(zone)
+		local := held.ScheduledAt.In(v.Zone)
 		view.Date, view.Time = local.Format(time.DateOnly), local.Format("15:04")
 	}
-	p.ShowPart(w, r, pages["quick"], "live", view)
+	return view, nil
 }
