@@ -92,8 +92,8 @@ func TestCountedPosts(t *testing.T) {
 				case 2:
 					p.TakenAt = measuredAt.Add(-48 * time.Hour)
 				}
-			}), counts: []string{"likes", "comments"}, count: 6, note: "2 posts excluded from engagement: younger " +
-				"than two days",
+			}), counts: []string{"likes", "comments"}, count: 6, note: "2 posts excluded from engagement: less " +
+				"than two days old",
 		},
 		"without a time": {
 			posts: daily(8, func(_ int, p *provider.Post) { p.TakenAt = time.Time{} }), counts: []string{"likes",
