@@ -773,7 +773,7 @@ type CreatePostInput struct {
 	// Choices for single networks.
 	Options *CreatePostInputOptions `json:"options,omitzero"`
 	// Parts to publish as replies, in order.
-	Thread []CreatePostInputThread `json:"thread,omitzero"`
+	Thread []ThreadPart `json:"thread,omitzero"`
 }
 
 // CreatePostInputOptions: Choices for single networks.
@@ -782,14 +782,6 @@ type CreatePostInputOptions struct {
 	Tiktok *TikTokOptions `json:"tiktok,omitzero"`
 	// Choices for YouTube accounts.
 	Youtube *YouTubeOptions `json:"youtube,omitzero"`
-}
-
-// CreatePostInputThread is a record of the API's answers.
-type CreatePostInputThread struct {
-	// The text of the part.
-	Caption string `json:"caption"`
-	// Media of the library, in order.
-	MediaIDs []int64 `json:"media_ids,omitzero"`
 }
 
 // CreateReportInput: Arguments of create_report.
@@ -1573,7 +1565,7 @@ type Post struct {
 	Caption string      `json:"caption"`
 	Media   []PostMedia `json:"media"`
 	// The parts that are published as replies, in order.
-	Thread []PostThreadPart `json:"thread,omitzero"`
+	Thread []ThreadPart `json:"thread,omitzero"`
 	// Choices for single networks.
 	Options *Options `json:"options,omitzero"`
 	// Choices that a person made for all posts of the team. They apply to this post, because it has none for the
@@ -1636,7 +1628,7 @@ type PostChange struct {
 	Caption string      `json:"caption"`
 	Media   []PostMedia `json:"media"`
 	// The parts that are published as replies, in order.
-	Thread []PostThreadPart `json:"thread,omitzero"`
+	Thread []ThreadPart `json:"thread,omitzero"`
 	// Choices for single networks.
 	Options *Options `json:"options,omitzero"`
 	// Choices that a person made for all posts of the team. They apply to this post, because it has none for the
@@ -1752,12 +1744,6 @@ type PostResultAccount struct {
 	Explanation string `json:"explanation,omitzero"`
 	// Reference to the network's message.
 	NetworkMessage *Pointer `json:"network_message,omitzero"`
-}
-
-// PostThreadPart is a record of the API's answers.
-type PostThreadPart struct {
-	Caption string      `json:"caption"`
-	Media   []PostMedia `json:"media"`
 }
 
 // PostWarning is a record of the API's answers.
@@ -2060,6 +2046,14 @@ type TagRate struct {
 	Basis EstimateBasis `json:"basis"`
 }
 
+// ThreadPart is a record of the API's answers.
+type ThreadPart struct {
+	// The text of the part.
+	Caption string `json:"caption"`
+	// Media of the library, in order.
+	MediaIDs []int64 `json:"media_ids,omitzero"`
+}
+
 // TikTokOptions is a record of the API's answers.
 type TikTokOptions struct {
 	// direct (the default) publishes. inbox sends the media to the account's inbox in the TikTok app, where a person
@@ -2120,7 +2114,7 @@ type UpdatePostInput struct {
 	// Replaces all choices for single networks.
 	Options *CreatePostInputOptions `json:"options,omitzero"`
 	// Replaces all parts after the post itself.
-	Thread []CreatePostInputThread `json:"thread,omitzero"`
+	Thread []ThreadPart `json:"thread,omitzero"`
 }
 
 func (in UpdatePostInput) nulls() []string {

@@ -149,7 +149,7 @@ func TestQuickView(t *testing.T) {
 		form.fill("date", "2027-06-16").press().shows(200, "moved to Wed 16 Jun 2027, 12:00.", "14 – 20 June 2027")
 		c.as(t, access.Viewer).open("/posts/"+id+"/quick").shows(200, "Winter market").lacks("<form", "/edit")
 		c.change(t, `UPDATE posts SET status = 'published', published_at = ? WHERE id = ?`, db.Micros(h.now()), id)
-		b.open("/posts/"+id+"/quick").shows(200, "Published").lacks("<form", "/edit")
+		b.open("/posts/"+id+"/quick").shows(200, "Published", "Duplicate").lacks("Reschedule", "/edit")
 		b.open("/posts/nothing/quick").shows(404)
 	})
 }

@@ -25,7 +25,7 @@ func TestOwnTimezone(t *testing.T) {
 		}
 		b.open("/posts/"+id+"/edit").contains(`value="09:00"`, "Time zone: Asia/Tokyo.")
 		b.open("/calendar?day=2031-05-06").shows(200, "09:00", "Asia/Tokyo")
-		b.open("/posts").shows(200, "Times are in Asia/Tokyo.")
+		b.open("/posts").shows(200, "Times in Asia/Tokyo.")
 		c.as(t, access.Admin).open("/posts/"+id).shows(200, "Tue 6 May 2031, 02:00", "Times are in Europe/Berlin.")
 	})
 }

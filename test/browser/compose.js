@@ -206,6 +206,7 @@ async function requestApproval(page, browser) {
   await client.getByText('you can close this page.').waitFor();
   await client.context().close();
 
+  await page.getByText('Approved', { exact: true }).first().waitFor(); // the page follows the decision
   await page.goto(new URL(page.url()).pathname + '/edit'); // The dialog says why an approved draft is not sent again.
   await page.getByRole('button', { name: 'Send for approval…' }).click();
   await dialog.getByText('The client has already approved the post.').waitFor();

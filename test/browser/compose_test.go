@@ -20,6 +20,12 @@ func TestComposeClicks(t *testing.T) {
 	driveComposer(t, "compose_clicks.js")
 }
 
+// TestComposeThread writes a thread.
+func TestComposeThread(t *testing.T) {
+	t.Parallel()
+	driveComposer(t, "compose_thread.js")
+}
+
 // driveComposer runs a script of the composer with two images to upload.
 func driveComposer(t *testing.T, script string) {
 	t.Helper()

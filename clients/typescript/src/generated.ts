@@ -386,7 +386,7 @@ export interface CreatePostInput {
   /** Choices for single networks. */
   options?: CreatePostInputOptions;
   /** Parts to publish as replies, in order. */
-  thread?: readonly CreatePostInputThread[];
+  thread?: readonly ThreadPart[];
 }
 
 /** Choices for single networks. */
@@ -395,13 +395,6 @@ export interface CreatePostInputOptions {
   tiktok?: TikTokOptions;
   /** Choices for YouTube accounts. */
   youtube?: YouTubeOptions;
-}
-
-export interface CreatePostInputThread {
-  /** The text of the part. */
-  caption: string;
-  /** Media of the library, in order. */
-  media_ids?: number[];
 }
 
 /** Arguments of create_report. */
@@ -1189,7 +1182,7 @@ export interface Post {
   caption: string;
   media: PostMedia[];
   /** The parts that are published as replies, in order. */
-  thread?: PostThreadPart[];
+  thread?: ThreadPart[];
   /** Choices for single networks. */
   options?: Options;
   /**
@@ -1253,7 +1246,7 @@ export interface PostChange {
   caption: string;
   media: PostMedia[];
   /** The parts that are published as replies, in order. */
-  thread?: PostThreadPart[];
+  thread?: ThreadPart[];
   /** Choices for single networks. */
   options?: Options;
   /**
@@ -1362,11 +1355,6 @@ export interface PostResultAccount {
   explanation?: string;
   /** Reference to the network's message. */
   network_message?: Pointer;
-}
-
-export interface PostThreadPart {
-  caption: string;
-  media: PostMedia[];
 }
 
 export interface PostWarning {
@@ -1682,6 +1670,13 @@ export interface TagRate {
   basis: EstimateBasis | Other;
 }
 
+export interface ThreadPart {
+  /** The text of the part. */
+  caption: string;
+  /** Media of the library, in order. */
+  media_ids?: number[];
+}
+
 export interface TikTokOptions {
   /**
    * direct (the default) publishes. inbox sends the media to the account's inbox in the TikTok app, where a person
@@ -1743,7 +1738,7 @@ export interface UpdatePostInput {
   /** Replaces all choices for single networks. */
   options?: CreatePostInputOptions;
   /** Replaces all parts after the post itself. */
-  thread?: readonly CreatePostInputThread[];
+  thread?: readonly ThreadPart[];
 }
 
 export interface UploadBatch {

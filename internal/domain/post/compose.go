@@ -33,7 +33,7 @@ type Composition struct {
 	Caption   string
 	Accounts  []int64
 	Media     []int64                 // media IDs, in order
-	Thread    []thread.Part           // parts after the post itself; Compose keeps the current parts
+	Thread    []ThreadPart            // parts after the post itself, in order
 	Overrides map[int64]Override      // overrides by account
 	Covers    map[int64]time.Duration // cover times by media ID of the video; see SetCover
 	At        time.Time               // scheduled time, or planned time of a draft; zero if there is none
@@ -93,7 +93,7 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call, c Composition,
 	previous []Target) (Record, error) {
 	p := Record{TeamID: call.TeamID, Status: Draft, Caption: c.Caption, Excerpt: excerpt.Of(c.Caption),
-		Approval: NotNeeded, ScheduledAt: c.At, PlannedDay: c.Day, Thread: c.Thread, Targets: []Target{}}
+		Approval: NotNeeded, ScheduledAt: c.At, PlannedDay: c.Day, Targets: []Target{}}
 	if c.Options != nil {
 		p.Options = *c.Options
 	}
@@ -105,6 +105,12 @@ func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call
 		return p, err
 	}
 	c.setCovers(p.Media)
+	if p.Thread, err = s.findThread(ctx, q, call.TeamID, c.Thread); err != nil {
+		return p, err
+	}
+	for _, part := range p.Thread {
+		c.setCovers(part.Media)
+	}
 	if len(c.Accounts) == 0 {
 		return p, nil
 	}
@@ -144,7 +150,7 @@ func (c Composition) Validate() error {
 }
 
 // Errors returns all reasons why the composition cannot be saved. The argument in each error is caption, media_ids,
-// account_ids, or text-ID for the override of the account with that ID.
+// account_ids, text-ID for the override of the account with that ID, or part-N for a part of the thread.
 func (c Composition) Errors() []error {
 	out := []error{}
 	add := func(err error) {
@@ -160,6 +166,10 @@ func (c Composition) Errors() []error {
 			add(checkText(*override.Caption, fmt.Sprintf("text-%d", account)))
 		}
 		mediaCount = max(mediaCount, len(override.Media))
+	}
+	for i, part := range c.Thread {
+		add(checkText(part.Caption, fmt.Sprintf("part-%d", i+1)))
+		mediaCount = max(mediaCount, len(part.MediaIDs))
 	}
 	if mediaCount > maxMedia {
 		add(apierr.Invalidf(apierr.TooLong, "media_ids",
@@ -278,6 +288,13 @@ func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operatio
 				return false, nil
 			}
 			p.Media = wanted.Media
+			return true, setMedia(ctx, tx, *p)
+		}},
+		{"thread", func() (bool, error) {
+			if thread.Same(p.Thread, wanted.Thread) {
+				return false, nil
+			}
+			p.Thread = wanted.Thread
 			return true, setMedia(ctx, tx, *p)
 		}},
 		{"scheduled_at", func() (bool, error) { return s.setTime(ctx, tx, call, p, wanted) }},

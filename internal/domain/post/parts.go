@@ -172,12 +172,6 @@ func (s *Service) changeThread(ctx context.Context, tx *db.Tx, p *Record, in []T
 	return true, setMedia(ctx, tx, *p)
 }
 
-// PostThreadPart is a part of a post's thread after the post itself.
-type PostThreadPart struct {
-	Caption string      `json:"caption"`
-	Media   []PostMedia `json:"media"`
-}
-
 // PostAccountPart is the result of one part of a thread on an account.
 type PostAccountPart struct {
 	State       TargetState      `json:"state" enum:"pending|sending|published|failed|unconfirmed" title:"PostAccountState"`
@@ -186,10 +180,14 @@ type PostAccountPart struct {
 }
 
 // apiThread converts the parts after the post itself to their API representation.
-func (p Record) apiThread() []PostThreadPart {
-	var out []PostThreadPart
+func (p Record) apiThread() []ThreadPart {
+	var out []ThreadPart
 	for _, part := range p.Thread {
-		out = append(out, PostThreadPart{part.Caption, apiMedia(part.Media)})
+		ids := make([]int64, len(part.Media))
+		for i, m := range part.Media {
+			ids[i] = m.ID
+		}
+		out = append(out, ThreadPart{part.Caption, ids})
 	}
 	return out
 }

@@ -46,7 +46,7 @@ type Post struct {
 	Status      Status            `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
 	Caption     string            `json:"caption" jsonschema:"The full text."`
 	Media       []PostMedia       `json:"media"`
-	Thread      []PostThreadPart  `json:"thread,omitempty" jsonschema:"The parts that are published as replies, in order."`
+	Thread      []ThreadPart      `json:"thread,omitempty" jsonschema:"The parts that are published as replies, in order."`
 	Options     *network.Options  `json:"options,omitempty" jsonschema:"Choices for single networks."`
 	Defaults    *network.Options  `json:"default_options,omitempty"`
 	ScheduledAt *teamtime.Moment  `json:"scheduled_at,omitempty"`

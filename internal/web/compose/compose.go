@@ -33,7 +33,7 @@ var files embed.FS
 var pages = shell.Parse(files,
 	template.FuncMap{
 		"has": has[int64], "hasText": has[string], "often": often, "anchor": anchor,
-		"places": preview.Places, "fieldOf": fieldOf,
+		"places": preview.Places, "fieldOf": fieldOf, "inc": func(i int) int { return i + 1 },
 	}, func(l *locale.Language) template.FuncMap {
 		return template.FuncMap{
 			"clock":        func(at time.Time) string { return l.Format(at, locale.Clock) + at.Format(" (UTC-07:00)") },

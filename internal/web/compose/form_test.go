@@ -12,6 +12,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/network"
 )
@@ -167,7 +168,7 @@ func TestArrangeMedia(t *testing.T) {
 	text := "a\nb"
 	want := post.Composition{Caption: "x\uFFFD", Accounts: []int64{2, 3}, Media: []int64{9, 7, 8},
 		Overrides: map[int64]post.Override{3: {Caption: &text, Media: []int64{9}}},
-		Covers:    map[int64]time.Duration{9: 2500 * time.Millisecond}}
+		Covers:    map[int64]time.Duration{9: 2500 * time.Millisecond}, Thread: []post.ThreadPart{}}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}
@@ -185,6 +186,7 @@ func TestFormRoundTrip(t *testing.T) {
 	film := network.Media{ID: 4, Kind: network.Video, Cover: 1500 * time.Millisecond}
 	p := post.Record{
 		Caption: "all", Media: []network.Media{film, {ID: 5, Kind: network.Image}},
+		Thread:  []thread.Part{{Caption: "next", Media: []network.Media{{ID: 6, Kind: network.Image}}}, {Caption: "last"}},
 		Targets: []post.Target{{AccountID: 2, Caption: &text, Media: []network.Media{}}, {AccountID: 3}},
 	}
 	s := sheetOf(p, time.UTC)
@@ -196,9 +198,38 @@ func TestFormRoundTrip(t *testing.T) {
 		Caption: "all", Accounts: []int64{2, 3}, Media: []int64{4, 5},
 		Overrides: map[int64]post.Override{2: {Caption: &text, Media: []int64{}}},
 		Covers:    map[int64]time.Duration{4: 1500 * time.Millisecond},
+		Thread:    []post.ThreadPart{{Caption: "next", MediaIDs: []int64{6}}, {Caption: "last", MediaIDs: []int64{}}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Parts of the thread are added and removed by buttons. Blank parts are not published, and problems have the numbers of
+// the form.
+func TestThreadParts(t *testing.T) {
+	t.Parallel()
+	s := read(url.Values{"part-1": {"one"}, "part-2": {" "}, "part-3": {"three\r\n"}, "partmedia-3": {"7 x 8"}, "part-25": {"ignored"}})
+	want := []part{{"one", []int64{}}, {" ", []int64{}}, {"three\n", []int64{7, 8}}}
+	if diff := cmp.Diff(want, s.Parts); diff != "" || s.Parts[2].IDs() != "7 8" {
+		t.Errorf("%s %q", diff, s.Parts[2].IDs())
+	}
+	found := []post.PostProblem{{}, {Part: 1}, {Part: 2}}
+	s.renumber(found)
+	if found[0].Part != 0 || found[1].Part != 1 || found[2].Part != 3 {
+		t.Errorf("%+v", found)
+	}
+	for _, press := range []string{"remove:0", "remove:9", "remove:x", "other", "add"} {
+		s.changeParts(press)
+	}
+	if diff := cmp.Diff([]post.ThreadPart{{Caption: "three\n", MediaIDs: []int64{7, 8}}}, s.thread()); diff != "" || len(s.Parts) != 3 {
+		t.Errorf("%s %d parts", diff, len(s.Parts))
+	}
+	for range thread.MaxParts {
+		s.changeParts("add")
+	}
+	if len(s.Parts) != thread.MaxParts-1 {
+		t.Errorf("%d parts", len(s.Parts))
 	}
 }
 

@@ -37,6 +37,7 @@ type outlook struct {
 	More     bool        // more posts exist than are shown
 	Error    string      // invalid input
 	Empty    bool        // no account is selected
+	Threads  bool        // a selected account publishes threads
 	Blank    bool        // the post has no content
 }
 
@@ -89,10 +90,13 @@ func (p *Handlers) check(
 			return out, err
 		}
 	}
-	c.Options, c.Thread = s.Choices.of(held.Options), held.Thread
+	c.Options = s.Choices.of(held.Options)
 	checked, err := p.posts.CheckComposition(ctx, actor, c, held.Targets)
 	if err != nil {
 		return out, err
+	}
+	for _, o := range checked.Previews {
+		s.renumber(o.Problems)
 	}
 	names, err := account.DisplayNames(ctx, p.DB, actor.TeamID)
 	if err != nil {
@@ -127,6 +131,7 @@ func (p *Handlers) forecast(out *outlook, checked post.CompositionCheck, held *p
 		out.Fate = &fate
 	}
 	for _, o := range checked.Previews {
+		out.Threads = out.Threads || hasThreads(o.Target.Platform)
 		out.Cards = append(out.Cards, card{AccountCheck: o, Alone: out.Fate != nil && !out.Fate.Rejected})
 	}
 	out.count()
@@ -265,7 +270,7 @@ func (p *Handlers) preview(w http.ResponseWriter, r *http.Request) {
 		name string
 		body any
 	}{{"preview", out}, {"fresh", fresh}, {"twice", fresh}, {"moment", fresh}, {"zone", fresh},
-		{"creators", fresh}, {"tallies", out}, {"next", out}, {"voice", fresh.Wording}} {
+		{"creators", fresh}, {"tallies", out}, {"thread offer", out}, {"next", out}, {"voice", fresh.Wording}} {
 		if err := pages["compose"](p.Language(r)).ExecuteTemplate(&page, part.name, part.body); err != nil {
 			p.ServerError(w, r, err)
 			return

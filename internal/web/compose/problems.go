@@ -74,7 +74,7 @@ func problemOf(l *locale.Language, err error) problem {
 
 // order is the order of the form's fields by their ids. An entry that ends in "-" is the beginning of ids.
 var order = []string{
-	"accounts", "caption", "text-", "media", "alt-", "cover-", "files", "often", "every", "until", "times", "date", "time",
+	"accounts", "caption", "text-", "thread", "part-", "media", "alt-", "cover-", "files", "often", "every", "until", "times", "date", "time",
 	"second",
 }
 
@@ -122,7 +122,7 @@ func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, e
 		out = append(out, apierr.Invalid(apierr.MissingArgument, "account_ids", "Select at least one account."))
 	}
 	if what == "schedule" || what == "publish" {
-		rejected, err := p.rejections(r, actor, c, held)
+		rejected, err := p.rejections(r, actor, s, c, held)
 		if err != nil {
 			return nil, err
 		}
@@ -184,8 +184,9 @@ func (p *Handlers) ruleError(s sheet, held post.Record, what string, at time.Tim
 }
 
 // rejections returns why networks would reject a composition.
-func (p *Handlers) rejections(r *http.Request, actor *access.Actor, c post.Composition, held post.Record) ([]error, error) {
-	c.Thread = held.Thread
+func (p *Handlers) rejections(
+	r *http.Request, actor *access.Actor, s sheet, c post.Composition, held post.Record,
+) ([]error, error) {
 	checked, err := p.posts.CheckComposition(r.Context(), actor, c, held.Targets)
 	switch {
 	case apierr.Is(err, apierr.NotFound):
@@ -195,9 +196,10 @@ func (p *Handlers) rejections(r *http.Request, actor *access.Actor, c post.Compo
 	}
 	out, seen := []error{}, map[string]bool{}
 	for _, o := range checked.Previews {
+		s.renumber(o.Problems)
 		name := shell.NetworkName(o.Target.Platform)
 		for _, found := range o.Problems {
-			text, field := preview.ProblemText(p.Language(r), found.Message), fieldOf(found.Code, o.Target)
+			text, field := preview.ProblemText(p.Language(r), found.Message), fieldOf(found, o.Target)
 			if !strings.Contains(text, name) {
 				text = name + " (" + o.Target.Username + "): " + text
 			}
@@ -211,8 +213,12 @@ func (p *Handlers) rejections(r *http.Request, actor *access.Actor, c post.Compo
 }
 
 // fieldOf returns the field that corrects a network's problem with an account.
-func fieldOf(code string, t post.Target) string {
-	switch {
+func fieldOf(found post.PostProblem, t post.Target) string {
+	switch code := found.Code; {
+	case found.Part > 0:
+		return partField(found.Part)
+	case code == "thread_not_supported":
+		return "thread"
 	case strings.HasPrefix(code, "media_"):
 		return "media"
 	case strings.HasPrefix(code, "option_") && t.Platform == tikTok:

@@ -71,6 +71,8 @@ func (p *Handlers) press(w http.ResponseWriter, r *http.Request, s sheet, reject
 			p.show(w, r, s, err)
 			return
 		}
+	case "part":
+		s.changeParts(rest)
 	case "up", "down", "remove":
 		account, place, _ := strings.Cut(rest, ":")
 		s.arrange(what, account, place)

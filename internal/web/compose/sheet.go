@@ -18,6 +18,7 @@ type sheet struct {
 	Caption    string
 	Accounts   []int64
 	Media      []int64
+	Parts      []part           // of the thread, after the post itself
 	Own        map[int64]own    // by account
 	Alts       map[int64]string // by image
 	Covers     map[int64]string // by video, in seconds as entered
@@ -77,7 +78,7 @@ func number(text string) int64 {
 func read(form url.Values) sheet {
 	s := sheet{
 		Caption: textOf(form, "caption"), Accounts: numbers(form["account"]), Media: numbers(form["media"]),
-		Own: map[int64]own{}, Alts: map[int64]string{}, Covers: map[int64]string{}, Choices: readChoices(form),
+		Parts: readParts(form), Own: map[int64]own{}, Alts: map[int64]string{}, Covers: map[int64]string{}, Choices: readChoices(form),
 		When: when{
 			Date: form.Get("date"), Time: form.Get("time"), Second: form.Get("second") == "1",
 			Told: form.Get("second") != "",
@@ -121,13 +122,16 @@ func read(form url.Values) sheet {
 
 // sheetOf returns a saved post as a form.
 func sheetOf(p post.Record, zone *time.Location) sheet {
-	s := sheet{Caption: p.Caption, Media: idsOf(p.Media), Own: map[int64]own{}, Alts: map[int64]string{},
+	s := sheet{Caption: p.Caption, Media: idsOf(p.Media), Parts: partsOf(p), Own: map[int64]own{}, Alts: map[int64]string{},
 		Covers: map[int64]string{}, Choices: choicesOf(p.Options),
 		When: whenOf(p.ScheduledAt, zone), Repeat: repeatOf(p.Series.Rule), Seen: p.UpdatedAt.UnixMicro()}
 	if p.PlannedDay != "" {
 		s.When.Date = p.PlannedDay
 	}
 	covers(s.Covers, p.Media)
+	for _, part := range p.Thread {
+		covers(s.Covers, part.Media)
+	}
 	for _, t := range p.Targets {
 		s.Accounts = append(s.Accounts, t.AccountID)
 		covers(s.Covers, t.Media)
@@ -168,7 +172,7 @@ func (s *sheet) composition() (post.Composition, []error) {
 	formErr := s.Choices.errors()
 	c := post.Composition{
 		Caption: s.Caption, Accounts: s.Accounts, Media: s.Media, Overrides: map[int64]post.Override{},
-		Covers: map[int64]time.Duration{},
+		Covers: map[int64]time.Duration{}, Thread: s.thread(),
 	}
 	for _, account := range s.Accounts {
 		var o post.Override
@@ -235,7 +239,7 @@ func (s *sheet) hasContent() bool {
 			return true
 		}
 	}
-	return strings.TrimSpace(s.Caption) != "" || len(s.Media) > 0
+	return strings.TrimSpace(s.Caption) != "" || len(s.Media) > 0 || len(s.thread()) > 0
 }
 
 // removeUnknown removes items that the library does not have.
@@ -245,6 +249,10 @@ func (s *sheet) removeUnknown(known map[int64]network.Media) {
 	for account, o := range s.Own {
 		o.Media = slices.DeleteFunc(slices.Clone(o.Media), gone)
 		s.Own[account] = o
+	}
+	s.Parts = slices.Clone(s.Parts)
+	for i := range s.Parts {
+		s.Parts[i].Media = slices.DeleteFunc(slices.Clone(s.Parts[i].Media), gone)
 	}
 }
 

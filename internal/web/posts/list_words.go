@@ -90,6 +90,8 @@ func listedOf(e postlist.Entry, zone *time.Location) listedPost {
 		out.When, out.At = "Was scheduled for", e.ScheduledAt
 	case e.Status == post.Draft && !e.ScheduledAt.IsZero():
 		out.When, out.At = "Planned for", e.ScheduledAt
+	case e.Status == post.Failed && e.Unconfirmed:
+		out.When, out.At = "Sent|when", e.Submitted
 	case e.Status == post.Failed:
 		out.When, out.At = "Failed|when", e.Submitted
 	case !e.ScheduledAt.IsZero():

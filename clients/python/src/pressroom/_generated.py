@@ -72,7 +72,6 @@ __all__ = [
     "ConnectLink",
     "ContentFetchJob",
     "CreatePostInputOptions",
-    "CreatePostInputThread",
     "Credits",
     "CreditsDailyLimits",
     "CreditsReservedToday",
@@ -143,7 +142,6 @@ __all__ = [
     "PostRecurrence",
     "PostResult",
     "PostResultAccount",
-    "PostThreadPart",
     "PostWarning",
     "ProfileReportJob",
     "Publication",
@@ -167,6 +165,7 @@ __all__ = [
     "TagHashtag",
     "TagPosts",
     "TagRate",
+    "ThreadPart",
     "TikTokOptions",
     "Untrusted",
     "UntrustedSource",
@@ -773,14 +772,6 @@ class CreatePostInputOptions(TypedDict):
     tiktok: NotRequired[TikTokOptions]
     # Choices for YouTube accounts.
     youtube: NotRequired[YouTubeOptions]
-
-
-class CreatePostInputThread(TypedDict):
-
-    # The text of the part.
-    caption: str
-    # Media of the library, in order.
-    media_ids: NotRequired[list[int]]
 
 
 class Credits(TypedDict):
@@ -1434,7 +1425,7 @@ class Post(TypedDict):
     caption: str
     media: list[PostMedia]
     # The parts that are published as replies, in order.
-    thread: NotRequired[list[PostThreadPart]]
+    thread: NotRequired[list[ThreadPart]]
     # Choices for single networks.
     options: NotRequired[Options]
     # Choices that a person made for all posts of the team. They apply to this post, because it has none for the
@@ -1497,7 +1488,7 @@ class PostChange(TypedDict):
     caption: str
     media: list[PostMedia]
     # The parts that are published as replies, in order.
-    thread: NotRequired[list[PostThreadPart]]
+    thread: NotRequired[list[ThreadPart]]
     # Choices for single networks.
     options: NotRequired[Options]
     # Choices that a person made for all posts of the team. They apply to this post, because it has none for the
@@ -1614,12 +1605,6 @@ class PostResultAccount(TypedDict):
     explanation: NotRequired[str]
     # Reference to the network's message.
     network_message: NotRequired[Pointer]
-
-
-class PostThreadPart(TypedDict):
-
-    caption: str
-    media: list[PostMedia]
 
 
 class PostWarning(TypedDict):
@@ -1911,6 +1896,14 @@ class TagRate(TypedDict):
     high: float
     # measured: over a day or more. estimated: from a shorter time.
     basis: EstimateBasis
+
+
+class ThreadPart(TypedDict):
+
+    # The text of the part.
+    caption: str
+    # Media of the library, in order.
+    media_ids: NotRequired[list[int]]
 
 
 class TikTokOptions(TypedDict):
@@ -2336,7 +2329,7 @@ class Pressroom(Runtime):
         account_ids: Sequence[int],
         media_ids: Sequence[int] | None = None,
         options: CreatePostInputOptions | None = None,
-        thread: Sequence[CreatePostInputThread] | None = None,
+        thread: Sequence[ThreadPart] | None = None,
         idempotency_key: str | None = None,
     ) -> Response[Post]:
         """Create a draft. Creates a draft with accounts from list_social_accounts and media from list_media. Nothing is
@@ -2961,7 +2954,7 @@ class Pressroom(Runtime):
         media_ids: Sequence[int] | None = None,
         account_ids: Sequence[int] | None = None,
         options: CreatePostInputOptions | None = None,
-        thread: Sequence[CreatePostInputThread] | None = None,
+        thread: Sequence[ThreadPart] | None = None,
         idempotency_key: str | None = None,
     ) -> Response[PostChange]:
         """Change a draft or a scheduled post. Changes the fields that are given; a list replaces the whole list.

@@ -127,6 +127,9 @@ function partOf(button) {
       return { value: () => value, parts: ['media', 'own'], said: translate('Added.') };
     case 'search':
     case 'page': return { value: () => value, parts: ['shelf'], said: '' };
+    case 'part':
+      if (value !== 'part:add') return { value: () => value, parts: ['thread'], said: translate('Removed.') };
+      return { value: () => value, parts: ['thread'], said: translate('Part added.'), focus: '#thread .thread-part:last-of-type textarea' };
     case 'free': return { value: () => value, parts: ['when'], said: '' };
     case 'check': return { value: () => value, parts: ['media', 'own'], said: '' };
     default: return null;
@@ -147,7 +150,7 @@ function changeOrder() {
   turn = turn.then(() => request(button, { value: () => 'check', parts: ['media', 'own'], said: translate('Moved.') }));
 }
 
-async function request(button, { value, parts, said }) {
+async function request(button, { value, parts, said, focus }) {
   const before = statesOf(parts);
   const body = new URLSearchParams();
   for (const [name, content] of new FormData(form)) if (typeof content === 'string') body.append(name, content);
@@ -165,7 +168,8 @@ async function request(button, { value, parts, said }) {
     appending = body.get('do').startsWith('page:');
     const done = apply(answer, before, parts);
     if (cursor) form.elements.cursor.value = cursor.value;
-    if (focused) findFocus(label, button);
+    if (focused && focus) form.querySelector(focus)?.focus();
+    else if (focused) findFocus(label, button);
     if (done) show(said);
   } catch {
     show(translate('Not done: offline. Try again.'));

@@ -31,6 +31,7 @@ async function look() {
     for (const part of ['twice', 'moment', 'zone', 'next']) put(page.getElementById(part));
     put(page.getElementById('creators'));
     put(page.getElementById('tallies'));
+    put(page.getElementById('thread-offer'));
     put(page.getElementById('voice-check'));
     follow();
     const open = new Set([...looks.querySelectorAll('details[open]')].map(nameOf));

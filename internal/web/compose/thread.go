@@ -1,0 +1,99 @@
+package compose
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/thread"
+	"pressroom.example/pressroom/internal/network"
+)
+
+// part is a part of the thread after the post itself, as entered in the form.
+type part struct {
+	Text  string
+	Media []int64
+}
+
+// isBlank reports whether there is nothing to publish.
+func (p part) isBlank() bool { return strings.TrimSpace(p.Text) == "" && len(p.Media) == 0 }
+
+// IDs returns the media as the value of a field.
+func (p part) IDs() string {
+	texts := make([]string, len(p.Media))
+	for i, id := range p.Media {
+		texts[i] = strconv.FormatInt(id, 10)
+	}
+	return strings.Join(texts, " ")
+}
+
+// partField returns the name of the text field of a part, which is numbered from 1.
+func partField(n int) string { return "part-" + strconv.Itoa(n) }
+
+// readParts returns the parts of a form. The form may omit numbers.
+func readParts(form url.Values) []part {
+	var out []part
+	for n := 1; n < thread.MaxParts; n++ {
+		if !form.Has(partField(n)) {
+			continue
+		}
+		out = append(out, part{
+			Text:  textOf(form, partField(n)),
+			Media: numbers(strings.Fields(form.Get("partmedia-" + strconv.Itoa(n)))),
+		})
+	}
+	return out
+}
+
+// partsOf returns the parts of a saved post.
+func partsOf(p post.Record) []part {
+	var out []part
+	for _, one := range p.Thread {
+		out = append(out, part{one.Caption, idsOf(one.Media)})
+	}
+	return out
+}
+
+// changeParts applies a button of the thread: add, or remove with the index of a part.
+func (s *sheet) changeParts(what string) {
+	action, place, _ := strings.Cut(what, ":")
+	at, err := strconv.Atoi(place)
+	switch {
+	case action == "add" && len(s.Parts) < thread.MaxParts-1:
+		s.Parts = append(s.Parts, part{})
+	case action == "remove" && err == nil && at >= 0 && at < len(s.Parts):
+		s.Parts = slices.Delete(slices.Clone(s.Parts), at, at+1)
+	}
+}
+
+// thread returns the parts that are published. It omits blank ones, and the result is not nil.
+func (s *sheet) thread() []post.ThreadPart {
+	out := []post.ThreadPart{}
+	for _, p := range s.Parts {
+		if !p.isBlank() {
+			out = append(out, post.ThreadPart{Caption: p.Text, MediaIDs: p.Media})
+		}
+	}
+	return out
+}
+
+// renumber changes the numbers of parts in problems to those in the form, which also counts blank parts.
+func (s *sheet) renumber(found []post.PostProblem) {
+	numbers := []int{0}
+	for i, p := range s.Parts {
+		if !p.isBlank() {
+			numbers = append(numbers, i+1)
+		}
+	}
+	for i := range found {
+		found[i].Part = numbers[found[i].Part]
+	}
+}
+
+// hasThreads reports whether a network publishes threads.
+func hasThreads(platform string) bool {
+	rules, _ := network.DefaultRules(platform)
+	return rules.Thread
+}
