@@ -188,3 +188,30 @@ func (s *Service) overrideMedia(ctx context.Context, q db.Querier, team int64, i
 	}
 	return s.mediaDetails(ctx, q, team, refs)
 }
+
+// setOverrides changes the accounts' overrides and reports whether they differ.
+func setOverrides(ctx context.Context, tx *db.Tx, p *Record, wanted []Target) (bool, error) {
+	differs := false
+	for i := range p.Targets {
+		t, w := &p.Targets[i], wanted[i]
+		if t.sameOverride(w) {
+			continue
+		}
+		differs = true
+		t.Caption, t.Media = w.Caption, w.Media
+		if err := setOverride(ctx, tx, p.ID, *t); err != nil {
+			return false, err
+		}
+	}
+	return differs, nil
+}
+
+// sameOverride reports whether two targets have the same override.
+func (t Target) sameOverride(w Target) bool {
+	sameText := (t.Caption == nil) == (w.Caption == nil) && (t.Caption == nil || *t.Caption == *w.Caption)
+	return sameText && (t.Media == nil) == (w.Media == nil) && sameMedia(t.Media, w.Media)
+}
+
+func sameMedia(a, b []network.Media) bool {
+	return slices.EqualFunc(a, b, func(a, b network.Media) bool { return a.ID == b.ID && a.Cover == b.Cover })
+}
