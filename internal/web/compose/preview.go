@@ -95,9 +95,7 @@ func (p *Handlers) check(
 	if err != nil {
 		return out, err
 	}
-	for _, o := range checked.Previews {
-		s.renumber(o.Problems)
-	}
+	s.renumberAll(checked.Previews)
 	names, err := account.DisplayNames(ctx, p.DB, actor.TeamID)
 	if err != nil {
 		return out, err

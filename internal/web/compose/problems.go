@@ -74,8 +74,8 @@ func problemOf(l *locale.Language, err error) problem {
 
 // order is the order of the form's fields by their ids. An entry that ends in "-" is the beginning of ids.
 var order = []string{
-	"accounts", "caption", "text-", "thread", "part-", "media", "alt-", "cover-", "files", "often", "every", "until", "times", "date", "time",
-	"second",
+	"accounts", "caption", "text-", "thread", "part-", "media", "alt-", "cover-", "files", "often", "every",
+	"until", "times", "date", "time", "second",
 }
 
 // sort orders problems as their fields are in the form.
@@ -194,9 +194,9 @@ func (p *Handlers) rejections(
 	case err != nil:
 		return nil, err
 	}
+	s.renumberAll(checked.Previews)
 	out, seen := []error{}, map[string]bool{}
 	for _, o := range checked.Previews {
-		s.renumber(o.Problems)
 		name := shell.NetworkName(o.Target.Platform)
 		for _, found := range o.Problems {
 			text, field := preview.ProblemText(p.Language(r), found.Message), fieldOf(found, o.Target)

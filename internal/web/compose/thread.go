@@ -79,6 +79,13 @@ func (s *sheet) thread() []post.ThreadPart {
 	return out
 }
 
+// renumberAll renumbers the problems of all accounts.
+func (s *sheet) renumberAll(checked []post.AccountCheck) {
+	for _, one := range checked {
+		s.renumber(one.Problems)
+	}
+}
+
 // renumber changes the numbers of parts in problems to those in the form, which also counts blank parts.
 func (s *sheet) renumber(found []post.PostProblem) {
 	numbers := []int{0}

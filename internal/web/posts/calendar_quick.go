@@ -2,6 +2,7 @@ package posts
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"pressroom.example/pressroom/internal/domain/analytics"
@@ -82,24 +83,32 @@ func (p *Handlers) quickViewOf(r *http.Request, held post.Record) (quickView, er
 	view.Copyable = v.Is(shell.Writers) && !held.IsTemplate
 	view.Deletable = view.Copyable && isDeletable(held)
 	view.Publishes = v.Is(shell.Publishers) && isPublishable(held)
-	for _, t := range held.Targets {
-		if t.State == post.TargetPublished && webAddress(t.Permalink) != "" {
-			view.Published = append(view.Published, t)
-		}
-	}
+	view.Published = viewable(held.Targets)
 	if held.Approval == post.Waiting && v.Is(shell.Writers) {
 		var err error
 		if view.ClientLink, err = p.approvals.LinkOf(r.Context(), held.TeamID, held.ID); err != nil {
 			return view, err
 		}
 	}
+	p.addTimes(r, &view, held)
+	return view, nil
+}
+
+// viewable returns the accounts on which a post can be viewed.
+func viewable(targets []post.Target) []post.Target {
+	return slices.DeleteFunc(slices.Clone(targets), func(t post.Target) bool {
+		return t.State != post.TargetPublished || webAddress(t.Permalink) == ""
+	})
+}
+
+// addTimes adds the planned day and the time of a post.
+func (p *Handlers) addTimes(r *http.Request, view *quickView, held post.Record) {
 	view.Approved = held.Approval == post.Approved && !held.ScheduledAt.IsZero()
 	if day, err := time.Parse(time.DateOnly, held.PlannedDay); err == nil {
 		view.Planned = p.Language(r).Format(day, locale.Date)
 	}
 	if !held.ScheduledAt.IsZero() {
-		local := held.ScheduledAt.In(v.Zone)
+		local := held.ScheduledAt.In(shell.VisitorOf(r.Context()).Zone)
 		view.Date, view.Time = local.Format(time.DateOnly), local.Format("15:04")
 	}
-	return view, nil
 }
