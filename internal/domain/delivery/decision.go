@@ -164,7 +164,7 @@ func (s *Service) decide(ctx context.Context, tx *db.Tx, person, team int64, pos
 }
 
 // decisionResult returns the result of a decision and the next phase. The time of publication is the time of the last
-// commit.
+// commit, or if another installation committed it, that of the delivery.
 func (s *Service) decisionResult(
 	ctx context.Context, tx *db.Tx, d delivery, decision Decision,
 ) (post.Result, phase, error) {
@@ -177,8 +177,8 @@ func (s *Service) decisionResult(
 		return post.Result{}, ended, err
 	}
 	var at int64
-	err := tx.QueryRow(ctx, `SELECT COALESCE(MAX(started_at), 0) FROM delivery_attempts WHERE delivery_id = ?
-		AND call = 'commit'`, d.ID).Scan(&at)
+	err := tx.QueryRow(ctx, `SELECT COALESCE((SELECT MAX(started_at) FROM delivery_attempts WHERE delivery_id = d.id
+		AND call = 'commit'), d.created_at) FROM deliveries d WHERE d.id = ?`, d.ID).Scan(&at)
 	if err != nil {
 		return post.Result{}, ended, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
 	}

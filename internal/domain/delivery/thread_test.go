@@ -188,6 +188,15 @@ func TestResumeThread(t *testing.T) {
 		c.exec(t, `UPDATE posts SET thread = '["second"]'`)
 		c.complete.posts = []network.CollectedPost{{ID: "7", URL: "https://example.test/7", Text: "hello", PostedAt: noon}}
 		c.checkResume(t, "bluesky ended not_confirmed", "x ended ", "x ended not_confirmed")
+		// A person found the first part, which this installation did not send. A retry must not send it.
+		var id string
+		must.NoError(t, c.db.QueryRow(t.Context(), `SELECT id FROM posts`).Scan(&id))
+		call := c.calls[0]
+		must.NoError(t, c.Decide(t.Context(), call.PersonID, call.TeamID, id, c.ids[0][0], Decision{Published: true}))
+		p := must.Get(c.posts.Load(t.Context(), call.TeamID, id))(t)
+		if got := p.Targets[0]; got.PublishedParts() != 1 || got.ErrorCode != threadInterrupted {
+			t.Errorf("%d published parts, error %q", got.PublishedParts(), got.ErrorCode)
+		}
 	})
 }
 
