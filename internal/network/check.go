@@ -37,6 +37,18 @@ func (r Rules) checkText(c Content) []Problem {
 	return nil
 }
 
+// CheckFirstComment returns the reasons why the network would reject a text as the first comment of a post.
+func (r Rules) CheckFirstComment(text string) []Problem {
+	limit := r.FirstComment
+	if isBlank(text) {
+		return []Problem{blocking("caption_missing", "The first comment has no visible text. Write one, or clear it.")}
+	}
+	if have := limit.Unit.Count(text); have > limit.Longest {
+		return []Problem{r.tooLong(have, limit.Longest, limit.Unit.Name)}
+	}
+	return nil
+}
+
 // characterName returns the first character of a text, or its code point if it is invisible.
 func characterName(text string) string {
 	r, _ := utf8.DecodeRuneInString(text)

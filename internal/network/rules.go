@@ -16,8 +16,11 @@ type Rules struct {
 	Links    Count  `json:"links"`    // distinct URLs with a scheme
 	Media    Amount `json:"media"`
 	Thread   bool   `json:"thread"` // posts can be published as replies to each other
-	Images   Images `json:"images"`
-	Videos   Videos `json:"videos"`
+	// FirstComment limits the comment that an account adds to its own post. It is zero if the network has none, and if Thread
+	// is set, because such a comment is a reply, which follows the rules of a post.
+	FirstComment Text   `json:"first_comment"`
+	Images       Images `json:"images"`
+	Videos       Videos `json:"videos"`
 }
 
 // Unit is a network's unit for counting text.
@@ -120,6 +123,9 @@ type AspectRange struct {
 	Tallest Aspect `json:"tallest"`
 	Widest  Aspect `json:"widest"`
 }
+
+// HasFirstComment reports whether an account can add a comment to its own post.
+func (r Rules) HasFirstComment() bool { return r.Thread || r.FirstComment.Longest > 0 }
 
 // FileLimits returns the limits on one image or one video.
 func (r Rules) FileLimits(kind string) FileLimits {

@@ -109,7 +109,7 @@ type delivery struct {
 	TeamID    int64
 	PostID    string
 	AccountID int64
-	Part      int // of the thread; 0 is the post itself
+	Part      int // of the thread; 0 is the post itself, comment.Part the first comment
 	JobID     string
 	Phase     phase
 	Draft     network.Draft

@@ -203,6 +203,16 @@ type failer interface {
 // newEnv returns an env. The post is a thread if there are parts.
 func newEnv(t failer, d *db.DB, clock *testkit.Clock, n *scriptedNetwork, parts ...string) *env {
 	t.Helper()
+	thread := []map[string]any{}
+	for _, text := range parts {
+		thread = append(thread, map[string]any{"caption": text})
+	}
+	return newEnvWith(t, d, clock, n, map[string]any{"thread": thread})
+}
+
+// newEnvWith returns an env whose post also has the given fields.
+func newEnvWith(t failer, d *db.DB, clock *testkit.Clock, n *scriptedNetwork, fields map[string]any) *env {
+	t.Helper()
 	n.clock = clock
 	ctx := context.Background()
 	key := must.Get(tokencrypt.NewKey())(t)
@@ -225,12 +235,8 @@ func newEnv(t failer, d *db.DB, clock *testkit.Clock, n *scriptedNetwork, parts 
 	for _, op := range posts.Operations() {
 		s.tools[op.Tool] = op
 	}
-	thread := []map[string]any{}
-	for _, text := range parts {
-		thread = append(thread, map[string]any{"caption": text})
-	}
-	s.post = s.do(t, "create_post", map[string]any{"caption": "hello", "thread": thread,
-		"account_ids": []int64{account.ID}})["id"].(string)
+	fields["caption"], fields["account_ids"] = "hello", []int64{account.ID}
+	s.post = s.do(t, "create_post", fields)["id"].(string)
 	s.job = s.do(t, "publish_post", map[string]any{"post_id": s.post})["job_id"].(string)
 	return s
 }

@@ -9,6 +9,7 @@ import (
 
 	"pressroom.example/pressroom/internal/domain/job"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/comment"
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
@@ -48,8 +49,10 @@ func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) 
 		if d.Phase == unconfirmed || d.Phase.isPublished() {
 			return nil
 		}
-		if err := post.MarkSending(ctx, tx, d.PostID, d.AccountID); err != nil {
-			return err
+		if d.Part != comment.Part {
+			if err := post.MarkSending(ctx, tx, d.PostID, d.AccountID); err != nil {
+				return err
+			}
 		}
 		return job.Begin(ctx, tx, d.JobID)
 	})

@@ -42,7 +42,7 @@ func (a *attempt) plan(ctx context.Context) error {
 	}
 	intent := network.Intent{Seed: fmt.Sprintf("%s:%d", a.d.PostID, a.d.AccountID), First: a.d.FirstAt, At: a.d.CreatedAt,
 		Content: p.PartContent(t, language, a.d.Part)}
-	if a.d.Part > 0 {
+	if a.d.Part != 0 {
 		reply, known := t.ReplyOf(a.d.Part)
 		if !known {
 			return a.finish(ctx, ended, failedResult(threadInterrupted, ""))

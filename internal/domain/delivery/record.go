@@ -186,28 +186,28 @@ func unconfirmedResult(message string) post.Result {
 	return post.Result{State: post.TargetUnconfirmed, ErrorCode: "not_confirmed", NetworkText: message}
 }
 
-// recordResult stores the result of a delivery and the next phase. It updates the post and the job. If the thread has
-// another part, it inserts the delivery of that part.
+// recordResult stores the result of a delivery and the next phase. It updates the post and the job. If another part
+// or the first comment follows, it inserts its delivery.
 func recordResult(
 	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, next phase, r post.Result,
 ) error {
-	more, err := storeResult(ctx, tx, posts, d, next, r)
+	part, more, err := storeResult(ctx, tx, posts, d, next, r)
 	if err != nil {
 		return err
 	}
 	if more {
-		if _, err := insertNextPart(ctx, tx, d); err != nil {
+		if _, err := insertPart(ctx, tx, d, part); err != nil {
 			return err
 		}
 	}
 	return updateJob(ctx, tx, d.JobID)
 }
 
-// storeResult stores the result of a delivery and the next phase, and updates the post. It reports whether the thread has
-// another part.
+// storeResult stores the result of a delivery and the next phase, and updates the post. It reports whether another
+// part or the first comment follows, and which.
 func storeResult(
 	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, next phase, r post.Result,
-) (bool, error) {
+) (int, bool, error) {
 	now := db.Micros(tx.Now())
 	wake := int64(0)
 	switch next {
@@ -225,14 +225,18 @@ func storeResult(
 		string(next), string(r.State), r.ErrorCode, r.NetworkText, r.Permalink, r.NetworkID, d.Lookups, wake, now,
 		d.ID, d.Epoch)
 	if err != nil {
-		return false, fmt.Errorf("ending delivery %s: %w", d.ID, err)
+		return 0, false, fmt.Errorf("ending delivery %s: %w", d.ID, err)
 	}
 	if n == 0 {
-		return false, errLeaseLost
+		return 0, false, errLeaseLost
 	}
 	r.Part = d.Part
 	return posts.RecordResult(ctx, tx, d.TeamID, d.PostID, d.AccountID, r)
 }
+
+// counted selects the deliveries d that determine the result of their job. First comments do so only in a job that
+// retries nothing else.
+const counted = `(d.part >= 0 OR NOT EXISTS (SELECT 1 FROM deliveries other WHERE other.job_id = d.job_id AND other.part >= 0))`
 
 // updateJob finishes a job after its last delivery, and corrects the job if a later lookup changes a result.
 func updateJob(ctx context.Context, tx *db.Tx, id string) error {
@@ -243,7 +247,7 @@ func updateJob(ctx context.Context, tx *db.Tx, id string) error {
 	}
 	parts, err := db.All(ctx, tx, func(rows *sql.Rows, p *part) error {
 		return rows.Scan(&p.state, &p.code, &p.ended)
-	}, `SELECT outcome, error_code, ended_at FROM deliveries WHERE job_id = ? ORDER BY created_at, id`, id)
+	}, `SELECT outcome, error_code, ended_at FROM deliveries d WHERE job_id = ? AND `+counted+` ORDER BY created_at, id`, id)
 	if err != nil {
 		return fmt.Errorf("reading the deliveries of a job: %w", err)
 	}

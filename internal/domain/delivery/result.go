@@ -9,6 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/job"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/comment"
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
@@ -46,11 +47,14 @@ func readResult(ctx context.Context, q db.Querier, _ operation.Call, r job.Recor
 		var part int
 		err := rows.Scan(&a.ID, &part, &state, &a.Permalink, &a.ErrorCode, &text, &platform, &username)
 		a.State, a.Explanation = post.TargetState(state), post.Explanation(a.ErrorCode, a.Permalink, part)
+		if part == comment.Part {
+			a.Explanation = comment.Explanation(a.ErrorCode, a.Explanation)
+		}
 		a.NetworkMessage = post.Quote(&out.Untrusted, platform, username, text)
 		return err
 	}, `SELECT d.account_id, d.part, d.outcome, CASE WHEN d.part = 0 THEN d.permalink ELSE t.permalink END, d.error_code,
 			d.network_text, a.platform, a.username FROM deliveries d JOIN social_accounts a ON a.id = d.account_id
-			JOIN post_targets t ON t.post_id = d.post_id AND t.account_id = d.account_id WHERE d.job_id = ?
+			JOIN post_targets t ON t.post_id = d.post_id AND t.account_id = d.account_id WHERE d.job_id = ? AND `+counted+`
 			ORDER BY d.created_at, d.id`, r.ID)
 	if err != nil {
 		return out, fmt.Errorf("reading the deliveries of job %s: %w", r.ID, err)

@@ -102,9 +102,13 @@ func recordLookup(ctx context.Context, tx *db.Tx, d delivery, result string) err
 	return nil
 }
 
-// phaseAfterPublishing returns the phase of a delivery whose post is published and has a permalink.
-func (s *Service) phaseAfterPublishing(ctx context.Context, tx *db.Tx, account int64) (phase, error) {
-	finisher, err := s.finisher(ctx, tx, account)
+// phaseAfterPublishing returns the phase of a delivery whose post is published and has a permalink. Only the post itself
+// may need further calls.
+func (s *Service) phaseAfterPublishing(ctx context.Context, tx *db.Tx, d delivery) (phase, error) {
+	if d.Part != 0 {
+		return ended, nil
+	}
+	finisher, err := s.finisher(ctx, tx, d.AccountID)
 	if err != nil || finisher == nil {
 		return ended, err
 	}
@@ -131,7 +135,7 @@ func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *ca
 	case result.Permalink == "" && result.NetworkID != "":
 		next = linking
 	default:
-		if next, err = s.phaseAfterPublishing(ctx, tx, d.AccountID); err != nil {
+		if next, err = s.phaseAfterPublishing(ctx, tx, d); err != nil {
 			return err
 		}
 	}

@@ -72,7 +72,7 @@ func (s *Service) resolveCandidates(ctx context.Context, grant account.Grant, ca
 		switch fixed := d.delivery.Phase == prepared || d.delivery.Phase == committing; {
 		case fixed && d.verdict != network.Published:
 			s.resolveCandidate(ctx, grant, d)
-		case !fixed && d.delivery.Part > 0 && d.verdict == network.Absent:
+		case !fixed && d.delivery.Part != 0 && d.verdict == network.Absent:
 			d.verdict, d.Reason = network.Unknown, "The network's list of posts may lack replies."
 		}
 		if d.verdict == network.Published && d.receipt.MatchedByContent && isTaken(candidates, d) {

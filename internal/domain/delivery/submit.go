@@ -28,7 +28,7 @@ func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o
 	deliveries := make([]delivery, len(o.Targets))
 	ids := make([]string, len(o.Targets))
 	for i, t := range o.Targets {
-		d := delivery{TeamID: o.Post.TeamID, PostID: o.Post.ID, AccountID: t.AccountID, Part: t.PublishedParts(), JobID: o.Job.ID}
+		d := delivery{TeamID: o.Post.TeamID, PostID: o.Post.ID, AccountID: t.AccountID, Part: o.Post.NextPart(t), JobID: o.Job.ID}
 		var err error
 		if d.FirstAt, err = firstSubmission(ctx, tx, o.Post, t.AccountID); err != nil {
 			return err

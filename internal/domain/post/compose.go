@@ -30,16 +30,17 @@ const (
 
 // Composition is the content of a post that a person edits in one form.
 type Composition struct {
-	Caption   string
-	Accounts  []int64
-	Media     []int64                 // media IDs, in order
-	Thread    []ThreadPart            // parts after the post itself, in order
-	Overrides map[int64]Override      // overrides by account
-	Covers    map[int64]time.Duration // cover times by media ID of the video; see SetCover
-	At        time.Time               // scheduled time, or planned time of a draft; zero if there is none
-	Options   *network.Options        // settings for individual networks; nil keeps the current settings
-	Day       string                  // planned date of a draft without a time, as 2026-03-29; empty if there is none
-	Rule      string                  // recurrence rule of a template; empty keeps the current rule
+	Caption      string
+	Accounts     []int64
+	Media        []int64                 // media IDs, in order
+	Thread       []ThreadPart            // parts after the post itself, in order
+	FirstComment string                  // comment that each account adds to its post; empty for none
+	Overrides    map[int64]Override      // overrides by account
+	Covers       map[int64]time.Duration // cover times by media ID of the video; see SetCover
+	At           time.Time               // scheduled time, or planned time of a draft; zero if there is none
+	Options      *network.Options        // settings for individual networks; nil keeps the current settings
+	Day          string                  // planned date of a draft without a time, as 2026-03-29; empty if there is none
+	Rule         string                  // recurrence rule of a template; empty keeps the current rule
 
 	Scheduling bool // whether the caller schedules the post for At afterwards
 	OnlyTime   bool // whether to change only At and Day
@@ -79,7 +80,7 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 	}
 	for _, t := range p.Targets {
 		check := AccountCheck{Target: t, Content: p.Content(t, call.Language),
-			Problems: s.problems(call, Record{Caption: p.Caption, Media: p.Media, Thread: p.Thread, Options: p.Options,
+			Problems: s.problems(call, Record{Caption: p.Caption, Media: p.Media, Thread: p.Thread, FirstComment: p.FirstComment, Options: p.Options,
 				TeamOptions: p.TeamOptions, Targets: []Target{t}}, nil)}
 		if rules, ok := s.accounts.Rules(t.Platform); ok {
 			check.Measures = rules.Measure(check.Content)
@@ -92,7 +93,7 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 // compose returns the post that a composition describes, without storing it.
 func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call, c Composition,
 	previous []Target) (Record, error) {
-	p := Record{TeamID: call.TeamID, Status: Draft, Caption: c.Caption, Excerpt: excerpt.Of(c.Caption),
+	p := Record{TeamID: call.TeamID, Status: Draft, Caption: c.Caption, FirstComment: c.FirstComment, Excerpt: excerpt.Of(c.Caption),
 		Approval: NotNeeded, ScheduledAt: c.At, PlannedDay: c.Day, Targets: []Target{}}
 	if c.Options != nil {
 		p.Options = *c.Options
@@ -149,8 +150,8 @@ func (c Composition) Validate() error {
 	return nil
 }
 
-// Errors returns all reasons why the composition cannot be saved. The argument in each error is caption, media_ids,
-// account_ids, text-ID for the override of the account with that ID, or part-N for a part of the thread.
+// Errors returns all reasons why the composition cannot be saved. The argument in each error is caption, first_comment,
+// media_ids, account_ids, text-ID for the override of the account with that ID, or part-N for a part of the thread.
 func (c Composition) Errors() []error {
 	out := []error{}
 	add := func(err error) {
@@ -171,6 +172,7 @@ func (c Composition) Errors() []error {
 		add(checkText(part.Caption, fmt.Sprintf("part-%d", i+1)))
 		mediaCount = max(mediaCount, len(part.MediaIDs))
 	}
+	add(checkText(c.FirstComment, "first_comment"))
 	if mediaCount > maxMedia {
 		add(apierr.Invalidf(apierr.TooLong, "media_ids",
 			"A post may have at most %d images and videos.", maxMedia))
@@ -297,6 +299,7 @@ func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operatio
 			p.Thread = wanted.Thread
 			return true, setMedia(ctx, tx, *p)
 		}},
+		{"first_comment", func() (bool, error) { return setFirstComment(p, wanted.FirstComment), nil }},
 		{"scheduled_at", func() (bool, error) { return s.setTime(ctx, tx, call, p, wanted) }},
 		{"options", func() (bool, error) { return setOptions(p, wanted.Options), nil }},
 		{"account_ids", func() (bool, error) { return s.setAccounts(ctx, tx, p, wanted.Targets) }},

@@ -110,7 +110,7 @@ func (s *Service) insertDraft(ctx context.Context, tx *db.Tx, call operation.Cal
 // sameContent reports whether a post has the wanted content. It ignores the time of a post that is no longer a draft.
 func (p Record) sameContent(wanted Record) bool {
 	sameTime := p.ScheduledAt.Equal(wanted.ScheduledAt) && p.PlannedDay == wanted.PlannedDay
-	if p.Caption != wanted.Caption || !reflect.DeepEqual(p.Options, wanted.Options) || p.Status == Draft && !sameTime ||
+	if p.Caption != wanted.Caption || p.FirstComment != wanted.FirstComment || !reflect.DeepEqual(p.Options, wanted.Options) || p.Status == Draft && !sameTime ||
 		!sameMedia(p.Media, wanted.Media) || !thread.Same(p.Thread, wanted.Thread) || len(p.Targets) != len(wanted.Targets) {
 		return false
 	}

@@ -30,7 +30,7 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 		return operation.Answer[Post]{}, err
 	}
 	p := Record{Media: media, ID: uuid.Must(uuid.NewV7()).String(), TeamID: call.TeamID, Status: Draft,
-		Caption: in.Caption, Excerpt: excerpt.Of(in.Caption), Approval: NotNeeded, Targets: targets}
+		Caption: in.Caption, FirstComment: in.FirstComment, Excerpt: excerpt.Of(in.Caption), Approval: NotNeeded, Targets: targets}
 	if p.Thread, err = s.findThread(ctx, call.Reader(s.db), call.TeamID, in.Thread); err != nil {
 		return operation.Answer[Post]{}, err
 	}
@@ -134,6 +134,7 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 		{"caption", in.Caption != nil, func() (bool, error) { return setCaption(p, *in.Caption), nil }},
 		{"media_ids", in.MediaIDs != nil, func() (bool, error) { return s.changeMedia(ctx, tx, p, in.MediaIDs) }},
 		{"thread", in.Thread != nil, func() (bool, error) { return s.changeThread(ctx, tx, p, in.Thread) }},
+		{"first_comment", in.FirstComment != nil, func() (bool, error) { return setFirstComment(p, *in.FirstComment), nil }},
 		{"scheduled_at", in.ScheduledAt.Given, func() (bool, error) { return s.changeTime(ctx, tx, call, p, at) }},
 		{"account_ids", in.AccountIDs != nil, func() (bool, error) {
 			return s.changeAccounts(ctx, tx, call, p, in.AccountIDs)
@@ -161,6 +162,13 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 func setCaption(p *Record, caption string) bool {
 	differs := caption != p.Caption
 	p.Caption, p.Excerpt = caption, excerpt.Of(caption)
+	return differs
+}
+
+// setFirstComment changes a post's first comment and reports whether it differs.
+func setFirstComment(p *Record, text string) bool {
+	differs := text != p.FirstComment
+	p.FirstComment = text
 	return differs
 }
 

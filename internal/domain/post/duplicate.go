@@ -71,7 +71,8 @@ func (s *Service) splitTargets(
 // copyToDraft returns a draft with the post's content for the given targets. It omits deleted files.
 func (p Record) copyToDraft(targets []Target) Record {
 	draft := Record{TeamID: p.TeamID, Status: Draft, Caption: p.Caption, Excerpt: p.Excerpt, Approval: NotNeeded,
-		Media: slices.DeleteFunc(slices.Clone(p.Media), isDeleted), Options: p.Options, TeamOptions: p.TeamOptions}
+		Media: slices.DeleteFunc(slices.Clone(p.Media), isDeleted), FirstComment: p.FirstComment,
+		Options: p.Options, TeamOptions: p.TeamOptions}
 	for _, part := range p.Thread {
 		part.Media = slices.DeleteFunc(slices.Clone(part.Media), isDeleted)
 		draft.Thread = append(draft.Thread, part)

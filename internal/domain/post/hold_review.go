@@ -142,7 +142,7 @@ func (s *Service) TextFor(ctx context.Context, team int64, id string, account in
 	if err != nil {
 		return "", err
 	}
-	if t.AccountID == 0 || part >= p.Parts() {
+	if t.AccountID == 0 || part >= p.Parts() { // comment.Part is below 0
 		return "", errTargetRemoved
 	}
 	return p.PartContent(t, language, part).Text, nil

@@ -39,11 +39,12 @@ type (
 	}
 	// CreateInput is a new draft.
 	CreateInput struct {
-		Caption    string           `json:"caption" maxLength:"10000" jsonschema:"The text."`
-		AccountIDs []int64          `json:"account_ids" minItems:"1" maxItems:"100" jsonschema:"The accounts to publish to."`
-		MediaIDs   []int64          `json:"media_ids,omitempty" maxItems:"50" default:"[]" jsonschema:"Media of the library, in order."`
-		Options    *network.Options `json:"options,omitempty" jsonschema:"Choices for single networks."`
-		Thread     []ThreadPart     `json:"thread,omitempty" maxItems:"24" jsonschema:"Parts to publish as replies, in order."`
+		Caption      string           `json:"caption" maxLength:"10000" jsonschema:"The text."`
+		AccountIDs   []int64          `json:"account_ids" minItems:"1" maxItems:"100" jsonschema:"The accounts to publish to."`
+		MediaIDs     []int64          `json:"media_ids,omitempty" maxItems:"50" default:"[]" jsonschema:"Media of the library, in order."`
+		Options      *network.Options `json:"options,omitempty" jsonschema:"Choices for single networks."`
+		Thread       []ThreadPart     `json:"thread,omitempty" maxItems:"24" jsonschema:"Parts to publish as replies, in order."`
+		FirstComment string           `json:"first_comment,omitempty" maxLength:"10000" jsonschema:"Comment that each account adds to its post."`
 	}
 	// ThreadPart is a part of a thread after the post itself.
 	ThreadPart struct {
@@ -52,13 +53,14 @@ type (
 	}
 	// UpdateInput changes a draft or scheduled post. Omitted fields stay the same.
 	UpdateInput struct {
-		ID          string                   `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's ID."`
-		Caption     *string                  `json:"caption,omitempty" maxLength:"10000" jsonschema:"The new text."`
-		ScheduledAt operation.NullableString `json:"scheduled_at,omitempty" maxLength:"64" nullable:"true"` //nolint:modernize // schema
-		MediaIDs    []int64                  `json:"media_ids,omitempty" maxItems:"50" jsonschema:"Replaces all media."`
-		AccountIDs  []int64                  `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"Replaces all accounts."`
-		Options     *network.Options         `json:"options,omitempty" jsonschema:"Replaces all choices for single networks."`
-		Thread      []ThreadPart             `json:"thread,omitempty" maxItems:"24" jsonschema:"Replaces all parts after the post itself."`
+		ID           string                   `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's ID."`
+		Caption      *string                  `json:"caption,omitempty" maxLength:"10000" jsonschema:"The new text."`
+		ScheduledAt  operation.NullableString `json:"scheduled_at,omitempty" maxLength:"64" nullable:"true"` //nolint:modernize // schema
+		MediaIDs     []int64                  `json:"media_ids,omitempty" maxItems:"50" jsonschema:"Replaces all media."`
+		AccountIDs   []int64                  `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"Replaces all accounts."`
+		Options      *network.Options         `json:"options,omitempty" jsonschema:"Replaces all choices for single networks."`
+		Thread       []ThreadPart             `json:"thread,omitempty" maxItems:"24" jsonschema:"Replaces all parts after the post itself."`
+		FirstComment *string                  `json:"first_comment,omitempty" maxLength:"10000" jsonschema:"The new first comment; empty for none."`
 	}
 	// ScheduleInput identifies a draft and its time.
 	ScheduleInput struct {

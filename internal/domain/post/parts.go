@@ -9,6 +9,7 @@ import (
 
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post/comment"
 	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -18,11 +19,14 @@ import (
 // Parts returns the number of parts of the post's thread, including the post itself.
 func (p Record) Parts() int { return 1 + len(p.Thread) }
 
-// PartContent returns the content of one part that is published to an account. Part 0 is the post itself. Overrides of
-// the account apply to part 0 only.
+// PartContent returns the content of one part that is published to an account. Part 0 is the post itself, and
+// comment.Part is the first comment. Overrides of the account apply to part 0 only.
 func (p Record) PartContent(t Target, language string, part int) network.Content {
 	content := p.Content(t, language)
-	if part > 0 {
+	switch {
+	case part == comment.Part:
+		content.Text, content.Media = p.FirstComment, nil
+	case part > 0:
 		content.Text, content.Media = p.Thread[part-1].Caption, p.Thread[part-1].Media
 	}
 	return content
@@ -36,12 +40,20 @@ func (t Target) PublishedParts() int {
 	return 1 + len(t.Parts)
 }
 
+// NextPart returns the number of the part that is published next on an account.
+func (p Record) NextPart(t Target) int {
+	if next := t.PublishedParts(); next < p.Parts() {
+		return next
+	}
+	return comment.Part
+}
+
 // IsIncomplete reports whether the account shows a part of the thread but not all parts, and no part is being published.
 func (t Target) IsIncomplete() bool {
 	return t.PublishedParts() > 0 && (t.State == TargetFailed || t.State == TargetUnconfirmed)
 }
 
-// ReplyOf returns the posts that a part after part 0 replies to. It returns false if the ID of one of them is unknown.
+// ReplyOf returns the posts that a part after part 0, or the first comment, replies to. It returns false if the ID of one of them is unknown.
 func (t Target) ReplyOf(part int) (network.Reply, bool) {
 	reply := network.Reply{Root: t.NetworkID, Parent: t.NetworkID}
 	if part > 1 && part-2 < len(t.Parts) {
@@ -50,12 +62,24 @@ func (t Target) ReplyOf(part int) (network.Reply, bool) {
 	return reply, part <= t.PublishedParts() && reply.Root != "" && reply.Parent != ""
 }
 
-// withResult returns the target with the result of a part. It reports whether the next part follows.
+// stateOf returns the state of the first comment, or of the target for any other part.
+func (t Target) stateOf(part int) TargetState {
+	if part == comment.Part {
+		return TargetState(t.Comment.State)
+	}
+	return t.State
+}
+
+// withResult returns the target with the result of a part. It reports whether another part of the thread follows.
 func (t Target) withResult(r Result, parts int) (Target, bool) {
 	if r.State != TargetPublished {
 		r.PublishedAt = time.Time{}
 	}
 	switch {
+	case r.Part == comment.Part:
+		t.Comment.State, t.Comment.NetworkID, t.Comment.Permalink, t.Comment.At = string(r.State), r.NetworkID, r.Permalink, r.PublishedAt
+		t.Comment.ErrorCode, t.Comment.NetworkText = r.ErrorCode, r.NetworkText
+		return t, false
 	case r.Part == 0:
 		t.PublishedAt, t.Permalink, t.NetworkID = r.PublishedAt, r.Permalink, r.NetworkID
 	case r.State == TargetPublished && r.Part == t.PublishedParts():
@@ -80,6 +104,8 @@ func (s *Service) SetPermalink(ctx context.Context, tx *db.Tx, team int64, id st
 		switch {
 		case t.AccountID != account || part >= t.PublishedParts():
 			continue
+		case part == comment.Part:
+			t.Comment.Permalink = permalink
 		case part == 0:
 			t.Permalink = permalink
 		default:
@@ -215,4 +241,26 @@ func apiMedia(media []network.Media) []PostMedia {
 		out = append(out, PostMedia{m.ID, m.Name, m.Type})
 	}
 	return out
+}
+
+// PostAccountComment is the result of the first comment on an account.
+type PostAccountComment struct {
+	PostAccountPart
+	AccountError
+
+	RetriesLeft int `json:"retries_left" jsonschema:"How often the comment can be retried if it fails."`
+}
+
+// apiComment converts the result of a first comment to its API representation, nil before the post is published.
+func (s *Service) apiComment(call operation.Call, t Target, quotes *operation.Quotes) *PostAccountComment {
+	c := t.Comment
+	if c.State == "" {
+		return nil
+	}
+	return &PostAccountComment{
+		PostAccountPart{TargetState(c.State), call.MomentOrNil(c.At), c.Permalink},
+		AccountError{c.ErrorCode, comment.Explanation(c.ErrorCode, job.AccountMessage(c.ErrorCode, "")),
+			Quote(quotes, t.Platform, t.Username, c.NetworkText)},
+		s.limits.commentRetriesLeft(t),
+	}
 }

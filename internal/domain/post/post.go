@@ -10,6 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/core/plan"
 	"pressroom.example/pressroom/internal/domain/account"
 	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post/comment"
 	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/domain/post/warning"
 	"pressroom.example/pressroom/internal/network"
@@ -54,34 +55,35 @@ const (
 
 // Record is a post as stored.
 type Record struct {
-	ID          string
-	TeamID      int64
-	Status      Status
-	Caption     string
-	Excerpt     string
-	Approval    Approval
-	Review      Review    // of the current version; empty before the decision
-	Round       int64     // version for the client, from 1; 0 if approval was never requested
-	SeriesID    int64     // 0 if the post belongs to no series
-	Series      Series    // zero if SeriesID is 0
-	IsTemplate  bool      // template of the series
-	OccursAt    time.Time // planned time of an occurrence
-	Skipped     bool      // a person canceled this occurrence; the series does not schedule it again
-	ScheduledAt time.Time
-	PlannedDay  string // planned date of a draft without a time, as 2026-03-29; otherwise empty
-	SubmittedAt time.Time
-	PublishedAt time.Time
-	JobID       string // job of the last publish or retry
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
-	Replaces    string    // ID of the original post, if this is an edited copy for its failed accounts
-	ArchivedAt  time.Time // zero if the post is not archived
-	Targets     []Target
-	Media       []network.Media // in order
-	Thread      []thread.Part   // parts after the post itself, which is part 0
-	Options     network.Options // settings for individual networks
-	TeamOptions network.Options // the team's options for networks without options in Options
-	hasMedia    bool
+	ID           string
+	TeamID       int64
+	Status       Status
+	Caption      string
+	Excerpt      string
+	Approval     Approval
+	Review       Review    // of the current version; empty before the decision
+	Round        int64     // version for the client, from 1; 0 if approval was never requested
+	SeriesID     int64     // 0 if the post belongs to no series
+	Series       Series    // zero if SeriesID is 0
+	IsTemplate   bool      // template of the series
+	OccursAt     time.Time // planned time of an occurrence
+	Skipped      bool      // a person canceled this occurrence; the series does not schedule it again
+	ScheduledAt  time.Time
+	PlannedDay   string // planned date of a draft without a time, as 2026-03-29; otherwise empty
+	SubmittedAt  time.Time
+	PublishedAt  time.Time
+	JobID        string // job of the last publish or retry
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+	Replaces     string    // ID of the original post, if this is an edited copy for its failed accounts
+	ArchivedAt   time.Time // zero if the post is not archived
+	Targets      []Target
+	Media        []network.Media // in order
+	Thread       []thread.Part   // parts after the post itself, which is part 0
+	FirstComment string          // text that each account adds to its post as a comment; empty for none
+	Options      network.Options // settings for individual networks
+	TeamOptions  network.Options // the team's options for networks without options in Options
+	hasMedia     bool
 }
 
 // Target is one account that a post is published to, with the result.
@@ -100,6 +102,7 @@ type Target struct {
 	ErrorCode   string
 	NetworkText string
 	Parts       []thread.PublishedPart // published parts of the thread after part 0
+	Comment     comment.Result         // result of the first comment
 	Warnings    []warning.FailedStep   // of a published post
 	RetriesUsed int
 	RetriedAt   time.Time

@@ -159,11 +159,18 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Record, targets []Ta
 	for _, t := range targets {
 		total += p.Parts() - t.PublishedParts()
 	}
+	onlyComments := total == 0
+	if onlyComments {
+		total = len(targets)
+	}
 	j, err := create(ctx, tx, job.Params{TeamID: p.TeamID, Type: job.SocialPost, Subject: p.ID, Total: total})
 	if err != nil {
 		return j, err
 	}
-	p.Status, p.JobID = Processing, j.ID
+	p.JobID = j.ID
+	if !onlyComments {
+		p.Status = Processing
+	}
 	if p.SubmittedAt.IsZero() {
 		p.SubmittedAt = tx.Now()
 	}
@@ -235,7 +242,7 @@ func (s *Service) splitRetryable(p Record, ids []int64, held map[int64]string, n
 		if len(ids) > 0 && !slices.Contains(ids, t.AccountID) {
 			continue
 		}
-		if reason, ok := s.limits.canRetry(t, held[t.AccountID] != "", now); !ok {
+		if reason, ok := s.limits.canRetry(t, held[t.AccountID] != "", now); !ok && !s.limits.canRetryComment(t, now) {
 			skipped = append(skipped, PublicationRetrySkipped{t.AccountID, reason})
 			continue
 		}
@@ -251,8 +258,7 @@ func (s *Service) resubmit(ctx context.Context, tx *db.Tx, call operation.Call, 
 		return job.Get(ctx, tx, call.TeamID, p.JobID)
 	}
 	for i, t := range retryable {
-		t.State, t.ErrorCode, t.NetworkText = TargetPending, "", ""
-		t.RetriesUsed, t.RetriedAt = t.RetriesUsed+1, tx.Now()
+		t = t.retried(tx.Now())
 		if err := updateTarget(ctx, tx, p.ID, t); err != nil {
 			return job.Record{}, err
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom.example/pressroom/internal/domain/post/comment"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
 )
@@ -20,7 +21,7 @@ type Result struct {
 	NetworkText string
 	NetworkID   string // the network's ID of the published post, or of a failed post that the network hides
 	Decided     bool   // whether a person recorded the result, which has an event of its own
-	Part        int    // of the thread; 0 is the post itself
+	Part        int    // of the thread; 0 is the post itself, comment.Part the first comment
 }
 
 // MarkSending records that a post is being sent to an account.
@@ -33,36 +34,58 @@ func MarkSending(ctx context.Context, tx *db.Tx, post string, account int64) err
 	return nil
 }
 
-// RecordResult stores the result for an account and updates the status of the post. It reports whether the next part of
-// the post's thread follows.
-func (s *Service) RecordResult(ctx context.Context, tx *db.Tx, team int64, id string, account int64, r Result) (bool, error) {
+// RecordResult stores the result for an account and updates the status of the post. It reports whether another part of
+// the post follows, NextPart or the first comment, and which.
+func (s *Service) RecordResult(
+	ctx context.Context, tx *db.Tx, team int64, id string, account int64, r Result,
+) (next int, more bool, err error) {
 	p, err := s.Lock(ctx, tx, team, id)
 	if err != nil {
-		return false, err
+		return 0, false, err
 	}
-	more := false
 	for i, t := range p.Targets {
 		if t.AccountID != account {
 			continue
 		}
 		// Another inconclusive check of an unconfirmed post is not worth an event.
-		skipEvent := r.Decided || t.State == TargetUnconfirmed && r.State == TargetUnconfirmed
+		skipEvent := r.Decided || t.stateOf(r.Part) == TargetUnconfirmed && r.State == TargetUnconfirmed
 		t, more = t.withResult(r, p.Parts())
+		skipEvent = skipEvent || more
+		if next = r.Part + 1; !more && r.Part != comment.Part {
+			next, more = comment.Part, s.needsComment(p, t)
+		}
+		if more && next == comment.Part {
+			t.Comment.State = string(TargetSending)
+		}
 		p.Targets[i] = t
 		if err := updateTarget(ctx, tx, id, t); err != nil {
-			return false, err
+			return 0, false, err
 		}
-		if skipEvent || more {
+		if skipEvent {
 			continue
 		}
-		if err := auditlog.Record(ctx, tx, team, auditlog.Actor{}, "post.account_"+string(r.State), id,
+		if err := auditlog.Record(ctx, tx, team, auditlog.Actor{}, r.event(), id,
 			map[string]any{"account": account, "error_code": r.ErrorCode}); err != nil {
-			return false, err
+			return 0, false, err
 		}
 	}
 	p.Status = aggregateStatus(p.Targets)
 	p.PublishedAt = firstPublicationTime(p.Targets)
-	return more, Update(ctx, tx, &p)
+	return next, more, Update(ctx, tx, &p)
+}
+
+// event returns the name of the result in the audit log.
+func (r Result) event() string {
+	if r.Part == comment.Part {
+		return "post.first_comment_" + string(r.State)
+	}
+	return "post.account_" + string(r.State)
+}
+
+// needsComment reports whether a published target still needs the post's first comment.
+func (s *Service) needsComment(p Record, t Target) bool {
+	rules, known := s.accounts.Rules(t.Platform)
+	return known && rules.HasFirstComment() && p.FirstComment != "" && t.State == TargetPublished && t.Comment.State == ""
 }
 
 func firstPublicationTime(targets []Target) time.Time {

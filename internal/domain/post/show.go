@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/post/comment"
 	"pressroom.example/pressroom/internal/domain/post/teamoptions"
 	"pressroom.example/pressroom/internal/domain/post/warning"
 	"pressroom.example/pressroom/internal/network"
@@ -42,23 +43,24 @@ type PostEntryAccount struct {
 
 // Post is a post with all its details.
 type Post struct {
-	ID          string            `json:"id" format:"uuid"`
-	Status      Status            `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
-	Caption     string            `json:"caption" jsonschema:"The full text."`
-	Media       []PostMedia       `json:"media"`
-	Thread      []ThreadPart      `json:"thread,omitempty" jsonschema:"The parts that are published as replies, in order."`
-	Options     *network.Options  `json:"options,omitempty" jsonschema:"Choices for single networks."`
-	Defaults    *network.Options  `json:"default_options,omitempty"`
-	ScheduledAt *teamtime.Moment  `json:"scheduled_at,omitempty"`
-	PublishedAt *teamtime.Moment  `json:"published_at,omitempty"`
-	Approval    Approval          `json:"approval" enum:"not_needed|waiting|approved|rejected"`
-	Review      *PostClientReview `json:"client_review,omitempty" jsonschema:"The client's decision on the current version."`
-	Recurrence  *PostRecurrence   `json:"recurrence,omitempty"`
-	Replaces    string            `json:"replaces,omitempty" format:"uuid"`
-	ArchivedAt  *teamtime.Moment  `json:"archived_at,omitempty"`
-	Accounts    []PostAccount     `json:"accounts"`
-	CreatedAt   teamtime.Moment   `json:"created_at"`
-	UpdatedAt   teamtime.Moment   `json:"updated_at"`
+	ID           string            `json:"id" format:"uuid"`
+	Status       Status            `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
+	Caption      string            `json:"caption" jsonschema:"The full text."`
+	Media        []PostMedia       `json:"media"`
+	Thread       []ThreadPart      `json:"thread,omitempty" jsonschema:"The parts that are published as replies, in order."`
+	FirstComment string            `json:"first_comment,omitempty" jsonschema:"Comment that each account adds to its post."`
+	Options      *network.Options  `json:"options,omitempty" jsonschema:"Choices for single networks."`
+	Defaults     *network.Options  `json:"default_options,omitempty"`
+	ScheduledAt  *teamtime.Moment  `json:"scheduled_at,omitempty"`
+	PublishedAt  *teamtime.Moment  `json:"published_at,omitempty"`
+	Approval     Approval          `json:"approval" enum:"not_needed|waiting|approved|rejected"`
+	Review       *PostClientReview `json:"client_review,omitempty" jsonschema:"The client's decision on the current version."`
+	Recurrence   *PostRecurrence   `json:"recurrence,omitempty"`
+	Replaces     string            `json:"replaces,omitempty" format:"uuid"`
+	ArchivedAt   *teamtime.Moment  `json:"archived_at,omitempty"`
+	Accounts     []PostAccount     `json:"accounts"`
+	CreatedAt    teamtime.Moment   `json:"created_at"`
+	UpdatedAt    teamtime.Moment   `json:"updated_at"`
 }
 
 // Descriptions returns descriptions of the fields for the JSON schema.
@@ -115,6 +117,7 @@ type PostAccount struct {
 	MediaIDs     []int64               `json:"media_ids,omitzero"`
 	AccountError                       //nolint:embeddedstructfieldcheck // members are written in this order
 	Parts        []PostAccountPart     `json:"parts,omitempty"`
+	FirstComment *PostAccountComment   `json:"first_comment,omitempty"`
 	Warnings     []warning.PostWarning `json:"warnings,omitempty"`
 	RetriesLeft  int                   `json:"retries_left"`
 }
@@ -125,6 +128,8 @@ func (PostAccount) Descriptions() map[string]string {
 		"media_ids": "Media for this account, instead of the post's, in order; empty for none.",
 		"parts": "The results of the parts in thread, in the same order. A retry continues with the first part that is " +
 			"not published.",
+		"first_comment": "The result of the first comment, once the post is published. Its failure does not change state. " +
+			"retry_post retries a failed comment alone.",
 		"warnings":     "What a published post lacks, such as its thumbnail. The post itself is published.",
 		"retries_left": "How often the account can be retried if it fails; 0 after it is published.",
 	}
@@ -138,17 +143,19 @@ type PostChange struct {
 
 // PostProblem is something that a network would reject.
 type PostProblem struct {
-	Code      string `json:"code"`
-	Blocking  bool   `json:"blocking" jsonschema:"Whether it prevents publishing."`
-	AccountID int64  `json:"account_id,omitempty"`
-	Part      int    `json:"part,omitempty" jsonschema:"Part of the thread, from 1; omitted for the post itself."`
-	Message   string `json:"message"`
+	Code         string `json:"code"`
+	Blocking     bool   `json:"blocking" jsonschema:"Whether it prevents publishing."`
+	AccountID    int64  `json:"account_id,omitempty"`
+	Part         int    `json:"part,omitempty" jsonschema:"Part of the thread, from 1; omitted for the post itself."`
+	FirstComment bool   `json:"first_comment,omitempty" jsonschema:"Whether the problem is in the first comment."`
+	Message      string `json:"message"`
 }
 
 // apiPost converts a post to its API representation.
 func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.Quotes) Post {
 	out := Post{
-		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: apiMedia(p.Media), Thread: p.apiThread(), Approval: p.Approval,
+		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: apiMedia(p.Media), Thread: p.apiThread(), FirstComment: p.FirstComment,
+		Approval:    p.Approval,
 		ScheduledAt: call.MomentOrNil(p.ScheduledAt), PublishedAt: call.MomentOrNil(p.PublishedAt),
 		CreatedAt: call.Moment(p.CreatedAt), UpdatedAt: call.Moment(p.UpdatedAt),
 		Replaces: p.Replaces, ArchivedAt: call.MomentOrNil(p.ArchivedAt),
@@ -175,7 +182,7 @@ func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.Quote
 			PublishedAt: call.MomentOrNil(t.PublishedAt), Permalink: t.Permalink, Caption: t.Caption, MediaIDs: t.mediaIDs(),
 			AccountError: AccountError{t.ErrorCode, Explanation(t.ErrorCode, t.Permalink, t.PublishedParts()),
 				Quote(quotes, t.Platform, t.Username, t.NetworkText)},
-			Parts: p.apiParts(call, t), Warnings: warning.List(t.Platform, t.Warnings), RetriesLeft: s.limits.retriesLeft(t),
+			Parts: p.apiParts(call, t), FirstComment: s.apiComment(call, t, quotes), Warnings: warning.List(t.Platform, t.Warnings), RetriesLeft: s.limits.retriesLeft(t),
 		}
 	}
 	return out
@@ -212,5 +219,6 @@ func (s *Service) answer(call operation.Call, p Record) operation.Answer[Post] {
 }
 
 func newProblem(account int64, part int, p network.Problem) PostProblem {
-	return PostProblem{Code: p.Code, Blocking: p.Blocking, AccountID: account, Part: part, Message: p.Message}
+	return PostProblem{Code: p.Code, Blocking: p.Blocking, AccountID: account, Part: max(part, 0),
+		FirstComment: part == comment.Part, Message: p.Message}
 }

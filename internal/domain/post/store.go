@@ -9,6 +9,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/post/comment"
 	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/domain/post/warning"
 	"pressroom.example/pressroom/internal/network"
@@ -18,7 +19,7 @@ import (
 const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.approval_round, p.series_id,
 	p.is_template, p.occurs_at, p.skipped, p.scheduled_at, p.submitted_at, p.published_at, p.job_id, p.has_media,
 	p.options, (SELECT post_options FROM teams WHERE teams.id = p.team_id), p.created_at, p.updated_at, p.planned_day,
-	p.replaces, p.archived_at, p.thread`
+	p.replaces, p.archived_at, p.thread, p.first_comment`
 
 type scanner interface{ Scan(...any) error }
 
@@ -27,7 +28,7 @@ func scanPost(row scanner, p *Record) error {
 	var template, media, occurs, skipped, scheduled, submitted, published, created, updated, archived int64
 	err := row.Scan(&p.ID, &p.TeamID, &status, &p.Caption, &p.Excerpt, &approval, &p.Round, &p.SeriesID, &template,
 		&occurs, &skipped, &scheduled, &submitted, &published, &p.JobID, &media, &options, &teamOptions, &created, &updated,
-		&p.PlannedDay, &p.Replaces, &archived, &parts)
+		&p.PlannedDay, &p.Replaces, &archived, &parts, &p.FirstComment)
 	if err != nil {
 		return err
 	}
@@ -103,10 +104,10 @@ func (s *Service) Lock(ctx context.Context, tx *db.Tx, team int64, id string) (R
 
 func (s *Service) readTargets(ctx context.Context, q db.Querier, team int64, id string) ([]Target, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, t *Target) error {
-		var state, connection, warnings, parts string
+		var state, connection, warnings, parts, firstComment string
 		var media, published, retried int64
 		err := rows.Scan(&t.AccountID, &t.Platform, &t.Identity, &t.Username, &connection, &state, &t.Caption, &media, &published,
-			&t.Permalink, &t.NetworkID, &t.ErrorCode, &t.NetworkText, &warnings, &t.RetriesUsed, &retried, &parts)
+			&t.Permalink, &t.NetworkID, &t.ErrorCode, &t.NetworkText, &warnings, &t.RetriesUsed, &retried, &parts, &firstComment)
 		if err != nil {
 			return err
 		}
@@ -116,11 +117,14 @@ func (s *Service) readTargets(ctx context.Context, q db.Querier, team int64, id 
 		if t.Parts, err = thread.DecodePublished(parts); err != nil {
 			return err
 		}
+		if t.Comment, err = comment.Decode(firstComment); err != nil {
+			return err
+		}
 		t.Warnings, err = warning.Decode(warnings)
 		return err
 	}, `SELECT t.account_id, a.platform, a.network_id, a.username, a.connection_state, t.state, t.caption,
 		t.has_media, t.published_at, t.permalink, t.network_id, t.error_code, t.network_text, t.warnings, t.retries_used, t.retried_at,
-		t.parts
+		t.parts, t.first_comment
 		FROM post_targets t JOIN social_accounts a ON a.id = t.account_id WHERE t.post_id = ? ORDER BY t.position`, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading the accounts of a post: %w", err)
@@ -175,8 +179,8 @@ func insert(ctx context.Context, tx *db.Tx, p Record, person, key int64) error {
 		return err
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, options, thread,
-		replaces, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		p.ID, p.TeamID, person, key, string(p.Status), p.Caption, p.Excerpt, options, parts, p.Replaces,
+		first_comment, replaces, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		p.ID, p.TeamID, person, key, string(p.Status), p.Caption, p.Excerpt, options, parts, p.FirstComment, p.Replaces,
 		db.Micros(p.CreatedAt), db.Micros(p.UpdatedAt))
 	if err != nil {
 		return fmt.Errorf("adding a post: %w", err)
@@ -220,10 +224,10 @@ func Update(ctx context.Context, tx *db.Tx, p *Record) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, options = ?, thread = ?, approval = ?,
+	_, err = tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, options = ?, thread = ?, first_comment = ?, approval = ?,
 		approval_round = ?, scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, skipped = ?, job_id = ?,
 		updated_at = ?, planned_day = ?, archived_at = ? WHERE id = ?`,
-		string(p.Status), p.Caption, p.Excerpt, options, parts, string(p.Approval), p.Round, db.Micros(p.ScheduledAt),
+		string(p.Status), p.Caption, p.Excerpt, options, parts, p.FirstComment, string(p.Approval), p.Round, db.Micros(p.ScheduledAt),
 		db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.Slot()), db.Flag(p.Skipped), p.JobID,
 		db.Micros(p.UpdatedAt), p.PlannedDay, db.Micros(p.ArchivedAt), p.ID)
 	if err != nil {
@@ -237,10 +241,14 @@ func updateTarget(ctx context.Context, tx *db.Tx, id string, t Target) error {
 	if err != nil {
 		return err
 	}
+	firstComment, err := comment.Encode(t.Comment)
+	if err != nil {
+		return err
+	}
 	_, err = tx.Exec(ctx, `UPDATE post_targets SET state = ?, published_at = ?, permalink = ?, network_id = ?,
-		error_code = ?, network_text = ?, parts = ?, retries_used = ?, retried_at = ? WHERE post_id = ? AND account_id = ?`,
+		error_code = ?, network_text = ?, parts = ?, first_comment = ?, retries_used = ?, retried_at = ? WHERE post_id = ? AND account_id = ?`,
 		string(t.State), db.Micros(t.PublishedAt), t.Permalink, t.NetworkID, t.ErrorCode, t.NetworkText, parts,
-		t.RetriesUsed, db.Micros(t.RetriedAt), id, t.AccountID)
+		firstComment, t.RetriesUsed, db.Micros(t.RetriedAt), id, t.AccountID)
 	if err != nil {
 		return fmt.Errorf("changing an account's result: %w", err)
 	}

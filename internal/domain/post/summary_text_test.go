@@ -27,7 +27,7 @@ func (w *env) checkSummary(t *testing.T, tool string, args map[string]any, parts
 func (w *env) recordResult(t *testing.T, id string, r post.Result) {
 	t.Helper()
 	must.NoError(t, w.DB.InTx(t.Context(), "test.result", func(ctx context.Context, tx *db.Tx) error {
-		_, err := w.RecordResult(ctx, tx, w.Call.TeamID, id, w.Account, r)
+		_, _, err := w.RecordResult(ctx, tx, w.Call.TeamID, id, w.Account, r)
 		return err
 	}))
 }

@@ -11,6 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/post/comment"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/teamtime"
@@ -77,10 +78,16 @@ func (s *Service) contentProblems(p Record, t Target, language string) []PostPro
 			Message: "This installation does not support the account's network."}}
 	}
 	out := []PostProblem{}
-	if rules, known := s.accounts.Rules(t.Platform); len(p.Thread) > 0 && (!known || !rules.Thread) {
+	rules, known := s.accounts.Rules(t.Platform)
+	if len(p.Thread) > 0 && (!known || !rules.Thread) {
 		out = append(out, PostProblem{Code: "thread_not_supported", Blocking: true, AccountID: t.AccountID,
 			Message: cmp.Or(rules.Title, t.Platform) + " has no threads. Remove the other parts, or remove the account."})
 		return out
+	}
+	if p.FirstComment != "" {
+		for _, problem := range comment.Check(n, rules, p.PartContent(t, language, comment.Part)) {
+			out = append(out, newProblem(t.AccountID, comment.Part, problem))
+		}
 	}
 	for part := range p.Parts() {
 		content := p.PartContent(t, language, part)
@@ -107,7 +114,9 @@ func (s *Service) checkContent(call operation.Call, p Record) error {
 func (s *Service) checkTargetContent(call operation.Call, p Record, targets []Target) error {
 	problems := []PostProblem{}
 	for _, t := range targets {
-		problems = append(problems, s.contentProblems(p, t, call.Language)...)
+		problems = append(problems, slices.DeleteFunc(s.contentProblems(p, t, call.Language), func(found PostProblem) bool {
+			return t.State == TargetPublished && !found.FirstComment // Only the first comment is sent.
+		})...)
 	}
 	return rejectBlocking(problems)
 }

@@ -70,7 +70,7 @@ func (d *Deliveries) Submit(ctx context.Context, tx *db.Tx, posts *post.Service,
 			d.sent = append(d.sent, order.Post.Content(t, "en").Text)
 			d.mu.Unlock()
 		}
-		if _, err := posts.RecordResult(ctx, tx, order.Post.TeamID, order.Post.ID, t.AccountID, r); err != nil {
+		if _, _, err := posts.RecordResult(ctx, tx, order.Post.TeamID, order.Post.ID, t.AccountID, r); err != nil {
 			return err
 		}
 	}
