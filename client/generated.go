@@ -774,6 +774,8 @@ type CreatePostInput struct {
 	Options *CreatePostInputOptions `json:"options,omitzero"`
 	// Parts to publish as replies, in order.
 	Thread []ThreadPart `json:"thread,omitzero"`
+	// Comment that each account adds to its post.
+	FirstComment *string `json:"first_comment,omitzero"`
 }
 
 // CreatePostInputOptions: Choices for single networks.
@@ -1566,6 +1568,8 @@ type Post struct {
 	Media   []PostMedia `json:"media"`
 	// The parts that are published as replies, in order.
 	Thread []ThreadPart `json:"thread,omitzero"`
+	// Comment that each account adds to its post.
+	FirstComment string `json:"first_comment,omitzero"`
 	// Choices for single networks.
 	Options *Options `json:"options,omitzero"`
 	// Choices that a person made for all posts of the team. They apply to this post, because it has none for the
@@ -1607,9 +1611,27 @@ type PostAccount struct {
 	// The results of the parts in thread, in the same order. A retry continues with the first part that is not
 	// published.
 	Parts []PostAccountPart `json:"parts,omitzero"`
+	// The result of the first comment, once the post is published. Its failure does not change state. retry_post retries
+	// a failed comment alone.
+	FirstComment *PostAccountComment `json:"first_comment,omitzero"`
 	// What a published post lacks, such as its thumbnail. The post itself is published.
 	Warnings []PostWarning `json:"warnings,omitzero"`
 	// How often the account can be retried if it fails; 0 after it is published.
+	RetriesLeft int64 `json:"retries_left"`
+}
+
+// PostAccountComment: The result of the first comment, once the post is published. Its failure does not change state.
+// retry_post retries a failed comment alone.
+type PostAccountComment struct {
+	State       PostAccountState     `json:"state"`
+	PublishedAt *Moment              `json:"published_at,omitzero"`
+	Permalink   string               `json:"permalink,omitzero"`
+	ErrorCode   PostAccountErrorCode `json:"error_code,omitzero"`
+	// What the error code means.
+	Explanation string `json:"explanation,omitzero"`
+	// Reference to the network's message.
+	NetworkMessage *Pointer `json:"network_message,omitzero"`
+	// How often the comment can be retried if it fails.
 	RetriesLeft int64 `json:"retries_left"`
 }
 
@@ -1629,6 +1651,8 @@ type PostChange struct {
 	Media   []PostMedia `json:"media"`
 	// The parts that are published as replies, in order.
 	Thread []ThreadPart `json:"thread,omitzero"`
+	// Comment that each account adds to its post.
+	FirstComment string `json:"first_comment,omitzero"`
 	// Choices for single networks.
 	Options *Options `json:"options,omitzero"`
 	// Choices that a person made for all posts of the team. They apply to this post, because it has none for the
@@ -1707,8 +1731,10 @@ type PostProblem struct {
 	Blocking  bool   `json:"blocking"`
 	AccountID *int64 `json:"account_id,omitzero"`
 	// Part of the thread, from 1; omitted for the post itself.
-	Part    *int64 `json:"part,omitzero"`
-	Message string `json:"message"`
+	Part *int64 `json:"part,omitzero"`
+	// Whether the problem is in the first comment.
+	FirstComment *bool  `json:"first_comment,omitzero"`
+	Message      string `json:"message"`
 }
 
 // PostRecurrence is a record of the API's answers.
@@ -2115,6 +2141,8 @@ type UpdatePostInput struct {
 	Options *CreatePostInputOptions `json:"options,omitzero"`
 	// Replaces all parts after the post itself.
 	Thread []ThreadPart `json:"thread,omitzero"`
+	// The new first comment; empty for none.
+	FirstComment *string `json:"first_comment,omitzero"`
 }
 
 func (in UpdatePostInput) nulls() []string {
@@ -2710,6 +2738,7 @@ var operations = []Operation{
 			{Name: "media_ids", In: "body", Type: "integers", Description: "Media of the library, in order."},
 			{Name: "options", In: "body", Type: "object", Description: "Choices for single networks."},
 			{Name: "thread", In: "body", Type: "objects", Description: "Parts to publish as replies, in order."},
+			{Name: "first_comment", In: "body", Type: "string", Description: "Comment that each account adds to its post."},
 		},
 	},
 	{
@@ -2968,6 +2997,7 @@ var operations = []Operation{
 			{Name: "account_ids", In: "body", Type: "integers", Description: "Replaces all accounts."},
 			{Name: "options", In: "body", Type: "object", Description: "Replaces all choices for single networks."},
 			{Name: "thread", In: "body", Type: "objects", Description: "Replaces all parts after the post itself."},
+			{Name: "first_comment", In: "body", Type: "string", Description: "The new first comment; empty for none."},
 		},
 	},
 	{

@@ -387,6 +387,8 @@ export interface CreatePostInput {
   options?: CreatePostInputOptions;
   /** Parts to publish as replies, in order. */
   thread?: readonly ThreadPart[];
+  /** Comment that each account adds to its post. */
+  first_comment?: string;
 }
 
 /** Choices for single networks. */
@@ -1183,6 +1185,8 @@ export interface Post {
   media: PostMedia[];
   /** The parts that are published as replies, in order. */
   thread?: ThreadPart[];
+  /** Comment that each account adds to its post. */
+  first_comment?: string;
   /** Choices for single networks. */
   options?: Options;
   /**
@@ -1227,9 +1231,31 @@ export interface PostAccount {
    * published.
    */
   parts?: PostAccountPart[];
+  /**
+   * The result of the first comment, once the post is published. Its failure does not change state. retry_post
+   * retries a failed comment alone.
+   */
+  first_comment?: PostAccountComment;
   /** What a published post lacks, such as its thumbnail. The post itself is published. */
   warnings?: PostWarning[];
   /** How often the account can be retried if it fails; 0 after it is published. */
+  retries_left: number;
+}
+
+/**
+ * The result of the first comment, once the post is published. Its failure does not change state. retry_post retries
+ * a failed comment alone.
+ */
+export interface PostAccountComment {
+  state: PostAccountState | Other;
+  published_at?: Moment;
+  permalink?: string;
+  error_code?: PostAccountErrorCode | Other;
+  /** What the error code means. */
+  explanation?: string;
+  /** Reference to the network's message. */
+  network_message?: Pointer;
+  /** How often the comment can be retried if it fails. */
   retries_left: number;
 }
 
@@ -1247,6 +1273,8 @@ export interface PostChange {
   media: PostMedia[];
   /** The parts that are published as replies, in order. */
   thread?: ThreadPart[];
+  /** Comment that each account adds to its post. */
+  first_comment?: string;
   /** Choices for single networks. */
   options?: Options;
   /**
@@ -1322,6 +1350,8 @@ export interface PostProblem {
   account_id?: number;
   /** Part of the thread, from 1; omitted for the post itself. */
   part?: number;
+  /** Whether the problem is in the first comment. */
+  first_comment?: boolean;
   message: string;
 }
 
@@ -1739,6 +1769,8 @@ export interface UpdatePostInput {
   options?: CreatePostInputOptions;
   /** Replaces all parts after the post itself. */
   thread?: readonly ThreadPart[];
+  /** The new first comment; empty for none. */
+  first_comment?: string;
 }
 
 export interface UploadBatch {
@@ -2276,7 +2308,7 @@ const operations: Readonly<Record<string, Operation>> = {
     method: "POST",
     path: "/posts",
     key: true,
-    arguments: { caption: "body", account_ids: "body", media_ids: "body", options: "body", thread: "body" },
+    arguments: { caption: "body", account_ids: "body", media_ids: "body", options: "body", thread: "body", first_comment: "body" },
   },
   create_report: {
     method: "POST",
@@ -2438,7 +2470,7 @@ const operations: Readonly<Record<string, Operation>> = {
     method: "PATCH",
     path: "/posts/{id}",
     key: true,
-    arguments: { id: "path", caption: "body", scheduled_at: "body", media_ids: "body", account_ids: "body", options: "body", thread: "body" },
+    arguments: { id: "path", caption: "body", scheduled_at: "body", media_ids: "body", account_ids: "body", options: "body", thread: "body", first_comment: "body" },
   },
   validate_post: {
     method: "GET",

@@ -130,6 +130,7 @@ __all__ = [
     "Pointer",
     "Post",
     "PostAccount",
+    "PostAccountComment",
     "PostAccountPart",
     "PostChange",
     "PostClientReview",
@@ -1426,6 +1427,8 @@ class Post(TypedDict):
     media: list[PostMedia]
     # The parts that are published as replies, in order.
     thread: NotRequired[list[ThreadPart]]
+    # Comment that each account adds to its post.
+    first_comment: NotRequired[str]
     # Choices for single networks.
     options: NotRequired[Options]
     # Choices that a person made for all posts of the team. They apply to this post, because it has none for the
@@ -1467,9 +1470,29 @@ class PostAccount(TypedDict):
     # The results of the parts in thread, in the same order. A retry continues with the first part that is not
     # published.
     parts: NotRequired[list[PostAccountPart]]
+    # The result of the first comment, once the post is published. Its failure does not change state. retry_post
+    # retries a failed comment alone.
+    first_comment: NotRequired[PostAccountComment]
     # What a published post lacks, such as its thumbnail. The post itself is published.
     warnings: NotRequired[list[PostWarning]]
     # How often the account can be retried if it fails; 0 after it is published.
+    retries_left: int
+
+
+class PostAccountComment(TypedDict):
+    """The result of the first comment, once the post is published. Its failure does not change state. retry_post retries
+    a failed comment alone.
+    """
+
+    state: PostAccountState
+    published_at: NotRequired[Moment]
+    permalink: NotRequired[str]
+    error_code: NotRequired[PostAccountErrorCode]
+    # What the error code means.
+    explanation: NotRequired[str]
+    # Reference to the network's message.
+    network_message: NotRequired[Pointer]
+    # How often the comment can be retried if it fails.
     retries_left: int
 
 
@@ -1489,6 +1512,8 @@ class PostChange(TypedDict):
     media: list[PostMedia]
     # The parts that are published as replies, in order.
     thread: NotRequired[list[ThreadPart]]
+    # Comment that each account adds to its post.
+    first_comment: NotRequired[str]
     # Choices for single networks.
     options: NotRequired[Options]
     # Choices that a person made for all posts of the team. They apply to this post, because it has none for the
@@ -1569,6 +1594,8 @@ class PostProblem(TypedDict):
     account_id: NotRequired[int]
     # Part of the thread, from 1; omitted for the post itself.
     part: NotRequired[int]
+    # Whether the problem is in the first comment.
+    first_comment: NotRequired[bool]
     message: str
 
 
@@ -2090,7 +2117,7 @@ _OPERATIONS: Mapping[str, Operation] = {
         "POST",
         "/posts",
         True,
-        {"caption": "body", "account_ids": "body", "media_ids": "body", "options": "body", "thread": "body"},
+        {"caption": "body", "account_ids": "body", "media_ids": "body", "options": "body", "thread": "body", "first_comment": "body"},
     ),
     "create_report": Operation(
         "POST",
@@ -2252,7 +2279,7 @@ _OPERATIONS: Mapping[str, Operation] = {
         "PATCH",
         "/posts/{id}",
         True,
-        {"id": "path", "caption": "body", "scheduled_at": "body", "media_ids": "body", "account_ids": "body", "options": "body", "thread": "body"},
+        {"id": "path", "caption": "body", "scheduled_at": "body", "media_ids": "body", "account_ids": "body", "options": "body", "thread": "body", "first_comment": "body"},
         frozenset({"scheduled_at"}),
     ),
     "validate_post": Operation(
@@ -2330,6 +2357,7 @@ class Pressroom(Runtime):
         media_ids: Sequence[int] | None = None,
         options: CreatePostInputOptions | None = None,
         thread: Sequence[ThreadPart] | None = None,
+        first_comment: str | None = None,
         idempotency_key: str | None = None,
     ) -> Response[Post]:
         """Create a draft. Creates a draft with accounts from list_social_accounts and media from list_media. Nothing is
@@ -2343,6 +2371,7 @@ class Pressroom(Runtime):
             "media_ids": media_ids,
             "options": options,
             "thread": thread,
+            "first_comment": first_comment,
         }, idempotency_key)
 
     def create_report(
@@ -2955,6 +2984,7 @@ class Pressroom(Runtime):
         account_ids: Sequence[int] | None = None,
         options: CreatePostInputOptions | None = None,
         thread: Sequence[ThreadPart] | None = None,
+        first_comment: str | None = None,
         idempotency_key: str | None = None,
     ) -> Response[PostChange]:
         """Change a draft or a scheduled post. Changes the fields that are given; a list replaces the whole list.
@@ -2970,6 +3000,7 @@ class Pressroom(Runtime):
             "account_ids": account_ids,
             "options": options,
             "thread": thread,
+            "first_comment": first_comment,
         }, idempotency_key)
 
     def validate_post(self, post_id: str, *, account_id: int | None = None) -> Response[Validation]:
