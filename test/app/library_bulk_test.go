@@ -35,6 +35,10 @@ func TestBrowseLibrary(t *testing.T) {
 		b.open("/media").shows(200, "Spring 1 file").contains(boat+"/thumbnail").follow("Spring 1 file").
 			shows(200, "Folder Spring", "Files 1", "boat").lacks("Select quay", "Spring 1 file")
 		b.open("/media").follow("Not in a folder").shows(200, "Files 2", "quay").lacks("boat")
+		b.open("/media?sort=oldest").follow("quay").shows(200, "Next file").lacks("Previous file").
+			follow("Next file").shows(200, "boat", "Previous file").form("Save").press().shows(200, "Saved.").
+			follow("Next file").shows(200, "Previous file").contains(`class="crumbs"><a href="/media?sort=oldest"`).lacks("Next file")
+		b.open(quay+"?sort=wrong").shows(200, "quay", "Previous file").lacks("Next file")
 
 		for n := range 30 {
 			c.addImage(t, fmt.Sprintf("shot %02d", 29-n), uint8(100+n))

@@ -61,7 +61,7 @@ func TestLibrary(t *testing.T) {
 		b.open("/media/folder").form("Create folder").fill("name", "Spring").press().shows(422,
 			"Another folder has this name. Choose a different one.")
 		b.open("/media/folder").form("Create folder").fill("name", " . ").press().shows(422, "Enter a name")
-		item := b.open(at).shows(200, "quay.png", "40 × 30 pixels", "No post uses it.").mustBeSmall()
+		item := b.open(at).shows(200, "quay.png", "40 × 30 pixels", "Not used").mustBeSmall()
 		folder := strings.TrimPrefix(made.path, "/media?folder=")
 		item = item.form("Save").fill("folder", folder).press().shows(200, "Saved.", "Folder Spring")
 		b.send(http.MethodPost, at, url.Values{"folder": {"99"}}).shows(404, "Folder not found")

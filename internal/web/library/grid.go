@@ -23,28 +23,43 @@ const (
 )
 
 // filters are the filters and the order of the page, as in its URL.
-type filters struct{ Folder, Kind, Query, Alt, Sort string }
+type filters struct{ Folder, Kind, Query, Alt, Use, Sort string }
 
-// address returns the address of the first page.
-func (f filters) address() string { return f.addressWith("", "") }
+// filtersOf returns the filters in a query.
+func filtersOf(q url.Values) filters {
+	return filters{q.Get("folder"), q.Get("kind"), q.Get("query"), q.Get("alt"), q.Get("use"), q.Get("sort")}
+}
+
+// Address returns the address of the first page.
+func (f filters) Address() string { return f.addressWith("", "") }
 
 // addressWith returns the address of the first page with another value of one parameter, or without it.
-func (f filters) addressWith(name, value string) string {
-	q := url.Values{"folder": {f.Folder}, "kind": {f.Kind}, "query": {f.Query}, "alt": {f.Alt}, "sort": {f.Sort}}
+func (f filters) addressWith(name, value string) string { return "/media" + f.queryWith(name, value) }
+
+// ItemPath returns the path of an item's page, which keeps the filters for its links to the neighbors.
+func (f filters) ItemPath(id int64) string { return pathOf(id) + f.queryWith("", "") }
+
+// queryWith returns the query of an address, with its question mark.
+func (f filters) queryWith(name, value string) string {
+	q := url.Values{
+		"folder": {f.Folder}, "kind": {f.Kind}, "query": {f.Query}, "alt": {f.Alt}, "use": {f.Use}, "sort": {f.Sort},
+	}
 	q.Set(name, value)
 	maps.DeleteFunc(q, func(_ string, values []string) bool { return values[0] == "" })
 	if len(q) == 0 {
-		return "/media"
+		return ""
 	}
-	return "/media?" + q.Encode()
+	return "?" + q.Encode()
 }
 
 // Any reports whether the page is filtered within its folder.
-func (f filters) Any() bool { return f.Kind+f.Query+f.Alt != "" }
+func (f filters) Any() bool { return f.Kind+f.Query+f.Alt+f.Use != "" }
 
 // filter converts the filters for the library.
 func (f filters) filter() (gallery.Filter, error) {
-	out := gallery.Filter{Kind: f.Kind, Text: f.Query, WithoutAltText: f.Alt == "missing", Order: gallery.Order(f.Sort)}
+	out := gallery.Filter{
+		Kind: f.Kind, Text: f.Query, WithoutAltText: f.Alt == "missing", Unused: f.Use == "none", Order: gallery.Order(f.Sort),
+	}
 	allowed := func(argument, value string, values ...string) error {
 		if value != "" && !slices.Contains(values, value) {
 			return apierr.Invalid(apierr.NotAllowedValue, argument, "The address of this page is invalid.")
@@ -53,6 +68,7 @@ func (f filters) filter() (gallery.Filter, error) {
 	}
 	for _, err := range []error{
 		allowed("kind", f.Kind, media.Image, media.Video), allowed("alt", f.Alt, "missing"),
+		allowed("use", f.Use, "none"),
 		allowed("sort", f.Sort, string(gallery.Oldest), string(gallery.ByName)),
 	} {
 		if err != nil {
@@ -123,6 +139,7 @@ func (v gridView) Chips() []choice {
 		toggle("Images", "image-line", "kind", v.Kind, media.Image, 0),
 		toggle("Videos", "film-line", "kind", v.Kind, media.Video, 0),
 		toggle("Missing alt text", "", "alt", v.Alt, "missing", v.Missing),
+		toggle("Not used", "", "use", v.Use, "none", 0),
 	}
 	if v.FolderName == "" && len(v.Folders) > 0 {
 		out = append(out, toggle("Not in a folder", "", "folder", v.Folder, "0", 0))
@@ -161,12 +178,11 @@ func (v gridView) Rest() []gallery.Folder { return v.Tiles()[len(v.First()):] }
 func (p *Handlers) grid(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	v := gridView{
-		filters:  filters{q.Get("folder"), q.Get("kind"), q.Get("query"), q.Get("alt"), q.Get("sort")},
-		CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers), Back: r.URL.RawQuery,
+		filters: filtersOf(q), CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers), Back: r.URL.RawQuery,
 	}
 	after := q.Get("after")
 	if after != "" {
-		v.Pager.First = v.address()
+		v.Pager.First = v.Address()
 	}
 	if err := p.fill(r, &v, after); err != nil {
 		p.ShowError(w, r, err)

@@ -3,10 +3,12 @@ package library
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/domain/media/gallery"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/teamtime"
@@ -16,12 +18,13 @@ import (
 // view is the page of an item.
 type view struct {
 	media.ItemView
-
-	Uses     []media.Use
-	Folders  []media.MediaFolder
-	CanWrite bool
-	Error    shell.FormError
-	Typed    typed
+	List          filters // of the list that the item was opened from
+	Before, After int64   // the neighbors in that list; 0 if there is none
+	Uses          []media.Use
+	Folders       []media.MediaFolder
+	CanWrite      bool
+	Error         shell.FormError
+	Typed         typed
 }
 
 // typed is what the form of an item shows: the stored values, or what was entered.
@@ -35,6 +38,22 @@ func (v view) At() *teamtime.Moment { return &v.CreatedAt }
 
 // More reports whether more posts use the item than are shown.
 func (v view) More() bool { return len(v.Uses) >= media.MaxUses }
+
+// BackFolder returns the name of the item's folder if the way back leads there.
+func (v view) BackFolder() string {
+	if v.Folder == nil || v.List != (filters{}) && numberOf(v.List.Folder) != v.Folder.ID {
+		return ""
+	}
+	return v.Folder.Name
+}
+
+// Back returns the address of the list that the item was opened from, or of the item's folder.
+func (v view) Back() string {
+	if v.List == (filters{}) && v.Folder != nil {
+		return filters{Folder: strconv.FormatInt(v.Folder.ID, 10)}.Address()
+	}
+	return v.List.Address()
+}
 
 // FolderID returns the folder of the item, 0 for none.
 func (v view) FolderID() int64 {
@@ -95,8 +114,21 @@ func (p *Handlers) load(req itemRequest) (view, error) {
 	if v.Uses, err = p.media.Uses(req.Context(), req.call, req.id); err != nil {
 		return v, err
 	}
-	v.Folders, err = p.folders(req.Request)
-	return v, err
+	if v.Folders, err = p.folders(req.Request); err != nil {
+		return v, err
+	}
+	return v, p.findNeighbors(req, &v)
+}
+
+// findNeighbors sets the neighbors in the list that the item was opened from. Invalid filters are ignored.
+func (p *Handlers) findNeighbors(req itemRequest, v *view) error {
+	v.List = filtersOf(req.URL.Query())
+	f, err := v.List.filter()
+	if err != nil {
+		v.List, f = filters{}, gallery.Filter{}
+	}
+	v.Before, v.After, err = gallery.Neighbors(req.Context(), p.DB, req.call.TeamID, f, req.id)
+	return err
 }
 
 // save saves the name, the alternative text and the folder of an item. It leaves out what the visitor did not change, because
@@ -113,7 +145,7 @@ func (p *Handlers) save(w http.ResponseWriter, req itemRequest) {
 		return
 	}
 	p.Flash(req.Request, "Saved.")
-	shell.Redirect(w, req.Request, pathOf(req.id))
+	shell.Redirect(w, req.Request, filtersOf(req.URL.Query()).ItemPath(req.id))
 }
 
 func (p *Handlers) saveChanges(req itemRequest) error {

@@ -30,6 +30,7 @@ type Filter struct {
 	Kind           string // image or video; empty for both
 	Text           string // a part of the name, the file name or the alternative text, ignoring case
 	WithoutAltText bool   // only images without alternative text
+	Unused         bool   // only items that no post uses
 	Order          Order
 }
 
@@ -130,6 +131,10 @@ func (f Filter) where(team int64) (string, []any) {
 	if f.WithoutAltText {
 		add("m.kind = 'image'")
 		add("m.alt = ''")
+	}
+	if f.Unused {
+		add("NOT EXISTS (SELECT 1 FROM post_media u WHERE u.media_id = m.id)")
+		add("NOT EXISTS (SELECT 1 FROM post_target_media u WHERE u.media_id = m.id)")
 	}
 	if f.Text != "" {
 		add(`(m.search LIKE ? ESCAPE '\' OR m.alt LIKE ? ESCAPE '\' OR LOWER(m.alt) LIKE ? ESCAPE '\')`,

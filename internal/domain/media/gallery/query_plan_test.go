@@ -53,11 +53,28 @@ func TestQueriesUseIndexes(t *testing.T) {
 		team, folder := fill(t, d), int64(3)
 		for name, f := range map[string]Filter{
 			"all": {}, "oldest": {Order: Oldest}, "folder": {Folder: &folder}, "kind": {Kind: "image"}, "text": {Text: "pic"},
-			"without alt text": {WithoutAltText: true},
+			"without alt text": {WithoutAltText: true}, "unused": {Unused: true},
 		} {
 			text, args, err := listQuery(team, f, "2000", 24)
 			must.NoError(t, err)
 			check(t, d, name, text, args, "TEMP B-TREE", "Sort")
+			text, args = neighborQuery(team, f, 2000, true)
+			check(t, d, name+", next", text, args, "TEMP B-TREE", "Sort")
+		}
+		folder3 := Filter{Folder: &folder}
+		for _, c := range []struct {
+			filter        Filter
+			id            int64
+			before, after int64
+		}{
+			{Filter{}, 4000, 0, 3999}, {Filter{}, 1, 2, 0}, {Filter{Order: Oldest}, 1, 0, 2}, {folder3, 2000, 2004, 1996},
+			{Filter{Order: ByName}, 1, 0, 2}, {Filter{Order: ByName}, 2, 1, 11}, {Filter{Unused: true}, 2000, 2001, 1999},
+		} {
+			before, after, err := Neighbors(t.Context(), d, team, c.filter, c.id)
+			must.NoError(t, err)
+			if before != c.before || after != c.after {
+				t.Errorf("neighbors of %d with %+v: %d and %d, want %d and %d", c.id, c.filter, before, after, c.before, c.after)
+			}
 		}
 		where, args := Filter{WithoutAltText: true}.where(team)
 		if plan := testkit.Plan(t, d, `SELECT COUNT(*) FROM media m WHERE `+where, args...); !strings.Contains(plan, "media_undescribed") {
