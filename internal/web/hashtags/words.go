@@ -22,25 +22,27 @@ func words(l *locale.Language) template.FuncMap {
 	}
 }
 
-// rate returns a number with one decimal, or a dash if unknown.
+// rate returns a number with one decimal, rounded as posts are if it is large, or a dash if unknown.
 func rate(l *locale.Language, n *float64) string {
 	if n == nil {
 		return "–"
 	}
 	if *n >= 100 {
-		return l.Count(n)
+		return plot.FormatNumber(l, *n)
 	}
 	return l.Decimal(*n, 1)
 }
 
 // posts returns the number of posts with a hashtag, with the range of an estimate. It is rounded, because more digits
-// would suggest false precision.
+// would suggest false precision. The exact number is in the title.
 func posts(l *locale.Language, p *hashtaganalysis.TagPosts) template.HTML {
 	switch {
 	case p == nil:
 		return "–"
 	case p.Basis != "estimated":
-		return template.HTML(template.HTMLEscapeString(l.Count(p.Count))) //nolint:gosec // escaped
+		escape := template.HTMLEscapeString
+		return template.HTML(`<span title="` + escape(l.Count(p.Count)) + `">` + //nolint:gosec // escaped
+			escape(plot.FormatNumber(l, float64(p.Count))) + `</span>`)
 	case p.Low == nil || p.High == nil:
 		return l.H("about %s", plot.FormatNumber(l, float64(p.Count)))
 	}

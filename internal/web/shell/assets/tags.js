@@ -1,5 +1,5 @@
-// Copies the selected hashtags of a list, or all that are shown if none is selected. Without this script, people copy the
-// list as plain text.
+// Copies the selected hashtags of a list, or all that are shown if none is selected, and selects all hashtags of a table or
+// page. Without this script, people copy the list as plain text, and select hashtags individually.
 'use strict';
 
 {
@@ -33,4 +33,25 @@
     });
     name();
   }
+}
+
+for (const label of document.querySelectorAll('[data-pick-all]')) {
+  const all = label.querySelector('input');
+  const boxes = [...(label.closest('table') ?? document).querySelectorAll('input[type=checkbox][name=hashtag]')];
+  const count = () => {
+    const n = boxes.filter((box) => box.checked).length;
+    all.checked = n === boxes.length;
+    all.indeterminate = n > 0 && !all.checked;
+  };
+  for (const box of boxes) box.addEventListener('change', count);
+  all.addEventListener('change', () => {
+    const { checked } = all;
+    for (const box of boxes) {
+      box.checked = checked;
+      box.dispatchEvent(new Event('change'));
+    }
+  });
+  label.hidden = boxes.length === 0;
+  label.parentElement.querySelector(':scope > .sr')?.remove(); // the label names the column
+  count(); // the browser may have kept a selection
 }
