@@ -121,6 +121,14 @@ func (l *Language) Format(at time.Time, layout Layout) string {
 	return out.String() + at.Format(rest)
 }
 
+// FormatHour returns the time at which an hour starts, such as 09:00 or 9 AM.
+func (l *Language) FormatHour(at time.Time) string {
+	if l == American && at.Minute() == 0 {
+		return at.Format("3 PM")
+	}
+	return l.Format(at, Clock)
+}
+
 // WeekStart returns the day on which weeks start.
 func (l *Language) WeekStart() time.Weekday { return l.format.weekStart }
 

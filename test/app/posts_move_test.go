@@ -221,8 +221,8 @@ func TestCalendarHours(t *testing.T) {
 			t.Errorf("%d hours are shown with the night folded, want 15", n)
 		}
 		b.open("/account").form("Save").fill("language", "en-US").press()
-		b.open("/calendar?view=day&day=2027-06-15").shows(200, "Tuesday, June 15, 2027", "7:00 AM", "12–7 AM",
-			"Show the hours from 10:00 PM to 12:00 AM")
+		b.open("/calendar?view=day&day=2027-06-15").shows(200, "Tuesday, June 15, 2027", "7 AM", "12–7 AM",
+			"Show the hours from 10 PM to 12 AM")
 		c.draft(t, "For home.", h.apiTime(24*time.Hour))
 		b.open("/").shows(200, "M Bluesky For home.") // AM or PM
 		b.open("/calendar?view=week&day=2027-06-15").shows(200, "June 13 – 19, 2027")

@@ -78,10 +78,10 @@ func timeRows(l *locale.Language, t analytics.PostingTimes) []timeRow {
 // aMonday is any Monday.
 var aMonday = time.Date(2026, time.November, 2, 0, 0, 0, 0, time.UTC)
 
-// hourName returns an hour of the week, such as Monday, 09:00.
+// hourName returns an hour of the week, such as Monday, 09:00, or Monday, 9 AM.
 func hourName(l *locale.Language, day, hour int) string {
 	at := aMonday.AddDate(0, 0, day).Add(time.Duration(hour) * time.Hour)
-	return l.T("%s, %s|hour of the week", l.Format(at, locale.Weekday), l.Format(at, locale.Clock))
+	return l.T("%s, %s|hour of the week", l.Format(at, locale.Weekday), l.FormatHour(at))
 }
 
 // timesText returns a factor: 1.8×.

@@ -58,7 +58,7 @@ func (h Heat) Draw(l *locale.Language) template.HTML {
 		}
 	}
 	for hour := h.First; hour < 24; hour += 3 {
-		view.Hours = append(view.Hours, tick{heatLeft + float64(hour-h.First)*width, clockOf(l, hour)})
+		view.Hours = append(view.Hours, tick{heatLeft + float64(hour-h.First)*width, l.FormatHour(monday.Add(time.Duration(hour) * time.Hour))})
 	}
 	return draw("heat.svg", view)
 }
@@ -69,11 +69,6 @@ func (c Cell) class() string {
 		class += " faded"
 	}
 	return class
-}
-
-// clockOf returns an hour of the day as the language writes it.
-func clockOf(l *locale.Language, hour int) string {
-	return l.Format(monday.Add(time.Duration(hour)*time.Hour), locale.Clock)
 }
 
 // Scale returns the legend of a heat map, lowest level first.

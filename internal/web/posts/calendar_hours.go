@@ -58,7 +58,7 @@ func foldNights(l *locale.Language, days []calendarDay, rows []hourRow) []hourRo
 		row := rows[from]
 		row.Night = to-from > 1
 		if row.Night {
-			row.Until = timeOfDay(l, time.Time{}, false) // midnight
+			row.Until = l.FormatHour(time.Time{}) // midnight
 			if to < len(rows) {
 				row.Until = rows[to].Label
 			}
@@ -101,9 +101,9 @@ func (h hourRow) label(l *locale.Language, starts []map[hourRow]time.Time) strin
 		_, twice := day[hourRow{hour: h.hour, second: true}]
 		switch {
 		case ok && twice:
-			return timeOfDay(l, at, true)
+			return l.FormatHour(at) + at.Format(" MST")
 		case ok && out == "":
-			out = timeOfDay(l, at, false)
+			out = l.FormatHour(at)
 		}
 	}
 	return out

@@ -145,7 +145,7 @@ func TestMarkQuiet(t *testing.T) {
 func TestShortHours(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][3]string{
-		{"00:00", "07:00", "00–07"}, {"12:00 AM", "7:00 AM", "12–7 AM"}, {"10:00 PM", "12:00 AM", "10 PM–12 AM"},
+		{"00:00", "07:00", "00–07"}, {"12 AM", "7 AM", "12–7 AM"}, {"10 PM", "12 AM", "10 PM–12 AM"},
 	} {
 		if got := shortHours(c[0], c[1]); got != c[2] {
 			t.Errorf("%s to %s: %q, want %q", c[0], c[1], got, c[2])

@@ -216,10 +216,10 @@ func hours(l *locale.Language, from, count int) string {
 	return l.T("%s:00–%s:00", fmt.Sprintf("%02d", from), fmt.Sprintf("%02d", from+count))
 }
 
-// hour returns the beginning of an hour: 08:00, or 8:00 AM.
+// hour returns the beginning of an hour: 08:00, or 8 AM.
 func hour(l *locale.Language, at int) string {
 	if l == locale.American {
-		return l.Format(monday.Add(time.Duration(at)*time.Hour), locale.Clock)
+		return l.FormatHour(monday.Add(time.Duration(at) * time.Hour))
 	}
 	return l.T("%s:00", fmt.Sprintf("%02d", at))
 }

@@ -33,7 +33,7 @@ func TestWords(t *testing.T) {
 		component(en, "reach"): "Reach", string(shareOf(3, 0)): "", percent(en, new(1.5)): "1.5%",
 		age(en, nil): "–", age(en, new(0.206)): "5 hours", age(en, new(0.04)): "1 hour", age(en, new(30.2)): "30 days",
 		age(en, new(1083.0)): "3 years", sum(en, []string{"likes", "comments", "shares"}): "likes and comments and shares",
-		hours(locale.German, 8, 4): "08–12 Uhr", hours(locale.American, 8, 4): "8:00 AM–12:00 PM", hour(locale.American, 16): "4:00 PM",
+		hours(locale.German, 8, 4): "08–12 Uhr", hours(locale.American, 8, 4): "8 AM–12 PM", hour(locale.American, 16): "4 PM",
 		rate(locale.German, 0.01714): "1,71\u00a0%",
 	} {
 		if got != want {
