@@ -15,6 +15,12 @@ run(async (browser) => {
   await page.getByRole('alert').waitFor();
   assert.equal(await page.locator('#subject').inputValue(), 'no name at all');
   await look(page, 'report-new-wrong');
+  // Neither Back nor a return to the page with the error loses what was typed.
+  for (const to of [() => page.goto('/reports'), () => page.goBack(), () => page.goBack()]) {
+    await to();
+    if (page.url().includes('/reports/new')) assert.equal(await page.locator('#subject').inputValue(), 'no name at all');
+  }
+  assert.match(page.url(), /\/reports\/new\?type=profile&platform=instagram&subject=no\+name\+at\+all$/);
 
   // The page of a new report shows its progress automatically.
   await page.locator('#subject').fill('@slow.cafe');

@@ -1,5 +1,6 @@
-// Shows what is known about the subject of a new report and its price while it is typed. Without this script, the page shows
-// them after an error or for an address that has the subject.
+// Shows what is known about the subject of a new report and its price while it is typed, and keeps what was typed in the
+// page's address, so that Back restores it. Without this script, the page shows the preview after an error or for an
+// address that has the subject.
 'use strict';
 
 {
@@ -9,12 +10,19 @@
   let timer = 0;
   let request = new AbortController();
 
+  const typed = () => {
+    const query = new URLSearchParams();
+    for (const name of ['type', 'platform', 'subject']) query.set(name, new FormData(form).get(name) ?? '');
+    return query;
+  };
+  const remember = () => history.replaceState(history.state, '', `/reports/new?${typed()}`);
+
   const show = async () => {
     request.abort();
     request = new AbortController();
     const { signal } = request;
-    const query = new URLSearchParams();
-    for (const name of ['type', 'platform', 'subject']) query.set(name, new FormData(form).get(name) ?? '');
+    const query = typed();
+    remember();
     if (query.get('subject').trim() === '') {
       box.replaceChildren();
       return;
@@ -38,4 +46,6 @@
     clearTimeout(timer);
     timer = setTimeout(show, pause);
   });
+  form.addEventListener('submit', remember);
+  if (typed().get('subject') !== '') remember(); // after an error
 }
