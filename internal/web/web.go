@@ -185,6 +185,7 @@ func (a *App) own() []shell.Route {
 		{Pattern: "GET /help", For: shell.Anyone, Do: leadTo("/docs/app"), OneFactor: true},
 		{Pattern: "GET /sign-up", For: shell.Anyone, Do: leadTo("/sign-in"), OneFactor: true},
 		{Pattern: "GET /forgot-password", For: shell.Anyone, Do: leadTo("/sign-in"), OneFactor: true},
+		{Pattern: "GET /compose", For: shell.Anyone, Do: leadTo("/posts/new")},
 		{Pattern: "GET /recover", For: shell.Anyone, Do: leadTo("/sign-in"), OneFactor: true},
 		{Pattern: "POST /checklist/dismiss", For: shell.Managers, Do: a.dismissChecklist},
 		{Pattern: "POST /team", For: shell.People, Do: a.switchTeam},

@@ -250,6 +250,7 @@ func TestFrontPage(t *testing.T) {
 		for _, path := range []string{"/sign-up", "/forgot-password", "/recover"} {
 			b.get(path).leads(t, "/sign-in")
 		}
+		b.get("/compose").leads(t, "/posts/new")
 		for _, path := range []string{"/nothing", "/upload", "/sign-out", "/assets/none.css", "/assets/app.css", "/sign-in/x", "/%00"} {
 			b.get(path).wants(t, 404, "This page doesn’t exist")
 		}

@@ -60,6 +60,7 @@ var matrix = map[string]entry{
 	"GET /sign-up":                                  {who: shell.Anyone, status: 303},
 	"GET /forgot-password":                          {who: shell.Anyone, status: 303},
 	"GET /recover":                                  {who: shell.Anyone, status: 303},
+	"GET /compose":                                  {who: shell.Anyone, status: 303},
 	"POST /setup":                                   {who: shell.Anyone, status: 303},
 	"GET /sign-in":                                  {who: shell.Anyone},
 	"POST /sign-in":                                 {who: shell.Anyone},
