@@ -59,6 +59,29 @@ const (
 	AnalysisPlatformTiktok    AnalysisPlatform = "tiktok"
 )
 
+// BlueskyLabel is one of the constants of this type. Further values may be added.
+type BlueskyLabel string
+
+// Values of BlueskyLabel.
+const (
+	BlueskyLabelSexual       BlueskyLabel = "sexual"
+	BlueskyLabelNudity       BlueskyLabel = "nudity"
+	BlueskyLabelPorn         BlueskyLabel = "porn"
+	BlueskyLabelGraphicMedia BlueskyLabel = "graphic-media"
+)
+
+// BlueskyReplySetting is one of the constants of this type. Further values may be added.
+type BlueskyReplySetting string
+
+// Values of BlueskyReplySetting.
+const (
+	BlueskyReplySettingEverybody BlueskyReplySetting = "everybody"
+	BlueskyReplySettingNobody    BlueskyReplySetting = "nobody"
+	BlueskyReplySettingMentioned BlueskyReplySetting = "mentioned"
+	BlueskyReplySettingFollowers BlueskyReplySetting = "followers"
+	BlueskyReplySettingFollowing BlueskyReplySetting = "following"
+)
+
 // BrandVoiceEmojiPolicy is one of the constants of this type. Further values may be added.
 type BrandVoiceEmojiPolicy string
 
@@ -678,6 +701,35 @@ type Billing struct {
 	Replayed *bool `json:"replayed,omitzero"`
 }
 
+// BlueskyLinkCard is a record of the API's answers.
+type BlueskyLinkCard struct {
+	// The first link of the text if omitted.
+	URL string `json:"url,omitzero"`
+	// Read from the page before publishing if omitted.
+	Title string `json:"title,omitzero"`
+	// Read from the page before publishing if title and description are omitted.
+	Description string `json:"description,omitzero"`
+	// Image of the library that the card shows.
+	ThumbnailMediaID *int64 `json:"thumbnail_media_id,omitzero"`
+}
+
+// BlueskyOptions: Choices for Bluesky accounts.
+type BlueskyOptions struct {
+	// Shows a card for a link. Not with media or a quote.
+	LinkCard *BlueskyLinkCard `json:"link_card,omitzero"`
+	// Address of the post to quote, such as https://bsky.app/profile/NAME/post/ID or its at:// URI.
+	QuoteURL string `json:"quote_url,omitzero"`
+	// Content warnings.
+	Labels []BlueskyLabel `json:"labels,omitzero"`
+	// Languages of the text (BCP 47), up to 3. The team's language if omitted.
+	Languages []string `json:"languages,omitzero"`
+	// Who can reply: everybody (the default), nobody, or any of mentioned, followers (people who follow the account) and
+	// following (people whom the account follows).
+	ReplySettings []BlueskyReplySetting `json:"reply_settings,omitzero"`
+	// Whether other people cannot quote the post.
+	DisableQuotes *bool `json:"disable_quotes,omitzero"`
+}
+
 // BrandVoice is a record of the API's answers.
 type BrandVoice struct {
 	ID   int64  `json:"id"`
@@ -780,10 +832,29 @@ type CreatePostInput struct {
 
 // CreatePostInputOptions: Choices for single networks.
 type CreatePostInputOptions struct {
+	// Choices for Bluesky accounts.
+	Bluesky *CreatePostInputOptionsBluesky `json:"bluesky,omitzero"`
 	// Choices for TikTok accounts. TikTok requires that a person makes them for each post.
 	Tiktok *TikTokOptions `json:"tiktok,omitzero"`
 	// Choices for YouTube accounts.
 	Youtube *YouTubeOptions `json:"youtube,omitzero"`
+}
+
+// CreatePostInputOptionsBluesky: Choices for Bluesky accounts.
+type CreatePostInputOptionsBluesky struct {
+	// Shows a card for a link. Not with media or a quote.
+	LinkCard *BlueskyLinkCard `json:"link_card,omitzero"`
+	// Address of the post to quote, such as https://bsky.app/profile/NAME/post/ID or its at:// URI.
+	QuoteURL string `json:"quote_url,omitzero"`
+	// Content warnings.
+	Labels []BlueskyLabel `json:"labels,omitzero"`
+	// Languages of the text (BCP 47), up to 3. The team's language if omitted.
+	Languages []string `json:"languages,omitzero"`
+	// Who can reply: everybody (the default), nobody, or any of mentioned, followers (people who follow the account) and
+	// following (people whom the account follows).
+	ReplySettings []BlueskyReplySetting `json:"reply_settings,omitzero"`
+	// Whether other people cannot quote the post.
+	DisableQuotes *bool `json:"disable_quotes,omitzero"`
 }
 
 // CreateReportInput: Arguments of create_report.
@@ -1500,6 +1571,8 @@ type Meta struct {
 
 // Options is a record of the API's answers.
 type Options struct {
+	// Choices for Bluesky accounts.
+	Bluesky *BlueskyOptions `json:"bluesky,omitzero"`
 	// Choices for TikTok accounts. TikTok requires that a person makes them for each post.
 	Tiktok *TikTokOptions `json:"tiktok,omitzero"`
 	// Choices for YouTube accounts.

@@ -2,6 +2,7 @@ package network
 
 // Options are a post's choices for specific networks. Only networks with such choices have a field.
 type Options struct {
+	Bluesky *BlueskyOptions `json:"bluesky,omitempty" jsonschema:"Choices for Bluesky accounts."`
 	TikTok  *TikTokOptions  `json:"tiktok,omitempty"`
 	YouTube *YouTubeOptions `json:"youtube,omitempty" jsonschema:"Choices for YouTube accounts."`
 }
@@ -15,3 +16,11 @@ func (Options) Descriptions() map[string]string {
 
 // IsZero reports whether nothing was chosen.
 func (o Options) IsZero() bool { return o == Options{} }
+
+// ForReplies returns the options that also apply to the parts of a thread after the post itself.
+func (o Options) ForReplies() Options {
+	if o.Bluesky != nil {
+		o.Bluesky = &BlueskyOptions{Labels: o.Bluesky.Labels, Languages: o.Bluesky.Languages}
+	}
+	return o
+}

@@ -71,6 +71,25 @@ func imageBody(list string) string {
 	return embedBody(`"$type":"app.bsky.embed.images","images":[` + list + `]`)
 }
 
+func externalBody(members string) string {
+	return embedBody(`"$type":"app.bsky.embed.external","external":{` + members + `}`)
+}
+
+func labelBody(members string) string {
+	return `{` + postMembers + `,"labels":{"$type":"com.atproto.label.defs#selfLabels",` + members + `}}`
+}
+
+const refMember = `{"uri":"at://DID/app.bsky.feed.post/3l2345672abzz",` +
+	`"cid":"bafyreigq3exe2m23sojzoachuyucow4vu7eyatati4uy6scr4ixt6xwlhi"}`
+
+// gated creates a post together with a thread gate.
+func gated(name, rkey, gate string) rawCall {
+	const create = `{"$type":"com.atproto.repo.applyWrites#create","collection":"app.bsky.feed.`
+	return rawCall{name: name, method: "POST com.atproto.repo.applyWrites", token: "access", loose: true,
+		body: `{"repo":"DID","writes":[` + create + `post","rkey":"` + rkey + `","value":{` + postMembers + `}},` +
+			create + `threadgate","rkey":"` + rkey + `","value":` + gate + `}]}`}
+}
+
 func blobOfSize(kind, size string) string {
 	return `{"$type":"blob","ref":{"$link":"FILE"},"mimeType":"` + kind + `","size":` + size + `}`
 }
@@ -203,6 +222,42 @@ var rawCalls = []rawCall{
 	put("fourth image after deletion", imageBody(imageMember)),
 	{name: "file that was not uploaded", method: "GET com.atproto.sync.getBlob?did=DID&cid=" + unknownFile},
 	{name: "file of an unknown account", method: "GET com.atproto.sync.getBlob?did=did:plc:aaaaaaaaaaaaaaaaaaaaaaaa&cid=" + unknownFile},
+
+	upload("upload of a thumbnail", "image/png", picture+"5"),
+	put("link card", externalBody(`"uri":"https://example.com","title":"t","description":"","thumb":BLOB`)),
+	put("link card without a thumbnail", externalBody(`"uri":"https://example.com","title":"t","description":""`)),
+	put("link card without a description", externalBody(`"uri":"https://example.com","title":"t"`)),
+	put("link card without a title", externalBody(`"uri":"https://example.com","description":""`)),
+	put("link card whose title is a number", externalBody(`"uri":"https://example.com","title":3,"description":""`)),
+	put("link card with an invalid URL", externalBody(`"uri":"example","title":"t","description":""`)),
+	put("link card without a card", embedBody(`"$type":"app.bsky.embed.external"`)),
+	put("quote", embedBody(`"$type":"app.bsky.embed.record","record":`+refMember)),
+	put("quote without a CID", embedBody(`"$type":"app.bsky.embed.record","record":{"uri":"at://DID/app.bsky.feed.post/3l2345672abzz"}`)),
+	ignoringMessage(put("quote of a web address", embedBody(`"$type":"app.bsky.embed.record","record":`+
+		strings.Replace(refMember, "at://DID", "https://bsky.app", 1)))),
+	put("quote with an image", embedBody(`"$type":"app.bsky.embed.recordWithMedia","record":{"record":`+refMember+`},
+		"media":{"$type":"app.bsky.embed.images","images":[`+imageMember+`]}`)),
+	put("quote with media but without media", embedBody(`"$type":"app.bsky.embed.recordWithMedia","record":{"record":`+refMember+`}`)),
+	put("quote with an invalid image", embedBody(`"$type":"app.bsky.embed.recordWithMedia","record":{"record":`+refMember+`},
+		"media":{"$type":"app.bsky.embed.images","images":[{"image":BLOB}]}`)),
+	put("label", labelBody(`"values":[{"val":"nudity"}]`)),
+	put("labels without values", labelBody(`"a":1`)),
+	ignoringMessage(put("label without a value", labelBody(`"values":[{}]`))),
+	put("eleven labels", labelBody(`"values":[`+strings.Repeat(`{"val":"a"},`, 10)+`{"val":"a"}]`)),
+	ignoringMessage(put("labels without a type", `{`+postMembers+`,"labels":{"values":[]}}`)),
+
+	gated("gates", "3l2345672abda", `{"$type":"app.bsky.feed.threadgate","post":"at://DID/app.bsky.feed.post/3l2345672abda",`+
+		`"createdAt":"2026-01-01T00:00:00Z","allow":[{"$type":"app.bsky.feed.threadgate#mentionRule"}]}`),
+	{name: "get a gate", method: "GET com.atproto.repo.getRecord?repo=DID&collection=app.bsky.feed.threadgate&rkey=3l2345672abda"},
+	gated("gates again", "3l2345672abda", `{"$type":"app.bsky.feed.threadgate","post":"at://DID/app.bsky.feed.post/3l2345672abda",`+
+		`"createdAt":"2026-01-01T00:00:00Z","allow":[{"$type":"app.bsky.feed.threadgate#mentionRule"}]}`),
+	gated("gate without a post", "3l2345672abdb", `{"$type":"app.bsky.feed.threadgate","createdAt":"2026-01-01T00:00:00Z"}`),
+	gated("gate without a time", "3l2345672abdb", `{"$type":"app.bsky.feed.threadgate",`+
+		`"post":"at://DID/app.bsky.feed.post/3l2345672abdb"}`),
+	gated("gate with a rule without a type", "3l2345672abdb", `{"$type":"app.bsky.feed.threadgate",`+
+		`"post":"at://DID/app.bsky.feed.post/3l2345672abdb","createdAt":"2026-01-01T00:00:00Z","allow":[{}]}`),
+	{name: "get a post without its gate", method: "GET com.atproto.repo.getRecord?repo=DID&collection=app.bsky.feed.post&" +
+		"rkey=3l2345672abdb"},
 
 	{name: "service token without a session", method: "GET com.atproto.server.getServiceAuth?aud=did:web:video.test"},
 	{

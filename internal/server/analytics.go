@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,9 +9,12 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"pressroom.example/pressroom/internal/core/plan"
 	"pressroom.example/pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/domain/voice"
+	"pressroom.example/pressroom/internal/network/bluesky"
 )
 
 // buildAnalytics builds the collection of accounts' metrics and profile pictures.
@@ -27,6 +31,23 @@ var errPictureTooLarge = errors.New("the picture is too large")
 func (s *Server) fetchPage(ctx context.Context, address string, maxBytes int64, into io.Writer) error {
 	_, err := s.fetcher.Get(ctx, address, maxBytes, into)
 	return err
+}
+
+const (
+	maxLinkedPage     = 2 << 20         // bytes
+	linkedPageTimeout = 5 * time.Second // the post is published without the page's texts afterwards
+)
+
+// readLinkedPage reads the texts of a web page for a link card.
+func (s *Server) readLinkedPage(ctx context.Context, address string) (bluesky.Page, error) {
+	ctx, cancel := context.WithTimeout(ctx, linkedPageTimeout)
+	defer cancel()
+	var page bytes.Buffer
+	if err := s.fetchPage(ctx, address, maxLinkedPage, &page); err != nil {
+		return bluesky.Page{}, fmt.Errorf("reading a linked page: %w", err)
+	}
+	title, description, err := voice.LinkTexts(page.Bytes())
+	return bluesky.Page{Title: title, Description: description}, err
 }
 
 // pictureFetcher returns a function that fetches profile pictures from public addresses, and from hosts in the

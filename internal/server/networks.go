@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,6 +41,7 @@ type networkBuilder struct {
 	app      network.App
 	settings json.RawMessage
 	secret   func(name string) string
+	readPage func(ctx context.Context, address string) (bluesky.Page, error)
 	err      error
 
 	missing []string // environment variables of missing secrets
@@ -115,7 +117,7 @@ func checkSettings(name string, raw json.RawMessage) error {
 // constructors build every network. They return nil for a network whose app is not configured.
 var constructors = map[string]func(*networkBuilder) network.Network{
 	"bluesky": func(b *networkBuilder) network.Network {
-		opts := bluesky.Options{App: b.app}
+		opts := bluesky.Options{App: b.app, ReadPage: b.readPage}
 		b.decode(&opts)
 		return bluesky.New(opts)
 	},
@@ -201,7 +203,7 @@ func (s *Server) networks() ([]network.Network, error) {
 		rules, _ := network.DefaultRules(platform)
 		b := &networkBuilder{
 			app:      network.App{HTTP: &http.Client{Transport: s.transport}, Now: s.cfg.Now, Rules: &rules},
-			settings: s.cfg.Networks.ByPlatform[platform], secret: s.secret,
+			settings: s.cfg.Networks.ByPlatform[platform], secret: s.secret, readPage: s.readLinkedPage,
 		}
 		if platform == "bluesky" && !s.cfg.AnyServer {
 			var err error

@@ -55,6 +55,10 @@ export type Code =
 
 export type AnalysisPlatform = "instagram" | "tiktok";
 
+export type BlueskyLabel = "sexual" | "nudity" | "porn" | "graphic-media";
+
+export type BlueskyReplySetting = "everybody" | "nobody" | "mentioned" | "followers" | "following";
+
 export type BrandVoiceEmojiPolicy = "none" | "sparing" | "free";
 
 export type BrandVoicePointOfView = "first_person_singular" | "first_person_plural" | "second_person" | "third_person";
@@ -282,6 +286,36 @@ export interface Billing {
   replayed?: boolean;
 }
 
+export interface BlueskyLinkCard {
+  /** The first link of the text if omitted. */
+  url?: string;
+  /** Read from the page before publishing if omitted. */
+  title?: string;
+  /** Read from the page before publishing if title and description are omitted. */
+  description?: string;
+  /** Image of the library that the card shows. */
+  thumbnail_media_id?: number;
+}
+
+/** Choices for Bluesky accounts. */
+export interface BlueskyOptions {
+  /** Shows a card for a link. Not with media or a quote. */
+  link_card?: BlueskyLinkCard;
+  /** Address of the post to quote, such as https://bsky.app/profile/NAME/post/ID or its at:// URI. */
+  quote_url?: string;
+  /** Content warnings. */
+  labels?: BlueskyLabel[];
+  /** Languages of the text (BCP 47), up to 3. The team's language if omitted. */
+  languages?: string[];
+  /**
+   * Who can reply: everybody (the default), nobody, or any of mentioned, followers (people who follow the account)
+   * and following (people whom the account follows).
+   */
+  reply_settings?: BlueskyReplySetting[];
+  /** Whether other people cannot quote the post. */
+  disable_quotes?: boolean;
+}
+
 export interface BrandVoice {
   id: number;
   name: string;
@@ -393,10 +427,31 @@ export interface CreatePostInput {
 
 /** Choices for single networks. */
 export interface CreatePostInputOptions {
+  /** Choices for Bluesky accounts. */
+  bluesky?: CreatePostInputOptionsBluesky;
   /** Choices for TikTok accounts. TikTok requires that a person makes them for each post. */
   tiktok?: TikTokOptions;
   /** Choices for YouTube accounts. */
   youtube?: YouTubeOptions;
+}
+
+/** Choices for Bluesky accounts. */
+export interface CreatePostInputOptionsBluesky {
+  /** Shows a card for a link. Not with media or a quote. */
+  link_card?: BlueskyLinkCard;
+  /** Address of the post to quote, such as https://bsky.app/profile/NAME/post/ID or its at:// URI. */
+  quote_url?: string;
+  /** Content warnings. */
+  labels?: BlueskyLabel[];
+  /** Languages of the text (BCP 47), up to 3. The team's language if omitted. */
+  languages?: string[];
+  /**
+   * Who can reply: everybody (the default), nobody, or any of mentioned, followers (people who follow the account)
+   * and following (people whom the account follows).
+   */
+  reply_settings?: BlueskyReplySetting[];
+  /** Whether other people cannot quote the post. */
+  disable_quotes?: boolean;
 }
 
 /** Arguments of create_report. */
@@ -1122,6 +1177,8 @@ export interface Meta {
 }
 
 export interface Options {
+  /** Choices for Bluesky accounts. */
+  bluesky?: BlueskyOptions;
   /** Choices for TikTok accounts. TikTok requires that a person makes them for each post. */
   tiktok?: TikTokOptions;
   /** Choices for YouTube accounts. */

@@ -29,6 +29,9 @@ func (p Record) PartContent(t Target, language string, part int) network.Content
 	case part > 0:
 		content.Text, content.Media = p.Thread[part-1].Caption, p.Thread[part-1].Media
 	}
+	if part != 0 {
+		content.Options = content.Options.ForReplies()
+	}
 	return content
 }
 

@@ -82,21 +82,10 @@ func pageError(err error) error {
 
 // parsePage returns the name, the description and the visible text of an HTML document.
 func parsePage(page []byte) (Website, error) {
-	if kind := mimetype.Detect(page); !kind.Is("text/html") &&
-		(!strings.HasPrefix(kind.String(), "text/") || !bytes.Contains(bytes.ToLower(page), []byte("<html"))) {
-		return Website{}, errNoPage
-	}
-	var from io.Reader = bytes.NewReader(page)
-	if !utf8.Valid(page) {
-		encoding, _, _ := charset.DetermineEncoding(page, "")
-		from = encoding.NewDecoder().Reader(from)
-	}
-	doc, err := html.Parse(from)
+	p, err := readDocument(page)
 	if err != nil {
-		return Website{}, errNoPage.Wrap(err)
+		return Website{}, err
 	}
-	var p pageReader
-	p.read(doc)
 	out := Website{
 		Name:        cutText(oneLine(firstOf(p.site, p.title)), MaxName),
 		Description: cutText(oneLine(firstOf(p.description, p.social)), MaxDescription),
@@ -108,10 +97,40 @@ func parsePage(page []byte) (Website, error) {
 	return out, nil
 }
 
+// LinkTexts returns the title and the description of an HTML document for links to it. Both may be empty.
+func LinkTexts(page []byte) (string, string, error) {
+	p, err := readDocument(page)
+	if err != nil {
+		return "", "", err
+	}
+	return oneLine(firstOf(p.socialTitle, p.title)), oneLine(firstOf(p.social, p.description)), nil
+}
+
+// readDocument collects the texts of an HTML document.
+func readDocument(page []byte) (*pageReader, error) {
+	if kind := mimetype.Detect(page); !kind.Is("text/html") &&
+		(!strings.HasPrefix(kind.String(), "text/") || !bytes.Contains(bytes.ToLower(page), []byte("<html"))) {
+		return nil, errNoPage
+	}
+	var from io.Reader = bytes.NewReader(page)
+	if !utf8.Valid(page) {
+		encoding, _, _ := charset.DetermineEncoding(page, "")
+		from = encoding.NewDecoder().Reader(from)
+	}
+	doc, err := html.Parse(from)
+	if err != nil {
+		return nil, errNoPage.Wrap(err)
+	}
+	var p pageReader
+	p.read(doc)
+	return &p, nil
+}
+
 // pageReader collects the texts of a document.
 type pageReader struct {
-	site, title, description, social string // social is the description for link previews
-	text                             strings.Builder
+	site, title, description string
+	socialTitle, social      string // title and description for link previews
+	text                     strings.Builder
 }
 
 // read collects the texts of a node. The parser limits the depth of documents.
@@ -147,6 +166,8 @@ func (p *pageReader) readMeta(n *html.Node) {
 	switch {
 	case strings.EqualFold(attribute(n, "property"), "og:site_name"):
 		p.site = firstOf(p.site, content)
+	case strings.EqualFold(attribute(n, "property"), "og:title"):
+		p.socialTitle = firstOf(p.socialTitle, content)
 	case strings.EqualFold(attribute(n, "property"), "og:description"):
 		p.social = firstOf(p.social, content)
 	case strings.EqualFold(attribute(n, "name"), "description"):

@@ -23,6 +23,23 @@ Coffee "><meta name="Description" content="We roast coffee in Hamburg."><style>p
 <body><nav>Menu</nav><h1>Our <em>coffee</em></h1><p>Roasted<br>by hand &amp; with
 care.<span hidden>secret</span></p><noscript>Enable</noscript><script>track()</script><footer>Imprint</footer></body></html>`
 
+func TestLinkTexts(t *testing.T) {
+	t.Parallel()
+	for page, want := range map[string][2]string{
+		harbourPage: {"Home | Harbour", "We roast coffee in Hamburg."},
+		`<html><title>T</title><meta property="og:title" content=" Our
+coffee "><meta property="og:description" content="Short"><meta name="description" content="Long">`: {"Our coffee", "Short"},
+		"<html><p>Hi": {"", ""},
+	} {
+		if title, description, err := LinkTexts([]byte(page)); title != want[0] || description != want[1] || err != nil {
+			t.Errorf("%q, %q, %v; want %q", title, description, err, want)
+		}
+	}
+	if _, _, err := LinkTexts([]byte("%PDF-1.7")); err == nil {
+		t.Error("a PDF has texts")
+	}
+}
+
 func TestParsePage(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

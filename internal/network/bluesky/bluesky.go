@@ -14,6 +14,8 @@ package bluesky
 
 import (
 	"cmp"
+	"context"
+	"slices"
 	"strings"
 
 	"pressroom.example/pressroom/internal/network"
@@ -31,6 +33,8 @@ type Options struct {
 
 	WebURL   string `json:"web_url"`   // base of permalinks
 	VideoURL string `json:"video_url"` // base URL of the video service
+	// ReadPage reads a web page for a link card, without access to private networks; nil reads none.
+	ReadPage func(ctx context.Context, address string) (Page, error) `json:"-"`
 }
 
 // Network implements Bluesky's publishing protocol. It has no state between calls.
@@ -53,7 +57,9 @@ func New(opts Options) *Network {
 func (n *Network) Platform() string { return platform }
 
 // Check returns what the network would reject.
-func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
+func (n *Network) Check(c network.Content) []network.Problem {
+	return slices.Concat(n.opts.Rules.Check(c), checkOptions(c))
+}
 
 // Rules returns the limits that Check applies.
 func (n *Network) Rules() network.Rules { return *n.opts.Rules }

@@ -28,19 +28,30 @@ type draft struct {
 	Media    []network.Media `json:"media,omitempty"` // to be uploaded
 	Job      string          `json:"job,omitempty"`   // ID of the video service's job
 	Uploads  int             `json:"uploads,omitempty"`
-	Direct   bool            `json:"direct,omitempty"` // the video service does not support the account
-	Reply    *network.Reply  `json:"reply,omitempty"`  // until Prepare stores it in the record
+	Direct   bool            `json:"direct,omitempty"`  // the video service does not support the account
+	Reply    *network.Reply  `json:"reply,omitempty"`   // until Prepare stores it in the record
+	Options  *draftOptions   `json:"options,omitempty"` // until Prepare stores them in the record and the gates
+	Gates    []gate          `json:"gates,omitempty"`   // created together with the post
+}
+
+// draftOptions are the options that Prepare applies.
+type draftOptions struct {
+	LinkCard      *network.BlueskyLinkCard `json:"link_card,omitempty"`
+	QuoteURL      string                   `json:"quote_url,omitempty"`
+	ReplySettings []string                 `json:"reply_settings,omitempty"`
+	DisableQuotes bool                     `json:"disable_quotes,omitempty"`
 }
 
 // record is a post by the lexicon app.bsky.feed.post.
 type record struct {
-	Type      string   `json:"$type"`
-	Text      string   `json:"text"`
-	Langs     []string `json:"langs,omitempty"`
-	Facets    []facet  `json:"facets,omitempty"`
-	Embed     any      `json:"embed,omitempty"` // imagesEmbed or videoEmbed when encoding
-	Reply     *reply   `json:"reply,omitempty"`
-	CreatedAt string   `json:"createdAt"`
+	Type      string      `json:"$type"`
+	Text      string      `json:"text"`
+	Langs     []string    `json:"langs,omitempty"`
+	Facets    []facet     `json:"facets,omitempty"`
+	Embed     any         `json:"embed,omitempty"` // one of the embeds when encoding
+	Labels    *selfLabels `json:"labels,omitempty"`
+	Reply     *reply      `json:"reply,omitempty"`
+	CreatedAt string      `json:"createdAt"`
 }
 
 // Plan fixes the record's key (from the seed and the first submission), its creation time, its text and its media. It
@@ -50,11 +61,16 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	if err != nil {
 		return nil, fmt.Errorf("planning a Bluesky post: %w", err)
 	}
-	return writeDraft(draft{RKey: rkey, Media: i.Content.Media, Reply: i.Reply}, record{
+	o := options(i.Content.Options)
+	if len(o.Languages) > 0 {
+		i.Content.Languages = o.Languages
+	}
+	return writeDraft(draft{RKey: rkey, Media: i.Content.Media, Reply: i.Reply, Options: newDraftOptions(o)}, record{
 		Type: collection,
 		// invalid UTF-8 would shift the facets' offsets in the stored text
 		Text:      strings.ToValidUTF8(i.Content.Text, "\uFFFD"),
 		Langs:     languages(i.Content.Languages),
+		Labels:    newLabels(o.Labels),
 		CreatedAt: i.At.UTC().Format(createdAtLayout),
 	})
 }
@@ -83,6 +99,9 @@ func (n *Network) Prepare(
 	}
 	if stored.Reply != nil && wait == 0 && err == nil {
 		rec.Reply, err = n.findReply(ctx, g, *stored.Reply)
+	}
+	if stored.Options != nil && wait == 0 && err == nil {
+		rec.Embed, next.Gates, err = n.applyOptions(ctx, g, stored, rec, files)
 	}
 	if err != nil {
 		return nil, 0, err

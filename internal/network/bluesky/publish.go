@@ -23,6 +23,9 @@ func (n *Network) Commit(
 	if err != nil {
 		return network.Receipt{}, err
 	}
+	if len(post.Gates) > 0 {
+		return n.commitWithGates(ctx, g, post, rec)
+	}
 	var answer struct {
 		URI string `json:"uri"`
 	}
@@ -100,13 +103,18 @@ type storedRecord struct {
 
 // getRecord reads a record. It sends no token: records are public, so an expired session does not matter.
 func (n *Network) getRecord(ctx context.Context, g network.Grant, rkey string) (storedRecord, error) {
+	return n.readRecord(ctx, g, g.Account, collection, rkey)
+}
+
+// readRecord reads a record of any repository. A server forwards requests for repositories of other servers.
+func (n *Network) readRecord(ctx context.Context, g network.Grant, repo, collection, rkey string) (storedRecord, error) {
 	var answer storedRecord
 	err := n.call(ctx, call{
 		purpose: network.Reading,
 		verb:    http.MethodGet,
 		method:  "com.atproto.repo.getRecord",
 		server:  g.Server,
-		params:  url.Values{"repo": {g.Account}, "collection": {collection}, "rkey": {rkey}},
+		params:  url.Values{"repo": {repo}, "collection": {collection}, "rkey": {rkey}},
 		out:     &answer,
 	})
 	return answer, err

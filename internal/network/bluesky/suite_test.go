@@ -51,6 +51,15 @@ var cases = map[string]func(*testing.T, env){
 	"another account's blob":       publishBlobOfAnotherAccount,
 	"prepare twice":                prepareTwice,
 	"upload with an expired token": uploadWithExpiredToken,
+	"quote":                        publishQuote,
+	"quote with an image":          publishQuoteWithImage,
+	"quote of a missing post":      quoteMissingPost,
+	"quote of a protected post":    quoteProtectedPost,
+	"link card":                    publishLinkCard,
+	"labels and languages":         publishLabels,
+	"gates":                        publishWithGates,
+	"commit with gates twice":      commitWithGatesTwice,
+	"gates of an earlier record":   commitWithGatesAfterOther,
 }
 
 // genuineCases maps capabilities to the cases that test them with a real server. Videos are not included, because the

@@ -25,25 +25,35 @@ type embeddedBlob struct {
 	alt string
 }
 
-// parseEmbed parses an embed by the rules of app.bsky.embed.images and app.bsky.embed.video. The protocol allows other
-// types, which are not checked.
+// parseEmbed parses a record's embed by the rules of the lexicons app.bsky.embed.images, video, external, record and
+// recordWithMedia. The protocol allows other types, which are not checked.
 func parseEmbed(members map[string]any) ([]embeddedBlob, error) {
 	value, given := members["embed"]
 	if !given {
 		return nil, nil
 	}
-	const path = "$.record.embed"
+	return parseEmbedAt("$.record.embed", value)
+}
+
+func parseEmbedAt(path string, value any) ([]embeddedBlob, error) {
 	embed, _ := value.(map[string]any)
 	kind, ok := embed["$type"].(string)
-	switch {
-	case !ok:
+	if !ok {
 		return nil, invalidRecord(`Expected an object which includes the "$type" property value type (got %s) at %s`,
 			describeValue(value), path)
-	case kind == "app.bsky.embed.images":
+	}
+	switch kind {
+	case "app.bsky.embed.images":
 		return parseImages(path, embed)
-	case kind == "app.bsky.embed.video":
+	case "app.bsky.embed.video":
 		video, err := parseMedia(path, embed, "video", "video/mp4", maxVideoBytes)
 		return []embeddedBlob{video}, err
+	case "app.bsky.embed.external":
+		return nil, checkExternal(path, embed)
+	case "app.bsky.embed.record":
+		return nil, checkQuote(path, embed)
+	case "app.bsky.embed.recordWithMedia":
+		return parseRecordWithMedia(path, embed)
 	}
 	return nil, nil
 }

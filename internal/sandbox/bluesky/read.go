@@ -49,6 +49,10 @@ func (b *Network) getRecord(r *http.Request) (any, error) {
 			return err
 		}
 		uri := "at://" + a.ID + "/" + query.Get("collection") + "/" + rkey
+		if g, found, err := t.Record(r.Context(), Name, uri); found || err != nil {
+			answer = recordAnswer{URI: uri, CID: g.Version, Value: g.Body}
+			return err
+		}
 		p, found, err := t.Post(r.Context(), Name, uri)
 		if err == nil && (!found || query.Get("cid") != "" && query.Get("cid") != p.Version) {
 			err = &xrpcError{http.StatusBadRequest, "RecordNotFound", "Could not locate record: " + uri}

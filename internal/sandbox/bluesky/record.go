@@ -31,8 +31,7 @@ var (
 	languagePattern = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
 )
 
-// parseRecord parses a record by the rules of app.bsky.feed.post. It does not check labels, or embeds other than
-// images and videos.
+// parseRecord parses a record by the rules of app.bsky.feed.post.
 func parseRecord(raw json.RawMessage) (record, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -85,6 +84,9 @@ func checkRecord(members map[string]any) (time.Time, error) {
 		return time.Time{}, err
 	}
 	if err := checkTags(members); err != nil {
+		return time.Time{}, err
+	}
+	if err := checkLabels(members); err != nil {
 		return time.Time{}, err
 	}
 	return at, checkFacets(members)

@@ -99,6 +99,7 @@ type write struct {
 	in        recordInput
 	record    record
 	create    bool
+	gates     []gate // created together with the post
 	markerKey string // identifies the post for markers that act once
 }
 
@@ -170,6 +171,9 @@ func (b *Network) save(ctx context.Context, t store.Tx, w write, a store.Account
 		Platform: Name, Account: a.ID, ID: recordURI(a.ID, w.in.RKey), Text: w.record.text, Media: media,
 		At: w.record.at, Version: w.record.cid, Body: w.record.body, ReplyTo: w.record.reply,
 	})
+	if err == nil {
+		err = saveGates(ctx, t, a.ID, w.gates)
+	}
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,7 @@ var methods = map[string]xrpcMethod{
 	"com.atproto.repo.describeRepo":      {http.MethodGet, (*Network).describeRepo},
 	"com.atproto.repo.createRecord":      {http.MethodPost, (*Network).createRecord},
 	"com.atproto.repo.putRecord":         {http.MethodPost, (*Network).putRecord},
+	"com.atproto.repo.applyWrites":       {http.MethodPost, (*Network).applyWrites},
 	"com.atproto.repo.getRecord":         {http.MethodGet, (*Network).getRecord},
 	"com.atproto.repo.listRecords":       {http.MethodGet, (*Network).listRecords},
 	"com.atproto.repo.deleteRecord":      {http.MethodPost, (*Network).deleteRecord},

@@ -49,6 +49,17 @@ create table if not exists posts (
     foreign key (platform, account) references accounts (platform, id)
 ) strict;
 
+-- Records of accounts on Bluesky that are not posts.
+create table if not exists records (
+    platform text not null,
+    account  text not null,
+    id       text not null,       -- AT URI
+    version  text not null,
+    body     blob not null,
+    primary key (platform, id),
+    foreign key (platform, account) references accounts (platform, id)
+) strict;
+
 -- Uploaded files. Their bytes are in the folder "blobs" in files with the cid as name.
 create table if not exists blobs (
     platform text not null,

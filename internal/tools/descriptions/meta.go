@@ -133,8 +133,9 @@ func addRequests(calls map[string][]string, items any) {
 var lexicons = []string{
 	"com.atproto.server.createSession", "com.atproto.server.refreshSession", "com.atproto.server.deleteSession",
 	"com.atproto.server.getSession",
-	"com.atproto.server.getServiceAuth", "com.atproto.repo.uploadBlob", "com.atproto.repo.putRecord",
-	"com.atproto.repo.getRecord", "com.atproto.identity.resolveHandle", "app.bsky.feed.post", "app.bsky.feed.getAuthorFeed",
+	"com.atproto.server.getServiceAuth", "com.atproto.repo.uploadBlob", "com.atproto.repo.putRecord", "com.atproto.repo.applyWrites",
+	"com.atproto.repo.getRecord", "com.atproto.identity.resolveHandle", "app.bsky.feed.post", "app.bsky.feed.threadgate",
+	"app.bsky.feed.postgate", "app.bsky.feed.getAuthorFeed",
 	"app.bsky.actor.getProfile", "app.bsky.video.uploadVideo", "app.bsky.video.getJobStatus", "app.bsky.video.getUploadLimits",
 }
 

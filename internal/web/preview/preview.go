@@ -56,10 +56,14 @@ type Post struct {
 	Text  string // before "more"
 	Rest  string // after "more"
 	Media []network.Media
-	Card  string           // host of the link for which the network shows a card
-	Lang  *locale.Language // nil for English
-	Parts []Post           // replies of the thread, in order
-	Play  bool             // images are shown in full, and videos can be played
+	Card  string // host of the link for which the network shows a card
+	// texts of the card; empty if they are those of the page
+	CardTitle, CardText string
+	Quote               string           // address of the quoted post
+	IsSensitive         bool             // has a content warning
+	Lang                *locale.Language // nil for English
+	Parts               []Post           // replies of the thread, in order
+	Play                bool             // images are shown in full, and videos can be played
 	// Link is the path of the approval link by which the post is shown. Files and pictures are below this path. It is empty in
 	// the app.
 	Link string
@@ -89,6 +93,7 @@ func New(a Author, c network.Content) Post {
 	if links := network.Links(c.Text); len(links) > 0 && (len(c.Media) == 0 || look.card == always) && look.card != never {
 		p.Card = hostOf(links[0])
 	}
+	p.addOptions(c)
 	return p
 }
 

@@ -175,3 +175,31 @@ func TestVideos(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestBlueskyOptions(t *testing.T) {
+	t.Parallel()
+	show := func(c network.Content, o network.BlueskyOptions) Post {
+		c.Options.Bluesky = &o
+		return New(Author{Platform: "bluesky"}, c)
+	}
+	linked := network.Content{Text: "See https://www.example.com/a"}
+	card := &network.BlueskyLinkCard{Title: "Menu", Description: "Coffee"}
+	if p := show(linked, network.BlueskyOptions{}); p.Card != "" {
+		t.Errorf("a card without the option: %q", p.Card)
+	}
+	p := show(linked, network.BlueskyOptions{LinkCard: card, Labels: []string{"nudity"}})
+	html := string(must.Get(p.HTML())(t))
+	for _, want := range []string{"example.com", "Menu", "Coffee", "With a content warning"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %q in %s", want, html)
+		}
+	}
+	p = show(linked, network.BlueskyOptions{LinkCard: card, QuoteURL: "https://bsky.app/profile/a.test/post/1"})
+	if html := string(must.Get(p.HTML())(t)); p.Card != "" || !strings.Contains(html, "bsky.app/profile/a.test/post/1") {
+		t.Errorf("card %q with a quote: %s", p.Card, html)
+	}
+	linked.Media = []network.Media{{Kind: network.Image}}
+	if p := show(linked, network.BlueskyOptions{LinkCard: card}); p.Card != "" {
+		t.Errorf("a card beside an image: %q", p.Card)
+	}
+}

@@ -12,6 +12,8 @@ __all__ = [
     "Moment",
     "Code",
     "AnalysisPlatform",
+    "BlueskyLabel",
+    "BlueskyReplySetting",
     "BrandVoiceEmojiPolicy",
     "BrandVoicePointOfView",
     "Capability",
@@ -64,6 +66,8 @@ __all__ = [
     "AccountAnalyticsPeriod",
     "AccountAnalyticsReach",
     "Billing",
+    "BlueskyLinkCard",
+    "BlueskyOptions",
     "BrandVoice",
     "BrandVoiceAudience",
     "BrandVoiceEntry",
@@ -72,6 +76,7 @@ __all__ = [
     "ConnectLink",
     "ContentFetchJob",
     "CreatePostInputOptions",
+    "CreatePostInputOptionsBluesky",
     "Credits",
     "CreditsDailyLimits",
     "CreditsReservedToday",
@@ -226,6 +231,21 @@ Code = Literal[
 AnalysisPlatform = Literal[
     "instagram",
     "tiktok",
+]
+
+BlueskyLabel = Literal[
+    "sexual",
+    "nudity",
+    "porn",
+    "graphic-media",
+]
+
+BlueskyReplySetting = Literal[
+    "everybody",
+    "nobody",
+    "mentioned",
+    "followers",
+    "following",
 ]
 
 BrandVoiceEmojiPolicy = Literal[
@@ -686,6 +706,36 @@ class Billing(TypedDict):
     replayed: NotRequired[bool]
 
 
+class BlueskyLinkCard(TypedDict):
+
+    # The first link of the text if omitted.
+    url: NotRequired[str]
+    # Read from the page before publishing if omitted.
+    title: NotRequired[str]
+    # Read from the page before publishing if title and description are omitted.
+    description: NotRequired[str]
+    # Image of the library that the card shows.
+    thumbnail_media_id: NotRequired[int]
+
+
+class BlueskyOptions(TypedDict):
+    """Choices for Bluesky accounts."""
+
+    # Shows a card for a link. Not with media or a quote.
+    link_card: NotRequired[BlueskyLinkCard]
+    # Address of the post to quote, such as https://bsky.app/profile/NAME/post/ID or its at:// URI.
+    quote_url: NotRequired[str]
+    # Content warnings.
+    labels: NotRequired[list[BlueskyLabel]]
+    # Languages of the text (BCP 47), up to 3. The team's language if omitted.
+    languages: NotRequired[list[str]]
+    # Who can reply: everybody (the default), nobody, or any of mentioned, followers (people who follow the account)
+    # and following (people whom the account follows).
+    reply_settings: NotRequired[list[BlueskyReplySetting]]
+    # Whether other people cannot quote the post.
+    disable_quotes: NotRequired[bool]
+
+
 class BrandVoice(TypedDict):
 
     id: int
@@ -769,10 +819,30 @@ class ContentFetchJob(TypedDict):
 class CreatePostInputOptions(TypedDict):
     """Choices for single networks."""
 
+    # Choices for Bluesky accounts.
+    bluesky: NotRequired[CreatePostInputOptionsBluesky]
     # Choices for TikTok accounts. TikTok requires that a person makes them for each post.
     tiktok: NotRequired[TikTokOptions]
     # Choices for YouTube accounts.
     youtube: NotRequired[YouTubeOptions]
+
+
+class CreatePostInputOptionsBluesky(TypedDict):
+    """Choices for Bluesky accounts."""
+
+    # Shows a card for a link. Not with media or a quote.
+    link_card: NotRequired[BlueskyLinkCard]
+    # Address of the post to quote, such as https://bsky.app/profile/NAME/post/ID or its at:// URI.
+    quote_url: NotRequired[str]
+    # Content warnings.
+    labels: NotRequired[list[BlueskyLabel]]
+    # Languages of the text (BCP 47), up to 3. The team's language if omitted.
+    languages: NotRequired[list[str]]
+    # Who can reply: everybody (the default), nobody, or any of mentioned, followers (people who follow the account)
+    # and following (people whom the account follows).
+    reply_settings: NotRequired[list[BlueskyReplySetting]]
+    # Whether other people cannot quote the post.
+    disable_quotes: NotRequired[bool]
 
 
 class Credits(TypedDict):
@@ -1358,6 +1428,8 @@ class Meta(TypedDict):
 
 class Options(TypedDict):
 
+    # Choices for Bluesky accounts.
+    bluesky: NotRequired[BlueskyOptions]
     # Choices for TikTok accounts. TikTok requires that a person makes them for each post.
     tiktok: NotRequired[TikTokOptions]
     # Choices for YouTube accounts.

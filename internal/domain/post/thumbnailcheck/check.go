@@ -1,16 +1,17 @@
-// Package thumbnailcheck validates the image that is selected as the thumbnail of a YouTube video.
+// Package thumbnailcheck validates the images that options select from the library, such as the thumbnail of a YouTube
+// video.
 package thumbnailcheck
 
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/db"
 )
-
-const argument = "options.youtube.thumbnail_media_id"
 
 // Library provides a team's media.
 type Library interface {
@@ -18,12 +19,34 @@ type Library interface {
 	ForPost(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
 }
 
+// selected returns the selected images by the argument that selects them.
+func selected(o network.Options) map[string]int64 {
+	out := map[string]int64{}
+	if o.YouTube != nil {
+		out["options.youtube.thumbnail_media_id"] = o.YouTube.ThumbnailMediaID
+	}
+	if o.Bluesky != nil && o.Bluesky.LinkCard != nil {
+		out["options.bluesky.link_card.thumbnail_media_id"] = o.Bluesky.LinkCard.ThumbnailMediaID
+	}
+	return out
+}
+
 // Check returns an error if the options select a thumbnail that is not an image in the team's library.
 func Check(ctx context.Context, q db.Querier, library Library, team int64, o network.Options) error {
-	if o.YouTube == nil || o.YouTube.ThumbnailMediaID == 0 {
-		return nil
+	images := selected(o)
+	for _, argument := range slices.Sorted(maps.Keys(images)) {
+		if images[argument] == 0 {
+			continue
+		}
+		if err := check(ctx, q, library, team, argument, images[argument]); err != nil {
+			return err
+		}
 	}
-	found, err := library.ForPost(ctx, q, team, []int64{o.YouTube.ThumbnailMediaID})
+	return nil
+}
+
+func check(ctx context.Context, q db.Querier, library Library, team int64, argument string, id int64) error {
+	found, err := library.ForPost(ctx, q, team, []int64{id})
 	if rejected, ok := errors.AsType[*apierr.Error](err); ok && rejected.Code == apierr.NotFound {
 		return apierr.Missing().With("argument", argument)
 	}

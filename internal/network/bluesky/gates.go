@@ -1,0 +1,53 @@
+package bluesky
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"pressroom.example/pressroom/internal/network"
+)
+
+// write is one write of com.atproto.repo.applyWrites.
+type write struct {
+	Type       string          `json:"$type"`
+	Collection string          `json:"collection"`
+	RKey       string          `json:"rkey"`
+	Value      json.RawMessage `json:"value"`
+}
+
+// commitWithGates creates the post together with its gates, so that the post is never visible without them. The server
+// rejects a repeat, because the records exist; Resolve then finds the post.
+func (n *Network) commitWithGates(ctx context.Context, g network.Grant, post draft, rec record) (network.Receipt, error) {
+	const create = "com.atproto.repo.applyWrites#create"
+	writes := []write{{create, collection, post.RKey, post.Record}}
+	for _, one := range post.Gates {
+		writes = append(writes, write{create, one.Collection, post.RKey, one.Record})
+	}
+	var answer struct {
+		Results []struct {
+			URI string `json:"uri"`
+		} `json:"results"`
+	}
+	err := n.call(ctx, call{
+		purpose: network.Committing, verb: http.MethodPost, method: "com.atproto.repo.applyWrites", server: g.Server,
+		token: g.Access,
+		in: struct {
+			Repo   string  `json:"repo"`
+			Writes []write `json:"writes"`
+		}{g.Account, writes},
+		out: &answer,
+	})
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	receipt := n.receipt(g, post.RKey, rec)
+	if len(answer.Results) != len(writes) || answer.Results[0].URI != receipt.ID {
+		return network.Receipt{}, &network.Error{
+			Class: network.Uncertain, Status: http.StatusOK,
+			Err: errors.New("creating the records: the response is for other records"),
+		}
+	}
+	return receipt, nil
+}

@@ -1,0 +1,144 @@
+package bluesky
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"pressroom.example/pressroom/internal/sandbox/marker"
+	"pressroom.example/pressroom/internal/sandbox/store"
+)
+
+// ruleMembers maps the collections of gates to the member with their rules.
+var ruleMembers = map[string]string{
+	"app.bsky.feed.threadgate": "allow", "app.bsky.feed.postgate": "embeddingRules",
+}
+
+// gate is a valid record that restricts replies to a post or quotes of it.
+type gate struct {
+	collection, rkey string
+	body             []byte // JSON with sorted members
+	cid              string
+}
+
+// parseGate parses a gate by the rules of its lexicon.
+func parseGate(in recordInput) (gate, error) {
+	invalid := func(format string, args ...any) (gate, error) {
+		return gate{}, invalidRequest("Invalid "+in.Collection+" record: "+format, args...)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(in.Record))
+	decoder.UseNumber()
+	var members map[string]any
+	if err := decoder.Decode(&members); err != nil || members == nil {
+		return invalid("Expected object value type at $.record")
+	}
+	if uri, _ := members["post"].(string); !uriPattern.MatchString(uri) {
+		return invalid("Missing or invalid AT-URI at $.record.post")
+	}
+	created, _ := members["createdAt"].(string)
+	if _, err := time.Parse(time.RFC3339, created); err != nil {
+		return invalid("Missing or invalid datetime at $.record.createdAt")
+	}
+	if value, given := members[ruleMembers[in.Collection]]; given {
+		rules, ok := value.([]any)
+		if !ok || len(rules) > 5 {
+			return invalid("Expected an array of at most 5 rules at $.record.%s", ruleMembers[in.Collection])
+		}
+		for _, value := range rules {
+			rule, _ := value.(map[string]any)
+			if _, ok := rule["$type"].(string); !ok {
+				return invalid(`Expected an object which includes the "$type" property at $.record.%s`, ruleMembers[in.Collection])
+			}
+		}
+	}
+	members["$type"] = in.Collection
+	body, err := json.Marshal(members)
+	if err != nil {
+		return gate{}, fmt.Errorf("writing a gate: %w", err)
+	}
+	return gate{in.Collection, in.RKey, body, store.ContentID(body)}, nil
+}
+
+// applyWrites creates a post together with its gates. The sandbox supports no other writes.
+func (b *Network) applyWrites(r *http.Request) (any, error) {
+	if _, err := b.bearer(r, accessType); err != nil {
+		return nil, err
+	}
+	var in struct {
+		Repo   string `json:"repo"`
+		Writes []struct {
+			Type       string          `json:"$type"`
+			Collection string          `json:"collection"`
+			RKey       string          `json:"rkey"`
+			Value      json.RawMessage `json:"value"`
+		} `json:"writes"`
+	}
+	if err := readInput(r, &in); err != nil {
+		return nil, err
+	}
+	w := write{create: true}
+	for i, one := range in.Writes {
+		input := recordInput{Repo: in.Repo, Collection: one.Collection, RKey: one.RKey, Record: one.Value}
+		if one.Type != "com.atproto.repo.applyWrites#create" || (i == 0) != (one.Collection == collection) ||
+			i > 0 && ruleMembers[one.Collection] == "" {
+			return nil, invalidRequest("The sandbox creates only one post, followed by its gates")
+		}
+		if i > 0 {
+			parsed, err := parseGate(input)
+			if err != nil {
+				return nil, err
+			}
+			w.gates = append(w.gates, parsed)
+			continue
+		}
+		if err := input.check(); err != nil {
+			return nil, err
+		}
+		rec, err := parseRecord(one.Value)
+		if err != nil {
+			return nil, err
+		}
+		w.in, w.record, w.markerKey = input, rec, one.RKey
+	}
+	if len(in.Writes) == 0 {
+		return nil, invalidRequest("The sandbox creates only one post, followed by its gates")
+	}
+	return b.publishWithGates(r, w)
+}
+
+func (b *Network) publishWithGates(r *http.Request, w write) (any, error) {
+	type result struct {
+		Type             string `json:"$type"`
+		URI              string `json:"uri"`
+		CID              string `json:"cid"`
+		ValidationStatus string `json:"validationStatus"`
+	}
+	var posted writeAnswer
+	_, err := b.PublishInTx(r.Context(), errClosing, func(t store.Tx, waited bool) (marker.Outcome, error) {
+		return b.tryWrite(r, t, w, waited, &posted)
+	})
+	if err != nil {
+		return nil, err
+	}
+	const created = "com.atproto.repo.applyWrites#createResult"
+	results := []result{{created, posted.URI, posted.CID, posted.ValidationStatus}}
+	repo := posted.URI[:len(posted.URI)-len("/"+collection+"/"+w.in.RKey)]
+	for _, g := range w.gates {
+		results = append(results, result{created, repo + "/" + g.collection + "/" + g.rkey, g.cid, "valid"})
+	}
+	return map[string]any{"commit": posted.Commit, "results": results}, nil
+}
+
+// saveGates stores a post's gates.
+func saveGates(ctx context.Context, t store.Tx, did string, gates []gate) error {
+	for _, g := range gates {
+		err := t.SaveRecord(ctx, Name, did, "at://"+did+"/"+g.collection+"/"+g.rkey, store.Record{Version: g.cid, Body: g.body})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package compose
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/web/shell"
+)
+
+const (
+	bluesky = "bluesky"
+
+	maxLanguages = 3
+)
+
+// blueskyReplies are the restrictions of replies on Bluesky. Without one, everybody can reply.
+var blueskyReplies = []shell.Choice{
+	{Value: "nobody", Name: "Nobody"}, {Value: "mentioned", Name: "Mentioned people"}, {Value: "followers", Name: "Followers"},
+	{Value: "following", Name: "People the account follows"},
+}
+
+// blueskyLabels are the content warnings of Bluesky.
+var blueskyLabels = []shell.Choice{
+	{Value: "sexual", Name: "Suggestive"}, {Value: "nudity", Name: "Nudity"}, {Value: "porn", Name: "Adult"},
+	{Value: "graphic-media", Name: "Graphic media"},
+}
+
+// pick returns the values that are offered, in the order of the offer.
+func pick(offered []shell.Choice, values []string) []string {
+	var out []string
+	for _, one := range offered {
+		if slices.Contains(values, one.Value) {
+			out = append(out, one.Value)
+		}
+	}
+	return out
+}
+
+// box is a choice in a group of check boxes.
+type box struct {
+	shell.Choice
+
+	On bool
+}
+
+func boxes(offered []shell.Choice, values []string) []box {
+	out := make([]box, len(offered))
+	for i, one := range offered {
+		out[i] = box{one, slices.Contains(values, one.Value)}
+	}
+	return out
+}
+
+// readBluesky sets the options for Bluesky in a form.
+func readBluesky(form url.Values, o *network.Options) {
+	b := network.BlueskyOptions{
+		QuoteURL:      strings.TrimSpace(form.Get("bluesky-quote")),
+		Labels:        pick(blueskyLabels, form["bluesky-label"]),
+		ReplySettings: pick(blueskyReplies, form["bluesky-reply"]),
+		DisableQuotes: form.Get("bluesky-no-quotes") == yes,
+	}
+	b.Languages = strings.FieldsFunc(form.Get("bluesky-languages"), func(r rune) bool { return r == ',' || r == ' ' })
+	if len(b.Languages) == 0 {
+		b.Languages = nil
+	}
+	if form.Get("bluesky-card") == yes {
+		b.LinkCard = &network.BlueskyLinkCard{
+			URL: strings.TrimSpace(form.Get("bluesky-card-url")), Title: strings.TrimSpace(textOf(form, "bluesky-card-title")),
+			Description: strings.TrimSpace(textOf(form, "bluesky-card-description")),
+		}
+		b.LinkCard.ThumbnailMediaID, _ = strconv.ParseInt(form.Get("bluesky-card-thumbnail"), 10, 64) // a delivery checks it
+	}
+	if !b.IsZero() {
+		o.Bluesky = &b
+	}
+}
+
+// blueskyErrors returns what is wrong with the options for Bluesky, each with its field. The network checks the rest.
+func blueskyErrors(o network.Options) []error {
+	b := o.Bluesky
+	if b == nil {
+		return nil
+	}
+	var out []error
+	tooLong := func(field, text string, limit int) {
+		if utf8.RuneCountInString(text) > limit {
+			out = append(out, apierr.Invalidf(apierr.TooLong, field, "Use at most %d characters.", limit))
+		}
+	}
+	tooLong("bluesky-quote", b.QuoteURL, 500)
+	if len(b.Languages) > maxLanguages {
+		out = append(out, apierr.Invalid(apierr.NotAllowedValue, "bluesky-languages", "Enter at most three languages."))
+	}
+	if b.LinkCard != nil {
+		tooLong("bluesky-card-url", b.LinkCard.URL, 2000)
+		tooLong("bluesky-card-title", b.LinkCard.Title, 300)
+		tooLong("bluesky-card-description", b.LinkCard.Description, 1000)
+	}
+	return out
+}
+
+// BlueskyChoices returns the choices for Bluesky, empty if there are none.
+func (v *view) BlueskyChoices() network.BlueskyOptions {
+	if v.Choices.Bluesky == nil {
+		return network.BlueskyOptions{}
+	}
+	return *v.Choices.Bluesky
+}
+
+// BlueskyCard returns the link card of the choices for Bluesky, empty if there is none.
+func (v *view) BlueskyCard() network.BlueskyLinkCard {
+	if card := v.BlueskyChoices().LinkCard; card != nil {
+		return *card
+	}
+	return network.BlueskyLinkCard{}
+}
+
+// Languages returns the languages of the choices for Bluesky as a text.
+func (v *view) Languages() string { return strings.Join(v.BlueskyChoices().Languages, ", ") }
+
+// BlueskyReplies returns the restrictions of replies on Bluesky.
+func (v *view) BlueskyReplies() []box { return boxes(blueskyReplies, v.BlueskyChoices().ReplySettings) }
+
+// BlueskyLabels returns the content warnings of Bluesky.
+func (v *view) BlueskyLabels() []box { return boxes(blueskyLabels, v.BlueskyChoices().Labels) }
