@@ -215,6 +215,16 @@ const (
 	IdentityRoleClient IdentityRole = "client"
 )
 
+// InstagramFormat is one of the constants of this type. Further values may be added.
+type InstagramFormat string
+
+// Values of InstagramFormat.
+const (
+	InstagramFormatPost  InstagramFormat = "post"
+	InstagramFormatStory InstagramFormat = "story"
+	InstagramFormatReel  InstagramFormat = "reel"
+)
+
 // JobKind is one of the constants of this type. Further values may be added.
 type JobKind string
 
@@ -834,6 +844,8 @@ type CreatePostInput struct {
 type CreatePostInputOptions struct {
 	// Choices for Bluesky accounts.
 	Bluesky *CreatePostInputOptionsBluesky `json:"bluesky,omitzero"`
+	// Choices for Instagram accounts.
+	Instagram *InstagramOptions `json:"instagram,omitzero"`
 	// Choices for TikTok accounts. TikTok requires that a person makes them for each post.
 	Tiktok *TikTokOptions `json:"tiktok,omitzero"`
 	// Choices for YouTube accounts.
@@ -1397,6 +1409,12 @@ type ImportResultMedia struct {
 	ID int64 `json:"id"`
 }
 
+// InstagramOptions is a record of the API's answers.
+type InstagramOptions struct {
+	// post (the default), story (one image or video, without a text) or reel (one video).
+	Format InstagramFormat `json:"format,omitzero"`
+}
+
 // Job is a record of the API's answers.
 type Job struct {
 	JobID string   `json:"job_id"`
@@ -1573,6 +1591,8 @@ type Meta struct {
 type Options struct {
 	// Choices for Bluesky accounts.
 	Bluesky *BlueskyOptions `json:"bluesky,omitzero"`
+	// Choices for Instagram accounts.
+	Instagram *InstagramOptions `json:"instagram,omitzero"`
 	// Choices for TikTok accounts. TikTok requires that a person makes them for each post.
 	Tiktok *TikTokOptions `json:"tiktok,omitzero"`
 	// Choices for YouTube accounts.

@@ -44,13 +44,15 @@ func TestGuide(t *testing.T) {
 func limits(t *testing.T) string {
 	t.Helper()
 	var out strings.Builder
-	out.WriteString("| | text | hashtags, mentions, links | images | an image | a video |\n|---|---|---|---|---|---|\n")
+	out.WriteString("| | text | hashtags, mentions, links | images | an image | a video | the video of a story |\n" +
+		"|---|---|---|---|---|---|---|\n")
 	for _, platform := range []string{"instagram", "facebook", "threads", "tiktok", "youtube", "linkedin", "x", "pinterest", "bluesky"} {
 		r, ok := network.DefaultRules(platform)
 		if !ok {
 			t.Fatalf("no limits for %s", platform)
 		}
-		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s |\n", r.Title, text(r), counts(r), numbers(r), image(r), video(r))
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s | %s |\n", r.Title, text(r), counts(r), numbers(r), image(r), video(r.Videos),
+			story(r))
 	}
 	return out.String()
 }
@@ -143,25 +145,32 @@ func image(r network.Rules) string {
 	return strings.Join(parts, "; ")
 }
 
-func video(r network.Rules) string {
-	if r.Videos.Most == 0 {
+func story(r network.Rules) string {
+	if r.Stories.Most == 0 {
+		return ""
+	}
+	return video(r.Stories)
+}
+
+func video(v network.Videos) string {
+	if v.Most == 0 {
 		return "none"
 	}
-	parts := []string{typeNames(r.Videos.Types)}
-	if r.Videos.MaxBytes > 0 {
-		parts = append(parts, "up to "+formatBytes(r.Videos.MaxBytes))
+	parts := []string{typeNames(v.Types)}
+	if v.MaxBytes > 0 {
+		parts = append(parts, "up to "+formatBytes(v.MaxBytes))
 	}
-	if r.Videos.Longest > 0 {
-		parts = append(parts, durationRange(r.Videos.Shortest, r.Videos.Longest))
+	if v.Longest > 0 {
+		parts = append(parts, durationRange(v.Shortest, v.Longest))
 	}
-	if r.Videos.MinSide > 0 {
-		parts = append(parts, fmt.Sprintf("at least %d pixels per side", r.Videos.MinSide))
+	if v.MinSide > 0 {
+		parts = append(parts, fmt.Sprintf("at least %d pixels per side", v.MinSide))
 	}
-	if r.Videos.MaxSide > 0 {
-		parts = append(parts, fmt.Sprintf("at most %d pixels per side", r.Videos.MaxSide))
+	if v.MaxSide > 0 {
+		parts = append(parts, fmt.Sprintf("at most %d pixels per side", v.MaxSide))
 	}
-	if r.Videos.Shapes != (network.AspectRange{}) {
-		parts = append(parts, shapes(r.Videos.Shapes))
+	if v.Shapes != (network.AspectRange{}) {
+		parts = append(parts, shapes(v.Shapes))
 	}
 	return strings.Join(parts, "; ")
 }

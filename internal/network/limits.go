@@ -64,6 +64,11 @@ func instagramRules() Rules {
 			Shortest: Span(3 * time.Second), Longest: Span(15 * time.Minute),
 			Shapes: AspectRange{Tallest: Aspect{1, 100}, Widest: Aspect{10, 1}},
 		},
+		Stories: Videos{
+			Most: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 100 * megabyte,
+			Shortest: Span(3 * time.Second), Longest: Span(time.Minute),
+			Shapes: AspectRange{Tallest: Aspect{1, 10}, Widest: Aspect{10, 1}},
+		},
 	}
 }
 

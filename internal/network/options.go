@@ -2,9 +2,10 @@ package network
 
 // Options are a post's choices for specific networks. Only networks with such choices have a field.
 type Options struct {
-	Bluesky *BlueskyOptions `json:"bluesky,omitempty" jsonschema:"Choices for Bluesky accounts."`
-	TikTok  *TikTokOptions  `json:"tiktok,omitempty"`
-	YouTube *YouTubeOptions `json:"youtube,omitempty" jsonschema:"Choices for YouTube accounts."`
+	Bluesky   *BlueskyOptions   `json:"bluesky,omitempty" jsonschema:"Choices for Bluesky accounts."`
+	Instagram *InstagramOptions `json:"instagram,omitempty" jsonschema:"Choices for Instagram accounts."`
+	TikTok    *TikTokOptions    `json:"tiktok,omitempty"`
+	YouTube   *YouTubeOptions   `json:"youtube,omitempty" jsonschema:"Choices for YouTube accounts."`
 }
 
 // Descriptions returns descriptions of the fields for the API schema.

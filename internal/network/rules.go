@@ -21,6 +21,7 @@ type Rules struct {
 	FirstComment Text   `json:"first_comment"`
 	Images       Images `json:"images"`
 	Videos       Videos `json:"videos"`
+	Stories      Videos `json:"stories"` // video of a story; Most is 0 for networks without stories
 }
 
 // Unit is a network's unit for counting text.

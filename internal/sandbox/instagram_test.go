@@ -216,3 +216,43 @@ func TestInstagramDataSurvivesKill(t *testing.T) {
 		t.Errorf("stored posts: %q", posts)
 	}
 }
+
+// A story is listed for a day, apart from posts, and its text is not kept.
+func TestInstagramStories(t *testing.T) {
+	clock := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	b := start(t, Options{Now: func() time.Time { return clock }})
+	token, mira := b.instagramToken(t, "mira.keller"), instagram.AccountID("mira.keller")
+	container := b.instagram(t, http.MethodPost, instagramGraph+mira+"/media", token, "media_type", "STORIES", "image_url", jpegFile(t),
+		"caption", "not shown").id(t)
+	story := b.instagram(t, http.MethodPost, instagramGraph+mira+"/media_publish", token, "creation_id", container).id(t)
+	list := func(edge string) string {
+		return string(b.instagram(t, http.MethodGet, instagramGraph+mira+"/"+edge, token, "fields",
+			"id,caption,media_type,media_product_type").body)
+	}
+	if posts := list("media"); strings.Contains(posts, story) {
+		t.Errorf("posts %s", posts)
+	}
+	stories := list("stories")
+	for _, part := range []string{story, `"media_product_type":"STORY"`, `"media_type":"IMAGE"`, `"caption":""`} {
+		if !strings.Contains(stories, part) {
+			t.Errorf("stories %s lack %s", stories, part)
+		}
+	}
+	if held := must.Get(b.posts(t.Context(), "instagram", ""))(t); len(held) != 1 || held[0].Format != "story" {
+		t.Errorf("posts %+v", held)
+	}
+	clock = clock.Add(24 * time.Hour)
+	token = b.instagramToken(t, "mira.keller")
+	if stories := list("stories"); strings.TrimSpace(stories) != `{"data":[]}` {
+		t.Errorf("stories of yesterday: %s", stories)
+	}
+	for name, values := range map[string][]string{
+		"no media":        {"media_type", "STORIES"},
+		"in a carousel":   {"media_type", "STORIES", "image_url", "http://127.0.0.1:1/", "is_carousel_item", "true"},
+		"several stories": {"media_type", "STORIES", "children", container},
+	} {
+		if a := b.instagram(t, http.MethodPost, instagramGraph+mira+"/media", token, values...); a.graphCode() != [2]int{100, 0} {
+			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
+		}
+	}
+}

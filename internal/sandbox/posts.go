@@ -20,6 +20,7 @@ type listedPost struct {
 	At       string   `json:"at"`    // RFC 3339, UTC
 	Audience string   `json:"audience,omitempty"`
 	ReplyTo  string   `json:"reply_to,omitempty"` // ID on the network
+	Format   string   `json:"format,omitempty"`   // story, or empty for a post in the feed
 }
 
 // postsHandler lists the posts in the order in which they were stored. The optional parameters "platform" and
@@ -43,7 +44,7 @@ func (s *Server) postsHandler() http.Handler {
 			}
 			posts = append(posts, listedPost{
 				Platform: p.Platform, Account: p.Handle, ID: p.ID, Text: p.Text, Media: media,
-				At: p.At.Format(time.RFC3339Nano), Audience: string(p.Audience), ReplyTo: p.ReplyTo,
+				At: p.At.Format(time.RFC3339Nano), Audience: string(p.Audience), ReplyTo: p.ReplyTo, Format: p.Format,
 			})
 		}
 		base.WriteJSON(w, http.StatusOK, map[string]any{"posts": posts})

@@ -85,6 +85,32 @@ func TestComposerOptions(t *testing.T) {
 	})
 }
 
+// The composer has Instagram's format. The preview shows a story without the text.
+func TestComposerStory(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		account := c.addAccountOf(t, "instagram")
+		b, image := c.as(t, access.Editor), strings.TrimPrefix(c.addImage(t, "sign", 90), "/media/")
+		f := b.open("/posts/new?media="+image).shows(http.StatusOK, "Instagram options", "Post in the feed", "Story").form("Save draft")
+		saved := f.fill("caption", "Open from eight").fill("account", account).fill("instagram-format", "story").press().
+			shows(http.StatusOK, "Saved.", "has no text. The text of the post is not sent.").contains(`class="pv pv-story"`)
+		want := network.Options{Instagram: &network.InstagramOptions{Format: "story"}}
+		if diff := cmp.Diff(want, c.storedPost(t, saved.path).Options); diff != "" {
+			t.Error(diff)
+		}
+		edit := b.open(saved.path + "/edit").form("Save")
+		if format := edit.values.Get("instagram-format"); format != "story" {
+			t.Errorf("the form has the format %q", format)
+		}
+		edit.fill("instagram-format", "highlight").press().shows(http.StatusUnprocessableEntity, "Choose a format for Instagram.")
+		b.open(saved.path+"/edit").form("Save").fill("instagram-format", "").press().
+			shows(http.StatusOK, "Saved.").contains(`class="pv pv-instagram"`)
+		if o := c.storedPost(t, saved.path).Options; !o.IsZero() {
+			t.Errorf("options %+v", o)
+		}
+	})
+}
+
 // A thumbnail that the API chose is kept by an edit, unless the person clears it.
 func TestComposerThumbnail(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {

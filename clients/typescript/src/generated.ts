@@ -83,6 +83,8 @@ export type IdentityKeyLevel = "read_only" | "drafts" | "full";
 
 export type IdentityRole = "owner" | "admin" | "editor" | "viewer" | "client";
 
+export type InstagramFormat = "post" | "story" | "reel";
+
 export type JobKind = "profile_report" | "hashtag_report" | "social_post" | "hashtag_search" | "media_import" | "content_fetch";
 
 export type JobState = "pending" | "running" | "succeeded" | "partially_succeeded" | "failed";
@@ -429,6 +431,8 @@ export interface CreatePostInput {
 export interface CreatePostInputOptions {
   /** Choices for Bluesky accounts. */
   bluesky?: CreatePostInputOptionsBluesky;
+  /** Choices for Instagram accounts. */
+  instagram?: InstagramOptions;
   /** Choices for TikTok accounts. TikTok requires that a person makes them for each post. */
   tiktok?: TikTokOptions;
   /** Choices for YouTube accounts. */
@@ -1005,6 +1009,11 @@ export interface ImportResultMedia {
   id: number;
 }
 
+export interface InstagramOptions {
+  /** post (the default), story (one image or video, without a text) or reel (one video). */
+  format?: InstagramFormat | Other;
+}
+
 export type Job =
   | ContentFetchJob
   | HashtagReportJob
@@ -1179,6 +1188,8 @@ export interface Meta {
 export interface Options {
   /** Choices for Bluesky accounts. */
   bluesky?: BlueskyOptions;
+  /** Choices for Instagram accounts. */
+  instagram?: InstagramOptions;
   /** Choices for TikTok accounts. TikTok requires that a person makes them for each post. */
   tiktok?: TikTokOptions;
   /** Choices for YouTube accounts. */

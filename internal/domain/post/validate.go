@@ -85,7 +85,7 @@ func (s *Service) contentProblems(p Record, t Target, language string) []PostPro
 		return out
 	}
 	if p.FirstComment != "" {
-		for _, problem := range comment.Check(n, rules, p.PartContent(t, language, comment.Part)) {
+		for _, problem := range comment.Check(n, rules.For(t.Platform, p.effectiveOptions()), p.PartContent(t, language, comment.Part)) {
 			out = append(out, newProblem(t.AccountID, comment.Part, problem))
 		}
 	}

@@ -29,7 +29,11 @@ type Containers struct {
 	Secret func(network.Grant) string
 	// MediaParams returns a container's parameters for one image or video at a URL. The parameter several means that
 	// the post has several media.
-	MediaParams func(m network.Media, address string, several bool) url.Values
+	MediaParams func(o network.Options, m network.Media, address string, several bool) url.Values
+	// Options returns the options that apply to this network. It may be nil.
+	Options func(network.Options) network.Options
+	// CheckOptions returns problems with the options of a post. It may be nil.
+	CheckOptions func(network.Content) []network.Problem
 	// FailureReason returns the error for the network's description of a failed container. It reports whether a new
 	// container may succeed.
 	FailureReason func(description string) (reason *network.Error, again bool)
@@ -45,6 +49,7 @@ type Names struct {
 	Edge     string // edge that creates containers and lists posts
 	Publish  string // edge that publishes containers
 	Replies  string // edge that lists the account's replies; empty if it cannot reply to its posts
+	Stories  string // edge that lists the account's stories; empty if it has none
 	Text     string // text field of a container and of a post
 	State    string // state fields of a container
 }
@@ -53,6 +58,7 @@ type Names struct {
 type draft struct {
 	Network   string          `json:"network"` // distinguishes drafts of different networks
 	Text      string          `json:"text"`
+	Options   network.Options `json:"options,omitzero"`
 	ReplyTo   string          `json:"reply_to,omitempty"` // ID of the post that this one replies to
 	Media     []network.Media `json:"media,omitempty"`
 	Items     []string        `json:"items,omitempty"`     // containers of a carousel's media, in order
@@ -68,8 +74,25 @@ func (c *Containers) Platform() string { return c.Names.Platform }
 
 // Check returns what the network would reject, or accept only with a loss.
 func (c *Containers) Check(content network.Content) []network.Problem {
-	return c.App.Rules.Check(content)
+	return c.CheckWith(*c.App.Rules, content)
 }
+
+// CheckWith does the same as Check, with other limits.
+func (c *Containers) CheckWith(rules network.Rules, content network.Content) []network.Problem {
+	var found []network.Problem
+	if content.Options.IsStory(c.Names.Platform) {
+		found = rules.CheckStory(content)
+	} else {
+		found = rules.Check(content)
+	}
+	if c.CheckOptions != nil {
+		found = append(found, c.CheckOptions(content)...)
+	}
+	return found
+}
+
+// isStory reports whether the draft is a story.
+func (c *Containers) isStory(p draft) bool { return p.Options.IsStory(c.Names.Platform) }
 
 // Rules returns the limits that Check applies.
 func (c *Containers) Rules() network.Rules { return *c.App.Rules }
@@ -79,9 +102,15 @@ func (c *Containers) Connect(context.Context, network.Credentials) (network.Gran
 	return network.Grant{}, network.PermanentError(fmt.Errorf("connect %s accounts in a browser", c.Names.Title))
 }
 
-// Plan fixes the text and the media. Repeated commits are safe once Prepare has created the container.
+// Plan fixes the text, the media and the options. A story has no text. Repeated commits are safe once Prepare has created the container.
 func (c *Containers) Plan(i network.Intent) (network.Draft, error) {
 	p := draft{Network: c.Names.Platform, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}
+	if c.Options != nil {
+		p.Options = c.Options(i.Content.Options)
+	}
+	if c.isStory(p) {
+		p.Text = ""
+	}
 	if i.Reply != nil {
 		p.ReplyTo = i.Reply.Parent
 	}

@@ -34,7 +34,7 @@ func (c *Containers) advance(
 		return c.discardContainers(p, notVisibleError())
 	}
 	if p.Container == "" {
-		if err := network.BlockingError(c.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
+		if err := network.BlockingError(c.Check(network.Content{Text: p.Text, Media: p.Media, Options: p.Options})); err != nil {
 			return 0, err
 		}
 	}
@@ -67,7 +67,7 @@ func (c *Containers) createItems(
 	if len(p.Items) == 0 {
 		var items []string
 		for _, m := range p.Media {
-			params, err := c.mediaParams(ctx, m, files, true)
+			params, err := c.mediaParams(ctx, *p, m, files, true)
 			if err != nil {
 				return 0, err
 			}
@@ -96,7 +96,7 @@ func (c *Containers) postParams(ctx context.Context, p *draft, files network.Fil
 		params = url.Values{"media_type": {"CAROUSEL"}, "children": {strings.Join(p.Items, ",")}}
 	case len(p.Media) == 1:
 		var err error
-		if params, err = c.mediaParams(ctx, p.Media[0], files, false); err != nil {
+		if params, err = c.mediaParams(ctx, *p, p.Media[0], files, false); err != nil {
 			return nil, err
 		}
 	default:
@@ -112,12 +112,15 @@ func (c *Containers) postParams(ctx context.Context, p *draft, files network.Fil
 }
 
 // mediaParams returns a container's parameters for one image or video.
-func (c *Containers) mediaParams(ctx context.Context, m network.Media, files network.Files, several bool) (url.Values, error) {
-	address, err := files.Link(ctx, m.ID, c.App.Rules.FileLimits(m.Kind), c.App.Now().Add(mediaLinkLife))
+func (c *Containers) mediaParams(
+	ctx context.Context, p draft, m network.Media, files network.Files, several bool,
+) (url.Values, error) {
+	limits := c.App.Rules.For(c.Names.Platform, p.Options).FileLimits(m.Kind)
+	address, err := files.Link(ctx, m.ID, limits, c.App.Now().Add(mediaLinkLife))
 	if err != nil {
 		return nil, network.FileError(err)
 	}
-	return c.MediaParams(m, address, several), nil
+	return c.MediaParams(p.Options, m, address, several), nil
 }
 
 // create returns the ID of a new container. If the response is lost, the container remains unused and expires.

@@ -192,13 +192,16 @@ func (c *Containers) findPosts(
 	}
 	since := p.Made.Add(-clockSkew)
 	edge, fields := c.Names.Edge, "id,"+c.Names.Text+",timestamp,permalink,media_type"
-	if p.ReplyTo != "" {
+	params := url.Values{"since": {strconv.FormatInt(since.Unix(), 10)}, "limit": {pageSize}}
+	switch {
+	case p.ReplyTo != "":
 		edge, fields = c.Names.Replies, fields+",replied_to"
+	case c.isStory(p): // the list has the stories of a day, and no parameter for a time
+		edge = c.Names.Stories
+		params.Del("since")
 	}
-	err := c.Client.Do(ctx, c.NewCall(g, http.MethodGet, c.ownerPath(g, edge), url.Values{
-		"fields": {fields},
-		"since":  {strconv.FormatInt(since.Unix(), 10)}, "limit": {pageSize},
-	}, &response))
+	params.Set("fields", fields)
+	err := c.Client.Do(ctx, c.NewCall(g, http.MethodGet, c.ownerPath(g, edge), params, &response))
 	if err != nil {
 		return nil, err
 	}

@@ -33,12 +33,12 @@ func checkCall(t *testing.T, r networktest.Request) {
 	}
 	networktest.WantDescribed(t, r.Line(), append(object.Params(r.Method, match[1]), "after"), slices.Collect(maps.Keys(r.Params())))
 	object.CheckValues(t, r.Method, match[1], r.Params())
-	if match[1] != "media" && match[1] != "media_publish" {
+	if match[1] != "media" && match[1] != "media_publish" && match[1] != "stories" {
 		return // their responses are not described
 	}
 	networktest.WantDescribed(t, r.Line(), media.Names(), strings.Split(r.Params().Get("fields"), ","))
 	var answer struct{ Data []map[string]any }
-	if _ = json.Unmarshal(r.Answer, &answer); match[1] == "media" {
+	if _ = json.Unmarshal(r.Answer, &answer); match[1] != "media_publish" {
 		for _, post := range answer.Data {
 			networktest.WantDescribed(t, "the answer to "+r.Line(), media.Names(), slices.Collect(maps.Keys(post)))
 		}
@@ -51,7 +51,7 @@ func TestCallsDescribed(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	f.MakeEveryCall()
 	f.Collect(f.Grant(), networktest.Start, 500)
-	for edge, least := range map[string]int{"/media": 10, "/media_publish": 10, "/insights": 1} {
+	for edge, least := range map[string]int{"/media": 10, "/media_publish": 10, "/insights": 1, "/stories": 2} {
 		if made := f.Wire.Count(edge); made < least {
 			t.Errorf("%d calls of %s", made, edge)
 		}

@@ -56,10 +56,11 @@ func (n *Network) Rules() network.Rules {
 // more hashtags from another account.
 func (n *Network) Check(content network.Content) []network.Problem {
 	rules, most := n.Containers.Rules(), int(n.hashtags.most.Load())
-	if have := len(network.Hashtags(content.Text)); most > 0 && have > most && have <= rules.Hashtags.Most {
-		rules.Hashtags.Warn = 0
-		return append(rules.Check(content), network.Problem{Code: "hashtags_too_many", Message: fmt.Sprintf(
-			"The text has %d hashtags; Instagram rejected a post with more than %d. Remove %d.", have, most, have-most)})
+	have := len(network.Hashtags(content.Text))
+	if most == 0 || have <= most || have > rules.Hashtags.Most || content.Options.IsStory(platform) {
+		return n.Containers.Check(content)
 	}
-	return rules.Check(content)
+	rules.Hashtags.Warn = 0
+	return append(n.CheckWith(rules, content), network.Problem{Code: "hashtags_too_many", Message: fmt.Sprintf(
+		"The text has %d hashtags; Instagram rejected a post with more than %d. Remove %d.", have, most, have-most)})
 }

@@ -76,11 +76,12 @@ func New(opts Options) *Network {
 	return &Network{Containers: &graph.Containers{
 		Client: graph.New(opts.App), App: opts.App, Version: opts.Version,
 		Names: graph.Names{
-			Platform: platform, Title: "Instagram", Edge: "media", Publish: "media_publish", Text: "caption",
+			Platform: platform, Title: "Instagram", Edge: "media", Publish: "media_publish", Stories: "stories", Text: "caption",
 			State: "id,status_code,status",
 		},
-		MediaParams: mediaParams, FailureReason: containerError, Secret: opts.proofSecret,
-		Observe: func(text string, err error) { hashtags.observe(*opts.Rules, text, err) },
+		MediaParams: mediaParams, FailureReason: containerError, Secret: opts.proofSecret, Options: ownOptions,
+		CheckOptions: checkFormat,
+		Observe:      func(text string, err error) { hashtags.observe(*opts.Rules, text, err) },
 	}, opts: opts, hashtags: hashtags}
 }
 
@@ -112,9 +113,13 @@ func (o Options) proofSecret(g network.Grant) string {
 }
 
 // mediaParams returns a container's parameters for one image or video. A single video becomes a reel, which is also
-// shown in the feed. Videos cannot have alt text.
-func mediaParams(m network.Media, address string, several bool) url.Values {
+// shown in the feed. Videos and stories cannot have alt text.
+func mediaParams(o network.Options, m network.Media, address string, several bool) url.Values {
 	switch {
+	case o.IsStory(platform) && m.Kind == network.Video:
+		return url.Values{"media_type": {"STORIES"}, "video_url": {address}}
+	case o.IsStory(platform):
+		return url.Values{"media_type": {"STORIES"}, "image_url": {address}}
 	case m.Kind == network.Video && several:
 		return url.Values{"media_type": {"VIDEO"}, "video_url": {address}}
 	case m.Kind == network.Video:

@@ -26,9 +26,15 @@ var (
 	film    = network.Media{
 		Kind: network.Video, Type: "video/mp4", Size: 300_000_000, Duration: 15 * time.Minute, Width: 1080, Height: 1920,
 	}
-	one    = []network.Media{picture}
-	kinds  = []string{"instagram", "facebook"}
-	scopes = map[string][]string{
+	clip = network.Media{
+		Kind: network.Video, Type: "video/mp4", Size: 100_000_000, Duration: time.Minute, Width: 1080, Height: 1920,
+	}
+	one     = []network.Media{picture}
+	upright = []network.Media{{Kind: network.Image, Type: "image/jpeg", Size: 8 << 20, Width: 1080, Height: 1920}}
+	story   = network.Options{Instagram: &network.InstagramOptions{Format: network.FormatStory}}
+	reel    = network.Options{Instagram: &network.InstagramOptions{Format: network.FormatReel}}
+	kinds   = []string{"instagram", "facebook"}
+	scopes  = map[string][]string{
 		"instagram": {"instagram_business_basic", "instagram_business_content_publish", "instagram_business_manage_insights"},
 		"facebook": {
 			"instagram_basic", "instagram_content_publish", "instagram_manage_insights", "pages_show_list",
@@ -98,11 +104,14 @@ var adapter = networktest.Case{
 			{Name: "a reel", Media: media(network.Video), Format: network.FormatReel},
 			{Name: "images", Media: media(network.Image, network.Image), Format: network.FormatCarousel, Variant: true},
 			{Name: "several", Media: media(network.Image, network.Video, network.Image), Format: network.FormatCarousel},
+			{Name: "a story", Media: media(network.Image), Options: story, NoText: true, Uncollected: true},
+			{Name: "a video story", Media: media(network.Video), Options: story, NoText: true, Uncollected: true},
 		},
 		SecondCommit: network.Uncertain,
 		Fits: []network.FileLimits{
 			{Types: []string{"image/jpeg"}, MaxBytes: 8 << 20},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 300_000_000},
+			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 100_000_000},
 		},
 		Checks: map[string]networktest.Checked{
 			"an image":           networktest.Checks(strings.Repeat("é", 2200), one),
@@ -129,6 +138,35 @@ var adapter = networktest.Case{
 				m.Duration = 2 * time.Second
 			}), "!media_too_short"),
 			"eleven pictures": networktest.Checks("", slices.Repeat(one, 11), "!media_too_many"),
+			"a story":         networktest.Checks("", upright).With(story),
+			"a story with a text": networktest.Checks(strings.Repeat("#a ", 40)+strings.Repeat("é", 2200), upright,
+				"caption_not_sent").With(story),
+			"an invisible text in a story": networktest.Checks(" \u200b\n", upright).With(story),
+			"an empty story":               networktest.Checks("words", nil, "!media_missing", "caption_not_sent").With(story),
+			"two stories":                  networktest.Checks("", slices.Repeat(upright, 2), "!media_too_many").With(story),
+			"a story that is not upright":  networktest.Checks("", one, "media_aspect").With(story),
+			"a tall story": networktest.Checks("", withChange(upright[0], func(m *network.Media) {
+				m.Height = 3 * m.Width
+			}), "media_aspect").With(story),
+			"a PNG story": networktest.Checks("", withChange(upright[0],
+				func(m *network.Media) { m.Type = "image/png" }), "media_type").With(story),
+			"a video story": networktest.Checks("", []network.Media{clip}).With(story),
+			"a long video story": networktest.Checks("", withChange(clip, func(m *network.Media) {
+				m.Duration++
+			}), "!media_too_long").With(story),
+			"a short video story": networktest.Checks("", withChange(clip, func(m *network.Media) {
+				m.Duration = 2 * time.Second
+			}), "!media_too_short").With(story),
+			"a large video story": networktest.Checks("", withChange(clip, func(m *network.Media) {
+				m.Size++
+			}), "!media_too_large").With(story),
+			"a flat video story": networktest.Checks("", withChange(clip, func(m *network.Media) {
+				m.Width, m.Height = 1920, 90
+			}), "!media_aspect").With(story),
+			"a reel by choice":   networktest.Checks("", []network.Media{film}).With(reel),
+			"a reel of an image": networktest.Checks("", one, "!option_not_supported").With(reel),
+			"a reel of two":      networktest.Checks("", []network.Media{film, film}, "!option_not_supported").With(reel),
+			"an empty reel":      networktest.Checks("", nil, "!media_missing", "!option_not_supported").With(reel),
 		},
 		Rejections: map[string]networktest.Rejection{
 			"text only": {Text: "words", Class: network.RejectedMedia, Code: "media_missing"},
@@ -138,6 +176,19 @@ var adapter = networktest.Case{
 			"too many": {Media: func(*networktest.Library) []network.Media {
 				return make([]network.Media, 11)
 			}, Class: network.RejectedMedia},
+			"an empty story": {Text: "words", Options: story, Class: network.RejectedMedia, Code: "media_missing"},
+			"two stories": {
+				Media: media(network.Image, network.Image), Options: story, Class: network.RejectedMedia, Code: "media_too_many",
+			},
+			"a story that is not a JPEG": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Fake(network.Image, "image/jpeg", "\x89PNG\r\n\x1a\n...")}
+			}, Options: story, Class: network.RejectedMedia, Code: "36001/2207005"},
+			"a story that is not a video": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Fake(network.Video, "video/mp4", "no film")}
+			}, Options: story, Class: network.RejectedMedia, Code: "2207026"},
+			"a reel of an image": {
+				Media: media(network.Image), Options: reel, Class: network.Rejected, Code: "option_not_supported",
+			},
 			"too narrow": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Image("jpeg", 4, 44)}
 			}, Class: network.RejectedMedia, Code: "media_aspect"},

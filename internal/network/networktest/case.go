@@ -50,6 +50,8 @@ type Content struct {
 	Text   string                         // by default fullText
 	Media  func(*Library) []network.Media // nil for none
 	Format string                         // expected CollectedPost.Format
+	// Options makes the post a story, for example.
+	Options network.Options
 	// time after which a missing post counts as absent; 0 for immediately
 	Settled         time.Duration
 	UploadStart     string // part of the Line of a request that starts an upload
@@ -59,22 +61,26 @@ type Content struct {
 	// Variant marks a post that differs from another only in content. The suite only checks that it is published.
 	Variant     bool
 	MarkedEarly bool // the sandbox's markers also affect Prepare
+	NoText      bool // the text is not sent, so that the sandbox's markers have no effect
+	Uncollected bool // Collect does not return the post
 }
 
 // Checked is a post and the codes of its problems, with a ! before blocking ones.
 type Checked struct {
-	Text  string
-	Media []network.Media
-	Want  []string
+	Text    string
+	Media   []network.Media
+	Options network.Options
+	Want    []string
 }
 
 // Rejection is a post that is rejected.
 type Rejection struct {
-	Text   string
-	Media  func(*Library) []network.Media
-	Class  network.Class
-	Code   string
-	Commit bool // rejected by Commit or later, not by Prepare
+	Text    string
+	Media   func(*Library) []network.Media
+	Options network.Options
+	Class   network.Class
+	Code    string
+	Commit  bool // rejected by Commit or later, not by Prepare
 }
 
 // Marker is the effect of a marker in the text.

@@ -80,13 +80,18 @@ func wantMetrics(t *testing.T, c Case, p network.CollectedPost, lacks ...string)
 	}
 }
 
+// collected returns the kinds of posts that Collect returns.
+func (c Case) collected() []Content {
+	return slices.DeleteFunc(slices.Clone(c.Posts), func(p Content) bool { return p.Uncollected })
+}
+
 // collectMetrics collects a post of each kind.
 func collectMetrics(t *testing.T, c Case) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 0)
 		g := f.Connect(kind, Account)
 		var want []network.CollectedPost
-		for _, p := range c.Posts {
+		for _, p := range c.collected() {
 			want = append(want, f.publishCollected(g, p))
 		}
 		slices.Reverse(want)
@@ -119,7 +124,7 @@ func collectMetrics(t *testing.T, c Case) {
 func (f *Fixture) publishCollected(g network.Grant, p Content) network.CollectedPost {
 	f.t.Helper()
 	at := f.Clock.Now().Truncate(time.Minute)
-	r := f.Post(g, "a form: "+p.Name, p.media(f.Library)...)
+	r := f.Post(g, "a form: "+p.Name, f.use(p)...)
 	collected := network.CollectedPost{
 		ID: r.ID, URL: f.WantPermalink(g, r), Text: "a form: " + p.Name, Format: p.Format, PostedAt: at,
 	}
@@ -138,7 +143,7 @@ func withoutMetrics(t *testing.T, c Case, posts []network.CollectedPost) []netwo
 		one := network.CollectedPost{
 			ID: p.ID, URL: p.URL, Text: p.Text, Format: p.Format, PostedAt: p.PostedAt.Truncate(time.Minute),
 		}
-		if at := len(c.Posts) - 1 - i; p.ID != "" && p.URL != "" && at >= 0 && c.Posts[at].ListedElsewhere {
+		if kinds := c.collected(); p.ID != "" && p.URL != "" && i < len(kinds) && kinds[len(kinds)-1-i].ListedElsewhere {
 			one.ID, one.URL = "", ""
 		}
 		left = append(left, one)

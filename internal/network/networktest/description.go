@@ -211,7 +211,7 @@ func (f *Fixture) MakeEveryCall() {
 	for _, kind := range f.c.kinds() {
 		g := f.Connect(kind, Account)
 		for _, p := range f.c.Posts {
-			d := f.MustPrepare(g, "each "+p.Name+" "+kind+" https://example.org", p.media(f.Library)...)
+			d := f.MustPrepare(g, "each "+p.Name+" "+kind+" https://example.org", f.use(p)...)
 			r := f.Publish(g, d)
 			count++
 			if verdict, _, err := f.Resolve(g, d); verdict != network.Published || err != nil {

@@ -32,6 +32,7 @@ type Fixture struct {
 
 	t       *testing.T
 	c       Case
+	kind    Content // of the posts that are planned
 	sandbox string
 	app     network.App
 }
@@ -135,10 +136,13 @@ func (f *Fixture) Renew(g network.Grant) network.Grant {
 
 // Media adds the media of the Case's usual post to the library.
 func (f *Fixture) Media() []network.Media {
-	if media := f.c.Posts[0].Media; media != nil {
-		return media(f.Library)
-	}
-	return nil
+	return f.use(f.c.Posts[0])
+}
+
+// use makes Plan plan posts of a kind, and returns the media of such a post.
+func (f *Fixture) use(p Content) []network.Media {
+	f.kind = p
+	return p.media(f.Library)
 }
 
 // Posts returns the posts in the sandbox.
@@ -170,7 +174,7 @@ func (f *Fixture) PlanReply(to network.Reply, text string, media ...network.Medi
 func (f *Fixture) plan(seed string, to *network.Reply, text string, media ...network.Media) network.Draft {
 	f.t.Helper()
 	now := f.Clock.Now()
-	content := network.Content{Text: text, Media: media}
+	content := network.Content{Text: text, Media: media, Options: f.kind.Options}
 	d, err := f.Network().Plan(network.Intent{Seed: seed, First: now, At: now, Content: content, Reply: to})
 	if err != nil {
 		f.t.Fatal(err)
@@ -304,7 +308,11 @@ func (f *Fixture) WantPublished(g network.Grant, d network.Draft) {
 func (f *Fixture) WantShown(text string, media []network.Media) {
 	f.t.Helper()
 	posts := f.Posts()
-	if len(posts) != 1 || posts[0].Text != text || posts[0].Account != f.c.account() || len(posts[0].Media) != len(media) {
+	if f.kind.NoText {
+		text = ""
+	}
+	if len(posts) != 1 || posts[0].Text != text || posts[0].isStory() != f.kind.Options.IsStory(f.c.Platform) ||
+		posts[0].Account != f.c.account() || len(posts[0].Media) != len(media) {
 		f.t.Fatalf("posts %+v", posts)
 	}
 	for i, m := range media {

@@ -19,7 +19,7 @@ func PrepareFromEachDraft(t *testing.T, c Case, p Content) {
 	t.Helper()
 	f := New(t, c, 10*time.Second)
 	g := f.Grant()
-	drafts, err := f.Drafts(g, f.Plan(p.text(), p.media(f.Library)...))
+	drafts, err := f.Drafts(g, f.Plan(p.text(), f.use(p)...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,14 +54,14 @@ func LoseEachRequest(t *testing.T, c Case, p Content) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	before := f.Wire.Count("")
-	f.deliver(g, f.Plan(p.text(), p.media(f.Library)...))
+	f.deliver(g, f.Plan(p.text(), f.use(p)...))
 	for n := range f.Wire.Count("") - before {
 		for what, request := range map[string]bool{"request": true, "answer": false} {
 			t.Run(fmt.Sprintf("%s %d", what, n), func(t *testing.T) {
 				t.Parallel()
 				f := New(t, c, 0)
 				g := f.Grant()
-				media := p.media(f.Library)
+				media := f.use(p)
 				d := f.Plan(p.text(), media...)
 				f.Wire.loseNth(n, request)
 				f.deliver(g, d)
@@ -126,7 +126,7 @@ func loseCommitResponse(t *testing.T, c Case, p Content) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 0)
 		g := f.Connect(kind, Account)
-		d := f.MustPrepare(g, " lost\n\nand  found ", p.media(f.Library)...)
+		d := f.MustPrepare(g, " lost\n\nand  found ", f.use(p)...)
 		f.Wire.LoseResponse(c.publishes)
 		_, err := f.Commit(g, d)
 		failed := WantClass(t, err, network.Uncertain, "")
@@ -151,7 +151,7 @@ func (c Case) publishes(r Request) bool {
 func loseCommitRequest(t *testing.T, c Case, p Content) {
 	f := New(t, c, 0)
 	g := f.Grant()
-	d := f.MustPrepare(g, "late", p.media(f.Library)...)
+	d := f.MustPrepare(g, "late", f.use(p)...)
 	tried := f.Attempt()
 	if p.Settled > 0 {
 		for range 2 {
@@ -179,7 +179,7 @@ func loseCommitRequest(t *testing.T, c Case, p Content) {
 func cancelCalls(t *testing.T, c Case, p Content) {
 	f := New(t, c, 0)
 	g := f.Grant()
-	d, planned := f.MustPrepare(g, "never", p.media(f.Library)...), f.Plan("never", p.media(f.Library)...)
+	d, planned := f.MustPrepare(g, "never", f.use(p)...), f.Plan("never", f.use(p)...)
 	sent := f.Wire.Count("")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -209,7 +209,7 @@ func commitTwice(t *testing.T, c Case, p Content) {
 	}
 	f := New(t, c, 0)
 	g := f.Grant()
-	d := f.MustPrepare(g, "once", p.media(f.Library)...)
+	d := f.MustPrepare(g, "once", f.use(p)...)
 	first := f.Publish(g, d)
 	again, err := f.Commit(g, d)
 	if err != nil && Class(err) != c.SecondCommit && Class(err) != network.Uncertain ||
@@ -235,7 +235,7 @@ func commitConcurrently(t *testing.T, c Case, p Content) {
 	}
 	f := New(t, c, 0)
 	g := f.Grant()
-	d := f.MustPrepare(g, "once", p.media(f.Library)...)
+	d := f.MustPrepare(g, "once", f.use(p)...)
 	results := make([]error, 8)
 	var all sync.WaitGroup
 	for i := range results {

@@ -136,7 +136,10 @@ type Post struct {
 	Text    string   `json:"text"`
 	Media   []string `json:"media"`
 	ReplyTo string   `json:"reply_to"` // ID of the post that this one replies to
+	Format  string   `json:"format"`   // empty for a post in the feed
 }
+
+func (p Post) isStory() bool { return p.Format == network.FormatStory }
 
 // SandboxPosts returns a platform's posts in the sandbox at an address.
 func SandboxPosts(t *testing.T, address, platform string) []Post {

@@ -64,7 +64,7 @@ func publish(t *testing.T, c Case, p Content) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 10*time.Second)
 		g := f.Connect(kind, Account)
-		media := p.media(f.Library)
+		media := f.use(p)
 		d := f.MustPrepare(g, p.text(), media...)
 		f.WantPosts(0)
 		receipt := f.Publish(g, d)
@@ -86,7 +86,7 @@ func fits(t *testing.T, c Case) {
 	g := f.Grant()
 	var requested []network.FileLimits
 	for _, p := range c.Posts {
-		f.Post(g, "fits "+p.Name, p.media(f.Library)...)
+		f.Post(g, "fits "+p.Name, f.use(p)...)
 	}
 	for _, fit := range f.Library.Fits() {
 		if len(requested) == 0 || !containsFit(requested, fit) {
@@ -130,7 +130,7 @@ func foreignDrafts(t *testing.T, c Case) {
 	drafts := append([]string{"", "{}", "[]", `{"network":"another","` + c.Platform + `":false,"container":"181"}`},
 		c.Drafts...)
 	for _, p := range c.Posts {
-		drafts = append(drafts, string(f.Plan("not prepared", p.media(f.Library)...)))
+		drafts = append(drafts, string(f.Plan("not prepared", f.use(p)...)))
 	}
 	sent := f.Wire.Count("")
 	for _, d := range drafts {
@@ -148,7 +148,7 @@ func foreignDrafts(t *testing.T, c Case) {
 func check(t *testing.T, c Case, checked Checked) {
 	var got []string
 	n := c.New("https://network.test", network.App{})
-	for _, p := range n.Check(network.Content{Text: checked.Text, Media: checked.Media}) {
+	for _, p := range n.Check(network.Content{Text: checked.Text, Media: checked.Media, Options: checked.Options}) {
 		if !strings.HasSuffix(p.Message, ".") {
 			t.Errorf("%q is not a sentence", p.Message)
 		}
@@ -167,11 +167,17 @@ func Checks(text string, media []network.Media, want ...string) Checked {
 	return Checked{Text: text, Media: media, Want: want}
 }
 
+// With returns the same check of a post with options.
+func (c Checked) With(o network.Options) Checked {
+	c.Options = o
+	return c
+}
+
 // reject publishes a post that is rejected.
 func reject(t *testing.T, c Case, r Rejection) {
 	f := New(t, c, 0)
 	g := f.Grant()
-	d, err := f.Prepare(g, f.Plan(r.Text, Content{Media: r.Media}.media(f.Library)...))
+	d, err := f.Prepare(g, f.Plan(r.Text, f.use(Content{Media: r.Media, Options: r.Options})...))
 	if r.Commit && err == nil {
 		_, err = f.Commit(g, d)
 		if failed, ok := errors.AsType[*network.Error](err); ok && failed.Class == network.Processing {
@@ -202,7 +208,7 @@ func testMarkers(t *testing.T, c Case) {
 		"[sandbox:slow=0]":                    {[]network.Class{""}, 1},
 	}
 	for _, p := range c.Posts {
-		if p.Variant {
+		if p.Variant || p.NoText {
 			continue
 		}
 		for text, m := range table {
@@ -217,7 +223,7 @@ func testMarkers(t *testing.T, c Case) {
 func commitMarked(t *testing.T, c Case, p Content, text string, m Marker) {
 	f := New(t, c, 0)
 	g := f.Grant()
-	d, err := f.Prepare(g, f.Plan(text, p.media(f.Library)...))
+	d, err := f.Prepare(g, f.Plan(text, f.use(p)...))
 	for i, want := range m.Want {
 		if err == nil {
 			_, err = f.Commit(g, d)
@@ -234,7 +240,7 @@ func commitMarked(t *testing.T, c Case, p Content, text string, m Marker) {
 		}
 		err = nil
 		if p.MarkedEarly {
-			d, err = f.Prepare(g, f.Plan(text, p.media(f.Library)...))
+			d, err = f.Prepare(g, f.Plan(text, f.use(p)...))
 		}
 	}
 	f.WantPosts(m.Posts)
@@ -262,7 +268,7 @@ func expiry(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	p := c.Posts[c.Expiry.Post]
-	d := f.MustPrepare(g, "late", p.media(f.Library)...)
+	d := f.MustPrepare(g, "late", f.use(p)...)
 	f.Clock.Advance(c.Expiry.After)
 	g = f.Grant()
 	_, err := f.Commit(g, d)

@@ -25,13 +25,14 @@ const (
 	AnImage       = "an image"
 	SeveralImages = "several images"
 	AVideo        = "a video"
+	AStory        = "a story"
 	LookUp        = "outcome of a lost response"
 	FollowUp      = "metrics"
 	CheckedApp    = "check of apps"
 	Disconnect    = "disconnecting"
 )
 
-var capabilities = []string{SignIn, Text, AnImage, SeveralImages, AVideo, LookUp, FollowUp, CheckedApp, Disconnect}
+var capabilities = []string{SignIn, Text, AnImage, SeveralImages, AVideo, AStory, LookUp, FollowUp, CheckedApp, Disconnect}
 
 const guide = "../../../docs/networks.md"
 
@@ -102,6 +103,7 @@ func (c Case) hasCapability(capability string) bool {
 	return map[string]bool{
 		SignIn: true, LookUp: true, FollowUp: collects, CheckedApp: checks, Disconnect: revokes,
 		Text: !rules.Media.Needed, AnImage: rules.Images.Most > 0, SeveralImages: rules.Images.Most > 1, AVideo: rules.Videos.Most > 0,
+		AStory: rules.Stories.Most > 0,
 	}[capability]
 }
 
@@ -169,8 +171,8 @@ func (f *Fixture) publishAll(g network.Grant, capability string) bool {
 	f.t.Helper()
 	found := false
 	for _, p := range f.c.Posts {
-		media := p.media(f.Library)
-		if capabilityOf(media) != capability {
+		media := f.use(p)
+		if capabilityOf(p, media, f.c.Platform) != capability {
 			continue
 		}
 		found = true
@@ -179,9 +181,11 @@ func (f *Fixture) publishAll(g network.Grant, capability string) bool {
 	return found
 }
 
-// capabilityOf returns the capability that a post with media needs.
-func capabilityOf(media []network.Media) string {
+// capabilityOf returns the capability that a kind of post with media needs.
+func capabilityOf(p Content, media []network.Media, platform string) string {
 	switch {
+	case p.Options.IsStory(platform):
+		return AStory
 	case len(media) == 0:
 		return Text
 	case media[0].Kind == network.Video:

@@ -74,7 +74,7 @@ func (o Options) withDefaults() Options {
 }
 
 // mediaParams returns a container's parameters for one image or video.
-func mediaParams(m network.Media, address string, _ bool) url.Values {
+func mediaParams(_ network.Options, m network.Media, address string, _ bool) url.Values {
 	params := url.Values{"media_type": {"IMAGE"}, "image_url": {address}}
 	if m.Kind == network.Video {
 		params = url.Values{"media_type": {"VIDEO"}, "video_url": {address}}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"pressroom.example/pressroom/internal/sandbox/marker"
 	"pressroom.example/pressroom/internal/sandbox/store"
@@ -76,19 +77,42 @@ func (api *API) tryPublish(
 		Platform: api.Platform, Account: c.Account, Text: c.Text, Session: token.Session, Waited: waited,
 	}
 	return attempt.Publish(ctx, t, markerErrors, func() (string, error) {
-		body, err := json.Marshal(map[string]any{"media_type": PostMediaTypes[c.MediaType], "media": c.Media})
+		body, err := json.Marshal(map[string]any{"media_type": c.postMediaType(), "media": c.Media})
 		if err != nil {
 			return "", fmt.Errorf("writing a post: %w", err)
 		}
 		err = t.SavePost(ctx, store.Post{
 			Platform: api.Platform, Account: c.Account, ID: c.PostID(), Text: c.Text, Media: c.Media, At: api.Now(),
 			Version: c.ID(), Body: body, Audience: Audience(token.Client), ReplyTo: c.ReplyTo,
+			Format: c.format(),
 		})
 		if err == nil {
 			err = MarkContainerPublished(ctx, t, c)
 		}
 		return c.PostID(), err
 	})
+}
+
+// Stories is the media type of a container for a story.
+const Stories = "STORIES"
+
+// format returns the format of the container's post.
+func (c Container) format() string {
+	if c.MediaType == Stories {
+		return store.Story
+	}
+	return ""
+}
+
+// postMediaType returns the media type of the container's post.
+func (c Container) postMediaType() string {
+	switch {
+	case c.MediaType != Stories:
+		return PostMediaTypes[c.MediaType]
+	case len(c.Media) > 0 && c.Media[0].Video():
+		return PostMediaTypes["VIDEO"]
+	}
+	return PostMediaTypes["IMAGE"]
 }
 
 // PostMediaTypes maps the media types of containers to the media types of posts.
@@ -105,10 +129,18 @@ func MediaType(p store.Post) string {
 	return body.Type
 }
 
-// List lists the caller's posts since a time, newest first, without replies. The function view returns a post in the
-// API's format.
+// List lists the caller's posts since a time, newest first, without replies and stories. The function view returns a
+// post in the API's format.
 func (api *API) List(r *http.Request, view func(store.Post) (map[string]any, error)) (any, error) {
-	return api.list(r, "r.reply_to is null", view)
+	return api.list(r, "r.reply_to is null and f.format is null", view)
+}
+
+const storyLifetime = 24 * time.Hour
+
+// ListStories lists the caller's stories of a day like List.
+func (api *API) ListStories(r *http.Request, view func(store.Post) (map[string]any, error)) (any, error) {
+	since := strconv.FormatInt(api.Now().Add(-storyLifetime).UnixMilli(), 10)
+	return api.list(r, "f.format = '"+store.Story+"' and p.at > "+since, view)
 }
 
 // ListReplies lists the caller's replies like List.

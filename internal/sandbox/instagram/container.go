@@ -2,6 +2,7 @@ package instagram
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"regexp"
 	"unicode/utf16"
@@ -16,10 +17,14 @@ const (
 	fewHashtags = 5 // limit of some accounts
 	maxItems    = 10
 	maxVideo    = 300_000_000 // bytes
+	maxStory    = 100_000_000 // bytes of a story's video
 )
 
 // imageLimits allow ratios from 4:5 to 1.91:1, with a tolerance for sizes in whole pixels.
 var imageLimits = graph.ImageLimits{Types: []string{"image/jpeg"}, MaxSize: 8 << 20, MinRatio: 0.79, MaxRatio: 1.92}
+
+// storyLimits allow every ratio.
+var storyLimits = graph.ImageLimits{Types: imageLimits.Types, MaxSize: imageLimits.MaxSize, MaxRatio: math.MaxFloat64}
 
 var hashtagPattern = regexp.MustCompile(`#[\pL\pN_]+`)
 
@@ -35,7 +40,7 @@ func hashtagLimit(account string) int {
 func (n *Network) createContainer(r *http.Request) (any, error) {
 	return n.CreateContainer(r, func(c *graph.Container) error {
 		c.MediaType = r.Form.Get("media_type")
-		if !c.Item {
+		if !c.Item && c.MediaType != graph.Stories { // a story has no caption
 			c.Text = r.Form.Get("caption")
 		}
 		if len(utf16.Encode([]rune(c.Text))) > maxCaption {
@@ -56,9 +61,13 @@ func (n *Network) fill(r *http.Request, c *graph.Container) error {
 	switch {
 	case c.MediaType == "" || c.MediaType == "IMAGE":
 		c.MediaType = "IMAGE"
-		return n.fillImage(r, c)
+		return n.fillImage(r, c, imageLimits)
 	case c.MediaType == "REELS" && !c.Item, c.MediaType == "VIDEO" && c.Item:
-		return n.fillVideo(r, c)
+		return n.fillVideo(r, c, maxVideo)
+	case c.MediaType == graph.Stories && !c.Item && r.Form.Get("image_url") != "":
+		return n.fillImage(r, c, storyLimits)
+	case c.MediaType == graph.Stories && !c.Item:
+		return n.fillVideo(r, c, maxStory)
 	case c.MediaType == "CAROUSEL" && !c.Item:
 		return n.FillCarousel(r, c, maxItems)
 	}
@@ -66,12 +75,12 @@ func (n *Network) fill(r *http.Request, c *graph.Container) error {
 		"a carousel")
 }
 
-func (n *Network) fillImage(r *http.Request, c *graph.Container) error {
+func (n *Network) fillImage(r *http.Request, c *graph.Container, limits graph.ImageLimits) error {
 	imageURL := r.Form.Get("image_url")
 	if imageURL == "" {
 		return graph.InvalidParameter("The parameter image_url is required")
 	}
-	m, err := n.FetchImage(r.Context(), c.Account, imageURL, imageLimits)
+	m, err := n.FetchImage(r.Context(), c.Account, imageURL, limits)
 	m.Alt = r.Form.Get("alt_text")
 	c.Media = []store.Medium{m}
 	return err
@@ -80,12 +89,12 @@ func (n *Network) fillImage(r *http.Request, c *graph.Container) error {
 // failureCodes are the subcodes of the failures of a video.
 var failureCodes = map[string]string{graph.VideoFetchFailed: "2207052", graph.VideoUnreadable: "2207026"}
 
-func (n *Network) fillVideo(r *http.Request, c *graph.Container) error {
+func (n *Network) fillVideo(r *http.Request, c *graph.Container, maxSize int64) error {
 	videoURL := r.Form.Get("video_url")
 	if videoURL == "" {
 		return graph.InvalidParameter("The parameter video_url is required")
 	}
-	m, failure, err := n.FetchVideo(r.Context(), c.Account, videoURL, maxVideo)
+	m, failure, err := n.FetchVideo(r.Context(), c.Account, videoURL, maxSize)
 	c.Media, c.Failure = []store.Medium{m}, failureCodes[failure]
 	return err
 }

@@ -19,6 +19,9 @@ var postMetrics = graph.Metrics{
 
 // productType returns the media_product_type of a post. A single video is a reel.
 func productType(p store.Post) string {
+	if p.Format == store.Story {
+		return "STORY"
+	}
 	if graph.MediaType(p) == graph.PostMediaTypes["REELS"] {
 		return "REELS"
 	}

@@ -74,6 +74,7 @@ func (n *Network) Handler() http.Handler {
 		calls["POST "+host+"/{version}/{user}/media"] = n.createContainer
 		calls["POST "+host+"/{version}/{user}/media_publish"] = n.PublishContainer
 		calls["GET "+host+"/{version}/{user}/media"] = n.listPosts
+		calls["GET "+host+"/{version}/{user}/stories"] = n.listStories
 		calls["GET "+host+"/{version}/{user}/content_publishing_limit"] = n.PublishingLimit(100)
 		calls["GET "+host+"/{version}/{id}"] = n.describe
 		calls["GET "+host+"/{version}/{id}/insights"] = n.Insights(postMetrics,

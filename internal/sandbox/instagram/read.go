@@ -89,3 +89,7 @@ func (n *Network) postView(r *http.Request, p store.Post) map[string]any {
 func (n *Network) listPosts(r *http.Request) (any, error) {
 	return n.List(r, func(p store.Post) (map[string]any, error) { return pickFields(r, n.postView(r, p)) })
 }
+
+func (n *Network) listStories(r *http.Request) (any, error) {
+	return n.ListStories(r, func(p store.Post) (map[string]any, error) { return pickFields(r, n.postView(r, p)) })
+}

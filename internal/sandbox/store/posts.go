@@ -32,7 +32,11 @@ type Post struct {
 	Body        []byte // in the network's own format
 	Audience    Audience
 	ReplyTo     string // ID of the post that this one replies to; empty if it is not a reply
+	Format      string // Story, or empty for a post in the feed
 }
+
+// Story is the Format of posts that only the list of stories has, for a day.
+const Story = "story"
 
 // Audience is who can see a post.
 type Audience string
@@ -79,10 +83,11 @@ func (t Tx) SaveAccount(ctx context.Context, platform string, a Account) error {
 }
 
 const postColumns = `select p.platform, p.account, a.handle, a.display_name, p.id, p.text, p.media, p.at, p.version,
-	p.body, coalesce(v.audience, ''), coalesce(r.reply_to, '')
+	p.body, coalesce(v.audience, ''), coalesce(r.reply_to, ''), coalesce(f.format, '')
 	from posts p join accounts a on a.platform = p.platform and a.id = p.account
 	left join post_audiences v on v.platform = p.platform and v.post = p.id
-	left join post_replies r on r.platform = p.platform and r.post = p.id `
+	left join post_replies r on r.platform = p.platform and r.post = p.id
+	left join post_formats f on f.platform = p.platform and f.post = p.id `
 
 // Post returns the post with an ID, and reports whether it exists.
 func (t Tx) Post(ctx context.Context, platform, id string) (Post, bool, error) {
@@ -119,7 +124,7 @@ func scanPost(rows *sql.Rows) (Post, error) {
 	var media string
 	var at int64
 	if err := rows.Scan(&p.Platform, &p.Account, &p.Handle, &p.DisplayName, &p.ID, &p.Text, &media, &at, &p.Version,
-		&p.Body, &p.Audience, &p.ReplyTo); err != nil {
+		&p.Body, &p.Audience, &p.ReplyTo, &p.Format); err != nil {
 		return Post{}, fmt.Errorf("reading a post: %w", err)
 	}
 	if err := json.Unmarshal([]byte(media), &p.Media); err != nil {
@@ -143,6 +148,10 @@ func (t Tx) SavePost(ctx context.Context, p Post) error {
 	if err == nil && p.ReplyTo != "" {
 		err = t.Run(ctx, "saving a reply", `insert into post_replies (platform, post, reply_to) values (?, ?, ?)
 			on conflict (platform, post) do update set reply_to = excluded.reply_to`, p.Platform, p.ID, p.ReplyTo)
+	}
+	if err == nil && p.Format != "" {
+		err = t.Run(ctx, "saving a post's format", `insert into post_formats (platform, post, format) values (?, ?, ?)
+			on conflict (platform, post) do update set format = excluded.format`, p.Platform, p.ID, p.Format)
 	}
 	if err != nil || p.Audience == Public {
 		return err

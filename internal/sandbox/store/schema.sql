@@ -305,3 +305,11 @@ create table if not exists tiktok_posters (
     posted_at integer not null,
     primary key (client, account)
 ) strict;
+
+-- Posts that are not in the feed.
+create table if not exists post_formats (
+    platform text not null,
+    post     text not null,
+    format   text not null,       -- story
+    primary key (platform, post)
+) strict;

@@ -13,8 +13,8 @@ import (
 var metaCalls = map[string][]string{
 	"AdVideo": nil, "InstagramInsightsResult": nil,
 	"IGMedia": {"insights", "children"},
-	"IGUser":  {"media", "media_publish", "insights", "content_publishing_limit", "recently_searched_hashtags"},
-	"Page":    {"feed", "photos", "videos", "video_reels", "published_posts"}, "PagePost": {"insights"},
+	"IGUser":  {"media", "media_publish", "stories", "insights", "content_publishing_limit", "recently_searched_hashtags"},
+	"Page":    {"feed", "photos", "videos", "video_reels", "photo_stories", "video_stories", "stories", "published_posts"}, "PagePost": {"insights"},
 	"ShadowIGHashtag": {"recent_media", "top_media"}, "User": {"accounts", "businesses", "permissions"},
 }
 

@@ -24,6 +24,9 @@ type optionFields struct {
 // optionForms are the networks with fields in the form.
 var optionForms = []optionFields{
 	{bluesky, readBluesky, func(to *network.Options, from network.Options) { to.Bluesky = from.Bluesky }, blueskyErrors},
+	{
+		instagram, readInstagram, func(to *network.Options, from network.Options) { to.Instagram = from.Instagram }, instagramErrors,
+	},
 	{tikTok, readTikTok, func(to *network.Options, from network.Options) { to.TikTok = from.TikTok }, tikTokErrors},
 	{youTube, readYouTube, func(to *network.Options, from network.Options) { to.YouTube = from.YouTube }, youTubeErrors},
 }

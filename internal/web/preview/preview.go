@@ -63,6 +63,7 @@ type Post struct {
 	IsSensitive         bool             // has a content warning
 	Lang                *locale.Language // nil for English
 	Parts               []Post           // replies of the thread, in order
+	Story               bool             // fills the screen and has no text
 	Play                bool             // images are shown in full, and videos can be played
 	// Link is the path of the approval link by which the post is shown. Files and pictures are below this path. It is empty in
 	// the app.
@@ -84,6 +85,10 @@ func New(a Author, c network.Content) Post {
 	look := looks[a.Platform]
 	p := Post{Author: a, Text: c.Text, Media: c.Media}
 	p.Name = cmp.Or(p.Name, p.Username)
+	if p.Story = c.Options.IsStory(a.Platform); p.Story {
+		p.Text = ""
+		return p
+	}
 	if look.title > 0 {
 		p.Title = titleOf(c.Text, look.title)
 	}
@@ -130,6 +135,9 @@ func (p Post) HTML() (template.HTML, error) {
 
 func (p Post) html() (template.HTML, error) {
 	name := p.Platform + ".html"
+	if p.Story {
+		name = "story.html"
+	}
 	all := templates[cmp.Or(p.Lang, locale.English)]()
 	if all.Lookup(name) == nil {
 		name = "other.html"

@@ -85,6 +85,9 @@ func TestProblemsTranslated(t *testing.T) {
 			for _, p := range rules.Check(c) {
 				found[p.Message] = true
 			}
+			for _, p := range rules.CheckStory(c) {
+				found[p.Message] = true
+			}
 		}
 	}
 	if len(found) < 30 {

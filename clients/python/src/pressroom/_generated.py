@@ -26,6 +26,7 @@ __all__ = [
     "HashtagTier",
     "IdentityKeyLevel",
     "IdentityRole",
+    "InstagramFormat",
     "JobKind",
     "JobState",
     "MediaDownloadType",
@@ -117,6 +118,7 @@ __all__ = [
     "IdentityPerson",
     "ImportResult",
     "ImportResultMedia",
+    "InstagramOptions",
     "Job",
     "JobError",
     "JobProgress",
@@ -331,6 +333,12 @@ IdentityRole = Literal[
     "editor",
     "viewer",
     "client",
+]
+
+InstagramFormat = Literal[
+    "post",
+    "story",
+    "reel",
 ]
 
 JobKind = Literal[
@@ -821,6 +829,8 @@ class CreatePostInputOptions(TypedDict):
 
     # Choices for Bluesky accounts.
     bluesky: NotRequired[CreatePostInputOptionsBluesky]
+    # Choices for Instagram accounts.
+    instagram: NotRequired[InstagramOptions]
     # Choices for TikTok accounts. TikTok requires that a person makes them for each post.
     tiktok: NotRequired[TikTokOptions]
     # Choices for YouTube accounts.
@@ -1326,6 +1336,12 @@ class ImportResultMedia(TypedDict):
     id: int
 
 
+class InstagramOptions(TypedDict):
+
+    # post (the default), story (one image or video, without a text) or reel (one video).
+    format: NotRequired[InstagramFormat]
+
+
 class JobError(TypedDict):
 
     code: str
@@ -1430,6 +1446,8 @@ class Options(TypedDict):
 
     # Choices for Bluesky accounts.
     bluesky: NotRequired[BlueskyOptions]
+    # Choices for Instagram accounts.
+    instagram: NotRequired[InstagramOptions]
     # Choices for TikTok accounts. TikTok requires that a person makes them for each post.
     tiktok: NotRequired[TikTokOptions]
     # Choices for YouTube accounts.

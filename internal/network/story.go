@@ -1,0 +1,76 @@
+package network
+
+import "math"
+
+// FormatPost is a format in options, beside FormatReel and FormatStory. An empty format means FormatPost.
+const FormatPost = "post"
+
+// IsStory reports whether a post with these options is a story on a platform.
+func (o Options) IsStory(platform string) bool {
+	switch platform {
+	case "instagram":
+		return o.Instagram != nil && o.Instagram.Format == FormatStory
+	default:
+		return false
+	}
+}
+
+// CodeCaptionNotSent is the code of the problem that the network accepts no text with this post.
+const CodeCaptionNotSent = "caption_not_sent"
+
+// CheckStory does the same as Check for a story: one image or video that fills the screen, without a text.
+func (r Rules) CheckStory(c Content) []Problem {
+	var found []Problem
+	switch have := len(c.Media); {
+	case have == 0:
+		found = append(found, blocking("media_missing", "A story on %s needs an image or a video. Add one.", r.Title))
+	case have > 1:
+		found = append(found, blocking("media_too_many", "A story on %s has one image or video; this one has %s. Remove %d.",
+			r.Title, quantity(have, "item"), have-1))
+	}
+	if !isBlank(c.Text) {
+		found = append(found, warning(CodeCaptionNotSent, "A story on %s has no text. The text of the post is not sent.", r.Title))
+	}
+	story := r.Story()
+	for i, m := range c.Media {
+		if item := (mediaItem{m, r.Title, mediaName(m, i+1)}); !item.fillsScreen() && item.checkAspect(story.shapes(m.Kind)) == nil {
+			found = append(found, warning("media_aspect",
+				"%s has %d × %d pixels; a story on %s fills the screen with 9:16. Crop it.", item.name, m.Width, m.Height, r.Title))
+		}
+	}
+	return append(found, story.checkMedia(c.Media)...)
+}
+
+// Story returns the limits on the image or the video of a story, which has no comments.
+func (r Rules) Story() Rules {
+	r.FirstComment = Text{}
+	r.Images.Carousel, r.Images.Shapes = Range{}, AspectRange{}
+	r.Videos = r.Stories
+	return r
+}
+
+// For returns the limits on the media of a post with these options.
+func (r Rules) For(platform string, o Options) Rules {
+	if o.IsStory(platform) {
+		return r.Story()
+	}
+	return r
+}
+
+func (r Rules) shapes(kind string) AspectRange {
+	if kind == Video {
+		return r.Videos.Shapes
+	}
+	return r.Images.Shapes
+}
+
+// screenSlack is the tolerated deviation from the aspect ratio of a screen. Phones crop as much.
+const screenSlack = 0.02
+
+// fillsScreen reports whether the item has the aspect ratio 9:16, or its size is unknown.
+func (m mediaItem) fillsScreen() bool {
+	if m.Width <= 0 || m.Height <= 0 {
+		return true
+	}
+	return math.Abs(float64(m.Width)/float64(m.Height)/(9.0/16)-1) <= screenSlack
+}
