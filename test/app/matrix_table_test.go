@@ -103,6 +103,7 @@ var matrix = map[string]entry{
 	"POST /recovery/{token}":                        {who: invited},
 	"GET /analytics":                                {who: shell.Members},
 	"GET /analytics/figures.csv":                    {who: shell.Members},
+	"GET /posts/posts.csv":                          {who: shell.Members, status: 303},
 	"GET /live":                                     {who: shell.Members},
 	"GET /accounts":                                 {who: shell.Members},
 	"POST /accounts/connect":                        {who: shell.Managers},

@@ -190,3 +190,21 @@ func TestMoveSelectedPostsWhenClocksChange(t *testing.T) {
 			shows(200, "An idea Moved to "+said+".")
 	})
 }
+
+// The selected posts, or all posts of the filters, are exported as CSV.
+func TestExportSelectedPosts(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c, other := h.crew(t), h.crew(t)
+		b := c.as(t, access.Editor)
+		at := time.Date(h.now().Year()+1, 3, 20, 9, 30, 0, 0, berlin(t))
+		timed, idea := c.draft(t, "=Has a time", at.Format(time.RFC3339)), c.draft(t, "An idea,\non two lines", "")
+		theirs := other.draft(t, "Of another team", "")
+		b.open("/posts").shows(200, "Export")
+		one := b.open("/posts/posts.csv?post="+timed+"&post="+theirs).contains("id,status,time,accounts,text,links,views,likes,",
+			timed+",draft,"+at.Format(time.RFC3339)+",bluesky:"+c.handle()+",'=Has a time,,,,,,")
+		one.lacks("Of another team", "An idea")
+		all := b.open("/posts/posts.csv?everything=yes&back=status%3Ddraft&post="+timed).contains(timed, idea+",draft,,", "\"An idea,")
+		all.lacks(theirs)
+		b.open("/posts/posts.csv?back=status%3Ddraft").shows(200, "Select at least one post.").contains(`aria-current="page">Drafts`)
+	})
+}

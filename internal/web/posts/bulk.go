@@ -46,8 +46,8 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	to := backTo(r)
-	ids, err := p.selectedIDs(r)
+	to := backTo(r.PostForm)
+	ids, err := p.selectedIDs(r, r.PostForm)
 	if err != nil {
 		p.ServerError(w, r, err)
 		return
@@ -58,7 +58,7 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 	}
 	do, err := p.bulkAction(r)
 	if err == nil && len(ids) == 0 {
-		err = apierr.Invalid(apierr.MissingArgument, "post", "Select at least one post.")
+		err = errNoneSelected()
 	}
 	if err != nil {
 		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
@@ -121,19 +121,19 @@ func (p *Handlers) nameOf(r *http.Request, one post.Record) string {
 const maxBulk = 200
 
 // selectedIDs returns the selected posts, or all posts of the list's filters if the form says so.
-func (p *Handlers) selectedIDs(r *http.Request) ([]string, error) {
-	if r.PostForm.Get("everything") != "" && r.PostForm.Get("sure") == "" {
-		return p.allIDs(r)
+func (p *Handlers) selectedIDs(r *http.Request, form url.Values) ([]string, error) {
+	if form.Get("everything") != "" && form.Get("sure") == "" {
+		return p.allIDs(r, form)
 	}
-	ids := slices.DeleteFunc(slices.Clone(r.PostForm["post"]), func(id string) bool { return !idForm.MatchString(id) })
+	ids := slices.DeleteFunc(slices.Clone(form["post"]), func(id string) bool { return !idForm.MatchString(id) })
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	return ids[:min(len(ids), maxBulk)], nil
 }
 
 // allIDs returns all posts that the filters of the page select.
-func (p *Handlers) allIDs(r *http.Request) ([]string, error) {
-	back, err := url.ParseQuery(r.PostForm.Get("back"))
+func (p *Handlers) allIDs(r *http.Request, form url.Values) ([]string, error) {
+	back, err := url.ParseQuery(form.Get("back"))
 	if err != nil {
 		return nil, nil //nolint:nilerr // such a page has no posts
 	}
@@ -143,15 +143,6 @@ func (p *Handlers) allIDs(r *http.Request) ([]string, error) {
 		return nil, nil //nolint:nilerr // as above
 	}
 	return postlist.ListIDs(r.Context(), p.DB, v.Team.ID, f, maxBulk)
-}
-
-// backTo returns the page of the list that a form came from.
-func backTo(r *http.Request) string {
-	query, err := url.ParseQuery(r.PostForm.Get("back"))
-	if err != nil || len(query) == 0 {
-		return "/posts"
-	}
-	return "/posts?" + query.Encode()
 }
 
 const deletedText locale.Key = "Deleted."

@@ -72,6 +72,7 @@ func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /posts", For: shell.Members, Do: p.list},
 		{Pattern: "POST /posts/bulk", For: shell.Writers, Do: p.bulk},
+		{Pattern: "GET /posts/posts.csv", For: shell.Members, Do: p.export},
 		{Pattern: "GET /calendar", For: shell.Members, Do: p.calendar},
 		{Pattern: "GET /posts/{id}", For: shell.Members, Do: p.page},
 		{Pattern: "GET /posts/{id}/quick", For: shell.Members, Do: p.quick},
