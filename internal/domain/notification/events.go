@@ -19,6 +19,7 @@ import (
 // byEvent maps audit events to notifications.
 var byEvent = map[string]Kind{
 	"post.account_failed": PostFailed, "post.account_unconfirmed": PostUnconfirmed, decidedEvent: PostFailed,
+	"post.first_comment_failed": CommentFailed, "post.first_comment_unconfirmed": CommentFailed,
 	"social_account.lost": AccountLost,
 	"post.approval_asked": ApprovalAsked, "post.approved": ApprovalDecided, "post.rejected": ApprovalDecided,
 	"post.commented": ApprovalComment,
@@ -124,7 +125,7 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Event
 	}
 	var err error
 	switch kind {
-	case PostFailed, PostUnconfirmed:
+	case PostFailed, PostUnconfirmed, CommentFailed:
 		err = tx.QueryRow(ctx, `SELECT platform, username FROM social_accounts WHERE team_id = ? AND id = ?`, e.Team,
 			r.Account).Scan(&d.Platform, &d.Name)
 	case AccountLost:

@@ -26,6 +26,7 @@ type Kind string
 const (
 	PostFailed      Kind = "post_failed"
 	PostUnconfirmed Kind = "post_unconfirmed"
+	CommentFailed   Kind = "first_comment_failed"
 	AccountLost     Kind = "account_lost"
 	ApprovalAsked   Kind = "approval_asked"
 	ApprovalDecided Kind = "approval_decided"
@@ -59,6 +60,7 @@ var (
 var Kinds = []KindInfo{
 	{PostFailed, "A post failed", "%d times a post could not be published", publishers, false},
 	{PostUnconfirmed, "A post couldn’t be confirmed", "%d posts couldn’t be confirmed", publishers, false},
+	{CommentFailed, "The first comment of a post failed", "%d first comments failed", publishers, false},
 	{AccountLost, "An account needs to be reconnected", "%d accounts need to be reconnected", managers, false},
 	{ApprovalAsked, "A post is waiting for the client’s approval", "%d posts are waiting for the client’s approval", deciders, false},
 	{ApprovalDecided, "The client approved a post or requested changes", "The client decided %d times", publishers, false},
@@ -163,6 +165,8 @@ func (n Notice) Text(l *locale.Language) string {
 		return l.T(postFailedText(d, n.status))
 	case PostUnconfirmed:
 		return l.T("A network did not confirm a post. Check whether it was published, then record the result here.")
+	case CommentFailed:
+		return l.T("A post was published, but not its first comment. See what went wrong, then try again.")
 	case AccountLost:
 		return l.T("An account was disconnected. Its posts wait until you reconnect it.")
 	case ApprovalAsked:
@@ -307,7 +311,7 @@ func (n Notice) Path() string {
 		return "/settings/keys/" + n.Subject
 	case AssistantConnected:
 		return "/settings/assistants/" + n.Subject
-	case PostFailed, PostUnconfirmed, ApprovalAsked, ApprovalDecided:
+	case PostFailed, PostUnconfirmed, CommentFailed, ApprovalAsked, ApprovalDecided:
 		return "/posts/" + n.Subject
 	case ApprovalComment:
 		return "/posts/" + n.Subject + "#comments"

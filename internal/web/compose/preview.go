@@ -15,7 +15,6 @@ import (
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/calendar"
 	"pressroom.example/pressroom/internal/domain/post/posttime"
-	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/teamtime"
@@ -101,18 +100,18 @@ func (p *Handlers) check(
 		return out, err
 	}
 	p.forecast(&out, checked, held, actor.Language)
-	out.look(l, names, checked.Post.Thread)
+	out.look(l, names, checked.Post)
 	out.Blank = !s.hasContent() && held.ID == ""
 	return out, nil
 }
 
 // look adds the preview for each network.
-func (o *outlook) look(l *locale.Language, names map[int64]string, parts []thread.Part) {
+func (o *outlook) look(l *locale.Language, names map[int64]string, p post.Record) {
 	for i := range o.Cards {
 		c := &o.Cards[i]
 		c.Look = preview.New(preview.Author{
 			ID: c.Target.AccountID, Platform: c.Target.Platform, Username: c.Target.Username, Name: names[c.Target.AccountID],
-		}, c.Content).WithThread(parts)
+		}, c.Content).WithThread(p.Thread).WithComment(p.FirstComment)
 		c.Look.Lang = l
 	}
 }

@@ -57,7 +57,7 @@ func (p problems) attributes(field, invalid string, hints []string) template.HTM
 // fields maps argument names of services to ids of the form.
 var fields = map[string]string{
 	"scheduled_at": "date", "repeat": "often", "rule": "often", "count": "times", "account_ids": "accounts",
-	"media_ids": "media",
+	"media_ids": "media", "first_comment": "first-comment",
 }
 
 // problemOf returns an error as a problem of the form.
@@ -74,7 +74,7 @@ func problemOf(l *locale.Language, err error) problem {
 
 // order is the order of the form's fields by their ids. An entry that ends in "-" is the beginning of ids.
 var order = []string{
-	"accounts", "caption", "text-", "thread", "part-", "media", "alt-", "cover-", "files", "often", "every",
+	"accounts", "caption", "text-", "thread", "part-", "media", "alt-", "cover-", "files", "first-comment", "often", "every",
 	"until", "times", "date", "time", "second",
 }
 
@@ -215,6 +215,8 @@ func (p *Handlers) rejections(
 // fieldOf returns the field that corrects a network's problem with an account.
 func fieldOf(found post.PostProblem, t post.Target) string {
 	switch code := found.Code; {
+	case found.FirstComment:
+		return "first-comment"
 	case found.Part > 0:
 		return partField(found.Part)
 	case code == "thread_not_supported":

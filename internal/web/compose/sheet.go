@@ -15,22 +15,23 @@ import (
 
 // sheet is the content of the form, whether or not it is valid.
 type sheet struct {
-	Caption    string
-	Accounts   []int64
-	Media      []int64
-	Parts      []part           // of the thread, after the post itself
-	Own        map[int64]own    // by account
-	Alts       map[int64]string // by image
-	Covers     map[int64]string // by video, in seconds as entered
-	Choices    choices
-	When       when
-	Repeat     repeat
-	Picker     picker
-	Seen       int64  // last change of the post when the form was first shown, in microseconds
-	Voice      int64  // brand voice to check against; 0 for the default, noVoice for none
-	Unsaved    bool   // the form contains restored unsaved input
-	Remembered bool   // its accounts are those of the last post
-	Draft      string // identifies the form until it is saved; empty if it has no id yet
+	Caption      string
+	Accounts     []int64
+	Media        []int64
+	Parts        []part           // of the thread, after the post itself
+	Own          map[int64]own    // by account
+	Alts         map[int64]string // by image
+	Covers       map[int64]string // by video, in seconds as entered
+	FirstComment string
+	Choices      choices
+	When         when
+	Repeat       repeat
+	Picker       picker
+	Seen         int64  // last change of the post when the form was first shown, in microseconds
+	Voice        int64  // brand voice to check against; 0 for the default, noVoice for none
+	Unsaved      bool   // the form contains restored unsaved input
+	Remembered   bool   // its accounts are those of the last post
+	Draft        string // identifies the form until it is saved; empty if it has no id yet
 }
 
 // own has an account's overrides. NoText and NoMedia override the post's text and media with nothing.
@@ -78,7 +79,7 @@ func number(text string) int64 {
 func read(form url.Values) sheet {
 	s := sheet{
 		Caption: textOf(form, "caption"), Accounts: numbers(form["account"]), Media: numbers(form["media"]),
-		Parts: readParts(form), Own: map[int64]own{}, Alts: map[int64]string{}, Covers: map[int64]string{}, Choices: readChoices(form),
+		Parts: readParts(form), FirstComment: textOf(form, "first-comment"), Own: map[int64]own{}, Alts: map[int64]string{}, Covers: map[int64]string{}, Choices: readChoices(form),
 		When: when{
 			Date: form.Get("date"), Time: form.Get("time"), Second: form.Get("second") == "1",
 			Told: form.Get("second") != "",
@@ -122,7 +123,7 @@ func read(form url.Values) sheet {
 
 // sheetOf returns a saved post as a form.
 func sheetOf(p post.Record, zone *time.Location) sheet {
-	s := sheet{Caption: p.Caption, Media: idsOf(p.Media), Parts: partsOf(p), Own: map[int64]own{}, Alts: map[int64]string{},
+	s := sheet{Caption: p.Caption, Media: idsOf(p.Media), Parts: partsOf(p), FirstComment: p.FirstComment, Own: map[int64]own{}, Alts: map[int64]string{},
 		Covers: map[int64]string{}, Choices: choicesOf(p.Options),
 		When: whenOf(p.ScheduledAt, zone), Repeat: repeatOf(p.Series.Rule), Seen: p.UpdatedAt.UnixMicro()}
 	if p.PlannedDay != "" {
@@ -172,7 +173,7 @@ func (s *sheet) composition() (post.Composition, []error) {
 	formErr := s.Choices.errors()
 	c := post.Composition{
 		Caption: s.Caption, Accounts: s.Accounts, Media: s.Media, Overrides: map[int64]post.Override{},
-		Covers: map[int64]time.Duration{}, Thread: s.thread(),
+		Covers: map[int64]time.Duration{}, Thread: s.thread(), FirstComment: strings.TrimSpace(s.FirstComment),
 	}
 	for _, account := range s.Accounts {
 		var o post.Override
@@ -239,7 +240,8 @@ func (s *sheet) hasContent() bool {
 			return true
 		}
 	}
-	return strings.TrimSpace(s.Caption) != "" || len(s.Media) > 0 || len(s.thread()) > 0
+	return strings.TrimSpace(s.Caption) != "" || len(s.Media) > 0 || len(s.thread()) > 0 ||
+		strings.TrimSpace(s.FirstComment) != ""
 }
 
 // removeUnknown removes items that the library does not have.

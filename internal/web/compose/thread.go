@@ -99,6 +99,14 @@ func (s *sheet) renumber(found []post.PostProblem) {
 	}
 }
 
+// HasFirstComments reports whether the team has an account that can add a comment to its own posts.
+func (v *view) HasFirstComments() bool {
+	return slices.ContainsFunc(v.Groups, func(g group) bool {
+		rules, _ := network.DefaultRules(g.Platform)
+		return rules.HasFirstComment()
+	})
+}
+
 // hasThreads reports whether a network publishes threads.
 func hasThreads(platform string) bool {
 	rules, _ := network.DefaultRules(platform)

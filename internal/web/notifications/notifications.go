@@ -29,6 +29,7 @@ type look struct{ Icon, Class string }
 var looks = map[notification.Kind]look{
 	notification.PostFailed:         {"error-warning-line", "bad"},
 	notification.PostUnconfirmed:    {"question-line", "warn"},
+	notification.CommentFailed:      {"chat-1-line", "bad"},
 	notification.AccountLost:        {"plug-line", "bad"},
 	notification.ApprovalAsked:      {"hourglass-line", "warn"},
 	notification.ApprovalDecided:    {"checkbox-circle-line", "good"},
@@ -280,7 +281,8 @@ func (c choice) Look() look { return looks[c.Kind] }
 
 // groupNames are the groups of the kinds of notifications in the settings.
 var groupNames = map[notification.Kind]locale.Key{
-	notification.PostFailed: "Posts", notification.PostUnconfirmed: "Posts", notification.AccountLost: "Accounts",
+	notification.PostFailed: "Posts", notification.PostUnconfirmed: "Posts", notification.CommentFailed: "Posts",
+	notification.AccountLost:   "Accounts",
 	notification.ApprovalAsked: "Approvals", notification.ApprovalDecided: "Approvals", notification.ApprovalComment: "Approvals",
 	notification.CreditsLow: "Credits and reports", notification.TrackingStopped: "Credits and reports",
 	notification.KeyChanged: "API keys and assistants", notification.AssistantConnected: "API keys and assistants",

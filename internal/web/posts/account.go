@@ -7,7 +7,6 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/domain/delivery"
-	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/web/shell"
@@ -73,7 +72,7 @@ func (p *Handlers) readAccount(r *http.Request, one *oneView) error {
 		}
 		content := v.Stored.Content(v.Stored.Targets[i], "")
 		one.accountView, one.Head, one.Text, one.Media, one.Pause = a, v.Head, content.Text, content.Media, v.Pause
-		one.Decision, one.Client = a.State == post.TargetUnconfirmed, v.Client
+		one.Decision, one.Client = a.IsUndecided(), v.Client
 		return nil
 	}
 	return apierr.Missing()

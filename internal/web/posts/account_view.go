@@ -16,27 +16,37 @@ import (
 type accountView struct {
 	post.PostAccount
 
-	PostID  string
-	Said    string          // message of the network: untrusted text
-	Own     []network.Media // overrides the post's media
-	HasOwn  bool
-	Next    *next
-	Lines   []line
-	Earlier int // number of earlier lines
-	Why     string
-	Later   *time.Time // earliest time of a retry
-	LaterIn string     // the same, if soon
-	Absent  string     // person who marked the post as not published
-	Metrics analytics.PostSums
-	Gone    bool   // the connection is lost; Why explains what to do
-	Holder  string // ID of the copy of the post that has taken over the account
-	// MayRetry reports whether the account can be retried now.
+	PostID      string
+	Said        string          // message of the network: untrusted text
+	CommentSaid string          // the network's message about the first comment: untrusted text
+	Own         []network.Media // overrides the post's media
+	HasOwn      bool
+	Next        *next
+	Lines       []line
+	Earlier     int // number of earlier lines
+	Why         string
+	Later       *time.Time // earliest time of a retry
+	LaterIn     string     // the same, if soon
+	Absent      string     // person who marked the post as not published
+	Metrics     analytics.PostSums
+	Gone        bool   // the connection is lost; Why explains what to do
+	Holder      string // ID of the copy of the post that has taken over the account
+	// MayRetry reports whether the account, or its first comment, can be retried now.
 	MayRetry bool
+}
+
+// IsUndecided reports whether a person must decide whether the post or its first comment was published.
+func (a *accountView) IsUndecided() bool {
+	return a.State == post.TargetUnconfirmed || a.FirstComment != nil && a.FirstComment.State == post.TargetUnconfirmed
 }
 
 // every returns the refresh interval that this account needs.
 func (a *accountView) every() int {
 	switch {
+	case a.FirstComment != nil && a.FirstComment.State == post.TargetSending:
+		return soon
+	case a.FirstComment != nil && a.FirstComment.State == post.TargetUnconfirmed:
+		return rarely
 	case a.Next == nil && a.LaterIn != "":
 		return soon
 	case a.Next == nil && a.Later != nil:
@@ -59,6 +69,10 @@ func (p *Handlers) accounts(
 		*one = accountView{
 			PostAccount: a, PostID: full.ID, Said: textOf(said, a.NetworkMessage),
 			HasOwn: stored.Targets[i].Media != nil, Own: stored.Targets[i].Media,
+		}
+		if a.FirstComment != nil {
+			one.CommentSaid = textOf(said, a.FirstComment.NetworkMessage)
+			one.MayRetry = p.posts.CanRetryComment(stored.Targets[i]) && stored.ArchivedAt.IsZero()
 		}
 		one.Next = nextStep(lang, coming, a.ID, p.DB.Now(), zone)
 		if a.State == post.TargetFailed {

@@ -267,6 +267,9 @@ func (v *view) count(now time.Time) {
 		if v.countAccount(a); a.State == post.TargetFailed || a.State == post.TargetUnconfirmed {
 			stamp = append(stamp, fmt.Sprint(a.ID, a.State, a.MayRetry))
 		}
+		if a.FirstComment != nil {
+			stamp = append(stamp, fmt.Sprint(a.ID, a.FirstComment.State, a.MayRetry))
+		}
 		if every := a.every(); every > 0 && (v.Every == 0 || every < v.Every) {
 			v.Every = every
 		}

@@ -68,7 +68,8 @@ func (v *view) Looks() []preview.Post {
 	var out []preview.Post
 	for i, a := range v.Accounts {
 		author := preview.Author{ID: a.ID, Platform: a.Platform, Username: a.Username, Name: v.Names[a.ID]}
-		out = append(out, preview.New(author, v.Stored.Content(v.Stored.Targets[i], "")).WithThread(v.Stored.Thread))
+		out = append(out, preview.New(author, v.Stored.Content(v.Stored.Targets[i], "")).WithThread(v.Stored.Thread).
+			WithComment(v.Stored.FirstComment))
 	}
 	if len(out) == 0 {
 		shared := preview.New(preview.Author{}, network.Content{Text: v.Caption, Media: v.Stored.Media})

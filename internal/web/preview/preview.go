@@ -63,6 +63,7 @@ type Post struct {
 	IsSensitive         bool             // has a content warning
 	Lang                *locale.Language // nil for English
 	Parts               []Post           // replies of the thread, in order
+	Comment             string           // the account's first comment; empty if there is none
 	Story               bool             // fills the screen and has no text
 	Play                bool             // images are shown in full, and videos can be played
 	// Link is the path of the approval link by which the post is shown. Files and pictures are below this path. It is empty in
@@ -110,6 +111,14 @@ func (p Post) WithThread(parts []thread.Part) Post {
 	return p
 }
 
+// WithComment returns the post with the account's first comment, on networks that have one.
+func (p Post) WithComment(text string) Post {
+	if rules, _ := network.DefaultRules(p.Platform); rules.HasFirstComment() {
+		p.Comment = text
+	}
+	return p
+}
+
 // Date returns the date of a post for people, or "" for a post without a time.
 func Date(l *locale.Language, p post.Record, zone *time.Location) string {
 	at := cmp.Or(p.PublishedAt, p.ScheduledAt)
@@ -119,23 +128,30 @@ func Date(l *locale.Language, p post.Record, zone *time.Location) string {
 	return l.Format(at.In(zone), locale.Day)
 }
 
-// HTML returns the post as its network shows it, followed by the parts of its thread.
+// HTML returns the post as its network shows it, followed by the parts of its thread and the first comment.
 func (p Post) HTML() (template.HTML, error) {
-	html, err := p.html()
+	html, err := p.html(p.Platform + ".html")
 	for _, part := range p.Parts {
 		part.Lang, part.When, part.Play, part.Link = p.Lang, p.When, p.Play, p.Link
-		next, partErr := part.html()
+		next, partErr := part.html(p.Platform + ".html")
 		html, err = html+next, errors.Join(err, partErr)
 	}
 	if len(p.Parts) > 0 {
 		html = `<div class="pv-thread">` + html + `</div>`
 	}
+	if p.Comment != "" {
+		shown, commentErr := p.html(commentTemplate)
+		html, err = html+shown, errors.Join(err, commentErr)
+	}
 	return html, err
 }
 
-func (p Post) html() (template.HTML, error) {
-	name := p.Platform + ".html"
-	if p.Story {
+// commentTemplate is the template of the first comment.
+const commentTemplate = "comment"
+
+// html renders a template, or that of stories for a story.
+func (p Post) html(name string) (template.HTML, error) {
+	if p.Story && name != commentTemplate {
 		name = "story.html"
 	}
 	all := templates[cmp.Or(p.Lang, locale.English)]()

@@ -44,6 +44,8 @@ var problemForms = []locale.Key{
 	"%s has %s × %s pixels; a story on %s fills the screen with 9:16. Crop it.",
 	"The thread is incomplete: 1 part is published. %s",
 	"The thread is incomplete: %s parts are published. %s",
+	"The post is published, but not its first comment. %s",
+	"%s takes no first comment. The post is published there without it.",
 	"%s has no threads. Remove the other parts, or remove the account.",
 }
 

@@ -62,9 +62,10 @@ func (l line) Icon() string { return EventIcon(l.Kind) }
 // Tone returns bad for failures, good for successes, or "".
 func (l line) Tone() string {
 	switch l.Kind {
-	case "post.account_failed", "social_account.lost", "post.account_unconfirmed":
+	case "post.account_failed", "social_account.lost", "post.account_unconfirmed", "post.first_comment_failed",
+		"post.first_comment_unconfirmed":
 		return "bad"
-	case "post.account_published", "post.approved":
+	case "post.account_published", "post.first_comment_published", "post.approved":
 		return "good"
 	}
 	return ""
@@ -102,7 +103,7 @@ func linesOf(l *locale.Language, events []auditlog.Event, zone *time.Location) [
 			continue
 		}
 		one := line{Event: e, Who: whoOf(l, e), Text: sentence(l, e), Link: linkOf(e)}
-		if code, ok := e.Detail["error_code"].(string); ok && e.Kind == "post.account_failed" {
+		if code, ok := e.Detail["error_code"].(string); ok && strings.HasSuffix(e.Kind, "_failed") {
 			one.Reason = detailWords(l, "error_code", code)
 		}
 		out = append(out, one)
