@@ -71,8 +71,21 @@ func (v *view) outcomes() []moment {
 			out = append(out, moment{At: a.Lines[0].At, Icon: "question-line", Style: "warn", Text: "Not confirmed on",
 				Name: name})
 		}
+		out = append(out, commentMoments(a, v.Stored.Targets[i], name)...)
 	}
 	return out
+}
+
+// commentMoments returns the entry of the history for the result of an account's first comment, if there is one.
+func commentMoments(a accountView, t post.Target, name string) []moment {
+	switch state := post.TargetState(t.Comment.State); {
+	case state == post.TargetPublished:
+		return []moment{{At: t.Comment.At, Icon: "chat-1-line", Style: "good", Text: "First comment published on", Name: name}}
+	case state == post.TargetFailed && len(a.Lines) > 0:
+		return []moment{{At: a.Lines[len(a.Lines)-1].At, Icon: "close-line", Style: "bad", Text: "First comment failed on",
+			Name: name}}
+	}
+	return nil
 }
 
 // schedulingMoment returns the entry of the history for when a post was scheduled or unscheduled.

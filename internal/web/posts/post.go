@@ -273,7 +273,7 @@ func (v *view) count(now time.Time) {
 		if every := a.every(); every > 0 && (v.Every == 0 || every < v.Every) {
 			v.Every = every
 		}
-		if a.MayRetry {
+		if a.MayRetry && a.State == post.TargetFailed {
 			v.Retryable = append(v.Retryable, *a)
 		}
 	}
