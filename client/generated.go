@@ -225,6 +225,15 @@ const (
 	InstagramFormatReel  InstagramFormat = "reel"
 )
 
+// InstagramGraduationStrategy is one of the constants of this type. Further values may be added.
+type InstagramGraduationStrategy string
+
+// Values of InstagramGraduationStrategy.
+const (
+	InstagramGraduationStrategyMANUAL        InstagramGraduationStrategy = "MANUAL"
+	InstagramGraduationStrategySSPERFORMANCE InstagramGraduationStrategy = "SS_PERFORMANCE"
+)
+
 // JobKind is one of the constants of this type. Further values may be added.
 type JobKind string
 
@@ -845,7 +854,7 @@ type CreatePostInputOptions struct {
 	// Choices for Bluesky accounts.
 	Bluesky *CreatePostInputOptionsBluesky `json:"bluesky,omitzero"`
 	// Choices for Instagram accounts.
-	Instagram *InstagramOptions `json:"instagram,omitzero"`
+	Instagram *CreatePostInputOptionsInstagram `json:"instagram,omitzero"`
 	// Choices for TikTok accounts. TikTok requires that a person makes them for each post.
 	Tiktok *TikTokOptions `json:"tiktok,omitzero"`
 	// Choices for YouTube accounts.
@@ -867,6 +876,27 @@ type CreatePostInputOptionsBluesky struct {
 	ReplySettings []BlueskyReplySetting `json:"reply_settings,omitzero"`
 	// Whether other people cannot quote the post.
 	DisableQuotes *bool `json:"disable_quotes,omitzero"`
+}
+
+// CreatePostInputOptionsInstagram: Choices for Instagram accounts.
+type CreatePostInputOptionsInstagram struct {
+	// post (the default), story (one image or video, without a text) or reel (one video).
+	Format InstagramFormat `json:"format,omitzero"`
+	// Whether the feed shows a reel too. true if omitted.
+	ShareToFeed *bool `json:"share_to_feed,omitzero"`
+	// Image of the library that covers a reel, in place of a frame of the video.
+	CoverMediaID *int64 `json:"cover_media_id,omitzero"`
+	// Usernames that are invited as coauthors of a post or reel.
+	Collaborators []string `json:"collaborators,omitzero"`
+	// Accounts tagged in the first image, or in the video.
+	UserTags []InstagramUserTag `json:"user_tags,omitzero"`
+	// ID of a Facebook Page with a location. Not for stories.
+	LocationID string `json:"location_id,omitzero"`
+	// Name of a reel's own sound.
+	AudioName string `json:"audio_name,omitzero"`
+	// Publishes a trial reel, shown first to people who do not follow the account: MANUAL, or SS_PERFORMANCE to show it
+	// to followers if it performs well.
+	GraduationStrategy InstagramGraduationStrategy `json:"graduation_strategy,omitzero"`
 }
 
 // CreateReportInput: Arguments of create_report.
@@ -1409,10 +1439,34 @@ type ImportResultMedia struct {
 	ID int64 `json:"id"`
 }
 
-// InstagramOptions is a record of the API's answers.
+// InstagramOptions: Choices for Instagram accounts.
 type InstagramOptions struct {
 	// post (the default), story (one image or video, without a text) or reel (one video).
 	Format InstagramFormat `json:"format,omitzero"`
+	// Whether the feed shows a reel too. true if omitted.
+	ShareToFeed *bool `json:"share_to_feed,omitzero"`
+	// Image of the library that covers a reel, in place of a frame of the video.
+	CoverMediaID *int64 `json:"cover_media_id,omitzero"`
+	// Usernames that are invited as coauthors of a post or reel.
+	Collaborators []string `json:"collaborators,omitzero"`
+	// Accounts tagged in the first image, or in the video.
+	UserTags []InstagramUserTag `json:"user_tags,omitzero"`
+	// ID of a Facebook Page with a location. Not for stories.
+	LocationID string `json:"location_id,omitzero"`
+	// Name of a reel's own sound.
+	AudioName string `json:"audio_name,omitzero"`
+	// Publishes a trial reel, shown first to people who do not follow the account: MANUAL, or SS_PERFORMANCE to show it
+	// to followers if it performs well.
+	GraduationStrategy InstagramGraduationStrategy `json:"graduation_strategy,omitzero"`
+}
+
+// InstagramUserTag is a record of the API's answers.
+type InstagramUserTag struct {
+	Username string `json:"username"`
+	// Position in the image, from 0 (left) to 1; 0.5 if omitted. Not for reels.
+	X *float64 `json:"x,omitzero"`
+	// Position in the image, from 0 (top) to 1; 0.5 if omitted. Not for reels.
+	Y *float64 `json:"y,omitzero"`
 }
 
 // Job is a record of the API's answers.

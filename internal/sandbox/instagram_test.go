@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -254,5 +255,32 @@ func TestInstagramStories(t *testing.T) {
 		if a := b.instagram(t, http.MethodPost, instagramGraph+mira+"/media", token, values...); a.graphCode() != [2]int{100, 0} {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
+	}
+}
+
+// Invalid options are rejected with the errors of the API.
+func TestInstagramOptions(t *testing.T) {
+	b := start(t, Options{})
+	token, mira := b.instagramToken(t, "mira.keller"), instagram.AccountID("mira.keller")
+	image, reel := []string{"image_url", jpegFile(t)}, []string{"media_type", "REELS", "video_url", "http://127.0.0.1:1/"}
+	for name, values := range map[string][]string{
+		"collaborators that are no list": append(slices.Clone(image), "collaborators", "mira"),
+		"four collaborators":             append(slices.Clone(image), "collaborators", `["a","b","c","d"]`),
+		"an invalid username":            append(slices.Clone(image), "collaborators", `["@a"]`),
+		"a tag without a place":          append(slices.Clone(image), "user_tags", `[{"username":"a"}]`),
+		"a tag outside":                  append(slices.Clone(image), "user_tags", `[{"username":"a","x":1.5,"y":0}]`),
+		"tags that are no list":          append(slices.Clone(image), "user_tags", `{}`),
+		"an invalid location":            append(slices.Clone(image), "location_id", "Kiel"),
+		"an unknown strategy":            append(slices.Clone(reel), "trial_params", `{"graduation_strategy":"NEVER"}`),
+		"a trial that is no object":      append(slices.Clone(reel), "trial_params", "MANUAL"),
+		"a share that is no boolean":     append(slices.Clone(reel), "share_to_feed", "maybe"),
+	} {
+		if a := b.instagram(t, http.MethodPost, instagramGraph+mira+"/media", token, values...); a.graphCode() != [2]int{100, 0} {
+			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
+		}
+	}
+	a := b.instagram(t, http.MethodPost, instagramGraph+mira+"/media", token, append(reel, "cover_url", "http://127.0.0.1:1/")...)
+	if a.graphCode() != [2]int{9004, 2207052} {
+		t.Errorf("a cover that cannot be fetched: HTTP %d: %s", a.status, a.body)
 	}
 }

@@ -2,11 +2,13 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"time"
 
 	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/instagram"
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
@@ -21,6 +23,19 @@ type listedPost struct {
 	Audience string   `json:"audience,omitempty"`
 	ReplyTo  string   `json:"reply_to,omitempty"` // ID on the network
 	Format   string   `json:"format,omitempty"`   // story, or empty for a post in the feed
+
+	Options json.RawMessage `json:"options,omitempty"` // parameters of Instagram's API
+}
+
+// optionsOf returns the parameters that a post on Instagram was published with.
+func optionsOf(p store.Post) json.RawMessage {
+	var body struct {
+		Options json.RawMessage `json:"options"`
+	}
+	if p.Platform != instagram.Name || json.Unmarshal(p.Body, &body) != nil || string(body.Options) == "null" {
+		return nil
+	}
+	return body.Options
 }
 
 // postsHandler lists the posts in the order in which they were stored. The optional parameters "platform" and
@@ -45,6 +60,7 @@ func (s *Server) postsHandler() http.Handler {
 			posts = append(posts, listedPost{
 				Platform: p.Platform, Account: p.Handle, ID: p.ID, Text: p.Text, Media: media,
 				At: p.At.Format(time.RFC3339Nano), Audience: string(p.Audience), ReplyTo: p.ReplyTo, Format: p.Format,
+				Options: optionsOf(p),
 			})
 		}
 		base.WriteJSON(w, http.StatusOK, map[string]any{"posts": posts})

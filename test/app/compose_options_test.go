@@ -111,6 +111,42 @@ func TestComposerStory(t *testing.T) {
 	})
 }
 
+// The composer keeps every option of Instagram, such as the places of tags, which it has no fields for.
+func TestComposerInstagram(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		account := c.addAccountOf(t, "instagram")
+		b, cover := c.as(t, access.Editor), strings.TrimPrefix(c.addImage(t, "cover", 90), "/media/")
+		f := b.open("/posts/new?media=" + fmt.Sprint(c.addVideo(t))).form("Save draft")
+		f.values.Set("instagram-cover", cover) // shown for a post that has one
+		f.values.Set("instagram-tag-place", "mira.keller 0.25 1")
+		saved := f.fill("account", account).fill("instagram-format", "reel").fill("instagram-collaborators", "@studio.north, mira.keller").
+			fill("instagram-tags", "mira.keller studio.north").fill("instagram-location", "123").fill("instagram-audio", " Waves ").
+			fill("instagram-trial", "MANUAL").fill("instagram-not-in-feed", "yes").press().shows(http.StatusOK, "Saved.")
+		id, err := strconv.ParseInt(cover, 10, 64)
+		must.NoError(t, err)
+		want := network.Options{Instagram: &network.InstagramOptions{
+			Format: "reel", ShareToFeed: new(false), CoverMediaID: id, Collaborators: []string{"studio.north", "mira.keller"},
+			UserTags:   []network.InstagramUserTag{{Username: "mira.keller", X: new(0.25), Y: new(1.0)}, {Username: "studio.north"}},
+			LocationID: "123", AudioName: "Waves", GraduationStrategy: "MANUAL",
+		}}
+		if diff := cmp.Diff(want, c.storedPost(t, saved.path).Options); diff != "" {
+			t.Error(diff)
+		}
+		b.open(saved.path+"/edit").form("Save").fill("caption", "Open from nine").press().shows(http.StatusOK, "Saved.")
+		if diff := cmp.Diff(want, c.storedPost(t, saved.path).Options); diff != "" {
+			t.Errorf("an edit changed the options: %s", diff)
+		}
+		for field, wrong := range map[string][2]string{
+			"instagram-collaborators": {"a b c d", "Enter up to three usernames"},
+			"instagram-tags":          {"no-name!", "Enter up to 20 usernames"},
+			"instagram-location":      {"Kiel", "has only digits"}, "instagram-trial": {"NEVER", "Choose how a trial reel"},
+		} {
+			b.open(saved.path+"/edit").form("Save").fill(field, wrong[0]).press().shows(http.StatusUnprocessableEntity, wrong[1])
+		}
+	})
+}
+
 // A thumbnail that the API chose is kept by an edit, unless the person clears it.
 func TestComposerThumbnail(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {

@@ -85,6 +85,8 @@ export type IdentityRole = "owner" | "admin" | "editor" | "viewer" | "client";
 
 export type InstagramFormat = "post" | "story" | "reel";
 
+export type InstagramGraduationStrategy = "MANUAL" | "SS_PERFORMANCE";
+
 export type JobKind = "profile_report" | "hashtag_report" | "social_post" | "hashtag_search" | "media_import" | "content_fetch";
 
 export type JobState = "pending" | "running" | "succeeded" | "partially_succeeded" | "failed";
@@ -432,7 +434,7 @@ export interface CreatePostInputOptions {
   /** Choices for Bluesky accounts. */
   bluesky?: CreatePostInputOptionsBluesky;
   /** Choices for Instagram accounts. */
-  instagram?: InstagramOptions;
+  instagram?: CreatePostInputOptionsInstagram;
   /** Choices for TikTok accounts. TikTok requires that a person makes them for each post. */
   tiktok?: TikTokOptions;
   /** Choices for YouTube accounts. */
@@ -456,6 +458,29 @@ export interface CreatePostInputOptionsBluesky {
   reply_settings?: BlueskyReplySetting[];
   /** Whether other people cannot quote the post. */
   disable_quotes?: boolean;
+}
+
+/** Choices for Instagram accounts. */
+export interface CreatePostInputOptionsInstagram {
+  /** post (the default), story (one image or video, without a text) or reel (one video). */
+  format?: InstagramFormat | Other;
+  /** Whether the feed shows a reel too. true if omitted. */
+  share_to_feed?: boolean;
+  /** Image of the library that covers a reel, in place of a frame of the video. */
+  cover_media_id?: number;
+  /** Usernames that are invited as coauthors of a post or reel. */
+  collaborators?: string[];
+  /** Accounts tagged in the first image, or in the video. */
+  user_tags?: InstagramUserTag[];
+  /** ID of a Facebook Page with a location. Not for stories. */
+  location_id?: string;
+  /** Name of a reel's own sound. */
+  audio_name?: string;
+  /**
+   * Publishes a trial reel, shown first to people who do not follow the account: MANUAL, or SS_PERFORMANCE to show it
+   * to followers if it performs well.
+   */
+  graduation_strategy?: InstagramGraduationStrategy | Other;
 }
 
 /** Arguments of create_report. */
@@ -1009,9 +1034,35 @@ export interface ImportResultMedia {
   id: number;
 }
 
+/** Choices for Instagram accounts. */
 export interface InstagramOptions {
   /** post (the default), story (one image or video, without a text) or reel (one video). */
   format?: InstagramFormat | Other;
+  /** Whether the feed shows a reel too. true if omitted. */
+  share_to_feed?: boolean;
+  /** Image of the library that covers a reel, in place of a frame of the video. */
+  cover_media_id?: number;
+  /** Usernames that are invited as coauthors of a post or reel. */
+  collaborators?: string[];
+  /** Accounts tagged in the first image, or in the video. */
+  user_tags?: InstagramUserTag[];
+  /** ID of a Facebook Page with a location. Not for stories. */
+  location_id?: string;
+  /** Name of a reel's own sound. */
+  audio_name?: string;
+  /**
+   * Publishes a trial reel, shown first to people who do not follow the account: MANUAL, or SS_PERFORMANCE to show it
+   * to followers if it performs well.
+   */
+  graduation_strategy?: InstagramGraduationStrategy | Other;
+}
+
+export interface InstagramUserTag {
+  username: string;
+  /** Position in the image, from 0 (left) to 1; 0.5 if omitted. Not for reels. */
+  x?: number;
+  /** Position in the image, from 0 (top) to 1; 0.5 if omitted. Not for reels. */
+  y?: number;
 }
 
 export type Job =

@@ -30,15 +30,26 @@ type Containers struct {
 	// MediaParams returns a container's parameters for one image or video at a URL. The parameter several means that
 	// the post has several media.
 	MediaParams func(o network.Options, m network.Media, address string, several bool) url.Values
-	// Options returns the options that apply to this network. It may be nil.
-	Options func(network.Options) network.Options
-	// CheckOptions returns problems with the options of a post. It may be nil.
-	CheckOptions func(network.Content) []network.Problem
+	Options     OptionHooks
 	// FailureReason returns the error for the network's description of a failed container. It reports whether a new
 	// container may succeed.
 	FailureReason func(description string) (reason *network.Error, again bool)
 	// Observe is called with the text of a post and the error of creating its container. It may be nil.
 	Observe func(text string, err error)
+}
+
+// OptionHooks apply the options of a network. All may be nil.
+type OptionHooks struct {
+	// Own returns the options for this network.
+	Own func(network.Options) network.Options
+	// Check returns problems with the options of a post.
+	Check func(network.Content) []network.Problem
+	// Cover returns the ID of the image of the library that covers the post, or 0.
+	Cover func(o network.Options, media []network.Media) int64
+	// Params returns the parameters of a post's container. cover is the URL of the image that covers it.
+	Params func(o network.Options, media []network.Media, cover string) url.Values
+	// ItemParams returns the parameters of the container for one of several media.
+	ItemParams func(o network.Options, media []network.Media, item int) url.Values
 }
 
 // Names has a network's names for paths, edges and fields.
@@ -85,8 +96,8 @@ func (c *Containers) CheckWith(rules network.Rules, content network.Content) []n
 	} else {
 		found = rules.Check(content)
 	}
-	if c.CheckOptions != nil {
-		found = append(found, c.CheckOptions(content)...)
+	if c.Options.Check != nil {
+		found = append(found, c.Options.Check(content)...)
 	}
 	return found
 }
@@ -105,8 +116,8 @@ func (c *Containers) Connect(context.Context, network.Credentials) (network.Gran
 // Plan fixes the text, the media and the options. A story has no text. Repeated commits are safe once Prepare has created the container.
 func (c *Containers) Plan(i network.Intent) (network.Draft, error) {
 	p := draft{Network: c.Names.Platform, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}
-	if c.Options != nil {
-		p.Options = c.Options(i.Content.Options)
+	if c.Options.Own != nil {
+		p.Options = c.Options.Own(i.Content.Options)
 	}
 	if c.isStory(p) {
 		p.Text = ""

@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -66,10 +67,13 @@ func (c *Containers) createItems(
 ) (time.Duration, error) {
 	if len(p.Items) == 0 {
 		var items []string
-		for _, m := range p.Media {
+		for i, m := range p.Media {
 			params, err := c.mediaParams(ctx, *p, m, files, true)
 			if err != nil {
 				return 0, err
+			}
+			if c.Options.ItemParams != nil {
+				maps.Copy(params, c.Options.ItemParams(p.Options, p.Media, i))
 			}
 			params.Set("is_carousel_item", "true")
 			id, err := c.create(ctx, g, params)
@@ -102,6 +106,9 @@ func (c *Containers) postParams(ctx context.Context, p *draft, files network.Fil
 	default:
 		params = url.Values{"media_type": {"TEXT"}}
 	}
+	if err := c.addOptions(ctx, params, p, files); err != nil {
+		return nil, err
+	}
 	if p.Text != "" {
 		params.Set(c.Names.Text, p.Text)
 	}
@@ -109,6 +116,25 @@ func (c *Containers) postParams(ctx context.Context, p *draft, files network.Fil
 		params.Set("reply_to_id", p.ReplyTo)
 	}
 	return params, nil
+}
+
+// addOptions adds the parameters of the post's options to those of its container.
+func (c *Containers) addOptions(ctx context.Context, params url.Values, p *draft, files network.Files) error {
+	if c.Options.Params == nil {
+		return nil
+	}
+	cover := ""
+	if c.Options.Cover != nil {
+		if id := c.Options.Cover(p.Options, p.Media); id != 0 {
+			var err error
+			cover, err = files.Link(ctx, id, c.App.Rules.FileLimits(network.Image), c.App.Now().Add(mediaLinkLife))
+			if err != nil {
+				return network.FileError(err)
+			}
+		}
+	}
+	maps.Copy(params, c.Options.Params(p.Options, p.Media, cover))
+	return nil
 }
 
 // mediaParams returns a container's parameters for one image or video.
@@ -127,7 +153,7 @@ func (c *Containers) mediaParams(
 func (c *Containers) create(ctx context.Context, g network.Grant, params url.Values) (string, error) {
 	var response Created
 	call := c.NewCall(g, http.MethodPost, c.ownerPath(g, c.Names.Edge), params, &response)
-	call.Secrets = []string{params.Get("image_url"), params.Get("video_url")} // links grant access to the files
+	call.Secrets = []string{params.Get("image_url"), params.Get("video_url"), params.Get("cover_url")} // links grant access to the files
 	if params.Has("image_url") || params.Has("video_url") {
 		call.Purpose = network.Transferring
 	}

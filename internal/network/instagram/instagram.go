@@ -79,9 +79,9 @@ func New(opts Options) *Network {
 			Platform: platform, Title: "Instagram", Edge: "media", Publish: "media_publish", Stories: "stories", Text: "caption",
 			State: "id,status_code,status",
 		},
-		MediaParams: mediaParams, FailureReason: containerError, Secret: opts.proofSecret, Options: ownOptions,
-		CheckOptions: checkFormat,
-		Observe:      func(text string, err error) { hashtags.observe(*opts.Rules, text, err) },
+		MediaParams: mediaParams, FailureReason: containerError, Secret: opts.proofSecret, Options: containerOptions,
+
+		Observe: func(text string, err error) { hashtags.observe(*opts.Rules, text, err) },
 	}, opts: opts, hashtags: hashtags}
 }
 
@@ -124,7 +124,7 @@ func mediaParams(o network.Options, m network.Media, address string, several boo
 		return url.Values{"media_type": {"VIDEO"}, "video_url": {address}}
 	case m.Kind == network.Video:
 		params := url.Values{"media_type": {"REELS"}, "video_url": {address}, "share_to_feed": {"true"}}
-		if m.Cover > 0 {
+		if m.Cover > 0 && choices(o).CoverMediaID == 0 {
 			params.Set("thumb_offset", strconv.FormatInt(m.Cover.Milliseconds(), 10))
 		}
 		return params

@@ -32,6 +32,7 @@ var (
 	one     = []network.Media{picture}
 	upright = []network.Media{{Kind: network.Image, Type: "image/jpeg", Size: 8 << 20, Width: 1080, Height: 1920}}
 	story   = network.Options{Instagram: &network.InstagramOptions{Format: network.FormatStory}}
+	tag     = []network.InstagramUserTag{{Username: "mira.keller"}}
 	reel    = network.Options{Instagram: &network.InstagramOptions{Format: network.FormatReel}}
 	kinds   = []string{"instagram", "facebook"}
 	scopes  = map[string][]string{
@@ -42,6 +43,15 @@ var (
 		},
 	}
 )
+
+// reelOptions are all options of reels.
+var reelOptions = with(network.InstagramOptions{
+	Format: network.FormatReel, ShareToFeed: new(false), CoverMediaID: 2, Collaborators: []string{"mira.keller", "studio.north"},
+	UserTags: tag, LocationID: "123", AudioName: " Waves ", GraduationStrategy: "SS_PERFORMANCE",
+})
+
+// with returns options for Instagram.
+func with(o network.InstagramOptions) network.Options { return network.Options{Instagram: &o} }
 
 // withChange returns the media item m with a change.
 func withChange(m network.Media, change func(*network.Media)) []network.Media {
@@ -103,6 +113,11 @@ var adapter = networktest.Case{
 			{Name: "an image", Media: media(network.Image), Format: network.FormatImage},
 			{Name: "a reel", Media: media(network.Video), Format: network.FormatReel},
 			{Name: "images", Media: media(network.Image, network.Image), Format: network.FormatCarousel, Variant: true},
+			{
+				Name: "a reel with options", Media: media(network.Video), Options: with(network.InstagramOptions{
+					Collaborators: []string{"mira.keller"}, UserTags: tag, AudioName: "Waves", GraduationStrategy: "MANUAL",
+				}), Format: network.FormatReel, Variant: true,
+			},
 			{Name: "several", Media: media(network.Image, network.Video, network.Image), Format: network.FormatCarousel},
 			{Name: "a story", Media: media(network.Image), Options: story, NoText: true, Uncollected: true},
 			{Name: "a video story", Media: media(network.Video), Options: story, NoText: true, Uncollected: true},
@@ -166,7 +181,19 @@ var adapter = networktest.Case{
 			"a reel by choice":   networktest.Checks("", []network.Media{film}).With(reel),
 			"a reel of an image": networktest.Checks("", one, "!option_not_supported").With(reel),
 			"a reel of two":      networktest.Checks("", []network.Media{film, film}, "!option_not_supported").With(reel),
-			"an empty reel":      networktest.Checks("", nil, "!media_missing", "!option_not_supported").With(reel),
+			"options of reels":   networktest.Checks("", []network.Media{film}).With(reelOptions),
+			"options of reels without a reel": networktest.Checks("", one, "option_not_supported", "option_not_supported",
+				"option_not_supported").With(with(network.InstagramOptions{ShareToFeed: new(true), CoverMediaID: 1, AudioName: "a"})),
+			"a trial that is no reel": networktest.Checks("", one, "!option_not_supported").
+				With(with(network.InstagramOptions{GraduationStrategy: "MANUAL"})),
+			"people in a story": networktest.Checks("", upright, "option_not_supported", "option_not_supported").With(
+				with(network.InstagramOptions{
+					Format: network.FormatStory, Collaborators: []string{"mira"}, LocationID: "1", UserTags: tag,
+				})),
+			"tags in an image": networktest.Checks("", one).With(with(network.InstagramOptions{UserTags: tag})),
+			"tags in two videos": networktest.Checks("", []network.Media{film, film}, "option_not_supported").
+				With(with(network.InstagramOptions{UserTags: tag})),
+			"an empty reel": networktest.Checks("", nil, "!media_missing", "!option_not_supported").With(reel),
 		},
 		Rejections: map[string]networktest.Rejection{
 			"text only": {Text: "words", Class: network.RejectedMedia, Code: "media_missing"},

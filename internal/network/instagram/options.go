@@ -1,16 +1,156 @@
 package instagram
 
-import "pressroom.example/pressroom/internal/network"
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/graph"
+)
+
+const codeOptionUnsupported = "option_not_supported"
 
 // ownOptions returns the options for Instagram.
 func ownOptions(o network.Options) network.Options { return network.Options{Instagram: o.Instagram} }
 
-// checkFormat returns a problem if the post cannot have its format. A story has its own limits.
-func checkFormat(c network.Content) []network.Problem {
-	o := c.Options.Instagram
-	if o == nil || o.Format != network.FormatReel || len(c.Media) == 1 && c.Media[0].Kind == network.Video {
+// choices returns the options for Instagram, empty if there are none.
+func choices(o network.Options) network.InstagramOptions {
+	if o.Instagram == nil {
+		return network.InstagramOptions{}
+	}
+	return *o.Instagram
+}
+
+func isVideo(m network.Media) bool { return m.Kind == network.Video }
+
+// isReel reports whether a post with these media is a reel.
+func isReel(o network.Options, media []network.Media) bool {
+	return !o.IsStory(platform) && len(media) == 1 && isVideo(media[0])
+}
+
+// checkOptions returns problems with the options that Instagram does not support for this post.
+func checkOptions(c network.Content) []network.Problem {
+	o, reel := choices(c.Options), isReel(c.Options, c.Media)
+	var found []network.Problem
+	add := func(isBlocking bool, message string) {
+		found = append(found, network.Problem{Code: codeOptionUnsupported, Blocking: isBlocking, Message: message})
+	}
+	if o.Format == network.FormatReel && !reel {
+		add(true, "A reel on Instagram is a single video. Choose another format (options.instagram.format), or post only a video.")
+	}
+	if o.GraduationStrategy != "" && !reel {
+		add(true, "Only a reel on Instagram can be a trial (options.instagram.graduation_strategy). Post only a video, or clear it.")
+	}
+	if o.ShareToFeed != nil && !reel {
+		add(false, "Only reels on Instagram can be kept out of the feed (options.instagram.share_to_feed). The choice has no effect.")
+	}
+	if o.CoverMediaID != 0 && !reel {
+		add(false, "Only reels on Instagram have a cover (options.instagram.cover_media_id). The cover is not sent.")
+	}
+	if o.AudioName != "" && !reel {
+		add(false, "Only reels on Instagram have a named sound (options.instagram.audio_name). The name is not sent.")
+	}
+	return append(found, checkPeople(c, o)...)
+}
+
+// checkPeople returns problems with the collaborators, tags and the location.
+func checkPeople(c network.Content, o network.InstagramOptions) []network.Problem {
+	var found []network.Problem
+	add := func(message string) {
+		found = append(found, network.Problem{Code: codeOptionUnsupported, Message: message})
+	}
+	if c.Options.IsStory(platform) && len(o.Collaborators) > 0 {
+		add("A story on Instagram has no collaborators (options.instagram.collaborators). They are not invited.")
+	}
+	if c.Options.IsStory(platform) && o.LocationID != "" {
+		add("A story on Instagram has no location (options.instagram.location_id). It is not sent.")
+	}
+	if len(o.UserTags) > 0 && len(c.Media) > 1 && slices.IndexFunc(c.Media, isImage) < 0 {
+		add("In several videos, Instagram tags nobody (options.instagram.user_tags). Add an image.")
+	}
+	return found
+}
+
+func isImage(m network.Media) bool { return !isVideo(m) }
+
+// coverImage returns the image that covers a reel, or 0 if a frame of the video does.
+func coverImage(o network.Options, media []network.Media) int64 {
+	if !isReel(o, media) {
+		return 0
+	}
+	return choices(o).CoverMediaID
+}
+
+// optionParams returns the parameters of the options for a post's container. cover is the URL of the cover image.
+func optionParams(o network.Options, media []network.Media, cover string) url.Values {
+	chosen, params := choices(o), url.Values{}
+	if isReel(o, media) {
+		setReelParams(params, chosen, cover)
+	}
+	if !o.IsStory(platform) {
+		if len(chosen.Collaborators) > 0 {
+			params.Set("collaborators", encode(chosen.Collaborators))
+		}
+		if chosen.LocationID != "" {
+			params.Set("location_id", chosen.LocationID)
+		}
+	}
+	if len(chosen.UserTags) > 0 && len(media) == 1 {
+		params.Set("user_tags", encode(tags(chosen.UserTags, isImage(media[0]))))
+	}
+	return params
+}
+
+func setReelParams(params url.Values, o network.InstagramOptions, cover string) {
+	if o.ShareToFeed != nil {
+		params.Set("share_to_feed", strconv.FormatBool(*o.ShareToFeed))
+	}
+	if cover != "" {
+		params.Set("cover_url", cover)
+	}
+	if name := strings.TrimSpace(o.AudioName); name != "" {
+		params.Set("audio_name", name)
+	}
+	if o.GraduationStrategy != "" {
+		params.Set("trial_params", encode(map[string]string{"graduation_strategy": o.GraduationStrategy}))
+	}
+}
+
+// itemParams returns the parameters of the options for one of several media. Only the first image has tags.
+func itemParams(o network.Options, media []network.Media, item int) url.Values {
+	chosen := choices(o)
+	if len(chosen.UserTags) == 0 || slices.IndexFunc(media, isImage) != item {
 		return nil
 	}
-	return []network.Problem{{Code: "option_not_supported", Blocking: true, Message: "A reel on Instagram is a single video. " +
-		"Choose another format (options.instagram.format), or post only a video."}}
+	return url.Values{"user_tags": {encode(tags(chosen.UserTags, true))}}
+}
+
+// tags returns tags with a position in an image, or without one in a video.
+func tags(chosen []network.InstagramUserTag, placed bool) []network.InstagramUserTag {
+	out := slices.Clone(chosen)
+	for i := range out {
+		if !placed {
+			out[i].X, out[i].Y = nil, nil
+			continue
+		}
+		for _, side := range []**float64{&out[i].X, &out[i].Y} {
+			if *side == nil {
+				*side = new(0.5)
+			}
+		}
+	}
+	return out
+}
+
+// encode returns a parameter as JSON, which the API expects for lists and objects.
+func encode(value any) string {
+	encoded, _ := json.Marshal(value) //nolint:errchkjson // strings and finite numbers
+	return string(encoded)
+}
+
+var containerOptions = graph.OptionHooks{
+	Own: ownOptions, Check: checkOptions, Cover: coverImage, Params: optionParams, ItemParams: itemParams,
 }

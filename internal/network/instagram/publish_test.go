@@ -3,6 +3,7 @@ package instagram_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -105,5 +106,66 @@ func TestCollectWithoutPicture(t *testing.T) {
 		if err != nil || got.NoPicture != none || none && got.Picture != "" {
 			t.Errorf("%s: %+v, %v", body, got, err)
 		}
+	}
+}
+
+// TestOptionParameters checks the parameters of a post's options.
+func TestOptionParameters(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	g := f.Grant()
+	film := f.Library.Video(100)
+	film.Cover = time.Second
+	cover, picture := f.Library.Image("jpeg", 9, 16), f.Library.Image("jpeg", 9, 9)
+	placed := []network.InstagramUserTag{{Username: "mira.keller", X: new(0.25), Y: new(1.0)}}
+	const people = `["mira.keller","studio.north"]`
+	for name, c := range map[string]struct {
+		options network.Options
+		media   []network.Media
+		want    map[string]string
+	}{
+		"a reel": {reelOptions, []network.Media{film}, map[string]string{
+			"share_to_feed": "false", "cover_url": f.Library.URL + "/2", "collaborators": people, "location_id": "123",
+			"user_tags": `[{"username":"mira.keller"}]`, "audio_name": "Waves",
+			"trial_params": `{"graduation_strategy":"SS_PERFORMANCE"}`,
+		}},
+		"a reel with a frame as cover": {
+			network.Options{}, []network.Media{film}, map[string]string{"share_to_feed": "true"},
+		},
+		"an image": {with(network.InstagramOptions{UserTags: placed, Collaborators: []string{"mira.keller", "studio.north"}}),
+			[]network.Media{picture}, map[string]string{
+				"user_tags": `[{"username":"mira.keller","x":0.25,"y":1}]`, "collaborators": people,
+			}},
+		"an image without places": {with(network.InstagramOptions{UserTags: tag}), []network.Media{picture}, map[string]string{
+			"user_tags": `[{"username":"mira.keller","x":0.5,"y":0.5}]`,
+		}},
+		"several": {with(network.InstagramOptions{UserTags: placed, LocationID: "7", CoverMediaID: cover.ID}),
+			[]network.Media{film, picture}, map[string]string{"location_id": "7"}},
+		"a story": {with(network.InstagramOptions{Format: network.FormatStory, UserTags: tag, LocationID: "7",
+			Collaborators: []string{"mira.keller"}}), []network.Media{picture},
+			map[string]string{"user_tags": `[{"username":"mira.keller","x":0.5,"y":0.5}]`}},
+	} {
+		before := len(f.Posts())
+		d, err := f.Prepare(g, must.Get(f.Network().Plan(network.Intent{
+			Seed: name, First: networktest.Start, At: networktest.Start,
+			Content: network.Content{Text: name, Media: c.media, Options: c.options},
+		}))(t))
+		must.NoError(t, err)
+		f.Publish(g, d)
+		if diff := cmp.Diff(c.want, f.Posts()[before].Options); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	var tagged []string
+	for _, r := range f.Wire.Requests("POST ") {
+		if item := r.Params().Get("user_tags"); r.Params().Has("is_carousel_item") {
+			tagged = append(tagged, item)
+		}
+		if cover := r.Params().Has("cover_url"); cover && r.Params().Has("thumb_offset") {
+			t.Error("a cover and a frame were sent")
+		}
+	}
+	if diff := cmp.Diff([]string{"", `[{"username":"mira.keller","x":0.25,"y":1}]`}, tagged); diff != "" {
+		t.Error(diff)
 	}
 }

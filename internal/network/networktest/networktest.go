@@ -137,6 +137,8 @@ type Post struct {
 	Media   []string `json:"media"`
 	ReplyTo string   `json:"reply_to"` // ID of the post that this one replies to
 	Format  string   `json:"format"`   // empty for a post in the feed
+
+	Options map[string]string `json:"options"` // parameters of Instagram's API
 }
 
 func (p Post) isStory() bool { return p.Format == network.FormatStory }

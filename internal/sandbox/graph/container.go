@@ -26,7 +26,8 @@ type Container struct {
 	Media     []store.Medium
 	Failure   string // why processing failed
 	Made      time.Time
-	Post      string // ID of the published post
+	Post      string            // ID of the published post
+	Options   map[string]string // further parameters of the network
 }
 
 // Prefixes of the IDs of containers and posts.
@@ -96,6 +97,16 @@ func InsertContainer(ctx context.Context, t store.Tx, platform string, c *Contai
 	if err != nil {
 		return fmt.Errorf("saving a container: %w", err)
 	}
+	if len(c.Options) > 0 {
+		options, err := json.Marshal(c.Options)
+		if err != nil {
+			return fmt.Errorf("writing a container's options: %w", err)
+		}
+		if err := t.Run(ctx, "saving options", `insert into container_options (container, options) values (?, ?)`, c.seq,
+			string(options)); err != nil {
+			return err
+		}
+	}
 	if c.ReplyTo == "" {
 		return nil
 	}
@@ -110,17 +121,18 @@ func FindContainer(ctx context.Context, t store.Tx, platform, id string) (Contai
 	if c.ID() != id {
 		return Container{}, false, nil
 	}
-	var media string
+	var media, options string
 	var made int64
 	err := t.QueryRowContext(ctx,
-		`select account, form, item, text, media, failure, made_at, post, coalesce(reply_to, '')
-		from containers left join container_replies on container = seq where platform = ? and seq = ?`, platform, seq).
-		Scan(&c.Account, &c.MediaType, &c.Item, &c.Text, &media, &c.Failure, &made, &c.Post, &c.ReplyTo)
+		`select account, form, item, text, media, failure, made_at, post, coalesce(reply_to, ''), coalesce(options, '{}')
+		from containers left join container_replies r on r.container = seq left join container_options o on o.container = seq
+		where platform = ? and seq = ?`, platform, seq).
+		Scan(&c.Account, &c.MediaType, &c.Item, &c.Text, &media, &c.Failure, &made, &c.Post, &c.ReplyTo, &options)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Container{}, false, nil
 	}
 	if err == nil {
-		err = json.Unmarshal([]byte(media), &c.Media)
+		err = errors.Join(json.Unmarshal([]byte(media), &c.Media), json.Unmarshal([]byte(options), &c.Options))
 	}
 	if err != nil {
 		return Container{}, false, fmt.Errorf("finding a container: %w", err)

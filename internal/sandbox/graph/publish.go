@@ -77,7 +77,9 @@ func (api *API) tryPublish(
 		Platform: api.Platform, Account: c.Account, Text: c.Text, Session: token.Session, Waited: waited,
 	}
 	return attempt.Publish(ctx, t, markerErrors, func() (string, error) {
-		body, err := json.Marshal(map[string]any{"media_type": c.postMediaType(), "media": c.Media})
+		body, err := json.Marshal(map[string]any{
+			"media_type": c.postMediaType(), "media": c.Media, "options": c.Options,
+		})
 		if err != nil {
 			return "", fmt.Errorf("writing a post: %w", err)
 		}

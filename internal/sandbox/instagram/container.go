@@ -52,7 +52,11 @@ func (n *Network) createContainer(r *http.Request) (any, error) {
 				Message: fmt.Sprintf("The caption has too many hashtags. It may have up to %d hashtags", limit),
 			}
 		}
-		return n.fill(r, c)
+		if err := n.fill(r, c); err != nil {
+			return err
+		}
+		c.Options = keepOptions(r)
+		return n.checkOptions(r, c)
 	})
 }
 

@@ -313,3 +313,9 @@ create table if not exists post_formats (
     format   text not null,       -- story
     primary key (platform, post)
 ) strict;
+
+-- Further parameters of containers.
+create table if not exists container_options (
+    container integer primary key,
+    options   text not null       -- JSON object of strings
+) strict;

@@ -1,21 +1,74 @@
 package compose
 
 import (
+	"fmt"
 	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-const instagram = "instagram"
+const (
+	instagram = "instagram"
+
+	maxCollaborators = 3
+	maxUserTags      = 20
+	maxAudioName     = 100 // characters
+)
+
+var (
+	instagramName = regexp.MustCompile(`^[A-Za-z0-9._]{1,30}$`)
+	locationID    = regexp.MustCompile(`^[0-9]{1,40}$`)
+)
 
 // readInstagram sets the options for Instagram in a form.
 func readInstagram(form url.Values, o *network.Options) {
-	i := network.InstagramOptions{Format: form.Get("instagram-format")}
-	if i != (network.InstagramOptions{}) {
+	i := network.InstagramOptions{
+		Format: form.Get("instagram-format"), Collaborators: usernames(form.Get("instagram-collaborators")),
+		LocationID: strings.TrimSpace(form.Get("instagram-location")), AudioName: strings.TrimSpace(textOf(form, "instagram-audio")),
+		GraduationStrategy: form.Get("instagram-trial"),
+	}
+	i.CoverMediaID, _ = strconv.ParseInt(form.Get("instagram-cover"), 10, 64) // a delivery checks it
+	if form.Get("instagram-not-in-feed") == yes {
+		i.ShareToFeed = new(false)
+	}
+	for _, name := range usernames(form.Get("instagram-tags")) {
+		i.UserTags = append(i.UserTags, userTag(name, form["instagram-tag-place"]))
+	}
+	if !reflect.ValueOf(i).IsZero() {
 		o.Instagram = &i
 	}
+}
+
+// usernames returns the usernames in a text, which are separated by spaces or commas.
+func usernames(text string) []string {
+	var out []string
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' }) {
+		if name := strings.TrimPrefix(word, "@"); name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// userTag returns the tag of an account, at the same place as before. A place is a username and two numbers.
+func userTag(name string, places []string) network.InstagramUserTag {
+	tag := network.InstagramUserTag{Username: name}
+	for _, place := range places {
+		var before string
+		var x, y float64
+		if n, _ := fmt.Sscan(place, &before, &x, &y); n == 3 && before == name && min(x, y) >= 0 && max(x, y) <= 1 {
+			tag.X, tag.Y = &x, &y
+		}
+	}
+	return tag
 }
 
 // formats are the formats of a post, with words for people. Without a choice, it is a post in the feed.
@@ -23,8 +76,17 @@ var formats = []shell.Choice{
 	{Value: "", Name: "Post in the feed"}, {Value: network.FormatStory, Name: "Story"}, {Value: network.FormatReel, Name: "Reel"},
 }
 
+// trials are the ways in which a trial reel is shown to followers.
+var trials = []shell.Choice{
+	{Value: "", Name: "No trial"}, {Value: "MANUAL", Name: "Trial, shared with followers by hand"},
+	{Value: "SS_PERFORMANCE", Name: "Trial, shared with followers if it performs well"},
+}
+
 // Formats returns the formats of a post.
 func (*view) Formats() []shell.Choice { return formats }
+
+// Trials returns the kinds of trial reels.
+func (*view) Trials() []shell.Choice { return trials }
 
 func isFormat(format string) bool {
 	return format == network.FormatPost || shell.IsOffered(formats, format)
@@ -32,10 +94,35 @@ func isFormat(format string) bool {
 
 // instagramErrors returns what is wrong with the options for Instagram, each with its field.
 func instagramErrors(o network.Options) []error {
-	if o.Instagram == nil || isFormat(o.Instagram.Format) {
+	i := o.Instagram
+	if i == nil {
 		return nil
 	}
-	return []error{apierr.Invalid(apierr.NotAllowedValue, "instagram-format", "Choose a format for Instagram.")}
+	isUsername := func(name string) bool { return instagramName.MatchString(name) }
+	var out []error
+	for _, check := range []struct {
+		wrong         bool
+		field, detail string
+	}{
+		{!isFormat(i.Format), "instagram-format", "Choose a format for Instagram."},
+		{!shell.IsOffered(trials, i.GraduationStrategy), "instagram-trial", "Choose how a trial reel is shown to followers."},
+		{len(i.Collaborators) > maxCollaborators || !all(i.Collaborators, isUsername), "instagram-collaborators",
+			"Enter up to three usernames, separated by commas."},
+		{len(i.UserTags) > maxUserTags || !all(i.UserTags, func(t network.InstagramUserTag) bool { return isUsername(t.Username) }),
+			"instagram-tags", "Enter up to 20 usernames, separated by commas."},
+		{i.LocationID != "" && !locationID.MatchString(i.LocationID), "instagram-location",
+			"The ID of a location has only digits."},
+		{utf8.RuneCountInString(i.AudioName) > maxAudioName, "instagram-audio", "The name of the sound can have at most 100 characters."},
+	} {
+		if check.wrong {
+			out = append(out, apierr.Invalid(apierr.NotAllowedValue, check.field, check.detail))
+		}
+	}
+	return out
+}
+
+func all[T any](list []T, is func(T) bool) bool {
+	return !slices.ContainsFunc(list, func(one T) bool { return !is(one) })
 }
 
 // InstagramChoices returns the choices for Instagram, empty if there are none.
@@ -44,4 +131,33 @@ func (v *view) InstagramChoices() network.InstagramOptions {
 		return network.InstagramOptions{}
 	}
 	return *v.Choices.Instagram
+}
+
+// Collaborators returns the usernames of Instagram's collaborators.
+func (v *view) Collaborators() string { return strings.Join(v.InstagramChoices().Collaborators, ", ") }
+
+// UserTags returns the usernames of the accounts that are tagged on Instagram.
+func (v *view) UserTags() string {
+	var names []string
+	for _, tag := range v.InstagramChoices().UserTags {
+		names = append(names, tag.Username)
+	}
+	return strings.Join(names, ", ")
+}
+
+// TagPlaces returns the places of the accounts that are tagged on Instagram.
+func (v *view) TagPlaces() []string {
+	var places []string
+	for _, tag := range v.InstagramChoices().UserTags {
+		if tag.X != nil && tag.Y != nil {
+			places = append(places, fmt.Sprint(tag.Username, " ", *tag.X, " ", *tag.Y))
+		}
+	}
+	return places
+}
+
+// NotInFeed reports whether a reel is not shown in the feed.
+func (v *view) NotInFeed() bool {
+	share := v.InstagramChoices().ShareToFeed
+	return share != nil && !*share
 }

@@ -27,6 +27,7 @@ __all__ = [
     "IdentityKeyLevel",
     "IdentityRole",
     "InstagramFormat",
+    "InstagramGraduationStrategy",
     "JobKind",
     "JobState",
     "MediaDownloadType",
@@ -78,6 +79,7 @@ __all__ = [
     "ContentFetchJob",
     "CreatePostInputOptions",
     "CreatePostInputOptionsBluesky",
+    "CreatePostInputOptionsInstagram",
     "Credits",
     "CreditsDailyLimits",
     "CreditsReservedToday",
@@ -119,6 +121,7 @@ __all__ = [
     "ImportResult",
     "ImportResultMedia",
     "InstagramOptions",
+    "InstagramUserTag",
     "Job",
     "JobError",
     "JobProgress",
@@ -339,6 +342,11 @@ InstagramFormat = Literal[
     "post",
     "story",
     "reel",
+]
+
+InstagramGraduationStrategy = Literal[
+    "MANUAL",
+    "SS_PERFORMANCE",
 ]
 
 JobKind = Literal[
@@ -830,7 +838,7 @@ class CreatePostInputOptions(TypedDict):
     # Choices for Bluesky accounts.
     bluesky: NotRequired[CreatePostInputOptionsBluesky]
     # Choices for Instagram accounts.
-    instagram: NotRequired[InstagramOptions]
+    instagram: NotRequired[CreatePostInputOptionsInstagram]
     # Choices for TikTok accounts. TikTok requires that a person makes them for each post.
     tiktok: NotRequired[TikTokOptions]
     # Choices for YouTube accounts.
@@ -853,6 +861,28 @@ class CreatePostInputOptionsBluesky(TypedDict):
     reply_settings: NotRequired[list[BlueskyReplySetting]]
     # Whether other people cannot quote the post.
     disable_quotes: NotRequired[bool]
+
+
+class CreatePostInputOptionsInstagram(TypedDict):
+    """Choices for Instagram accounts."""
+
+    # post (the default), story (one image or video, without a text) or reel (one video).
+    format: NotRequired[InstagramFormat]
+    # Whether the feed shows a reel too. true if omitted.
+    share_to_feed: NotRequired[bool]
+    # Image of the library that covers a reel, in place of a frame of the video.
+    cover_media_id: NotRequired[int]
+    # Usernames that are invited as coauthors of a post or reel.
+    collaborators: NotRequired[list[str]]
+    # Accounts tagged in the first image, or in the video.
+    user_tags: NotRequired[list[InstagramUserTag]]
+    # ID of a Facebook Page with a location. Not for stories.
+    location_id: NotRequired[str]
+    # Name of a reel's own sound.
+    audio_name: NotRequired[str]
+    # Publishes a trial reel, shown first to people who do not follow the account: MANUAL, or SS_PERFORMANCE to show
+    # it to followers if it performs well.
+    graduation_strategy: NotRequired[InstagramGraduationStrategy]
 
 
 class Credits(TypedDict):
@@ -1337,9 +1367,34 @@ class ImportResultMedia(TypedDict):
 
 
 class InstagramOptions(TypedDict):
+    """Choices for Instagram accounts."""
 
     # post (the default), story (one image or video, without a text) or reel (one video).
     format: NotRequired[InstagramFormat]
+    # Whether the feed shows a reel too. true if omitted.
+    share_to_feed: NotRequired[bool]
+    # Image of the library that covers a reel, in place of a frame of the video.
+    cover_media_id: NotRequired[int]
+    # Usernames that are invited as coauthors of a post or reel.
+    collaborators: NotRequired[list[str]]
+    # Accounts tagged in the first image, or in the video.
+    user_tags: NotRequired[list[InstagramUserTag]]
+    # ID of a Facebook Page with a location. Not for stories.
+    location_id: NotRequired[str]
+    # Name of a reel's own sound.
+    audio_name: NotRequired[str]
+    # Publishes a trial reel, shown first to people who do not follow the account: MANUAL, or SS_PERFORMANCE to show
+    # it to followers if it performs well.
+    graduation_strategy: NotRequired[InstagramGraduationStrategy]
+
+
+class InstagramUserTag(TypedDict):
+
+    username: str
+    # Position in the image, from 0 (left) to 1; 0.5 if omitted. Not for reels.
+    x: NotRequired[float]
+    # Position in the image, from 0 (top) to 1; 0.5 if omitted. Not for reels.
+    y: NotRequired[float]
 
 
 class JobError(TypedDict):

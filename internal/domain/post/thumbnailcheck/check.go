@@ -25,6 +25,9 @@ func selected(o network.Options) map[string]int64 {
 	if o.YouTube != nil {
 		out["options.youtube.thumbnail_media_id"] = o.YouTube.ThumbnailMediaID
 	}
+	if o.Instagram != nil {
+		out["options.instagram.cover_media_id"] = o.Instagram.CoverMediaID
+	}
 	if o.Bluesky != nil && o.Bluesky.LinkCard != nil {
 		out["options.bluesky.link_card.thumbnail_media_id"] = o.Bluesky.LinkCard.ThumbnailMediaID
 	}
@@ -54,7 +57,7 @@ func check(ctx context.Context, q db.Querier, library Library, team int64, argum
 		return err
 	}
 	if len(found) != 1 || found[0].Kind != network.Image {
-		return apierr.Invalid(apierr.NotAllowedValue, argument, "A thumbnail must be an image.")
+		return apierr.Invalid(apierr.NotAllowedValue, argument, "A thumbnail or cover must be an image.")
 	}
 	return nil
 }
