@@ -145,9 +145,10 @@ const CreatorInfo = "creator_info"
 
 // Effects of a missing permission, for RequiredScope.
 const (
-	CannotPublish  = "posts cannot be published"
-	MetricsMissing = "metrics are missing"
-	CannotConnect  = "accounts cannot be found"
+	CannotPublish   = "posts cannot be published"
+	MetricsMissing  = "metrics are missing"
+	CommentsMissing = "first comments cannot be published"
+	CannotConnect   = "accounts cannot be found"
 )
 
 // UsageFinding returns the finding for a usage limit: Fails if the limit is used up. A total of 0 means that the limit

@@ -47,11 +47,12 @@ var defaultRules = map[string]func() Rules{
 // Source: https://developers.facebook.com/docs/instagram-platform/content-publishing
 func instagramRules() Rules {
 	return Rules{
-		Title:    "Instagram",
-		Text:     Text{Unit: utf16Units, Longest: 2200}, // the unit is unconfirmed; UTF-16 is the strictest
-		Hashtags: Count{Most: 30, Warn: 5},              // 5 is unconfirmed, from third-party documentation; see instagram.Check
-		Mentions: Count{Most: 20},                       // unconfirmed, from third-party documentation
-		Media:    Amount{Needed: true, Most: 10, Mixed: true},
+		Title:        "Instagram",
+		Text:         Text{Unit: utf16Units, Longest: 2200}, // the unit is unconfirmed; UTF-16 is the strictest
+		FirstComment: Text{Unit: utf16Units, Longest: 2200}, // unconfirmed, as for captions
+		Hashtags:     Count{Most: 30, Warn: 5},              // 5 is unconfirmed, from third-party documentation; see instagram.Check
+		Mentions:     Count{Most: 20},                       // unconfirmed, from third-party documentation
+		Media:        Amount{Needed: true, Most: 10, Mixed: true},
 		Images: Images{
 			Most: 10, Carousel: Range{2, 10},
 			Types: []string{jpegType}, Converted: []string{pngType, webpType, gifType},

@@ -9,6 +9,7 @@ import (
 
 	"pressroom.example/pressroom/internal/domain/job"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/comment"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/platform/restoreguard"
@@ -132,7 +133,7 @@ func (a *attempt) recordPublished(ctx context.Context, attempt int64, r network.
 	a.done = true
 	next := ended
 	switch {
-	case r.Permalink == "" && r.ID != "":
+	case r.Permalink == "" && r.ID != "" && a.hasPermalink():
 		next = linking
 	case len(a.finishStepNames()) > 0:
 		next = finishing
@@ -156,6 +157,13 @@ func (a *attempt) recordPublished(ctx context.Context, attempt int64, r network.
 		a.s.opts.OnPublished(a.s.db.Now().Sub(a.d.DueAt))
 	}
 	return nil
+}
+
+// hasPermalink reports whether the network can be asked for the permalink of the part. Comments have one only where they
+// are replies.
+func (a *attempt) hasPermalink() bool {
+	provider, ok := a.net.(network.RulesProvider)
+	return a.d.Part != comment.Part || ok && provider.Rules().Thread
 }
 
 // finish ends the attempt with a result and the next phase.

@@ -69,8 +69,7 @@ func mayContradictState(e *network.Error) bool {
 	case network.Rejected, network.RejectedMedia:
 		return true
 	case network.AuthDead:
-		code, _, _ := strings.Cut(e.Code, "/")
-		return code == "10" || len(code) == 3 && code[0] == '2'
+		return isPermissionCode(e.Code)
 	default:
 		return false
 	}

@@ -26,7 +26,7 @@ func checkCall(t *testing.T, r networktest.Request) {
 	account, media := networktest.MetaObject("IGUser"), networktest.MetaObject("IGMedia")
 	object := account
 	switch match[1] {
-	case "insights":
+	case "insights", "comments":
 		object = media
 	case "permissions":
 		object = networktest.MetaObject("User")

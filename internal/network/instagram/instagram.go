@@ -65,6 +65,7 @@ type Network struct {
 
 	opts     Options
 	hashtags *hashtagLimit
+	comments graph.Comments
 }
 
 var _ network.Authorizer = (*Network)(nil)
@@ -73,20 +74,21 @@ var _ network.Authorizer = (*Network)(nil)
 func New(opts Options) *Network {
 	opts = opts.withDefaults()
 	hashtags := &hashtagLimit{}
-	return &Network{Containers: &graph.Containers{
+	containers := &graph.Containers{
 		Client: graph.New(opts.App), App: opts.App, Version: opts.Version,
 		Names: graph.Names{
 			Platform: platform, Title: "Instagram", Edge: "media", Publish: "media_publish", Stories: "stories", Text: "caption",
 			State: "id,status_code,status",
 		},
 		MediaParams: mediaParams, FailureReason: containerError, Secret: opts.proofSecret, Options: containerOptions,
-
 		Observe: func(text string, err error) { hashtags.observe(*opts.Rules, text, err) },
-	}, opts: opts, hashtags: hashtags}
+	}
+	return &Network{containers, opts, hashtags, newComments(containers)}
 }
 
 func (o Options) withDefaults() Options {
-	o.App = o.WithDefaults(platform, "instagram_business_basic", instagramPublish, "instagram_business_manage_insights")
+	o.App = o.WithDefaults(platform, "instagram_business_basic", instagramPublish, "instagram_business_manage_insights",
+		instagramComments)
 	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")
 	o.TokenHost = strings.TrimRight(cmp.Or(o.TokenHost, defaultToken), "/")
 	o.GraphHost = strings.TrimRight(cmp.Or(o.GraphHost, defaultGraph), "/")
@@ -94,7 +96,7 @@ func (o Options) withDefaults() Options {
 	f := &o.Facebook
 	if len(f.Scopes) == 0 {
 		f.Scopes = []string{
-			"instagram_basic", facebookPublish, "instagram_manage_insights", "pages_show_list", "pages_read_engagement",
+			"instagram_basic", facebookPublish, "instagram_manage_insights", facebookComments, "pages_show_list", "pages_read_engagement",
 			graph.ScopeBusiness,
 		}
 	}

@@ -36,10 +36,11 @@ var (
 	reel    = network.Options{Instagram: &network.InstagramOptions{Format: network.FormatReel}}
 	kinds   = []string{"instagram", "facebook"}
 	scopes  = map[string][]string{
-		"instagram": {"instagram_business_basic", "instagram_business_content_publish", "instagram_business_manage_insights"},
+		"instagram": {"instagram_business_basic", "instagram_business_content_publish", "instagram_business_manage_insights",
+			"instagram_business_manage_comments"},
 		"facebook": {
-			"instagram_basic", "instagram_content_publish", "instagram_manage_insights", "pages_show_list",
-			"pages_read_engagement", "business_management",
+			"instagram_basic", "instagram_content_publish", "instagram_manage_insights", "instagram_manage_comments",
+			"pages_show_list", "pages_read_engagement", "business_management",
 		},
 	}
 )

@@ -38,9 +38,10 @@ func TestAuthorize(t *testing.T) {
 	n := instagram.New(instagram.Options{App: network.App{ClientID: "1"}, Facebook: instagram.Facebook{ClientID: "2"}})
 	for kind, want := range map[string]string{
 		"instagram": "https://www.instagram.com/oauth/authorize?client_id=1&redirect_uri=https%3A%2F%2Fa.test%2Fback&response_type=code" +
-			"&scope=instagram_business_basic%2Cinstagram_business_content_publish%2Cinstagram_business_manage_insights&state=s",
+			"&scope=instagram_business_basic%2Cinstagram_business_content_publish%2Cinstagram_business_manage_insights" +
+			"%2Cinstagram_business_manage_comments&state=s",
 		"facebook": "https://www.facebook.com/v25.0/dialog/oauth?client_id=2&redirect_uri=https%3A%2F%2Fa.test%2Fback&response_type=code" +
-			"&scope=instagram_basic%2Cinstagram_content_publish%2Cinstagram_manage_insights%2Cpages_show_list" +
+			"&scope=instagram_basic%2Cinstagram_content_publish%2Cinstagram_manage_insights%2Cinstagram_manage_comments%2Cpages_show_list" +
 			"%2Cpages_read_engagement%2Cbusiness_management&state=s",
 	} {
 		if got := n.Authorize(network.Authorization{Kind: kind, State: "s", Redirect: "https://a.test/back"}); got != want {

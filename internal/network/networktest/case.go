@@ -176,7 +176,7 @@ func (c Case) account() string {
 func Run(t *testing.T, c Case) {
 	t.Helper()
 	subtests(t, c, map[string]func(*testing.T, Case){
-		"Signing": testSigning, "Publishing": testPublishing, "Threads": testThreads,
+		"Signing": testSigning, "Publishing": testPublishing, "Threads": testThreads, "FirstComments": testFirstComments,
 		"Failures": testFailures, "Collecting": testCollecting,
 		"Containers": testContainers, "Checking": testChecking, "Verification": testVerification,
 	})

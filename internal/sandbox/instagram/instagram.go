@@ -9,6 +9,7 @@ import (
 
 	"pressroom.example/pressroom/internal/sandbox/base"
 	"pressroom.example/pressroom/internal/sandbox/graph"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // Name is the network's name in URLs.
@@ -21,6 +22,18 @@ type Network struct {
 	*graph.API
 
 	cursors hashtagCursors
+}
+
+// comments are Instagram's comments. The network lists no URLs of comments.
+var comments = graph.Comments{
+	Longest: 2200, Scopes: []string{"instagram_business_manage_comments", "instagram_manage_comments"},
+	NewID: func(store.Post) string { return base.StableID("18", base.NewID()) },
+	View: func(_ *http.Request, c store.Post) map[string]any {
+		return map[string]any{
+			"id": c.ID, "text": c.Text, "timestamp": c.At.Format(graph.TimeFormat), "username": c.Handle,
+			"from": map[string]string{"id": c.Account, "username": c.Handle},
+		}
+	},
 }
 
 // New returns the network of a sandbox.
@@ -63,7 +76,8 @@ func (n *Network) Handler() http.Handler {
 		"GET /facebook/{version}/me/permissions":          n.Permissions,
 		"DELETE /facebook/{version}/{person}/permissions": n.RevokePermissions,
 		"GET /facebook/{version}/{app}/permissions": n.AppPermissions("instagram_basic", "instagram_content_publish",
-			"instagram_manage_insights", "pages_show_list", "pages_read_engagement", "business_management"),
+			"instagram_manage_insights", "instagram_manage_comments", "pages_show_list", "pages_read_engagement",
+			"business_management"),
 		"GET /facebook/{version}/debug_token": n.DebugToken(),
 		"GET /facebook/{version}/me":          n.getFacebookMe,
 		"GET /facebook/{version}/me/accounts": n.listPages,
@@ -79,6 +93,8 @@ func (n *Network) Handler() http.Handler {
 		calls["GET "+host+"/{version}/{id}"] = n.describe
 		calls["GET "+host+"/{version}/{id}/insights"] = n.Insights(postMetrics,
 			"instagram_business_manage_insights", "instagram_manage_insights")
+		calls["POST "+host+"/{version}/{id}/comments"] = n.CreateComment(comments)
+		calls["GET "+host+"/{version}/{id}/comments"] = n.ListComments(comments)
 	}
 	maps.Copy(calls, n.discoveryCalls())
 	for pattern, do := range calls {

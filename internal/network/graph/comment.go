@@ -1,0 +1,187 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"pressroom.example/pressroom/internal/network"
+)
+
+// Comments publishes comments on an account's own posts. The API has no key that identifies a repeated request, so a
+// comment without a response is searched among the comments of the post.
+//
+// Sources: https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-media/comments and
+// https://developers.facebook.com/docs/graph-api/reference/object/comments
+type Comments struct {
+	Client *Client
+	App    network.App
+	// NewCall returns a call to the versioned API.
+	NewCall func(g network.Grant, method, path string, params url.Values, out any) Call
+	// Fields are the fields of a comment: those of its text and time, and its URL if it has one.
+	Fields []string
+	// List are the parameters of the list of comments that sort it by time, newest first.
+	List url.Values
+	// Permissions are those of the network that allow comments, one of which is needed.
+	Permissions []string
+}
+
+// comment is the stored state of a comment.
+type comment struct {
+	On    string    `json:"comment_on"` // ID of the post
+	Text  string    `json:"text"`
+	Ready time.Time `json:"ready,omitzero"` // when Prepare returned; the comment is not older
+}
+
+var comments = network.DraftCodec[comment]{Kind: "a comment", Validate: comment.validate, IsPrepared: comment.isPrepared}
+
+func (c comment) validate() error {
+	if !isPostID(c.On) {
+		return errors.New("the draft does not comment on a post")
+	}
+	return nil
+}
+
+func (c comment) isPrepared() bool { return !c.Ready.IsZero() }
+
+// isPostID reports whether an ID is that of a post. Facebook's consist of the IDs of the Page and of the post.
+func isPostID(id string) bool {
+	page, post, two := strings.Cut(id, "_")
+	return IsID(page) && (!two || IsID(post))
+}
+
+// IsComment reports whether a draft is that of a comment.
+func IsComment(d network.Draft) bool {
+	_, err := comments.Decode(d)
+	return err == nil
+}
+
+// Plan fixes the text of a comment on a post.
+func (c Comments) Plan(on, text string) (network.Draft, error) {
+	return comments.Plan(comment{On: on, Text: strings.ToValidUTF8(text, "\uFFFD")})
+}
+
+// Prepare stores the time before which the comment does not exist. It sends no request.
+func (c Comments) Prepare(d network.Draft) (network.Draft, time.Duration, error) {
+	return comments.Prepare(d, func(p *comment) (time.Duration, error) {
+		p.Ready = c.App.Now().UTC()
+		return 0, nil
+	})
+}
+
+// Commit publishes the comment.
+func (c Comments) Commit(ctx context.Context, g network.Grant, d network.Draft) (network.Receipt, error) {
+	p, err := comments.DecodePrepared(d)
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	var response Created
+	call := c.NewCall(g, http.MethodPost, p.On+"/comments", url.Values{"message": {p.Text}}, &response)
+	call.Purpose = network.Committing
+	if err := c.Client.Do(ctx, call); err != nil {
+		return network.Receipt{}, c.withoutPermission(err)
+	}
+	if !isPostID(response.ID) {
+		return network.Receipt{}, &network.Error{
+			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("commenting: the response has no id"),
+		}
+	}
+	return network.Receipt{ID: response.ID}, nil
+}
+
+// withoutPermission returns err, as a rejection if a permission is missing. The account itself can still publish.
+func (c Comments) withoutPermission(err error) error {
+	e, ok := errors.AsType[*network.Error](err)
+	if !ok || e.Class != network.AuthDead || !isPermissionCode(e.Code) {
+		return err
+	}
+	rejected := *e
+	rejected.Class, rejected.Message = network.Rejected, fmt.Sprintf(
+		"pressroom may not comment with this account. Reconnect it and allow comments (%s).", strings.Join(c.Permissions, " or "))
+	return &rejected
+}
+
+// Resolve searches the comments on the post. A comment that is not listed counts as absent once ListingDelay has passed
+// since the last attempt.
+func (c Comments) Resolve(
+	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
+) (network.Verdict, network.Receipt, error) {
+	p, err := comments.DecodePrepared(d)
+	if err != nil {
+		return network.Unknown, network.Receipt{}, err
+	}
+	started := c.App.Now() // before the search, because a comment may appear during it
+	found, cut, err := c.find(ctx, g, p, t)
+	if err != nil {
+		return network.Unknown, network.Receipt{}, c.withoutPermission(err)
+	}
+	switch until := t.Last.Add(time.Duration(c.App.ListingDelay)); {
+	case len(found) == 1:
+		return network.Published, found[0], nil
+	case len(found) > 1 || cut:
+		return network.Unknown, network.Receipt{}, &network.Error{
+			Class: network.Uncertain, Status: http.StatusOK,
+			Err: fmt.Errorf("searching for the comment: %d comments match", len(found)),
+		}
+	case started.Before(until):
+		return network.Unknown, network.Receipt{}, &network.Error{
+			Class: network.Processing, Status: http.StatusOK, After: until.UTC(),
+			Err: errors.New("searching for the comment: not listed yet"),
+		}
+	}
+	return network.Absent, network.Receipt{}, nil
+}
+
+// listedComment is a comment in the list of a post.
+type listedComment struct {
+	ID        string `json:"id"`
+	Text      string `json:"text"`
+	Message   string `json:"message"` // Facebook's name for the text
+	Timestamp string `json:"timestamp"`
+	Created   string `json:"created_time"` // Facebook's name for the time
+	Permalink string `json:"permalink_url"`
+	From      struct {
+		ID       string `json:"id"`
+		Username string `json:"username"`
+	} `json:"from"`
+}
+
+func (l listedComment) at() time.Time { return ParseTime(l.Timestamp + l.Created) }
+
+// find returns the account's comments on the post with the draft's text, and whether there may be more.
+func (c Comments) find(
+	ctx context.Context, g network.Grant, p comment, t network.CommitHistory,
+) ([]network.Receipt, bool, error) {
+	var list listPage[listedComment]
+	params := url.Values{"fields": {strings.Join(append([]string{"id", "from"}, c.Fields...), ",")}, "limit": {pageSize}}
+	maps.Copy(params, c.List)
+	if err := c.Client.Do(ctx, c.NewCall(g, http.MethodGet, p.On+"/comments", params, &list)); err != nil {
+		return nil, false, err
+	}
+	var found []network.Receipt
+	since, cut := p.Ready.Add(-clockSkew), list.Paging.Next != ""
+	for _, l := range list.Data {
+		if l.at().Before(since) {
+			cut = false
+			continue
+		}
+		own := l.From.ID == g.Account || l.From.ID == "" && l.From.Username == g.Username
+		if own && isPostID(l.ID) && network.SameWords(l.Text+l.Message, p.Text) && !t.BelongsToOther(l.ID, l.Permalink) {
+			found = append(found, network.Receipt{
+				ID: l.ID, Permalink: network.WebURL(l.Permalink), At: l.at(), MatchedByContent: true,
+			})
+		}
+	}
+	return found, cut, nil
+}
+
+// isPermissionCode reports whether the code of an error says that a permission is missing (10 and 200 to 299).
+func isPermissionCode(code string) bool {
+	code, _, _ = strings.Cut(code, "/")
+	return code == "10" || len(code) == 3 && code[0] == '2'
+}

@@ -1,0 +1,61 @@
+package instagram
+
+import (
+	"context"
+	"time"
+
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/graph"
+)
+
+// The scopes that comments need, by sign-in method. People can decline them.
+const (
+	instagramComments = "instagram_business_manage_comments"
+	facebookComments  = "instagram_manage_comments"
+)
+
+// newComments returns the protocol for comments. The list of comments is sorted by time, newest first.
+func newComments(c *graph.Containers) graph.Comments {
+	return graph.Comments{
+		Client: c.Client, App: c.App, NewCall: c.NewCall, Fields: []string{"text", "timestamp"},
+		Permissions: []string{instagramComments, facebookComments},
+	}
+}
+
+// Plan fixes the content of a post, or the text of a comment on one.
+func (n *Network) Plan(i network.Intent) (network.Draft, error) {
+	if i.Reply != nil {
+		return n.comments.Plan(i.Reply.Parent, i.Content.Text)
+	}
+	return n.Containers.Plan(i)
+}
+
+// Prepare prepares the container of a post. A comment needs no preparation.
+func (n *Network) Prepare(
+	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
+) (network.Draft, time.Duration, error) {
+	if graph.IsComment(d) {
+		return n.comments.Prepare(d)
+	}
+	return n.Containers.Prepare(ctx, g, d, files)
+}
+
+// Commit publishes a container or a comment.
+func (n *Network) Commit(
+	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
+) (network.Receipt, error) {
+	if graph.IsComment(d) {
+		return n.comments.Commit(ctx, g, d)
+	}
+	return n.Containers.Commit(ctx, g, d, files)
+}
+
+// Resolve reports whether an earlier Commit took effect.
+func (n *Network) Resolve(
+	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
+) (network.Verdict, network.Receipt, error) {
+	if graph.IsComment(d) {
+		return n.comments.Resolve(ctx, g, d, t)
+	}
+	return n.Containers.Resolve(ctx, g, d, t)
+}
