@@ -79,9 +79,10 @@ func instagramRules() Rules {
 // https://developers.facebook.com/docs/video-api/guides/publishing
 func facebookRules() Rules {
 	return Rules{
-		Title: "Facebook",
-		Text:  Text{Unit: utf16Units, Longest: 63_206}, // the unit is unconfirmed
-		Media: Amount{Most: 10},
+		Title:        "Facebook",
+		Text:         Text{Unit: utf16Units, Longest: 63_206}, // the unit is unconfirmed
+		FirstComment: Text{Unit: utf16Units, Longest: 8000},   // unconfirmed, from third-party documentation
+		Media:        Amount{Most: 10},
 		Images: Images{
 			Most: 10, // the recommended maximum
 			// TIFF is allowed too, but the media library does not store it.

@@ -14,6 +14,7 @@ var needs = []network.RequiredScope{
 	{Scope: "pages_read_engagement", Effect: network.CannotPublish},
 	{Scope: "pages_manage_posts", Effect: network.CannotPublish},
 	{Scope: insightsScope, Effect: network.MetricsMissing},
+	{Scope: scopeComments, Effect: network.CommentsMissing},
 	{Scope: graph.ScopeBusiness, Effect: "Pages of a business portfolio cannot be found"},
 }
 

@@ -39,6 +39,10 @@ func checkCall(t *testing.T, r networktest.Request) {
 		params, fields = []string{"access_token", "fields", "limit"}, []string{"id", "name"}
 	case call == "GET published_posts":
 		params, fields = append(page.Params("GET", edge), "since", "after"), post.Names("attachments", "reactions", "comments")
+	case edge == "comments": // the fields of comments are not described
+		params, fields = append(post.Params(r.Method, edge), "access_token", "fields", "limit"), []string{
+			"id", "from", "message", "created_time", "permalink_url",
+		}
 	case call == "GET insights": // the metrics are not described
 		params, fields = append(post.Params("GET", edge), "access_token"), networktest.MetaObject("InstagramInsightsResult").Names()
 	case call == "GET " && strings.Contains(sent.Get("fields"), "status"):

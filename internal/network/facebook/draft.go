@@ -27,8 +27,11 @@ type draft struct {
 
 var drafts = network.DraftCodec[draft]{Kind: "a Facebook post", Validate: draft.validate, IsPrepared: draft.isReady}
 
-// Plan fixes the text, the link to preview, and the media. The network supports no client-chosen keys.
+// Plan fixes the text, the link to preview, and the media, or the text of a comment. The network supports no client-chosen keys.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
+	if i.Reply != nil {
+		return n.comments.Plan(i.Reply.Parent, i.Content.Text)
+	}
 	p := draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}
 	p.Reel = isReel(p.Media)
 	if links := network.Links(p.Text); len(links) > 0 && len(p.Media) == 0 {

@@ -51,8 +51,9 @@ type Options struct {
 
 // Network is the publishing protocol of Facebook Pages. It has no state between calls.
 type Network struct {
-	graph *graph.Client
-	opts  Options
+	graph    *graph.Client
+	opts     Options
+	comments graph.Comments
 }
 
 var _ network.Authorizer = (*Network)(nil)
@@ -60,11 +61,13 @@ var _ network.Authorizer = (*Network)(nil)
 // New returns the network with these options.
 func New(opts Options) *Network {
 	opts = opts.withDefaults()
-	return &Network{graph.New(opts.App), opts}
+	n := &Network{graph: graph.New(opts.App), opts: opts}
+	n.comments = newComments(n)
+	return n
 }
 
 func (o Options) withDefaults() Options {
-	o.App = o.WithDefaults(platform, append(slices.Clone(requiredScopes), insightsScope, graph.ScopeBusiness)...)
+	o.App = o.WithDefaults(platform, append(slices.Clone(requiredScopes), insightsScope, scopeComments, graph.ScopeBusiness)...)
 	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")
 	o.GraphHost = strings.TrimRight(cmp.Or(o.GraphHost, defaultGraph), "/")
 	o.VideoHost = strings.TrimRight(cmp.Or(o.VideoHost, defaultVideo), "/")

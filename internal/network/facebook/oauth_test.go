@@ -239,7 +239,7 @@ func TestAuthorize(t *testing.T) {
 	}
 	want := url.Values{
 		"client_id": {"17"}, "redirect_uri": {"https://a.test/back"}, "response_type": {"code"}, "state": {"s"},
-		"scope": {"pages_show_list,pages_read_engagement,pages_manage_posts,read_insights,business_management"},
+		"scope": {"pages_show_list,pages_read_engagement,pages_manage_posts,read_insights,pages_manage_engagement,business_management"},
 	}
 	if diff := cmp.Diff(want, address.Query()); diff != "" {
 		t.Error(diff)

@@ -21,6 +21,9 @@ const pollInterval = 5 * time.Second // between checks of an undecided publicati
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
+	if graph.IsComment(d) {
+		return n.comments.Commit(ctx, g, d)
+	}
 	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Receipt{}, err

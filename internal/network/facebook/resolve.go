@@ -24,6 +24,9 @@ const (
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
+	if graph.IsComment(d) {
+		return n.comments.Resolve(ctx, g, d, t)
+	}
 	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err

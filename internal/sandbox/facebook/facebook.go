@@ -51,7 +51,7 @@ func (n *Network) Handler() http.Handler {
 		"GET /graph/{version}/oauth/access_token": n.grantToken,
 		"GET /graph/{version}/me/permissions":     n.Permissions,
 		"GET /graph/{version}/{app}/permissions": n.AppPermissions("pages_show_list", "pages_read_engagement",
-			"pages_manage_posts", "read_insights", "business_management"),
+			"pages_manage_posts", "pages_manage_engagement", "read_insights", "business_management"),
 		"GET /graph/{version}/debug_token":             n.DebugToken(kindPage),
 		"DELETE /graph/{version}/{person}/permissions": n.RevokePermissions,
 		"GET /graph/{version}/me/accounts":             n.listOwnPages,
@@ -64,6 +64,8 @@ func (n *Network) Handler() http.Handler {
 		"POST /graph/{version}/{user}/video_reels":     n.reelPhase,
 		"GET /graph/{version}/{id}":                    n.describe,
 		"GET /graph/{version}/{id}/insights":           n.postInsights,
+		"POST /graph/{version}/{id}/comments":          n.CreateComment(n.comments()),
+		"GET /graph/{version}/{id}/comments":           n.ListComments(n.comments()),
 		"GET /media/{account}/{cid}":                   n.MediaFile(n.Platform, graph.ErrNoObject),
 		"/":                                            n.NotFound,
 	} {
@@ -183,4 +185,21 @@ func (n *Network) findObject(r *http.Request, t store.Tx, a store.Account, id st
 		err = graph.ErrNoObject
 	}
 	return n.postView(r, p), err
+}
+
+// comments are the comments of Pages.
+func (n *Network) comments() graph.Comments {
+	return graph.Comments{
+		As: n.asPage, Longest: 8000, Scopes: []string{"pages_manage_engagement"},
+		NewID: func(post store.Post) string {
+			return post.ID[strings.LastIndexByte(post.ID, '_')+1:] + "_" + base.StableID("9", base.NewID())
+		},
+		View: func(r *http.Request, c store.Post) map[string]any {
+			return map[string]any{
+				"id": c.ID, "message": c.Text, "created_time": c.At.Format(graph.TimeFormat),
+				"permalink_url": n.BaseURL(r) + "/" + Name + "/www/" + c.Handle + "/posts/" + c.ReplyTo + "?comment_id=" + c.ID,
+				"from":          map[string]string{"id": c.Account, "name": c.DisplayName},
+			}
+		},
+	}
 }

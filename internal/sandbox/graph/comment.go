@@ -11,6 +11,8 @@ import (
 
 // Comments are the comments of accounts on their own posts.
 type Comments struct {
+	// As calls a function with the account of the request's token.
+	As      func(*http.Request, func(store.Tx, store.Account, store.Token) error) error
 	Longest int      // characters
 	Scopes  []string // one of which is needed
 	// NewID returns the ID of a new comment on a post.
@@ -41,7 +43,7 @@ func (api *API) CreateComment(c Comments) func(*http.Request) (any, error) {
 
 // onOwnPost calls do with the post whose ID is in the path.
 func (api *API) onOwnPost(r *http.Request, c Comments, do func(store.Tx, store.Post, store.Token) error) error {
-	return api.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
+	return c.As(r, func(t store.Tx, a store.Account, token store.Token) error {
 		if err := api.RequireScope(r.Context(), t, token, c.Scopes...); err != nil {
 			return err
 		}

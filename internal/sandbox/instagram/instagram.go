@@ -24,18 +24,6 @@ type Network struct {
 	cursors hashtagCursors
 }
 
-// comments are Instagram's comments. The network lists no URLs of comments.
-var comments = graph.Comments{
-	Longest: 2200, Scopes: []string{"instagram_business_manage_comments", "instagram_manage_comments"},
-	NewID: func(store.Post) string { return base.StableID("18", base.NewID()) },
-	View: func(_ *http.Request, c store.Post) map[string]any {
-		return map[string]any{
-			"id": c.ID, "text": c.Text, "timestamp": c.At.Format(graph.TimeFormat), "username": c.Handle,
-			"from": map[string]string{"id": c.Account, "username": c.Handle},
-		}
-	},
-}
-
 // New returns the network of a sandbox.
 func New(s *base.Server) *Network {
 	api := graph.New(s, Name, "Instagram", "ig", "instagram")
@@ -93,8 +81,8 @@ func (n *Network) Handler() http.Handler {
 		calls["GET "+host+"/{version}/{id}"] = n.describe
 		calls["GET "+host+"/{version}/{id}/insights"] = n.Insights(postMetrics,
 			"instagram_business_manage_insights", "instagram_manage_insights")
-		calls["POST "+host+"/{version}/{id}/comments"] = n.CreateComment(comments)
-		calls["GET "+host+"/{version}/{id}/comments"] = n.ListComments(comments)
+		calls["POST "+host+"/{version}/{id}/comments"] = n.CreateComment(n.comments())
+		calls["GET "+host+"/{version}/{id}/comments"] = n.ListComments(n.comments())
 	}
 	maps.Copy(calls, n.discoveryCalls())
 	for pattern, do := range calls {
@@ -102,4 +90,19 @@ func (n *Network) Handler() http.Handler {
 	}
 	mux.HandleFunc("GET /web/p/{id}", n.ToPage)
 	return mux
+}
+
+// comments are Instagram's comments. The network lists no URLs of comments.
+func (n *Network) comments() graph.Comments {
+	return graph.Comments{
+		As:      n.AsCaller,
+		Longest: 2200, Scopes: []string{"instagram_business_manage_comments", "instagram_manage_comments"},
+		NewID: func(store.Post) string { return base.StableID("18", base.NewID()) },
+		View: func(_ *http.Request, c store.Post) map[string]any {
+			return map[string]any{
+				"id": c.ID, "text": c.Text, "timestamp": c.At.Format(graph.TimeFormat), "username": c.Handle,
+				"from": map[string]string{"id": c.Account, "username": c.Handle},
+			}
+		},
+	}
 }

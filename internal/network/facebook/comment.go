@@ -1,0 +1,18 @@
+package facebook
+
+import (
+	"net/url"
+
+	"pressroom.example/pressroom/internal/network/graph"
+)
+
+// scopeComments is needed for comments. People can decline it.
+const scopeComments = "pages_manage_engagement"
+
+// newComments returns the protocol for comments of the Page.
+func newComments(n *Network) graph.Comments {
+	return graph.Comments{
+		Client: n.graph, App: n.opts.App, NewCall: n.newCall, Fields: []string{"message", "created_time", "permalink_url"},
+		List: url.Values{"order": {"reverse_chronological"}, "filter": {"toplevel"}}, Permissions: []string{scopeComments},
+	}
+}
