@@ -495,6 +495,18 @@ const (
 	SocialAccountConnectionStateLost      SocialAccountConnectionState = "lost"
 )
 
+// ThreadsReplyControl is one of the constants of this type. Further values may be added.
+type ThreadsReplyControl string
+
+// Values of ThreadsReplyControl.
+const (
+	ThreadsReplyControlEveryone             ThreadsReplyControl = "everyone"
+	ThreadsReplyControlAccountsYouFollow    ThreadsReplyControl = "accounts_you_follow"
+	ThreadsReplyControlMentionedOnly        ThreadsReplyControl = "mentioned_only"
+	ThreadsReplyControlParentPostAuthorOnly ThreadsReplyControl = "parent_post_author_only"
+	ThreadsReplyControlFollowersOnly        ThreadsReplyControl = "followers_only"
+)
+
 // TikTokMode is one of the constants of this type. Further values may be added.
 type TikTokMode string
 
@@ -552,6 +564,17 @@ const (
 	WeekdayFriday    Weekday = "friday"
 	WeekdaySaturday  Weekday = "saturday"
 	WeekdaySunday    Weekday = "sunday"
+)
+
+// XReplySettings is one of the constants of this type. Further values may be added.
+type XReplySettings string
+
+// Values of XReplySettings.
+const (
+	XReplySettingsFollowing      XReplySettings = "following"
+	XReplySettingsMentionedUsers XReplySettings = "mentionedUsers"
+	XReplySettingsSubscribers    XReplySettings = "subscribers"
+	XReplySettingsVerified       XReplySettings = "verified"
 )
 
 // YouTubePrivacyStatus is one of the constants of this type. Further values may be added.
@@ -855,8 +878,12 @@ type CreatePostInputOptions struct {
 	Bluesky *CreatePostInputOptionsBluesky `json:"bluesky,omitzero"`
 	// Choices for Instagram accounts.
 	Instagram *CreatePostInputOptionsInstagram `json:"instagram,omitzero"`
+	// Choices for Threads accounts.
+	Threads *CreatePostInputOptionsThreads `json:"threads,omitzero"`
 	// Choices for TikTok accounts. TikTok requires that a person makes them for each post.
 	Tiktok *TikTokOptions `json:"tiktok,omitzero"`
+	// Choices for X accounts.
+	X *CreatePostInputOptionsX `json:"x,omitzero"`
 	// Choices for YouTube accounts.
 	Youtube *YouTubeOptions `json:"youtube,omitzero"`
 }
@@ -897,6 +924,36 @@ type CreatePostInputOptionsInstagram struct {
 	// Publishes a trial reel, shown first to people who do not follow the account: MANUAL, or SS_PERFORMANCE to show it
 	// to followers if it performs well.
 	GraduationStrategy InstagramGraduationStrategy `json:"graduation_strategy,omitzero"`
+}
+
+// CreatePostInputOptionsThreads: Choices for Threads accounts.
+type CreatePostInputOptionsThreads struct {
+	// Who can reply.
+	ReplyControl ThreadsReplyControl `json:"reply_control,omitzero"`
+	// Topic of the post, without #, periods and ampersands.
+	TopicTag string `json:"topic_tag,omitzero"`
+	// Link that is shown as a card. Posts without media only. The first link of the text if omitted.
+	LinkAttachment string `json:"link_attachment,omitzero"`
+	// Adds a poll. Not with media or link_attachment.
+	PollAttachment *ThreadsPoll `json:"poll_attachment,omitzero"`
+	// ID of the Threads post to quote, not its address.
+	QuotePostID string `json:"quote_post_id,omitzero"`
+	// Hides media behind a spoiler warning.
+	IsSpoilerMedia *bool `json:"is_spoiler_media,omitzero"`
+}
+
+// CreatePostInputOptionsX: Choices for X accounts.
+type CreatePostInputOptionsX struct {
+	// Who can reply. Everybody if omitted.
+	ReplySettings XReplySettings `json:"reply_settings,omitzero"`
+	// ID or address of the post to quote. Not with media or a poll.
+	QuoteTweetID string `json:"quote_tweet_id,omitzero"`
+	// Adds a poll. Not with media or a quote.
+	Poll *XPoll `json:"poll,omitzero"`
+	// Discloses that the post has AI-generated media.
+	MadeWithAi *bool `json:"made_with_ai,omitzero"`
+	// Discloses that the post is a paid partnership.
+	PaidPartnership *bool `json:"paid_partnership,omitzero"`
 }
 
 // CreateReportInput: Arguments of create_report.
@@ -1647,8 +1704,12 @@ type Options struct {
 	Bluesky *BlueskyOptions `json:"bluesky,omitzero"`
 	// Choices for Instagram accounts.
 	Instagram *InstagramOptions `json:"instagram,omitzero"`
+	// Choices for Threads accounts.
+	Threads *ThreadsOptions `json:"threads,omitzero"`
 	// Choices for TikTok accounts. TikTok requires that a person makes them for each post.
 	Tiktok *TikTokOptions `json:"tiktok,omitzero"`
+	// Choices for X accounts.
+	X *XOptions `json:"x,omitzero"`
 	// Choices for YouTube accounts.
 	Youtube *YouTubeOptions `json:"youtube,omitzero"`
 }
@@ -2227,6 +2288,30 @@ type ThreadPart struct {
 	MediaIDs []int64 `json:"media_ids,omitzero"`
 }
 
+// ThreadsOptions: Choices for Threads accounts.
+type ThreadsOptions struct {
+	// Who can reply.
+	ReplyControl ThreadsReplyControl `json:"reply_control,omitzero"`
+	// Topic of the post, without #, periods and ampersands.
+	TopicTag string `json:"topic_tag,omitzero"`
+	// Link that is shown as a card. Posts without media only. The first link of the text if omitted.
+	LinkAttachment string `json:"link_attachment,omitzero"`
+	// Adds a poll. Not with media or link_attachment.
+	PollAttachment *ThreadsPoll `json:"poll_attachment,omitzero"`
+	// ID of the Threads post to quote, not its address.
+	QuotePostID string `json:"quote_post_id,omitzero"`
+	// Hides media behind a spoiler warning.
+	IsSpoilerMedia *bool `json:"is_spoiler_media,omitzero"`
+}
+
+// ThreadsPoll is a record of the API's answers.
+type ThreadsPoll struct {
+	OptionA string `json:"option_a"`
+	OptionB string `json:"option_b"`
+	OptionC string `json:"option_c,omitzero"`
+	OptionD string `json:"option_d,omitzero"`
+}
+
 // TikTokOptions is a record of the API's answers.
 type TikTokOptions struct {
 	// direct (the default) publishes. inbox sends the media to the account's inbox in the TikTok app, where a person
@@ -2391,6 +2476,26 @@ type Validation struct {
 	WaitsForApproval bool          `json:"waits_for_approval"`
 	// Posts left in the plan this month; -1 without a limit.
 	PostsLeftThisMonth int64 `json:"posts_left_this_month"`
+}
+
+// XOptions: Choices for X accounts.
+type XOptions struct {
+	// Who can reply. Everybody if omitted.
+	ReplySettings XReplySettings `json:"reply_settings,omitzero"`
+	// ID or address of the post to quote. Not with media or a poll.
+	QuoteTweetID string `json:"quote_tweet_id,omitzero"`
+	// Adds a poll. Not with media or a quote.
+	Poll *XPoll `json:"poll,omitzero"`
+	// Discloses that the post has AI-generated media.
+	MadeWithAi *bool `json:"made_with_ai,omitzero"`
+	// Discloses that the post is a paid partnership.
+	PaidPartnership *bool `json:"paid_partnership,omitzero"`
+}
+
+// XPoll is a record of the API's answers.
+type XPoll struct {
+	Options         []string `json:"options"`
+	DurationMinutes int64    `json:"duration_minutes"`
 }
 
 // YouTubeOptions is a record of the API's answers.

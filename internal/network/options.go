@@ -4,7 +4,9 @@ package network
 type Options struct {
 	Bluesky   *BlueskyOptions   `json:"bluesky,omitempty" jsonschema:"Choices for Bluesky accounts."`
 	Instagram *InstagramOptions `json:"instagram,omitempty" jsonschema:"Choices for Instagram accounts."`
+	Threads   *ThreadsOptions   `json:"threads,omitempty" jsonschema:"Choices for Threads accounts."`
 	TikTok    *TikTokOptions    `json:"tiktok,omitempty"`
+	X         *XOptions         `json:"x,omitempty" jsonschema:"Choices for X accounts."`
 	YouTube   *YouTubeOptions   `json:"youtube,omitempty" jsonschema:"Choices for YouTube accounts."`
 }
 
@@ -22,6 +24,12 @@ func (o Options) IsZero() bool { return o == Options{} }
 func (o Options) ForReplies() Options {
 	if o.Bluesky != nil {
 		o.Bluesky = &BlueskyOptions{Labels: o.Bluesky.Labels, Languages: o.Bluesky.Languages}
+	}
+	if o.X != nil {
+		o.X = &XOptions{MadeWithAI: o.X.MadeWithAI, PaidPartnership: o.X.PaidPartnership}
+	}
+	if o.Threads != nil {
+		o.Threads = &ThreadsOptions{IsSpoilerMedia: o.Threads.IsSpoilerMedia}
 	}
 	return o
 }

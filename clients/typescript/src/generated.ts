@@ -129,6 +129,8 @@ export type SkippedReason = "not_failed" | "no_retries_left" | "retried_moments_
 
 export type SocialAccountConnectionState = "connected" | "expiring" | "lost";
 
+export type ThreadsReplyControl = "everyone" | "accounts_you_follow" | "mentioned_only" | "parent_post_author_only" | "followers_only";
+
 export type TikTokMode = "direct" | "inbox";
 
 export type TikTokPrivacyLevel = "PUBLIC_TO_EVERYONE" | "MUTUAL_FOLLOW_FRIENDS" | "FOLLOWER_OF_CREATOR" | "SELF_ONLY";
@@ -138,6 +140,8 @@ export type UntrustedSourceKind = "biography" | "caption" | "client_comment" | "
 export type UploadState = "waiting" | "stored" | "refused" | "replaced" | "expired";
 
 export type Weekday = "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
+
+export type XReplySettings = "following" | "mentionedUsers" | "subscribers" | "verified";
 
 export type YouTubePrivacyStatus = "public" | "unlisted" | "private";
 
@@ -435,8 +439,12 @@ export interface CreatePostInputOptions {
   bluesky?: CreatePostInputOptionsBluesky;
   /** Choices for Instagram accounts. */
   instagram?: CreatePostInputOptionsInstagram;
+  /** Choices for Threads accounts. */
+  threads?: CreatePostInputOptionsThreads;
   /** Choices for TikTok accounts. TikTok requires that a person makes them for each post. */
   tiktok?: TikTokOptions;
+  /** Choices for X accounts. */
+  x?: CreatePostInputOptionsX;
   /** Choices for YouTube accounts. */
   youtube?: YouTubeOptions;
 }
@@ -481,6 +489,36 @@ export interface CreatePostInputOptionsInstagram {
    * to followers if it performs well.
    */
   graduation_strategy?: InstagramGraduationStrategy | Other;
+}
+
+/** Choices for Threads accounts. */
+export interface CreatePostInputOptionsThreads {
+  /** Who can reply. */
+  reply_control?: ThreadsReplyControl | Other;
+  /** Topic of the post, without #, periods and ampersands. */
+  topic_tag?: string;
+  /** Link that is shown as a card. Posts without media only. The first link of the text if omitted. */
+  link_attachment?: string;
+  /** Adds a poll. Not with media or link_attachment. */
+  poll_attachment?: ThreadsPoll;
+  /** ID of the Threads post to quote, not its address. */
+  quote_post_id?: string;
+  /** Hides media behind a spoiler warning. */
+  is_spoiler_media?: boolean;
+}
+
+/** Choices for X accounts. */
+export interface CreatePostInputOptionsX {
+  /** Who can reply. Everybody if omitted. */
+  reply_settings?: XReplySettings | Other;
+  /** ID or address of the post to quote. Not with media or a poll. */
+  quote_tweet_id?: string;
+  /** Adds a poll. Not with media or a quote. */
+  poll?: XPoll;
+  /** Discloses that the post has AI-generated media. */
+  made_with_ai?: boolean;
+  /** Discloses that the post is a paid partnership. */
+  paid_partnership?: boolean;
 }
 
 /** Arguments of create_report. */
@@ -1241,8 +1279,12 @@ export interface Options {
   bluesky?: BlueskyOptions;
   /** Choices for Instagram accounts. */
   instagram?: InstagramOptions;
+  /** Choices for Threads accounts. */
+  threads?: ThreadsOptions;
   /** Choices for TikTok accounts. TikTok requires that a person makes them for each post. */
   tiktok?: TikTokOptions;
+  /** Choices for X accounts. */
+  x?: XOptions;
   /** Choices for YouTube accounts. */
   youtube?: YouTubeOptions;
 }
@@ -1826,6 +1868,29 @@ export interface ThreadPart {
   media_ids?: number[];
 }
 
+/** Choices for Threads accounts. */
+export interface ThreadsOptions {
+  /** Who can reply. */
+  reply_control?: ThreadsReplyControl | Other;
+  /** Topic of the post, without #, periods and ampersands. */
+  topic_tag?: string;
+  /** Link that is shown as a card. Posts without media only. The first link of the text if omitted. */
+  link_attachment?: string;
+  /** Adds a poll. Not with media or link_attachment. */
+  poll_attachment?: ThreadsPoll;
+  /** ID of the Threads post to quote, not its address. */
+  quote_post_id?: string;
+  /** Hides media behind a spoiler warning. */
+  is_spoiler_media?: boolean;
+}
+
+export interface ThreadsPoll {
+  option_a: string;
+  option_b: string;
+  option_c?: string;
+  option_d?: string;
+}
+
 export interface TikTokOptions {
   /**
    * direct (the default) publishes. inbox sends the media to the account's inbox in the TikTok app, where a person
@@ -1975,6 +2040,25 @@ export interface Validation {
   waits_for_approval: boolean;
   /** Posts left in the plan this month; -1 without a limit. */
   posts_left_this_month: number;
+}
+
+/** Choices for X accounts. */
+export interface XOptions {
+  /** Who can reply. Everybody if omitted. */
+  reply_settings?: XReplySettings | Other;
+  /** ID or address of the post to quote. Not with media or a poll. */
+  quote_tweet_id?: string;
+  /** Adds a poll. Not with media or a quote. */
+  poll?: XPoll;
+  /** Discloses that the post has AI-generated media. */
+  made_with_ai?: boolean;
+  /** Discloses that the post is a paid partnership. */
+  paid_partnership?: boolean;
+}
+
+export interface XPoll {
+  options: string[];
+  duration_minutes: number;
 }
 
 export interface YouTubeOptions {

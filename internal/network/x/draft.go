@@ -16,6 +16,7 @@ type draft struct {
 	Text     string          `json:"text"`
 	ReplyTo  string          `json:"reply_to,omitempty"` // ID of the post that this one replies to
 	Root     string          `json:"root,omitempty"`     // ID of the first post of the thread
+	Options  draftOptions    `json:"options,omitzero"`
 	Media    []network.Media `json:"media,omitempty"`
 	Uploads  []upload        `json:"uploads,omitempty"` // of the media, in order
 	Restarts int             `json:"builds,omitempty"`  // number of restarts of the uploads
@@ -36,6 +37,7 @@ var drafts = network.DraftCodec[draft]{Kind: "an X post", Validate: draft.checkO
 // Plan fixes the text and the media.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	p := draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}
+	p.Options = newDraftOptions(options(i.Content.Options))
 	if i.Reply != nil {
 		p.ReplyTo, p.Root = i.Reply.Parent, i.Reply.Root
 	}
@@ -49,12 +51,20 @@ func (d draft) checkOrigin() error {
 	if d.ReplyTo != "" && (!isID(d.ReplyTo) || !isID(d.Root)) {
 		return errors.New("the draft replies to an invalid ID")
 	}
+	if d.Options.Quote != "" && !isID(d.Options.Quote) {
+		return errors.New("the draft quotes an invalid ID")
+	}
 	for _, u := range d.Uploads {
 		if !isID(u.ID) {
 			return errors.New("the draft has an invalid media ID")
 		}
 	}
 	return nil
+}
+
+// content returns the content that the draft publishes.
+func (d draft) content() network.Content {
+	return network.Content{Text: d.Text, Media: d.Media, Options: d.Options.original()}
 }
 
 func (d draft) isPrepared() bool { return !d.Ready.IsZero() && len(d.Uploads) == len(d.Media) }

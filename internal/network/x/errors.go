@@ -98,6 +98,8 @@ func (p problem) forbiddenClass() network.Class {
 	switch {
 	case strings.Contains(strings.ToLower(p.text()), "duplicate content"):
 		return network.Duplicate
+	case strings.Contains(strings.ToLower(p.text()), "deleted or not visible"): // the post that is replied to or quoted
+		return network.Rejected
 	case p.name() == "client-forbidden", p.name() == "unsupported-authentication":
 		return network.Unapproved
 	}

@@ -27,7 +27,7 @@ func (n *Network) Prepare(
 // advance performs steps until the network needs time. It returns the time to wait, or 0 if all steps are done.
 func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	if p.Ready.IsZero() {
-		if err := network.BlockingError(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
+		if err := network.BlockingError(n.Check(p.content())); err != nil {
 			return 0, err
 		}
 	}

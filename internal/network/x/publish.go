@@ -58,6 +58,7 @@ func (d draft) requestBody() map[string]any {
 		}
 		body["media"] = map[string]any{"media_ids": media}
 	}
+	d.Options.addTo(body)
 	return body
 }
 

@@ -128,7 +128,21 @@ func (t tweet) matches(p draft) bool {
 	if t.Conversation != "" && t.Conversation != cmp.Or(p.Root, t.ID) {
 		return false // another thread
 	}
-	return len(t.Attachments.Media) == len(p.Media) && normalize(text.originalText()) == normalize(p.Text)
+	if len(t.Attachments.Media) != len(p.Media) {
+		return false
+	}
+	found, want := text.originalText(), normalize(p.Text)
+	return normalize(found) == want || p.Options.Quote != "" && normalize(withoutQuote(found, p.Options.Quote)) == want
+}
+
+// withoutQuote returns a text without the link to the quoted post, which X adds at the end.
+func withoutQuote(text, quoted string) string {
+	text = strings.TrimSpace(text)
+	last := text[strings.LastIndexAny(text, " \n\t")+1:]
+	if parseQuote(last) != quoted {
+		return text
+	}
+	return strings.TrimSuffix(text, last)
 }
 
 // unescape replaces the escape sequences that X uses for three characters.

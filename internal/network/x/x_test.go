@@ -66,6 +66,10 @@ var adapter = networktest.Case{
 			{Name: "four images", Media: images(4), Format: network.FormatCarousel, Variant: true},
 			{Name: "a GIF", Media: gif, Format: network.FormatImage, Variant: true},
 			{Name: "a video", Media: film, Format: network.FormatVideo, Settled: time.Minute, UploadStart: "/finalize"},
+			{Name: "a poll", Format: network.FormatText, Variant: true, Options: network.Options{X: &network.XOptions{
+				Poll: &network.XPoll{Options: []string{"Yes", "No"}, DurationMinutes: 60}, ReplySettings: "mentionedUsers",
+				PaidPartnership: true,
+			}}},
 		},
 		SecondCommit: network.Duplicate, Duplicates: true, DuplicateAfter: 25 * time.Hour,
 		Fits: []network.FileLimits{

@@ -131,6 +131,15 @@ func MediaType(p store.Post) string {
 	return body.Type
 }
 
+// Options returns the options of a post.
+func Options(p store.Post) map[string]string {
+	var body struct {
+		Options map[string]string `json:"options"`
+	}
+	_ = json.Unmarshal(p.Body, &body) // tryPublish encoded it
+	return body.Options
+}
+
 // List lists the caller's posts since a time, newest first, without replies and stories. The function view returns a
 // post in the API's format.
 func (api *API) List(r *http.Request, view func(store.Post) (map[string]any, error)) (any, error) {

@@ -30,6 +30,9 @@ func (n *Network) createContainer(r *http.Request) (any, error) {
 		if err := n.checkReply(r, c); err != nil {
 			return err
 		}
+		if err := n.addOptions(r, c); err != nil {
+			return err
+		}
 		return n.fill(r, c)
 	})
 }

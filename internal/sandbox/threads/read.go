@@ -60,6 +60,7 @@ func (n *Network) postView(r *http.Request, p store.Post) map[string]any {
 	if p.ReplyTo != "" {
 		view["is_reply"], view["replied_to"] = true, map[string]string{"id": p.ReplyTo}
 	}
+	addOptionFields(view, graph.Options(p))
 	return view
 }
 

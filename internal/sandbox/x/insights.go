@@ -128,6 +128,10 @@ func (n *Network) postView(p store.Post, fields string) map[string]any {
 			view[field] = map[string]any{"urls": body.Links}
 		case field == "attachments" && len(body.Keys) > 0:
 			view[field] = map[string]any{"media_keys": body.Keys}
+		case field == "reply_settings":
+			view[field] = cmp.Or(body.ReplySettings, "everyone")
+		case field == "referenced_posts" && body.Quote != "":
+			view[field] = []map[string]string{{"type": "quoted", "id": body.Quote}}
 		case field == "conversation_id":
 			view[field] = cmp.Or(body.Root, p.ID)
 		case field == "public_metrics":

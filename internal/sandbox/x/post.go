@@ -35,6 +35,8 @@ type postRequest struct {
 	Reply struct {
 		To string `json:"in_reply_to_tweet_id"`
 	} `json:"reply"`
+
+	postOptions
 }
 
 // postBody is the stored body of a post. In its text, a short link replaces each link, and another short link
@@ -45,6 +47,8 @@ type postBody struct {
 	Root  string         `json:"root,omitempty"` // ID of the first post of the thread
 	Keys  []string       `json:"keys"`           // media keys
 	Files []store.Medium `json:"files"`          // prevents the files from being deleted as unreferenced
+
+	postOptions
 }
 
 type postLink struct {
@@ -71,6 +75,9 @@ func (n *Network) createPost(r *http.Request) (any, error) {
 			return store.Post{}, token, err
 		}
 		if body, err = n.newBody(r.Context(), t, a, in); err != nil {
+			return store.Post{}, token, err
+		}
+		if err := n.addOptions(r.Context(), t, in, &body); err != nil {
 			return store.Post{}, token, err
 		}
 		if body.Root, err = n.findRoot(r.Context(), t, in.Reply.To); err != nil {

@@ -23,6 +23,8 @@ type optionFields struct {
 
 // optionForms are the networks with fields in the form.
 var optionForms = []optionFields{
+	{threadsNetwork, readThreads, func(to *network.Options, from network.Options) { to.Threads = from.Threads }, threadsErrors},
+	{networkX, readX, func(to *network.Options, from network.Options) { to.X = from.X }, xErrors},
 	{bluesky, readBluesky, func(to *network.Options, from network.Options) { to.Bluesky = from.Bluesky }, blueskyErrors},
 	{
 		instagram, readInstagram, func(to *network.Options, from network.Options) { to.Instagram = from.Instagram }, instagramErrors,

@@ -8,8 +8,25 @@ import (
 
 // addOptions adds what the options of the post's network show.
 func (p *Post) addOptions(c network.Content) {
-	if p.Platform == "bluesky" && c.Options.Bluesky != nil {
-		p.addBluesky(c, *c.Options.Bluesky)
+	switch o := c.Options; {
+	case p.Platform == "bluesky" && o.Bluesky != nil:
+		p.addBluesky(c, *o.Bluesky)
+	case p.Platform == "threads" && o.Threads != nil:
+		p.Quote, p.IsSensitive = o.Threads.QuotePostID, o.Threads.IsSpoilerMedia && len(c.Media) > 0
+		if o.Threads.LinkAttachment != "" && len(c.Media) == 0 {
+			p.Card = hostOf(o.Threads.LinkAttachment)
+		}
+		if o.Threads.PollAttachment != nil {
+			p.Poll, p.Card = o.Threads.PollAttachment.Choices(), ""
+		}
+	case p.Platform == "x" && o.X != nil:
+		p.Quote = o.X.QuoteTweetID
+		if o.X.Poll != nil {
+			p.Poll = o.X.Poll.Options
+		}
+		if p.Quote != "" || p.Poll != nil {
+			p.Card = ""
+		}
 	}
 }
 

@@ -61,6 +61,7 @@ type Post struct {
 	CardTitle, CardText string
 	Quote               string           // address of the quoted post
 	IsSensitive         bool             // has a content warning
+	Poll                []string         // choices of a poll
 	Lang                *locale.Language // nil for English
 	Parts               []Post           // replies of the thread, in order
 	Comment             string           // the account's first comment; empty if there is none

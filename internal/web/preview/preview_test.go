@@ -203,3 +203,19 @@ func TestBlueskyOptions(t *testing.T) {
 		t.Errorf("a card beside an image: %q", p.Card)
 	}
 }
+
+func TestPolls(t *testing.T) {
+	t.Parallel()
+	for platform, o := range map[string]network.Options{
+		"x": {X: &network.XOptions{Poll: &network.XPoll{Options: []string{"Espresso", "Filter"}}}},
+		"threads": {Threads: &network.ThreadsOptions{
+			PollAttachment: &network.ThreadsPoll{OptionA: "Espresso", OptionB: "Filter"},
+		}},
+	} {
+		p := New(Author{Platform: platform}, network.Content{Text: "https://example.com", Options: o})
+		html := string(must.Get(p.HTML())(t))
+		if p.Card != "" || !strings.Contains(html, "Espresso") || !strings.Contains(html, "Filter") {
+			t.Errorf("%s: card %q: %s", platform, p.Card, html)
+		}
+	}
+}

@@ -49,11 +49,13 @@ __all__ = [
     "ScoreScale",
     "SkippedReason",
     "SocialAccountConnectionState",
+    "ThreadsReplyControl",
     "TikTokMode",
     "TikTokPrivacyLevel",
     "UntrustedSourceKind",
     "UploadState",
     "Weekday",
+    "XReplySettings",
     "YouTubePrivacyStatus",
     "AccountAnalytics",
     "AccountAnalyticsBestPost",
@@ -80,6 +82,8 @@ __all__ = [
     "CreatePostInputOptions",
     "CreatePostInputOptionsBluesky",
     "CreatePostInputOptionsInstagram",
+    "CreatePostInputOptionsThreads",
+    "CreatePostInputOptionsX",
     "Credits",
     "CreditsDailyLimits",
     "CreditsReservedToday",
@@ -177,6 +181,8 @@ __all__ = [
     "TagPosts",
     "TagRate",
     "ThreadPart",
+    "ThreadsOptions",
+    "ThreadsPoll",
     "TikTokOptions",
     "Untrusted",
     "UntrustedSource",
@@ -188,6 +194,8 @@ __all__ = [
     "UploadResultFile",
     "Uploads",
     "Validation",
+    "XOptions",
+    "XPoll",
     "YouTubeOptions",
     "Pressroom",
 ]
@@ -526,6 +534,14 @@ SocialAccountConnectionState = Literal[
     "lost",
 ]
 
+ThreadsReplyControl = Literal[
+    "everyone",
+    "accounts_you_follow",
+    "mentioned_only",
+    "parent_post_author_only",
+    "followers_only",
+]
+
 TikTokMode = Literal[
     "direct",
     "inbox",
@@ -563,6 +579,13 @@ Weekday = Literal[
     "friday",
     "saturday",
     "sunday",
+]
+
+XReplySettings = Literal[
+    "following",
+    "mentionedUsers",
+    "subscribers",
+    "verified",
 ]
 
 YouTubePrivacyStatus = Literal[
@@ -839,8 +862,12 @@ class CreatePostInputOptions(TypedDict):
     bluesky: NotRequired[CreatePostInputOptionsBluesky]
     # Choices for Instagram accounts.
     instagram: NotRequired[CreatePostInputOptionsInstagram]
+    # Choices for Threads accounts.
+    threads: NotRequired[CreatePostInputOptionsThreads]
     # Choices for TikTok accounts. TikTok requires that a person makes them for each post.
     tiktok: NotRequired[TikTokOptions]
+    # Choices for X accounts.
+    x: NotRequired[CreatePostInputOptionsX]
     # Choices for YouTube accounts.
     youtube: NotRequired[YouTubeOptions]
 
@@ -883,6 +910,38 @@ class CreatePostInputOptionsInstagram(TypedDict):
     # Publishes a trial reel, shown first to people who do not follow the account: MANUAL, or SS_PERFORMANCE to show
     # it to followers if it performs well.
     graduation_strategy: NotRequired[InstagramGraduationStrategy]
+
+
+class CreatePostInputOptionsThreads(TypedDict):
+    """Choices for Threads accounts."""
+
+    # Who can reply.
+    reply_control: NotRequired[ThreadsReplyControl]
+    # Topic of the post, without #, periods and ampersands.
+    topic_tag: NotRequired[str]
+    # Link that is shown as a card. Posts without media only. The first link of the text if omitted.
+    link_attachment: NotRequired[str]
+    # Adds a poll. Not with media or link_attachment.
+    poll_attachment: NotRequired[ThreadsPoll]
+    # ID of the Threads post to quote, not its address.
+    quote_post_id: NotRequired[str]
+    # Hides media behind a spoiler warning.
+    is_spoiler_media: NotRequired[bool]
+
+
+class CreatePostInputOptionsX(TypedDict):
+    """Choices for X accounts."""
+
+    # Who can reply. Everybody if omitted.
+    reply_settings: NotRequired[XReplySettings]
+    # ID or address of the post to quote. Not with media or a poll.
+    quote_tweet_id: NotRequired[str]
+    # Adds a poll. Not with media or a quote.
+    poll: NotRequired[XPoll]
+    # Discloses that the post has AI-generated media.
+    made_with_ai: NotRequired[bool]
+    # Discloses that the post is a paid partnership.
+    paid_partnership: NotRequired[bool]
 
 
 class Credits(TypedDict):
@@ -1503,8 +1562,12 @@ class Options(TypedDict):
     bluesky: NotRequired[BlueskyOptions]
     # Choices for Instagram accounts.
     instagram: NotRequired[InstagramOptions]
+    # Choices for Threads accounts.
+    threads: NotRequired[ThreadsOptions]
     # Choices for TikTok accounts. TikTok requires that a person makes them for each post.
     tiktok: NotRequired[TikTokOptions]
+    # Choices for X accounts.
+    x: NotRequired[XOptions]
     # Choices for YouTube accounts.
     youtube: NotRequired[YouTubeOptions]
 
@@ -2078,6 +2141,31 @@ class ThreadPart(TypedDict):
     media_ids: NotRequired[list[int]]
 
 
+class ThreadsOptions(TypedDict):
+    """Choices for Threads accounts."""
+
+    # Who can reply.
+    reply_control: NotRequired[ThreadsReplyControl]
+    # Topic of the post, without #, periods and ampersands.
+    topic_tag: NotRequired[str]
+    # Link that is shown as a card. Posts without media only. The first link of the text if omitted.
+    link_attachment: NotRequired[str]
+    # Adds a poll. Not with media or link_attachment.
+    poll_attachment: NotRequired[ThreadsPoll]
+    # ID of the Threads post to quote, not its address.
+    quote_post_id: NotRequired[str]
+    # Hides media behind a spoiler warning.
+    is_spoiler_media: NotRequired[bool]
+
+
+class ThreadsPoll(TypedDict):
+
+    option_a: str
+    option_b: str
+    option_c: NotRequired[str]
+    option_d: NotRequired[str]
+
+
 class TikTokOptions(TypedDict):
 
     # direct (the default) publishes. inbox sends the media to the account's inbox in the TikTok app, where a person
@@ -2203,6 +2291,27 @@ class Validation(TypedDict):
     waits_for_approval: bool
     # Posts left in the plan this month; -1 without a limit.
     posts_left_this_month: int
+
+
+class XOptions(TypedDict):
+    """Choices for X accounts."""
+
+    # Who can reply. Everybody if omitted.
+    reply_settings: NotRequired[XReplySettings]
+    # ID or address of the post to quote. Not with media or a poll.
+    quote_tweet_id: NotRequired[str]
+    # Adds a poll. Not with media or a quote.
+    poll: NotRequired[XPoll]
+    # Discloses that the post has AI-generated media.
+    made_with_ai: NotRequired[bool]
+    # Discloses that the post is a paid partnership.
+    paid_partnership: NotRequired[bool]
+
+
+class XPoll(TypedDict):
+
+    options: list[str]
+    duration_minutes: int
 
 
 class YouTubeOptions(TypedDict):

@@ -1,0 +1,108 @@
+package threads
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"pressroom.example/pressroom/internal/network"
+)
+
+const (
+	codeOptionMissing     = "option_missing"
+	codeOptionUnsupported = "option_not_supported"
+
+	maxTopic      = 50 // characters
+	maxPollChoice = 25 // characters
+)
+
+var postID = regexp.MustCompile(`^[0-9]{1,20}$`)
+
+// ownOptions returns the options for Threads only.
+func ownOptions(o network.Options) network.Options { return network.Options{Threads: o.Threads} }
+
+// options returns a post's options, empty if there are none.
+func options(o network.Options) network.ThreadsOptions {
+	if o.Threads == nil {
+		return network.ThreadsOptions{}
+	}
+	return *o.Threads
+}
+
+// checkOptions returns problems with a post's options.
+//
+// Sources: https://developers.facebook.com/docs/threads/posts, https://developers.facebook.com/docs/threads/create-posts/polls
+func checkOptions(c network.Content) []network.Problem {
+	var found []network.Problem
+	add := func(code string, isBlocking bool, message string) {
+		found = append(found, network.Problem{Code: code, Blocking: isBlocking, Message: message})
+	}
+	o := options(c.Options)
+	if strings.ContainsAny(o.TopicTag, ".&") || utf8.RuneCountInString(o.TopicTag) > maxTopic {
+		add(codeOptionUnsupported, true, "The topic (options.threads.topic_tag) can have at most 50 characters, without periods and "+
+			"ampersands.")
+	}
+	if o.LinkAttachment != "" {
+		if u, err := url.Parse(o.LinkAttachment); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+			add(codeOptionUnsupported, true, "The link (options.threads.link_attachment) must begin with https:// or http://.")
+		}
+		if len(c.Media) > 0 {
+			add(codeOptionUnsupported, true, "Threads shows a link (options.threads.link_attachment) only in posts without media. "+
+				"Remove it or the media.")
+		}
+	}
+	if o.QuotePostID != "" && !postID.MatchString(o.QuotePostID) {
+		add(codeOptionUnsupported, true, "The quoted post (options.threads.quote_post_id) needs the ID of a Threads post, which is a "+
+			"number.")
+	}
+	if o.IsSpoilerMedia && len(c.Media) == 0 {
+		add(codeOptionUnsupported, false, "Only media can be a spoiler (options.threads.is_spoiler_media). The option has no effect.")
+	}
+	if o.PollAttachment != nil {
+		found = append(found, checkPoll(*o.PollAttachment, o.LinkAttachment != "" || len(c.Media) > 0)...)
+	}
+	return found
+}
+
+func checkPoll(poll network.ThreadsPoll, hasAttachment bool) []network.Problem {
+	var found []network.Problem
+	add := func(code, message string) {
+		found = append(found, network.Problem{Code: code, Blocking: true, Message: message})
+	}
+	if hasAttachment {
+		add(codeOptionUnsupported, "Threads allows a poll (options.threads.poll_attachment) only in posts without media and link. "+
+			"Remove one of them.")
+	}
+	choices := poll.Choices()
+	if len(choices) < 2 || slices.ContainsFunc(choices, func(choice string) bool { return strings.TrimSpace(choice) == "" }) {
+		add(codeOptionMissing, "A poll on Threads needs two to four choices (options.threads.poll_attachment).")
+	}
+	if slices.ContainsFunc(choices, func(choice string) bool { return utf8.RuneCountInString(choice) > maxPollChoice }) {
+		add(codeOptionUnsupported, "A choice of a poll on Threads (options.threads.poll_attachment) can have at most 25 characters.")
+	}
+	return found
+}
+
+// postParams returns a container's parameters for the options.
+func postParams(all network.Options, media []network.Media, _ string) url.Values {
+	o, params := options(all), url.Values{}
+	for name, value := range map[string]string{
+		"reply_control": o.ReplyControl, "topic_tag": o.TopicTag, "link_attachment": o.LinkAttachment,
+		"quote_post_id": o.QuotePostID,
+	} {
+		if value != "" {
+			params.Set(name, value)
+		}
+	}
+	if o.IsSpoilerMedia && len(media) > 0 {
+		params.Set("is_spoiler_media", "true")
+	}
+	if o.PollAttachment != nil {
+		poll, _ := json.Marshal(o.PollAttachment) // has only strings
+		params.Set("poll_attachment", string(poll))
+	}
+	return params
+}

@@ -1,0 +1,140 @@
+package x
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"pressroom.example/pressroom/internal/network"
+)
+
+const (
+	codeOptionMissing     = "option_missing"
+	codeOptionUnsupported = "option_not_supported"
+
+	minPollChoices  = 2
+	maxPollChoices  = 4
+	maxPollChoice   = 25    // characters
+	minPollDuration = 5     // minutes
+	maxPollDuration = 10080 // minutes
+)
+
+// options returns a post's options, empty if there are none.
+func options(o network.Options) network.XOptions {
+	if o.X == nil {
+		return network.XOptions{}
+	}
+	return *o.X
+}
+
+var postAddress = regexp.MustCompile(`^https?://(?:www\.|mobile\.)?(?:x|twitter)\.com/[^/?#\s]+/status/([0-9]{1,19})(?:[/?#]\S*)?$`)
+
+// parseQuote returns the ID in the ID or the address of a post, or "".
+func parseQuote(text string) string {
+	text = strings.TrimSpace(text)
+	if match := postAddress.FindStringSubmatch(text); match != nil {
+		text = match[1]
+	}
+	if !isID(text) {
+		return ""
+	}
+	return text
+}
+
+// checkOptions returns problems with a post's options. A post has either media, a quote or a poll.
+//
+// Source: https://docs.x.com/x-api/posts/create-post
+func checkOptions(c network.Content) []network.Problem {
+	var found []network.Problem
+	add := func(code, message string) {
+		found = append(found, network.Problem{Code: code, Blocking: true, Message: message})
+	}
+	o := options(c.Options)
+	if o.QuoteTweetID != "" {
+		if parseQuote(o.QuoteTweetID) == "" {
+			add(codeOptionUnsupported, "The quoted post (options.x.quote_tweet_id) needs the ID or the address of a post on X.")
+		}
+		if len(c.Media) > 0 {
+			add(codeOptionUnsupported, "X does not allow media together with a quoted post (options.x.quote_tweet_id). Remove one "+
+				"of them.")
+		}
+	}
+	if o.Poll == nil {
+		return found
+	}
+	if len(c.Media) > 0 || o.QuoteTweetID != "" {
+		add(codeOptionUnsupported, "X does not allow media or a quoted post together with a poll (options.x.poll). Remove one of "+
+			"them.")
+	}
+	if len(o.Poll.Options) < minPollChoices || len(o.Poll.Options) > maxPollChoices {
+		add(codeOptionMissing, "A poll on X needs two to four choices (options.x.poll.options).")
+	}
+	for _, choice := range o.Poll.Options {
+		if length := utf8.RuneCountInString(strings.TrimSpace(choice)); length < 1 || length > maxPollChoice {
+			add(codeOptionUnsupported, "Each choice of a poll on X (options.x.poll.options) needs 1 to 25 characters.")
+			break
+		}
+	}
+	if o.Poll.DurationMinutes < minPollDuration || o.Poll.DurationMinutes > maxPollDuration {
+		add(codeOptionUnsupported, "A poll on X (options.x.poll.duration_minutes) lasts 5 minutes to 7 days.")
+	}
+	return found
+}
+
+// draftOptions are a post's options as X's API takes them.
+type draftOptions struct {
+	ReplySettings   string `json:"reply_settings,omitempty"`
+	Quote           string `json:"quote_tweet_id,omitempty"`
+	Poll            *poll  `json:"poll,omitempty"`
+	MadeWithAI      bool   `json:"made_with_ai,omitempty"`
+	PaidPartnership bool   `json:"paid_partnership,omitempty"`
+}
+
+type poll struct {
+	Options         []string `json:"options"`
+	DurationMinutes int      `json:"duration_minutes"`
+}
+
+func newDraftOptions(o network.XOptions) draftOptions {
+	d := draftOptions{
+		ReplySettings: o.ReplySettings, Quote: parseQuote(o.QuoteTweetID), MadeWithAI: o.MadeWithAI,
+		PaidPartnership: o.PaidPartnership,
+	}
+	if o.Poll != nil {
+		d.Poll = &poll{DurationMinutes: o.Poll.DurationMinutes}
+		for _, choice := range o.Poll.Options {
+			d.Poll.Options = append(d.Poll.Options, strings.TrimSpace(choice))
+		}
+	}
+	return d
+}
+
+// original returns the post's options from which d was made.
+func (d draftOptions) original() network.Options {
+	o := network.XOptions{
+		ReplySettings: d.ReplySettings, QuoteTweetID: d.Quote, MadeWithAI: d.MadeWithAI, PaidPartnership: d.PaidPartnership,
+	}
+	if d.Poll != nil {
+		o.Poll = &network.XPoll{Options: d.Poll.Options, DurationMinutes: d.Poll.DurationMinutes}
+	}
+	return network.Options{X: &o}
+}
+
+// addTo adds the options to the body of a request.
+func (d draftOptions) addTo(body map[string]any) {
+	if d.ReplySettings != "" {
+		body["reply_settings"] = d.ReplySettings
+	}
+	if d.Quote != "" {
+		body["quote_tweet_id"] = d.Quote
+	}
+	if d.Poll != nil {
+		body["poll"] = d.Poll
+	}
+	if d.MadeWithAI {
+		body["made_with_ai"] = true
+	}
+	if d.PaidPartnership {
+		body["paid_partnership"] = true
+	}
+}

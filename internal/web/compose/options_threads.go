@@ -1,0 +1,90 @@
+package compose
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/web/shell"
+)
+
+const (
+	threadsNetwork = "threads"
+
+	maxTopic = 50 // characters
+)
+
+// threadsPostID matches the ID of a post on Threads.
+var threadsPostID = regexp.MustCompile(`^[0-9]{1,20}$`)
+
+// threadsReplies are the restrictions of replies on Threads. Without one, everybody can reply.
+var threadsReplies = []shell.Choice{
+	{Value: "followers_only", Name: "Followers"}, {Value: "accounts_you_follow", Name: "People the account follows"},
+	{Value: "mentioned_only", Name: "Mentioned people"}, {Value: "parent_post_author_only", Name: "Only the account"},
+	{Value: "everyone", Name: "Everyone"},
+}
+
+// readThreads sets the options for Threads in a form.
+func readThreads(form url.Values, o *network.Options) {
+	t := network.ThreadsOptions{
+		ReplyControl: form.Get("threads-reply"), TopicTag: strings.TrimPrefix(strings.TrimSpace(textOf(form, "threads-topic")), "#"),
+		LinkAttachment: strings.TrimSpace(form.Get("threads-link")), QuotePostID: strings.TrimSpace(form.Get("threads-quote")),
+		IsSpoilerMedia: form.Get("threads-spoiler") == yes,
+	}
+	if choices := readChoicesOf(form, "threads-poll"); len(choices) > 0 {
+		choices = append(choices, "", "", "")
+		t.PollAttachment = &network.ThreadsPoll{OptionA: choices[0], OptionB: choices[1], OptionC: choices[2], OptionD: choices[3]}
+	}
+	if t != (network.ThreadsOptions{}) {
+		o.Threads = &t
+	}
+}
+
+// threadsErrors returns what is wrong with the options for Threads, each with its field. The network checks the rest.
+func threadsErrors(o network.Options) []error {
+	t := o.Threads
+	if t == nil {
+		return nil
+	}
+	var out []error
+	add := func(code, field string, message string) { out = append(out, apierr.Invalid(code, field, message)) }
+	if t.ReplyControl != "" && !shell.IsOffered(threadsReplies, t.ReplyControl) {
+		add(apierr.NotAllowedValue, "threads-reply", "Choose who can reply on Threads.")
+	}
+	if utf8.RuneCountInString(t.TopicTag) > maxTopic || strings.ContainsAny(t.TopicTag, ".&") {
+		add(apierr.Malformed, "threads-topic", "A topic can have at most 50 characters, without periods and ampersands.")
+	}
+	if t.QuotePostID != "" && !threadsPostID.MatchString(t.QuotePostID) {
+		add(apierr.Malformed, "threads-quote", "Enter the ID of a post, which is a number.")
+	}
+	if utf8.RuneCountInString(t.LinkAttachment) > 2000 {
+		out = append(out, apierr.Invalidf(apierr.TooLong, "threads-link", "Use at most %d characters.", 2000))
+	}
+	if t.PollAttachment != nil {
+		out = append(out, pollErrors("threads-poll", t.PollAttachment.Choices())...)
+	}
+	return out
+}
+
+// ThreadsChoices returns the choices for Threads, empty if there are none.
+func (v *view) ThreadsChoices() network.ThreadsOptions {
+	if v.Choices.Threads == nil {
+		return network.ThreadsOptions{}
+	}
+	return *v.Choices.Threads
+}
+
+// ThreadsReplies returns the restrictions of replies on Threads.
+func (*view) ThreadsReplies() []shell.Choice { return threadsReplies[:len(threadsReplies)-1] }
+
+// ThreadsPoll returns the texts of the fields for a poll on Threads.
+func (v *view) ThreadsPoll() []string {
+	out := make([]string, maxPollChoices)
+	if poll := v.ThreadsChoices().PollAttachment; poll != nil {
+		copy(out, poll.Choices())
+	}
+	return out
+}

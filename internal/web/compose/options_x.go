@@ -1,0 +1,126 @@
+package compose
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/web/shell"
+)
+
+const (
+	networkX = "x"
+
+	maxPollChoices   = 4
+	maxPollChoice    = 25    // characters
+	maxPollMinutes   = 10080 // a week
+	usualPollMinutes = 1440  // a day
+)
+
+// xReplies are the restrictions of replies on X. Without one, everybody can reply.
+var xReplies = []shell.Choice{
+	{Value: "following", Name: "People the account follows"}, {Value: "mentionedUsers", Name: "Mentioned people"},
+	{Value: "verified", Name: "Verified accounts"}, {Value: "subscribers", Name: "Subscribers"},
+}
+
+// pollLengths are the offered lengths of a poll, in minutes.
+var pollLengths = []shell.Choice{
+	{Value: "60", Name: "1 hour"}, {Value: "1440", Name: "1 day"}, {Value: "4320", Name: "3 days"}, {Value: "10080", Name: "7 days"},
+}
+
+// readChoicesOf returns the choices of a poll in a form, without empty ones.
+func readChoicesOf(form url.Values, field string) []string {
+	var out []string
+	for _, choice := range form[field] {
+		if choice = strings.TrimSpace(cleanText.Replace(strings.ToValidUTF8(choice, "\uFFFD"))); choice != "" {
+			out = append(out, choice)
+		}
+	}
+	return out
+}
+
+// readX sets the options for X in a form.
+func readX(form url.Values, o *network.Options) {
+	x := network.XOptions{
+		ReplySettings: form.Get("x-reply"), QuoteTweetID: strings.TrimSpace(form.Get("x-quote")),
+		MadeWithAI: form.Get("x-ai") == yes, PaidPartnership: form.Get("x-paid") == yes,
+	}
+	if choices := readChoicesOf(form, "x-poll"); len(choices) > 0 {
+		minutes, err := strconv.Atoi(form.Get("x-poll-minutes"))
+		if err != nil || minutes < 1 || minutes > maxPollMinutes {
+			minutes = usualPollMinutes
+		}
+		x.Poll = &network.XPoll{Options: choices, DurationMinutes: minutes}
+	}
+	if !x.IsZero() {
+		o.X = &x
+	}
+}
+
+// xErrors returns what is wrong with the options for X, each with its field. The network checks the rest.
+func xErrors(o network.Options) []error {
+	x := o.X
+	if x == nil {
+		return nil
+	}
+	var out []error
+	if x.ReplySettings != "" && !shell.IsOffered(xReplies, x.ReplySettings) {
+		out = append(out, apierr.Invalid(apierr.NotAllowedValue, "x-reply", "Choose who can reply on X."))
+	}
+	if utf8.RuneCountInString(x.QuoteTweetID) > 200 {
+		out = append(out, apierr.Invalidf(apierr.TooLong, "x-quote", "Use at most %d characters.", 200))
+	}
+	if x.Poll != nil {
+		out = append(out, pollErrors("x-poll", x.Poll.Options)...)
+	}
+	return out
+}
+
+// pollErrors returns what is wrong with the choices of a poll.
+func pollErrors(field string, choices []string) []error {
+	if len(choices) < 2 || len(choices) > maxPollChoices {
+		return []error{apierr.Invalid(apierr.NotAllowedValue, field, "A poll needs two to four choices.")}
+	}
+	for _, choice := range choices {
+		if utf8.RuneCountInString(choice) > maxPollChoice {
+			return []error{apierr.Invalidf(apierr.TooLong, field, "Use at most %d characters.", maxPollChoice)}
+		}
+	}
+	return nil
+}
+
+// XChoices returns the choices for X, empty if there are none.
+func (v *view) XChoices() network.XOptions {
+	if v.Choices.X == nil {
+		return network.XOptions{}
+	}
+	return *v.Choices.X
+}
+
+// XReplies returns the restrictions of replies on X.
+func (*view) XReplies() []shell.Choice { return xReplies }
+
+// XPoll returns the texts of the fields for a poll on X.
+func (v *view) XPoll() []string {
+	out := make([]string, maxPollChoices)
+	if poll := v.XChoices().Poll; poll != nil {
+		copy(out, poll.Options)
+	}
+	return out
+}
+
+// PollLengths returns the offered lengths of a poll on X. A different length of the post is offered too.
+func (v *view) PollLengths() []box {
+	minutes := strconv.Itoa(usualPollMinutes)
+	if poll := v.XChoices().Poll; poll != nil {
+		minutes = strconv.Itoa(poll.DurationMinutes)
+	}
+	out := boxes(pollLengths, []string{minutes})
+	if !shell.IsOffered(pollLengths, minutes) {
+		out = append(out, box{shell.Choice{Value: minutes, Name: "As set before"}, true})
+	}
+	return out
+}
