@@ -80,6 +80,7 @@ func TestGuidesWork(t *testing.T) {
 		{file: "docs/hashtags.md", before: started},
 		{file: "docs/voices.md", before: started},
 		{file: "docs/threads.md", before: started},
+		{file: "docs/first-comments.md", before: started},
 		{file: "docs/options.md", before: started},
 		{file: "docs/assistants.md", before: started},
 		{file: "docs/tools.md", before: started},
