@@ -14,6 +14,7 @@ import (
 type chapter struct {
 	Name, About, At string
 	Entries         []entry
+	Rejections      []rejection // of every operation
 	Types           []kind
 }
 
@@ -88,7 +89,7 @@ func chapters(doc document) ([]chapter, error) {
 				}
 			}
 		}
-		c.Types = m.types()
+		c.Types, c.Rejections = m.types(), shareRejections(c.Entries)
 		out = append(out, c)
 	}
 	return out, nil
