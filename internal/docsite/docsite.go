@@ -64,8 +64,8 @@ var order = []struct {
 	first             []string
 }{
 	{"use", "Using pressroom", ".", []string{
-		"app", "publishing", "threads", "media", "analytics", "reports", "scoring", "hashtags", "voices", "assistants", "tools", "clients",
-		"errors", "idempotency", "limits",
+		"app", "publishing", "threads", "options", "media", "analytics", "reports", "scoring", "hashtags", "voices",
+		"assistants", "tools", "clients", "errors", "idempotency", "limits",
 	}},
 	{"operation", "Operation", "", []string{
 		"deploy", "running", "security", "backup", "upgrading", "scaling", "delivery", "troubleshooting", "sources", "bridge",
@@ -80,6 +80,7 @@ var summaries = map[string]string{
 	"app":             "Roles, invitations, approvals, posts and settings.",
 	"publishing":      "How a post goes live, and what to do if it fails.",
 	"threads":         "Publish a post in several parts, each as a reply.",
+	"options":         "Polls, quotes, link cards and who can reply, for each network.",
 	"media":           "Formats, sizes, uploads, links and alt text.",
 	"analytics":       "What is measured, how often, and for how long it is kept.",
 	"reports":         "Analyze, track and share any public profile or hashtag.",

@@ -201,7 +201,7 @@ type postAddress struct{ repo, rkey string }
 
 var quotePatterns = []*regexp.Regexp{
 	regexp.MustCompile(`^at://([^/?#\s]+)/app\.bsky\.feed\.post/([^/?#\s]+)$`),
-	regexp.MustCompile(`^https?://[^/?#\s]+/profile/([^/?#\s]+)/post/([^/?#\s]+)/?(?:[?#]\S*)?$`),
+	regexp.MustCompile(`^https?://[^/?#\s]+(?:/[^/?#\s]+)*?/profile/([^/?#\s]+)/post/([^/?#\s]+)/?(?:[?#]\S*)?$`),
 }
 
 // parseQuote parses the web address or the AT URI of a post.
