@@ -159,6 +159,16 @@ const (
 	EstimateBasisEstimated EstimateBasis = "estimated"
 )
 
+// FacebookFormat is one of the constants of this type. Further values may be added.
+type FacebookFormat string
+
+// Values of FacebookFormat.
+const (
+	FacebookFormatPost  FacebookFormat = "post"
+	FacebookFormatStory FacebookFormat = "story"
+	FacebookFormatReel  FacebookFormat = "reel"
+)
+
 // HashtagListChangeRefusedReason is one of the constants of this type. Further values may be added.
 type HashtagListChangeRefusedReason string
 
@@ -213,16 +223,6 @@ const (
 	IdentityRoleEditor IdentityRole = "editor"
 	IdentityRoleViewer IdentityRole = "viewer"
 	IdentityRoleClient IdentityRole = "client"
-)
-
-// InstagramFormat is one of the constants of this type. Further values may be added.
-type InstagramFormat string
-
-// Values of InstagramFormat.
-const (
-	InstagramFormatPost  InstagramFormat = "post"
-	InstagramFormatStory InstagramFormat = "story"
-	InstagramFormatReel  InstagramFormat = "reel"
 )
 
 // InstagramGraduationStrategy is one of the constants of this type. Further values may be added.
@@ -876,6 +876,8 @@ type CreatePostInput struct {
 type CreatePostInputOptions struct {
 	// Choices for Bluesky accounts.
 	Bluesky *CreatePostInputOptionsBluesky `json:"bluesky,omitzero"`
+	// Choices for Facebook Pages.
+	Facebook *FacebookOptions `json:"facebook,omitzero"`
 	// Choices for Instagram accounts.
 	Instagram *CreatePostInputOptionsInstagram `json:"instagram,omitzero"`
 	// Choices for Threads accounts.
@@ -908,7 +910,7 @@ type CreatePostInputOptionsBluesky struct {
 // CreatePostInputOptionsInstagram: Choices for Instagram accounts.
 type CreatePostInputOptionsInstagram struct {
 	// post (the default), story (one image or video, without a text) or reel (one video).
-	Format InstagramFormat `json:"format,omitzero"`
+	Format FacebookFormat `json:"format,omitzero"`
 	// Whether the feed shows a reel too. true if omitted.
 	ShareToFeed *bool `json:"share_to_feed,omitzero"`
 	// Image of the library that covers a reel, in place of a frame of the video.
@@ -1050,6 +1052,18 @@ type DownloadResultItem struct {
 	Width           *int64   `json:"width,omitzero"`
 	Height          *int64   `json:"height,omitzero"`
 	DurationSeconds *float64 `json:"duration_seconds,omitzero"`
+}
+
+// FacebookOptions is a record of the API's answers.
+type FacebookOptions struct {
+	// post (the default), story (one image or video, without a text) or reel (one vertical video).
+	Format FacebookFormat `json:"format,omitzero"`
+	// Link that a post without media shows with a preview. The first link of the text if omitted.
+	Link string `json:"link,omitzero"`
+	// ID of a Page with a location. Not for stories and horizontal videos.
+	Place string `json:"place,omitzero"`
+	// Title of a video or reel.
+	Title string `json:"title,omitzero"`
 }
 
 // FindingAudience: Hashtag only.
@@ -1499,7 +1513,7 @@ type ImportResultMedia struct {
 // InstagramOptions: Choices for Instagram accounts.
 type InstagramOptions struct {
 	// post (the default), story (one image or video, without a text) or reel (one video).
-	Format InstagramFormat `json:"format,omitzero"`
+	Format FacebookFormat `json:"format,omitzero"`
 	// Whether the feed shows a reel too. true if omitted.
 	ShareToFeed *bool `json:"share_to_feed,omitzero"`
 	// Image of the library that covers a reel, in place of a frame of the video.
@@ -1702,6 +1716,8 @@ type Meta struct {
 type Options struct {
 	// Choices for Bluesky accounts.
 	Bluesky *BlueskyOptions `json:"bluesky,omitzero"`
+	// Choices for Facebook Pages.
+	Facebook *FacebookOptions `json:"facebook,omitzero"`
 	// Choices for Instagram accounts.
 	Instagram *InstagramOptions `json:"instagram,omitzero"`
 	// Choices for Threads accounts.

@@ -90,6 +90,11 @@ func facebookRules() Rules {
 			MaxBytes: 4 * megabyte, // error 1366046
 		},
 		Videos: Videos{Most: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 10 * gigabyte}, // unconfirmed
+		// https://developers.facebook.com/docs/page-stories-api
+		Stories: Videos{
+			Most: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 10 * gigabyte, MinSide: 540,
+			Shortest: Span(3 * time.Second), Longest: Span(time.Minute),
+		},
 	}
 }
 

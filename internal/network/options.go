@@ -3,6 +3,7 @@ package network
 // Options are a post's choices for specific networks. Only networks with such choices have a field.
 type Options struct {
 	Bluesky   *BlueskyOptions   `json:"bluesky,omitempty" jsonschema:"Choices for Bluesky accounts."`
+	Facebook  *FacebookOptions  `json:"facebook,omitempty" jsonschema:"Choices for Facebook Pages."`
 	Instagram *InstagramOptions `json:"instagram,omitempty" jsonschema:"Choices for Instagram accounts."`
 	Threads   *ThreadsOptions   `json:"threads,omitempty" jsonschema:"Choices for Threads accounts."`
 	TikTok    *TikTokOptions    `json:"tiktok,omitempty"`

@@ -8,6 +8,8 @@ const FormatPost = "post"
 // IsStory reports whether a post with these options is a story on a platform.
 func (o Options) IsStory(platform string) bool {
 	switch platform {
+	case "facebook":
+		return o.Facebook != nil && o.Facebook.Format == FormatStory
 	case "instagram":
 		return o.Instagram != nil && o.Instagram.Format == FormatStory
 	default:

@@ -211,3 +211,43 @@ func TestFacebookTokens(t *testing.T) {
 		}
 	}
 }
+
+// A photo becomes a story once. Stories are listed for a day, apart from posts.
+func TestFacebookStories(t *testing.T) {
+	clock := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	b := start(t, Options{Now: func() time.Time { return clock }})
+	_, token, page := b.facebookTokens(t)
+	path := "graph/v25.0/" + page
+	photo := b.facebook(t, http.MethodPost, path+"/photos", token, "url", jpegFile(t), "published", "false").id(t)
+	story := b.facebook(t, http.MethodPost, path+"/photo_stories", token, "photo_id", photo)
+	if id := story.member("post_id"); id == "" || story.status != http.StatusOK {
+		t.Fatalf("HTTP %d: %s", story.status, story.body)
+	}
+	for name, want := range map[string]struct {
+		values []string
+		code   [2]int
+	}{
+		"again":         {[]string{"photo_id", photo}, [2]int{100, 1366051}},
+		"unknown photo": {[]string{"photo_id", "1"}, [2]int{100, 33}},
+	} {
+		if a := b.facebook(t, http.MethodPost, path+"/photo_stories", token, want.values...); a.graphCode() != want.code {
+			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
+		}
+	}
+	stories := string(b.facebook(t, http.MethodGet, path+"/stories", token).body)
+	if !strings.Contains(stories, `"media_id":"`+photo+`"`) || !strings.Contains(stories, `"media_type":"photo"`) {
+		t.Errorf("stories %s", stories)
+	}
+	if posts := string(b.facebook(t, http.MethodGet, path+"/published_posts", token).body); strings.Contains(posts, "permalink") {
+		t.Errorf("posts %s", posts)
+	}
+	if a := b.facebook(t, http.MethodPost, path+"/feed", token, "message", "x", "place", "Kiel"); a.graphCode() != [2]int{100, 0} {
+		t.Errorf("an invalid place: HTTP %d: %s", a.status, a.body)
+	}
+	clock = clock.Add(24 * time.Hour)
+	_, token, _ = b.facebookTokens(t)
+	a := b.facebook(t, http.MethodGet, path+"/stories", token)
+	if a.status != http.StatusOK || strings.Contains(string(a.body), photo) {
+		t.Errorf("stories of yesterday: HTTP %d: %s", a.status, a.body)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/facebook"
 	"pressroom.example/pressroom/internal/sandbox/instagram"
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
@@ -24,15 +25,16 @@ type listedPost struct {
 	ReplyTo  string   `json:"reply_to,omitempty"` // ID on the network
 	Format   string   `json:"format,omitempty"`   // story, or empty for a post in the feed
 
-	Options json.RawMessage `json:"options,omitempty"` // parameters of Instagram's API
+	Options json.RawMessage `json:"options,omitempty"` // parameters of the API of Instagram or Facebook
 }
 
-// optionsOf returns the parameters that a post on Instagram was published with.
+// optionsOf returns the parameters that a post on Instagram or Facebook was published with.
 func optionsOf(p store.Post) json.RawMessage {
 	var body struct {
 		Options json.RawMessage `json:"options"`
 	}
-	if p.Platform != instagram.Name || json.Unmarshal(p.Body, &body) != nil || string(body.Options) == "null" {
+	known := p.Platform == instagram.Name || p.Platform == facebook.Name
+	if !known || json.Unmarshal(p.Body, &body) != nil || string(body.Options) == "null" || string(body.Options) == "{}" {
 		return nil
 	}
 	return body.Options

@@ -147,6 +147,30 @@ func TestComposerInstagram(t *testing.T) {
 	})
 }
 
+// The composer has the options of Facebook.
+func TestComposerFacebook(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		account := c.addAccountOf(t, "facebook")
+		b := c.as(t, access.Editor)
+		saved := b.open("/posts/new").shows(http.StatusOK, "Facebook options").form("Save draft").fill("account", account).
+			fill("caption", "Our menu").fill("facebook-link", "https://menu.test/today").fill("facebook-place", "123").press().
+			shows(http.StatusOK, "Saved.", "menu.test")
+		want := network.Options{Facebook: &network.FacebookOptions{Link: "https://menu.test/today", Place: "123"}}
+		if diff := cmp.Diff(want, c.storedPost(t, saved.path).Options); diff != "" {
+			t.Error(diff)
+		}
+		for field, wrong := range map[string][2]string{
+			"facebook-format": {"highlight", "Choose a format for Facebook."}, "facebook-link": {"menu", "A link begins with"},
+			"facebook-place": {"Kiel", "has only digits"}, "facebook-title": {strings.Repeat("é", 256), "at most 255 characters"},
+		} {
+			b.open(saved.path+"/edit").form("Save").fill(field, wrong[0]).press().shows(http.StatusUnprocessableEntity, wrong[1])
+		}
+		b.open(saved.path+"/edit").form("Save").fill("facebook-format", "story").press().
+			shows(http.StatusOK, "A story on Facebook needs an image or a video.").contains(`class="pv pv-story"`)
+	})
+}
+
 // A thumbnail that the API chose is kept by an edit, unless the person clears it.
 func TestComposerThumbnail(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {

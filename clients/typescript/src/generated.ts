@@ -73,6 +73,8 @@ export type EngagementCount = "likes" | "comments" | "shares";
 
 export type EstimateBasis = "measured" | "estimated";
 
+export type FacebookFormat = "post" | "story" | "reel";
+
 export type HashtagListChangeRefusedReason = "empty" | "too_long" | "bad_characters" | "list_full" | "banned";
 
 export type HashtagListScope = "own" | "system" | "all";
@@ -82,8 +84,6 @@ export type HashtagTier = "nano" | "small" | "medium" | "large" | "huge";
 export type IdentityKeyLevel = "read_only" | "drafts" | "full";
 
 export type IdentityRole = "owner" | "admin" | "editor" | "viewer" | "client";
-
-export type InstagramFormat = "post" | "story" | "reel";
 
 export type InstagramGraduationStrategy = "MANUAL" | "SS_PERFORMANCE";
 
@@ -437,6 +437,8 @@ export interface CreatePostInput {
 export interface CreatePostInputOptions {
   /** Choices for Bluesky accounts. */
   bluesky?: CreatePostInputOptionsBluesky;
+  /** Choices for Facebook Pages. */
+  facebook?: FacebookOptions;
   /** Choices for Instagram accounts. */
   instagram?: CreatePostInputOptionsInstagram;
   /** Choices for Threads accounts. */
@@ -471,7 +473,7 @@ export interface CreatePostInputOptionsBluesky {
 /** Choices for Instagram accounts. */
 export interface CreatePostInputOptionsInstagram {
   /** post (the default), story (one image or video, without a text) or reel (one video). */
-  format?: InstagramFormat | Other;
+  format?: FacebookFormat | Other;
   /** Whether the feed shows a reel too. true if omitted. */
   share_to_feed?: boolean;
   /** Image of the library that covers a reel, in place of a frame of the video. */
@@ -621,6 +623,17 @@ export interface DownloadResultItem {
   width?: number;
   height?: number;
   duration_seconds?: number;
+}
+
+export interface FacebookOptions {
+  /** post (the default), story (one image or video, without a text) or reel (one vertical video). */
+  format?: FacebookFormat | Other;
+  /** Link that a post without media shows with a preview. The first link of the text if omitted. */
+  link?: string;
+  /** ID of a Page with a location. Not for stories and horizontal videos. */
+  place?: string;
+  /** Title of a video or reel. */
+  title?: string;
 }
 
 /** Hashtag only. */
@@ -1075,7 +1088,7 @@ export interface ImportResultMedia {
 /** Choices for Instagram accounts. */
 export interface InstagramOptions {
   /** post (the default), story (one image or video, without a text) or reel (one video). */
-  format?: InstagramFormat | Other;
+  format?: FacebookFormat | Other;
   /** Whether the feed shows a reel too. true if omitted. */
   share_to_feed?: boolean;
   /** Image of the library that covers a reel, in place of a frame of the video. */
@@ -1277,6 +1290,8 @@ export interface Meta {
 export interface Options {
   /** Choices for Bluesky accounts. */
   bluesky?: BlueskyOptions;
+  /** Choices for Facebook Pages. */
+  facebook?: FacebookOptions;
   /** Choices for Instagram accounts. */
   instagram?: InstagramOptions;
   /** Choices for Threads accounts. */

@@ -43,6 +43,8 @@ func checkCall(t *testing.T, r networktest.Request) {
 		params, fields = append(post.Params(r.Method, edge), "access_token", "fields", "limit"), []string{
 			"id", "from", "message", "created_time", "permalink_url",
 		}
+	case call == "GET stories": // the stories in the response are not described
+		params, fields = page.Params("GET", edge), []string{"post_id", "media_id", "media_type", "status", "creation_time", "url"}
 	case call == "GET insights": // the metrics are not described
 		params, fields = append(post.Params("GET", edge), "access_token"), networktest.MetaObject("InstagramInsightsResult").Names()
 	case call == "GET " && strings.Contains(sent.Get("fields"), "status"):
@@ -51,7 +53,7 @@ func checkCall(t *testing.T, r networktest.Request) {
 		params, fields = []string{"access_token", "fields"}, post.Names(page.Names()...)
 	default:
 		params, fields = page.Params(r.Method, edge), []string{
-			"id", "success", "video_id", "upload_session_id", "upload_url", "start_offset", "end_offset",
+			"id", "success", "video_id", "upload_session_id", "upload_url", "start_offset", "end_offset", "post_id",
 		}
 		page.CheckValues(t, r.Method, edge, sent)
 	}
@@ -78,7 +80,8 @@ func TestCallsDescribed(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	f.MakeEveryCall()
-	for _, part := range []string{"/video_reels", "/videos", "/photos", "/feed", "/published_posts", "/me/accounts"} {
+	for _, part := range []string{"/video_reels", "/videos", "/photos", "/feed", "/published_posts", "/me/accounts",
+		"/photo_stories", "/video_stories", "/stories"} {
 		if f.Wire.Count(part) == 0 {
 			t.Errorf("%s was not called", part)
 		}

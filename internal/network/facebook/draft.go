@@ -19,6 +19,9 @@ type draft struct {
 	Video   string          `json:"video,omitempty"`   // ID of the uploaded video
 	Session string          `json:"session,omitempty"` // upload session; Commit finishes it
 	Reel    bool            `json:"reel,omitempty"`    // the video is published as a reel; reels have no upload session
+	Format  string          `json:"format,omitempty"`  // of the options; a story's video is uploaded like a reel
+	Place   string          `json:"place,omitempty"`   // ID of the place
+	Title   string          `json:"title,omitempty"`   // of a video
 	Uploads int             `json:"uploads,omitempty"` // number of uploads of the video
 	Made    time.Time       `json:"made,omitzero"`     // when the draft became ready; the post is not older
 	// Finished reports whether the network has confirmed the end of the upload.
@@ -27,18 +30,36 @@ type draft struct {
 
 var drafts = network.DraftCodec[draft]{Kind: "a Facebook post", Validate: draft.validate, IsPrepared: draft.isReady}
 
-// Plan fixes the text, the link to preview, and the media, or the text of a comment. The network supports no client-chosen keys.
+// Plan fixes the text, the link to preview, the media and the options, or the text of a comment. A story has no text.
+// The network supports no client-chosen keys.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	if i.Reply != nil {
 		return n.comments.Plan(i.Reply.Parent, i.Content.Text)
 	}
-	p := draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}
-	p.Reel = isReel(p.Media)
-	if links := network.Links(p.Text); len(links) > 0 && len(p.Media) == 0 {
-		p.Link = links[0]
+	o := i.Content.Options
+	p := draft{
+		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
+		Format: choices(o).Format, Place: choices(o).Place, Title: strings.ToValidUTF8(choices(o).Title, "\uFFFD"),
 	}
+	if p.isStory() {
+		p.Text, p.Reel = "", p.isVideo()
+		return drafts.Plan(p)
+	}
+	p.Reel = isReel(p.Media)
+	p.Link = link(p.Text, o, p.Media)
 	return drafts.Plan(p)
 }
+
+// content returns the planned content with the options that decide whether it can be published.
+func (d draft) content() network.Content {
+	c := network.Content{Text: d.Text, Media: d.Media}
+	if d.Format != "" {
+		c.Options.Facebook = &network.FacebookOptions{Format: d.Format}
+	}
+	return c
+}
+
+func (d draft) isStory() bool { return d.Format == network.FormatStory }
 
 func (d draft) validate() error {
 	if !d.Post {
@@ -54,7 +75,7 @@ func (d draft) isReady() bool {
 	if d.isVideo() {
 		return graph.IsID(d.Video) && (d.Session != "" || d.Reel)
 	}
-	return len(d.Photos) == len(d.Media)
+	return len(d.Photos) == len(d.Media) && (!d.isStory() || len(d.Photos) == 1)
 }
 
 func (d draft) isVideo() bool { return len(d.Media) == 1 && d.Media[0].Kind == network.Video }

@@ -81,7 +81,10 @@ func (n *Network) Platform() string { return platform }
 
 // Check returns what the network would reject, or accept only with a loss.
 func (n *Network) Check(c network.Content) []network.Problem {
-	return append(n.opts.Rules.Check(c), checkVertical(c.Media)...)
+	if c.Options.IsStory(platform) {
+		return append(n.opts.Rules.CheckStory(c), checkOptions(c)...)
+	}
+	return slices.Concat(n.opts.Rules.Check(c), checkVertical(c.Media), checkOptions(c))
 }
 
 // Rules returns the limits that Check applies.

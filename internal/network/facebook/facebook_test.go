@@ -40,6 +40,11 @@ func reel(l *networktest.Library) []network.Media {
 	return []network.Media{m}
 }
 
+// with returns options for Facebook.
+func with(o network.FacebookOptions) network.Options { return network.Options{Facebook: &o} }
+
+var story = with(network.FacebookOptions{Format: network.FormatStory})
+
 var adapter = networktest.Case{
 	Platform: "facebook",
 	Wire:     checkCall, Described: isDescribed,
@@ -82,6 +87,20 @@ var adapter = networktest.Case{
 				Name: "a reel", Media: reel, Format: network.FormatReel, Settled: time.Minute,
 				UploadStart: "/video-upload/", ListedElsewhere: true,
 			},
+			{Name: "a post with options", Text: "see https://a.test/", Options: with(network.FacebookOptions{
+				Link: "https://b.test/page", Place: "123",
+			}), Format: network.FormatLink, Variant: true},
+			{Name: "a reel with options", Media: reel, Options: with(network.FacebookOptions{
+				Format: network.FormatReel, Title: "Waves", Place: "123",
+			}), Format: network.FormatReel, Variant: true, ListedElsewhere: true},
+			{
+				Name: "a story", Media: image, Options: story, NoText: true, Uncollected: true, Settled: time.Minute,
+				UploadStart: "/photos",
+			},
+			{
+				Name: "a video story", Media: reel, Options: story, NoText: true, Uncollected: true, Settled: time.Minute,
+				UploadStart: "/video-upload/",
+			},
 		},
 		SecondCommit: network.Duplicate, Duplicates: true,
 		Fits: []network.FileLimits{
@@ -97,6 +116,18 @@ var adapter = networktest.Case{
 			"mixed": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Image("png", 9, 9), l.Video(100)}
 			}, Class: network.RejectedMedia, Code: "media_mix"},
+			"an empty story": {Text: "words", Options: story, Class: network.RejectedMedia, Code: "media_missing"},
+			"two stories":    {Media: images, Options: story, Class: network.RejectedMedia, Code: "media_too_many"},
+			"a story that is not an image": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Fake(network.Image, "image/png", "%PDF-1.7")}
+			}, Options: story, Class: network.RejectedMedia, Code: "100/1366046"},
+			"a story that is not a video": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Fake(network.Video, "video/mp4", "no film")}
+			}, Options: story, Class: network.RejectedMedia, Code: "error", Commit: true},
+			"a reel of an image": {
+				Media: image, Options: with(network.FacebookOptions{Format: network.FormatReel}), Class: network.Rejected,
+				Code: "option_not_supported",
+			},
 			"not an image": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Fake(network.Image, "image/png", "%PDF-1.7")}
 			}, Class: network.RejectedMedia, Code: "100/1366046"},

@@ -31,7 +31,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	if p.isReady() {
 		return n.verifyVideo(ctx, g, p, files)
 	}
-	if err := network.BlockingError(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
+	if err := network.BlockingError(n.Check(p.content())); err != nil {
 		return err
 	}
 	var err error

@@ -28,8 +28,11 @@ func (n *Network) Commit(
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	if p.isVideo() {
+	switch {
+	case p.isVideo():
 		return n.finish(ctx, g, p)
+	case p.isStory():
+		return n.publishPhotoStory(ctx, g, p)
 	}
 	params, err := p.params()
 	if err != nil {
@@ -58,6 +61,7 @@ func (d draft) params() (url.Values, error) {
 	if d.Link != "" {
 		params.Set("link", d.Link)
 	}
+	d.addOptions(params)
 	if len(d.Photos) == 0 {
 		return params, nil
 	}

@@ -49,9 +49,13 @@ func checkVertical(media []network.Media) []network.Problem {
 	}}
 }
 
-// reelCall returns a call that starts or finishes the upload of a reel.
-func (n *Network) reelCall(g network.Grant, params url.Values, out any) graph.Call {
-	return n.newCall(g, http.MethodPost, g.Account+"/video_reels", params, out)
+// reelCall returns a call that starts or finishes the upload of a reel, or of a story's video.
+func (n *Network) reelCall(g network.Grant, p draft, params url.Values, out any) graph.Call {
+	edge := "/video_reels"
+	if p.isStory() {
+		edge = "/video_stories"
+	}
+	return n.newCall(g, http.MethodPost, g.Account+edge, params, out)
 }
 
 // uploadReel sends the video in one request. The reel is published when the upload is finished.
@@ -60,7 +64,7 @@ func (n *Network) uploadReel(ctx context.Context, g network.Grant, p *draft, fil
 		Video   string `json:"video_id"`
 		Address string `json:"upload_url"`
 	}
-	if err := n.graph.Do(ctx, n.reelCall(g, url.Values{"upload_phase": {"start"}}, &started)); err != nil {
+	if err := n.graph.Do(ctx, n.reelCall(g, *p, url.Values{"upload_phase": {"start"}}, &started)); err != nil {
 		return err
 	}
 	path, ok := strings.CutPrefix(started.Address, n.opts.UploadHost+"/")
@@ -98,10 +102,13 @@ func (n *Network) finishCall(g network.Grant, p draft, out any) graph.Call {
 	if p.Text != "" {
 		params.Set("description", p.Text)
 	}
+	p.addOptions(params)
 	if p.Reel {
 		params.Set("video_id", p.Video)
-		params.Set("video_state", "PUBLISHED")
-		return n.reelCall(g, params, out)
+		if !p.isStory() {
+			params.Set("video_state", "PUBLISHED")
+		}
+		return n.reelCall(g, p, params, out)
 	}
 	params.Set("upload_session_id", p.Session)
 	return n.videoCall(g, params, out)

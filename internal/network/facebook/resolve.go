@@ -31,8 +31,11 @@ func (n *Network) Resolve(
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	if p.isVideo() {
+	switch {
+	case p.isVideo():
 		return n.resolveVideo(ctx, g, p, t)
+	case p.isStory():
+		return n.resolvePhotoStory(ctx, g, p, t)
 	}
 	started := n.opts.Now() // before the search, because a post may appear during it
 	found, cut, err := n.findPosts(ctx, g, p, p.Made.Add(-clockSkew))

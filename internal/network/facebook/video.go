@@ -25,7 +25,7 @@ const (
 
 // upload sends the video in the chunks that the network requests. It is unpublished until the upload is finished.
 func (n *Network) upload(ctx context.Context, g network.Grant, p *draft, files network.Files) error {
-	file, err := files.Open(ctx, p.Media[0].ID, n.opts.Rules.FileLimits(network.Video))
+	file, err := files.Open(ctx, p.Media[0].ID, n.fileLimits(*p, network.Video))
 	if err != nil {
 		return network.FileError(err)
 	}

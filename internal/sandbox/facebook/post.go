@@ -165,7 +165,7 @@ func checkPost(form url.Values, photos []graph.Container) error {
 	case link != "" && !base.LinkPattern.MatchString(link):
 		return errLink
 	}
-	return nil
+	return checkOptions(form)
 }
 
 func isTooLong(text string) bool { return len(utf16.Encode([]rune(text))) > maxText }
@@ -193,7 +193,9 @@ func (n *Network) savePost(r *http.Request, t store.Tx, p *store.Post, photos []
 		}
 	}
 	p.ID = p.Account + "_" + container.PostID()
-	return n.saveWithBody(r.Context(), t, p, map[string]any{"media": p.Media, "link": r.Form.Get("link")})
+	return n.saveWithBody(r.Context(), t, p, map[string]any{
+		"media": p.Media, "link": r.Form.Get("link"), "options": keepOptions(r.Form),
+	})
 }
 
 // saveWithBody stores the post with a body that contains the fields of postBody and the media.
@@ -218,7 +220,7 @@ func (n *Network) listPosts(r *http.Request) (any, error) {
 	data := []map[string]any{}
 	err = n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		posts, err := t.Posts(r.Context(),
-			`where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, Name,
+			`where p.platform = ? and p.account = ? and p.at >= ? and f.format is null order by p.seq desc limit ? offset ?`, Name,
 			a.ID, since, limit, offset)
 		if err == nil {
 			err = errors.Join(marker.WithholdAny(posts, n.Now()), checkAmount(posts, limit))
@@ -275,8 +277,9 @@ func (n *Network) postView(r *http.Request, p store.Post) map[string]any {
 
 // postBody has the stored fields of a post in addition to its text.
 type postBody struct {
-	Link string `json:"link"`
-	Reel bool   `json:"reel"`
+	Link  string `json:"link"`
+	Reel  bool   `json:"reel"`
+	Photo string `json:"photo"` // ID of a story's photo
 }
 
 func parseBody(p store.Post) postBody {

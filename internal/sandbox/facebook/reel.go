@@ -18,15 +18,20 @@ func (v video) isReel() bool { return strings.HasPrefix(v.session, reelSession) 
 
 // reelPhase starts the upload of a reel, or publishes an uploaded reel.
 func (n *Network) reelPhase(r *http.Request) (any, error) {
+	if r.Form.Get("upload_phase") == "finish" && r.Form.Get("video_state") != "PUBLISHED" {
+		return nil, graph.InvalidParameter("video_state must be PUBLISHED in this sandbox")
+	}
+	return n.uploadPhase(r, "")
+}
+
+// uploadPhase starts the upload of a reel or of a story's video, or publishes the uploaded video.
+func (n *Network) uploadPhase(r *http.Request, format string) (any, error) {
 	switch r.Form.Get("upload_phase") {
 	case "start":
 		return n.startReel(r)
 	case "finish":
-		if r.Form.Get("video_state") != "PUBLISHED" {
-			return nil, graph.InvalidParameter("video_state must be PUBLISHED in this sandbox")
-		}
 		r.Form.Set("upload_session_id", reelSession+r.Form.Get("video_id"))
-		return n.finishVideo(r)
+		return n.finishVideo(r, format)
 	}
 	return nil, graph.InvalidParameter("upload_phase must be one of start, finish")
 }

@@ -75,7 +75,7 @@ func (n *Network) videoPhase(r *http.Request) (any, error) {
 	case "transfer":
 		return n.transferVideo(r)
 	case "finish":
-		return n.finishVideo(r)
+		return n.finishVideo(r, "")
 	}
 	return nil, graph.InvalidParameter("upload_phase must be one of start, transfer, finish")
 }
@@ -140,7 +140,7 @@ func (n *Network) transferVideo(r *http.Request) (any, error) {
 }
 
 // finishVideo finishes an upload and publishes the video, which takes a while to be processed.
-func (n *Network) finishVideo(r *http.Request) (any, error) {
+func (n *Network) finishVideo(r *http.Request, format string) (any, error) {
 	file, failure, err := n.assemble(r)
 	if err != nil {
 		return nil, err
@@ -153,18 +153,24 @@ func (n *Network) finishVideo(r *http.Request) (any, error) {
 		}
 		p := &store.Post{
 			Platform: Name, Account: a.ID, ID: v.id, Text: r.Form.Get("description"), Media: []store.Medium{file},
+			Format: format,
 		}
 		if isTooLong(p.Text) {
 			return nil, graph.InvalidParameter("The description is too long")
 		}
-		return p, nil
+		return p, checkOptions(r.Form)
 	}, func(t store.Tx, p *store.Post) error {
 		v.finished, v.failure = n.Now(), failure
 		if err := updateVideo(r.Context(), t, v); err != nil || failure != "" {
 			return err
 		}
-		return n.saveWithBody(r.Context(), t, p, map[string]any{"media": p.Media, "reel": v.isReel()})
+		return n.saveWithBody(r.Context(), t, p, map[string]any{
+			"media": p.Media, "reel": v.isReel(), "options": keepOptions(r.Form),
+		})
 	})
+	if format == store.Story {
+		return map[string]any{"success": true, "post_id": v.id}, err
+	}
 	return map[string]bool{"success": true}, err
 }
 

@@ -26,6 +26,7 @@ var optionForms = []optionFields{
 	{threadsNetwork, readThreads, func(to *network.Options, from network.Options) { to.Threads = from.Threads }, threadsErrors},
 	{networkX, readX, func(to *network.Options, from network.Options) { to.X = from.X }, xErrors},
 	{bluesky, readBluesky, func(to *network.Options, from network.Options) { to.Bluesky = from.Bluesky }, blueskyErrors},
+	{facebook, readFacebook, func(to *network.Options, from network.Options) { to.Facebook = from.Facebook }, facebookErrors},
 	{
 		instagram, readInstagram, func(to *network.Options, from network.Options) { to.Instagram = from.Instagram }, instagramErrors,
 	},

@@ -28,6 +28,9 @@ func (p *Post) addOptions(c network.Content) {
 			p.Card = ""
 		}
 	}
+	if f := c.Options.Facebook; p.Platform == "facebook" && f != nil && f.Link != "" && len(c.Media) == 0 {
+		p.Card = hostOf(f.Link)
+	}
 }
 
 func (p *Post) addBluesky(c network.Content, o network.BlueskyOptions) {

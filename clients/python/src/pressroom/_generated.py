@@ -21,12 +21,12 @@ __all__ = [
     "DayGroup",
     "EngagementCount",
     "EstimateBasis",
+    "FacebookFormat",
     "HashtagListChangeRefusedReason",
     "HashtagListScope",
     "HashtagTier",
     "IdentityKeyLevel",
     "IdentityRole",
-    "InstagramFormat",
     "InstagramGraduationStrategy",
     "JobKind",
     "JobState",
@@ -90,6 +90,7 @@ __all__ = [
     "CreditsUsedToday",
     "DownloadResult",
     "DownloadResultItem",
+    "FacebookOptions",
     "FindingAudience",
     "FindingBestTime",
     "FindingBlock",
@@ -310,6 +311,12 @@ EstimateBasis = Literal[
     "estimated",
 ]
 
+FacebookFormat = Literal[
+    "post",
+    "story",
+    "reel",
+]
+
 HashtagListChangeRefusedReason = Literal[
     "empty",
     "too_long",
@@ -344,12 +351,6 @@ IdentityRole = Literal[
     "editor",
     "viewer",
     "client",
-]
-
-InstagramFormat = Literal[
-    "post",
-    "story",
-    "reel",
 ]
 
 InstagramGraduationStrategy = Literal[
@@ -860,6 +861,8 @@ class CreatePostInputOptions(TypedDict):
 
     # Choices for Bluesky accounts.
     bluesky: NotRequired[CreatePostInputOptionsBluesky]
+    # Choices for Facebook Pages.
+    facebook: NotRequired[FacebookOptions]
     # Choices for Instagram accounts.
     instagram: NotRequired[CreatePostInputOptionsInstagram]
     # Choices for Threads accounts.
@@ -894,7 +897,7 @@ class CreatePostInputOptionsInstagram(TypedDict):
     """Choices for Instagram accounts."""
 
     # post (the default), story (one image or video, without a text) or reel (one video).
-    format: NotRequired[InstagramFormat]
+    format: NotRequired[FacebookFormat]
     # Whether the feed shows a reel too. true if omitted.
     share_to_feed: NotRequired[bool]
     # Image of the library that covers a reel, in place of a frame of the video.
@@ -1006,6 +1009,18 @@ class DownloadResultItem(TypedDict):
     width: NotRequired[int]
     height: NotRequired[int]
     duration_seconds: NotRequired[float]
+
+
+class FacebookOptions(TypedDict):
+
+    # post (the default), story (one image or video, without a text) or reel (one vertical video).
+    format: NotRequired[FacebookFormat]
+    # Link that a post without media shows with a preview. The first link of the text if omitted.
+    link: NotRequired[str]
+    # ID of a Page with a location. Not for stories and horizontal videos.
+    place: NotRequired[str]
+    # Title of a video or reel.
+    title: NotRequired[str]
 
 
 class FindingAudience(TypedDict):
@@ -1429,7 +1444,7 @@ class InstagramOptions(TypedDict):
     """Choices for Instagram accounts."""
 
     # post (the default), story (one image or video, without a text) or reel (one video).
-    format: NotRequired[InstagramFormat]
+    format: NotRequired[FacebookFormat]
     # Whether the feed shows a reel too. true if omitted.
     share_to_feed: NotRequired[bool]
     # Image of the library that covers a reel, in place of a frame of the video.
@@ -1560,6 +1575,8 @@ class Options(TypedDict):
 
     # Choices for Bluesky accounts.
     bluesky: NotRequired[BlueskyOptions]
+    # Choices for Facebook Pages.
+    facebook: NotRequired[FacebookOptions]
     # Choices for Instagram accounts.
     instagram: NotRequired[InstagramOptions]
     # Choices for Threads accounts.

@@ -1,0 +1,69 @@
+package facebook
+
+import (
+	"net/url"
+
+	"pressroom.example/pressroom/internal/network"
+)
+
+const codeOptionUnsupported = "option_not_supported"
+
+// choices returns the options for Facebook, empty if there are none.
+func choices(o network.Options) network.FacebookOptions {
+	if o.Facebook == nil {
+		return network.FacebookOptions{}
+	}
+	return *o.Facebook
+}
+
+// checkOptions returns problems with the options that Facebook does not support for this post.
+func checkOptions(c network.Content) []network.Problem {
+	o, story := choices(c.Options), c.Options.IsStory(platform)
+	video := len(c.Media) == 1 && c.Media[0].Kind == network.Video
+	reel := isReel(c.Media) && !story
+	var found []network.Problem
+	add := func(isBlocking bool, message string) {
+		found = append(found, network.Problem{Code: codeOptionUnsupported, Blocking: isBlocking, Message: message})
+	}
+	if o.Format == network.FormatReel && !reel {
+		add(true, "A reel on Facebook is a single video with 9:16, at least 540 × 960 pixels and 3 to 90 seconds. Choose another "+
+			"format (options.facebook.format), or another video.")
+	}
+	if o.Link != "" && len(c.Media) > 0 {
+		add(false, "Facebook shows a link (options.facebook.link) only in posts without media. It is not sent.")
+	}
+	if o.Place != "" && (story || video && !reel) {
+		add(false, "On Facebook, only posts and reels have a place (options.facebook.place). It is not sent.")
+	}
+	if o.Title != "" && (story || !video) {
+		add(false, "On Facebook, only videos have a title (options.facebook.title). It is not sent.")
+	}
+	return found
+}
+
+// link returns the link that the post shows with a preview, or "" if it shows none.
+func link(text string, o network.Options, media []network.Media) string {
+	if len(media) > 0 {
+		return ""
+	}
+	if chosen := choices(o).Link; chosen != "" {
+		return chosen
+	}
+	if links := network.Links(text); len(links) > 0 {
+		return links[0]
+	}
+	return ""
+}
+
+// addOptions adds the options to the parameters of a post, a video or a reel.
+func (d draft) addOptions(params url.Values) {
+	if d.isStory() {
+		return
+	}
+	if d.Place != "" && (!d.isVideo() || d.Reel) {
+		params.Set("place", d.Place)
+	}
+	if d.Title != "" && d.isVideo() {
+		params.Set("title", d.Title)
+	}
+}

@@ -1,0 +1,82 @@
+package facebook
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/graph"
+)
+
+// publishPhotoStory publishes the uploaded photo as a story. A photo can be published only once, so a repeated call
+// does not create a second story.
+//
+// Source: https://developers.facebook.com/docs/page-stories-api
+func (n *Network) publishPhotoStory(ctx context.Context, g network.Grant, p draft) (network.Receipt, error) {
+	var response struct {
+		Success bool   `json:"success"`
+		Post    string `json:"post_id"`
+	}
+	c := n.newCall(g, http.MethodPost, g.Account+"/photo_stories", url.Values{"photo_id": {p.Photos[0]}}, &response)
+	c.Purpose = network.Committing
+	if err := n.graph.Do(ctx, c); err != nil {
+		if failed, ok := errors.AsType[*network.Error](err); ok && failed.Class == network.Duplicate {
+			used := *failed // the photo belongs to this draft, so an earlier call has published it
+			used.Class = network.Uncertain
+			return network.Receipt{}, &used
+		}
+		return network.Receipt{}, err
+	}
+	if !response.Success || !graph.IsID(response.Post) {
+		return network.Receipt{}, uncertainError("publishing a story: the response does not confirm success")
+	}
+	return network.Receipt{ID: response.Post}, nil
+}
+
+// listedStory is a story in the Page's list. Its ID and the time are numbers as text.
+type listedStory struct {
+	Post    string `json:"post_id"`
+	Media   string `json:"media_id"`
+	Created string `json:"creation_time"`
+	URL     string `json:"url"`
+}
+
+func (s listedStory) receipt() network.Receipt {
+	r := network.Receipt{ID: s.Post, Permalink: network.WebURL(s.URL)}
+	if seconds, err := strconv.ParseInt(s.Created, 10, 64); err == nil {
+		r.At = time.Unix(seconds, 0).UTC()
+	}
+	return r
+}
+
+// resolvePhotoStory searches the Page's stories for the photo. Facebook lists stories only if the Page archives them. A
+// story that is not listed therefore counts as absent, and the draft is committed again: Facebook publishes the photo
+// once, and rejects it if it was published.
+func (n *Network) resolvePhotoStory(
+	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
+) (network.Verdict, network.Receipt, error) {
+	started := n.opts.Now() // before the search, because a story may appear during it
+	var response struct {
+		Data []listedStory `json:"data"`
+	}
+	since := strconv.FormatInt(p.Made.Add(-clockSkew).Unix(), 10)
+	err := n.graph.Do(ctx, n.newCall(g, http.MethodGet, g.Account+"/stories", url.Values{"since": {since}, "limit": {"100"}}, &response))
+	if err != nil {
+		return network.Unknown, network.Receipt{}, err
+	}
+	at := slices.IndexFunc(response.Data, func(s listedStory) bool { return graph.IsID(s.Post) && s.Media == p.Photos[0] })
+	if at >= 0 {
+		return network.Published, response.Data[at].receipt(), nil
+	}
+	return n.notFound(started, t)
+}
+
+// fileLimits returns the limits on a file of the post.
+func (n *Network) fileLimits(p draft, kind string) network.FileLimits {
+	return n.opts.Rules.For(platform, p.content().Options).FileLimits(kind)
+}
