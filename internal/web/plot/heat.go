@@ -58,7 +58,8 @@ func (h Heat) Draw(l *locale.Language) template.HTML {
 		}
 	}
 	for hour := h.First; hour < 24; hour += 3 {
-		view.Hours = append(view.Hours, tick{heatLeft + float64(hour-h.First)*width, l.FormatHour(monday.Add(time.Duration(hour) * time.Hour))})
+		at := monday.Add(time.Duration(hour) * time.Hour)
+		view.Hours = append(view.Hours, tick{heatLeft + float64(hour-h.First)*width, l.FormatHour(at)})
 	}
 	return draw("heat.svg", view)
 }

@@ -90,6 +90,7 @@ func chapters(doc document) ([]chapter, error) {
 			}
 		}
 		c.Types, c.Rejections = m.types(), shareRejections(c.Entries)
+		shareArguments(c.Entries)
 		out = append(out, c)
 	}
 	return out, nil

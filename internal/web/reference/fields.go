@@ -17,6 +17,8 @@ type field struct {
 	At       string // where the type is described
 	About    string
 	Choices  []string // enumerated values
+	// SameAs is the operation that describes the fields of this argument, or nil if they follow.
+	SameAs *described
 }
 
 // fields returns the members of a schema and of nested objects. place returns where a named type is described.

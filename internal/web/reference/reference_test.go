@@ -132,7 +132,8 @@ func TestChapter(t *testing.T) {
 			"publish if the post is scheduled",
 			"at most 10000 characters",
 			"&#39;https://press.example/api/v1/posts&#39;", "Bearer $PRESSROOM_KEY",
-			"/docs/errors#awaiting_client_approval", `<a href="#common-errors">`, `id="common-errors"`, "Optional.", `<a href="/docs/api/posts#validate_post">Validate a post</a>`,
+			"/docs/errors#awaiting_client_approval", `<a href="#common-errors">`, `id="common-errors"`, "Optional.",
+			`<a href="/docs/api/posts#validate_post">Validate a post</a>`,
 			"<code>wrong_state</code>: The post was already submitted and cannot be recalled.", `<a href="/docs/answers#Moment">Moment</a>`,
 		},
 		"/docs/api/reports": {

@@ -11,11 +11,12 @@ import (
 
 // Neighbors returns the IDs of the items before and after an item in a team's list, or 0 if there is none. The item
 // itself need not match the filter.
-func Neighbors(ctx context.Context, q db.Querier, team int64, f Filter, id int64) (before, after int64, err error) {
-	if before, err = neighbor(ctx, q, team, f, id, false); err != nil {
+func Neighbors(ctx context.Context, q db.Querier, team int64, f Filter, id int64) (int64, int64, error) {
+	before, err := neighbor(ctx, q, team, f, id, false)
+	if err != nil {
 		return 0, 0, err
 	}
-	after, err = neighbor(ctx, q, team, f, id, true)
+	after, err := neighbor(ctx, q, team, f, id, true)
 	return before, after, err
 }
 

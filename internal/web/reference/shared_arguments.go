@@ -1,0 +1,68 @@
+package reference
+
+import (
+	"reflect"
+	"strings"
+)
+
+// described is the operation that describes the fields of an argument.
+type described struct{ Tool, Summary string }
+
+// shareArguments removes the fields of arguments that an earlier operation has as well, and names that operation.
+func shareArguments(entries []entry) {
+	for i := range entries {
+		var own []field
+		for _, f := range entries[i].Arguments {
+			root := rootOf(f.Name)
+			if nested := nestedIn(entries[i].Arguments, f.Name); root == f.Name && len(nested) >= manyFields {
+				f.SameAs = earlier(entries[:i], f.Name, nested)
+			}
+			if root == f.Name || !shared(own, root) {
+				own = append(own, f)
+			}
+		}
+		entries[i].Arguments = own
+	}
+}
+
+// manyFields is the number of fields that are not repeated.
+const manyFields = 5
+
+// rootOf returns the top-level argument of a field.
+func rootOf(name string) string {
+	if end := strings.IndexAny(name, ".["); end >= 0 {
+		return name[:end]
+	}
+	return name
+}
+
+// shared reports whether another operation describes the fields of an argument.
+func shared(arguments []field, name string) bool {
+	for _, f := range arguments {
+		if f.Name == name {
+			return f.SameAs != nil
+		}
+	}
+	return false
+}
+
+// nestedIn returns the fields of a top-level argument.
+func nestedIn(arguments []field, name string) []field {
+	var out []field
+	for _, f := range arguments {
+		if strings.HasPrefix(f.Name, name+".") || strings.HasPrefix(f.Name, name+"[].") {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// earlier returns the first operation that describes the same fields of an argument, or nil if there is none.
+func earlier(entries []entry, name string, nested []field) *described {
+	for _, e := range entries {
+		if reflect.DeepEqual(nestedIn(e.Arguments, name), nested) {
+			return &described{e.Tool, e.Summary}
+		}
+	}
+	return nil
+}
