@@ -85,6 +85,9 @@ func (c *client) content(p *posted) map[string]any {
 	if c.chance(40) && !slices.ContainsFunc(platforms[:len(p.targets)], func(platform string) bool { return !hasThreads(platform) }) {
 		body["thread"] = c.thread(p)
 	}
+	if c.chance(40) {
+		body["first_comment"] = c.firstComment(p)
+	}
 	switch group.shows {
 	case "image":
 		body["media_ids"] = []int64{c.team.images[c.dice.IntN(len(c.team.images))]}
@@ -111,6 +114,26 @@ func (c *client) thread(p *posted) []map[string]any {
 		parts = append(parts, map[string]any{"caption": text})
 	}
 	return parts
+}
+
+// hasFirstComments reports whether a network has first comments.
+func hasFirstComments(platform string) bool {
+	return hasThreads(platform) || platform == "facebook" || platform == "instagram"
+}
+
+// firstComment returns the first comment of a post. The network loses the response to some of them.
+func (c *client) firstComment(p *posted) string {
+	p.commented = true
+	text := p.commentMark()
+	if c.chance(10) {
+		text += " [sandbox:lost-answer]"
+	}
+	return text
+}
+
+// commentMark returns the unique part of the text of the first comment.
+func (p *posted) commentMark() string {
+	return strings.Replace(p.mark, "storm post", "storm comment", 1)
 }
 
 // partMark returns the unique part of the text of a part of the thread.

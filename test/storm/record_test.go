@@ -47,6 +47,7 @@ type posted struct {
 	bad        bool // whether networks always reject its text
 	busy       bool // whether networks always rate limit its text
 	parts      int  // of its thread, after the post itself
+	commented  bool // whether it has a first comment
 	retried    int
 }
 

@@ -22,7 +22,7 @@ type verifier struct {
 
 	reader *client
 	found  []complaint
-	parts  map[string]map[string][]fixture.Post // parts of threads on the networks, by platform and unique text
+	parts  map[string]map[string][]fixture.Post // parts of threads and comments on the networks, by platform and unique text
 }
 
 // verify returns all errors, including those that the clients recorded.
@@ -62,6 +62,7 @@ type shown struct {
 		ErrorCode string `json:"error_code"`
 		Published any    `json:"published_at"`
 		Parts     []struct{ State string }
+		Comment   *struct{ State string } `json:"first_comment"`
 	}
 }
 
@@ -95,18 +96,23 @@ func (r *verifier) posts(ctx context.Context) error {
 	return nil
 }
 
-// partsOf returns the parts of threads on the networks, by platform and unique text.
+// partsOf returns the parts of threads and the first comments on the networks, by platform and unique text.
 func partsOf(held map[string][]fixture.Post) map[string]map[string][]fixture.Post {
 	out := map[string]map[string][]fixture.Post{}
 	for platform, posts := range held {
 		out[platform] = map[string][]fixture.Post{}
 		for _, p := range posts {
-			if mark, _, _ := strings.Cut(p.Text, " ["); strings.HasPrefix(mark, "storm part ") {
+			if mark, _, _ := strings.Cut(p.Text, " ["); isPart(mark) {
 				out[platform][mark] = append(out[platform][mark], p)
 			}
 		}
 	}
 	return out
+}
+
+// isPart reports whether a text is that of a part of a thread or of a first comment.
+func isPart(text string) bool {
+	return strings.HasPrefix(text, "storm part ") || strings.HasPrefix(text, "storm comment ")
 }
 
 // markOf returns the unique part of a post's text, or "" if the storm did not create the post.
@@ -182,6 +188,27 @@ func (r *verifier) thread(p *posted, account int64, platform string, root []fixt
 	}
 }
 
+// comment checks the first comment on an account: it is there at most once, belongs to the post, and is reported as it is.
+// state is empty without a result.
+func (r *verifier) comment(p *posted, account int64, platform string, root []fixture.Post, isPublished bool, state string) {
+	there := r.parts[platform][p.commentMark()]
+	switch {
+	case len(there) > 1:
+		r.complainf("doubled", "the comment of %s is on %s %d times%s", p.mark, platform, len(there), r.history(p.id, account))
+	case state == "published" && len(there) == 0:
+		r.complainf("lost", "the comment of %s is reported as published on %s but is not%s", p.mark, platform,
+			r.history(p.id, account))
+	case state == "" && isPublished && hasFirstComments(platform):
+		r.complainf("lost", "the comment of %s was not sent to %s%s", p.mark, platform, r.history(p.id, account))
+	case len(there) == 1 && state != "published" && state != "unconfirmed":
+		r.complainf("misreported", "the comment of %s is on %s but reported as %q%s", p.mark, platform, state,
+			r.history(p.id, account))
+	case len(there) == 1 && (len(root) != 1 || there[0].ReplyTo != root[0].ID):
+		r.complainf("torn", "the comment of %s on %s belongs to %q, not to the post", p.mark, platform, there[0].ReplyTo)
+	}
+	r.book.recordAnswer("comment on "+platform, state, 0, 0)
+}
+
 // post compares a post with its expected state.
 func (r *verifier) post(p *posted, now shown, copies map[string]map[string][]fixture.Post) {
 	if !strings.HasPrefix(now.Caption, p.mark) {
@@ -217,6 +244,13 @@ func (r *verifier) post(p *posted, now shown, copies map[string]map[string][]fix
 		if p.parts > 0 {
 			r.thread(p, a.ID, a.Platform, there, partStates(a.Parts))
 		}
+		if p.commented {
+			state := ""
+			if a.Comment != nil {
+				state = a.Comment.State
+			}
+			r.comment(p, a.ID, a.Platform, there, a.State == "published", state)
+		}
 		r.book.recordAnswer("outcome "+a.Platform, strings.TrimSpace(a.State+" "+a.ErrorCode), 0, 0)
 	}
 }
@@ -249,7 +283,7 @@ func (r *verifier) unknownPosts(context.Context) error {
 		for _, one := range there {
 			mark := markOf(one.Text)
 			if mark == "" {
-				if strings.Contains(one.Text, "storm") && !strings.HasPrefix(one.Text, "storm part ") {
+				if strings.Contains(one.Text, "storm") && !isPart(one.Text) {
 					r.complainf("sent", "%s has the unknown post %q", platform, one.Text)
 				}
 				continue
