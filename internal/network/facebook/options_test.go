@@ -24,8 +24,7 @@ func TestCheckOptions(t *testing.T) {
 	wide.Width, wide.Height = 1920, 1080
 	long.Duration += time.Second
 	small.Width, small.Height = 360, 640
-	c := adapter
-	c.Checks = map[string]networktest.Checked{
+	networktest.RunChecks(t, adapter, map[string]networktest.Checked{
 		"a story":            networktest.Checks("", picture).With(story),
 		"a story's text":     networktest.Checks("words", picture, "caption_not_sent").With(story),
 		"a video story":      networktest.Checks("", []network.Media{clip}).With(story),
@@ -46,21 +45,7 @@ func TestCheckOptions(t *testing.T) {
 		"a link": networktest.Checks("words", nil).With(with(network.FacebookOptions{Link: "https://a.test", Place: "1"})),
 		"a link and media": networktest.Checks("", picture, "option_not_supported").
 			With(with(network.FacebookOptions{Link: "https://a.test"})),
-	}
-	for name, checked := range c.Checks {
-		var got []string
-		for _, p := range c.New("https://network.test", network.App{}).Check(network.Content{
-			Text: checked.Text, Media: checked.Media, Options: checked.Options,
-		}) {
-			if p.Blocking {
-				p.Code = "!" + p.Code
-			}
-			got = append(got, p.Code)
-		}
-		if diff := cmp.Diff(checked.Want, got); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
-	}
+	})
 }
 
 // TestOptionParameters checks what the sandbox received of the options.

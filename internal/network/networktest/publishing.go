@@ -50,9 +50,7 @@ func testPublishing(t *testing.T, c Case) {
 	subtests(t, c, map[string]func(*testing.T, Case){
 		"Fits": fits, "PlanIsTheSame": planTwice, "ForeignDrafts": foreignDrafts, "Markers": testMarkers,
 		"Expiry": expiry, "Duplicate": duplicate,
-		"Checks": func(t *testing.T, c Case) {
-			each(t, c.Checks, func(t *testing.T, checked Checked) { check(t, c, checked) })
-		},
+		"Checks": func(t *testing.T, c Case) { RunChecks(t, c, c.Checks) },
 		"Rejections": func(t *testing.T, c Case) {
 			each(t, c.Rejections, func(t *testing.T, r Rejection) { reject(t, c, r) })
 		},
@@ -142,6 +140,12 @@ func foreignDrafts(t *testing.T, c Case) {
 	if now := f.Wire.Count(""); now != sent {
 		t.Errorf("%d requests", now-sent)
 	}
+}
+
+// RunChecks checks the problems of posts.
+func RunChecks(t *testing.T, c Case, checks map[string]Checked) {
+	t.Helper()
+	each(t, checks, func(t *testing.T, checked Checked) { check(t, c, checked) })
 }
 
 // check checks the problems of a post.
