@@ -174,8 +174,11 @@ func newGates(o draftOptions, uri, createdAt string) ([]gate, error) {
 	var gates []gate
 	add := func(collection, member string, rules []typed) error {
 		encoded, err := json.Marshal(map[string]any{"$type": collection, "post": uri, "createdAt": createdAt, member: rules})
+		if err != nil {
+			return fmt.Errorf("writing the record: %w", err)
+		}
 		gates = append(gates, gate{collection, encoded})
-		return err
+		return nil
 	}
 	if len(o.ReplySettings) > 0 && !slices.Contains(o.ReplySettings, everybody) {
 		allow := []typed{} // empty: nobody can reply

@@ -140,7 +140,9 @@ func publishLinkCard(t *testing.T, w env) {
 }
 
 func publishLabels(t *testing.T, w env) {
-	content := withOptions("hallo", network.BlueskyOptions{Labels: []string{"nudity", "graphic-media"}, Languages: []string{"de", "pt-BR"}})
+	content := withOptions("hallo", network.BlueskyOptions{
+		Labels: []string{"nudity", "graphic-media"}, Languages: []string{"de", "pt-BR"},
+	})
 	content.Languages = []string{"en"}
 	got, _ := publishContent(t, w, "post-1", content, nil)
 	want := map[string]any{
@@ -253,7 +255,10 @@ func TestLinkCardFromPage(t *testing.T) {
 			card: network.BlueskyLinkCard{Description: "Mine"}, want: map[string]any{"title": "Page", "description": "Mine"}},
 		"own title": {err: errors.New("the page was read"), card: network.BlueskyLinkCard{Title: "Mine"},
 			want: map[string]any{"title": "Mine", "description": ""}},
-		"unreadable page": {err: errors.New("unreachable"), want: map[string]any{"title": "example.com", "description": ""}},
+		"unreadable page": {
+			err:  errors.New("unreachable"),
+			want: map[string]any{"title": "example.com", "description": ""},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -293,21 +298,39 @@ func TestCheckOptions(t *testing.T) {
 		o     network.BlueskyOptions
 		want  []string
 	}{
-		"none":                    {},
-		"card of the text":        {text: "see example.com/a", o: card("")},
-		"card with a URL":         {o: card("https://example.com")},
-		"card without a link":     {o: card(""), want: []string{"!option_missing"}},
-		"card of another scheme":  {o: card("ftp://example.com"), want: []string{"!option_not_supported"}},
-		"card with media":         {o: card("https://example.com"), media: []network.Media{picture}, want: []string{"option_not_supported"}},
-		"quote":                   {o: network.BlueskyOptions{QuoteURL: valid}},
-		"quote with media":        {o: network.BlueskyOptions{QuoteURL: valid}, media: []network.Media{picture}},
-		"quote of a profile":      {o: network.BlueskyOptions{QuoteURL: "https://bsky.app/profile/alice.test"}, want: []string{"!option_not_supported"}},
-		"quote and card":          {o: network.BlueskyOptions{QuoteURL: valid, LinkCard: &network.BlueskyLinkCard{URL: "https://a.test"}}, want: []string{"option_not_supported"}},
-		"languages":               {o: network.BlueskyOptions{Languages: []string{"de", "zh-Hant-TW"}}},
-		"unknown language":        {o: network.BlueskyOptions{Languages: []string{"deutsch!"}}, want: []string{"!option_not_supported"}},
-		"nobody":                  {o: network.BlueskyOptions{ReplySettings: []string{"nobody"}}},
-		"nobody and followers":    {o: network.BlueskyOptions{ReplySettings: []string{"nobody", "followers"}}, want: []string{"!option_not_supported"}},
-		"everybody and mentioned": {o: network.BlueskyOptions{ReplySettings: []string{"mentioned", "everybody"}}, want: []string{"!option_not_supported"}},
+		"none":                   {},
+		"card of the text":       {text: "see example.com/a", o: card("")},
+		"card with a URL":        {o: card("https://example.com")},
+		"card without a link":    {o: card(""), want: []string{"!option_missing"}},
+		"card of another scheme": {o: card("ftp://example.com"), want: []string{"!option_not_supported"}},
+		"card with media": {
+			o: card("https://example.com"), media: []network.Media{picture},
+			want: []string{"option_not_supported"},
+		},
+		"quote":            {o: network.BlueskyOptions{QuoteURL: valid}},
+		"quote with media": {o: network.BlueskyOptions{QuoteURL: valid}, media: []network.Media{picture}},
+		"quote of a profile": {
+			o:    network.BlueskyOptions{QuoteURL: "https://bsky.app/profile/alice.test"},
+			want: []string{"!option_not_supported"},
+		},
+		"quote and card": {
+			o:    network.BlueskyOptions{QuoteURL: valid, LinkCard: &network.BlueskyLinkCard{URL: "https://a.test"}},
+			want: []string{"option_not_supported"},
+		},
+		"languages": {o: network.BlueskyOptions{Languages: []string{"de", "zh-Hant-TW"}}},
+		"unknown language": {
+			o:    network.BlueskyOptions{Languages: []string{"deutsch!"}},
+			want: []string{"!option_not_supported"},
+		},
+		"nobody": {o: network.BlueskyOptions{ReplySettings: []string{"nobody"}}},
+		"nobody and followers": {
+			o:    network.BlueskyOptions{ReplySettings: []string{"nobody", "followers"}},
+			want: []string{"!option_not_supported"},
+		},
+		"everybody and mentioned": {
+			o:    network.BlueskyOptions{ReplySettings: []string{"mentioned", "everybody"}},
+			want: []string{"!option_not_supported"},
+		},
 	} {
 		content := withOptions(c.text+" text", c.o)
 		content.Media = c.media

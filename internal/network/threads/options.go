@@ -37,34 +37,37 @@ func options(o network.Options) network.ThreadsOptions {
 // Sources: https://developers.facebook.com/docs/threads/posts, https://developers.facebook.com/docs/threads/create-posts/polls
 func checkOptions(c network.Content) []network.Problem {
 	var found []network.Problem
-	add := func(code string, isBlocking bool, message string) {
-		found = append(found, network.Problem{Code: code, Blocking: isBlocking, Message: message})
+	add := func(isBlocking bool, message string) {
+		found = append(found, network.Problem{Code: codeOptionUnsupported, Blocking: isBlocking, Message: message})
 	}
 	o := options(c.Options)
 	if strings.ContainsAny(o.TopicTag, ".&") || utf8.RuneCountInString(o.TopicTag) > maxTopic {
-		add(codeOptionUnsupported, true, "The topic (options.threads.topic_tag) can have at most 50 characters, without periods and "+
+		add(true, "The topic (options.threads.topic_tag) can have at most 50 characters, without periods and "+
 			"ampersands.")
 	}
-	if o.LinkAttachment != "" {
-		if u, err := url.Parse(o.LinkAttachment); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-			add(codeOptionUnsupported, true, "The link (options.threads.link_attachment) must begin with https:// or http://.")
-		}
-		if len(c.Media) > 0 {
-			add(codeOptionUnsupported, true, "Threads shows a link (options.threads.link_attachment) only in posts without media. "+
-				"Remove it or the media.")
-		}
+	if o.LinkAttachment != "" && !isWebURL(o.LinkAttachment) {
+		add(true, "The link (options.threads.link_attachment) must begin with https:// or http://.")
+	}
+	if o.LinkAttachment != "" && len(c.Media) > 0 {
+		add(true, "Threads shows a link (options.threads.link_attachment) only in posts without media. "+
+			"Remove it or the media.")
 	}
 	if o.QuotePostID != "" && !postID.MatchString(o.QuotePostID) {
-		add(codeOptionUnsupported, true, "The quoted post (options.threads.quote_post_id) needs the ID of a Threads post, which is a "+
+		add(true, "The quoted post (options.threads.quote_post_id) needs the ID of a Threads post, which is a "+
 			"number.")
 	}
 	if o.IsSpoilerMedia && len(c.Media) == 0 {
-		add(codeOptionUnsupported, false, "Only media can be a spoiler (options.threads.is_spoiler_media). The option has no effect.")
+		add(false, "Only media can be a spoiler (options.threads.is_spoiler_media). The option has no effect.")
 	}
 	if o.PollAttachment != nil {
 		found = append(found, checkPoll(*o.PollAttachment, o.LinkAttachment != "" || len(c.Media) > 0)...)
 	}
 	return found
+}
+
+func isWebURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
 }
 
 func checkPoll(poll network.ThreadsPoll, hasAttachment bool) []network.Problem {
@@ -101,7 +104,7 @@ func postParams(all network.Options, media []network.Media, _ string) url.Values
 		params.Set("is_spoiler_media", "true")
 	}
 	if o.PollAttachment != nil {
-		poll, _ := json.Marshal(o.PollAttachment) // has only strings
+		poll, _ := json.Marshal(o.PollAttachment) //nolint:errchkjson // has only strings
 		params.Set("poll_attachment", string(poll))
 	}
 	return params

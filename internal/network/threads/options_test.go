@@ -67,19 +67,46 @@ func TestCheckOptions(t *testing.T) {
 		o     network.ThreadsOptions
 		want  []string
 	}{
-		"none":            {},
-		"all":             {o: network.ThreadsOptions{ReplyControl: "everyone", TopicTag: "Coffee & tea", LinkAttachment: "https://a.test"}, want: []string{"!option_not_supported"}},
-		"link and image":  {media: image, o: network.ThreadsOptions{LinkAttachment: "https://a.test"}, want: []string{"!option_not_supported"}},
-		"another scheme":  {o: network.ThreadsOptions{LinkAttachment: "ftp://a.test"}, want: []string{"!option_not_supported"}},
-		"address":         {o: network.ThreadsOptions{QuotePostID: "https://threads.net/@a/post/b"}, want: []string{"!option_not_supported"}},
+		"none": {},
+		"all": {
+			o:    network.ThreadsOptions{ReplyControl: "everyone", TopicTag: "Coffee & tea", LinkAttachment: "https://a.test"},
+			want: []string{"!option_not_supported"},
+		},
+		"link and image": {
+			media: image, o: network.ThreadsOptions{LinkAttachment: "https://a.test"},
+			want: []string{"!option_not_supported"},
+		},
+		"another scheme": {
+			o:    network.ThreadsOptions{LinkAttachment: "ftp://a.test"},
+			want: []string{"!option_not_supported"},
+		},
+		"address": {
+			o:    network.ThreadsOptions{QuotePostID: "https://threads.net/@a/post/b"},
+			want: []string{"!option_not_supported"},
+		},
 		"spoiler":         {media: image, o: network.ThreadsOptions{IsSpoilerMedia: true}},
 		"spoiler of text": {o: network.ThreadsOptions{IsSpoilerMedia: true}, want: []string{"option_not_supported"}},
 		"poll":            {o: network.ThreadsOptions{PollAttachment: poll}},
-		"poll and link":   {o: network.ThreadsOptions{PollAttachment: poll, LinkAttachment: "https://a.test"}, want: []string{"!option_not_supported"}},
-		"poll and image":  {media: image, o: network.ThreadsOptions{PollAttachment: poll}, want: []string{"!option_not_supported"}},
-		"one choice":      {o: network.ThreadsOptions{PollAttachment: &network.ThreadsPoll{OptionA: "a"}}, want: []string{"!option_missing"}},
-		"a gap":           {o: network.ThreadsOptions{PollAttachment: &network.ThreadsPoll{OptionA: "a", OptionB: "b", OptionD: "d"}}, want: []string{"!option_missing"}},
-		"long choice":     {o: network.ThreadsOptions{PollAttachment: &network.ThreadsPoll{OptionA: "a", OptionB: strings.Repeat("b", 26)}}, want: []string{"!option_not_supported"}},
+		"poll and link": {
+			o:    network.ThreadsOptions{PollAttachment: poll, LinkAttachment: "https://a.test"},
+			want: []string{"!option_not_supported"},
+		},
+		"poll and image": {
+			media: image, o: network.ThreadsOptions{PollAttachment: poll},
+			want: []string{"!option_not_supported"},
+		},
+		"one choice": {
+			o:    network.ThreadsOptions{PollAttachment: &network.ThreadsPoll{OptionA: "a"}},
+			want: []string{"!option_missing"},
+		},
+		"a gap": {
+			o:    network.ThreadsOptions{PollAttachment: &network.ThreadsPoll{OptionA: "a", OptionB: "b", OptionD: "d"}},
+			want: []string{"!option_missing"},
+		},
+		"long choice": {
+			o:    network.ThreadsOptions{PollAttachment: &network.ThreadsPoll{OptionA: "a", OptionB: strings.Repeat("b", 26)}},
+			want: []string{"!option_not_supported"},
+		},
 	} {
 		var got []string
 		for _, p := range threads.New(threads.Options{}).Check(network.Content{

@@ -75,18 +75,39 @@ func TestCheckOptions(t *testing.T) {
 		o     network.XOptions
 		want  []string
 	}{
-		"none":              {},
-		"all":               {media: image, o: network.XOptions{ReplySettings: "verified", MadeWithAI: true, PaidPartnership: true}},
-		"quote":             {o: network.XOptions{QuoteTweetID: "https://twitter.com/a/status/12"}},
-		"another address":   {o: network.XOptions{QuoteTweetID: "https://example.com/a/status/12"}, want: []string{"option_not_supported"}},
-		"quote and image":   {media: image, o: network.XOptions{QuoteTweetID: "12"}, want: []string{"option_not_supported"}},
-		"poll":              {o: network.XOptions{Poll: poll}},
-		"poll and image":    {media: image, o: network.XOptions{Poll: poll}, want: []string{"option_not_supported"}},
-		"poll and quote":    {o: network.XOptions{Poll: poll, QuoteTweetID: "12"}, want: []string{"option_not_supported"}},
-		"one choice":        {o: network.XOptions{Poll: &network.XPoll{Options: []string{"a"}, DurationMinutes: 5}}, want: []string{"option_missing"}},
-		"long choice":       {o: network.XOptions{Poll: &network.XPoll{Options: []string{"a", strings.Repeat("b", 26)}, DurationMinutes: 5}}, want: []string{"option_not_supported"}},
-		"blank choice":      {o: network.XOptions{Poll: &network.XPoll{Options: []string{"a", " "}, DurationMinutes: 5}}, want: []string{"option_not_supported"}},
-		"poll for too long": {o: network.XOptions{Poll: &network.XPoll{Options: []string{"a", "b"}, DurationMinutes: 10081}}, want: []string{"option_not_supported"}},
+		"none":  {},
+		"all":   {media: image, o: network.XOptions{ReplySettings: "verified", MadeWithAI: true, PaidPartnership: true}},
+		"quote": {o: network.XOptions{QuoteTweetID: "https://twitter.com/a/status/12"}},
+		"another address": {
+			o:    network.XOptions{QuoteTweetID: "https://example.com/a/status/12"},
+			want: []string{"option_not_supported"},
+		},
+		"quote and image": {
+			media: image, o: network.XOptions{QuoteTweetID: "12"},
+			want: []string{"option_not_supported"},
+		},
+		"poll":           {o: network.XOptions{Poll: poll}},
+		"poll and image": {media: image, o: network.XOptions{Poll: poll}, want: []string{"option_not_supported"}},
+		"poll and quote": {
+			o:    network.XOptions{Poll: poll, QuoteTweetID: "12"},
+			want: []string{"option_not_supported"},
+		},
+		"one choice": {
+			o:    network.XOptions{Poll: &network.XPoll{Options: []string{"a"}, DurationMinutes: 5}},
+			want: []string{"option_missing"},
+		},
+		"long choice": {
+			o:    network.XOptions{Poll: &network.XPoll{Options: []string{"a", strings.Repeat("b", 26)}, DurationMinutes: 5}},
+			want: []string{"option_not_supported"},
+		},
+		"blank choice": {
+			o:    network.XOptions{Poll: &network.XPoll{Options: []string{"a", " "}, DurationMinutes: 5}},
+			want: []string{"option_not_supported"},
+		},
+		"poll for too long": {
+			o:    network.XOptions{Poll: &network.XPoll{Options: []string{"a", "b"}, DurationMinutes: 10081}},
+			want: []string{"option_not_supported"},
+		},
 	} {
 		content := withOptions("text", c.o)
 		content.Media = c.media

@@ -28,6 +28,8 @@ const (
 
 // postRequest is a post as a client sends it. The sandbox rejects unknown members.
 type postRequest struct {
+	postOptions
+
 	Text  string `json:"text"`
 	Media struct {
 		IDs []string `json:"media_ids"`
@@ -35,20 +37,18 @@ type postRequest struct {
 	Reply struct {
 		To string `json:"in_reply_to_tweet_id"`
 	} `json:"reply"`
-
-	postOptions
 }
 
 // postBody is the stored body of a post. In its text, a short link replaces each link, and another short link
 // represents the media.
 type postBody struct {
+	postOptions
+
 	Text  string         `json:"text"`
 	Links []postLink     `json:"links"`
 	Root  string         `json:"root,omitempty"` // ID of the first post of the thread
 	Keys  []string       `json:"keys"`           // media keys
 	Files []store.Medium `json:"files"`          // prevents the files from being deleted as unreferenced
-
-	postOptions
 }
 
 type postLink struct {

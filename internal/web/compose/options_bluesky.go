@@ -68,12 +68,14 @@ func readBluesky(form url.Values, o *network.Options) {
 	if len(b.Languages) == 0 {
 		b.Languages = nil
 	}
-	if form.Get("bluesky-card") == yes {
-		b.LinkCard = &network.BlueskyLinkCard{
-			URL: strings.TrimSpace(form.Get("bluesky-card-url")), Title: strings.TrimSpace(textOf(form, "bluesky-card-title")),
-			Description: strings.TrimSpace(textOf(form, "bluesky-card-description")),
-		}
-		b.LinkCard.ThumbnailMediaID, _ = strconv.ParseInt(form.Get("bluesky-card-thumbnail"), 10, 64) // a delivery checks it
+	card := network.BlueskyLinkCard{
+		URL: strings.TrimSpace(form.Get("bluesky-card-url")), Title: strings.TrimSpace(textOf(form, "bluesky-card-title")),
+		Description: strings.TrimSpace(textOf(form, "bluesky-card-description")),
+	}
+	// the box is for a card whose texts are those of the page
+	if form.Get("bluesky-card") == yes || card != (network.BlueskyLinkCard{}) {
+		card.ThumbnailMediaID, _ = strconv.ParseInt(form.Get("bluesky-card-thumbnail"), 10, 64) // a delivery checks it
+		b.LinkCard = &card
 	}
 	if !b.IsZero() {
 		o.Bluesky = &b

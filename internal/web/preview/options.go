@@ -6,11 +6,11 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// addOptions adds what the options of the post's network show.
-func (p *Post) addOptions(c network.Content) {
+// withOptions returns the post with what the options of its network show.
+func (p Post) withOptions(c network.Content) Post {
 	switch o := c.Options; {
 	case p.Platform == "bluesky" && o.Bluesky != nil:
-		p.addBluesky(c, *o.Bluesky)
+		return p.withBluesky(c, *o.Bluesky)
 	case p.Platform == "threads" && o.Threads != nil:
 		p.Quote, p.IsSensitive = o.Threads.QuotePostID, o.Threads.IsSpoilerMedia && len(c.Media) > 0
 		if o.Threads.LinkAttachment != "" && len(c.Media) == 0 {
@@ -31,16 +31,18 @@ func (p *Post) addOptions(c network.Content) {
 	if f := c.Options.Facebook; p.Platform == "facebook" && f != nil && f.Link != "" && len(c.Media) == 0 {
 		p.Card = hostOf(f.Link)
 	}
+	return p
 }
 
-func (p *Post) addBluesky(c network.Content, o network.BlueskyOptions) {
+func (p Post) withBluesky(c network.Content, o network.BlueskyOptions) Post {
 	p.Quote, p.IsSensitive = o.QuoteURL, len(o.Labels) > 0
 	if o.LinkCard == nil || o.QuoteURL != "" || len(c.Media) > 0 {
-		return
+		return p
 	}
 	link := o.LinkCard.URL
 	if links := network.Links(c.Text); link == "" && len(links) > 0 {
 		link = links[0]
 	}
 	p.Card, p.CardTitle, p.CardText = cmp.Or(hostOf(link), link), o.LinkCard.Title, o.LinkCard.Description
+	return p
 }

@@ -100,8 +100,7 @@ func New(a Author, c network.Content) Post {
 	if links := network.Links(c.Text); len(links) > 0 && (len(c.Media) == 0 || look.card == always) && look.card != never {
 		p.Card = hostOf(links[0])
 	}
-	p.addOptions(c)
-	return p
+	return p.withOptions(c)
 }
 
 // WithThread returns the post with the parts that follow it.
