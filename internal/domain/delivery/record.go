@@ -212,7 +212,7 @@ func recordResult(
 }
 
 // storeResult stores the result of a delivery and the next phase, and updates the post. It reports whether another
-// part or the first comment follows, and which.
+// part or the first comment follows, and its number.
 func storeResult(
 	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, next phase, r post.Result,
 ) (int, bool, error) {

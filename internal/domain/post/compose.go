@@ -13,6 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/auth/apikey"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/post/attachment"
 	"pressroom.example/pressroom/internal/domain/post/excerpt"
 	"pressroom.example/pressroom/internal/domain/post/posttime"
 	"pressroom.example/pressroom/internal/domain/post/teamoptions"
@@ -80,8 +81,8 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 	}
 	for _, t := range p.Targets {
 		check := AccountCheck{Target: t, Content: p.Content(t, call.Language),
-			Problems: s.problems(call, Record{Caption: p.Caption, Media: p.Media, Thread: p.Thread, FirstComment: p.FirstComment, Options: p.Options,
-				TeamOptions: p.TeamOptions, Targets: []Target{t}}, nil)}
+			Problems: s.problems(call, Record{Caption: p.Caption, Media: p.Media, Thread: p.Thread, FirstComment: p.FirstComment,
+				Options: p.Options, TeamOptions: p.TeamOptions, Targets: []Target{t}}, nil)}
 		if rules, ok := s.accounts.Rules(t.Platform); ok {
 			check.Measures = rules.Measure(check.Content)
 		}
@@ -286,7 +287,7 @@ func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operatio
 	}{
 		{"caption", func() (bool, error) { return setCaption(p, wanted.Caption), nil }},
 		{"media_ids", func() (bool, error) {
-			if sameMedia(p.Media, wanted.Media) {
+			if attachment.Same(p.Media, wanted.Media) {
 				return false, nil
 			}
 			p.Media = wanted.Media

@@ -12,6 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/post/attachment"
 	"pressroom.example/pressroom/internal/domain/post/posttime"
 	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/platform/auditlog"
@@ -110,8 +111,9 @@ func (s *Service) insertDraft(ctx context.Context, tx *db.Tx, call operation.Cal
 // sameContent reports whether a post has the wanted content. It ignores the time of a post that is no longer a draft.
 func (p Record) sameContent(wanted Record) bool {
 	sameTime := p.ScheduledAt.Equal(wanted.ScheduledAt) && p.PlannedDay == wanted.PlannedDay
-	if p.Caption != wanted.Caption || p.FirstComment != wanted.FirstComment || !reflect.DeepEqual(p.Options, wanted.Options) || p.Status == Draft && !sameTime ||
-		!sameMedia(p.Media, wanted.Media) || !thread.Same(p.Thread, wanted.Thread) || len(p.Targets) != len(wanted.Targets) {
+	if p.Caption != wanted.Caption || p.FirstComment != wanted.FirstComment ||
+		!reflect.DeepEqual(p.Options, wanted.Options) || p.Status == Draft && !sameTime ||
+		!attachment.Same(p.Media, wanted.Media) || !thread.Same(p.Thread, wanted.Thread) || len(p.Targets) != len(wanted.Targets) {
 		return false
 	}
 	for i, t := range p.Targets {

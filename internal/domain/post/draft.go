@@ -10,6 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/post/attachment"
 	"pressroom.example/pressroom/internal/domain/post/excerpt"
 	"pressroom.example/pressroom/internal/domain/post/posttime"
 	"pressroom.example/pressroom/internal/domain/post/teamoptions"
@@ -201,7 +202,7 @@ func (s *Service) changeMedia(ctx context.Context, tx *db.Tx, p *Record, ids []i
 	if slices.EqualFunc(wanted, p.Media, func(a, b network.Media) bool { return a.ID == b.ID }) {
 		return false, nil
 	}
-	p.Media = copyCovers(wanted, p.Media)
+	p.Media = attachment.CopyCovers(wanted, p.Media)
 	return true, setMedia(ctx, tx, *p)
 }
 

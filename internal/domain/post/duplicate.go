@@ -7,6 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/post/attachment"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/db"
 )
@@ -71,17 +72,17 @@ func (s *Service) splitTargets(
 // copyToDraft returns a draft with the post's content for the given targets. It omits deleted files.
 func (p Record) copyToDraft(targets []Target) Record {
 	draft := Record{TeamID: p.TeamID, Status: Draft, Caption: p.Caption, Excerpt: p.Excerpt, Approval: NotNeeded,
-		Media: slices.DeleteFunc(slices.Clone(p.Media), isDeleted), FirstComment: p.FirstComment,
+		Media: slices.DeleteFunc(slices.Clone(p.Media), attachment.IsDeleted), FirstComment: p.FirstComment,
 		Options: p.Options, TeamOptions: p.TeamOptions}
 	for _, part := range p.Thread {
-		part.Media = slices.DeleteFunc(slices.Clone(part.Media), isDeleted)
+		part.Media = slices.DeleteFunc(slices.Clone(part.Media), attachment.IsDeleted)
 		draft.Thread = append(draft.Thread, part)
 	}
 	for _, t := range targets {
 		target := Target{AccountID: t.AccountID, Platform: t.Platform, Identity: t.Identity, Username: t.Username,
 			Active: t.Active, State: TargetPending, Caption: t.Caption}
 		if t.Media != nil {
-			target.Media = append([]network.Media{}, slices.DeleteFunc(slices.Clone(t.Media), isDeleted)...)
+			target.Media = append([]network.Media{}, slices.DeleteFunc(slices.Clone(t.Media), attachment.IsDeleted)...)
 		}
 		draft.Targets = append(draft.Targets, target)
 	}

@@ -2,7 +2,6 @@ package post
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/post/attachment"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -44,7 +44,7 @@ func (s *Service) Override(
 			if err != nil {
 				return err
 			}
-			t.Media = copyCovers(wanted, p.Media)
+			t.Media = attachment.CopyCovers(wanted, p.Media)
 		}
 		return setOverride(ctx, tx, p.ID, *t)
 	})
@@ -121,72 +121,13 @@ func RecordChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record
 		"approval": p.Approval})
 }
 
-// copyCovers copies the cover times from before to media with the same IDs and returns media.
-func copyCovers(media, before []network.Media) []network.Media {
-	for i := range media {
-		if at := slices.IndexFunc(before, func(m network.Media) bool { return m.ID == media[i].ID }); at >= 0 {
-			media[i].Cover = before[at].Cover
-		}
-	}
-	return media
-}
-
 // setOverride stores the override of a target.
 func setOverride(ctx context.Context, tx *db.Tx, id string, t Target) error {
 	if _, err := tx.Exec(ctx, `UPDATE post_targets SET caption = ?, has_media = ? WHERE post_id = ?
 		AND account_id = ?`, t.Caption, db.Flag(t.Media != nil), id, t.AccountID); err != nil {
 		return fmt.Errorf("storing an override: %w", err)
 	}
-	if _, err := tx.Exec(ctx, `DELETE FROM post_target_media WHERE post_id = ? AND account_id = ?`, id,
-		t.AccountID); err != nil {
-		return fmt.Errorf("removing the media of an override: %w", err)
-	}
-	for n, m := range t.Media {
-		_, err := tx.Exec(ctx, `INSERT INTO post_target_media (post_id, account_id, position, media_id, cover_ms)
-			VALUES (?, ?, ?, ?, ?)`, id, t.AccountID, n, m.ID, m.Cover.Milliseconds())
-		if err != nil {
-			return fmt.Errorf("storing the media of an override: %w", err)
-		}
-	}
-	return nil
-}
-
-// mediaRef is a stored reference to a medium of a post or override.
-type mediaRef struct {
-	id    int64
-	cover time.Duration
-}
-
-func scanMediaRef(rows *sql.Rows, m *mediaRef) error {
-	var milliseconds int64
-	err := rows.Scan(&m.id, &milliseconds)
-	m.cover = time.Duration(milliseconds) * time.Millisecond
-	return err
-}
-
-// mediaDetails reads the referenced media from the library.
-func (s *Service) mediaDetails(ctx context.Context, q db.Querier, team int64,
-	refs []mediaRef) ([]network.Media, error) {
-	ids := make([]int64, len(refs))
-	for i, m := range refs {
-		ids[i] = m.id
-	}
-	out, err := s.library.ForPostWithDeleted(ctx, q, team, ids)
-	for i := range out {
-		out[i].Cover = refs[i].cover
-	}
-	return out, err
-}
-
-// overrideMedia reads the media of an account's override.
-func (s *Service) overrideMedia(ctx context.Context, q db.Querier, team int64, id string,
-	account int64) ([]network.Media, error) {
-	refs, err := db.All(ctx, q, scanMediaRef, `SELECT media_id, cover_ms FROM post_target_media WHERE post_id = ?
-		AND account_id = ? ORDER BY position`, id, account)
-	if err != nil {
-		return nil, fmt.Errorf("reading the media of an override: %w", err)
-	}
-	return s.mediaDetails(ctx, q, team, refs)
+	return attachment.SetOverride(ctx, tx, id, t.AccountID, t.Media)
 }
 
 // setOverrides changes the accounts' overrides and reports whether they differ.
@@ -209,9 +150,5 @@ func setOverrides(ctx context.Context, tx *db.Tx, p *Record, wanted []Target) (b
 // sameOverride reports whether two targets have the same override.
 func (t Target) sameOverride(w Target) bool {
 	sameText := (t.Caption == nil) == (w.Caption == nil) && (t.Caption == nil || *t.Caption == *w.Caption)
-	return sameText && (t.Media == nil) == (w.Media == nil) && sameMedia(t.Media, w.Media)
-}
-
-func sameMedia(a, b []network.Media) bool {
-	return slices.EqualFunc(a, b, func(a, b network.Media) bool { return a.ID == b.ID && a.Cover == b.Cover })
+	return sameText && (t.Media == nil) == (w.Media == nil) && attachment.Same(t.Media, w.Media)
 }

@@ -9,6 +9,7 @@ import (
 
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post/attachment"
 	"pressroom.example/pressroom/internal/domain/post/comment"
 	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/network"
@@ -56,7 +57,8 @@ func (t Target) IsIncomplete() bool {
 	return t.PublishedParts() > 0 && (t.State == TargetFailed || t.State == TargetUnconfirmed)
 }
 
-// ReplyOf returns the posts that a part after part 0, or the first comment, replies to. It returns false if the ID of one of them is unknown.
+// ReplyOf returns the posts that a part after part 0, or the first comment, replies to. It returns false if the ID of one
+// of them is unknown.
 func (t Target) ReplyOf(part int) (network.Reply, bool) {
 	reply := network.Reply{Root: t.NetworkID, Parent: t.NetworkID}
 	if part > 1 && part-2 < len(t.Parts) {
@@ -119,27 +121,26 @@ func (s *Service) SetPermalink(ctx context.Context, tx *db.Tx, team int64, id st
 	return nil
 }
 
-// readPartMedia adds the media of the parts after part 0.
-func (s *Service) readPartMedia(ctx context.Context, q db.Querier, p *Record) error {
+// readMedia adds the media of all parts.
+func (s *Service) readMedia(ctx context.Context, q db.Querier, p *Record) error {
+	media, err := attachment.Read(ctx, q, s.library, p.TeamID, p.ID, p.Parts())
+	if err != nil {
+		return err
+	}
+	p.Media = media[0]
 	for i := range p.Thread {
-		var err error
-		if p.Thread[i].Media, err = s.readMedia(ctx, q, p.TeamID, p.ID, i+1); err != nil {
-			return err
-		}
+		p.Thread[i].Media = media[i+1]
 	}
 	return nil
 }
 
-// insertMedia stores the media of one part at the next positions and returns the position after them.
-func insertMedia(ctx context.Context, tx *db.Tx, id string, part, position int, media []network.Media) (int, error) {
-	for _, m := range media {
-		if _, err := tx.Exec(ctx, `INSERT INTO post_media (post_id, part, position, media_id, cover_ms)
-			VALUES (?, ?, ?, ?, ?)`, id, part, position, m.ID, m.Cover.Milliseconds()); err != nil {
-			return 0, fmt.Errorf("adding media to a post: %w", err)
-		}
-		position++
+// setMedia stores the media of all parts.
+func setMedia(ctx context.Context, tx *db.Tx, p Record) error {
+	media := [][]network.Media{p.Media}
+	for _, part := range p.Thread {
+		media = append(media, part.Media)
 	}
-	return position, nil
+	return attachment.Set(ctx, tx, p.ID, media)
 }
 
 // allMedia returns the media of all parts and overrides.
@@ -192,7 +193,7 @@ func (s *Service) changeThread(ctx context.Context, tx *db.Tx, p *Record, in []T
 	}
 	before := p.allMedia()
 	for i := range wanted {
-		wanted[i].Media = copyCovers(wanted[i].Media, before)
+		wanted[i].Media = attachment.CopyCovers(wanted[i].Media, before)
 	}
 	if thread.Same(wanted, p.Thread) {
 		return false, nil

@@ -35,14 +35,15 @@ func MarkSending(ctx context.Context, tx *db.Tx, post string, account int64) err
 }
 
 // RecordResult stores the result for an account and updates the status of the post. It reports whether another part of
-// the post follows, NextPart or the first comment, and which.
+// the post follows, and its number.
 func (s *Service) RecordResult(
 	ctx context.Context, tx *db.Tx, team int64, id string, account int64, r Result,
-) (next int, more bool, err error) {
+) (int, bool, error) {
 	p, err := s.Lock(ctx, tx, team, id)
 	if err != nil {
 		return 0, false, err
 	}
+	next, more := 0, false
 	for i, t := range p.Targets {
 		if t.AccountID != account {
 			continue

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/post/attachment"
 	"pressroom.example/pressroom/internal/domain/post/comment"
 	"pressroom.example/pressroom/internal/domain/post/teamoptions"
 	"pressroom.example/pressroom/internal/domain/post/warning"
@@ -182,7 +183,8 @@ func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.Quote
 			PublishedAt: call.MomentOrNil(t.PublishedAt), Permalink: t.Permalink, Caption: t.Caption, MediaIDs: t.mediaIDs(),
 			AccountError: AccountError{t.ErrorCode, Explanation(t.ErrorCode, t.Permalink, t.PublishedParts()),
 				Quote(quotes, t.Platform, t.Username, t.NetworkText)},
-			Parts: p.apiParts(call, t), FirstComment: s.apiComment(call, t, quotes), Warnings: warning.List(t.Platform, t.Warnings), RetriesLeft: s.limits.retriesLeft(t),
+			Parts: p.apiParts(call, t), FirstComment: s.apiComment(call, t, quotes),
+			Warnings: warning.List(t.Platform, t.Warnings), RetriesLeft: s.limits.retriesLeft(t),
 		}
 	}
 	return out
@@ -211,7 +213,7 @@ func (s *Service) answer(call operation.Call, p Record) operation.Answer[Post] {
 	out := operation.Answer[Post]{App: "/posts/" + p.ID, Data: s.apiPost(call, p, &quotes), Summary: p.summary(call)}
 	out.Untrusted = quotes
 	out.Notes = p.inboxNotes()
-	if slices.ContainsFunc(p.allMedia(), isDeleted) {
+	if slices.ContainsFunc(p.allMedia(), attachment.IsDeleted) {
 		out.Notes = append(out.Notes, "A file of this post has been deleted from the library. media still lists it, "+
 			"but it cannot be used again.")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/post/attachment"
 	"pressroom.example/pressroom/internal/domain/post/comment"
 	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/domain/post/warning"
@@ -63,10 +64,7 @@ func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock s
 		return p, err
 	}
 	if p.hasMedia {
-		if p.Media, err = s.readMedia(ctx, q, team, id, 0); err != nil {
-			return p, err
-		}
-		if err := s.readPartMedia(ctx, q, &p); err != nil {
+		if err := s.readMedia(ctx, q, &p); err != nil {
 			return p, err
 		}
 	}
@@ -131,42 +129,12 @@ func (s *Service) readTargets(ctx context.Context, q db.Querier, team int64, id 
 	}
 	for i := range out {
 		if t := &out[i]; t.hasMedia {
-			if t.Media, err = s.overrideMedia(ctx, q, team, id, t.AccountID); err != nil {
+			if t.Media, err = attachment.ReadOverride(ctx, q, s.library, team, id, t.AccountID); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return out, nil
-}
-
-// readMedia reads the media of one part of a post.
-func (s *Service) readMedia(ctx context.Context, q db.Querier, team int64, id string, part int) ([]network.Media, error) {
-	refs, err := db.All(ctx, q, scanMediaRef, `SELECT media_id, cover_ms FROM post_media WHERE post_id = ?
-		AND part = ? ORDER BY position`, id, part)
-	if err != nil {
-		return nil, fmt.Errorf("reading the media of a post: %w", err)
-	}
-	return s.mediaDetails(ctx, q, team, refs)
-}
-
-// setMedia replaces all media of a post, including those of its thread.
-func setMedia(ctx context.Context, tx *db.Tx, p Record) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM post_media WHERE post_id = ?`, p.ID); err != nil {
-		return fmt.Errorf("removing media from a post: %w", err)
-	}
-	count, err := insertMedia(ctx, tx, p.ID, 0, 0, p.Media)
-	for i, part := range p.Thread {
-		if err == nil {
-			count, err = insertMedia(ctx, tx, p.ID, i+1, count, part.Media)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, `UPDATE posts SET has_media = ? WHERE id = ?`, min(count, 1), p.ID); err != nil {
-		return fmt.Errorf("recording that a post has media: %w", err)
-	}
-	return nil
 }
 
 func insert(ctx context.Context, tx *db.Tx, p Record, person, key int64) error {
@@ -246,7 +214,8 @@ func updateTarget(ctx context.Context, tx *db.Tx, id string, t Target) error {
 		return err
 	}
 	_, err = tx.Exec(ctx, `UPDATE post_targets SET state = ?, published_at = ?, permalink = ?, network_id = ?,
-		error_code = ?, network_text = ?, parts = ?, first_comment = ?, retries_used = ?, retried_at = ? WHERE post_id = ? AND account_id = ?`,
+		error_code = ?, network_text = ?, parts = ?, first_comment = ?, retries_used = ?,
+		retried_at = ? WHERE post_id = ? AND account_id = ?`,
 		string(t.State), db.Micros(t.PublishedAt), t.Permalink, t.NetworkID, t.ErrorCode, t.NetworkText, parts,
 		firstComment, t.RetriesUsed, db.Micros(t.RetriedAt), id, t.AccountID)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/post/attachment"
 	"pressroom.example/pressroom/internal/domain/post/comment"
-	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/teamtime"
 )
@@ -91,7 +91,7 @@ func (s *Service) contentProblems(p Record, t Target, language string) []PostPro
 	}
 	for part := range p.Parts() {
 		content := p.PartContent(t, language, part)
-		if slices.ContainsFunc(content.Media, isDeleted) {
+		if slices.ContainsFunc(content.Media, attachment.IsDeleted) {
 			out = append(out, PostProblem{Code: "media_missing", Blocking: true, AccountID: t.AccountID, Part: part,
 				Message: "A file of this post has been deleted from the library."})
 		}
@@ -101,8 +101,6 @@ func (s *Service) contentProblems(p Record, t Target, language string) []PostPro
 	}
 	return out
 }
-
-func isDeleted(m network.Media) bool { return m.Gone }
 
 // checkContent returns an error if the post has a blocking problem.
 func (s *Service) checkContent(call operation.Call, p Record) error {

@@ -68,8 +68,8 @@ func publishQuote(t *testing.T, w env) {
 	_, first := publishContent(t, w, "post-1", network.Content{Text: "first"}, nil)
 	rkey := first.ID[strings.LastIndex(first.ID, "/")+1:]
 	for i, address := range []string{
-		first.ID, first.Permalink, "http://127.0.0.1:8090/bluesky/profile/" + w.handle + "/post/" + rkey, "https://bsky.app/profile/" + w.did + "/post/" + rkey + "?ref=x", "at://" + w.handle +
-			"/app.bsky.feed.post/" + rkey,
+		first.ID, first.Permalink, "http://127.0.0.1:8090/bluesky/profile/" + w.handle + "/post/" + rkey,
+		"https://bsky.app/profile/" + w.did + "/post/" + rkey + "?ref=x", "at://" + w.handle + "/app.bsky.feed.post/" + rkey,
 	} {
 		got, _ := publishContent(t, w, "quote-"+string(rune('a'+i)),
 			withOptions("quoting", network.BlueskyOptions{QuoteURL: address}), nil)

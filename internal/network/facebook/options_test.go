@@ -82,7 +82,7 @@ func TestOptionParameters(t *testing.T) {
 const readyStory = `{"facebook":true,"text":"","format":"story","media":[{"id":1,"kind":"image"}],"photos":["18001"],` +
 	`"made":"2026-11-21T09:00:00Z"}`
 
-// A photo that was already published as a story was published by an earlier commit, whatever the list says.
+// A photo that was already published as a story was published by an earlier commit, even if the list lacks it.
 func TestPhotoStoryAgain(t *testing.T) {
 	t.Parallel()
 	s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{

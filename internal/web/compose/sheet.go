@@ -79,7 +79,8 @@ func number(text string) int64 {
 func read(form url.Values) sheet {
 	s := sheet{
 		Caption: textOf(form, "caption"), Accounts: numbers(form["account"]), Media: numbers(form["media"]),
-		Parts: readParts(form), FirstComment: textOf(form, "first-comment"), Own: map[int64]own{}, Alts: map[int64]string{}, Covers: map[int64]string{}, Choices: readChoices(form),
+		Parts: readParts(form), FirstComment: textOf(form, "first-comment"), Choices: readChoices(form),
+		Own: map[int64]own{}, Alts: map[int64]string{}, Covers: map[int64]string{},
 		When: when{
 			Date: form.Get("date"), Time: form.Get("time"), Second: form.Get("second") == "1",
 			Told: form.Get("second") != "",
@@ -123,7 +124,8 @@ func read(form url.Values) sheet {
 
 // sheetOf returns a saved post as a form.
 func sheetOf(p post.Record, zone *time.Location) sheet {
-	s := sheet{Caption: p.Caption, Media: idsOf(p.Media), Parts: partsOf(p), FirstComment: p.FirstComment, Own: map[int64]own{}, Alts: map[int64]string{},
+	s := sheet{Caption: p.Caption, Media: idsOf(p.Media), Parts: partsOf(p), FirstComment: p.FirstComment,
+		Own: map[int64]own{}, Alts: map[int64]string{},
 		Covers: map[int64]string{}, Choices: choicesOf(p.Options),
 		When: whenOf(p.ScheduledAt, zone), Repeat: repeatOf(p.Series.Rule), Seen: p.UpdatedAt.UnixMicro()}
 	if p.PlannedDay != "" {

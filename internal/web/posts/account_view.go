@@ -2,6 +2,7 @@ package posts
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"pressroom.example/pressroom/internal/core/operation"
@@ -38,6 +39,18 @@ type accountView struct {
 // IsUndecided reports whether a person must decide whether the post or its first comment was published.
 func (a *accountView) IsUndecided() bool {
 	return a.State == post.TargetUnconfirmed || a.FirstComment != nil && a.FirstComment.State == post.TargetUnconfirmed
+}
+
+// stamp returns texts that change when a part of the post's page that does not refresh changes.
+func (a *accountView) stamp() []string {
+	var out []string
+	if a.State == post.TargetFailed || a.State == post.TargetUnconfirmed {
+		out = append(out, fmt.Sprint(a.ID, a.State, a.MayRetry))
+	}
+	if a.FirstComment != nil {
+		out = append(out, fmt.Sprint(a.ID, a.FirstComment.State, a.MayRetry))
+	}
+	return out
 }
 
 // every returns the refresh interval that this account needs.

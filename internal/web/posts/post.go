@@ -264,12 +264,8 @@ func (v *view) count(now time.Time) {
 	}
 	for i := range v.Accounts {
 		a := &v.Accounts[i]
-		if v.countAccount(a); a.State == post.TargetFailed || a.State == post.TargetUnconfirmed {
-			stamp = append(stamp, fmt.Sprint(a.ID, a.State, a.MayRetry))
-		}
-		if a.FirstComment != nil {
-			stamp = append(stamp, fmt.Sprint(a.ID, a.FirstComment.State, a.MayRetry))
-		}
+		v.countAccount(a)
+		stamp = append(stamp, a.stamp()...)
 		if every := a.every(); every > 0 && (v.Every == 0 || every < v.Every) {
 			v.Every = every
 		}

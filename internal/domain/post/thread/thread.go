@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"pressroom.example/pressroom/internal/domain/post/attachment"
 	"pressroom.example/pressroom/internal/network"
 )
 
@@ -30,9 +31,7 @@ type PublishedPart struct {
 // Same reports whether two threads have the same content.
 func Same(a, b []Part) bool {
 	return slices.EqualFunc(a, b, func(a, b Part) bool {
-		return a.Caption == b.Caption && slices.EqualFunc(a.Media, b.Media, func(a, b network.Media) bool {
-			return a.ID == b.ID && a.Cover == b.Cover
-		})
+		return a.Caption == b.Caption && attachment.Same(a.Media, b.Media)
 	})
 }
 
