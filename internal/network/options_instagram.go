@@ -2,14 +2,15 @@ package network
 
 // InstagramOptions uses the names and values of Instagram's API where they exist.
 type InstagramOptions struct {
-	Format             string             `json:"format,omitempty" enum:"post|story|reel" title:"InstagramFormat"`
-	ShareToFeed        *bool              `json:"share_to_feed,omitempty"`
-	CoverMediaID       int64              `json:"cover_media_id,omitempty" min:"1"`
-	Collaborators      []string           `json:"collaborators,omitempty" maxItems:"3" pattern:"^[A-Za-z0-9._]{1,30}$"`
-	UserTags           []InstagramUserTag `json:"user_tags,omitempty" maxItems:"20"`
-	LocationID         string             `json:"location_id,omitempty" pattern:"^[0-9]{1,40}$"`
-	AudioName          string             `json:"audio_name,omitempty" maxLength:"100"`
-	GraduationStrategy string             `json:"graduation_strategy,omitempty" enum:"MANUAL|SS_PERFORMANCE" title:"InstagramGraduationStrategy"`
+	Format        string             `json:"format,omitempty" enum:"post|story|reel" title:"InstagramFormat"`
+	ShareToFeed   *bool              `json:"share_to_feed,omitempty"`
+	CoverMediaID  int64              `json:"cover_media_id,omitempty" min:"1"`
+	Collaborators []string           `json:"collaborators,omitempty" maxItems:"3" pattern:"^[A-Za-z0-9._]{1,30}$"`
+	UserTags      []InstagramUserTag `json:"user_tags,omitempty" maxItems:"20"`
+	LocationID    string             `json:"location_id,omitempty" pattern:"^[0-9]{1,40}$"`
+	AudioName     string             `json:"audio_name,omitempty" maxLength:"100"`
+
+	GraduationStrategy string `json:"graduation_strategy,omitempty" enum:"MANUAL|SS_PERFORMANCE" title:"InstagramGraduationStrategy"`
 }
 
 // InstagramUserTag tags an account in an image or a video.

@@ -10,6 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/job"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/comment"
+	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
@@ -46,7 +47,8 @@ func readResult(ctx context.Context, q db.Querier, _ operation.Call, r job.Recor
 		var state, text, platform, username string
 		var part int
 		err := rows.Scan(&a.ID, &part, &state, &a.Permalink, &a.ErrorCode, &text, &platform, &username)
-		a.State, a.Explanation = post.TargetState(state), post.Explanation(a.ErrorCode, a.Permalink, part)
+		a.State, a.Explanation = post.TargetState(state), thread.Explanation(a.ErrorCode,
+			job.AccountMessage(a.ErrorCode, a.Permalink), part)
 		if part == comment.Part {
 			a.Explanation = comment.Explanation(a.ErrorCode, a.Explanation)
 		}

@@ -17,11 +17,13 @@ import (
 
 // MediaItem is a media item in the API (contract, Records).
 type MediaItem struct {
-	ID              int64           `json:"id"`
-	Name            string          `json:"name"`
-	FileName        string          `json:"file_name"`
-	Type            string          `json:"type" enum:"image/jpeg|image/png|image/webp|image/gif|video/mp4|video/quicktime" title:"MediaType"`
-	Kind            string          `json:"kind" enum:"image|video" title:"MediaKind"`
+	ID       int64  `json:"id"`
+	Name     string `json:"name"`
+	FileName string `json:"file_name"`
+
+	Type string `json:"type" enum:"image/jpeg|image/png|image/webp|image/gif|video/mp4|video/quicktime" title:"MediaType"`
+	Kind string `json:"kind" enum:"image|video" title:"MediaKind"`
+
 	SizeBytes       int64           `json:"size_bytes"`
 	Width           int             `json:"width" jsonschema:"Pixels, as displayed."`
 	Height          int             `json:"height" jsonschema:"Pixels, as displayed."`

@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"pressroom.example/pressroom/internal/apierr"
-	"pressroom.example/pressroom/internal/auth/apikey"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/post/attachment"
+	"pressroom.example/pressroom/internal/domain/post/caption"
 	"pressroom.example/pressroom/internal/domain/post/excerpt"
 	"pressroom.example/pressroom/internal/domain/post/posttime"
 	"pressroom.example/pressroom/internal/domain/post/teamoptions"
@@ -160,20 +158,20 @@ func (c Composition) Errors() []error {
 			out = append(out, err)
 		}
 	}
-	add(checkText(c.Caption, "caption"))
+	add(caption.Check(c.Caption, "caption"))
 	mediaCount := len(c.Media)
 	for _, account := range slices.Sorted(maps.Keys(c.Overrides)) {
 		override := c.Overrides[account]
 		if override.Caption != nil {
-			add(checkText(*override.Caption, fmt.Sprintf("text-%d", account)))
+			add(caption.Check(*override.Caption, fmt.Sprintf("text-%d", account)))
 		}
 		mediaCount = max(mediaCount, len(override.Media))
 	}
 	for i, part := range c.Thread {
-		add(checkText(part.Caption, fmt.Sprintf("part-%d", i+1)))
+		add(caption.Check(part.Caption, fmt.Sprintf("part-%d", i+1)))
 		mediaCount = max(mediaCount, len(part.MediaIDs))
 	}
-	add(checkText(c.FirstComment, "first_comment"))
+	add(caption.Check(c.FirstComment, "first_comment"))
 	if mediaCount > maxMedia {
 		add(apierr.Invalidf(apierr.TooLong, "media_ids",
 			"A post may have at most %d images and videos.", maxMedia))
@@ -183,22 +181,6 @@ func (c Composition) Errors() []error {
 			maxAccounts))
 	}
 	return out
-}
-
-// checkText returns an error if a text is not accepted in any post.
-func checkText(text, argument string) error {
-	switch {
-	case utf8.RuneCountInString(text) > MaxCaption:
-		return apierr.Invalidf(apierr.TooLong, argument, "A text may have at most %d characters.",
-			MaxCaption)
-	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return apierr.Invalid(apierr.Malformed, argument, "The text contains invalid characters.")
-	case apikey.In(text):
-		return apierr.Invalid(apierr.SecretInArgument, argument,
-			"The text contains an API key or an upload secret and was not saved. Remove the secret, and replace "+
-				"it if others may have seen it.")
-	}
-	return nil
 }
 
 // errNoAccount is returned for a post that needs an account and has none.
@@ -300,7 +282,7 @@ func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operatio
 			p.Thread = wanted.Thread
 			return true, setMedia(ctx, tx, *p)
 		}},
-		{"first_comment", func() (bool, error) { return setFirstComment(p, wanted.FirstComment), nil }},
+		{"first_comment", func() (bool, error) { return caption.Set(&p.FirstComment, wanted.FirstComment), nil }},
 		{"scheduled_at", func() (bool, error) { return s.setTime(ctx, tx, call, p, wanted) }},
 		{"options", func() (bool, error) { return setOptions(p, wanted.Options), nil }},
 		{"account_ids", func() (bool, error) { return s.setAccounts(ctx, tx, p, wanted.Targets) }},

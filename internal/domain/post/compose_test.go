@@ -15,6 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/account"
 	"pressroom.example/pressroom/internal/domain/job"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/caption"
 	"pressroom.example/pressroom/internal/domain/post/posttest"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -131,7 +132,7 @@ func TestComposeRejects(t *testing.T) {
 			argument    string
 		}{
 
-			"too long": {post.Composition{Caption: strings.Repeat("x", post.MaxCaption+1),
+			"too long": {post.Composition{Caption: strings.Repeat("x", caption.MaxLength+1),
 				Accounts: []int64{w.Account}}, apierr.ValidationFailed, "caption"},
 			"invalid character": {post.Composition{Caption: "\x00", Accounts: []int64{w.Account}},
 				apierr.ValidationFailed, "caption"},

@@ -11,6 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/post/attachment"
+	"pressroom.example/pressroom/internal/domain/post/caption"
 	"pressroom.example/pressroom/internal/domain/post/excerpt"
 	"pressroom.example/pressroom/internal/domain/post/posttime"
 	"pressroom.example/pressroom/internal/domain/post/teamoptions"
@@ -135,7 +136,7 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 		{"caption", in.Caption != nil, func() (bool, error) { return setCaption(p, *in.Caption), nil }},
 		{"media_ids", in.MediaIDs != nil, func() (bool, error) { return s.changeMedia(ctx, tx, p, in.MediaIDs) }},
 		{"thread", in.Thread != nil, func() (bool, error) { return s.changeThread(ctx, tx, p, in.Thread) }},
-		{"first_comment", in.FirstComment != nil, func() (bool, error) { return setFirstComment(p, *in.FirstComment), nil }},
+		{"first_comment", in.FirstComment != nil, func() (bool, error) { return caption.Set(&p.FirstComment, *in.FirstComment), nil }},
 		{"scheduled_at", in.ScheduledAt.Given, func() (bool, error) { return s.changeTime(ctx, tx, call, p, at) }},
 		{"account_ids", in.AccountIDs != nil, func() (bool, error) {
 			return s.changeAccounts(ctx, tx, call, p, in.AccountIDs)
@@ -163,13 +164,6 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 func setCaption(p *Record, caption string) bool {
 	differs := caption != p.Caption
 	p.Caption, p.Excerpt = caption, excerpt.Of(caption)
-	return differs
-}
-
-// setFirstComment changes a post's first comment and reports whether it differs.
-func setFirstComment(p *Record, text string) bool {
-	differs := text != p.FirstComment
-	p.FirstComment = text
 	return differs
 }
 

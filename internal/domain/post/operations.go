@@ -8,6 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post/attachment"
 	"pressroom.example/pressroom/internal/domain/post/seriesgap"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/teamtime"
@@ -39,12 +40,13 @@ type (
 	}
 	// CreateInput is a new draft.
 	CreateInput struct {
-		Caption      string           `json:"caption" maxLength:"10000" jsonschema:"The text."`
-		AccountIDs   []int64          `json:"account_ids" minItems:"1" maxItems:"100" jsonschema:"The accounts to publish to."`
-		MediaIDs     []int64          `json:"media_ids,omitempty" maxItems:"50" default:"[]" jsonschema:"Media of the library, in order."`
-		Options      *network.Options `json:"options,omitempty" jsonschema:"Choices for single networks."`
-		Thread       []ThreadPart     `json:"thread,omitempty" maxItems:"24" jsonschema:"Parts to publish as replies, in order."`
-		FirstComment string           `json:"first_comment,omitempty" maxLength:"10000" jsonschema:"Comment that each account adds to its post."`
+		Caption    string           `json:"caption" maxLength:"10000" jsonschema:"The text."`
+		AccountIDs []int64          `json:"account_ids" minItems:"1" maxItems:"100" jsonschema:"The accounts to publish to."`
+		MediaIDs   []int64          `json:"media_ids,omitempty" maxItems:"50" default:"[]" jsonschema:"Media of the library, in order."`
+		Options    *network.Options `json:"options,omitempty" jsonschema:"Choices for single networks."`
+		Thread     []ThreadPart     `json:"thread,omitempty" maxItems:"24" jsonschema:"Parts to publish as replies, in order."`
+
+		FirstComment string `json:"first_comment,omitempty" maxLength:"10000"`
 	}
 	// ThreadPart is a part of a thread after the post itself.
 	ThreadPart struct {
@@ -60,7 +62,7 @@ type (
 		AccountIDs   []int64                  `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"Replaces all accounts."`
 		Options      *network.Options         `json:"options,omitempty" jsonschema:"Replaces all choices for single networks."`
 		Thread       []ThreadPart             `json:"thread,omitempty" maxItems:"24" jsonschema:"Replaces all parts after the post itself."`
-		FirstComment *string                  `json:"first_comment,omitempty" maxLength:"10000" jsonschema:"The new first comment; empty for none."`
+		FirstComment *string                  `json:"first_comment,omitempty" maxLength:"10000"`
 	}
 	// ScheduleInput identifies a draft and its time.
 	ScheduleInput struct {
@@ -92,8 +94,14 @@ func (ValidateInput) Descriptions() map[string]string {
 }
 
 // Descriptions returns descriptions of the fields for the JSON schema.
+func (CreateInput) Descriptions() map[string]string {
+	return map[string]string{"first_comment": "Comment that each account adds to its post."}
+}
+
+// Descriptions returns descriptions of the fields for the JSON schema.
 func (UpdateInput) Descriptions() map[string]string {
 	return map[string]string{
+		"first_comment": "The new first comment; empty for none.",
 		"scheduled_at": "The new time, ISO 8601 with a time of day; without an offset in the team's zone. A draft " +
 			"stays a draft. Null clears the time of a draft.",
 	}
@@ -310,7 +318,7 @@ var (
 	exampleCreated = teamtime.Moment{Team: "2026-03-27T16:02:11+01:00", UTC: "2026-03-27T15:02:11Z"}
 	exampleSummary = PostEntry{ID: exampleID, Status: Scheduled, ScheduledAt: &exampleAt,
 		Accounts: []PostEntryAccount{{1, "bluesky", "harbour.example"}}, Excerpt: "Open from eight on Sunday."}
-	exampleFull = Post{ID: exampleID, Status: Scheduled, Caption: "Open from eight on Sunday.", Media: []PostMedia{},
+	exampleFull = Post{ID: exampleID, Status: Scheduled, Caption: "Open from eight on Sunday.", Media: []attachment.PostMedia{},
 		ScheduledAt: &exampleAt, Approval: NotNeeded,
 		Accounts: []PostAccount{{ID: 1, Platform: "bluesky", Username: "harbour.example", State: TargetPending,
 			RetriesLeft: 3}},

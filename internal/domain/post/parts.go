@@ -1,9 +1,7 @@
 package post
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -152,24 +150,9 @@ func (p Record) allMedia() []network.Media {
 	return media
 }
 
-// Explanation returns what the error code of an account means. parts is the number of published parts, and permalink
-// that of the post itself.
-func Explanation(code, permalink string, parts int) string {
-	text := job.AccountMessage(code, permalink)
-	if parts == 0 || code == "" {
-		return text
-	}
-	published := "1 part is published"
-	if parts > 1 {
-		published = fmt.Sprintf("%d parts are published", parts)
-	}
-	return "The thread is incomplete: " + published + ". " + cmp.Or(partMessages[code], text)
-}
-
-// partMessages replace messages that say that nothing is published.
-var partMessages = map[string]string{
-	"network_error":      "The network failed or could not be reached. Retry later.",
-	"server_not_allowed": "The operator does not allow the account's server. Retry after the operator has allowed it.",
+// explanation returns what the error code of the account means.
+func (t Target) explanation() string {
+	return thread.Explanation(t.ErrorCode, job.AccountMessage(t.ErrorCode, t.Permalink), t.PublishedParts())
 }
 
 // findThread returns the parts of a thread with their media.
@@ -239,14 +222,6 @@ func (p Record) apiParts(call operation.Call, t Target) []PostAccountPart {
 	return out
 }
 
-func apiMedia(media []network.Media) []PostMedia {
-	out := []PostMedia{}
-	for _, m := range media {
-		out = append(out, PostMedia{m.ID, m.Name, m.Type})
-	}
-	return out
-}
-
 // PostAccountComment is the result of the first comment on an account.
 type PostAccountComment struct {
 	PostAccountPart
@@ -265,6 +240,6 @@ func (s *Service) apiComment(call operation.Call, t Target, quotes *operation.Qu
 		PostAccountPart{TargetState(c.State), call.MomentOrNil(c.At), c.Permalink},
 		AccountError{c.ErrorCode, comment.Explanation(c.ErrorCode, job.AccountMessage(c.ErrorCode, "")),
 			Quote(quotes, t.Platform, t.Username, c.NetworkText)},
-		s.limits.commentRetriesLeft(t),
+		c.RetriesLeft(s.limits.Retries),
 	}
 }

@@ -5,11 +5,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/job"
-	"pressroom.example/pressroom/internal/domain/post/comment"
 )
-
-// MaxCaption is the maximum length of a caption, in characters. Longer captions are rejected, never truncated.
-const MaxCaption = 10_000
 
 // checkEditable returns an error if the API cannot change the post.
 func (p Record) checkEditable() error {
@@ -88,24 +84,16 @@ func (l Limits) retriesLeft(t Target) int {
 	return max(0, l.Retries-t.RetriesUsed)
 }
 
-// commentRetriesLeft returns how often a target's first comment can still be retried.
-func (l Limits) commentRetriesLeft(t Target) int {
-	if TargetState(t.Comment.State) == TargetPublished {
-		return 0
-	}
-	return max(0, l.Retries-t.Comment.RetriesUsed)
-}
-
 // canRetryComment reports whether the first comment of a published target may be retried now.
 func (l Limits) canRetryComment(t Target, now time.Time) bool {
 	return t.State == TargetPublished && TargetState(t.Comment.State) == TargetFailed && t.Active &&
-		l.commentRetriesLeft(t) > 0 && now.Sub(t.Comment.RetriedAt) >= l.RetryBetween
+		t.Comment.RetriesLeft(l.Retries) > 0 && now.Sub(t.Comment.RetriedAt) >= l.RetryBetween
 }
 
 // retried returns the target at the start of a retry, of its first comment if the target is published.
 func (t Target) retried(now time.Time) Target {
 	if t.State == TargetPublished {
-		t.Comment = comment.Result{State: string(TargetSending), RetriesUsed: t.Comment.RetriesUsed + 1, RetriedAt: now}
+		t.Comment = t.Comment.Retried(now)
 		return t
 	}
 	t.State, t.ErrorCode, t.NetworkText = TargetPending, "", ""

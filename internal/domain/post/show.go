@@ -44,24 +44,24 @@ type PostEntryAccount struct {
 
 // Post is a post with all its details.
 type Post struct {
-	ID           string            `json:"id" format:"uuid"`
-	Status       Status            `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
-	Caption      string            `json:"caption" jsonschema:"The full text."`
-	Media        []PostMedia       `json:"media"`
-	Thread       []ThreadPart      `json:"thread,omitempty" jsonschema:"The parts that are published as replies, in order."`
-	FirstComment string            `json:"first_comment,omitempty" jsonschema:"Comment that each account adds to its post."`
-	Options      *network.Options  `json:"options,omitempty" jsonschema:"Choices for single networks."`
-	Defaults     *network.Options  `json:"default_options,omitempty"`
-	ScheduledAt  *teamtime.Moment  `json:"scheduled_at,omitempty"`
-	PublishedAt  *teamtime.Moment  `json:"published_at,omitempty"`
-	Approval     Approval          `json:"approval" enum:"not_needed|waiting|approved|rejected"`
-	Review       *PostClientReview `json:"client_review,omitempty" jsonschema:"The client's decision on the current version."`
-	Recurrence   *PostRecurrence   `json:"recurrence,omitempty"`
-	Replaces     string            `json:"replaces,omitempty" format:"uuid"`
-	ArchivedAt   *teamtime.Moment  `json:"archived_at,omitempty"`
-	Accounts     []PostAccount     `json:"accounts"`
-	CreatedAt    teamtime.Moment   `json:"created_at"`
-	UpdatedAt    teamtime.Moment   `json:"updated_at"`
+	ID           string                 `json:"id" format:"uuid"`
+	Status       Status                 `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
+	Caption      string                 `json:"caption" jsonschema:"The full text."`
+	Media        []attachment.PostMedia `json:"media"`
+	Thread       []ThreadPart           `json:"thread,omitempty" jsonschema:"The parts that are published as replies, in order."`
+	FirstComment string                 `json:"first_comment,omitempty" jsonschema:"Comment that each account adds to its post."`
+	Options      *network.Options       `json:"options,omitempty" jsonschema:"Choices for single networks."`
+	Defaults     *network.Options       `json:"default_options,omitempty"`
+	ScheduledAt  *teamtime.Moment       `json:"scheduled_at,omitempty"`
+	PublishedAt  *teamtime.Moment       `json:"published_at,omitempty"`
+	Approval     Approval               `json:"approval" enum:"not_needed|waiting|approved|rejected"`
+	Review       *PostClientReview      `json:"client_review,omitempty" jsonschema:"The client's decision on the current version."`
+	Recurrence   *PostRecurrence        `json:"recurrence,omitempty"`
+	Replaces     string                 `json:"replaces,omitempty" format:"uuid"`
+	ArchivedAt   *teamtime.Moment       `json:"archived_at,omitempty"`
+	Accounts     []PostAccount          `json:"accounts"`
+	CreatedAt    teamtime.Moment        `json:"created_at"`
+	UpdatedAt    teamtime.Moment        `json:"updated_at"`
 }
 
 // Descriptions returns descriptions of the fields for the JSON schema.
@@ -79,13 +79,6 @@ func (Post) Descriptions() map[string]string {
 type PostClientReview struct {
 	DecidedAt teamtime.Moment    `json:"decided_at"`
 	Comment   *operation.Pointer `json:"comment,omitempty" jsonschema:"Reference to the client's comment."`
-}
-
-// PostMedia is an image or video of a post.
-type PostMedia struct {
-	ID   int64  `json:"id"`
-	Name string `json:"name"`
-	Type string `json:"type" jsonschema:"MIME type."`
 }
 
 // PostRecurrence is the series of a post.
@@ -155,7 +148,7 @@ type PostProblem struct {
 // apiPost converts a post to its API representation.
 func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.Quotes) Post {
 	out := Post{
-		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: apiMedia(p.Media), Thread: p.apiThread(), FirstComment: p.FirstComment,
+		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: attachment.List(p.Media), Thread: p.apiThread(), FirstComment: p.FirstComment,
 		Approval:    p.Approval,
 		ScheduledAt: call.MomentOrNil(p.ScheduledAt), PublishedAt: call.MomentOrNil(p.PublishedAt),
 		CreatedAt: call.Moment(p.CreatedAt), UpdatedAt: call.Moment(p.UpdatedAt),
@@ -181,7 +174,7 @@ func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.Quote
 		out.Accounts[i] = PostAccount{
 			ID: t.AccountID, Platform: t.Platform, Username: t.Username, State: t.State,
 			PublishedAt: call.MomentOrNil(t.PublishedAt), Permalink: t.Permalink, Caption: t.Caption, MediaIDs: t.mediaIDs(),
-			AccountError: AccountError{t.ErrorCode, Explanation(t.ErrorCode, t.Permalink, t.PublishedParts()),
+			AccountError: AccountError{t.ErrorCode, t.explanation(),
 				Quote(quotes, t.Platform, t.Username, t.NetworkText)},
 			Parts: p.apiParts(call, t), FirstComment: s.apiComment(call, t, quotes),
 			Warnings: warning.List(t.Platform, t.Warnings), RetriesLeft: s.limits.retriesLeft(t),

@@ -61,15 +61,17 @@ type BrandVoiceUse struct {
 
 // Guide is the content of a voice. Fields that were not filled in are empty.
 type Guide struct {
-	BusinessDescription string               `json:"business_description,omitempty" jsonschema:"What the business is and does."`
-	Tone                string               `json:"tone,omitempty" jsonschema:"Tone of texts."`
-	PointOfView         PointOfView          `json:"point_of_view,omitempty" enum:"first_person_singular|first_person_plural|second_person|third_person"`
-	Audiences           []BrandVoiceAudience `json:"audiences" jsonschema:"Groups that texts address."`
-	EmojiPolicy         EmojiPolicy          `json:"emoji_policy,omitempty" enum:"none|sparing|free"`
-	Use                 BrandVoiceUse        `json:"use" jsonschema:"Words and phrases to use."`
-	Avoid               BrandVoiceUse        `json:"avoid" jsonschema:"Words and phrases to avoid."`
-	CustomInstructions  string               `json:"custom_instructions,omitempty" jsonschema:"Further instructions."`
-	ContentLanguage     string               `json:"content_language,omitempty" jsonschema:"BCP 47 tag: the voice's, or else the team's."`
+	BusinessDescription string `json:"business_description,omitempty" jsonschema:"What the business is and does."`
+	Tone                string `json:"tone,omitempty" jsonschema:"Tone of texts."`
+
+	PointOfView PointOfView `json:"point_of_view,omitempty" enum:"first_person_singular|first_person_plural|second_person|third_person"`
+
+	Audiences          []BrandVoiceAudience `json:"audiences" jsonschema:"Groups that texts address."`
+	EmojiPolicy        EmojiPolicy          `json:"emoji_policy,omitempty" enum:"none|sparing|free"`
+	Use                BrandVoiceUse        `json:"use" jsonschema:"Words and phrases to use."`
+	Avoid              BrandVoiceUse        `json:"avoid" jsonschema:"Words and phrases to avoid."`
+	CustomInstructions string               `json:"custom_instructions,omitempty" jsonschema:"Further instructions."`
+	ContentLanguage    string               `json:"content_language,omitempty" jsonschema:"BCP 47 tag: the voice's, or else the team's."`
 }
 
 // Descriptions returns descriptions of the fields for the JSON schema.

@@ -60,8 +60,8 @@ var adapter = networktest.Case{
 			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: network.Grant{
 				Server: url + "/graph", Account: g.Account, Username: "harbour.coffee", Access: g.Access, Expires: ends,
 				Refresh: g.Refresh, RefreshExpires: ends,
-				Scopes: []string{"pages_show_list", "pages_read_engagement", "pages_manage_posts", "read_insights", "pages_manage_engagement",
-					"business_management"},
+				Scopes: []string{"pages_show_list", "pages_read_engagement", "pages_manage_posts", "read_insights",
+					"pages_manage_engagement", "business_management"},
 				Holder: "facebook:" + strings.TrimPrefix(g.Holder, "facebook:"),
 			}}}
 		},

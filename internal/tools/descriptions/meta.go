@@ -12,9 +12,10 @@ import (
 // metaCalls lists the edges to keep by object. All fields of the objects are kept.
 var metaCalls = map[string][]string{
 	"AdVideo": nil, "InstagramInsightsResult": nil,
-	"IGMedia": {"insights", "children", "comments"},
-	"IGUser":  {"media", "media_publish", "stories", "insights", "content_publishing_limit", "recently_searched_hashtags"},
-	"Page":    {"feed", "photos", "videos", "video_reels", "photo_stories", "video_stories", "stories", "published_posts"}, "PagePost": {"insights", "comments"},
+	"IGMedia":         {"insights", "children", "comments"},
+	"IGUser":          {"media", "media_publish", "stories", "insights", "content_publishing_limit", "recently_searched_hashtags"},
+	"Page":            {"feed", "photos", "videos", "video_reels", "photo_stories", "video_stories", "stories", "published_posts"},
+	"PagePost":        {"insights", "comments"},
 	"ShadowIGHashtag": {"recent_media", "top_media"}, "User": {"accounts", "businesses", "permissions"},
 }
 

@@ -10,6 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/job"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/postlist"
+	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
@@ -17,7 +18,9 @@ import (
 type Failures []postlist.Failure
 
 // Message explains the failure of an account.
-func (f Failures) Message() string { return job.AccountMessage(f[0].ErrorCode, f[0].Permalink) }
+func (f Failures) Message() string {
+	return thread.Explanation(f[0].ErrorCode, job.AccountMessage(f[0].ErrorCode, f[0].Permalink), f[0].Parts)
+}
 
 // Others returns how many more accounts failed.
 func (f Failures) Others() int { return len(f) - 1 }

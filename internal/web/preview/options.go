@@ -12,24 +12,33 @@ func (p Post) withOptions(c network.Content) Post {
 	case p.Platform == "bluesky" && o.Bluesky != nil:
 		return p.withBluesky(c, *o.Bluesky)
 	case p.Platform == "threads" && o.Threads != nil:
-		p.Quote, p.IsSensitive = o.Threads.QuotePostID, o.Threads.IsSpoilerMedia && len(c.Media) > 0
-		if o.Threads.LinkAttachment != "" && len(c.Media) == 0 {
-			p.Card = hostOf(o.Threads.LinkAttachment)
-		}
-		if o.Threads.PollAttachment != nil {
-			p.Poll, p.Card = o.Threads.PollAttachment.Choices(), ""
-		}
+		return p.withThreads(c, *o.Threads)
 	case p.Platform == "x" && o.X != nil:
-		p.Quote = o.X.QuoteTweetID
-		if o.X.Poll != nil {
-			p.Poll = o.X.Poll.Options
-		}
-		if p.Quote != "" || p.Poll != nil {
-			p.Card = ""
-		}
+		return p.withX(*o.X)
+	case p.Platform == "facebook" && o.Facebook != nil && o.Facebook.Link != "" && len(c.Media) == 0:
+		p.Card = hostOf(o.Facebook.Link)
 	}
-	if f := c.Options.Facebook; p.Platform == "facebook" && f != nil && f.Link != "" && len(c.Media) == 0 {
-		p.Card = hostOf(f.Link)
+	return p
+}
+
+func (p Post) withThreads(c network.Content, o network.ThreadsOptions) Post {
+	p.Quote, p.IsSensitive = o.QuotePostID, o.IsSpoilerMedia && len(c.Media) > 0
+	if o.LinkAttachment != "" && len(c.Media) == 0 {
+		p.Card = hostOf(o.LinkAttachment)
+	}
+	if o.PollAttachment != nil {
+		p.Poll, p.Card = o.PollAttachment.Choices(), ""
+	}
+	return p
+}
+
+func (p Post) withX(o network.XOptions) Post {
+	p.Quote = o.QuoteTweetID
+	if o.Poll != nil {
+		p.Poll = o.Poll.Options
+	}
+	if p.Quote != "" || p.Poll != nil {
+		p.Card = ""
 	}
 	return p
 }

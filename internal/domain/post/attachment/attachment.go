@@ -129,3 +129,19 @@ func Same(a, b []network.Media) bool {
 
 // IsDeleted reports whether the file was deleted from the library.
 func IsDeleted(m network.Media) bool { return m.Gone }
+
+// PostMedia is an image or video of a post.
+type PostMedia struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+	Type string `json:"type" jsonschema:"MIME type."`
+}
+
+// List converts media to their API representation.
+func List(media []network.Media) []PostMedia {
+	out := []PostMedia{}
+	for _, m := range media {
+		out = append(out, PostMedia{m.ID, m.Name, m.Type})
+	}
+	return out
+}

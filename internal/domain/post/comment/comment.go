@@ -25,6 +25,25 @@ type Result struct {
 	RetriedAt   time.Time `json:"retried_at,omitzero"`
 }
 
+// The states of a comment that are also states of an account; importing post would be a cycle.
+const (
+	published = "published"
+	sending   = "sending"
+)
+
+// RetriesLeft returns how often the comment can still be retried. It is 0 for a published comment.
+func (r Result) RetriesLeft(limit int) int {
+	if r.State == published {
+		return 0
+	}
+	return max(0, limit-r.RetriesUsed)
+}
+
+// Retried returns the result at the start of a retry.
+func (r Result) Retried(now time.Time) Result {
+	return Result{State: sending, RetriesUsed: r.RetriesUsed + 1, RetriedAt: now}
+}
+
 // Encode encodes a result for the database, "" for no result.
 func Encode(r Result) (string, error) {
 	if r == (Result{}) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
@@ -16,6 +17,7 @@ type Failure struct {
 	State              post.TargetState
 	ErrorCode          string
 	Permalink          string // set if the network has the post but does not show it
+	Parts              int    // published parts of the thread
 }
 
 // ListFailures returns the accounts of a team's posts that failed or whose outcome is unknown, by post ID.
@@ -29,8 +31,17 @@ func ListFailures(ctx context.Context, d *db.DB, team int64, ids []string) (map[
 		post string
 	}
 	found, err := db.All(ctx, d, func(rows *sql.Rows, r *row) error {
-		return rows.Scan(&r.post, &r.Account, &r.Platform, &r.Username, &r.State, &r.ErrorCode, &r.Permalink)
-	}, `SELECT t.post_id, t.account_id, a.platform, a.username, t.state, t.error_code, t.permalink FROM post_targets t
+		var published int64
+		var parts string
+		err := rows.Scan(&r.post, &r.Account, &r.Platform, &r.Username, &r.State, &r.ErrorCode, &r.Permalink, &published, &parts)
+		if err != nil || published == 0 {
+			return err
+		}
+		others, err := thread.DecodePublished(parts)
+		r.Parts = 1 + len(others)
+		return err
+	}, `SELECT t.post_id, t.account_id, a.platform, a.username, t.state, t.error_code, t.permalink, t.published_at, t.parts
+		FROM post_targets t
 		JOIN social_accounts a ON a.id = t.account_id AND a.team_id = ?
 		WHERE t.state IN ('failed', 'unconfirmed') AND t.post_id IN (`+db.Placeholders(len(ids))+`)
 		ORDER BY t.post_id, t.position`, db.Args(team, ids)...)

@@ -3,6 +3,7 @@
 package thread
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -83,4 +84,23 @@ func decode[T any](stored string) ([]T, error) {
 		return nil, fmt.Errorf("decoding a thread: %w", err)
 	}
 	return list, nil
+}
+
+// Explanation returns what the error code of an account means. general is what the code means for a post without parts,
+// and parts is the number of published parts.
+func Explanation(code, general string, parts int) string {
+	if parts <= 0 || code == "" {
+		return general
+	}
+	published := "1 part is published"
+	if parts > 1 {
+		published = fmt.Sprintf("%d parts are published", parts)
+	}
+	return "The thread is incomplete: " + published + ". " + cmp.Or(partMessages[code], general)
+}
+
+// partMessages replace messages that say that nothing is published.
+var partMessages = map[string]string{
+	"network_error":      "The network failed or could not be reached. Retry later.",
+	"server_not_allowed": "The operator does not allow the account's server. Retry after the operator has allowed it.",
 }

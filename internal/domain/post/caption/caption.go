@@ -1,0 +1,36 @@
+// Package caption checks the texts of posts.
+package caption
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/apikey"
+)
+
+// MaxLength is the maximum length of a text, in characters. Longer texts are rejected, never truncated.
+const MaxLength = 10_000
+
+// Check returns an error if a text is not accepted in any post.
+func Check(text, argument string) error {
+	switch {
+	case utf8.RuneCountInString(text) > MaxLength:
+		return apierr.Invalidf(apierr.TooLong, argument, "A text may have at most %d characters.",
+			MaxLength)
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return apierr.Invalid(apierr.Malformed, argument, "The text contains invalid characters.")
+	case apikey.In(text):
+		return apierr.Invalid(apierr.SecretInArgument, argument,
+			"The text contains an API key or an upload secret and was not saved. Remove the secret, and replace "+
+				"it if others may have seen it.")
+	}
+	return nil
+}
+
+// Set changes a text and reports whether it differs.
+func Set(text *string, wanted string) bool {
+	differs := *text != wanted
+	*text = wanted
+	return differs
+}
