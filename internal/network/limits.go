@@ -166,9 +166,10 @@ func youtubeRules() Rules {
 // Source: https://learn.microsoft.com/linkedin/marketing/community-management/shares/posts-api
 func linkedinRules() Rules {
 	return Rules{
-		Title: "LinkedIn",
-		Text:  Text{Unit: utf16Units, Longest: 3000}, // the unit is unconfirmed
-		Media: Amount{Most: 20},
+		Title:        "LinkedIn",
+		Text:         Text{Unit: utf16Units, Longest: 3000}, // the unit is unconfirmed
+		FirstComment: Text{Unit: utf16Units, Longest: 1250}, // unconfirmed, from third-party documentation
+		Media:        Amount{Most: 20},
 		Images: Images{
 			Most: 20, Carousel: Range{2, 20},
 			Types: []string{jpegType, pngType, gifType}, Converted: []string{webpType},

@@ -34,7 +34,7 @@ var drafts = network.DraftCodec[draft]{Kind: "a Facebook post", Validate: draft.
 // The network supports no client-chosen keys.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	if i.Reply != nil {
-		return n.comments.Plan(i.Reply.Parent, i.Content.Text)
+		return network.PlanFirstComment(i)
 	}
 	o := i.Content.Options
 	p := draft{

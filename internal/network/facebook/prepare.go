@@ -21,8 +21,8 @@ const (
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
-	if graph.IsComment(d) {
-		return n.comments.Prepare(d)
+	if network.IsFirstComment(d) {
+		return network.PrepareFirstComment(d, n.opts.Now())
 	}
 	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return 0, n.advance(ctx, g, p, files) })
 }

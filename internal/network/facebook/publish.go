@@ -21,7 +21,7 @@ const pollInterval = 5 * time.Second // between checks of an undecided publicati
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
-	if graph.IsComment(d) {
+	if network.IsFirstComment(d) {
 		return n.comments.Commit(ctx, g, d)
 	}
 	p, err := drafts.DecodePrepared(d)

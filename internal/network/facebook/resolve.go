@@ -24,7 +24,7 @@ const (
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	if graph.IsComment(d) {
+	if network.IsFirstComment(d) {
 		return n.comments.Resolve(ctx, g, d, t)
 	}
 	p, err := drafts.DecodePrepared(d)

@@ -31,54 +31,20 @@ type Comments struct {
 	Permissions []string
 }
 
-// comment is the stored state of a comment.
-type comment struct {
-	On    string    `json:"comment_on"` // ID of the post
-	Text  string    `json:"text"`
-	Ready time.Time `json:"ready,omitzero"` // when Prepare returned; the comment is not older
-}
-
-var comments = network.DraftCodec[comment]{Kind: "a comment", Validate: comment.validate, IsPrepared: comment.isPrepared}
-
-func (c comment) validate() error {
-	if !isPostID(c.On) {
-		return errors.New("the draft does not comment on a post")
-	}
-	return nil
-}
-
-func (c comment) isPrepared() bool { return !c.Ready.IsZero() }
-
 // isPostID reports whether an ID is that of a post. Facebook's consist of the IDs of the Page and of the post.
 func isPostID(id string) bool {
 	page, post, two := strings.Cut(id, "_")
 	return IsID(page) && (!two || IsID(post))
 }
 
-// IsComment reports whether a draft is that of a comment.
-func IsComment(d network.Draft) bool {
-	_, err := comments.Decode(d)
-	return err == nil
-}
-
-// Plan fixes the text of a comment on a post.
-func (c Comments) Plan(on, text string) (network.Draft, error) {
-	return comments.Plan(comment{On: on, Text: strings.ToValidUTF8(text, "\uFFFD")})
-}
-
-// Prepare stores the time before which the comment does not exist. It sends no request.
-func (c Comments) Prepare(d network.Draft) (network.Draft, time.Duration, error) {
-	return comments.Prepare(d, func(p *comment) (time.Duration, error) {
-		p.Ready = c.App.Now().UTC()
-		return 0, nil
-	})
-}
-
 // Commit publishes the comment.
 func (c Comments) Commit(ctx context.Context, g network.Grant, d network.Draft) (network.Receipt, error) {
-	p, err := comments.DecodePrepared(d)
+	p, err := network.ReadFirstComment(d)
 	if err != nil {
 		return network.Receipt{}, err
+	}
+	if !isPostID(p.On) {
+		return network.Receipt{}, errNoPostID
 	}
 	var response Created
 	call := c.NewCall(g, http.MethodPost, p.On+"/comments", url.Values{"message": {p.Text}}, &response)
@@ -111,31 +77,22 @@ func (c Comments) withoutPermission(err error) error {
 func (c Comments) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	p, err := comments.DecodePrepared(d)
+	p, err := network.ReadFirstComment(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	started := c.App.Now() // before the search, because a comment may appear during it
-	found, cut, err := c.find(ctx, g, p, t)
+	if !isPostID(p.On) {
+		return network.Unknown, network.Receipt{}, errNoPostID
+	}
+	search := network.CommentSearch{At: c.App.Now()} // before the search, because a comment may appear during it
+	search.Found, search.Truncated, err = c.find(ctx, g, p, t)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, c.withoutPermission(err)
 	}
-	switch until := t.Last.Add(time.Duration(c.App.ListingDelay)); {
-	case len(found) == 1:
-		return network.Published, found[0], nil
-	case len(found) > 1 || cut:
-		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK,
-			Err: fmt.Errorf("searching for the comment: %d comments match", len(found)),
-		}
-	case started.Before(until):
-		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Processing, Status: http.StatusOK, After: until.UTC(),
-			Err: errors.New("searching for the comment: not listed yet"),
-		}
-	}
-	return network.Absent, network.Receipt{}, nil
+	return search.Verdict(t, time.Duration(c.App.ListingDelay))
 }
+
+var errNoPostID = network.PermanentError(errors.New("the comment's post has an invalid ID"))
 
 // listedComment is a comment in the list of a post.
 type listedComment struct {
@@ -155,7 +112,7 @@ func (l listedComment) at() time.Time { return ParseTime(l.Timestamp + l.Created
 
 // find returns the account's comments on the post with the draft's text, and whether there may be more.
 func (c Comments) find(
-	ctx context.Context, g network.Grant, p comment, t network.CommitHistory,
+	ctx context.Context, g network.Grant, p network.FirstComment, t network.CommitHistory,
 ) ([]network.Receipt, bool, error) {
 	var list listPage[listedComment]
 	params := url.Values{"fields": {strings.Join(append([]string{"id", "from"}, c.Fields...), ",")}, "limit": {pageSize}}

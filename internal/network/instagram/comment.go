@@ -25,7 +25,7 @@ func newComments(c *graph.Containers) graph.Comments {
 // Plan fixes the content of a post, or the text of a comment on one.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	if i.Reply != nil {
-		return n.comments.Plan(i.Reply.Parent, i.Content.Text)
+		return network.PlanFirstComment(i)
 	}
 	return n.Containers.Plan(i)
 }
@@ -34,8 +34,8 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
-	if graph.IsComment(d) {
-		return n.comments.Prepare(d)
+	if network.IsFirstComment(d) {
+		return network.PrepareFirstComment(d, n.opts.Now())
 	}
 	return n.Containers.Prepare(ctx, g, d, files)
 }
@@ -44,7 +44,7 @@ func (n *Network) Prepare(
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Receipt, error) {
-	if graph.IsComment(d) {
+	if network.IsFirstComment(d) {
 		return n.comments.Commit(ctx, g, d)
 	}
 	return n.Containers.Commit(ctx, g, d, files)
@@ -54,7 +54,7 @@ func (n *Network) Commit(
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	if graph.IsComment(d) {
+	if network.IsFirstComment(d) {
 		return n.comments.Resolve(ctx, g, d, t)
 	}
 	return n.Containers.Resolve(ctx, g, d, t)

@@ -25,6 +25,9 @@ var drafts = network.DraftCodec[draft]{Kind: "a LinkedIn post", Validate: draft.
 
 // Plan fixes the text and the media. The network supports no client-chosen keys.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
+	if i.Reply != nil {
+		return network.PlanFirstComment(i)
+	}
 	return drafts.Plan(draft{
 		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media, Planned: i.First.UTC(),
 	})

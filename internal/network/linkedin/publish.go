@@ -15,6 +15,9 @@ const maxAlt = 4086 // characters; unconfirmed, from third-party documentation
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
+	if network.IsFirstComment(d) {
+		return n.commitComment(ctx, g, d)
+	}
 	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Receipt{}, err

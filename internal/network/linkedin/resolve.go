@@ -28,6 +28,9 @@ const (
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
+	if network.IsFirstComment(d) {
+		return n.resolveComment(ctx, g, d, t)
+	}
 	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err

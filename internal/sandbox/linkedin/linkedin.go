@@ -89,6 +89,8 @@ func (n *Network) Handler() http.Handler {
 		"GET /rest/videos/{urn}":                        requireVersion(n.describeAsset),
 		"POST /rest/posts":                              requireVersion(n.createPost),
 		"GET /rest/posts":                               requireVersion(n.listPosts),
+		"POST /rest/socialActions/{urn}/comments":       requireVersion(n.createComment),
+		"GET /rest/socialActions/{urn}/comments":        requireVersion(n.listComments),
 		"GET /rest/networkSizes/{urn}":                  requireVersion(n.networkSize),
 		"GET /rest/organizationalEntityShareStatistics": requireVersion(n.shareStatistics),
 		"GET /rest/memberCreatorPostAnalytics":          requireVersion(n.memberAnalytics),

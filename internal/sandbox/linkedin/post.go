@@ -187,7 +187,8 @@ func (n *Network) rejectDuplicate(ctx context.Context, t store.Tx, author, text 
 	if text == "" {
 		return nil
 	}
-	duplicates, err := t.Posts(ctx, `where p.platform = ? and p.account = ? and p.text = ? and p.at > ?`,
+	duplicates, err := t.Posts(ctx, `where p.platform = ? and p.account = ? and p.text = ? and p.at > ?
+		and r.reply_to is null`,
 		Name, author, text, n.Now().Add(-duplicateWindow).UnixMilli())
 	if err == nil && len(duplicates) > 0 {
 		err = rejectInput("DUPLICATE_POST", "Duplicate post is detected",
@@ -237,7 +238,7 @@ func (n *Network) listPosts(r *http.Request) (any, error) {
 			return err
 		}
 		posts, err := t.Posts(r.Context(),
-			`where p.platform = ? and p.account = ? order by p.at desc, p.seq desc limit ? offset ?`, Name,
+			`where p.platform = ? and p.account = ? and r.reply_to is null order by p.at desc, p.seq desc limit ? offset ?`, Name,
 			author, count, start)
 		if err == nil {
 			err = marker.WithholdAny(posts, n.Now())
