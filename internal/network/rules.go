@@ -128,6 +128,12 @@ type AspectRange struct {
 // HasFirstComment reports whether an account can add a comment to its own post.
 func (r Rules) HasFirstComment() bool { return r.Thread || r.FirstComment.Longest > 0 }
 
+// WithFirstComment returns rules that allow first comments of up to longest characters.
+func (r Rules) WithFirstComment(longest int) *Rules {
+	r.FirstComment = Text{Unit: codePoints, Longest: longest}
+	return &r
+}
+
 // FileLimits returns the limits on one image or one video.
 func (r Rules) FileLimits(kind string) FileLimits {
 	if kind == Video {

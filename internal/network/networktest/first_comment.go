@@ -10,13 +10,20 @@ import (
 
 // testFirstComments tests comments of accounts on their own posts. Where comments are replies, testThreads tests them.
 func testFirstComments(t *testing.T, c Case) {
-	if rules, _ := network.DefaultRules(c.Platform); rules.FirstComment.Longest == 0 || c.Partial {
+	rules, ok := New(t, c, 0).Network().(network.RulesProvider)
+	if !ok || rules.Rules().FirstComment.Longest == 0 || c.Partial {
 		return
 	}
 	subtests(t, c, map[string]func(*testing.T, Case){
 		"FirstComment": publishComment, "LoseAnswerOfComment": loseCommentResponse, "LoseComment": loseComment,
 		"NoPost": commentOnDeletedPost,
 	})
+}
+
+// RunFirstComments runs the tests of first comments, for a network that allows them only with a setting.
+func RunFirstComments(t *testing.T, c Case) {
+	t.Helper()
+	subtests(t, c, map[string]func(*testing.T, Case){"FirstComments": testFirstComments})
 }
 
 // isComment reports whether a request publishes a comment.

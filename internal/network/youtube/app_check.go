@@ -52,10 +52,13 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 }
 
 func (n *Network) requiredScopes() []network.RequiredScope {
-	if !n.opts.Playlists {
+	edit := network.RequiredScope{Scope: scopeEdit, Effect: "videos cannot be added to playlists"}
+	switch {
+	case n.opts.Playlists:
+	case n.opts.FirstComments:
+		edit.Effect = network.CommentsMissing
+	default:
 		return needs
 	}
-	return append(slices.Clone(needs), network.RequiredScope{
-		Scope: scopePlaylists, Effect: "videos cannot be added to playlists",
-	})
+	return append(slices.Clone(needs), edit)
 }

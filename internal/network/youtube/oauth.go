@@ -59,8 +59,8 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	}
 	g := token.Grant(network.Grant{Server: n.opts.APIHost, Scopes: n.opts.Scopes}, n.opts.Now())
 	if allowed := strings.Fields(token.Scope); len(allowed) > 0 {
-		g.Scopes = allowed                             // a person may grant only some of the scopes
-		if !slices.Contains(allowed, scopePlaylists) { // scopePlaylists includes uploads
+		g.Scopes = allowed                        // a person may grant only some of the scopes
+		if !slices.Contains(allowed, scopeEdit) { // scopeEdit includes uploads
 			if err := network.RequireScopes(allowed, scopeUpload); err != nil {
 				return nil, err
 			}

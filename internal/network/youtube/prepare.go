@@ -24,6 +24,9 @@ const (
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
+	if network.IsFirstComment(d) {
+		return network.PrepareFirstComment(d, n.opts.Now())
+	}
 	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return n.advance(ctx, g, p, files) })
 }
 

@@ -22,6 +22,9 @@ const (
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Receipt, error) {
+	if network.IsFirstComment(d) {
+		return n.commitComment(ctx, g, d)
+	}
 	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Receipt{}, err
@@ -80,6 +83,9 @@ func (n *Network) watchURL(id string) string {
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
+	if network.IsFirstComment(d) {
+		return n.resolveComment(ctx, g, d, t)
+	}
 	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err

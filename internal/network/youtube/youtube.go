@@ -30,7 +30,7 @@ const (
 	defaultVersion   = "v3"
 	defaultPrivacy   = "public"
 	scopeUpload      = "https://www.googleapis.com/auth/youtube.upload"
-	scopePlaylists   = "https://www.googleapis.com/auth/youtube.force-ssl"
+	scopeEdit        = "https://www.googleapis.com/auth/youtube.force-ssl" // for playlists and comments
 	privacyPrivate   = "private"
 	defaultChunk     = 8 << 20   // bytes
 	chunkUnit        = 256 << 10 // bytes; each part except the last is a multiple of it
@@ -62,6 +62,8 @@ type Options struct {
 	MadeForKids *bool `json:"made_for_kids"`
 	// Playlists allows adding videos to playlists. People then have to grant an additional permission.
 	Playlists bool `json:"playlists"`
+	// FirstComments allows first comments. People then have to grant the same additional permission as for playlists.
+	FirstComments bool `json:"first_comments"`
 	// size of a file's parts, which are held in memory; rounded down to a multiple of 256 KiB
 	ChunkBytes int64 `json:"chunk_bytes"`
 }
@@ -100,10 +102,13 @@ func (o Options) Validate() error {
 
 func (o Options) withDefaults() Options {
 	scopes := defaultScopes
-	if o.Playlists {
-		scopes = append(slices.Clone(scopes), scopePlaylists)
+	if o.Playlists || o.FirstComments {
+		scopes = append(slices.Clone(scopes), scopeEdit)
 	}
 	o.App = o.WithDefaults(platform, scopes...)
+	if o.FirstComments {
+		o.Rules = o.Rules.WithFirstComment(maxComment)
+	}
 	o.AuthorizeHost = baseURL(o.AuthorizeHost, defaultAuthorize)
 	o.TokenHost = baseURL(o.TokenHost, defaultToken)
 	o.APIHost = baseURL(o.APIHost, defaultAPI)

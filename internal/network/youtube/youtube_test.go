@@ -334,3 +334,16 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	networktest.Run(t, adapter)
 }
+
+// The operator can turn on first comments.
+func TestFirstComments(t *testing.T) {
+	t.Parallel()
+	c := adapter
+	c.New = func(base string, app network.App) network.Network {
+		return youtube.New(youtube.Options{
+			App: app, AuthorizeHost: base, TokenHost: base, APIHost: base, WebURL: base + "/web", ChunkBytes: chunk,
+			FirstComments: true,
+		})
+	}
+	networktest.RunFirstComments(t, c)
+}

@@ -65,14 +65,16 @@ func (n *Network) Handler() http.Handler {
 	mux.HandleFunc("GET /o/oauth2/v2/auth", n.Authorize)
 	mux.HandleFunc("POST /o/oauth2/v2/auth", n.Authorize)
 	for pattern, do := range map[string]func(*http.Request) (any, error){
-		"POST /token":                    n.grantToken,
-		"POST /revoke":                   n.revoke,
-		"GET /youtube/v3/channels":       n.listChannels,
-		"GET /youtube/v3/playlistItems":  n.listPlaylist,
-		"POST /youtube/v3/playlistItems": n.addToPlaylist,
-		"GET /youtube/v3/videos":         n.listVideos,
-		"GET /v2/reports":                n.report,
-		"POST /upload/youtube/v3/videos": n.beginUpload,
+		"POST /token":                     n.grantToken,
+		"POST /revoke":                    n.revoke,
+		"GET /youtube/v3/channels":        n.listChannels,
+		"GET /youtube/v3/playlistItems":   n.listPlaylist,
+		"POST /youtube/v3/playlistItems":  n.addToPlaylist,
+		"POST /youtube/v3/commentThreads": n.insertComment,
+		"GET /youtube/v3/commentThreads":  n.listComments,
+		"GET /youtube/v3/videos":          n.listVideos,
+		"GET /v2/reports":                 n.report,
+		"POST /upload/youtube/v3/videos":  n.beginUpload,
 
 		"GET /media/{account}/{cid}": n.MediaFile(Name, errNoFile),
 		"/":                          n.notFound,
