@@ -79,6 +79,7 @@ var order = []struct {
 var summaries = map[string]string{
 	"app":             "Roles, invitations, approvals, posts and settings.",
 	"publishing":      "How a post goes live, and what to do if it fails.",
+	"first-comments":  "Comment on a post as soon as it is published.",
 	"threads":         "Publish a post in several parts, each as a reply.",
 	"options":         "Polls, quotes, link cards and who can reply, for each network.",
 	"media":           "Formats, sizes, uploads, links and alt text.",

@@ -279,7 +279,7 @@ type Error struct {
 	Message string    // the network's own text; untrusted
 	After   time.Time // earliest retry, for Rate, Quota and Processing; zero if the network does not name a time
 	Err     error     // for the log
-	// for class Processing after a Commit: replaces the Draft if Resolve needs more data
+	// for classes Processing and Uncertain after a Commit: replaces the Draft if Resolve needs more data
 	Draft Draft
 	// for class Unapproved: a post that exists on the network but is not visible. A retry continues with Draft. Prepare
 	// looks up the post before it sends anything, so that the post is never created twice.

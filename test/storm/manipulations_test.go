@@ -59,7 +59,7 @@ type plantedError struct {
 // plantedErrors returns an error of every kind that the verification must detect.
 func (s *site) plantedErrors() []plantedError {
 	published, cancelled, failed := s.findPost(func(p *posted) bool {
-		return p.state == submitted && slices.Contains(platforms(p), "bluesky") && s.isPublished(p)
+		return p.state == submitted && p.parts == 0 && slices.Contains(platforms(p), "bluesky") && s.isPublished(p)
 	}), s.findPost(func(p *posted) bool {
 		return p.state == drafted && p.id != "" && slices.Contains(platforms(p), "bluesky")
 	}), s.findPost(func(p *posted) bool { return p.bad && p.state == submitted })

@@ -11,6 +11,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/comment"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -159,7 +160,11 @@ func (s *Service) decide(ctx context.Context, tx *db.Tx, person, team int64, pos
 	if err := endThread(ctx, tx, s.posts, d, next, result, failedResult(threadInterrupted, "")); err != nil {
 		return err
 	}
-	return auditlog.Record(ctx, tx, d.TeamID, auditlog.Actor{PersonID: person}, "post.account_decided", postID,
+	event := "post.account_decided"
+	if d.Part == comment.Part {
+		event = "post.first_comment_decided"
+	}
+	return auditlog.Record(ctx, tx, d.TeamID, auditlog.Actor{PersonID: person}, event, postID,
 		map[string]any{"account": accountID, "decision": decision.result()})
 }
 

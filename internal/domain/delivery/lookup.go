@@ -86,13 +86,13 @@ func (s *Service) hasRival(ctx context.Context, d delivery) (bool, error) {
 	if len(others) == 0 {
 		return false, nil
 	}
-	text, err := s.posts.TextFor(ctx, d.TeamID, d.PostID, d.AccountID, d.Part)
+	content, err := s.posts.ContentFor(ctx, d.TeamID, d.PostID, d.AccountID, d.Part)
 	if err != nil {
 		return false, fmt.Errorf("reading the content of post %s: %w", d.PostID, err)
 	}
 	return slices.ContainsFunc(others, func(other delivery) bool {
-		otherText, err := s.posts.TextFor(ctx, d.TeamID, other.PostID, d.AccountID, other.Part)
-		return err != nil || sameWords(text, otherText) // If the post cannot be read, it may have the same words.
+		otherContent, err := s.posts.ContentFor(ctx, d.TeamID, other.PostID, d.AccountID, other.Part)
+		return err != nil || sameWords(content.Text, otherContent.Text) // If the post cannot be read, it may have the same words.
 	}), nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/comment"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -132,7 +133,7 @@ func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *ca
 		lookupResult, result = "answered", failedResult(rejected, "")
 	case c.Outcome == OutcomeMissed:
 		lookupResult, result = "answered", failedResult("missed_while_held", "")
-	case result.Permalink == "" && result.NetworkID != "":
+	case result.Permalink == "" && result.NetworkID != "" && d.Part != comment.Part:
 		next = linking
 	default:
 		if next, err = s.phaseAfterPublishing(ctx, tx, d); err != nil {

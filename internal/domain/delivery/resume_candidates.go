@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom.example/pressroom/internal/domain/post/comment"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/platform/plaintext"
@@ -22,7 +23,11 @@ type candidate struct {
 	retryable bool // whether the lookup failed temporarily
 	verdict   network.Verdict
 	paused    bool // whether the team may not publish
+	isStory   bool
 }
+
+// isListed reports whether the network's list of posts has the candidate once it is published.
+func (d *candidate) isListed() bool { return !d.isStory && d.delivery.Part != comment.Part }
 
 // outcome returns the outcome of a candidate. Another account of the post may still change it; see decideOutcomes.
 func (d *candidate) outcome(now time.Time, maxLateness time.Duration) Outcome {
@@ -70,9 +75,11 @@ func (s *Service) listCandidates(ctx context.Context) ([]*candidate, error) {
 		if d.Platform, d.Username, err = s.accountName(ctx, d.AccountID); err != nil {
 			return nil, err
 		}
-		if d.text, err = s.posts.TextFor(ctx, d.TeamID, d.PostID, d.AccountID, d.delivery.Part); err != nil {
+		content, err := s.posts.ContentFor(ctx, d.TeamID, d.PostID, d.AccountID, d.delivery.Part)
+		if err != nil {
 			return nil, fmt.Errorf("reading the content of post %s: %w", d.PostID, err)
 		}
+		d.text, d.isStory = content.Text, content.Options.IsStory(d.Platform)
 		d.Excerpt = excerpt(d.text)
 	}
 	return out, nil

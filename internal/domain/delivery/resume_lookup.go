@@ -61,7 +61,7 @@ func (s *Service) lookUpAccount(ctx context.Context, account int64, candidates [
 			d.verdict, d.Reason = network.Unknown, "The network's list of posts may be incomplete."
 		}
 	}
-	match(candidates, listed)
+	match(slices.DeleteFunc(slices.Clone(candidates), func(d *candidate) bool { return !d.isListed() }), listed)
 	s.noteHidden(ctx, grant, candidates, since.Add(-maxClockSkew))
 	s.resolveCandidates(ctx, grant, candidates)
 }
@@ -72,8 +72,8 @@ func (s *Service) resolveCandidates(ctx context.Context, grant account.Grant, ca
 		switch fixed := d.delivery.Phase == prepared || d.delivery.Phase == committing; {
 		case fixed && d.verdict != network.Published:
 			s.resolveCandidate(ctx, grant, d)
-		case !fixed && d.delivery.Part != 0 && d.verdict == network.Absent:
-			d.verdict, d.Reason = network.Unknown, "The network's list of posts may lack replies."
+		case !fixed && (d.delivery.Part != 0 || d.isStory) && d.verdict == network.Absent:
+			d.verdict, d.Reason = network.Unknown, "The network's list of posts may lack replies, comments and stories."
 		}
 		if d.verdict == network.Published && d.receipt.MatchedByContent && isTaken(candidates, d) {
 			d.verdict, d.Reason = network.Unknown, "The account shows one post that matches this and another post."

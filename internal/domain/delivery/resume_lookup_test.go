@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"pressroom.example/pressroom/internal/domain/post/comment"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/testkit"
 )
@@ -105,4 +106,24 @@ func TestPrivatePostIsNamed(t *testing.T) {
 			t.Errorf("%s: %d (%s)", text, post.verdict, post.Reason)
 		}
 	}
+}
+
+// Lists of posts have no stories and no comments. Such a candidate neither counts as absent, nor takes the listed post of
+// another candidate.
+func TestUnlistedCandidates(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		net := &truncatedLister{memoryNetwork: &memoryNetwork{platform: "bluesky"}}
+		p := newMultiEnv(t, testkit.Open(t, url, clock), 1, DefaultOptions, net)
+		net.collection = network.Collection{Posts: []network.CollectedPost{{ID: "1", Text: "bread", PostedAt: noon}}}
+		account := ResumedAccount{AccountID: p.ids[0][0], Due: noon}
+		story, first, feed := &candidate{ResumedAccount: account, text: "bread", isStory: true},
+			&candidate{ResumedAccount: account, text: "bread", delivery: delivery{ID: "c", Part: comment.Part, Phase: planned}},
+			&candidate{ResumedAccount: account, text: "bread"}
+		p.lookUpAccount(t.Context(), p.ids[0][0], []*candidate{story, first, feed}, noon)
+		if story.verdict != network.Unknown || first.verdict != network.Unknown || feed.verdict != network.Published {
+			t.Errorf("story %d, comment %d, post %d", story.verdict, first.verdict, feed.verdict)
+		}
+	})
 }

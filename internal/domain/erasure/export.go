@@ -34,10 +34,11 @@ var files = []exportFile{
 		FROM teams WHERE id IN`},
 	{"members.jsonl", `memberships/person_id`, defaultPage, `SELECT m.person_id, m.role, p.name, p.email,
 		m.created_at AS joined_at FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id IN`},
-	{"posts.jsonl", `posts`, defaultPage, `SELECT id, status, caption, COALESCE(NULLIF(options, ''), '{}') AS options_json,
+	{"posts.jsonl", `posts`, defaultPage, `SELECT id, status, caption, COALESCE(NULLIF(thread, ''), '[]') AS thread_json, first_comment, COALESCE(NULLIF(options, ''), '{}') AS options_json,
 		approval, is_template, series_id, scheduled_at, published_at, created_at, updated_at FROM posts WHERE id IN`},
 	{"post_accounts.jsonl", `posts`, defaultPage, `SELECT post_id, account_id, state, caption, published_at, permalink,
-		error_code, warnings FROM post_targets WHERE post_id IN`},
+		error_code, warnings, COALESCE(NULLIF(parts, ''), '[]') AS parts_json,
+		COALESCE(NULLIF(first_comment, ''), '{}') AS first_comment_json FROM post_targets WHERE post_id IN`},
 	{"post_attempts.jsonl", `posts`, defaultPage, `SELECT d.post_id, d.account_id, a.call, a.started_at, a.ended_at,
 		a.result, a.network_code, a.network_text, a.person_id FROM deliveries d
 		JOIN delivery_attempts a ON a.delivery_id = d.id WHERE d.post_id IN`},

@@ -151,7 +151,8 @@ func eraseAccount(ctx context.Context, tx *db.Tx, team, account int64, platform 
 		`DELETE FROM account_collections WHERE account_id = ?`,
 		`DELETE FROM account_pictures WHERE account_id = ?`,
 		`DELETE FROM grant_revocations WHERE account_id = ?`,
-		`UPDATE post_targets SET permalink = '', network_id = '', network_text = '', parts = '' WHERE account_id = ?`,
+		`UPDATE post_targets SET permalink = '', network_id = '', network_text = '', parts = '', first_comment = ''
+		WHERE account_id = ?`,
 		`UPDATE delivery_attempts SET network_text = '' WHERE delivery_id IN (SELECT d.id FROM post_targets t
 		JOIN deliveries d ON d.post_id = t.post_id AND d.account_id = t.account_id WHERE t.account_id = ?)`,
 		`UPDATE deliveries SET permalink = '', network_id = '', network_text = '' WHERE id IN (SELECT d.id FROM post_targets t

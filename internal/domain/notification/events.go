@@ -20,6 +20,7 @@ import (
 var byEvent = map[string]Kind{
 	"post.account_failed": PostFailed, "post.account_unconfirmed": PostUnconfirmed, decidedEvent: PostFailed,
 	"post.first_comment_failed": CommentFailed, "post.first_comment_unconfirmed": CommentFailed,
+	commentDecidedEvent:   CommentFailed,
 	"social_account.lost": AccountLost,
 	"post.approval_asked": ApprovalAsked, "post.approved": ApprovalDecided, "post.rejected": ApprovalDecided,
 	"post.commented": ApprovalComment,
@@ -29,9 +30,11 @@ var byEvent = map[string]Kind{
 	"assistant.connected": AssistantConnected, "assistant.limit_changed": AssistantConnected,
 }
 
-// decidedEvent is recorded when a person decides whether an unconfirmed post was published.
+// The events that record a person's decision whether an unconfirmed post or first comment was published.
 const (
-	decidedEvent = "post.account_decided"
+	decidedEvent        = "post.account_decided"
+	commentDecidedEvent = "post.first_comment_decided"
+
 	notPublished = "not_published" // value of the event's decision
 )
 
@@ -48,10 +51,10 @@ func (s *Service) HandleEvent(ctx context.Context, tx *db.Tx, e db.Event) error 
 		return nil
 	}
 	d, err := s.describe(ctx, tx, kind, e)
-	if err != nil || e.Kind == decidedEvent && d.Reason != notPublished {
+	if err != nil || isDecision(e.Kind) && d.Reason != notPublished {
 		return err
 	}
-	d.ByOperator = e.Kind == decidedEvent && e.Person == 0
+	d.ByOperator = isDecision(e.Kind) && e.Person == 0
 	raw, err := json.Marshal(d)
 	if err != nil {
 		return fmt.Errorf("encoding the details of a notice: %w", err)
@@ -81,6 +84,8 @@ func (s *Service) HandleEvent(ctx context.Context, tx *db.Tx, e db.Event) error 
 	}
 	return s.notifyChannels(ctx, tx, kind, e, raw)
 }
+
+func isDecision(event string) bool { return event == decidedEvent || event == commentDecidedEvent }
 
 func roleList(roles []access.Role) string {
 	return strings.TrimSuffix(strings.Repeat("?, ", len(roles)), ", ")

@@ -166,7 +166,7 @@ func (n Notice) Text(l *locale.Language) string {
 	case PostUnconfirmed:
 		return l.T("A network did not confirm a post. Check whether it was published, then record the result here.")
 	case CommentFailed:
-		return l.T("A post was published, but not its first comment. See what went wrong, then try again.")
+		return l.T(commentFailedText(d.Event))
 	case AccountLost:
 		return l.T("An account was disconnected. Its posts wait until you reconnect it.")
 	case ApprovalAsked:
@@ -190,6 +190,17 @@ func (n Notice) Text(l *locale.Language) string {
 		return d.accountText(l)
 	}
 	return l.T(n.Kind.info().Name) + "."
+}
+
+// commentFailedText returns the text of a first comment that failed or is unconfirmed.
+func commentFailedText(event string) locale.Key {
+	switch event {
+	case "post.first_comment_unconfirmed":
+		return "A network did not confirm the first comment of a post. Check the post there, then record the result here."
+	case commentDecidedEvent:
+		return "The first comment of a post is marked as not published and can be retried. The post itself is published."
+	}
+	return "A post was published, but not its first comment. See what went wrong, then try again."
 }
 
 // postFailedText returns the text of a post that failed or that a person did not find on the network.

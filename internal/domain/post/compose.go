@@ -80,7 +80,7 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 	for _, t := range p.Targets {
 		check := AccountCheck{Target: t, Content: p.Content(t, call.Language),
 			Problems: s.problems(call, Record{Caption: p.Caption, Media: p.Media, Thread: p.Thread, FirstComment: p.FirstComment,
-				Options: p.Options, TeamOptions: p.TeamOptions, Targets: []Target{t}}, nil)}
+				Options: p.Options, OptionMedia: p.OptionMedia, TeamOptions: p.TeamOptions, Targets: []Target{t}}, nil)}
 		if rules, ok := s.accounts.Rules(t.Platform); ok {
 			check.Measures = rules.Measure(check.Content)
 		}
@@ -98,6 +98,9 @@ func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call
 		p.Options = *c.Options
 	}
 	var err error
+	if p.OptionMedia, err = s.optionMedia(ctx, q, p); err != nil {
+		return p, err
+	}
 	if p.TeamOptions, err = teamoptions.Read(ctx, q, call.TeamID); err != nil {
 		return p, err
 	}
@@ -284,7 +287,7 @@ func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operatio
 		}},
 		{"first_comment", func() (bool, error) { return caption.Set(&p.FirstComment, wanted.FirstComment), nil }},
 		{"scheduled_at", func() (bool, error) { return s.setTime(ctx, tx, call, p, wanted) }},
-		{"options", func() (bool, error) { return setOptions(p, wanted.Options), nil }},
+		{"options", func() (bool, error) { return s.storeOptions(ctx, tx, p, wanted.Options) }},
 		{"account_ids", func() (bool, error) { return s.setAccounts(ctx, tx, p, wanted.Targets) }},
 		{"override", func() (bool, error) { return setOverrides(ctx, tx, p, wanted.Targets) }},
 	} {

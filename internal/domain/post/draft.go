@@ -44,6 +44,9 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 		if err := thumbnailcheck.Check(ctx, call.Reader(s.db), s.library, call.TeamID, p.Options); err != nil {
 			return operation.Answer[Post]{}, err
 		}
+		if p.OptionMedia, err = s.optionMedia(ctx, call.Reader(s.db), p); err != nil {
+			return operation.Answer[Post]{}, err
+		}
 	}
 	err = call.InTx(ctx, s.db, "post.create", func(ctx context.Context, tx *db.Tx) error {
 		p.CreatedAt, p.UpdatedAt = tx.Now(), tx.Now()

@@ -74,6 +74,11 @@ func (p Record) copyToDraft(targets []Target) Record {
 	draft := Record{TeamID: p.TeamID, Status: Draft, Caption: p.Caption, Excerpt: p.Excerpt, Approval: NotNeeded,
 		Media: slices.DeleteFunc(slices.Clone(p.Media), attachment.IsDeleted), FirstComment: p.FirstComment,
 		Options: p.Options, TeamOptions: p.TeamOptions}
+	for _, m := range p.OptionMedia {
+		if draft.OptionMedia = append(draft.OptionMedia, m); m.Gone {
+			draft.Options = draft.Options.WithoutMedia(m.ID)
+		}
+	}
 	for _, part := range p.Thread {
 		part.Media = slices.DeleteFunc(slices.Clone(part.Media), attachment.IsDeleted)
 		draft.Thread = append(draft.Thread, part)

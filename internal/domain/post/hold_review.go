@@ -9,6 +9,7 @@ import (
 
 	"pressroom.example/pressroom/internal/domain/post/due"
 	"pressroom.example/pressroom/internal/domain/post/seriesgap"
+	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
 )
@@ -136,14 +137,20 @@ func (s *Service) ListScheduled(ctx context.Context) ([]ScheduledTarget, error) 
 
 var errTargetRemoved = errors.New("the post no longer targets the account")
 
-// TextFor returns the text of one part of a post for one of its accounts.
-func (s *Service) TextFor(ctx context.Context, team int64, id string, account int64, part int) (string, error) {
+// ContentFor returns the content of one part of a post for one of its accounts. A story has no text.
+func (s *Service) ContentFor(
+	ctx context.Context, team int64, id string, account int64, part int,
+) (network.Content, error) {
 	p, t, language, err := s.LoadForDelivery(ctx, team, id, account)
 	if err != nil {
-		return "", err
+		return network.Content{}, err
 	}
 	if t.AccountID == 0 || part >= p.Parts() { // comment.Part is below 0
-		return "", errTargetRemoved
+		return network.Content{}, errTargetRemoved
 	}
-	return p.PartContent(t, language, part).Text, nil
+	content := p.PartContent(t, language, part)
+	if content.Options.IsStory(t.Platform) {
+		content.Text = ""
+	}
+	return content, nil
 }

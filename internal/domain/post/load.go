@@ -25,7 +25,10 @@ func (s *Service) FindTeam(ctx context.Context, id string, teams []int64) (int64
 }
 
 // CanRetryComment reports whether the first comment of a target can be retried now.
-func (s *Service) CanRetryComment(t Target) bool { return s.limits.canRetryComment(t, s.db.Now()) }
+func (s *Service) CanRetryComment(t Target) bool {
+	_, ok := s.limits.canRetryComment(t, s.db.Now())
+	return t.State == TargetPublished && ok
+}
 
 // RetryState returns the reason why a target cannot be retried now, as in PublicationRetrySkipped, or "" if it can be
 // retried. If the target can be retried later, RetryState also returns the time. replaced is set if another post of the

@@ -94,8 +94,8 @@ func (s *Service) removeMedia(ctx context.Context, tx *db.Tx, call operation.Cal
 // dropMedia removes a file from a post and its overrides.
 func dropMedia(ctx context.Context, tx *db.Tx, p *Record, media int64) error {
 	isRemoved := func(m network.Media) bool { return m.ID == media }
-	if slices.ContainsFunc(p.Media, isRemoved) {
-		p.Media = slices.DeleteFunc(p.Media, isRemoved)
+	if slices.ContainsFunc(p.Media, isRemoved) || slices.Contains(p.Options.MediaIDs(), media) {
+		p.Media, p.Options = slices.DeleteFunc(p.Media, isRemoved), p.Options.WithoutMedia(media)
 		if err := setMedia(ctx, tx, *p); err != nil {
 			return err
 		}

@@ -82,6 +82,7 @@ type Record struct {
 	Thread       []thread.Part   // parts after the post itself, which is part 0
 	FirstComment string          // text that each account adds to its post as a comment; empty for none
 	Options      network.Options // settings for individual networks
+	OptionMedia  []network.Media // media that Options use; those that were deleted are Gone
 	TeamOptions  network.Options // the team's options for networks without options in Options
 	hasMedia     bool
 }

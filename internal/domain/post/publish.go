@@ -242,7 +242,11 @@ func (s *Service) splitRetryable(p Record, ids []int64, held map[int64]string, n
 		if len(ids) > 0 && !slices.Contains(ids, t.AccountID) {
 			continue
 		}
-		if reason, ok := s.limits.canRetry(t, held[t.AccountID] != "", now); !ok && !s.limits.canRetryComment(t, now) {
+		reason, ok := s.limits.canRetry(t, held[t.AccountID] != "", now)
+		if t.State == TargetPublished {
+			reason, ok = s.limits.canRetryComment(t, now)
+		}
+		if !ok {
 			skipped = append(skipped, PublicationRetrySkipped{t.AccountID, reason})
 			continue
 		}

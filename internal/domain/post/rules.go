@@ -84,10 +84,22 @@ func (l Limits) retriesLeft(t Target) int {
 	return max(0, l.Retries-t.RetriesUsed)
 }
 
-// canRetryComment reports whether the first comment of a published target may be retried now.
-func (l Limits) canRetryComment(t Target, now time.Time) bool {
-	return t.State == TargetPublished && TargetState(t.Comment.State) == TargetFailed && t.Active &&
-		t.Comment.RetriesLeft(l.Retries) > 0 && now.Sub(t.Comment.RetriedAt) >= l.RetryBetween
+// canRetryComment reports whether the first comment of a published target may be retried now. If not, it returns the
+// reason.
+func (l Limits) canRetryComment(t Target, now time.Time) (string, bool) {
+	switch state := TargetState(t.Comment.State); {
+	case state == TargetUnconfirmed:
+		return "unconfirmed", false
+	case state != TargetFailed, t.NetworkID == "": // Without the post's ID, a comment cannot be sent.
+		return "not_failed", false
+	case !t.Active:
+		return "account_gone", false
+	case t.Comment.RetriesLeft(l.Retries) == 0:
+		return "no_retries_left", false
+	case now.Sub(t.Comment.RetriedAt) < l.RetryBetween:
+		return "retried_moments_ago", false
+	}
+	return "", true
 }
 
 // retried returns the target at the start of a retry, of its first comment if the target is published.

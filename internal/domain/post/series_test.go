@@ -1,6 +1,7 @@
 package post_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -266,5 +267,32 @@ func TestResumeKeepsSkippedOccurrences(t *testing.T) {
 		if err != nil || loaded.Skipped {
 			t.Errorf("%+v, %v", loaded, err)
 		}
+	})
+}
+
+// An occurrence has the whole content of its template, also after the template changed while the series was paused.
+func TestOccurrenceHasContentOfTemplate(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w *env) {
+		id := w.Draft(t, "hello", time.Time{})
+		w.Do(t, "update_post", map[string]any{
+			"id": id, "scheduled_at": posttest.Noon.Add(time.Hour).Format(time.RFC3339), "first_comment": "#coffee",
+			"options": map[string]any{"bluesky": map[string]any{"languages": []any{"en"}}},
+		})
+		check := func(comment string) {
+			t.Helper()
+			must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY", nil))(t)
+			template, next := w.getPost(t, id), w.getPost(t, w.LastOccurrence(t))
+			if next.FirstComment != comment || next.Caption != template.Caption ||
+				!reflect.DeepEqual(next.Options, template.Options) {
+				t.Errorf("occurrence %+v of template %+v", next, template)
+			}
+		}
+		check("#coffee")
+		w.Do(t, "cancel_post", map[string]any{"post_id": id})
+		template := w.getPost(t, id)
+		must.Get(w.Compose(t.Context(), w.Call.Actor, id, template.UpdatedAt, post.Composition{
+			Caption: "anew", FirstComment: "#tea", Accounts: []int64{template.Targets[0].AccountID},
+		}))(t)
+		check("#tea")
 	})
 }

@@ -68,6 +68,9 @@ func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock s
 			return p, err
 		}
 	}
+	if p.OptionMedia, err = s.optionMedia(ctx, q, p); err != nil {
+		return p, err
+	}
 	if p.SeriesID != 0 {
 		if p.Series, err = readSeries(ctx, q, p.SeriesID, ""); err != nil {
 			return p, err
@@ -153,7 +156,7 @@ func insert(ctx context.Context, tx *db.Tx, p Record, person, key int64) error {
 	if err != nil {
 		return fmt.Errorf("adding a post: %w", err)
 	}
-	if len(p.Media)+len(p.Thread) > 0 {
+	if len(p.Media)+len(p.Thread)+len(p.usedOptionMedia()) > 0 {
 		if err := setMedia(ctx, tx, p); err != nil {
 			return err
 		}

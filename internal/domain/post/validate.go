@@ -89,6 +89,10 @@ func (s *Service) contentProblems(p Record, t Target, language string) []PostPro
 			out = append(out, newProblem(t.AccountID, comment.Part, problem))
 		}
 	}
+	if !p.hasOptionMedia(t.Platform) {
+		out = append(out, PostProblem{Code: "media_missing", Blocking: true, AccountID: t.AccountID,
+			Message: "An image that the options of this post use has been deleted from the library. Choose another."})
+	}
 	for part := range p.Parts() {
 		content := p.PartContent(t, language, part)
 		if slices.ContainsFunc(content.Media, attachment.IsDeleted) {
@@ -113,7 +117,7 @@ func (s *Service) checkTargetContent(call operation.Call, p Record, targets []Ta
 	problems := []PostProblem{}
 	for _, t := range targets {
 		problems = append(problems, slices.DeleteFunc(s.contentProblems(p, t, call.Language), func(found PostProblem) bool {
-			return t.State == TargetPublished && !found.FirstComment // Only the first comment is sent.
+			return t.State == TargetPublished && !found.FirstComment && found.Code != codeAccountInactive // Only the comment is sent.
 		})...)
 	}
 	return rejectBlocking(problems)

@@ -23,6 +23,7 @@ type draft struct {
 	Place   string          `json:"place,omitempty"`   // ID of the place
 	Title   string          `json:"title,omitempty"`   // of a video
 	Uploads int             `json:"uploads,omitempty"` // number of uploads of the video
+	Used    bool            `json:"used,omitempty"`    // Facebook says that the photo was published as a story
 	Made    time.Time       `json:"made,omitzero"`     // when the draft became ready; the post is not older
 	// Finished reports whether the network has confirmed the end of the upload.
 	Finished bool `json:"finished,omitempty"`

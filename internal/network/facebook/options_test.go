@@ -89,7 +89,12 @@ func TestPhotoStoryAgain(t *testing.T) {
 		Status: http.StatusBadRequest, Body: graph(`"code":100,"error_subcode":1366051`),
 	})
 	_, err := s.Network.Commit(t.Context(), s.Grant, s.Draft(readyStory), s.Library)
-	_ = networktest.WantClass(t, err, network.Uncertain, "100/1366051")
+	failed := networktest.WantClass(t, err, network.Uncertain, "100/1366051")
+	unlisted := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Status: http.StatusOK, Body: `{"data":[]}`})
+	verdict, receipt, err := unlisted.Network.Resolve(t.Context(), unlisted.Grant, failed.Draft, network.CommitHistory{})
+	if verdict != network.Published || receipt != (network.Receipt{}) || err != nil {
+		t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
+	}
 }
 
 // Stories are found by the ID of the photo.

@@ -26,9 +26,7 @@ func (n *Network) publishPhotoStory(ctx context.Context, g network.Grant, p draf
 	c.Purpose = network.Committing
 	if err := n.graph.Do(ctx, c); err != nil {
 		if failed, ok := errors.AsType[*network.Error](err); ok && failed.Class == network.Duplicate {
-			used := *failed // the photo belongs to this draft, so an earlier call has published it
-			used.Class = network.Uncertain
-			return network.Receipt{}, &used
+			return network.Receipt{}, usedPhotoError(p, *failed)
 		}
 		return network.Receipt{}, err
 	}
@@ -36,6 +34,17 @@ func (n *Network) publishPhotoStory(ctx context.Context, g network.Grant, p draf
 		return network.Receipt{}, uncertainError("publishing a story: the response does not confirm success")
 	}
 	return network.Receipt{ID: response.Post}, nil
+}
+
+// usedPhotoError returns the error for a photo that was published as a story. The photo belongs to the draft, so an earlier
+// call has published it.
+func usedPhotoError(p draft, rejection network.Error) *network.Error {
+	p.Used = true
+	rejection.Class = network.Uncertain
+	if d, err := drafts.Encode(p); err == nil {
+		rejection.Draft = d
+	}
+	return &rejection
 }
 
 // listedStory is a story in the Page's list. Its ID and the time are numbers as text.
@@ -56,7 +65,8 @@ func (s listedStory) receipt() network.Receipt {
 
 // resolvePhotoStory searches the Page's stories for the photo. Facebook lists stories only if the Page archives them. A
 // story that is not listed therefore counts as absent, and the draft is committed again: Facebook publishes the photo
-// once, and rejects it if it was published.
+// once, and rejects it if it was published. After such a rejection, the story counts as published, with an unknown ID if
+// it is not listed.
 func (n *Network) resolvePhotoStory(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -72,6 +82,9 @@ func (n *Network) resolvePhotoStory(
 	at := slices.IndexFunc(response.Data, func(s listedStory) bool { return graph.IsID(s.Post) && s.Media == p.Photos[0] })
 	if at >= 0 {
 		return network.Published, response.Data[at].receipt(), nil
+	}
+	if p.Used {
+		return network.Published, network.Receipt{}, nil
 	}
 	return n.notFound(started, t)
 }

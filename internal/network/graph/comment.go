@@ -127,10 +127,11 @@ func (c Comments) find(
 			cut = false
 			continue
 		}
-		own := l.From.ID == g.Account || l.From.ID == "" && l.From.Username == g.Username
+		// The ID may be another one than that of the account.
+		own := l.From.ID == g.Account || strings.EqualFold(l.From.Username, g.Username) && g.Username != ""
 		if own && isPostID(l.ID) && network.SameWords(l.Text+l.Message, p.Text) && !t.BelongsToOther(l.ID, l.Permalink) {
 			found = append(found, network.Receipt{
-				ID: l.ID, Permalink: network.WebURL(l.Permalink), At: l.at(), MatchedByContent: true,
+				ID: l.ID, Permalink: network.WebURL(l.Permalink), At: l.at(),
 			})
 		}
 	}

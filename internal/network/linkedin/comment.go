@@ -106,7 +106,6 @@ func (n *Network) resolveComment(
 		receipt := one.receipt(n, c.On)
 		if one.Actor == g.Account && receipt.ID != "" && network.SameWords(one.Message.Text, c.Text) &&
 			!one.at().Before(c.Ready.Add(-clockSkew)) && !t.BelongsToOther(receipt.ID, receipt.Permalink) {
-			receipt.MatchedByContent = true
 			search.Found = append(search.Found, receipt)
 		}
 	}

@@ -100,7 +100,6 @@ func (n *Network) resolveComment(
 			search.Truncated = false // All others are older.
 		case comment.Author.Value == g.Account && network.SameWords(comment.Text, strings.TrimSpace(c.Text)) &&
 			!t.BelongsToOther(receipt.ID, receipt.Permalink):
-			receipt.MatchedByContent = true
 			search.Found = append(search.Found, receipt)
 		}
 	}

@@ -101,7 +101,7 @@ func (n *Network) comments() graph.Comments {
 		View: func(_ *http.Request, c store.Post) map[string]any {
 			return map[string]any{
 				"id": c.ID, "text": c.Text, "timestamp": c.At.Format(graph.TimeFormat), "username": c.Handle,
-				"from": map[string]string{"id": c.Account, "username": c.Handle},
+				"from": map[string]string{"id": base.StableID("52", "scoped "+c.Handle), "username": c.Handle},
 			}
 		},
 	}

@@ -113,7 +113,7 @@ func (p Post) WithThread(parts []thread.Part) Post {
 
 // WithComment returns the post with the account's first comment, on networks that have one.
 func (p Post) WithComment(text string) Post {
-	if rules, _ := network.DefaultRules(p.Platform); rules.HasFirstComment() {
+	if rules, _ := network.DefaultRules(p.Platform); rules.HasFirstComment() && !p.Story {
 		p.Comment = text
 	}
 	return p

@@ -106,6 +106,8 @@ var kinds = []kind{
 	{"post.first_comment_failed", "Posts", "First comment failed", "could not comment on a post"},
 	{"post.first_comment_unconfirmed", "Posts", "First comment unconfirmed",
 		"could not find out whether a comment was published"},
+	{"post.first_comment_decided", "Posts", "Unconfirmed first comment resolved",
+		"recorded that a first comment was {decision}"},
 	{"post.account_decided", "Posts", "Unconfirmed post resolved",
 		"recorded that a post was {decision}"},
 	{"series.started", "Posts", "Series started", "started a series"},

@@ -133,8 +133,9 @@ func (f Filter) where(team int64) (string, []any) {
 		add("m.alt = ''")
 	}
 	if f.Unused {
-		add("NOT EXISTS (SELECT 1 FROM post_media u WHERE u.media_id = m.id)")
-		add("NOT EXISTS (SELECT 1 FROM post_target_media u WHERE u.media_id = m.id)")
+		// PostgreSQL would join NOT EXISTS with all media of posts, and sort them.
+		add("(SELECT u.media_id FROM post_media u WHERE u.media_id = m.id LIMIT 1) IS NULL")
+		add("(SELECT u.media_id FROM post_target_media u WHERE u.media_id = m.id LIMIT 1) IS NULL")
 	}
 	if f.Text != "" {
 		add(`(m.search LIKE ? ESCAPE '\' OR m.alt LIKE ? ESCAPE '\' OR LOWER(m.alt) LIKE ? ESCAPE '\')`,

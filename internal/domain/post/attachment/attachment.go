@@ -12,6 +12,10 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
+// optionPart is the number in place of a part of the media that only the post's options use, such as a cover. They count
+// as used, but they are not published as media of the post.
+const optionPart = -2
+
 // Library finds a team's media by ID, in order. It also finds deleted media.
 type Library interface {
 	ForPostWithDeleted(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
@@ -36,7 +40,7 @@ func Read(
 	ctx context.Context, q db.Querier, library Library, team int64, post string, parts int,
 ) ([][]network.Media, error) {
 	stored, err := db.All(ctx, q, scanReference, `SELECT part, media_id, cover_ms FROM post_media WHERE post_id = ?
-		AND part < ? ORDER BY part, position`, post, parts)
+		AND part >= 0 AND part < ? ORDER BY part, position`, post, parts)
 	if err != nil {
 		return nil, fmt.Errorf("reading the media of a post: %w", err)
 	}
@@ -75,23 +79,37 @@ func details(
 	return media, err
 }
 
-// Set replaces the media of all parts of a post.
-func Set(ctx context.Context, tx *db.Tx, post string, parts [][]network.Media) error {
+// Set replaces the media of all parts of a post, and the references to the media that its options use.
+func Set(ctx context.Context, tx *db.Tx, post string, parts [][]network.Media, options []int64) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM post_media WHERE post_id = ?`, post); err != nil {
 		return fmt.Errorf("removing media from a post: %w", err)
 	}
 	position := 0
 	for part, media := range parts {
 		for _, m := range media {
-			if _, err := tx.Exec(ctx, `INSERT INTO post_media (post_id, part, position, media_id, cover_ms)
-				VALUES (?, ?, ?, ?, ?)`, post, part, position, m.ID, m.Cover.Milliseconds()); err != nil {
-				return fmt.Errorf("adding media to a post: %w", err)
+			if err := insert(ctx, tx, post, part, position, m); err != nil {
+				return err
 			}
 			position++
 		}
 	}
+	for _, id := range options {
+		if err := insert(ctx, tx, post, optionPart, position, network.Media{ID: id}); err != nil {
+			return err
+		}
+		position++
+	}
 	if _, err := tx.Exec(ctx, `UPDATE posts SET has_media = ? WHERE id = ?`, min(position, 1), post); err != nil {
 		return fmt.Errorf("recording that a post has media: %w", err)
+	}
+	return nil
+}
+
+func insert(ctx context.Context, tx *db.Tx, post string, part, position int, m network.Media) error {
+	_, err := tx.Exec(ctx, `INSERT INTO post_media (post_id, part, position, media_id, cover_ms) VALUES (?, ?, ?, ?, ?)`,
+		post, part, position, m.ID, m.Cover.Milliseconds())
+	if err != nil {
+		return fmt.Errorf("adding media to a post: %w", err)
 	}
 	return nil
 }

@@ -82,9 +82,9 @@ func Check(n network.Network, rules network.Rules, c network.Content) []network.
 
 // messages say what an error code means for a comment. The post is published in each case.
 var messages = map[string]string{
-	"thread_interrupted": "The network confirmed the post only later, so the first comment was not sent. Retry to send it.",
-	"not_confirmed": "The network did not confirm the first comment, so it may exist. pressroom keeps asking and sends " +
-		"nothing again.",
+	"thread_interrupted": "The network confirmed the post only later, so the first comment was not sent. Retry to send it. " +
+		"If that is not possible, write the comment on the network.",
+	"not_confirmed":     "The network did not confirm the first comment, so it may exist. It is not sent again. Check the post on the network.",
 	"missed_while_held": "Publishing was on hold, so the first comment was not sent. Retry to send it.",
 }
 
