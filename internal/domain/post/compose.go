@@ -98,7 +98,7 @@ func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call
 		p.Options = *c.Options
 	}
 	var err error
-	if p.OptionMedia, err = s.optionMedia(ctx, q, p); err != nil {
+	if p.OptionMedia, err = attachment.ReadOptions(ctx, q, s.library, p.TeamID, p.Options); err != nil {
 		return p, err
 	}
 	if p.TeamOptions, err = teamoptions.Read(ctx, q, call.TeamID); err != nil {

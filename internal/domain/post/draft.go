@@ -44,7 +44,7 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 		if err := thumbnailcheck.Check(ctx, call.Reader(s.db), s.library, call.TeamID, p.Options); err != nil {
 			return operation.Answer[Post]{}, err
 		}
-		if p.OptionMedia, err = s.optionMedia(ctx, call.Reader(s.db), p); err != nil {
+		if p.OptionMedia, err = attachment.ReadOptions(ctx, call.Reader(s.db), s.library, p.TeamID, p.Options); err != nil {
 			return operation.Answer[Post]{}, err
 		}
 	}

@@ -3,6 +3,7 @@ package post
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -69,13 +70,7 @@ func (s *Service) SetCover(ctx context.Context, person int64, postID string, vid
 		if !found {
 			return apierr.Missing()
 		}
-		for _, table := range []string{"post_media", "post_target_media"} {
-			if _, err := tx.Exec(ctx, `UPDATE `+table+` SET cover_ms = ? WHERE post_id = ? AND media_id = ?`,
-				at.Milliseconds(), p.ID, video); err != nil {
-				return fmt.Errorf("setting a cover: %w", err)
-			}
-		}
-		return nil
+		return attachment.SetCover(ctx, tx, p.ID, video, at)
 	})
 }
 
@@ -149,6 +144,5 @@ func setOverrides(ctx context.Context, tx *db.Tx, p *Record, wanted []Target) (b
 
 // sameOverride reports whether two targets have the same override.
 func (t Target) sameOverride(w Target) bool {
-	sameText := (t.Caption == nil) == (w.Caption == nil) && (t.Caption == nil || *t.Caption == *w.Caption)
-	return sameText && (t.Media == nil) == (w.Media == nil) && attachment.Same(t.Media, w.Media)
+	return reflect.DeepEqual(t.Caption, w.Caption) && (t.Media == nil) == (w.Media == nil) && attachment.Same(t.Media, w.Media)
 }

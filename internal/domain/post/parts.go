@@ -138,7 +138,7 @@ func setMedia(ctx context.Context, tx *db.Tx, p Record) error {
 	for _, part := range p.Thread {
 		media = append(media, part.Media)
 	}
-	return attachment.Set(ctx, tx, p.ID, media, p.usedOptionMedia())
+	return attachment.Set(ctx, tx, p.ID, media, attachment.UsedByOptions(p.Options, p.OptionMedia))
 }
 
 // allMedia returns the media of all parts and overrides.

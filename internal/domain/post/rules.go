@@ -1,6 +1,7 @@
 package post
 
 import (
+	"cmp"
 	"time"
 
 	"pressroom.example/pressroom/internal/apierr"
@@ -84,20 +85,13 @@ func (l Limits) retriesLeft(t Target) int {
 	return max(0, l.Retries-t.RetriesUsed)
 }
 
-// canRetryComment reports whether the first comment of a published target may be retried now. If not, it returns the
-// reason.
+// canRetryComment does the same as canRetry for the first comment of a published target.
 func (l Limits) canRetryComment(t Target, now time.Time) (string, bool) {
-	switch state := TargetState(t.Comment.State); {
-	case state == TargetUnconfirmed:
-		return "unconfirmed", false
-	case state != TargetFailed, t.NetworkID == "": // Without the post's ID, a comment cannot be sent.
-		return "not_failed", false
+	switch reason := t.Comment.CannotRetry(l.Retries, l.RetryBetween, now); {
+	case reason != "", t.NetworkID == "": // Without the post's ID, a comment cannot be sent.
+		return cmp.Or(reason, "not_failed"), false
 	case !t.Active:
 		return "account_gone", false
-	case t.Comment.RetriesLeft(l.Retries) == 0:
-		return "no_retries_left", false
-	case now.Sub(t.Comment.RetriedAt) < l.RetryBetween:
-		return "retried_moments_ago", false
 	}
 	return "", true
 }

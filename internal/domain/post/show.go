@@ -148,9 +148,10 @@ type PostProblem struct {
 // apiPost converts a post to its API representation.
 func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.Quotes) Post {
 	out := Post{
-		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: attachment.List(p.Media), Thread: p.apiThread(), FirstComment: p.FirstComment,
-		Approval:    p.Approval,
-		ScheduledAt: call.MomentOrNil(p.ScheduledAt), PublishedAt: call.MomentOrNil(p.PublishedAt),
+		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: attachment.List(p.Media), Thread: p.apiThread(),
+		FirstComment: p.FirstComment,
+		Approval:     p.Approval,
+		ScheduledAt:  call.MomentOrNil(p.ScheduledAt), PublishedAt: call.MomentOrNil(p.PublishedAt),
 		CreatedAt: call.Moment(p.CreatedAt), UpdatedAt: call.Moment(p.UpdatedAt),
 		Replaces: p.Replaces, ArchivedAt: call.MomentOrNil(p.ArchivedAt),
 	}

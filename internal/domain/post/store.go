@@ -68,7 +68,7 @@ func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock s
 			return p, err
 		}
 	}
-	if p.OptionMedia, err = s.optionMedia(ctx, q, p); err != nil {
+	if p.OptionMedia, err = attachment.ReadOptions(ctx, q, s.library, p.TeamID, p.Options); err != nil {
 		return p, err
 	}
 	if p.SeriesID != 0 {
@@ -156,7 +156,7 @@ func insert(ctx context.Context, tx *db.Tx, p Record, person, key int64) error {
 	if err != nil {
 		return fmt.Errorf("adding a post: %w", err)
 	}
-	if len(p.Media)+len(p.Thread)+len(p.usedOptionMedia()) > 0 {
+	if len(p.Media)+len(p.Thread)+len(attachment.UsedByOptions(p.Options, p.OptionMedia)) > 0 {
 		if err := setMedia(ctx, tx, p); err != nil {
 			return err
 		}

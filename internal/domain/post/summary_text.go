@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post/summary"
 )
 
 // summarizePublication returns a summary for a post that was already submitted, and "" for other posts.
@@ -34,9 +34,6 @@ func summarizeRetry(sent int, skipped []PublicationRetrySkipped, j job.Job) stri
 
 // summarizeSkipped lists the skipped accounts by reason.
 func summarizeSkipped(skipped []PublicationRetrySkipped) string {
-	if len(skipped) == 0 {
-		return ""
-	}
 	reasons, accounts := []string{}, map[string][]string{}
 	for _, s := range skipped {
 		if accounts[s.Reason] == nil {
@@ -44,10 +41,7 @@ func summarizeSkipped(skipped []PublicationRetrySkipped) string {
 		}
 		accounts[s.Reason] = append(accounts[s.Reason], strconv.FormatInt(s.AccountID, 10))
 	}
-	for i, reason := range reasons {
-		reasons[i] = fmt.Sprintf("%s: %d (account %s)", reason, len(accounts[reason]), strings.Join(accounts[reason], ", "))
-	}
-	return fmt.Sprintf("Skipped accounts: %d; %s.", len(skipped), strings.Join(reasons, "; "))
+	return summary.Skipped(accounts, reasons)
 }
 
 // summary describes the state of a post.
@@ -58,7 +52,7 @@ func (p Record) summary(call operation.Call) string {
 	}
 	out += "." + p.summarizeApproval()
 	if p.Status == Failed || p.Status == PartiallyPublished {
-		out += summarizeFailures(p.Targets)
+		out += p.summarizeFailures()
 	}
 	return out
 }
@@ -75,63 +69,11 @@ func (p Record) summarizeApproval() string {
 	return ""
 }
 
-// rejections are the error codes for content that a network rejects. Retrying the same content fails again.
-var rejections = []string{"rejected_content", "rejected_media", "duplicate_content", "preflight_blocked"}
-
-// summarizeFailures explains what to do about each failed account. Rejected content needs another post, because a
-// submitted post cannot be changed.
-func summarizeFailures(targets []Target) string {
-	retryable, rejected, unconfirmed := []string{}, []string{}, []string{}
-	for _, t := range targets {
-		account := fmt.Sprintf("account %d (%s)", t.AccountID, t.ErrorCode)
-		switch {
-		case t.State == TargetUnconfirmed:
-			unconfirmed = append(unconfirmed, account)
-		case t.State == TargetFailed && slices.Contains(rejections, t.ErrorCode):
-			rejected = append(rejected, account)
-		case t.State == TargetFailed:
-			retryable = append(retryable, account)
-		}
-	}
-	var out strings.Builder
-	for _, part := range []struct {
-		accounts []string
-		advice   string
-	}{
-		{retryable, "Failed; call retry_post after the cause is fixed"},
-		{rejected, "Rejected because of content or media; create another post for these with create_post"},
-		{unconfirmed, "Unconfirmed; may already be published, so it is not sent again until that is known"},
-	} {
-		if len(part.accounts) > 0 {
-			out.WriteString(" " + part.advice + ": " + strings.Join(part.accounts, ", ") + ".")
-		}
-	}
-	return out.String()
-}
-
-// summarizeProblems counts the problems.
-func summarizeProblems(problems []PostProblem) string {
-	blocking := 0
-	for _, problem := range problems {
-		if problem.Blocking {
-			blocking++
-		}
-	}
-	out := ""
-	if blocking > 0 {
-		out = fmt.Sprintf(" Blocking problems: %d.", blocking)
-	}
-	if other := len(problems) - blocking; other > 0 {
-		out += fmt.Sprintf(" Other problems: %d.", other)
-	}
-	return out
-}
-
 // summarizeValidation describes whether a post could be published as it is.
 func (p Record) summarizeValidation(v Validation, only *int64) string {
 	if p.Status != Draft && p.Status != Scheduled {
 		return "it was already submitted and is " + string(p.Status) + "; it can no longer be changed." +
-			summarizeProblems(v.Problems) + summarizeFailures(p.Targets)
+			summarizeProblems(v.Problems) + p.summarizeFailures()
 	}
 	blocked := slices.ContainsFunc(v.Problems, func(problem PostProblem) bool { return problem.Blocking })
 	out := "it would go out as it is"
@@ -145,4 +87,26 @@ func (p Record) summarizeValidation(v Validation, only *int64) string {
 		out = fmt.Sprintf("to account %d %s", *only, out)
 	}
 	return out + "." + summarizeProblems(v.Problems) + p.summarizeApproval()
+}
+
+// summarizeFailures explains what to do about each failed account.
+func (p Record) summarizeFailures() string {
+	var failed []summary.Failure
+	for _, t := range p.Targets {
+		if t.State == TargetUnconfirmed || t.State == TargetFailed {
+			failed = append(failed, summary.Failure{Account: t.AccountID, Code: t.ErrorCode, Unconfirmed: t.State == TargetUnconfirmed})
+		}
+	}
+	return summary.Failures(failed)
+}
+
+// summarizeProblems counts the problems.
+func summarizeProblems(problems []PostProblem) string {
+	blocking := 0
+	for _, problem := range problems {
+		if problem.Blocking {
+			blocking++
+		}
+	}
+	return summary.Problems(blocking, len(problems)-blocking)
 }

@@ -89,7 +89,7 @@ func (s *Service) contentProblems(p Record, t Target, language string) []PostPro
 			out = append(out, newProblem(t.AccountID, comment.Part, problem))
 		}
 	}
-	if !p.hasOptionMedia(t.Platform) {
+	if attachment.LacksOptions(p.Options, p.OptionMedia, t.Platform) {
 		out = append(out, PostProblem{Code: "media_missing", Blocking: true, AccountID: t.AccountID,
 			Message: "An image that the options of this post use has been deleted from the library. Choose another."})
 	}

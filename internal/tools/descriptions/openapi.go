@@ -111,7 +111,8 @@ func refsIn(value any) []string {
 
 func keepYouTube(original any) (any, error) {
 	return keepMethods(original,
-		"channels.list", "commentThreads.insert", "commentThreads.list", "playlistItems.insert", "playlistItems.list", "thumbnails.set", "videos.insert", "videos.list")
+		"channels.list", "commentThreads.insert", "commentThreads.list", "playlistItems.insert",
+		"playlistItems.list", "thumbnails.set", "videos.insert", "videos.list")
 }
 
 func keepAnalytics(original any) (any, error) { return keepMethods(original, "reports.query") }

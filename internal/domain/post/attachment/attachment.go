@@ -130,6 +130,17 @@ func SetOverride(ctx context.Context, tx *db.Tx, post string, account int64, med
 	return nil
 }
 
+// SetCover sets the cover time of a video in a post and its overrides.
+func SetCover(ctx context.Context, tx *db.Tx, post string, video int64, at time.Duration) error {
+	for _, table := range []string{"post_media", "post_target_media"} {
+		if _, err := tx.Exec(ctx, `UPDATE `+table+` SET cover_ms = ? WHERE post_id = ? AND media_id = ?`,
+			at.Milliseconds(), post, video); err != nil {
+			return fmt.Errorf("setting a cover: %w", err)
+		}
+	}
+	return nil
+}
+
 // CopyCovers copies the cover times from before to media with the same IDs and returns media.
 func CopyCovers(media, before []network.Media) []network.Media {
 	for i := range media {

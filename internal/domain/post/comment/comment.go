@@ -39,6 +39,21 @@ func (r Result) RetriesLeft(limit int) int {
 	return max(0, limit-r.RetriesUsed)
 }
 
+// CannotRetry returns the reason why the comment cannot be retried now, or "".
+func (r Result) CannotRetry(limit int, between time.Duration, now time.Time) string {
+	switch {
+	case r.State == "unconfirmed":
+		return "unconfirmed"
+	case r.State != "failed":
+		return "not_failed"
+	case r.RetriesLeft(limit) == 0:
+		return "no_retries_left"
+	case now.Sub(r.RetriedAt) < between:
+		return "retried_moments_ago"
+	}
+	return ""
+}
+
 // Retried returns the result at the start of a retry.
 func (r Result) Retried(now time.Time) Result {
 	return Result{State: sending, RetriesUsed: r.RetriesUsed + 1, RetriedAt: now}
