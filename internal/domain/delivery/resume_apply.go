@@ -103,10 +103,13 @@ func recordLookup(ctx context.Context, tx *db.Tx, d delivery, result string) err
 	return nil
 }
 
-// phaseAfterPublishing returns the phase of a delivery whose post is published and has a permalink. Only the post itself
-// may need further calls.
-func (s *Service) phaseAfterPublishing(ctx context.Context, tx *db.Tx, d delivery) (phase, error) {
-	if d.Part != 0 {
+// phaseAfterPublishing returns the phase of a delivery whose post is published. Comments need no permalink, and only the
+// post itself may need further calls.
+func (s *Service) phaseAfterPublishing(ctx context.Context, tx *db.Tx, d delivery, r post.Result) (phase, error) {
+	switch {
+	case r.Permalink == "" && r.NetworkID != "" && d.Part != comment.Part:
+		return linking, nil
+	case d.Part != 0:
 		return ended, nil
 	}
 	finisher, err := s.finisher(ctx, tx, d.AccountID)
@@ -133,10 +136,8 @@ func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *ca
 		lookupResult, result = "answered", failedResult(rejected, "")
 	case c.Outcome == OutcomeMissed:
 		lookupResult, result = "answered", failedResult("missed_while_held", "")
-	case result.Permalink == "" && result.NetworkID != "" && d.Part != comment.Part:
-		next = linking
 	default:
-		if next, err = s.phaseAfterPublishing(ctx, tx, d); err != nil {
+		if next, err = s.phaseAfterPublishing(ctx, tx, d, result); err != nil {
 			return err
 		}
 	}

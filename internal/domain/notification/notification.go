@@ -60,7 +60,7 @@ var (
 var Kinds = []KindInfo{
 	{PostFailed, "A post failed", "%d times a post could not be published", publishers, false},
 	{PostUnconfirmed, "A post couldn’t be confirmed", "%d posts couldn’t be confirmed", publishers, false},
-	{CommentFailed, "The first comment of a post failed", "%d first comments failed", publishers, false},
+	{CommentFailed, "A first comment failed", "%d first comments failed", publishers, false},
 	{AccountLost, "An account needs to be reconnected", "%d accounts need to be reconnected", managers, false},
 	{ApprovalAsked, "A post is waiting for the client’s approval", "%d posts are waiting for the client’s approval", deciders, false},
 	{ApprovalDecided, "The client approved a post or requested changes", "The client decided %d times", publishers, false},

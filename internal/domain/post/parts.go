@@ -55,8 +55,7 @@ func (t Target) IsIncomplete() bool {
 	return t.PublishedParts() > 0 && (t.State == TargetFailed || t.State == TargetUnconfirmed)
 }
 
-// ReplyOf returns the posts that a part after part 0, or the first comment, replies to. It returns false if the ID of one
-// of them is unknown.
+// ReplyOf returns the posts that a part, or the first comment, replies to. It returns false if an ID is unknown.
 func (t Target) ReplyOf(part int) (network.Reply, bool) {
 	reply := network.Reply{Root: t.NetworkID, Parent: t.NetworkID}
 	if part > 1 && part-2 < len(t.Parts) {

@@ -99,7 +99,8 @@ func Check(n network.Network, rules network.Rules, c network.Content) []network.
 var messages = map[string]string{
 	"thread_interrupted": "The network confirmed the post only later, so the first comment was not sent. Retry to send it. " +
 		"If that is not possible, write the comment on the network.",
-	"not_confirmed":     "The network did not confirm the first comment, so it may exist. It is not sent again. Check the post on the network.",
+	"not_confirmed": "The network did not confirm the first comment, so it may exist. It is not sent again. " +
+		"Check the post on the network.",
 	"missed_while_held": "Publishing was on hold, so the first comment was not sent. Retry to send it.",
 }
 
