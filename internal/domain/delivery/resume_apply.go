@@ -129,12 +129,12 @@ func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *ca
 	}
 	lookupResult, result, next := "published", post.Result{State: post.TargetPublished, PublishedAt: c.receipt.At,
 		Permalink: c.receipt.Permalink, NetworkID: c.receipt.ID}, ended
-	switch {
-	case c.Outcome == OutcomeUnconfirmed:
+	switch c.Outcome {
+	case OutcomeUnconfirmed:
 		lookupResult, result = string(network.Uncertain), unconfirmedResult("")
-	case c.Outcome == OutcomeGoesLate:
+	case OutcomeGoesLate:
 		lookupResult, result = "answered", failedResult(rejected, "")
-	case c.Outcome == OutcomeMissed:
+	case OutcomeMissed:
 		lookupResult, result = "answered", failedResult("missed_while_held", "")
 	default:
 		if next, err = s.phaseAfterPublishing(ctx, tx, d, result); err != nil {
