@@ -73,6 +73,11 @@ func TestRestoreUnsavedPost(t *testing.T) {
 			t.Errorf("%d unsaved forms", n)
 		}
 		b.open("/posts/new").shows(200).lacks("card offers")
+		// Options are input too.
+		quote := b.open("/posts/new?account="+c.id()).form("Save draft").fill("bluesky-quote", "https://bsky.app/profile/a/post/b")
+		if p := b.storeUnsaved(quote); p.status != http.StatusNoContent {
+			t.Errorf("status %d", p.status)
+		}
 	})
 }
 

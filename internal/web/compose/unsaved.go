@@ -66,7 +66,7 @@ func (p *Handlers) keepUnsaved(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, apierr.Invalid(apierr.TooLong, "", "The post is too long to autosave."))
 		return
 	}
-	if form.Get("post") == "" && !s.hasContent() {
+	if form.Get("post") == "" && !s.hasContent() && s.Choices.IsZero() {
 		if err := p.deleteUnsaved(r, s.Draft); err != nil {
 			p.ShowError(w, r, err)
 			return
