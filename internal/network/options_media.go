@@ -1,29 +1,42 @@
 package network
 
-import "slices"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
-// MediaOf returns the IDs of the library's media that the options for a platform use, such as a cover.
+// MediaFields returns the IDs of the library's media that the options use, such as a cover, by the API argument that
+// selects them.
+func (o Options) MediaFields() map[string]int64 {
+	fields := map[string]int64{}
+	if o.Bluesky != nil && o.Bluesky.LinkCard != nil {
+		fields["options.bluesky.link_card.thumbnail_media_id"] = o.Bluesky.LinkCard.ThumbnailMediaID
+	}
+	if o.Instagram != nil {
+		fields["options.instagram.cover_media_id"] = o.Instagram.CoverMediaID
+	}
+	if o.YouTube != nil {
+		fields["options.youtube.thumbnail_media_id"] = o.YouTube.ThumbnailMediaID
+	}
+	maps.DeleteFunc(fields, func(_ string, id int64) bool { return id == 0 })
+	return fields
+}
+
+// MediaOf returns the IDs of the library's media that the options for a platform use.
 func (o Options) MediaOf(platform string) []int64 {
-	var id int64
-	switch {
-	case platform == "bluesky" && o.Bluesky != nil && o.Bluesky.LinkCard != nil:
-		id = o.Bluesky.LinkCard.ThumbnailMediaID
-	case platform == "instagram" && o.Instagram != nil:
-		id = o.Instagram.CoverMediaID
-	case platform == "youtube" && o.YouTube != nil:
-		id = o.YouTube.ThumbnailMediaID
+	var ids []int64
+	for field, id := range o.MediaFields() {
+		if strings.HasPrefix(field, "options."+platform+".") {
+			ids = append(ids, id)
+		}
 	}
-	if id == 0 {
-		return nil
-	}
-	return []int64{id}
+	return ids
 }
 
 // MediaIDs returns the IDs of the library's media that the options use, in order and without duplicates.
 func (o Options) MediaIDs() []int64 {
-	ids := slices.Concat(o.MediaOf("bluesky"), o.MediaOf("instagram"), o.MediaOf("youtube"))
-	slices.Sort(ids)
-	return slices.Compact(ids)
+	return slices.Compact(slices.Sorted(maps.Values(o.MediaFields())))
 }
 
 // WithoutMedia returns the options without a media item. It does not change o.

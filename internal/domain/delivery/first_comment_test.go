@@ -8,7 +8,9 @@ import (
 
 	"pressroom.example/pressroom/internal/domain/post/comment"
 	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // comment returns the result of the first comment, nil if there is none.
@@ -115,6 +117,10 @@ func TestUnconfirmedFirstComment(t *testing.T) {
 		err := s.Decide(t.Context(), s.call.PersonID, s.call.TeamID, s.post, account, Decision{})
 		if got := s.comment(t); err != nil || got["state"] != "failed" || got["error_code"] != "network_error" {
 			t.Fatalf("comment %v, error %v", got, err)
+		}
+		kinds := must.Get(db.All(t.Context(), s.db, scanText, `SELECT kind FROM events WHERE kind LIKE 'post.%decided'`))(t)
+		if diff := cmp.Diff([]string{"post.first_comment_decided"}, kinds); diff != "" {
+			t.Error(diff) // An event of the account would announce that the post failed.
 		}
 		s.job = s.do(t, "retry_post", map[string]any{"post_id": s.post})["job_id"].(string)
 		s.deliver(t, time.Minute)

@@ -97,10 +97,13 @@ func TestEraseAccountDeliveries(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w env) {
 		account := w.createAccount(t, w.team)
 		w.createPosts(t, w.team, account, 2)
-		var erased, others int
+		var erased, others, left int
 		must.NoError(t, w.DB.InTx(t.Context(), "test.erase", func(ctx context.Context, tx *db.Tx) error {
 			const filled = `SELECT COUNT(*) FROM deliveries WHERE permalink <> '' AND network_id <> '' AND network_text <> ''`
 			if _, err := tx.Exec(ctx, `UPDATE deliveries SET permalink = 'p', network_id = 'n', network_text = 't'`); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, `UPDATE post_targets SET parts = '[]', first_comment = '{"id":"1"}'`); err != nil {
 				return err
 			}
 			if err := eraseAccount(ctx, tx, w.team, account+1, "bluesky"); err != nil {
@@ -112,11 +115,15 @@ func TestEraseAccountDeliveries(t *testing.T) {
 			if err := eraseAccount(ctx, tx, w.team, account, "bluesky"); err != nil {
 				return err
 			}
+			if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM post_targets WHERE parts <> '' OR first_comment <> ''`).
+				Scan(&left); err != nil {
+				return err
+			}
 			return tx.QueryRow(ctx, `SELECT COUNT(*) FROM deliveries WHERE permalink = '' AND network_id = '' AND network_text = ''`).
 				Scan(&erased)
 		}))
-		if others != 2 || erased != 2 {
-			t.Errorf("%d deliveries of another account remain, %d are erased", others, erased)
+		if others != 2 || erased != 2 || left != 0 {
+			t.Errorf("%d deliveries of another account remain, %d are erased, %d results are left", others, erased, left)
 		}
 	})
 }

@@ -19,28 +19,10 @@ type Library interface {
 	ForPost(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
 }
 
-// selected returns the selected images by the argument that selects them.
-func selected(o network.Options) map[string]int64 {
-	out := map[string]int64{}
-	if o.YouTube != nil {
-		out["options.youtube.thumbnail_media_id"] = o.YouTube.ThumbnailMediaID
-	}
-	if o.Instagram != nil {
-		out["options.instagram.cover_media_id"] = o.Instagram.CoverMediaID
-	}
-	if o.Bluesky != nil && o.Bluesky.LinkCard != nil {
-		out["options.bluesky.link_card.thumbnail_media_id"] = o.Bluesky.LinkCard.ThumbnailMediaID
-	}
-	return out
-}
-
 // Check returns an error if the options select a thumbnail that is not an image in the team's library.
 func Check(ctx context.Context, q db.Querier, library Library, team int64, o network.Options) error {
-	images := selected(o)
+	images := o.MediaFields()
 	for _, argument := range slices.Sorted(maps.Keys(images)) {
-		if images[argument] == 0 {
-			continue
-		}
 		if err := check(ctx, q, library, team, argument, images[argument]); err != nil {
 			return err
 		}
