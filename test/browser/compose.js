@@ -16,6 +16,7 @@ run(async (browser) => {
   await page.goto('/posts/new');
   await look(page, 'compose-new');
   assert.match(await verdict(page), /Select an account/);
+  assert.equal(await page.locator('[data-options]:visible').count(), 0); // those of the selected networks only
 
   // Typed text is checked automatically.
   await page.getByLabel('Text', { exact: true }).fill('Open from eight on Sunday 👋🏽 with #coffee by @harbour and https://harbour.example/menu');

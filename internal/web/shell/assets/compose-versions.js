@@ -93,7 +93,7 @@ function showVersions() {
   shared.hidden = version !== '';
   if (own()) own().hidden = version === '';
   for (const details of all) showVersion(details, details.dataset.account === version);
-  showOptions(offered);
+  showOptions();
   showTools();
   showMedia();
   for (const tally of document.querySelectorAll('#tallies li')) tally.hidden = version !== '' && tally.dataset.account !== version;
@@ -108,12 +108,10 @@ function showNames() {
 
 const platformOf = (account) => form.querySelector(`input[name=account][value="${account}"]`)?.dataset.platform;
 
-// showOptions shows the options of the selected networks below the shared text, and those of its network below a version.
-function showOptions(offered) {
-  const platforms = new Set(offered.map((details) => platformOf(details.dataset.account)));
+// showOptions shows only the options of its network below a version. The style sheet hides those of unselected networks.
+function showOptions() {
   for (const options of form.querySelectorAll('[data-options]')) {
-    const { options: platform } = options.dataset;
-    options.hidden = offered.length > 0 && (version ? platformOf(version) !== platform : !platforms.has(platform));
+    options.hidden = Boolean(version) && platformOf(version) !== options.dataset.options;
   }
   for (const text of form.querySelectorAll('[data-chosen]')) {
     const field = document.getElementById(text.dataset.chosen);
