@@ -77,7 +77,8 @@ func TestCompose(t *testing.T) {
 		c := post.Composition{Caption: "another", Accounts: []int64{w.Account}, Media: []int64{2, 1},
 			At:        posttest.Noon.Add(time.Hour),
 			Overrides: map[int64]post.Override{w.Account: {Caption: &text, Media: []int64{2}}},
-			Covers:    map[int64]time.Duration{2: 2500 * time.Millisecond}}
+			Covers:    map[int64]time.Duration{2: 2500 * time.Millisecond},
+			Options:   &network.Options{Bluesky: &network.BlueskyOptions{ReplySettings: []string{"everybody"}}}}
 		w.Clock.Advance(time.Second)
 		saved := must.Get(w.Compose(t.Context(), act, id, w.getPost(t, id).UpdatedAt, c))(t)
 		p := w.getPost(t, id)
@@ -91,6 +92,7 @@ func TestCompose(t *testing.T) {
 			t.Error(diff)
 		}
 		w.Clock.Advance(time.Second)
+		c.Options = new(network.Options) // a default need not be spelled out
 		must.Get(w.Compose(t.Context(), act, id, p.UpdatedAt, c))(t)
 		if again := w.getPost(t, id); !again.UpdatedAt.Equal(p.UpdatedAt) || w.CountEvents(t, "post.changed") != 1 {
 			t.Errorf("saving the same content changed the post: %v, %d events", again.UpdatedAt, w.CountEvents(t, "post.changed"))

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"reflect"
 
 	"github.com/google/uuid"
 
@@ -112,7 +111,7 @@ func (s *Service) insertDraft(ctx context.Context, tx *db.Tx, call operation.Cal
 func (p Record) sameContent(wanted Record) bool {
 	sameTime := p.ScheduledAt.Equal(wanted.ScheduledAt) && p.PlannedDay == wanted.PlannedDay
 	if p.Caption != wanted.Caption || p.FirstComment != wanted.FirstComment ||
-		!reflect.DeepEqual(p.Options, wanted.Options) || p.Status == Draft && !sameTime ||
+		!p.Options.Equal(wanted.Options) || p.Status == Draft && !sameTime ||
 		!attachment.Same(p.Media, wanted.Media) || !thread.Same(p.Thread, wanted.Thread) || len(p.Targets) != len(wanted.Targets) {
 		return false
 	}

@@ -2,7 +2,6 @@ package post
 
 import (
 	"context"
-	"reflect"
 	"slices"
 
 	"pressroom.example/pressroom/internal/domain/post/attachment"
@@ -21,12 +20,16 @@ func (s *Service) changeOptions(ctx context.Context, tx *db.Tx, p *Record, o net
 	return s.storeOptions(ctx, tx, p, o)
 }
 
-// storeOptions sets a post's options and the references to their media. It reports whether this changed the options.
+// storeOptions sets a post's options and the references to their media. It reports whether this changed what is published;
+// if not, the options stay as they were, so that spelling out a default does not end an approval.
 func (s *Service) storeOptions(ctx context.Context, tx *db.Tx, p *Record, o network.Options) (bool, error) {
 	before := p.Options
+	if before.Equal(o) {
+		return false, nil
+	}
 	p.Options = o
-	if differs := !reflect.DeepEqual(before, o); !differs || slices.Equal(before.MediaIDs(), o.MediaIDs()) {
-		return differs, nil
+	if slices.Equal(before.MediaIDs(), o.MediaIDs()) {
+		return true, nil
 	}
 	var err error
 	if p.OptionMedia, err = attachment.ReadOptions(ctx, tx, s.library, p.TeamID, o); err != nil {
