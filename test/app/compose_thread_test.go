@@ -1,6 +1,8 @@
 package app
 
 import (
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +33,40 @@ func TestComposeThread(t *testing.T) {
 		b.open(saved.path+"/edit").form("Save").press().shows(200, "Saved.")
 		if again := c.storedPost(t, edited.path); !again.UpdatedAt.Equal(stored.UpdatedAt) {
 			t.Error("saving without a change changed the post")
+		}
+	})
+}
+
+// Media are added to a part, reordered, described and removed without JavaScript. They survive errors and autosave.
+func TestComposePartMedia(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Owner)
+		kept := mediaID(c.addImage(t, "kept", 200))
+		p := b.open("/posts/new?caption=First.&account="+c.id()).form("Add to thread").press().
+			shows(200, "To add files here, choose this part").form("Add to thread").press()
+		p = p.form("Upload").fill("part-1", "Second.").fill("into", "part-1").attach("quay.png", colorPNG(t, 10)).shows(200, "quay")
+		quay := p.form("Save draft").values["partmedia-1"][0]
+		p = p.form("Add selected").fill("into", "part-1").fill("picked", kept).press().shows(200, "kept").
+			form("Move kept up").press()
+		f := p.form("Schedule").fill("alt-"+kept, "A gray square").fill("part-2", strings.Repeat("x", 301))
+		if got := f.values["partmedia-1"]; !slices.Equal(got, []string{kept, quay}) || f.values.Has("media") {
+			t.Errorf("part %v, post %v", got, f.values["media"])
+		}
+		if stored := b.storeUnsaved(f); stored.status != http.StatusNoContent {
+			t.Fatalf("status %d", stored.status)
+		}
+		restored := b.open("/posts/new").follow("Restore").shows(200, "A gray square", "quay")
+		long := restored.form("Schedule").press().shows(422, "301/300", "A gray square", "quay")
+		saved := long.form("Save draft").fill("part-2", "").press().shows(200, "Saved.").contains(`alt="A gray square"`)
+		held := c.storedPost(t, saved.path)
+		if len(held.Media) != 0 || len(held.Thread) != 1 || len(held.Thread[0].Media) != 2 ||
+			held.Thread[0].Media[0].Name != "kept" || held.Thread[0].Media[0].Alt != "A gray square" {
+			t.Fatalf("%+v", held.Thread)
+		}
+		edited := b.open(saved.path+"/edit").shows(200, "A gray square").form("Remove kept").press().form("Save").press()
+		if held = c.storedPost(t, edited.path); len(held.Thread[0].Media) != 1 || held.Thread[0].Media[0].Name != "quay" {
+			t.Errorf("%+v", held.Thread)
 		}
 	})
 }

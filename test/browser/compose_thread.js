@@ -1,7 +1,87 @@
 // Writing a thread: parts are added and removed without a reload, problems appear at their part, and typed text is kept.
 'use strict';
 
-const { assert, look, open, run, signIn } = require('./drive.js');
+const fs = require('node:fs');
+const { assert, look, open, run, signIn, world } = require('./drive.js');
+
+const namesOf = (page, part) => page.locator(`.thread-part[data-list="${part}"] li.file strong`).allTextContents();
+const files = (page, part, n) => page.locator(`.thread-part[data-list="${part}"] li.file`).nth(n - 1).waitFor();
+
+// give pastes or drops a picture.
+async function give(page, selector, type, picture) {
+  const bytes = [...fs.readFileSync(picture)];
+  await page.locator(selector).evaluate((target, [kind, content]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array(content)], `${kind}.png`, { type: 'image/png' }));
+    const init = { bubbles: true, cancelable: true };
+    if (kind === 'drop') {
+      target.dispatchEvent(new DragEvent('dragover', { ...init, dataTransfer: data }));
+      if (!target.closest('.thread-part').querySelector('.drop.over')) throw new Error('the part is not marked');
+    }
+    target.dispatchEvent(kind === 'drop' ? new DragEvent('drop', { ...init, dataTransfer: data }) : new ClipboardEvent('paste', { ...init, clipboardData: data }));
+  }, [type, bytes]);
+}
+
+// addMedia attaches files to parts by each way, reorders and describes them, and restores the form.
+async function addMedia(page) {
+  await page.goto('/posts/new');
+  await page.locator('input[name=account]:checked').evaluateAll((boxes) => boxes.forEach((box) => box.click()));
+  await page.locator('input[data-platform=bluesky]').first().check();
+  await page.locator('#caption').fill('A thread with pictures.');
+  const add = page.getByRole('button', { name: 'Add to thread' });
+  await add.click();
+  await page.getByLabel('Part 2', { exact: true }).fill('Two.');
+  await add.click();
+  await page.getByLabel('Part 3', { exact: true }).fill('Three.');
+  await page.locator('.thread-part').first().getByLabel('Upload files').setInputFiles([world.pictures.red, world.pictures.blue]);
+  await files(page, 'part-1', 2);
+  await give(page, '#part-2', 'paste', world.pictures.red);
+  await files(page, 'part-2', 1);
+  await give(page, '#part-2', 'drop', world.pictures.blue); // the same file as in part 2
+  await files(page, 'part-2', 2);
+  assert.deepEqual(await namesOf(page, 'part-2'), ['red', 'blue']);
+  assert.equal(await page.locator('#media li.file').count(), 0);
+  await page.locator('.pv-thread .pv').nth(2).locator('.pic').nth(1).waitFor();
+
+  // The library opens for a part.
+  await page.locator('.thread-part').nth(1).getByRole('button', { name: 'Choose from the library' }).click();
+  await page.locator('#shelf .picks label').filter({ hasNotText: /red|blue/ }).first().click();
+  await page.getByRole('button', { name: 'Add 1' }).click();
+  await files(page, 'part-2', 3);
+
+  // Buttons and dragging reorder. The first occurrence of a file has its alt text.
+  await page.locator('.thread-part').first().getByRole('button', { name: 'Move blue up' }).click();
+  await page.waitForFunction(() => document.querySelector('.thread-part li.file strong').textContent === 'blue');
+  await page.locator('.thread-part').first().getByLabel('Alt text').first().fill('A blue square');
+  const [grip, first] = [page.locator('.thread-part').nth(1).locator('li.file .thumb').nth(1), page.locator('.thread-part').nth(1).locator('li.file').first()];
+  await first.evaluate((item) => item.scrollIntoView({ block: 'center' })); // not behind the bar
+  const [from, to] = [await grip.boundingBox(), await first.boundingBox()];
+  await page.mouse.move(from.x + 20, from.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(to.x + 20, to.y + 4, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForFunction(() => document.querySelectorAll('.thread-part')[1].querySelector('li.file strong').textContent !== 'red');
+  assert.equal(await page.locator('.thread-part').first().getByLabel('Alt text').first().inputValue(), 'A blue square');
+  await look(page, 'compose-thread-media');
+
+  // Autosave restores everything. Removing a part keeps the other's media.
+  await page.locator('#kept').getByText('Saved', { exact: true }).waitFor();
+  await page.goto('/posts/new');
+  await page.locator('.offers > summary').click();
+  await page.getByRole('link', { name: 'Restore' }).first().click();
+  assert.deepEqual(await namesOf(page, 'part-1'), ['blue', 'red']);
+  assert.equal((await namesOf(page, 'part-2')).length, 3);
+  assert.equal(await page.locator('.thread-part').first().getByLabel('Alt text').first().inputValue(), 'A blue square');
+  await page.getByRole('button', { name: 'Remove part 2' }).click();
+  await page.getByLabel('Part 3', { exact: true }).waitFor({ state: 'detached' });
+  await files(page, 'part-1', 3);
+  await page.locator('.thread-part').getByRole('button', { name: 'Remove red' }).click();
+  await page.waitForFunction(() => document.querySelectorAll('.thread-part li.file').length === 2);
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.waitForURL(/posts\/[0-9a-f-]+$/);
+  assert.equal(await page.locator('.pv-thread .pv').nth(1).locator('img[alt="A blue square"]').count(), 1);
+  await look(page, 'post-thread-media');
+}
 
 run(async (browser) => {
   const page = await open(browser);
@@ -38,4 +118,6 @@ run(async (browser) => {
   await page.waitForURL(/posts\/[0-9a-f-]+$/);
   assert.equal(await page.locator('.pv-thread').getByText('2. Wait 16 hours.').count(), 1);
   await look(page, 'post-thread');
+
+  await addMedia(page);
 });

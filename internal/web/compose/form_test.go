@@ -157,7 +157,7 @@ func TestArrangeMedia(t *testing.T) {
 	}
 	s.arrange("up", "0", "2")
 	s.arrange("down", "0", "0")
-	s.Picker.Into = 3
+	s.Picker.Into = mediaList{Account: 3}
 	s.add(9)
 	s.add(9)
 	s.arrange("remove", "3", "0")
@@ -209,10 +209,10 @@ func TestFormRoundTrip(t *testing.T) {
 // the form.
 func TestThreadParts(t *testing.T) {
 	t.Parallel()
-	s := read(url.Values{"part-1": {"one"}, "part-2": {" "}, "part-3": {"three\r\n"}, "partmedia-3": {"7 x 8"}, "part-25": {"ignored"}})
-	want := []part{{"one", []int64{}}, {" ", []int64{}}, {"three\n", []int64{7, 8}}}
-	if diff := cmp.Diff(want, s.Parts); diff != "" || s.Parts[2].IDs() != "7 8" {
-		t.Errorf("%s %q", diff, s.Parts[2].IDs())
+	s := read(url.Values{"part-1": {"one"}, "part-2": {" "}, "part-3": {"three\r\n"}, "partmedia-3": {"7", "x", "8"}, "part-25": {"ignored"}})
+	want := []part{{Text: "one", Media: []int64{}}, {Text: " ", Media: []int64{}}, {Text: "three\n", Media: []int64{7, 8}}}
+	if diff := cmp.Diff(want, s.Parts); diff != "" {
+		t.Error(diff)
 	}
 	found := []post.PostProblem{{}, {Part: 1}, {Part: 2}}
 	s.renumber(found)
@@ -230,6 +230,38 @@ func TestThreadParts(t *testing.T) {
 	}
 	if len(s.Parts) != thread.MaxParts-1 {
 		t.Errorf("%d parts", len(s.Parts))
+	}
+}
+
+// Media are added to a part, reordered and removed. Files for a part that was removed are added to the post.
+func TestArrangePartMedia(t *testing.T) {
+	t.Parallel()
+	s := read(url.Values{"part-1": {"one"}, "part-2": {""}, "partmedia-1": {"7"}, "partmedia-2": {"7", "8"},
+		"media": {"7"}, "into": {"part-2"}, "alt-8": {"Boats"}})
+	s.add(9)
+	s.add(7)
+	s.arrange("up", "part-2", "2")
+	s.arrange("remove", "part-2", "0")
+	s.arrange("remove", "part-2", "7")
+	for _, unknown := range []string{"part-3", "part-0", "part--1", "part-x"} {
+		s.arrange("remove", unknown, "9")
+		s.arrange("down", unknown, "0")
+	}
+	if want := []int64{9, 8}; !slices.Equal(s.Parts[1].Media, want) || !slices.Equal(s.Parts[0].Media, []int64{7}) ||
+		!slices.Equal(s.Media, []int64{7}) {
+		t.Errorf("%v and %v", s.Parts, s.Media)
+	}
+	s.Picker.Into = mediaListOf("part-3")
+	s.Picker.Picked = []int64{5}
+	s.addPicked()
+	if !slices.Equal(s.Media, []int64{7, 5}) {
+		t.Errorf("%v", s.Media)
+	}
+	v := view{sheet: s}
+	v.arrangeMedia(map[int64]network.Media{7: {ID: 7, Alt: "Sea"}, 8: {ID: 8}})
+	if one := v.Parts[1]; len(one.Items) != 1 || !one.Items[0].First || !one.Items[0].Last || one.Items[0].Alt != "Boats" ||
+		one.Items[0].List.Field() != "partmedia-2" || v.Parts[0].Items[0].First {
+		t.Errorf("%+v", v.Parts)
 	}
 }
 

@@ -65,18 +65,6 @@ type chosen struct {
 	Items []item
 }
 
-// item is a media item at its position in the post.
-type item struct {
-	network.Media
-
-	Account int64 // account that overrides media, 0 for the post
-	Place   int
-	Last    bool
-	Alt     string
-	Cover   string
-	First   bool // first occurrence in the form, which has its fields
-}
-
 // newPage shows an empty form, prefilled from the query with a day, a text, accounts and media.
 func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
@@ -270,6 +258,9 @@ func (p *Handlers) libraryItems(ctx context.Context, team int64, s sheet) (map[i
 	for _, o := range s.Own {
 		ids = append(ids, o.Media...)
 	}
+	for _, one := range s.Parts {
+		ids = append(ids, one.Media...)
+	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	out := map[int64]network.Media{}
@@ -290,39 +281,6 @@ func (p *Handlers) libraryItems(ctx context.Context, team int64, s sheet) (map[i
 		out[m.ID] = m
 	}
 	return out, nil
-}
-
-// arrangeMedia arranges the media and omits media that the team does not have.
-func (v *view) arrangeMedia(known map[int64]network.Media) {
-	seen := map[int64]bool{}
-	v.Shown, v.Media = v.items(0, v.Media, known, seen)
-	for _, list := range [][]chosen{v.Chosen, v.Aside} {
-		for i := range list {
-			c := &list[i]
-			c.Items, c.Media = v.items(c.ID, c.Media, known, seen)
-			v.Own[c.ID] = c.own
-		}
-	}
-}
-
-func (v *view) items(account int64, ids []int64, known map[int64]network.Media, seen map[int64]bool) ([]item, []int64) {
-	out, kept := []item{}, []int64{}
-	for _, id := range ids {
-		m, ok := known[id]
-		if !ok {
-			continue
-		}
-		i := item{Media: m, Account: account, Place: len(out), Alt: m.Alt, Cover: v.Covers[id], First: !seen[id]}
-		if alt, ok := v.Alts[id]; ok {
-			i.Alt = alt
-		}
-		seen[id] = true
-		out, kept = append(out, i), append(kept, id)
-	}
-	if len(out) > 0 {
-		out[len(out)-1].Last = true
-	}
-	return out, kept
 }
 
 // withoutYear is how far a time may be away to be shown without its year.

@@ -21,8 +21,8 @@ type picker struct {
 	Kind   string // image or video; empty for both
 	Folder string // id, 0 for none; empty for all
 	Cursor string
-	Into   int64   // account that overrides media, 0 for the post
-	Picked []int64 // selected items
+	Into   mediaList // the list to add to
+	Picked []int64   // selected items
 }
 
 // any reports whether the library is filtered.

@@ -74,8 +74,8 @@ func (p *Handlers) press(w http.ResponseWriter, r *http.Request, s sheet, reject
 	case "part":
 		s.changeParts(rest)
 	case "up", "down", "remove":
-		account, place, _ := strings.Cut(rest, ":")
-		s.arrange(what, account, place)
+		list, place, _ := strings.Cut(rest, ":")
+		s.arrange(what, list, place)
 	}
 	p.show(w, r, s)
 }

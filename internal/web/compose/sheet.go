@@ -91,7 +91,7 @@ func read(form url.Values) sheet {
 		},
 		Picker: picker{
 			Open: form.Get("picker") != "", Query: textOf(form, "q"), Kind: form.Get("kind"),
-			Folder: form.Get("folder"), Cursor: form.Get("cursor"), Into: number(form.Get("into")),
+			Folder: form.Get("folder"), Cursor: form.Get("cursor"), Into: mediaListOf(form.Get("into")),
 			Picked: numbers(form["picked"]),
 		},
 		Seen: number(form.Get("seen")), Voice: number(form.Get("voice")),
@@ -205,36 +205,6 @@ func (s *sheet) composition() (post.Composition, []error) {
 	return c, formErr
 }
 
-// list returns the media of the post or of an account.
-func (s *sheet) list(account int64) []int64 {
-	if account == 0 {
-		return s.Media
-	}
-	return s.Own[account].Media
-}
-
-func (s *sheet) setList(account int64, media []int64) {
-	if account == 0 {
-		s.Media = media
-		return
-	}
-	o := s.Own[account]
-	o.Media = media
-	s.Own[account] = o
-}
-
-// add appends a library item to the media of the post or account for which the picker is open, unless the media contain the
-// item already.
-func (s *sheet) add(id int64) {
-	if !slices.Contains(s.Accounts, s.Picker.Into) {
-		s.Picker.Into = 0
-	}
-	list := s.list(s.Picker.Into)
-	if id > 0 && !slices.Contains(list, id) {
-		s.setList(s.Picker.Into, append(slices.Clone(list), id))
-	}
-}
-
 // hasContent reports whether there is something to publish.
 func (s *sheet) hasContent() bool {
 	for _, o := range s.Own {
@@ -258,21 +228,4 @@ func (s *sheet) removeUnknown(known map[int64]network.Media) {
 	for i := range s.Parts {
 		s.Parts[i].Media = slices.DeleteFunc(slices.Clone(s.Parts[i].Media), gone)
 	}
-}
-
-// arrange applies a button of a media item: up, down or remove, with an account or 0, and the position.
-func (s *sheet) arrange(what, account, place string) {
-	list, at := slices.Clone(s.list(number(account))), int(number(place))
-	if at < 0 || at >= len(list) {
-		return
-	}
-	switch {
-	case what == "up" && at > 0:
-		list[at-1], list[at] = list[at], list[at-1]
-	case what == "down" && at < len(list)-1:
-		list[at], list[at+1] = list[at+1], list[at]
-	case what == "remove":
-		list = slices.Delete(list, at, at+1)
-	}
-	s.setList(number(account), list)
 }

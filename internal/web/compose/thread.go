@@ -15,22 +15,17 @@ import (
 type part struct {
 	Text  string
 	Media []int64
+	Items []item // the media on the page
 }
 
 // isBlank reports whether there is nothing to publish.
 func (p part) isBlank() bool { return strings.TrimSpace(p.Text) == "" && len(p.Media) == 0 }
 
-// IDs returns the media as the value of a field.
-func (p part) IDs() string {
-	texts := make([]string, len(p.Media))
-	for i, id := range p.Media {
-		texts[i] = strconv.FormatInt(id, 10)
-	}
-	return strings.Join(texts, " ")
-}
-
 // partField returns the name of the text field of a part, which is numbered from 1.
-func partField(n int) string { return "part-" + strconv.Itoa(n) }
+func partField(n int) string { return partPrefix + strconv.Itoa(n) }
+
+// partMediaField returns the name of the fields with the media of a part.
+func partMediaField(n int) string { return "partmedia-" + strconv.Itoa(n) }
 
 // readParts returns the parts of a form. The form may omit numbers.
 func readParts(form url.Values) []part {
@@ -41,7 +36,7 @@ func readParts(form url.Values) []part {
 		}
 		out = append(out, part{
 			Text:  textOf(form, partField(n)),
-			Media: numbers(strings.Fields(form.Get("partmedia-" + strconv.Itoa(n)))),
+			Media: numbers(form[partMediaField(n)]),
 		})
 	}
 	return out
@@ -51,7 +46,7 @@ func readParts(form url.Values) []part {
 func partsOf(p post.Record) []part {
 	var out []part
 	for _, one := range p.Thread {
-		out = append(out, part{one.Caption, idsOf(one.Media)})
+		out = append(out, part{Text: one.Caption, Media: idsOf(one.Media)})
 	}
 	return out
 }

@@ -6,6 +6,7 @@ const library = () => document.getElementById('library'); // replaced after an u
 const libraryDialog = () => library().querySelector('dialog');
 const searchPause = 250; // milliseconds without a change
 let searchTimer = 0;
+let libraryList = ''; // the list of media that the library was opened for, such as part-1; empty for that of the shown version
 
 // showLibrary shows the library over the page. A dialog that is not modal or was moved must be closed first.
 function showLibrary() {
@@ -31,8 +32,10 @@ function searchLibrary() {
 }
 
 document.addEventListener('click', (event) => {
-  if (event.target.closest('#library > summary')) {
+  const opener = event.target.closest('#library > summary, [data-library-for]');
+  if (opener) {
     event.preventDefault();
+    libraryList = opener.dataset.libraryFor ?? '';
     showLibrary();
   } else if (event.target.closest('#library [data-close]') || event.target === libraryDialog()) {
     libraryDialog().close();

@@ -1,6 +1,7 @@
 // Replaces parts of the form with the server's response to a button. Without this script, the buttons reload the whole form.
 'use strict';
 
+const mediaParts = ['media', 'own', 'thread']; // the parts of the form that contain media
 let turn = Promise.resolve(); // requests that change the form, one after another
 
 // fields returns the fields of a part of the form by name.
@@ -120,18 +121,20 @@ function partOf(button) {
   const item = button?.closest('li.file');
   switch (value.split(':')[0]) {
     case 'up':
-    case 'down': return { value: arranging(value.split(':')[0], item), parts: ['media', 'own'], said: translate('Moved.') };
-    case 'remove': return { value: arranging('remove', item), parts: ['media', 'own'], said: translate('Removed.') };
-    case 'add':
+    case 'down': return { value: arranging(value.split(':')[0], item), parts: mediaParts, said: translate('Moved.') };
+    case 'remove': return { value: arranging('remove', item), parts: mediaParts, said: translate('Removed.') };
+    case 'add': {
+      const into = libraryList;
       libraryDialog().close();
-      return { value: () => value, parts: ['media', 'own'], said: translate('Added.') };
+      return { value: () => value, parts: mediaParts, into, said: translate('Added.') };
+    }
     case 'search':
     case 'page': return { value: () => value, parts: ['shelf'], said: '' };
     case 'part':
-      if (value !== 'part:add') return { value: () => value, parts: ['thread'], said: translate('Removed.') };
+      if (value !== 'part:add') return { value: () => value, parts: mediaParts, said: translate('Removed.') };
       return { value: () => value, parts: ['thread'], said: translate('Part added.'), focus: '#thread .thread-part:last-of-type textarea' };
     case 'free': return { value: () => value, parts: ['when'], said: '' };
-    case 'check': return { value: () => value, parts: ['media', 'own'], said: '' };
+    case 'check': return { value: () => value, parts: mediaParts, said: '' };
     default: return null;
   }
 }
@@ -147,14 +150,15 @@ function changePart(button) {
 // changeOrder sends a new order of the fields to the server.
 function changeOrder() {
   const button = form.querySelector('button[value=check]');
-  turn = turn.then(() => request(button, { value: () => 'check', parts: ['media', 'own'], said: translate('Moved.') }));
+  turn = turn.then(() => request(button, { value: () => 'check', parts: mediaParts, said: translate('Moved.') }));
 }
 
-async function request(button, { value, parts, said, focus }) {
+async function request(button, { value, parts, into, said, focus }) {
   const before = statesOf(parts);
   const body = new URLSearchParams();
   for (const [name, content] of new FormData(form)) if (typeof content === 'string') body.append(name, content);
   body.set('do', value());
+  if (into) body.set('into', into);
   try {
     const response = await fetch(form.action, { method: 'POST', body });
     const answer = new DOMParser().parseFromString(await response.text(), 'text/html');

@@ -3,6 +3,7 @@
 'use strict';
 
 const waiting = []; // files to upload; the first is being uploaded
+const lists = new WeakMap(); // the list of media that a file is for, such as part-1, if not that of the shown version
 const failed = []; // files that could not be sent
 let reason = ''; // why they could not be sent
 let sending = false;
@@ -48,8 +49,9 @@ function show(success = '') {
   state.classList.toggle('toast', success !== '' && state.textContent === success);
 }
 
-function add(files) {
+function add(files, list) {
   waiting.push(...files);
+  if (list) for (const file of files) lists.set(file, list);
   show();
   if (sending || waiting.length === 0) return;
   sending = true;
@@ -58,12 +60,16 @@ function add(files) {
 
 function send() {
   bar.value = 0;
-  const batch = waiting.slice();
+  const list = lists.get(waiting[0]);
+  const others = waiting.findIndex((file) => lists.get(file) !== list);
+  const batch = waiting.slice(0, others < 0 ? waiting.length : others);
+  document.getElementById(list ? 'thread' : 'media').after(report);
   show();
-  const before = statesOf(['media', 'own']);
+  const before = statesOf(mediaParts);
   const body = new FormData(form);
   body.delete('files');
   body.set('do', 'upload');
+  if (list) body.set('into', list);
   for (const file of batch) body.append('files', file);
   const request = new XMLHttpRequest();
   request.upload.addEventListener('progress', (event) => { if (event.lengthComputable) bar.value = event.loaded / event.total; });
@@ -71,7 +77,7 @@ function send() {
   request.addEventListener('load', () => {
     const answer = new DOMParser().parseFromString(request.responseText, 'text/html');
     const rejection = rejectionOf(request, answer, batch);
-    const accepted = answer.getElementById('compose') && apply(answer, before, ['media', 'own']);
+    const accepted = answer.getElementById('compose') && apply(answer, before, mediaParts);
     done(batch, rejection, accepted);
   });
   request.open('POST', form.action);
@@ -113,10 +119,11 @@ function press(button) {
 }
 
 form.addEventListener('change', (event) => {
-  if (event.target.id !== 'files' || event.target.files.length === 0) return;
+  const { filesFor } = event.target.dataset;
+  if ((event.target.id !== 'files' && !filesFor) || event.target.files.length === 0) return;
   const chosen = [...event.target.files];
   event.target.value = '';
-  add(chosen);
+  add(chosen, filesFor);
 });
 
 const labelOf = (button) => button.getAttribute('aria-label') || button.textContent.trim();
@@ -140,22 +147,27 @@ form.addEventListener('submit', (event) => {
 }, { capture: true });
 
 const filesOf = (data) => [...data?.files ?? []];
+const partAt = (element) => element?.closest?.('.thread-part'); // files dropped on or pasted into a part are for that part
+const markDrop = (target) => {
+  for (const marked of document.querySelectorAll('.drop.over')) if (marked !== target) marked.classList.remove('over');
+  target?.classList.add('over');
+};
 document.addEventListener('dragover', (event) => {
   if (![...event.dataTransfer?.types ?? []].includes('Files')) return;
   event.preventDefault();
-  document.getElementById('drop').classList.add('over');
+  markDrop(partAt(event.target)?.querySelector('.drop') ?? document.getElementById('drop'));
 });
-document.addEventListener('dragleave', (event) => { if (!event.relatedTarget) document.getElementById('drop').classList.remove('over'); });
+document.addEventListener('dragleave', (event) => { if (!event.relatedTarget) markDrop(null); });
 document.addEventListener('drop', (event) => {
-  document.getElementById('drop').classList.remove('over');
+  markDrop(null);
   if (filesOf(event.dataTransfer).length === 0) return;
   event.preventDefault();
-  add(filesOf(event.dataTransfer));
+  add(filesOf(event.dataTransfer), partAt(event.target)?.dataset.list);
 });
 document.addEventListener('paste', (event) => {
   const files = filesOf(event.clipboardData);
   if (files.length === 0 || event.clipboardData.getData('text/plain')) return; // some programs add an image to copied text
   event.preventDefault();
-  add(files);
+  add(files, partAt(event.target)?.dataset.list);
 });
 addEventListener('beforeunload', (event) => { if (sending || failed.length > 0) event.preventDefault(); });
