@@ -15,8 +15,8 @@ import (
 // Report is the result of an audit.
 type Report struct {
 	Totals     AuditTotals `json:"figures"`
-	Complaints []Complaint `json:"complaints"` // the first hundred
-	Total      int64       `json:"complaints_total"`
+	Complaints []Complaint `json:"complaints"`       // the first hundred
+	Total      int64       `json:"complaints_total"` // including those that are omitted
 }
 
 // OK reports whether the audit has no complaints.
@@ -24,7 +24,7 @@ func (r Report) OK() bool { return r.Total == 0 }
 
 // AuditTotals are the numbers of audited records and the credits of all wallets.
 type AuditTotals struct {
-	Teams        int64 `json:"teams"` // with a wallet
+	Teams        int64 `json:"teams"` // teams with a wallet
 	Transfers    int64 `json:"transfers"`
 	Entries      int64 `json:"entries"`
 	Reservations int64 `json:"reservations"`
@@ -48,8 +48,8 @@ const (
 	maxOpenWithoutJob = 24 * time.Hour
 )
 
-// Audit checks the ledger by itself and against the wallets, reservations and jobs. It is one read-only statement, so
-// it sees a consistent snapshot.
+// Audit checks the ledger for consistency, and against the wallets, reservations and jobs. It executes one read-only
+// statement, so it sees a consistent snapshot.
 func (s *Service) Audit(ctx context.Context) (Report, error) { return audit(ctx, s.db, s.db.Now()) }
 
 func audit(ctx context.Context, r db.Querier, now time.Time) (Report, error) {
@@ -95,15 +95,15 @@ func (f *AuditTotals) field(name string) *int64 {
 	return nil
 }
 
-// finding is one row of the audit: a total or a violation.
+// finding is one row of the audit query: a total or a violation.
 type finding struct {
-	rule              string
-	team, id, got, to int64
-	job               string
+	rule                string
+	team, id, got, want int64
+	job                 string
 }
 
 func (f *finding) scan(rows *sql.Rows) error {
-	return rows.Scan(&f.rule, &f.team, &f.id, &f.got, &f.to, &f.job)
+	return rows.Scan(&f.rule, &f.team, &f.id, &f.got, &f.want, &f.job)
 }
 
 // addTo adds the finding to the report.
@@ -119,8 +119,8 @@ func (f *finding) addTo(r *Report) {
 
 func (f *finding) text() string {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	words := strings.NewReplacer("{team}", number(f.team), "{id}", number(f.id), "{got}", number(f.got), "{to}",
-		number(f.to), "{job}", f.job)
+	words := strings.NewReplacer("{team}", number(f.team), "{id}", number(f.id), "{got}", number(f.got), "{want}",
+		number(f.want), "{job}", f.job)
 	for _, c := range checks {
 		if c.rule == f.rule {
 			return words.Replace(c.text)
@@ -129,10 +129,10 @@ func (f *finding) text() string {
 	return f.rule
 }
 
-// auditQuery returns the audit's statement. The totals come first.
+// auditQuery returns the statement that computes the totals and all checks. The rows of the totals come first.
 var auditQuery = sync.OnceValue(func() string {
-	parts := make([]string, 0, len(figures)+len(checks))
-	for _, f := range figures {
+	parts := make([]string, 0, len(totalQueries)+len(checks))
+	for _, f := range totalQueries {
 		parts = append(parts, `SELECT '`+f.rule+`', 0, 0, `+f.value+`, 0, ''`)
 	}
 	for _, c := range checks {

@@ -1,7 +1,8 @@
 package credit
 
-// views are the inputs of the checks: each transfer with its entries as columns, each team's ledger totals, and each
-// reservation with its numbers of transfers and of correct transfers.
+// views defines common table expressions for the totals and checks: moved has each transfer with its entries as
+// columns, ledger has each team's totals, and paid has each reservation with the numbers of its transfers and of its
+// correct transfers.
 const views = `WITH moved AS (
 	SELECT t.id, t.team_id, t.kind, t.reservation_id, t.balance, COUNT(e.transfer_id) AS entries,
 		CAST(COALESCE(SUM(e.amount), 0) AS BIGINT) AS total,
@@ -26,8 +27,8 @@ const views = `WITH moved AS (
 )
 `
 
-// figures are the queries of a report's Totals.
-var figures = []struct{ rule, value string }{
+// totalQueries are the queries of Report.Totals.
+var totalQueries = []struct{ rule, value string }{
 	{"teams", `(SELECT COUNT(*) FROM wallets)`},
 	{"transfers", `(SELECT COUNT(*) FROM ledger_transfers)`},
 	{"entries", `(SELECT COUNT(*) FROM ledger_entries)`},
@@ -38,8 +39,9 @@ var figures = []struct{ rule, value string }{
 	{"spent", `(SELECT CAST(COALESCE(SUM(spent), 0) AS BIGINT) FROM wallets)`},
 }
 
-// check finds violations of one rule. Its rows are the team, the ID of the wrong record, the actual value, the expected
-// value, and the job.
+// check finds violations of one rule. rows is the rest of a SELECT statement whose columns are the team, the ID of the
+// wrong record, the actual value, the expected value, and the job. They replace {team}, {id}, {got}, {want} and {job}
+// in text.
 type check struct{ rule, rows, text string }
 
 var checks = []check{
@@ -48,7 +50,7 @@ var checks = []check{
 		"transfer {id} has no entries",
 	}, {
 		"transfer_sum", `team_id, id, total, 0, '' FROM moved WHERE total <> 0`,
-		"the entries of transfer {id} add up to {got} instead of {to}",
+		"the entries of transfer {id} add up to {got} instead of {want}",
 	}, {
 		"transfer_kind",
 		`team_id, id, 0, 0, '' FROM moved WHERE kind NOT IN ('grant', 'withdraw', 'reserve', 'settle')`,
@@ -69,14 +71,14 @@ var checks = []check{
 		"transfer_team",
 		`m.team_id, m.id, m.team_id, r.team_id, '' FROM moved m JOIN reservations r ON r.id = m.reservation_id
 			WHERE m.team_id <> r.team_id`,
-		"transfer {id} is of team {got}, its reservation of team {to}",
+		"transfer {id} is of team {got}, its reservation of team {want}",
 	}, {
 		// Each balance is checked against the previous balance, so one wrong balance causes one complaint.
 		"transfer_balance", `team_id, id, balance, former + available, '' FROM (
 			SELECT team_id, id, balance, available,
 				LAG(balance, 1, CAST(0 AS BIGINT)) OVER (PARTITION BY team_id ORDER BY id) AS former FROM moved) b
 			WHERE balance <> former + available`,
-		"transfer {id} has a balance of {got} credits instead of {to}",
+		"transfer {id} has a balance of {got} credits instead of {want}",
 	}, {
 		"entry_account",
 		`t.team_id, t.id, 0, 0, '' FROM ledger_entries e JOIN ledger_transfers t ON t.id = e.transfer_id
@@ -97,7 +99,7 @@ var checks = []check{
 		"wallet_sum",
 		`team_id, 0, granted + available + reserved + spent, 0, '' FROM wallets
 			WHERE granted + available + reserved + spent <> 0`,
-		"the accounts of team {team} add up to {got} instead of {to}",
+		"the accounts of team {team} add up to {got} instead of {want}",
 	}, {
 		"wallet_sign",
 		`team_id, 0, 0, 0, '' FROM wallets WHERE granted > 0 OR available < 0 OR reserved < 0 OR spent < 0`,
@@ -107,7 +109,7 @@ var checks = []check{
 			LEFT JOIN (SELECT team_id, CAST(SUM(amount) AS BIGINT) AS amount FROM reservations
 				WHERE state = 'open' GROUP BY team_id) o ON o.team_id = w.team_id
 			WHERE w.reserved <> COALESCE(o.amount, 0)`,
-		"the wallet of team {team} has {got} credits reserved, its open reservations {to}",
+		"the wallet of team {team} has {got} credits reserved, its open reservations {want}",
 	}, {
 		"reservation_state",
 		`team_id, id, 0, 0, '' FROM reservations WHERE NOT (state = 'open' AND charged = amount AND ended_at = 0
@@ -115,18 +117,18 @@ var checks = []check{
 		"reservation {id} has an inconsistent state",
 	}, {
 		"reserve_count", `team_id, id, reserves, 1, '' FROM paid WHERE reserves <> 1`,
-		"reservation {id} has {got} reserving transfers instead of {to}",
+		"reservation {id} has {got} reserving transfers instead of {want}",
 	}, {
 		"reserve_amount", `team_id, id, 0, amount, '' FROM paid WHERE right_reserves <> reserves`,
-		"the reserving transfer of reservation {id} does not have its {to} credits",
+		"the reserving transfer of reservation {id} does not have its {want} credits",
 	}, {
 		"settle_count", `team_id, id, settles, CASE WHEN state = 'settled' THEN 1 ELSE 0 END, '' FROM paid
 			WHERE settles <> CASE WHEN state = 'settled' THEN 1 ELSE 0 END`,
-		"reservation {id} has {got} settlements instead of {to}",
+		"reservation {id} has {got} settlements instead of {want}",
 	}, {
 		"settle_parts",
 		`team_id, id, charged, amount, '' FROM paid WHERE state = 'settled' AND right_settles <> settles`,
-		"the settlement of reservation {id} is not {got} credits out of {to}",
+		"the settlement of reservation {id} is not {got} credits out of {want}",
 	}, {
 		"open_after_job", `r.team_id, r.id, 0, 0, j.id FROM reservations r JOIN jobs j ON j.reservation_id = r.id
 			WHERE r.state = 'open' AND j.reservation_id > 0 AND j.finished_at > 0`,
@@ -144,17 +146,17 @@ var checks = []check{
 		"job_team",
 		`j.team_id, r.id, j.team_id, r.team_id, j.id FROM jobs j JOIN reservations r ON r.id = j.reservation_id
 			WHERE j.reservation_id > 0 AND j.team_id <> r.team_id`,
-		"job {job} is of team {got}, its reservation {id} of team {to}",
+		"job {job} is of team {got}, its reservation {id} of team {want}",
 	},
 }
 
-// balanceCheck returns the check of one account of every wallet against the ledger.
+// balanceCheck returns the check that compares one account of every wallet with the ledger.
 func balanceCheck(account string) check {
 	return check{
 		"wallet_" + account,
 		`w.team_id, 0, w.` + account + `, COALESCE(l.` + account +
 			`, 0), '' FROM wallets w LEFT JOIN ledger l ON l.team_id = w.team_id
 			WHERE w.` + account + ` <> COALESCE(l.` + account + `, 0)`,
-		"the wallet of team {team} has {got} credits " + account + ", its ledger {to}",
+		"the wallet of team {team} has {got} credits " + account + ", its ledger {want}",
 	}
 }

@@ -28,7 +28,7 @@ const (
 	KindGrant    Kind = "grant"    // by the operator
 	KindWithdraw Kind = "withdraw" // by the operator
 	KindReserve  Kind = "reserve"  // for paid work
-	KindSettle   Kind = "settle"   // paid work has ended: a part is spent, the rest is available again
+	KindSettle   Kind = "settle"   // ends a reservation: the charged part is spent, the rest becomes available again
 )
 
 // The states of a reservation.
@@ -39,7 +39,7 @@ const (
 
 // Options connect the ledger to other services. Each function runs in the transaction of the change, and may be nil.
 type Options struct {
-	// CountFree counts a fully refunded paid call as a free call of the team's day.
+	// CountFree counts a fully refunded paid call against the team's daily allowance of free calls.
 	CountFree func(ctx context.Context, tx *db.Tx, team int64) error
 	// BalanceLowered receives the available credits before and after a reservation or withdrawal.
 	BalanceLowered func(ctx context.Context, tx *db.Tx, team, before, after int64) error
@@ -66,7 +66,8 @@ func (s *Service) Balance(ctx context.Context, q db.Querier, team int64) (int64,
 	return balance, nil
 }
 
-// Unspent returns idempotency_key_reused with reason charge_key_spent if the claim has paid for an earlier call.
+// Unspent returns nil if the claim's key has not yet paid for the claim's request, or else idempotency_key_reused with
+// reason charge_key_spent.
 func (s *Service) Unspent(ctx context.Context, tx *db.Tx, claim pipeline.Claim) error {
 	var id int64
 	err := tx.QueryRow(ctx, spentKeyQuery, claim.APIKey, claim.Key, claim.Hash()).Scan(&id)
@@ -90,10 +91,10 @@ func keySpentError() error {
 type Usage struct {
 	Ends         time.Time // start of the next day
 	Balance      int64     // available credits
-	UsedTeam     int64     // settled
+	UsedTeam     int64     // charged for settled reservations
 	UsedKeys     int64     // the part of UsedTeam used by keys and assistants
-	ReservedKey  int64     // open reservations and holds of the key
-	ReservedTeam int64     // open reservations and holds
+	ReservedKey  int64     // open reservations and holds (see Hold) of the key
+	ReservedTeam int64     // open reservations and holds of the team
 	// Credits that count against the daily limits: settled, open and held.
 	countedKey  int64
 	countedKeys int64
@@ -102,8 +103,8 @@ type Usage struct {
 // CountedKeys returns the credits that count today against the limit of keys and assistants.
 func (u Usage) CountedKeys() int64 { return u.countedKeys }
 
-// DailyUsage returns the usage of the actor's team and key on the day of an instant. The day is in the actor's current
-// time zone, even for reservations made when the team had another zone.
+// DailyUsage returns the usage of the actor's team and key on the day that contains the time at. The day is in the
+// actor's current time zone, even for reservations made when the team had another zone.
 func (s *Service) DailyUsage(ctx context.Context, q db.Querier, actor *access.Actor, at time.Time) (Usage, error) {
 	begins, ends := teamtime.Day(at, actor.Zone)
 	u := Usage{Ends: ends}

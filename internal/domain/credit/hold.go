@@ -34,12 +34,12 @@ func (s *Service) Hold(ctx context.Context, tx *db.Tx, call operation.Call, subj
 		`INSERT INTO credit_holds (team_id, key_id, subject, amount, created_at) VALUES (?, ?, ?, ?, ?)`,
 		call.TeamID, call.KeyID, subject, amount, db.Micros(tx.Now()))
 	if err != nil {
-		return fmt.Errorf("reserving %d credits of team %d: %w", amount, call.TeamID, err)
+		return fmt.Errorf("holding %d credits of team %d: %w", amount, call.TeamID, err)
 	}
 	return nil
 }
 
-// Release ends the hold for a subject.
+// Release ends the hold for a subject, if there is one.
 func (s *Service) Release(ctx context.Context, tx *db.Tx, subject string) error {
 	if _, err := tx.Exec(ctx, `UPDATE credit_holds SET released_at = ? WHERE subject = ? AND released_at = 0`,
 		db.Micros(tx.Now()), subject); err != nil {

@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// Credits are a team's balance, usage and limits (contract, Records).
+// Credits are a team's balance, usage and daily limits.
 type Credits struct {
 	Balance       *int64               `json:"balance,omitempty"`
 	UsedToday     CreditsUsedToday     `json:"used_today"`
@@ -45,7 +45,7 @@ type CreditsReservedToday struct {
 	Team int64 `json:"team" min:"0" jsonschema:"By the whole team."`
 }
 
-// Operations returns the operations of credits.
+// Operations returns the operation get_credits.
 func (s *Service) Operations() []operation.Operation {
 	balance := int64(974)
 	return []operation.Operation{

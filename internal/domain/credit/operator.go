@@ -13,24 +13,24 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Booking is the result of an operator's booking.
+// Booking is the result of Grant or Withdraw.
 type Booking struct {
 	TransferID int64 `json:"transfer_id"`
 	Balance    int64 `json:"balance"`  // available credits
-	Repeated   bool  `json:"repeated"` // booked before; nothing changed
+	Repeated   bool  `json:"repeated"` // the reference was already booked; nothing changed
 }
 
-// booking is an operator's request.
+// booking is a request by the operator to grant or withdraw credits.
 type booking struct {
 	team, credits   int64
 	kind            Kind
 	moves           movement
-	event           string
+	event           string // in the audit log
 	reference, note string
 }
 
-// Grant gives a team credits, from 1 to 10¹². A repeat with the same reference changes nothing and returns the first
-// booking. Any other booking with that reference is an error.
+// Grant gives a team from 1 to 10¹² credits. If it is repeated with the same reference, it changes nothing and returns
+// the first booking. It returns an error if the reference was used for a different booking.
 func (s *Service) Grant(ctx context.Context, team, credits int64, reference, note string) (Booking, error) {
 	return s.record(ctx, booking{team, credits, KindGrant, grantMovement(credits), "credits.granted", reference, note})
 }
@@ -73,7 +73,8 @@ func (s *Service) record(ctx context.Context, b booking) (Booking, error) {
 	return out, nil
 }
 
-// findEarlier returns the booking with the same reference, or the zero Booking.
+// findEarlier returns the earlier booking with the same reference, or the zero Booking if there is none. It returns an
+// error if the earlier booking differs.
 func (b booking) findEarlier(ctx context.Context, tx *db.Tx, a accounts) (Booking, error) {
 	out := Booking{Balance: a.available, Repeated: true}
 	var kind string
@@ -124,7 +125,7 @@ type Line struct {
 // maxStatement is the maximum number of lines in a statement.
 const maxStatement = 1000
 
-// Statement returns a team's latest transfers, from 1 to 1000, newest first.
+// Statement returns up to limit of a team's latest transfers, newest first. limit must be from 1 to 1000.
 func (s *Service) Statement(ctx context.Context, team int64, limit int) ([]Line, error) {
 	if limit < 1 || limit > maxStatement {
 		return nil, invalid("the number of lines must be from 1 to %d", maxStatement)

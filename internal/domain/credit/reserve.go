@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// reservation sets credits aside for paid work.
+// reservation is a new reservation of credits for paid work.
 type reservation struct {
 	team, person, key int64
 	operation         string
@@ -22,7 +22,7 @@ type reservation struct {
 
 // Reserve sets a paid call's credits aside in the transaction of the call and returns the reservation's ID. It returns
 // daily_credit_limit_reached if the amount exceeds the daily limit of the key (scope connection) or of the team's keys
-// and assistants (scope team). It returns insufficient_credits if the team has too few. It returns
+// and assistants (scope team). It returns insufficient_credits if the team has too few available credits. It returns
 // idempotency_key_reused with reason charge_key_spent if the Idempotency-Key has paid for the same request before.
 func (s *Service) Reserve(ctx context.Context, tx *db.Tx, charge pipeline.Charge) (int64, error) {
 	call, claim := charge.Call, charge.Claim
@@ -51,7 +51,8 @@ func (s *Service) Reserve(ctx context.Context, tx *db.Tx, charge pipeline.Charge
 	return id, s.balanceLowered(ctx, tx, call.TeamID, a.available, charge.Amount)
 }
 
-// checkDay returns a rejection if the amount exceeds a daily limit. Work that people start in the app has no limit.
+// checkDay returns daily_credit_limit_reached if the amount exceeds a daily limit. Work that people start in the app is
+// not limited.
 func (s *Service) checkDay(ctx context.Context, tx *db.Tx, call operation.Call, amount int64) error {
 	if call.InApp() {
 		return nil
@@ -64,8 +65,8 @@ func (s *Service) checkDay(ctx context.Context, tx *db.Tx, call operation.Call, 
 }
 
 // ReserveAutomatic sets credits aside for automatic work in the transaction that begins it, and returns the
-// reservation's ID. Daily limits do not apply. It returns insufficient_credits if the team has too few. The reservation
-// belongs to the person who turned the work on.
+// reservation's ID. Daily limits do not apply. It returns insufficient_credits if the team has too few available
+// credits. person is the person who turned on the automatic work.
 func (s *Service) ReserveAutomatic(
 	ctx context.Context, tx *db.Tx, team, person int64, operation string, amount int64,
 ) (int64, error) {

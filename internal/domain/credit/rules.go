@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 )
 
-// movement is the change of a team's four accounts by a transfer, in credits. The changes add up to 0.
+// movement is how a transfer changes a team's four accounts, in credits. The changes add up to 0.
 type movement struct{ granted, available, reserved, spent int64 }
 
 // entry is one account's part of a transfer.
@@ -20,7 +20,7 @@ type entry struct {
 	amount  int64
 }
 
-// entries returns the accounts that change.
+// entries returns an entry for each account that changes.
 func (m movement) entries() []entry {
 	var out []entry
 	for _, e := range []entry{
@@ -43,12 +43,12 @@ func settleMovement(reserved, charged int64) movement {
 // The limits of the operator's bookings.
 const (
 	maxCredits   = 1_000_000_000_000     // per booking
-	maxGranted   = 9_000_000_000_000_000 // in total: JSON represents it exactly in every language
+	maxGranted   = 9_000_000_000_000_000 // in total; every JSON parser represents it exactly
 	maxReference = 200                   // characters
 	maxNote      = 500                   // characters
 )
 
-// invalid returns the rejection of an operator's request. The text says what to change.
+// invalid returns an error about an operator's request. The text says what to change.
 func invalid(format string, args ...any) error {
 	return apierr.OperatorErrorf(format, args...)
 }
@@ -74,7 +74,7 @@ func fits(text string, length int) bool {
 		!strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// checkAccounts returns a rejection if the team's accounts do not allow the booking.
+// checkAccounts returns an error if the team's accounts do not allow the booking.
 func (b booking) checkAccounts(a accounts) error {
 	switch {
 	case b.kind == KindWithdraw && b.credits > a.available:
@@ -86,8 +86,8 @@ func (b booking) checkAccounts(a accounts) error {
 	return nil
 }
 
-// checkLimits returns a rejection if the amount exceeds the daily limit of the key, or the limit of all keys and
-// assistants of the team.
+// checkLimits returns daily_credit_limit_reached if the amount exceeds the daily limit of the key, or the daily limit
+// of all keys and assistants of the team.
 func (u Usage) checkLimits(limits access.Daily, amount int64, now time.Time) error {
 	switch {
 	case exceeds(limits.KeyCredits, u.countedKey, amount):
@@ -109,7 +109,7 @@ func dailyLimitError(scope, detail string, wait time.Duration) error {
 		With("scope", scope).After(wait)
 }
 
-// checkBalance returns insufficient_credits if the amount exceeds the available credits. The text names no figures,
+// checkBalance returns insufficient_credits if the amount exceeds the available credits. The text contains no amounts,
 // because not every role may see the balance.
 func checkBalance(available, amount int64) error {
 	if amount > available {

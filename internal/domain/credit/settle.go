@@ -10,8 +10,8 @@ import (
 )
 
 // Settle ends a reservation in the transaction that ends its work. It spends the charged credits, from 0 to the
-// reserved amount, and makes the rest available again. It reports false if the reservation was already settled, because
-// two workers may end the same work.
+// reserved amount, and makes the rest available again. It returns false if the reservation was already settled, which
+// can happen if two workers end the same work.
 func (s *Service) Settle(ctx context.Context, tx *db.Tx, reservation, charged int64) (bool, error) {
 	return s.settle(ctx, tx, reservation, func(lockedReservation) int64 { return charged })
 }
@@ -21,7 +21,7 @@ func (s *Service) Charge(ctx context.Context, tx *db.Tx, reservation int64) (boo
 	return s.settle(ctx, tx, reservation, func(r lockedReservation) int64 { return r.amount })
 }
 
-// Refund settles a reservation with a charge of 0.
+// Refund settles a reservation with a charge of 0, so that the whole amount is available again.
 func (s *Service) Refund(ctx context.Context, tx *db.Tx, reservation int64) (bool, error) {
 	return s.Settle(ctx, tx, reservation, 0)
 }
@@ -55,7 +55,8 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, reservation int64, char
 	return true, s.countFree(ctx, tx, r, charged)
 }
 
-// countFree counts a fully refunded call as a free call. Automatic charges are not calls.
+// countFree counts a fully refunded call of a key as a free call. Automatic work and work started in the app are not
+// counted.
 func (s *Service) countFree(ctx context.Context, tx *db.Tx, r lockedReservation, charged int64) error {
 	if charged > 0 || r.key == 0 || s.opts.CountFree == nil {
 		return nil

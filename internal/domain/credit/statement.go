@@ -24,7 +24,7 @@ type Item struct {
 	Reference string  // the operator's
 	Note      string  // the operator's
 	Amount    int64   // reserved, granted or withdrawn
-	Charged   int64   // when settled
+	Charged   int64   // by the settlement; 0 for other kinds
 	Change    int64   // of the available credits
 	Balance   int64   // available credits afterwards
 }
@@ -51,7 +51,7 @@ type Position struct {
 	ID int64
 }
 
-// Span is a part of a statement.
+// Span selects a part of a statement.
 type Span struct {
 	From, To time.Time // To is exclusive
 	After    Position  // the end of the previous page; zero for the first one
@@ -74,7 +74,7 @@ func (s *Service) Items(ctx context.Context, team int64, span Span) ([]Item, err
 	return out, s.addSubjects(ctx, team, out)
 }
 
-// ChargedIn returns the credits that a team was charged in a span.
+// ChargedIn returns the credits that a team was charged from span.From to span.To.
 func (s *Service) ChargedIn(ctx context.Context, team int64, span Span) (int64, error) {
 	var out int64
 	err := s.db.QueryRow(ctx, `SELECT COALESCE(SUM(e.amount), 0) FROM ledger_transfers t
@@ -87,7 +87,7 @@ func (s *Service) ChargedIn(ctx context.Context, team int64, span Span) (int64, 
 	return out, nil
 }
 
-// addSubjects adds the subjects of unfinished work.
+// addSubjects adds the subjects of work that is not settled yet. For settled work, saveSubject has stored them.
 func (s *Service) addSubjects(ctx context.Context, team int64, items []Item) error {
 	args := []any{team}
 	for _, i := range items {

@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// dailyUsageQuery sums a team's day by the index reservations_of_day. The charge of an open reservation is its amount.
-// The balance is in the same statement, so that the figures are consistent.
+// dailyUsageQuery adds up a team's day, using the index reservations_of_day. The charge of an open reservation is its
+// amount. The statement includes the balance, so that the balance and the sums are consistent.
 const dailyUsageQuery = `SELECT
 	CAST(COALESCE(SUM(charged) FILTER (WHERE state = 'settled'), 0) AS BIGINT),
 	CAST(COALESCE(SUM(charged) FILTER (WHERE state = 'settled' AND key_id > 0), 0) AS BIGINT),
@@ -26,11 +26,11 @@ const dailyUsageQuery = `SELECT
 		WHERE team_id = ? AND created_at >= ? AND created_at < ? AND released_at = 0), 0) AS BIGINT)
 	FROM reservations WHERE team_id = ? AND created_at >= ? AND created_at < ?`
 
-// spentKeyQuery matches the partial index of reservations made by keys and assistants.
+// The condition key_id > 0 lets spentKeyQuery use the partial index of reservations made by keys and assistants.
 const spentKeyQuery = `SELECT id FROM reservations
 		WHERE key_id = ? AND key_id > 0 AND idempotency_key = ? AND request_hash = ?`
 
-// accounts are a team's balances.
+// accounts are the balances of two of a team's accounts.
 type accounts struct{ granted, available int64 }
 
 // lock locks the team's wallet until the transaction ends, and returns its balances. The first grant creates the
@@ -104,7 +104,7 @@ func (t transfer) book(ctx context.Context, tx *db.Tx) (int64, error) {
 	return id, nil
 }
 
-// move changes the wallet and returns the credits available afterwards.
+// move adds the movement to the wallet and returns the credits available afterwards.
 func (t transfer) move(ctx context.Context, tx *db.Tx) (int64, error) {
 	var balance int64
 	err := tx.QueryRow(ctx,

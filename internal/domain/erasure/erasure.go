@@ -1,6 +1,6 @@
-// Package erasure deletes memberships, people's accounts, whole teams, unpublished drafts, revoked keys, and data that a
-// network asks to delete. The ledger and the audit log are kept without texts and names. The package also exports a team's
-// data.
+// Package erasure deletes memberships, people's accounts, whole teams, unpublished drafts, revoked keys, and data that
+// a network asks to delete. It keeps the ledger and the audit log, without texts and names. The package also exports a
+// team's data.
 package erasure
 
 import (
@@ -33,8 +33,8 @@ func New(o Options) *Service { return &Service{o} }
 
 const pollInterval = time.Second
 
-// Run deletes due data until ctx is canceled. Every worker node runs it. The database stores what remains to be deleted, so
-// that other nodes can continue after a crash.
+// Run deletes the data of teams that are being deleted until ctx is canceled. Every worker node runs it. The database
+// stores what remains to be deleted, so that other nodes can continue after a crash.
 func (s *Service) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()

@@ -17,8 +17,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// exportFile is a file of the export with one JSON object per line. The keys of a team are read one page at a time. Then the
-// rows with these keys are read.
+// exportFile is a file of the export with one JSON object per line. The export reads the keys of a team's items one
+// page at a time, and then the rows with these keys.
 type exportFile struct {
 	name, keys string // keys is TABLE or TABLE/COLUMN; the default column is id
 	page       int    // keys per query; lower if a key has many rows
@@ -27,8 +27,9 @@ type exportFile struct {
 
 const defaultPage = 200
 
-// files are the files of an export. Names of columns ending in _at or _until are times, and names ending in _json are JSON.
-// Names beginning with is_ are booleans. The files contain no secrets: no grants, and no hashes of keys or links.
+// files are the files of an export. The name of a column tells its type: _at and _until end the names of times, _json
+// ends the names of JSON values, and is_ begins the names of booleans. The files contain no secrets: no grants, and no
+// hashes of keys or links.
 var files = []exportFile{
 	{"team.jsonl", `teams/id`, defaultPage, `SELECT id, name, timezone, content_language, plan, plan_until, created_at
 		FROM teams WHERE id IN`},
@@ -100,9 +101,8 @@ var files = []exportFile{
 		detail AS detail_json FROM events WHERE id IN`},
 }
 
-// Export writes a team's data as a ZIP archive. The archive has a JSON Lines file for each kind of data, and the files of
-// the library. Export streams the archive and calls alive regularly, so that the caller
-// can extend deadlines.
+// Export writes a team's data as a ZIP archive. The archive has a JSON Lines file for each kind of data, and the files
+// of the library. Export streams the archive and calls alive regularly, so that the caller can extend deadlines.
 func (s *Service) Export(ctx context.Context, team int64, to io.Writer, alive func()) error {
 	out := zip.NewWriter(to)
 	for _, f := range files {
@@ -236,8 +236,8 @@ func line(names []string, values []any) map[string]any {
 	return out
 }
 
-// exportMedia writes each file of the library as media/ID-NAME. It returns the IDs of missing files, which were deleted
-// during the export or lost in the store.
+// exportMedia writes each file of the library as media/ID-NAME. It returns the IDs of the items whose files are
+// missing, because they were deleted during the export or lost in the store.
 func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, alive func()) ([]int64, error) {
 	var missing []int64
 	err := s.eachKeyPage(ctx, team, exportFile{keys: "media", page: defaultPage}, func(keys []any) error {
@@ -251,7 +251,7 @@ func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, 
 				return fmt.Errorf("reading the name of media %d: %w", id, err)
 			}
 			if name == "" || deleted > 0 {
-				continue // The file was deleted.
+				continue // The item was deleted.
 			}
 			err := s.exportMediaFile(ctx, team, id,
 				zip.FileHeader{Name: fmt.Sprintf("media/%d-%s", id, safeFileName(name)), Modified: db.Time(created)}, out,

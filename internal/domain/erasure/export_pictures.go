@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// exportPictures writes the profile picture of each account as account_pictures/ID.jpg, or .png.
+// exportPictures writes the profile picture of each account as account_pictures/ID.jpg or account_pictures/ID.png.
 func (s *Service) exportPictures(ctx context.Context, team int64, out *zip.Writer, alive func()) error {
 	return s.eachKeyPage(ctx, team, exportFile{keys: "social_accounts", page: defaultPage}, func(keys []any) error {
 		alive()

@@ -21,21 +21,21 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Meta requests the deletion of a person's data with a signed request of two base64url parts, separated by a full stop. The
-// second part is JSON. The first part is its HMAC-SHA256 with the app's secret. Source: Meta for Developers, Data Deletion
-// Request Callback, November 2026.
+// Meta requests the deletion of a person's data with a signed request of two base64url parts, separated by a period.
+// The second part is JSON. The first part is its HMAC-SHA256 with the app's secret. Source: Meta for Developers, Data
+// Deletion Request Callback, November 2026.
 
 // deletionRequest is the decoded second part of a signed request.
 type deletionRequest struct {
 	Algorithm string      `json:"algorithm"`
-	UserID    json.Number `json:"user_id"` // a text or a number
+	UserID    json.Number `json:"user_id"` // a string or a number
 }
 
 var errSignature = apierr.Invalid(apierr.Malformed, "signed_request",
 	"The request is not signed by an app of this installation.")
 
-// verify checks a signed request. It returns the apps whose secret signed the request, and the user. Several apps can
-// have the same secret.
+// verify checks a signed request. It returns the apps (keys of MetaSecrets) whose secret signed the request, and the
+// user's ID. Several apps can have the same secret.
 func (s *Service) verify(request string) ([]string, string, error) {
 	mac, payload, ok := strings.Cut(request, ".")
 	signature, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(mac, "="))
@@ -72,9 +72,9 @@ func readSigned(payload string) (string, error) {
 	return request.UserID.String(), nil
 }
 
-// HandleMetaRequest handles a signed deletion request from Meta. It deletes the data of the user's accounts in every team and
-// returns a code with which the user can check the result. Repeating a request returns the same code and deletes nothing,
-// not even accounts that were connected since.
+// HandleMetaRequest handles a signed deletion request from Meta. It deletes the data of the user's accounts in every
+// team and returns a code with which the user can check the result. If the same request arrives again, it returns the
+// same code and deletes nothing, so that accounts connected in the meantime are kept.
 func (s *Service) HandleMetaRequest(ctx context.Context, request string) (string, error) {
 	platforms, user, err := s.verify(request)
 	if err != nil {
@@ -107,7 +107,8 @@ func (s *Service) HandleMetaRequest(ctx context.Context, request string) (string
 // users are Facebook users.
 const InstagramByFacebook = "instagram_facebook"
 
-// metaSubject returns the platform of a Meta app, and the holder that identifies the user in the grants of that app.
+// metaSubject returns the platform of a Meta app, and the holder (see network.Grant) that identifies the user in the
+// grants of that app.
 func metaSubject(app, user string) (string, string) {
 	if app == InstagramByFacebook {
 		return "instagram", "facebook:" + user
@@ -115,8 +116,8 @@ func metaSubject(app, user string) (string, string) {
 	return app, app + ":" + user
 }
 
-// eraseAccounts deletes the data of all accounts of a user of the operator's apps, in every team, and returns their
-// number.
+// eraseAccounts deletes the data of all social accounts that a user connected with the given apps, in every team, and
+// returns the number of accounts.
 func eraseAccounts(ctx context.Context, tx *db.Tx, apps []string, user string) (int, error) {
 	type account struct{ id, team int64 }
 	total := 0
@@ -133,7 +134,7 @@ func eraseAccounts(ctx context.Context, tx *db.Tx, apps []string, user string) (
 				return 0, err
 			}
 		}
-		// The network has already revoked the grant.
+		// Cancel pending revocations, because the network has already revoked the grant.
 		if _, err := tx.Exec(ctx, `DELETE FROM grant_revocations WHERE holder = ? AND next_at > 0`,
 			holder); err != nil {
 			return 0, fmt.Errorf("deleting the grants of a network's user: %w", err)
@@ -180,7 +181,7 @@ type ErasureResult struct {
 	At       time.Time
 }
 
-// ErasureStatus returns the result of the deletion request with a code. It returns not_found for an unknown code.
+// ErasureStatus returns the result of the deletion request with this code. It returns not_found for an unknown code.
 func (s *Service) ErasureStatus(ctx context.Context, code string) (ErasureResult, error) {
 	var out ErasureResult
 	var at int64

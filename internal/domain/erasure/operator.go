@@ -15,9 +15,9 @@ var errLastOperator = apierr.BadState("last_operator",
 var errOnlyOperator = apierr.BadState("last_operator",
 	"You are the only operator of this service. First make somebody else an operator on the operator pages.")
 
-// ensureOperatorLeft returns rejection if no operator could sign in after a person has left a team. person 0 means all
+// ensureOperatorRemains returns rejection if no operator could sign in after a person has left a team. person 0 means all
 // members, and team 0 means all teams. If no operator can sign in now either, it returns nil.
-func ensureOperatorLeft(ctx context.Context, tx *db.Tx, team, person int64, rejection error) error {
+func ensureOperatorRemains(ctx context.Context, tx *db.Tx, team, person int64, rejection error) error {
 	// Members of a team that is being deleted cannot sign in for much longer.
 	const able = `SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.held_at = 0 AND EXISTS (SELECT 1
 		FROM memberships m JOIN teams t ON t.id = m.team_id

@@ -18,7 +18,8 @@ var (
 	errOwner = apierr.BadState("owner", "You own this team. Make another member the owner, or delete the team.")
 )
 
-// Leave removes a person other than the owner from a team. It returns not_found if they are not a member.
+// Leave removes a person from a team. It returns not_found if the person is not a member, and an error if the person is
+// the owner.
 func (s *Service) Leave(ctx context.Context, person, team int64) error {
 	return s.DB.InTx(ctx, "leaving.leave", func(ctx context.Context, tx *db.Tx) error {
 		var role string
@@ -33,7 +34,7 @@ func (s *Service) Leave(ctx context.Context, person, team int64) error {
 		case role == "owner":
 			return errOwner
 		}
-		if err := ensureOperatorLeft(ctx, tx, team, person, errLastOperator); err != nil {
+		if err := ensureOperatorRemains(ctx, tx, team, person, errLastOperator); err != nil {
 			return err
 		}
 		if err := removeMember(ctx, tx, person, team); err != nil {
@@ -43,8 +44,8 @@ func (s *Service) Leave(ctx context.Context, person, team int64) error {
 	})
 }
 
-// removeMember removes a person from a team and ends the person's connections in the team. It changes no keys that have
-// already been revoked.
+// removeMember removes a person from a team. The person's API keys and connections in the team lose their access,
+// unless they were already revoked.
 func removeMember(ctx context.Context, tx *db.Tx, person, team int64) error {
 	if _, err := execAll(ctx, tx, []any{team, person},
 		`UPDATE api_keys SET lost = 'membership_lost' WHERE team_id = ? AND person_id = ? AND revoked_at = 0`,
@@ -61,10 +62,11 @@ func removeMember(ctx context.Context, tx *db.Tx, person, team int64) error {
 		strconv.FormatInt(person, 10), nil)
 }
 
-// DeletePerson deletes the account of a person who owns no team. Items that the person created for teams are kept.
+// DeletePerson deletes the account of a person. It returns an error if the person owns a team or is the only operator.
+// Items that the person created for teams are kept.
 func (s *Service) DeletePerson(ctx context.Context, person int64) error {
 	return s.DB.InTx(ctx, "leaving.delete_person", func(ctx context.Context, tx *db.Tx) error {
-		if err := ensureOperatorLeft(ctx, tx, 0, person, errOnlyOperator); err != nil {
+		if err := ensureOperatorRemains(ctx, tx, 0, person, errOnlyOperator); err != nil {
 			return err
 		}
 		if err := s.erase(ctx, tx, person); err != nil {
@@ -74,7 +76,7 @@ func (s *Service) DeletePerson(ctx context.Context, person int64) error {
 	})
 }
 
-// erase deletes all data of a person except the person's ID.
+// erase deletes a person's memberships, credentials and personal data. The row in people is kept, with only the ID.
 func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 	var email string
 	if err := tx.QueryRow(ctx, `SELECT email FROM people WHERE id = ? AND deleted_at = 0`+s.DB.ForUpdate(),

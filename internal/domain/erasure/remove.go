@@ -66,8 +66,8 @@ func (s *Service) removeBatch(ctx context.Context, team int64) (bool, error) {
 	return over, err
 }
 
-// disconnect disconnects one account of the team, so that its grant is revoked at the network. It reports whether there may
-// be more accounts.
+// disconnect disconnects one account of the team, so that its grant is revoked at the network. It reports whether there
+// may be more accounts.
 func (s *Service) disconnect(ctx context.Context, team int64) (bool, error) {
 	var by, account int64
 	err := s.DB.QueryRow(ctx,
@@ -84,16 +84,18 @@ func (s *Service) disconnect(ctx context.Context, team int64) (bool, error) {
 	return true, s.Disconnect(ctx, by, team, account)
 }
 
-// removal is a list of statements with the team's ID as argument. Only rows of the last statement are counted.
+// removal is a list of statements whose argument is the team's ID. Only the rows that the last statement deletes are
+// counted.
 type removal []string
 
-// few is the number of items per transaction if they have much related data. many is the number of other items.
+// smallBatch limits the number of items per transaction if they have much related data. largeBatch limits the number of
+// other items.
 const (
 	smallBatch = `LIMIT 20`
 	largeBatch = `LIMIT 500`
 )
 
-// teamData are the tables with a team's ID, in an order that respects references.
+// teamData deletes the rows that belong to a team, in an order that respects references.
 var teamData = []removal{
 	{`DELETE FROM account_posts WHERE (account_id, network_id) IN (SELECT p.account_id, p.network_id
 		FROM social_accounts a JOIN account_posts p ON p.account_id = a.id WHERE a.team_id = ? ` + largeBatch + `)`},
@@ -136,7 +138,8 @@ var teamData = []removal{
 		JOIN memberships m ON m.person_id = n.person_id AND m.team_id = n.team_id WHERE n.team_id = ? ` + largeBatch + `)`},
 }
 
-// removeRows deletes a part of the remaining data and returns the number of deleted items. It returns 0 if no data is left.
+// removeRows deletes a part of the remaining data and returns the number of deleted items. It returns 0 if no data is
+// left.
 func (s *Service) removeRows(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	if n, err := removeSomePosts(ctx, tx, team); n > 0 || err != nil {
 		return n, err
@@ -215,7 +218,7 @@ func removeMedia(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 		return 0, fmt.Errorf("finding media to delete: %w", err)
 	}
 	for _, f := range files {
-		if f.deleted == 0 { // Otherwise the file no longer exists.
+		if f.deleted == 0 { // Otherwise, the file has already been deleted.
 			_, err := tx.Exec(ctx,
 				`INSERT INTO media_pending (blob, deleting, created_at) VALUES (?, 1, ?) ON CONFLICT (blob) DO UPDATE
 		SET deleting = 1`, f.blob, db.Micros(tx.Now()))
@@ -267,7 +270,7 @@ func (s *Service) finish(ctx context.Context, tx *db.Tx, team, by int64, account
 	}
 	if account {
 		if err := s.erase(ctx, tx, by); err != nil && !errors.Is(err, errOwnsTeams) {
-			return err // People who belong to another team keep their accounts.
+			return err // A person who now owns another team keeps the account.
 		}
 	}
 	if err := bumpAccessVersion(ctx, tx); err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	linkRetention       = 30 * 24 * time.Hour  // expired links; until then they show that they expired
+	linkRetention       = 30 * 24 * time.Hour  // expired links; until then, opening one shows that it has expired
 	revocationRetention = 30 * 24 * time.Hour  // revoked grants
 	requestRetention    = 365 * 24 * time.Hour // deletion requests, so that people can check their status
 )
@@ -31,8 +31,8 @@ var sweeps = []struct {
 		ORDER BY asked_at LIMIT 1000)`, requestRetention},
 }
 
-// Sweep deletes old invitations, recoveries, grant revocations and deletion requests, at most 1,000 of each. It returns the
-// number of deleted rows.
+// Sweep deletes old invitations, recovery links, email confirmations, grant revocations and deletion requests, at most
+// 1,000 of each. It returns the number of deleted rows.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var total int64
 	for _, sweep := range sweeps {

@@ -21,7 +21,7 @@ type Contents struct {
 	Credits                                                                                               int64 // remaining
 }
 
-// CountContents counts the data that deleting the team would delete. Each count reads only an index. Therefore templates of
+// CountContents counts the data that deleting the team would delete. Each count reads only an index, so templates of
 // series are counted separately and subtracted.
 func (s *Service) CountContents(ctx context.Context, team int64) (Contents, error) {
 	var out Contents
@@ -56,15 +56,15 @@ var (
 	errDeleted = apierr.BadState("deleted", "The team is already being deleted.")
 )
 
-// RequestDeletion starts the deletion of a team. Only the owner may call it and must repeat the team's name. Publishing and
-// the team's keys stop working, and the data is deleted in the background. If account is set and the owner belongs to no
-// other team, the owner's account is deleted too.
+// RequestDeletion starts the deletion of a team. Only the owner may call it, with the team's name as confirmation.
+// Publishing and the team's keys stop working, and the data is deleted in the background. If account is set, the
+// owner's account is deleted too. It returns an error if account is set and the owner belongs to another team.
 func (s *Service) RequestDeletion(ctx context.Context, person, team int64, name string, account bool) error {
 	return s.DB.InTx(ctx, "leaving.ask", func(ctx context.Context, tx *db.Tx) error {
 		if err := s.checkOwner(ctx, tx, person, team, name); err != nil {
 			return err
 		}
-		if err := ensureOperatorLeft(ctx, tx, team, 0, errLastOperator); err != nil {
+		if err := ensureOperatorRemains(ctx, tx, team, 0, errLastOperator); err != nil {
 			return err
 		}
 		var others int64
@@ -116,11 +116,11 @@ func (s *Service) checkOwner(ctx context.Context, tx *db.Tx, person, team int64,
 	return nil
 }
 
-// maxRefunds is the maximum number of refunds per transaction.
+// maxRefunds is the maximum number of refunds per transaction. Later calls of stopWork refund the rest.
 const maxRefunds = 200
 
-// stopWork stops publishing, tracking and jobs of a team. The new epoch keeps workers from writing results, so the result of
-// a network call in progress is lost.
+// stopWork stops publishing, tracking and jobs of a team, and refunds open reservations. It increases the epochs, so
+// that workers cannot write results. The result of a network call in progress is therefore lost.
 func (s *Service) stopWork(ctx context.Context, tx *db.Tx, team int64) error {
 	now := db.Micros(tx.Now())
 	for _, stop := range []struct {

@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Retention is how long a key is valid (spec, Authentication 8).
+// Retention is how long a key and its result are kept.
 const Retention = 24 * time.Hour
 
 // Store stores the records.
@@ -25,9 +25,9 @@ type Store struct{ db *db.DB }
 // New returns a store on a database.
 func New(d *db.DB) *Store { return &Store{db: d} }
 
-// Once runs the work for a new key, or returns the saved result of a known key. It reports whether the result is saved.
-// It returns idempotency_key_reused for a known key with other arguments, and idempotency_key_in_progress while the
-// first call is running.
+// Once runs the work if the key is new, or else returns the saved result of the key. It reports whether the result is a
+// saved one. It returns idempotency_key_reused for a known key with other arguments, and idempotency_key_in_progress
+// while the first call is running.
 func (s *Store) Once(
 	ctx context.Context, c pipeline.Claim, work func(context.Context, *db.Tx) (operation.Result, error),
 ) (operation.Result, bool, error) {
@@ -51,7 +51,7 @@ func (s *Store) Once(
 		}
 		return saveResult(ctx, tx, c, hash, out)
 	})
-	if db.IsLockTimeout(err) { // by other calls, even after retries
+	if db.IsLockTimeout(err) { // another call still holds the lock, even after retries
 		err = errInProgress
 	}
 	if err != nil {
@@ -179,7 +179,8 @@ func saveResult(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte, o
 // sweepBatch is the number of records per transaction of Sweep.
 const sweepBatch = 1000
 
-// Sweep deletes a batch of expired keys and returns their number. Reservations still record which keys have paid.
+// Sweep deletes a batch of expired records and returns their number. The reservations of credits still record which
+// keys have paid.
 func (s *Store) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "replay.sweep", func(ctx context.Context, tx *db.Tx) error {

@@ -48,14 +48,14 @@ type Record struct {
 	TeamID     int64
 	Type       Type
 	State      State
-	Subject    string // ID of the job's subject
-	Done       int64
-	Total      int64
+	Subject    string // ID of the item that the job works on, such as a post or report
+	Done       int64  // number of finished parts
+	Total      int64  // number of parts
 	ErrorCode  string
 	CreatedAt  time.Time
 	FinishedAt time.Time
-	// Reservation is the ID of the credit reservation for the work, or 0. The code that ends the job must charge or refund
-	// it.
+	// Reservation is the ID of the credit reservation for the work, or 0. The code that ends the job must charge or
+	// refund it.
 	Reservation int64
 }
 
@@ -80,19 +80,19 @@ func NewStore(d *db.DB, results map[Type]Result, maxInFlight int) *Store {
 type Params struct {
 	TeamID      int64
 	Type        Type
-	Subject     string // ID of the job's subject
+	Subject     string // see Record
 	Total       int    // number of parts
 	Reservation int64  // see Record
 }
 
-// Create creates a pending job in the transaction that stores the work. It has no limit, because no caller requested
-// the work.
+// Create creates a pending job in the transaction that stores the work. It ignores the limit on unfinished jobs,
+// because no caller requested the work.
 func (s *Store) Create(ctx context.Context, tx *db.Tx, p Params) (Record, error) {
 	return create(ctx, tx, p, 0)
 }
 
-// Start is like Create, for work that a caller requested. It returns rate_limited with the scope jobs_in_flight if the team
-// has too many unfinished jobs. It locks the team's row, so that concurrent calls cannot exceed the limit.
+// Start is like Create, for work that a caller requested. It returns rate_limited with the scope jobs_in_flight if the
+// team has too many unfinished jobs. It locks the team's row, so that concurrent calls cannot exceed the limit.
 func (s *Store) Start(ctx context.Context, tx *db.Tx, p Params) (Record, error) {
 	var id, open int64
 	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), p.TeamID).Scan(&id); err != nil {
@@ -157,7 +157,7 @@ func Finish(ctx context.Context, tx *db.Tx, id string, state State, errorCode st
 	return nil
 }
 
-// Correct changes the result of a job that has already ended.
+// Correct changes the state and error code of a job that has already ended.
 func Correct(ctx context.Context, tx *db.Tx, id string, state State, errorCode string) error {
 	_, err := tx.Exec(ctx, `UPDATE jobs SET state = ?, error_code = ? WHERE id = ? AND finished_at > 0`,
 		string(state), errorCode, id)
@@ -199,8 +199,8 @@ func (s *Store) FindTeam(ctx context.Context, id string, teams []int64) (int64, 
 // RecordLifetime is how long a job's record is kept after the job ends.
 const RecordLifetime = 30 * 24 * time.Hour
 
-// Sweep deletes jobs that ended more than RecordLifetime ago, except the last job of each post. It returns the number
-// of deleted jobs.
+// Sweep deletes at most 1,000 jobs that ended more than RecordLifetime ago, except the last job of each post. It
+// returns the number of deleted jobs.
 func (s *Store) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "job.sweep", func(ctx context.Context, tx *db.Tx) error {

@@ -42,7 +42,7 @@ type JobError struct {
 	Message string `json:"message"`
 }
 
-// Output is the result of a finished job, with the JSON pointers of untrusted texts in it.
+// Output is the result of a job, with the JSON pointers of untrusted texts in it.
 type Output struct {
 	Result    any
 	Untrusted operation.Quotes
@@ -57,11 +57,11 @@ type Result struct {
 	Data []any // a value of each type that Output.Result may have, for the API description
 }
 
-// ReadResult reads the result of a job. The job may not have ended yet.
+// ReadResult reads the result of a job. It is also called for jobs that have not ended yet.
 type ReadResult func(ctx context.Context, q db.Querier, call operation.Call, r Record, in GetInput) (Output, error)
 
-// Charged returns the credits that were charged for a reservation, or that are reserved while it is open. It returns 0 for
-// no reservation.
+// Charged returns the credits that were charged for a reservation, or its amount while it is open. It returns 0 if
+// reservation is 0.
 type Charged func(ctx context.Context, q db.Querier, reservation int64) (int64, error)
 
 // errorMessages are the explanations of error codes of jobs and accounts.
@@ -176,7 +176,7 @@ func (s *Store) Operations() []operation.Operation {
 	}
 }
 
-// variants returns the forms of a job, which differ in the members of the result.
+// variants returns the variants of Job: the schema of the result depends on the type of job.
 func (s *Store) variants() *operation.Variants {
 	v := operation.Variants{Discriminator: "type", Member: "result", Data: map[string][]any{}}
 	for kind, result := range s.results {
@@ -203,7 +203,7 @@ func (s *Store) get(ctx context.Context, call operation.Call, in GetInput) (oper
 	return s.View(ctx, s.db, call, r, in)
 }
 
-// View returns the API representation of a record. It includes the result of a finished job.
+// View returns the API representation of a record with its result.
 func (s *Store) View(ctx context.Context, q db.Querier, call operation.Call, r Record, in GetInput) (
 	operation.Answer[Job], error,
 ) {

@@ -55,8 +55,8 @@ type FailedJob struct {
 
 const maxFailed = 50
 
-// ListFailed returns up to 50 jobs of all teams that failed since a time, newest first. The operator cannot run them again: a
-// failed job has ended, it costs nothing, and only the team may start the work once more.
+// ListFailed returns up to 50 jobs of all teams that failed since a time, newest first. The operator cannot run them
+// again: a failed job has ended and its credits were refunded, and only the team may start the work again.
 func (s *Store) ListFailed(ctx context.Context, since time.Time) ([]FailedJob, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, j *FailedJob) error {
 		var at int64
@@ -71,22 +71,22 @@ func (s *Store) ListFailed(ctx context.Context, since time.Time) ([]FailedJob, e
 	return out, nil
 }
 
-// StuckJob is an old, unfinished job.
+// StuckJob is an unfinished job that was created long ago.
 type StuckJob struct {
 	ID         string
 	TeamID     int64
 	Type       Type
 	State      State
 	Since      time.Time // creation time
-	Starts     int64     // number of starts
+	Starts     int64     // how often the job was started
 	InProgress bool      // whether a node is working on it
 	WakesAt    time.Time // time of the next start; zero if none is scheduled
 }
 
 const maxStuck = 50 // per list
 
-// ListStuck returns up to 50 unfinished jobs of all teams that were created before a time, oldest first. It omits jobs of
-// posts, because delivery.ListStuck lists their deliveries, and upload batches, because they wait for people.
+// ListStuck returns up to 50 unfinished jobs of all teams that were created before a time, oldest first. It omits jobs
+// of posts, because delivery.ListStuck lists their deliveries, and upload batches, because they wait for people.
 func (s *Store) ListStuck(ctx context.Context, before time.Time) ([]StuckJob, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, j *StuckJob) error {
 		var since, lease, wake int64
@@ -103,8 +103,8 @@ func (s *Store) ListStuck(ctx context.Context, before time.Time) ([]StuckJob, er
 	return out, nil
 }
 
-// Wake runs a job immediately, for the operator. It returns not_found if there is no such job, or if the job has ended or
-// is running.
+// Wake runs a job immediately, for the operator. It returns not_found if there is no such job, or if the job has ended
+// or is running.
 func (s *Store) Wake(ctx context.Context, id string) error {
 	return s.db.InTx(ctx, "job.wake_by_hand", func(ctx context.Context, tx *db.Tx) error {
 		now := db.Micros(tx.Now())

@@ -16,8 +16,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Wake is a message in the queue that work may be due. It may arrive late, twice or never. The stored record of the work
-// determines what to do, and lost wakes are repeated.
+// Wake is a queue message that says that work may be due. It may arrive late, twice or never. The stored record of the
+// work determines what to do, and a lost wake is replaced by a later one.
 type Wake struct {
 	Work string `json:"work"` // kind of work
 	ID   string `json:"id"`
@@ -26,8 +26,8 @@ type Wake struct {
 // Kind returns the name of the message in the queue.
 func (Wake) Kind() string { return "wake" }
 
-// Queue delivers wakes to worker nodes. Wakes are stored in database transactions. Jobs can take minutes, so they have
-// separate workers and do not delay posts.
+// Queue delivers wakes to worker nodes. Callers add wakes in their database transactions. Jobs can take minutes, so
+// they have separate workers and do not delay posts.
 type Queue struct {
 	db      *db.DB
 	client  *river.Client[*sql.Tx]
@@ -46,7 +46,8 @@ const (
 	wakesKept = time.Hour
 )
 
-// NewQueue returns a Queue. It accepts wakes, but delivers none before Start.
+// NewQueue returns a Queue with two pools of the given number of workers: one for jobs, and one for all other work. It
+// accepts wakes, but delivers none before Start.
 func NewQueue(d *db.DB, workers int, log *slog.Logger) (*Queue, error) {
 	q := &Queue{db: d, handler: map[string]func(context.Context, string) error{}}
 	pool := river.NewWorkers()
@@ -98,7 +99,8 @@ func (q *Queue) work(ctx context.Context, j *river.Job[Wake]) error {
 	return do(ctx, j.Args.ID)
 }
 
-// Wake adds wakes for work of a kind in the transaction. They are delivered after it commits.
+// Wake adds a wake for each ID to the queue, in the transaction tx. kind is the kind of work. They are delivered after
+// it commits.
 func (q *Queue) Wake(ctx context.Context, tx *db.Tx, kind string, ids ...string) error {
 	if len(ids) == 0 {
 		return nil

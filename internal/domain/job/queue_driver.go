@@ -11,8 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// pollingDriver is the queue's database driver. It checks for wakes with a read before it claims them with a write. Every
-// node polls several times a second, usually without result, and writes would block other writers.
+// pollingDriver is the queue's database driver. It checks for wakes with a read before it claims them with a write.
+// Every node polls several times a second and usually finds nothing, and unnecessary writes would block other writers.
 type pollingDriver struct {
 	riverdriver.Driver[*sql.Tx]
 
@@ -32,8 +32,8 @@ func (s pollingDriver) UnwrapExecutor(tx *sql.Tx) riverdriver.ExecutorTx {
 	return insertingTx{s.Driver.UnwrapExecutor(tx), s.db}
 }
 
-// insertingTx inserts wakes that are due by the clocks of both the machine and the database. The library inserts them with
-// the machine's time and claims them with the database's time.
+// insertingTx inserts wakes that are due by the clocks of both the machine and the database. The library inserts them
+// with the machine's time and claims them with the database's time.
 type insertingTx struct {
 	riverdriver.ExecutorTx
 
@@ -56,7 +56,7 @@ func (e insertingTx) JobInsertFastMany(ctx context.Context,
 	return put, nil
 }
 
-// dueNow returns the earlier of two times.
+// dueNow returns the earlier of two times, which is due by both clocks.
 func dueNow(database, machine time.Time) time.Time {
 	if machine.Before(database) {
 		return machine

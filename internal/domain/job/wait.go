@@ -19,8 +19,8 @@ const (
 	maxWaiters       = 256                    // maximum waiting calls per node; further calls return immediately
 )
 
-// waiters limits the calls that wait for jobs. Any node may end a job, so waiting calls poll its record at increasing
-// intervals, without an open transaction.
+// waiters limits the number of calls that wait for jobs. Another node may end the job, so a waiting call polls the
+// job's record at increasing intervals, without an open transaction.
 type waiters struct {
 	places chan struct{}
 	over   chan struct{}
@@ -34,7 +34,8 @@ func newWaiters() *waiters {
 // EndWaits makes all current and later waits return immediately, because the process is shutting down.
 func (s *Store) EndWaits() { s.waits.end.Do(func() { close(s.waits.over) }) }
 
-// wait waits until the job has ended or the given number of seconds has passed, and returns the record.
+// wait waits until the job has ended, the given number of seconds has passed, or ctx is canceled, and returns the
+// latest record. It returns immediately if too many calls are waiting.
 func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds int) (Record, error) {
 	if r.IsFinished() || seconds <= 0 {
 		return r, nil
@@ -70,7 +71,8 @@ func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds
 	return r, nil
 }
 
-// progressReporter reports the progress of a job to a waiting caller on each change, and at least every progressInterval.
+// progressReporter reports the progress of a job to a waiting caller on each change, and at least every
+// progressInterval.
 type progressReporter struct {
 	call       operation.Call
 	began      time.Time

@@ -15,11 +15,13 @@ import (
 	"pressroom.example/pressroom/internal/platform/tracing"
 )
 
-// Do does the work of a type of job. It ends the job with LeasedJob.Finish in the same transaction as the last effect of the
-// work, or postpones it with LeasedJob.Postpone. After a crash or failure, it is called again from the start.
+// Do does the work of a type of job. It ends the job with LeasedJob.Finish in the same transaction as the last effect
+// of the work, or postpones it with LeasedJob.Postpone. After a crash or failure, it is called again, so a part of the
+// work may already be done.
 type Do func(ctx context.Context, h LeasedJob) error
 
-// ErrLeaseLost reports that another node holds the job's lease or that the job has ended, so that nothing may be written.
+// ErrLeaseLost reports that another node holds the job's lease or that the job has ended, so that nothing may be
+// written.
 var ErrLeaseLost = errors.New("the lease of the job was lost")
 
 // LeasedJob is a job whose lease this process holds.
@@ -52,7 +54,7 @@ func (h LeasedJob) Lock(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// Postpone releases the lease. The job is started again at a time.
+// Postpone releases the lease. The job is started again at the given time.
 func (h LeasedJob) Postpone(ctx context.Context, tx *db.Tx, at time.Time) error {
 	if err := h.Lock(ctx, tx); err != nil {
 		return err
@@ -77,7 +79,7 @@ type Worker struct {
 	log   *slog.Logger
 }
 
-// work is the name of jobs in the queue.
+// work is the kind of work of jobs in the queue.
 const work = "job"
 
 // NewWorker returns a Worker without handlers.
@@ -91,13 +93,13 @@ func NewWorker(d *db.DB, queue *Queue, log *slog.Logger) *Worker {
 func (w *Worker) Handle(t Type, do Do) { w.do[t] = do }
 
 const (
-	leaseDuration = 10 * time.Second // how long a crashed node delays a job
+	leaseDuration = 10 * time.Second // also how long a job is delayed if its node crashes
 	rewakeAfter   = 10 * time.Second // how long to wait for the queue before waking again
 	wakeEvery     = 500 * time.Millisecond
 	wakeBatch     = 100
 )
 
-// Submit wakes a job in the transaction that creates it.
+// Submit adds a wake for a new job to the queue, in the transaction that creates the job.
 func (w *Worker) Submit(ctx context.Context, tx *db.Tx, id string) error {
 	if err := wakeAt(ctx, tx, id, tx.Now().Add(rewakeAfter)); err != nil {
 		return err
@@ -110,8 +112,8 @@ func (w *Worker) WakeAt(ctx context.Context, tx *db.Tx, id string, at time.Time)
 	return wakeAt(ctx, tx, id, at)
 }
 
-// notHeldCondition is an SQL condition that selects jobs that may run. Jobs with a reservation wait while publishing is on
-// hold.
+// notHeldCondition is an SQL condition that selects jobs that may run. Jobs with a reservation wait while publishing is
+// on hold.
 const notHeldCondition = `(reservation_id = 0 OR ` + restoreguard.Free + `)`
 
 // run claims a job and does its work. It does nothing if the job has ended or another node holds its lease.

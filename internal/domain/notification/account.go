@@ -14,8 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/plaintext"
 )
 
-// Kinds about a person's account. Their notices have team 0. They are always sent by email, even to people who are
-// suspended or in no team.
+// Kinds of notices about a person's account. The team of these notices is 0. They are always sent by email, even to
+// people who are suspended or in no team.
 const (
 	PasswordChanged Kind = "account_password"
 	RecoveryUsed    Kind = "account_recovery"
@@ -38,7 +38,7 @@ var accountKinds = []KindInfo{
 	{Kind: OperatorChanged, Name: "Your operator access changed", Plural: "Your operator access changed %d times"},
 }
 
-// accountEvent is the notice for an event about a person's account.
+// accountEvent describes the notice for an event about a person's account.
 type accountEvent struct {
 	kind   Kind
 	text   locale.Key
@@ -123,7 +123,8 @@ func (d detail) accountText(l *locale.Language) string {
 // maxRevokedName is the maximum number of characters of a name in a notice.
 const maxRevokedName = 100
 
-// revokedText lists the keys and invitations that were revoked. Their names are user input.
+// revokedText returns a sentence that lists the keys and invitations that were revoked. Their names are user input, so
+// links in them are disabled.
 func (d detail) revokedText(l *locale.Language) string {
 	if len(d.Revoked) == 0 {
 		return ""
@@ -143,14 +144,14 @@ func (d detail) revokedText(l *locale.Language) string {
 type accountDetail struct {
 	Browser string `json:"browser"`
 	New     bool   `json:"new_browser"` // whether the sign-in was from a new browser
-	On      bool   `json:"on"`          // whether operator access was granted or removed
+	On      bool   `json:"on"`          // true if operator access was granted, false if it was removed
 
 	Revoked []string `json:"revoked"` // names of keys and invitations
 	More    int      `json:"more"`    // how many more were revoked
 }
 
-// notifyAccount creates the notice of an event about a person's account. The person is notified of their own changes too,
-// but not of the events that create the account.
+// notifyAccount creates the notice of an event about a person's account. The person is notified of their own changes
+// too, but not of the events that create the account.
 func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Event) error {
 	if e.Kind == "person.recovery_not_sent" {
 		return deleteRecoveryNotice(ctx, tx, e.Subject)

@@ -20,10 +20,10 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// ChannelService is a service that receives notices for people.
+// ChannelService is a kind of service that notices can be sent to.
 type ChannelService string
 
-// The services.
+// The channel services.
 const (
 	Slack   ChannelService = "slack"
 	Discord ChannelService = "discord"
@@ -62,12 +62,13 @@ type NewChannel struct {
 	Team    int64
 	Service ChannelService
 	Name    string
-	URL     string // the address that the service gave out
+	URL     string // the secret address that the service gave the operator
 	Token   string // the access token of an ntfy topic, if it needs one
 	Kinds   []Kind
 }
 
-// ChannelChange describes a change of a channel. Without a URL, the address stays. Then an empty Token keeps the token.
+// ChannelChange describes a change of a channel. If URL is empty, the address is kept. If URL and Token are empty, the
+// token is kept too.
 type ChannelChange struct {
 	Team  int64
 	Name  string
@@ -76,12 +77,14 @@ type ChannelChange struct {
 	Kinds []Kind
 }
 
-// sealedAddress is encrypted, because knowing the address is sufficient for sending messages to the channel.
+// sealedAddress is the address of a channel. It is stored encrypted, because anybody who knows it can send messages to
+// the channel.
 type sealedAddress struct {
 	URL    string `json:"url"`
 	Secret string `json:"secret,omitempty"`
 }
 
+// channelBond returns the text that binds an encrypted address to its channel.
 func channelBond(id int64) string { return fmt.Sprintf("notice_channel %d", id) }
 
 var sealedChannels = tokencrypt.Column{Table: "notice_channels", Name: "sealed", Row: "id", Owner: "id", Bond: channelBond}
@@ -89,7 +92,7 @@ var sealedChannels = tokencrypt.Column{Table: "notice_channels", Name: "sealed",
 var errChannelSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) does not hold every key that notice channels were " +
 	"sealed with; append the missing key after a comma, and remove it once pressroom admin reseal reports left=0")
 
-// CheckSealing returns an error if the keys cannot decrypt all channels.
+// CheckSealing returns an error if the configured keys cannot decrypt the addresses of all channels.
 func (s *Service) CheckSealing(ctx context.Context) error {
 	known, err := sealedChannels.KnowsAll(ctx, s.db, s.Sealer)
 	if err == nil && !known {
@@ -98,7 +101,8 @@ func (s *Service) CheckSealing(ctx context.Context) error {
 	return err
 }
 
-// Reseal encrypts all channels with the first key. It returns how many it changed, and how many still use another key.
+// Reseal encrypts the addresses of all channels with the first key. It returns how many it encrypted again, and how
+// many still use another key.
 func (s *Service) Reseal(ctx context.Context) (int, int, error) {
 	resealed, err := sealedChannels.Reseal(ctx, s.db, s.Sealer)
 	if err != nil {
@@ -137,7 +141,7 @@ func (s *Service) AddChannel(ctx context.Context, n NewChannel) (Channel, error)
 	return c, err
 }
 
-// checkNew returns the channel and its address, with a new signing secret for a webhook.
+// checkNew validates a new channel and returns it with its address. It creates the signing secret of a webhook.
 func (s *Service) checkNew(n NewChannel) (Channel, sealedAddress, error) {
 	c := Channel{Team: n.Team, Service: n.Service, Name: strings.TrimSpace(n.Name), Kinds: n.Kinds}
 	address := sealedAddress{URL: strings.TrimSpace(n.URL), Secret: strings.TrimSpace(n.Token)}
@@ -150,7 +154,7 @@ func (s *Service) checkNew(n NewChannel) (Channel, sealedAddress, error) {
 	}
 	if n.Service == Webhook {
 		key := make([]byte, 32)
-		_, _ = rand.Read(key) // it never fails
+		_, _ = rand.Read(key) // Read never returns an error
 		address.Secret = signingPrefix + base64.StdEncoding.EncodeToString(key)
 		c.SigningSecret = address.Secret
 	}
@@ -175,7 +179,8 @@ func (c Channel) check(token string) error {
 	return nil
 }
 
-// checkAddress returns the host of an address.
+// checkAddress returns the host of an address. It returns an error if the address is not allowed or is not an address
+// of the service.
 func (s *Service) checkAddress(service ChannelService, address string) (string, error) {
 	if err := s.Client.Check(address); err != nil {
 		return "", apierr.OperatorError("enter the https address that the service gave you, on a public host or one in " +
@@ -259,7 +264,8 @@ func recordChannelChange(ctx context.Context, tx *db.Tx, id, before int64, c Cha
 	return nil
 }
 
-// changeAddress stores a new address or token, and reports whether there is one. If so, it ends the channel's wait.
+// changeAddress stores a new address or token, and reports whether there is one. If so, it also ends the delay after
+// failed attempts.
 func (s *Service) changeAddress(
 	ctx context.Context, tx *db.Tx, id int64, service ChannelService, sealed []byte, change ChannelChange,
 ) (bool, error) {

@@ -9,8 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// ChannelFailure is a code for why sending to a channel failed. Some codes have the HTTP status of the response, such
-// as status:500.
+// ChannelFailure is a code for the reason why sending to a channel failed. Some codes end with the HTTP status of the
+// response, such as status:500.
 type ChannelFailure string
 
 const (
@@ -45,7 +45,7 @@ func (f ChannelFailure) Text(l *locale.Language) string {
 	return l.T(text, args...)
 }
 
-// text returns the sentence and its values.
+// text returns the format of the sentence and its arguments.
 func (f ChannelFailure) text() (locale.Key, []any) {
 	code, status, _ := strings.Cut(string(f), ":")
 	if n, err := strconv.Atoi(status); err == nil {

@@ -17,14 +17,15 @@ import (
 	"pressroom.example/pressroom/internal/platform/plaintext"
 )
 
-// A test of a channel sends a message of this kind.
+// The kind and text of the message that TestChannel sends, and the maximum length of titles in characters.
 const (
 	testKind = "test"
 	testText = "This is a test. Notifications of pressroom will appear here."
 	maxTitle = 200
 )
 
-// channelMessage is a notice as a chat shows it. Only the name of the team is user input.
+// channelMessage is the message about a notice for a channel. Of its fields, only teamName, and title if it is the
+// team's name, are user input.
 type channelMessage struct {
 	id       string // the same for every attempt
 	kind     Kind
@@ -37,12 +38,12 @@ type channelMessage struct {
 	url      string
 }
 
-// encode returns the address, the header and the body of the request to a service.
+// encode returns the URL, the header and the body of the request that sends the message to a service.
 func (m channelMessage) encode(service ChannelService, address sealedAddress) (string, map[string]string, []byte, error) {
 	header := map[string]string{"Content-Type": "application/json", "User-Agent": "pressroom"}
 	target := address.URL
 	var body any
-	title := plaintext.Unlink(m.title, maxTitle) // so that chats find no mentions and addresses in the title
+	title := plaintext.Unlink(m.title, maxTitle) // so that chats do not recognize mentions or addresses in the title
 	switch service {
 	case Slack: // also Mattermost and Rocket.Chat
 		body = map[string]any{"text": "*" + slackText(unformatted.Replace(title)) + "*: " + slackText(m.text) + " <" + m.url + "|Open>"}
@@ -80,7 +81,7 @@ func (m channelMessage) encode(service ChannelService, address sealedAddress) (s
 	return target, header, raw, err
 }
 
-// card returns an Adaptive Card, as the workflows of Microsoft Teams expect it.
+// card returns the message as an Adaptive Card, in the form that Microsoft Teams workflows accept.
 func (m channelMessage) card(title string) any {
 	block := func(text string, more map[string]any) map[string]any {
 		out := map[string]any{"type": "TextBlock", "text": markdownText(text), "wrap": true}
@@ -102,8 +103,8 @@ func slackText(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }
 
-// unformatted replaces characters that format a text in Slack, Mattermost or Rocket.Chat by similar characters, because
-// Slack cannot escape them.
+// unformatted replaces characters that format text in Slack, Mattermost or Rocket.Chat with similar characters, because
+// Slack has no way to escape them.
 var unformatted = strings.NewReplacer("*", "∗", "_", "＿", "~", "～", "`", "｀", "#", "＃", "[", "［", "]", "］", "\\", "＼")
 
 // markdownText escapes a text for the Markdown of Discord and Teams.

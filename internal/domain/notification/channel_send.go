@@ -19,16 +19,17 @@ import (
 )
 
 const (
-	channelDelay   = 5 * time.Second // so that a post that fails on several accounts is one message
+	channelDelay   = 5 * time.Second // so that the failures of a post on several accounts are sent as one message
 	maxRetryAfter  = time.Hour
 	channelSenders = 4 // number of channels that a node sends to concurrently
 )
 
-// channelDelays are the delays of a channel after consecutive failed attempts. The last delay repeats.
+// channelDelays are how long a channel waits after consecutive failed attempts. The last delay repeats.
 var channelDelays = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, time.Hour}
 
-// notifyChannels stores the notice of an event for its channels, in the event's transaction. It merges the results of a
-// post that were not sent yet. It locks the channels, so that a channel that is being removed gets no notice.
+// notifyChannels stores the notice of an event for each channel that wants it, in the event's transaction. Failures of
+// a post on several accounts share one notice until it is sent. It locks the channels, so that a channel that is being
+// removed gets no notice.
 func (s *Service) notifyChannels(ctx context.Context, tx *db.Tx, kind Kind, e db.Event, detail []byte) error {
 	event := e.ID
 	if e.Kind == "post.account_failed" || e.Kind == "post.account_unconfirmed" {
@@ -46,7 +47,8 @@ func (s *Service) notifyChannels(ctx context.Context, tx *db.Tx, kind Kind, e db
 	return nil
 }
 
-// RunChannels sends due notices to channels until ctx is canceled. A slow channel occupies one of several senders.
+// RunChannels sends due notices to channels until ctx is canceled. It uses several senders, so that a slow channel does
+// not delay the others.
 func (s *Service) RunChannels(ctx context.Context, report func(error)) {
 	var senders sync.WaitGroup
 	for range channelSenders {
@@ -63,7 +65,7 @@ type channelNotice struct {
 	only    int64 // the channel's team; 0 for all teams
 	service ChannelService
 	sealed  []byte
-	claim   int64  // the end of the claim, which identifies the claim
+	claim   int64  // the end of the claim, which also identifies it
 	raw     string // the details, as JSON
 	tries   int
 }
@@ -71,12 +73,12 @@ type channelNotice struct {
 // attempt is the result of sending a notice to a channel.
 type attempt struct {
 	failure ChannelFailure // empty after a success
-	wait    time.Duration  // how long the service asks to wait
+	wait    time.Duration  // how long to wait, as requested by the service
 	final   bool           // whether a retry would fail again
 }
 
-// SendNext sends the oldest due notice of a channel and reports whether there was one. After a failure, the channel
-// waits.
+// SendNext sends the oldest due notice of one channel and reports whether there was one. After a failure, the channel
+// waits before the next attempt.
 func (s *Service) SendNext(ctx context.Context) (bool, error) {
 	n, found, err := s.claimForChannel(ctx)
 	if err != nil || !found {
@@ -128,7 +130,7 @@ func (s *Service) claimForChannel(ctx context.Context) (channelNotice, bool, err
 	return n, true, nil
 }
 
-// claimDue claims a channel with a due notice. It returns sql.ErrNoRows if there is none that is not claimed.
+// claimDue claims a channel with a due notice. It returns sql.ErrNoRows if there is none, or all are claimed.
 func (s *Service) claimDue(ctx context.Context, tx *db.Tx, n *channelNotice) error {
 	now := db.Micros(tx.Now())
 	n.claim = db.Micros(tx.Now().Add(claimTime))
@@ -147,9 +149,9 @@ func (s *Service) claimDue(ctx context.Context, tx *db.Tx, n *channelNotice) err
 	return err
 }
 
-// endChannelNotice ends a claim and records the result of an attempt. result is nil if the notice is not sent. After a
-// temporary failure, the notice is kept and the channel waits. If another node has claimed the channel meanwhile, the
-// channel's state does not change.
+// endChannelNotice ends a claim and records the result of an attempt. result is nil if the notice was dropped without
+// an attempt. After a temporary failure, the notice is kept and the channel waits. If another node has claimed the
+// channel meanwhile, the channel's state does not change.
 func (s *Service) endChannelNotice(ctx context.Context, n channelNotice, result *attempt) error {
 	return s.db.InTx(ctx, "notice_channel.end", func(ctx context.Context, tx *db.Tx) error {
 		var failures int
@@ -171,7 +173,7 @@ func (s *Service) endChannelNotice(ctx context.Context, n channelNotice, result 
 	})
 }
 
-// record records a result in the state of a channel, unless the channel's address has changed. After a failure, the
+// record stores a result in the channel's row, unless the channel's address has changed. After a failure, the
 // channel waits unless only the message was rejected. The wait increases with each consecutive failure, and is at least
 // as long as the service requests.
 func (a attempt) record(ctx context.Context, tx *db.Tx, n channelNotice, failures int) error {
@@ -188,8 +190,8 @@ func (a attempt) record(ctx context.Context, tx *db.Tx, n channelNotice, failure
 	return err
 }
 
-// TestChannel sends a message to a channel immediately, and returns why that failed. After a success, pending messages
-// are sent immediately too.
+// TestChannel sends a test message to a channel immediately. If that fails, it returns an error with the reason.
+// Otherwise, it ends the channel's wait, so that pending messages are sent too.
 func (s *Service) TestChannel(ctx context.Context, id int64) error {
 	n := channelNotice{channel: id, Notice: Notice{At: s.db.Now().UTC(), Kind: testKind, ID: s.db.Now().UnixMicro()}}
 	err := s.db.QueryRow(ctx, `SELECT service, sealed FROM notice_channels WHERE id = ?`, id).Scan(&n.service, &n.sealed)
@@ -245,7 +247,7 @@ func (s *Service) post(ctx context.Context, n channelNotice) attempt {
 }
 
 // messageID returns the ID of a message about a notice. It is the same for every attempt. It contains the time, because
-// a restored database assigns the IDs of lost notices again.
+// a restored database assigns the IDs of notices that were lost to new notices.
 func messageID(n Notice) string { return fmt.Sprintf("notice-%d-%d", n.ID, db.Micros(n.At)) }
 
 // message returns the chat message of a notice. It is in English, because many people read a chat.

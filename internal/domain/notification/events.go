@@ -16,8 +16,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// byEvent maps audit events to notifications.
-var byEvent = map[string]Kind{
+// kindByEvent maps kinds of audit events to kinds of notices.
+var kindByEvent = map[string]Kind{
 	"post.account_failed": PostFailed, "post.account_unconfirmed": PostUnconfirmed, decidedEvent: PostFailed,
 	"post.first_comment_failed": CommentFailed, "post.first_comment_unconfirmed": CommentFailed,
 	commentDecidedEvent:   CommentFailed,
@@ -38,7 +38,7 @@ const (
 	notPublished = "not_published" // value of the event's decision
 )
 
-// mailDelay delays an email, so that it can include more notices of its kind.
+// mailDelay is how long an email is delayed, so that it can include more notices of its kind.
 const mailDelay = time.Minute
 
 // HandleEvent creates the notices for an event, in the transaction that records the event.
@@ -46,7 +46,7 @@ func (s *Service) HandleEvent(ctx context.Context, tx *db.Tx, e db.Event) error 
 	if e.Team == 0 {
 		return s.notifyAccount(ctx, tx, e)
 	}
-	kind, ok := byEvent[e.Kind]
+	kind, ok := kindByEvent[e.Kind]
 	if !ok {
 		return nil
 	}
@@ -91,8 +91,8 @@ func roleList(roles []access.Role) string {
 	return strings.TrimSuffix(strings.Repeat("?, ", len(roles)), ", ")
 }
 
-// excludedPerson returns the person who caused the event and is not notified, or 0. For changes to keys and connections it
-// returns 0, because someone else may have acted in the person's name.
+// excludedPerson returns the person who caused the event and is not notified, or 0. For changes to keys and connections
+// it returns 0, because someone else may have acted in the person's name.
 func excludedPerson(kind Kind, e db.Event) int64 {
 	if e.Key > 0 || kind == KeyChanged || kind == AssistantConnected {
 		return 0
@@ -108,14 +108,15 @@ type eventDetail struct {
 	Level    string `json:"level"`
 	Credits  int64  `json:"credits"`
 	May      string `json:"may"`
-	Round    int64  `json:"round"` // version of a client's decision
+	Round    int64  `json:"round"` // version of the post that the client decided about
 
 	LevelBefore *string `json:"level_before"`
 	Limit       *int64  `json:"daily_credits"`
 	LimitBefore *int64  `json:"daily_credits_before"`
 }
 
-// describe returns the details of a notice, such as names. They are stored with the notice, because they may change later.
+// describe returns the details of a notice, such as the name of an account or key. They are stored with the notice,
+// because names may change later.
 func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Event) (detail, error) {
 	var r eventDetail
 	if err := json.Unmarshal(e.Detail, &r); err != nil {
@@ -166,11 +167,11 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Event
 
 const (
 	lowCreditsEvent    = "credits.low"
-	lowCreditsInterval = 24 * time.Hour // time until a team is notified again of low credits
+	lowCreditsInterval = 24 * time.Hour // minimum time between two notices about low credits of a team
 )
 
-// NotifyLowCredits notifies a team when its credits fall below the owner's threshold, at most once a day. It must be called
-// in the transaction that charges the credits.
+// NotifyLowCredits notifies a team, at most once a day, if a charge lowers its credits from before to after and thereby
+// below the owner's threshold. It must be called in the transaction that charges the credits.
 func (s *Service) NotifyLowCredits(ctx context.Context, tx *db.Tx, team, before, after int64) error {
 	n, err := tx.Exec(ctx,
 		`UPDATE notice_thresholds SET told_at = ?

@@ -64,11 +64,11 @@ func poll(ctx context.Context, next func(context.Context) (bool, error), report 
 	}
 }
 
-// batch has the notices of an email. They are of one kind, for one person, and about one team or the person's account.
+// batch is the notices in one email. They are of one kind, for one person, and about one team or the person's account.
 type batch struct {
 	person, team int64
 	kind         Kind
-	email        string // empty if no email is sent
+	email        string // address of the person; empty if no email is sent
 	language     string // BCP 47 tag of the person's language, or ""
 	name         string // name of the team
 	notices      []Notice
@@ -168,14 +168,14 @@ func (s *Service) loadNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 	return nil
 }
 
-// shouldMail loads the address of the recipient. It reports false if the person has left the team, no longer has a role
-// for this kind, is suspended, or has muted the kind.
+// shouldMail loads the address of the recipient into b. It returns false if the person has left the team, no longer has
+// a role for this kind, is suspended, or has muted emails of this kind.
 func (s *Service) shouldMail(ctx context.Context, tx *db.Tx, b *batch) (bool, error) {
 	if b.team == 0 {
 		return s.shouldMailAccount(ctx, tx, b)
 	}
 	about, roleCondition, args := b.kind.info(), ``, []any{b.team, b.person}
-	if !about.NotifyActor { // Otherwise the actor was notified too, in any role.
+	if !about.NotifyActor { // Otherwise, the recipient may be the actor, who is notified in any role.
 		roleCondition = ` AND m.role IN (` + roleList(about.Roles) + `)`
 		for _, r := range about.Roles {
 			args = append(args, string(r))

@@ -1,6 +1,7 @@
-// Package notification notifies people of events in their teams and changes to their accounts. Notifications appear in the
-// app and are sent by email if there is a mail server. Notices are stored in the transaction of their event, one for each
-// person who can act on it.
+// Package notification notifies people of events in their teams and changes to their accounts. Notifications appear in
+// the app, are sent by email if there is a mail server, and are sent to the channels that the operator set up. A notice
+// is the stored notification of one person. The transaction of an event stores a notice for each person who can act on
+// it.
 package notification
 
 import (
@@ -22,7 +23,7 @@ import (
 // Kind is the kind of a notice.
 type Kind string
 
-// The kinds.
+// The kinds of notices about teams.
 const (
 	PostFailed      Kind = "post_failed"
 	PostUnconfirmed Kind = "post_unconfirmed"
@@ -47,12 +48,12 @@ type KindInfo struct {
 	NotifyActor bool // whether the person who caused the event is notified too, in any role
 }
 
-// The roles that are notified.
+// The roles that are notified of different kinds of events.
 var (
 	publishers = []access.Role{access.Owner, access.Admin, access.Editor}
 	managers   = []access.Role{access.Owner, access.Admin}
 	owners     = []access.Role{access.Owner}
-	// deciders includes clients, who can decide in the app too.
+	// deciders includes clients, who can also approve posts in the app.
 	deciders = []access.Role{access.Owner, access.Admin, access.Editor, access.Client}
 )
 
@@ -110,18 +111,18 @@ type detail struct {
 	LimitBefore *int64 `json:"limit_before,omitempty"` // previous limit; nil if unknown
 }
 
-// Notice is a notification of a person.
+// Notice is a stored notification of one person.
 type Notice struct {
 	ID       int64
 	Team     int64 // 0 for the person's own account
 	TeamName string
 	Kind     Kind
-	Subject  string
+	Subject  string    // ID of the post, account, key or other item that the notice is about
 	At       time.Time // in the person's time zone, or else the team's
 	Read     bool
 	Unmailed bool   // whether its email could not be sent
 	Post     string // beginning of the post's text, written by a user; may be empty
-	status   string // of the post now; empty if it was deleted
+	status   string // current status of the post; empty if it was deleted
 	Client   string // name that the client entered; may be empty
 	Quote    string // the client's comment; may be empty
 	detail   detail
@@ -132,7 +133,7 @@ func (n Notice) SameResult(o Notice) bool {
 	return (n.Kind == PostFailed || n.Kind == PostUnconfirmed) && n.Kind == o.Kind && n.Team == o.Team && n.Subject == o.Subject
 }
 
-// ChangesRequested reports whether the notice is about a client's decision against a post.
+// ChangesRequested reports whether the notice is about a client who requested changes to a post.
 func (n Notice) ChangesRequested() bool {
 	return n.Kind == ApprovalDecided && n.detail.Event != "post.approved"
 }
@@ -157,7 +158,8 @@ func (n Notice) Browser(l *locale.Language) string {
 	return l.T("%s on %s|browser", browser, system)
 }
 
-// Text returns the notice as a sentence in a language. It contains no user input.
+// Text returns the notice as one or more sentences in a language. It contains no user input except the names of revoked
+// keys and invitations, whose links are disabled.
 func (n Notice) Text(l *locale.Language) string {
 	d := n.detail
 	switch n.Kind {
@@ -192,7 +194,7 @@ func (n Notice) Text(l *locale.Language) string {
 	return l.T(n.Kind.info().Name) + "."
 }
 
-// commentFailedText returns the text of a first comment that failed or is unconfirmed.
+// commentFailedText returns the text about a first comment that failed or is unconfirmed.
 func commentFailedText(event string) locale.Key {
 	switch event {
 	case "post.first_comment_unconfirmed":
@@ -203,7 +205,7 @@ func commentFailedText(event string) locale.Key {
 	return "A post was published, but not its first comment. See what went wrong, then try again."
 }
 
-// postFailedText returns the text of a post that failed or that a person did not find on the network.
+// postFailedText returns the text about a post that failed, or that a person did not find on the network.
 func postFailedText(d detail, status string) locale.Key {
 	switch {
 	case d.Event != decidedEvent && status == "partially_published":
@@ -301,7 +303,7 @@ func formatLimit(l *locale.Language, credits int64) string {
 	return l.T("%s credits", formatNumber(l, credits))
 }
 
-// formatNumber formats a number. English numbers have no separators.
+// formatNumber formats a number, in English without thousands separators.
 func formatNumber(l *locale.Language, n int64) string {
 	if l.IsEnglish() {
 		return strconv.FormatInt(n, 10)

@@ -12,17 +12,17 @@ import (
 	"github.com/wneessen/go-mail"
 )
 
-// Server is the mail server that sends our mails.
+// Server describes the mail server through which pressroom sends emails.
 type Server struct {
-	// URL is smtp://USER:PASSWORD@HOST:PORT for a server with STARTTLS, or smtps:// for TLS. The query ?tls=none disables
-	// encryption for a server on the same machine. Without a URL, no mail is sent.
+	// URL is smtp://USER:PASSWORD@HOST:PORT for a server with STARTTLS, or smtps:// for a server with implicit TLS. The
+	// query ?tls=none disables encryption, for a server on the same machine. If URL is empty, no mail is sent.
 	URL  string
 	From string // the sender's address
 }
 
 const sendTimeout = 30 * time.Second
 
-// Sender returns a function that sends mail, or nil if no server is configured.
+// Sender returns a function that sends an email, or nil if no server is configured.
 func (s Server) Sender() (func(context.Context, Mail) error, error) {
 	if s.URL == "" {
 		return nil, nil //nolint:nilnil // mail is optional

@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Former members get no notices about a team, but still get notices about their own account.
+// fromVisibleNotices selects the notices of a person. It omits notices about teams that the person has left.
 const fromVisibleNotices = ` FROM notices n LEFT JOIN memberships m ON m.team_id = n.team_id AND m.person_id = n.person_id LEFT
 		JOIN teams t ON t.id = n.team_id
 	WHERE n.person_id = ? AND (n.team_id = 0 OR m.person_id IS NOT NULL) AND `
@@ -32,7 +32,8 @@ const selectColumns = `SELECT n.id, n.team_id, COALESCE(t.name, ''), COALESCE(
 	` + fromClient + `client_name` + ofComment + `client_name` + ofDecision + `,
 	` + fromClient + `comment` + ofComment + `comment` + ofDecision
 
-// The text that a client wrote with the comment or decision of a notice.
+// Fragments of an SQL expression that selects a column of the client's comment or decision that a notice is about. The
+// column follows fromClient and ofComment.
 const (
 	fromClient = `COALESCE(CASE n.kind WHEN 'approval_comment' THEN (SELECT c.`
 	ofComment  = ` FROM approval_comments c WHERE c.post_id = n.subject AND c.team_id = n.team_id AND c.client_name <> ''
@@ -60,8 +61,8 @@ func scan(rows *sql.Rows, n *Notice) error {
 	return nil
 }
 
-// List returns at most limit notices of a person from all teams, newest first, without muted kinds. If before is not 0, it
-// returns only notices with lower IDs.
+// List returns at most limit notices of a person from all teams, newest first, without muted kinds. If before is not 0,
+// it returns only notices with lower IDs.
 func (s *Service) List(ctx context.Context, person, before int64, limit int) ([]Notice, error) {
 	return s.list(ctx, person, before, limit, `1 = 1`)
 }
@@ -99,7 +100,7 @@ func (s *Service) Get(ctx context.Context, person, id int64) (Notice, error) {
 // MaxUnread is the maximum count of unread notices.
 const MaxUnread = 100
 
-// resultKey is equal for the notices about one result of a post.
+// resultKey is an SQL expression that is equal for all notices about the same result of a post.
 const resultKey = `CASE WHEN n.kind IN ('post_failed', 'post_unconfirmed')
 	THEN n.kind || ' ' || CAST(n.team_id AS TEXT) || ' ' || n.subject ELSE CAST(n.id AS TEXT) END`
 
@@ -114,8 +115,8 @@ func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
 	return n, nil
 }
 
-// sameResult is the condition of the notices about the same result of a post. There is one such notice for each
-// account.
+// sameResult is an SQL condition that selects a notice by its ID, and the notices about the same result of a post on
+// other accounts. Both placeholders are the ID.
 const sameResult = `(id = ? OR EXISTS (SELECT 1 FROM notices o WHERE o.id = ? AND o.person_id = notices.person_id
 	AND o.team_id = notices.team_id AND o.kind = notices.kind AND o.subject = notices.subject
 	AND o.kind IN ('post_failed', 'post_unconfirmed')))`
@@ -136,7 +137,7 @@ func (s *Service) Read(ctx context.Context, person, id int64, all bool) error {
 	})
 }
 
-// Forget deletes the notices of a team about a subject.
+// Forget deletes a team's notices of a kind about a subject, for all people.
 func (s *Service) Forget(ctx context.Context, team int64, kind Kind, subject string) error {
 	return s.db.InTx(ctx, "notice.forget", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM notices WHERE team_id = ? AND kind = ? AND subject = ?`, team,

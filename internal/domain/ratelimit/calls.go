@@ -13,20 +13,20 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// FreeCalls is the teams' daily allowance of free calls. The database counts the calls of each team's day. A node
-// leases several calls and counts their use in memory, so that few calls query the database. The leases of a crashed
-// node are lost, but no call is used twice.
+// FreeCalls manages the daily allowance of free calls of all teams. The database counts the calls that a team has used
+// on its current day. A node leases several calls at once and counts their use in memory, so that few calls query the
+// database. If a node crashes, the unused calls of its leases are lost, but no call is used twice.
 type FreeCalls struct {
 	db       *db.DB
 	accounts sync.Map     // ID of a team -> *account
 	size     atomic.Int64 // number of accounts
-	sweepAt  atomic.Int64 // number of accounts at which idle accounts are dropped
+	sweepAt  atomic.Int64 // number of accounts above which idle accounts are dropped
 	sweeping sync.Mutex
 }
 
 var _ pipeline.FreeCalls = (*FreeCalls)(nil)
 
-// NewFreeCalls returns the allowance.
+// NewFreeCalls returns a FreeCalls.
 func NewFreeCalls(d *db.DB) *FreeCalls {
 	c := &FreeCalls{db: d}
 	c.sweepAt.Store(sweepFrom)
@@ -35,8 +35,8 @@ func NewFreeCalls(d *db.DB) *FreeCalls {
 
 const fetchTimeout = 5 * time.Second // for a lease
 
-// Take uses one call of the day's allowance and reports whether one was left. It must not run in a transaction:
-// a rollback would undo calls that this node has allowed.
+// Take uses one call of the team's allowance of the day and reports whether one was left. It must not run in a
+// transaction, because a rollback would undo calls that this node has allowed.
 func (c *FreeCalls) Take(ctx context.Context, actor *access.Actor) (pipeline.FreeCall, bool, error) {
 	switch limit := actor.Daily.FreeCalls; {
 	case limit == plan.Unlimited:
@@ -111,7 +111,7 @@ func (c *FreeCalls) account(team int64) *account {
 	return p.(*account) //nolint:forcetypeassert // the map has only these
 }
 
-// lockAccount waits for and returns the team's account. The caller must unlock it.
+// lockAccount locks the team's account and returns it. The caller must unlock it.
 func (c *FreeCalls) lockAccount(ctx context.Context, team int64) (*account, error) {
 	for {
 		p := c.account(team)

@@ -7,12 +7,12 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 )
 
-// lease is a number of calls of a team's day that one node may allow. Times are microseconds since 1970.
+// lease is a number of a team's free calls that one node may allow on one day. Times are microseconds since 1970.
 type lease struct {
 	since     int64 // start of the day
 	until     int64 // end of the day
 	left      int64
-	readAgain int64  // when to query the database again if it had no calls left
+	readAgain int64  // when to query the database again, if it had no calls left; otherwise 0
 	limit     int64  // the team's calls per day when the lease was taken
 	zone      string // the team's time zone when the lease was taken
 }
@@ -28,8 +28,9 @@ func (l lease) accepts(since, limit int64) bool { return l.since == since && l.l
 
 // account is a team's lease on this node.
 type account struct {
-	lock    chan struct{} // a lock with cancellation, held while a lease is fetched, is dropped or must not change
-	dropped bool          // removed from the map; guarded by lock
+	// lock is a mutex with cancellation. It is held while a lease is fetched, must not change, or is dropped.
+	lock    chan struct{}
+	dropped bool // removed from the map; guarded by lock
 
 	mu    sync.Mutex
 	lease lease
@@ -50,7 +51,7 @@ func (p *account) take(now int64, actor *access.Actor) (*freeCall, bool) {
 	return call, call != nil || now < p.lease.readAgain
 }
 
-// takeLocked takes a call from the lease, or returns nil if the lease is empty. The caller holds the lock.
+// takeLocked takes a call from the lease, or returns nil if the lease is empty. The caller must hold p.mu.
 func (p *account) takeLocked() *freeCall {
 	if p.lease.left == 0 {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// day counts the free calls of a team's day. Times are microseconds since 1970.
+// day is the count of a team's free calls on one day. Times are microseconds since 1970.
 type day struct {
 	since int64 // start of the count, unique among the team's days
 	until int64 // end of the day
@@ -29,11 +29,11 @@ func (d day) at(now time.Time, zone *time.Location) day {
 }
 
 const (
-	leasePart = 100   // a lease is this part of the remaining calls, so that a crashed node loses few
+	leasePart = 100   // a lease is 1/leasePart of the remaining calls, so that a crashed node loses few
 	maxLease  = 1_000 // calls
 )
 
-// leaseSize returns the number of calls in a lease if a number of calls is left.
+// leaseSize returns the number of calls in a new lease if the team has left calls left.
 func leaseSize(left int64) int64 {
 	if left <= 0 {
 		return 0

@@ -17,7 +17,8 @@ import (
 // spentTTL is how long a node caches that a team has no calls left, because other nodes may return some.
 const spentTTL = time.Second
 
-// lease returns an old lease to the database and takes a new lease. The new lease is empty if no calls are left.
+// lease returns the rest of an old lease to the database and takes a new lease. The new lease is empty if no calls are
+// left.
 func (c *FreeCalls) lease(ctx context.Context, actor *access.Actor, old lease) (lease, error) {
 	fresh := lease{limit: actor.Daily.FreeCalls, zone: actor.Zone.String()}
 	if old.readAgain > 0 && old.left == 0 {
@@ -40,7 +41,7 @@ func (c *FreeCalls) lease(ctx context.Context, actor *access.Actor, old lease) (
 	return fresh, err
 }
 
-// forDay returns the lease for a day.
+// forDay returns a copy of the lease for the day d.
 func (l lease) forDay(d day, now int64) lease {
 	l.since, l.until, l.readAgain = d.since, d.until, 0
 	if l.left == 0 {
@@ -49,17 +50,17 @@ func (l lease) forDay(d day, now int64) lease {
 	return l
 }
 
-// isSpent reports without writing whether the team still has no calls left, and returns the counted day.
+// isSpent returns the stored count, and reports whether the team still has no calls left. It writes nothing.
 func (c *FreeCalls) isSpent(ctx context.Context, actor *access.Actor) (day, bool, error) {
 	stored, _, err := read(ctx, c.db, actor.TeamID, "")
 	if err != nil {
 		return day{}, false, err
 	}
-	// A new day requires the transaction.
+	// If a new day has begun, the transaction must reset the count.
 	return stored, stored == stored.at(c.db.Now(), actor.Zone) && stored.used >= actor.Daily.FreeCalls, nil
 }
 
-// CountFree counts a fully refunded paid call as a free call of the team's day, in the transaction of the settlement.
+// CountFree counts a fully refunded paid call against the team's daily allowance, in the transaction of the settlement.
 // If this node's lease has calls left, it uses one, which a rollback does not return. Otherwise it counts the call in
 // the database, even beyond the limit, because the call has been served.
 func (c *FreeCalls) CountFree(ctx context.Context, tx *db.Tx, team int64) error {
@@ -137,7 +138,7 @@ func returnLease(ctx context.Context, tx *db.Tx, team int64, l lease) error {
 	return returnLeases(ctx, tx, []unusedLease{{team, l}})
 }
 
-// returnLeases returns the leases of many teams in one statement, for a fast shutdown.
+// returnLeases returns the leases of many teams in one statement, so that shutdown is fast.
 func returnLeases(ctx context.Context, tx *db.Tx, all []unusedLease) error {
 	const row = `(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT))`
 	rows, args := make([]string, len(all)), make([]any, 0, 3*len(all))

@@ -5,7 +5,7 @@ import "time"
 
 const (
 	guessesPerMinute = 10 // sustained attempts with one wrong credential
-	guessesBurst     = 20 // attempts at once
+	guessesBurst     = 20 // attempts in quick succession
 )
 
 // Guesses limits repeated attempts with the same wrong credential. It counts per process.

@@ -12,13 +12,14 @@ import (
 	"pressroom.example/pressroom/internal/auth/apikey"
 )
 
-// maxLimiterKeys is the maximum number of keys. The oldest keys are forgotten first.
+// maxLimiterKeys is the maximum number of keys that a Limiter keeps. If there are more, it drops the least recently
+// used.
 const maxLimiterKeys = 65_536
 
 // Limiter limits the rate of events per key. It counts per process.
 type Limiter struct{ limiter *throttled.GCRARateLimiterCtx }
 
-// NewLimiter returns a Limiter for a number of events per hour and key, and a burst.
+// NewLimiter returns a Limiter that allows perHour events per hour for each key, and burst events in quick succession.
 func NewLimiter(perHour, burst int) (*Limiter, error) {
 	store, err := memstore.NewCtx(maxLimiterKeys)
 	if err != nil {
@@ -32,7 +33,8 @@ func NewLimiter(perHour, burst int) (*Limiter, error) {
 	return &Limiter{limiter}, nil
 }
 
-// Take counts an event of a key and returns 0. If the limit is reached, it returns how long to wait.
+// Take counts an event of a key and returns 0. If the limit is reached, it returns how long to wait and does not count
+// the event.
 func (p *Limiter) Take(key string) time.Duration {
 	hash := apikey.Hash(key)
 	limited, result, err := p.limiter.RateLimitCtx(context.Background(), hex.EncodeToString(hash[:]), 1)

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/core/plan"
 )
 
-// PlanLimits are a team's plan and its limits (contract, Records).
+// PlanLimits are a team's plan and its limits.
 type PlanLimits struct {
 	Plan               PlanLimitsPlan   `json:"plan"`
 	Limits             PlanLimitsLimits `json:"limits" jsonschema:"Limits of the plan. -1 means unlimited, 0 means none."`
@@ -45,7 +45,7 @@ type PlanLimitsLimits struct {
 	TrackedReports         int64 `json:"tracked_reports" min:"-1" jsonschema:"Reports that are refreshed automatically."`
 }
 
-// Operations returns the operations of limits.
+// Operations returns the operation get_limits.
 func (c *FreeCalls) Operations(t plan.Catalog) []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
@@ -72,20 +72,19 @@ func (c *FreeCalls) Operations(t plan.Catalog) []operation.Operation {
 func (c *FreeCalls) limits(ctx context.Context, t plan.Catalog, call operation.Call) (operation.Answer[PlanLimits], error) {
 	plan, ok := t.Plan(call.Plan)
 	if !ok {
-		return operation.Answer[PlanLimits]{}, fmt.Errorf("there is no plan %q, which team %d is on", call.Plan,
-			call.TeamID)
+		return operation.Answer[PlanLimits]{}, fmt.Errorf("team %d is on the unknown plan %q", call.TeamID, call.Plan)
 	}
 	left, err := c.Remaining(ctx, call.Actor)
 	if err != nil {
 		return operation.Answer[PlanLimits]{}, err
 	}
 	return operation.Answer[PlanLimits]{App: "/settings/plan", Data: PlanLimits{
-		Plan: PlanLimitsPlan{plan.ID, plan.Name}, Limits: figures(plan, call.Daily.FreeCalls), APIAccess: plan.APIKeys,
+		Plan: PlanLimitsPlan{plan.ID, plan.Name}, Limits: limitsOf(plan, call.Daily.FreeCalls), APIAccess: plan.APIKeys,
 		FreeCallsLeftToday: left,
 	}}, nil
 }
 
-func figures(p plan.Plan, freeCalls int64) PlanLimitsLimits {
+func limitsOf(p plan.Plan, freeCalls int64) PlanLimitsLimits {
 	return PlanLimitsLimits{
 		SocialAccounts: p.SocialAccounts, PostsPerMonth: p.PostsPerMonth, Seats: p.Seats, StorageBytes: p.StorageBytes,
 		AnalyticsRetentionDays: p.AnalyticsRetentionDays, ProfilesComparable: p.ProfilesComparable,

@@ -15,26 +15,29 @@ import (
 	"pressroom.example/pressroom/internal/core/plan"
 )
 
-// maxCallers is the maximum number of callers per scope in memory, about 200 bytes each. The caller with the oldest
-// call is forgotten first and has its whole quota again. This cannot be used to evade limits, because 65,536 other keys
-// would have to call within a window of 15 to 30 seconds.
+// maxCallers is the maximum number of callers per scope in memory, about 200 bytes each. If there are more, the caller
+// whose last call is the oldest is dropped and has its whole quota again. This cannot be used to evade limits, because
+// 65,536 other keys would have to call within a window of 15 to 30 seconds.
 const maxCallers = 65_536
 
 // RatesOptions configure Rates.
 type RatesOptions struct {
-	Redis string           // URL of a Redis shared by all nodes, redis://… or rediss://…; each node counts alone if empty
+	// Redis is the URL of a Redis shared by all nodes, redis://… or rediss://…. If it is empty, each node counts on its
+	// own.
+	Redis string
 	Now   func() time.Time // time.Now if nil
-	Log   *slog.Logger     // receives outages of Redis; may be nil
+	Log   *slog.Logger     // logs outages of Redis; may be nil
 }
 
-// Rates limits the rates of callers. It counts across all nodes while Redis answers, or else per node. Rejected calls
-// are not counted.
+// Rates limits the rates of callers. It counts the calls of all nodes in Redis. If Redis is not configured or does not
+// respond, each node counts its own calls. Rejected calls are not counted.
 type Rates struct {
-	gauges map[pipeline.Scope]*gauge
-	shared *sharedLimits // nil without Redis
+	scopeLimits map[pipeline.Scope]*scopeLimit
+	shared      *sharedLimits // nil without Redis
 }
 
-// NewRates returns the rate limits of a service. A Redis that does not answer is an outage, not an error.
+// NewRates returns the rate limits of a service. It returns no error if Redis does not respond; the node then counts on
+// its own until Redis responds.
 func NewRates(limits plan.Limits, opts RatesOptions) (*Rates, error) {
 	return newRates(limits, opts, answerTimeout)
 }
@@ -46,16 +49,16 @@ func newRates(limits plan.Limits, opts RatesOptions, within time.Duration) (*Rat
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Rates{gauges: map[pipeline.Scope]*gauge{}}
+	r := &Rates{scopeLimits: map[pipeline.Scope]*scopeLimit{}}
 	for scope, rate := range map[pipeline.Scope]plan.Rate{
 		pipeline.PerCredential: limits.Requests, pipeline.PerConnection: limits.Writes,
 		pipeline.PerProvider: limits.Networks,
 	} {
-		g, err := newGauge(scope, rate, opts.Now)
+		g, err := newScopeLimit(scope, rate, opts.Now)
 		if err != nil {
 			return nil, fmt.Errorf("creating the limit of scope %s: %w", scope, err)
 		}
-		r.gauges[scope] = g
+		r.scopeLimits[scope] = g
 	}
 	if opts.Redis == "" {
 		return r, nil
@@ -63,20 +66,22 @@ func newRates(limits plan.Limits, opts RatesOptions, within time.Duration) (*Rat
 	return r, r.useRedis(opts, within)
 }
 
-// Take counts a call of a key or connection. It returns within a fraction of a second even if Redis hangs.
+// Take counts a call of a caller, whose meaning depends on the scope, and returns the state of the caller's limit. It
+// returns within a fraction of a second even if Redis hangs.
 func (r *Rates) Take(ctx context.Context, scope pipeline.Scope, who int64) pipeline.Rate {
-	g := r.gauges[scope]
+	g := r.scopeLimits[scope]
 	if r.shared != nil {
 		if rate, ok := r.shared.take(ctx, g, who); ok {
 			return rate
 		}
 	}
-	// The store in memory returns no errors, and the compare-and-swap is retried without limit.
+	// RateLimitCtx cannot fail here: the store in memory returns no errors, and the compare-and-swap is retried without
+	// limit.
 	limited, result, _ := g.memory.RateLimitCtx(ctx, strconv.FormatInt(who, 10), 1)
 	return g.rate(limited, result)
 }
 
-// RedisStatus reports whether Redis is configured, and whether Redis answers. During an outage it queries Redis only
+// RedisStatus reports whether Redis is configured, and whether Redis responds. During an outage it queries Redis only
 // every few seconds.
 func (r *Rates) RedisStatus(ctx context.Context) (bool, bool) {
 	if r.shared == nil {
@@ -93,19 +98,19 @@ func (r *Rates) Close() error {
 	return r.shared.store.close()
 }
 
-// gauge is the limit of a scope, counted in memory and in Redis.
-type gauge struct {
+// scopeLimit is the rate limit of a scope. Calls are counted in memory or in Redis.
+type scopeLimit struct {
 	scope         pipeline.Scope
 	quota         throttled.RateQuota
 	window        time.Duration // until the whole quota is available again
 	memory, redis *throttled.GCRARateLimiterCtx
 }
 
-func newGauge(scope pipeline.Scope, rate plan.Rate, now func() time.Time) (*gauge, error) {
+func newScopeLimit(scope pipeline.Scope, rate plan.Rate, now func() time.Time) (*scopeLimit, error) {
 	if rate.PerMinute < 1 || rate.Burst < 1 {
 		return nil, fmt.Errorf("%d per minute with a burst of %d: both must be at least 1", rate.PerMinute, rate.Burst)
 	}
-	g := &gauge{
+	g := &scopeLimit{
 		scope:  scope,
 		quota:  throttled.RateQuota{MaxRate: throttled.PerMin(rate.PerMinute), MaxBurst: rate.Burst - 1},
 		window: time.Minute / time.Duration(rate.PerMinute) * time.Duration(rate.Burst),
@@ -130,7 +135,7 @@ func newLimiter(store throttled.GCRAStoreCtx, quota throttled.RateQuota) (*throt
 	return limiter, nil
 }
 
-func (g *gauge) rate(limited bool, result throttled.RateLimitResult) pipeline.Rate {
+func (g *scopeLimit) rate(limited bool, result throttled.RateLimitResult) pipeline.Rate {
 	return pipeline.Rate{
 		Scope:      g.scope,
 		Quota:      result.Limit,

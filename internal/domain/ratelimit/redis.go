@@ -20,16 +20,16 @@ import (
 )
 
 const (
-	answerTimeout = 100 * time.Millisecond // after which a call is counted in memory
+	answerTimeout = 100 * time.Millisecond // for Redis to respond; after that, a call is counted in memory
 	startTimeout  = time.Second            // timeout at start, which may include a TLS handshake
 	redisPrefix   = "pressroom:rate:"      // of every key
 	redisPool     = 64                     // connections
-	redisBuffer   = 4 << 10                // bytes; commands and answers need a tenth
+	redisBuffer   = 4 << 10                // bytes; commands and responses need a tenth of it
 	redisIdle     = 5 * time.Minute        // maximum idle time of a connection, because firewalls drop idle ones
-	redisDialing  = time.Second            // to connect in the background
+	redisDialing  = time.Second            // timeout for connecting, which happens in the background
 )
 
-// These errors contain no address and do not wrap errors with the address, because it has the password.
+// These errors do not contain the address or wrap errors that contain it, because the address includes the password.
 var (
 	errRedisAddress = errors.New("the address of Redis must look like redis://user:password@host:6379/0, or " +
 		"rediss://… for TLS; percent-encode special characters in the password, such as %40 for @")
@@ -37,7 +37,7 @@ var (
 		"write a question mark in the password as %3F")
 )
 
-// redisOptions parses the address of a Redis.
+// redisOptions parses the URL of a Redis server.
 func redisOptions(address string) (*redis.Options, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" || u.Fragment != "" {
@@ -135,7 +135,8 @@ func (s *redisStore) close() error {
 	return nil
 }
 
-// redact returns the text of an error without the password, because a server repeats unknown commands.
+// redact returns the text of an error without the password. A server that does not know a command quotes its arguments
+// in the error.
 func (s *redisStore) redact(err error) string {
 	if s.opts.Password == "" {
 		return err.Error()
@@ -143,15 +144,15 @@ func (s *redisStore) redact(err error) string {
 	return strings.ReplaceAll(err.Error(), s.opts.Password, "…")
 }
 
-// Only the compare-and-swap comes from the library. The library's other methods lose the cause of rejected connections
-// and give counts too short a lifetime.
+// redisStore uses only the compare-and-swap of the library's store. The other methods of that store lose the reason why
+// a connection was rejected, and give counts too short a lifetime.
 var _ throttled.GCRAStoreCtx = (*redisStore)(nil)
 
 // lifeRounding extends a count's lifetime, which is rounded down to seconds. A count that expires early would increase
 // the quota.
 const lifeRounding = time.Second
 
-// GetWithTime returns a count, or -1 if there is none, and the time of Redis, which all nodes share.
+// GetWithTime returns a count, or -1 if there is none, and the time of Redis's clock, which all nodes share.
 func (s *redisStore) GetWithTime(ctx context.Context, key string) (int64, time.Time, error) {
 	pipe := s.current.Load().client.Pipeline()
 	now, count := pipe.Time(ctx), pipe.Get(ctx, redisPrefix+key)

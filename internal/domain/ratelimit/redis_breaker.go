@@ -24,8 +24,8 @@ type breaker struct {
 	probing bool      // a probe is running
 }
 
-// isOutage reports whether an epoch is an outage.
-func isOutage(turn uint64) bool { return turn%2 == 1 }
+// isOutage reports whether an outage lasts during an epoch.
+func isOutage(epoch uint64) bool { return epoch%2 == 1 }
 
 // startProbe reports whether the caller should probe Redis. If so, the caller must call recordSuccess or recordFailure
 // with the returned epoch.
@@ -35,17 +35,17 @@ func (o *breaker) startProbe() (uint64, bool) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	turn := o.epoch.Load()
-	if !isOutage(turn) || o.probing || o.now().Before(o.next) {
+	epoch := o.epoch.Load()
+	if !isOutage(epoch) || o.probing || o.now().Before(o.next) {
 		return 0, false
 	}
 	o.probing = true
-	return turn, true
+	return epoch, true
 }
 
-// recordSuccess records that Redis answered a call of an epoch, which ends an outage.
-func (o *breaker) recordSuccess(ctx context.Context, turn uint64) {
-	if !isOutage(turn) {
+// recordSuccess records that Redis answered a call that began in an epoch. If it was a probe, the outage ends.
+func (o *breaker) recordSuccess(ctx context.Context, epoch uint64) {
+	if !isOutage(epoch) {
 		return
 	}
 	o.mu.Lock()
@@ -56,15 +56,16 @@ func (o *breaker) recordSuccess(ctx context.Context, turn uint64) {
 		"away", o.now().Sub(o.since).Round(time.Millisecond).String())
 }
 
-// recordFailure records that Redis failed a call of an epoch. It reports whether this begins an outage.
-func (o *breaker) recordFailure(ctx context.Context, turn uint64, text string) bool {
+// recordFailure records that a call to Redis, which began in an epoch, failed. It reports whether this begins an
+// outage.
+func (o *breaker) recordFailure(ctx context.Context, epoch uint64, text string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.epoch.Load() != turn {
+	if o.epoch.Load() != epoch {
 		return false
 	}
 	o.next = o.now().Add(probeInterval)
-	if isOutage(turn) {
+	if isOutage(epoch) {
 		o.probing = false
 		return false
 	}

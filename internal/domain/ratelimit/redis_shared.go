@@ -13,7 +13,7 @@ import (
 // lanes is the maximum number of concurrent calls of a node to Redis. It is a power of two.
 const lanes = 256
 
-// sharedLimits counts rates of all nodes in Redis while it answers.
+// sharedLimits counts the calls of all nodes in Redis while Redis responds.
 type sharedLimits struct {
 	store   *redisStore
 	breaker *breaker
@@ -24,7 +24,7 @@ type sharedLimits struct {
 	lanes [lanes]chan struct{}
 }
 
-// useRedis makes the rates count in Redis too.
+// useRedis makes r count calls in Redis.
 func (r *Rates) useRedis(opts RatesOptions, within time.Duration) error {
 	store, err := newRedisStore(opts.Redis)
 	if err != nil {
@@ -36,7 +36,7 @@ func (r *Rates) useRedis(opts RatesOptions, within time.Duration) error {
 	for i := range s.lanes {
 		s.lanes[i] = make(chan struct{}, 1)
 	}
-	for _, g := range r.gauges {
+	for _, g := range r.scopeLimits {
 		if g.redis, err = newLimiter(store, g.quota); err != nil {
 			return err
 		}
@@ -53,10 +53,10 @@ func (r *Rates) useRedis(opts RatesOptions, within time.Duration) error {
 }
 
 // take counts a call in Redis. It reports whether Redis answered in time.
-func (s *sharedLimits) take(ctx context.Context, g *gauge, who int64) (pipeline.Rate, bool) {
+func (s *sharedLimits) take(ctx context.Context, g *scopeLimit, who int64) (pipeline.Rate, bool) {
 	s.probeIfDue(ctx)
-	turn := s.breaker.epoch.Load()
-	if isOutage(turn) {
+	epoch := s.breaker.epoch.Load()
+	if isOutage(epoch) {
 		return pipeline.Rate{}, false
 	}
 	ctx, cancel := deadline(ctx, s.timeout)
@@ -68,30 +68,30 @@ func (s *sharedLimits) take(ctx context.Context, g *gauge, who int64) (pipeline.
 	case <-ctx.Done(): // too many calls of one key; this may not be an outage
 		return pipeline.Rate{}, false
 	}
-	if s.breaker.epoch.Load() != turn { // an outage began while this call waited
+	if s.breaker.epoch.Load() != epoch { // an outage began while this call waited
 		return pipeline.Rate{}, false
 	}
 	limited, result, err := g.redis.RateLimitCtx(ctx, string(g.scope)+":"+strconv.FormatInt(who, 10), 1)
-	s.record(ctx, turn, err)
+	s.record(ctx, epoch, err)
 	return g.rate(limited, result), err == nil
 }
 
-// isAvailable reports whether Redis answers now.
+// isAvailable reports whether Redis responds now.
 func (s *sharedLimits) isAvailable(ctx context.Context) bool {
 	s.probeIfDue(ctx)
-	turn := s.breaker.epoch.Load()
-	if isOutage(turn) {
+	epoch := s.breaker.epoch.Load()
+	if isOutage(epoch) {
 		return false
 	}
 	err := s.probe(ctx, s.timeout)
-	s.record(ctx, turn, err)
+	s.record(ctx, epoch, err)
 	return err == nil
 }
 
 // probeIfDue probes Redis during an outage if the next probe is due.
 func (s *sharedLimits) probeIfDue(ctx context.Context) {
-	if turn, mine := s.breaker.startProbe(); mine {
-		s.record(ctx, turn, s.probe(ctx, s.timeout))
+	if epoch, mine := s.breaker.startProbe(); mine {
+		s.record(ctx, epoch, s.probe(ctx, s.timeout))
 	}
 }
 
@@ -107,12 +107,12 @@ func (s *sharedLimits) probe(ctx context.Context, within time.Duration) error {
 	return nil
 }
 
-// record records the result of a call to Redis in an epoch.
-func (s *sharedLimits) record(ctx context.Context, turn uint64, err error) {
+// record records the result of a call to Redis that began in an epoch.
+func (s *sharedLimits) record(ctx context.Context, epoch uint64, err error) {
 	switch {
 	case err == nil:
-		s.breaker.recordSuccess(ctx, turn)
-	case s.breaker.recordFailure(ctx, turn, s.store.redact(err)):
+		s.breaker.recordSuccess(ctx, epoch)
+	case s.breaker.recordFailure(ctx, epoch, s.store.redact(err)):
 		if err := s.store.renew(); err != nil {
 			s.breaker.log.DebugContext(ctx, "closing old connections to Redis failed", "error", s.store.redact(err))
 		}

@@ -90,8 +90,9 @@ const pastPostsQuery = `SELECT p.id, p.caption FROM posts p
 	AND NOT EXISTS (SELECT 1 FROM voice_materials m WHERE m.voice_id = ? AND m.post_id = p.id)
 	ORDER BY p.id DESC LIMIT ?`
 
-// AddPastPosts adds the team's newest published posts that a voice does not have as material yet, and returns how many.
-// It adds fewer if the voice would have too much material. It returns an error if the voice is full already.
+// AddPastPosts adds up to pastPosts of the team's newest published posts that a voice does not have as material yet,
+// and returns how many it added. It stops when the voice has MaxMaterials, and returns an error if the voice already
+// has them.
 func (s *Service) AddPastPosts(ctx context.Context, call operation.Call, voice int64) (int, error) {
 	if err := checkMaterialAccess(call); err != nil {
 		return 0, err
@@ -173,7 +174,7 @@ func linkMaterial(address string) (Material, error) {
 	return Material{Kind: LinkMaterial, Content: link}, nil
 }
 
-// postMaterial returns the current caption of one of the team's posts.
+// postMaterial returns one of the team's posts as material, with its current caption.
 func (s *Service) postMaterial(ctx context.Context, team int64, id string) (Material, error) {
 	m := Material{Kind: PostMaterial, PostID: id}
 	if !utf8.ValidString(id) || strings.Contains(id, "\x00") { // invalid in PostgreSQL
@@ -191,7 +192,8 @@ func (s *Service) postMaterial(ctx context.Context, team int64, id string) (Mate
 	return m, nil
 }
 
-// digest returns the identity of a piece of material: the ID of a post, otherwise the content.
+// digest returns a hash that identifies a piece of material within a voice: the hash of the post's ID, or else of the
+// content.
 func (m *Material) digest() string {
 	sum := sha256.Sum256([]byte(string(m.Kind) + "\x00" + m.PostID))
 	if m.Kind != PostMaterial {
@@ -209,7 +211,8 @@ func (m *Material) scan(scan func(...any) error) error {
 	return err
 }
 
-// addMaterial inserts material of a locked team. It reports whether the voice already had the material.
+// addMaterial adds material to a voice of a locked team. It returns false if the voice already has the material, and
+// then sets m to the stored material.
 func addMaterial(ctx context.Context, tx *db.Tx, voice int64, m *Material) (bool, error) {
 	digest := m.digest()
 	err := m.scan(tx.QueryRow(ctx, `SELECT `+materialColumns+` FROM voice_materials WHERE voice_id = ? AND digest = ?`,
@@ -259,7 +262,7 @@ func (s *Service) Materials(ctx context.Context, call operation.Call, voice int6
 	return out, nil
 }
 
-// Material returns one material of a voice with its complete text.
+// Material returns one piece of material of a voice.
 func (s *Service) Material(ctx context.Context, call operation.Call, voice, id int64) (Material, error) {
 	var m Material
 	if err := checkMaterialAccess(call); err != nil {

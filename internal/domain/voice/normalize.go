@@ -15,8 +15,8 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider"
 )
 
-// normalize validates and normalizes a draft: it removes invisible characters, empty and duplicate list items, and
-// canonicalizes the language. Errors name the argument. It is idempotent.
+// normalize validates and normalizes a draft: it removes invisible characters and empty and duplicate list items, and
+// canonicalizes the language. Errors name the argument. normalize is idempotent.
 func normalize(d Draft) (Draft, error) {
 	var t normalizer
 	d.Name = t.line("name", d.Name, MaxName)
@@ -41,7 +41,7 @@ func normalize(d Draft) (Draft, error) {
 	return d, checkTotalLength(d)
 }
 
-// checkTotalLength returns an error if the text block is too long.
+// checkTotalLength returns an error if the text block of the draft is too long.
 func checkTotalLength(d Draft) error {
 	text, err := assemble(d)
 	if err == nil && utf8.RuneCountInString(text) > MaxText {
@@ -51,7 +51,7 @@ func checkTotalLength(d Draft) error {
 	return err
 }
 
-// normalizer normalizes texts and stores the first error.
+// normalizer normalizes texts and keeps the first error.
 type normalizer struct{ err error }
 
 func (t *normalizer) reject(err error) {
@@ -133,7 +133,7 @@ func (t *normalizer) checkCount(argument string, n, limit int) {
 	}
 }
 
-// checkDisjoint returns an error if an item is listed both for use and for avoidance.
+// checkDisjoint rejects lists that have an item in common.
 func (t *normalizer) checkDisjoint(argument string, use, avoid []string) {
 	if slices.ContainsFunc(avoid, func(text string) bool { return slices.Contains(use, text) }) {
 		t.reject(apierr.Invalidf(apierr.NotAllowedValue, argument, "The argument %s contains items that are also to be used.",
@@ -162,8 +162,8 @@ func (t *normalizer) language(text string) string {
 
 const maxLanguageBytes = 35 // minimum that implementations must support (RFC 5646, section 4.4.1)
 
-// canonicalLanguage returns a BCP 47 tag in canonical form. It rejects tags with extensions, because extensions select
-// calendars and collations.
+// canonicalLanguage returns a BCP 47 tag in canonical form, or false if the tag is invalid. It rejects tags with
+// extensions, which select things such as calendars and collations.
 func canonicalLanguage(text string) (string, bool) {
 	text = strings.TrimSpace(text)
 	if len(text) > maxLanguageBytes {
@@ -204,7 +204,7 @@ func normalizeLines(text string) string {
 
 func isVisible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
 
-// flags matches flags of regions, which contain tag characters that are otherwise hidden.
+// flags matches emoji flags of regions such as Scotland. They contain tag characters, which are removed elsewhere.
 var flags = regexp.MustCompile(`\x{1F3F4}[\x{E0030}-\x{E0039}\x{E0061}-\x{E007A}]{3,6}\x{E007F}`)
 
 // withoutHidden removes characters that a language model reads but a person cannot see, and characters that reorder
@@ -238,5 +238,5 @@ var hidden = &unicode.RangeTable{
 	R32: []unicode.Range32{{0xe0000, 0xe007f, 1}},
 }
 
-// foldName returns a name in the form in which names are compared.
+// foldName returns the form of a name that is compared to find duplicates.
 func foldName(name string) string { return provider.Fold(name) }

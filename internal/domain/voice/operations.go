@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// BrandVoiceEntry is a voice in a list.
+// BrandVoiceEntry identifies a voice in a list.
 type BrandVoiceEntry struct {
 	ID      int64  `json:"id"`
 	Name    string `json:"name"`
@@ -134,7 +134,7 @@ func entry(r record) BrandVoiceEntry {
 	return BrandVoiceEntry{ID: r.id, Name: r.name, Default: r.isDefault}
 }
 
-// toFull returns a voice as clients see it. A voice without a language has the team's language.
+// toFull returns the API representation of a voice. If the voice has no language, it has the team's language.
 func toFull(call operation.Call, r record) (BrandVoice, error) {
 	d, err := r.draft()
 	if err != nil {

@@ -74,7 +74,8 @@ func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64) error {
 	return nil
 }
 
-// countVoices returns the number of a team's voices, and how many other voices have the name.
+// countVoices returns the number of a team's voices, and how many of them, except the one with the given ID, have the
+// name.
 func countVoices(ctx context.Context, tx *db.Tx, team, id int64, name string) (int, int, error) {
 	var has, taken int
 	err := tx.QueryRow(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN folded = ? AND id <> ? THEN 1 ELSE 0 END), 0)
@@ -85,7 +86,7 @@ func countVoices(ctx context.Context, tx *db.Tx, team, id int64, name string) (i
 	return has, taken, nil
 }
 
-// insert inserts a voice.
+// insert inserts a voice and sets its ID.
 func insert(ctx context.Context, tx *db.Tx, team int64, r *record) error {
 	now := db.Micros(tx.Now())
 	err := tx.QueryRow(ctx, `INSERT INTO brand_voices (team_id, name, folded, is_default, guide, created_at, updated_at)

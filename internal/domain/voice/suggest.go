@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	minPosts       = 3  // posts needed to fill in a field
-	minLetters     = 4  // minimum length of a suggested word
+	minPosts       = 3  // posts needed for a suggestion
+	minLetters     = 4  // minimum length of a suggested word in characters
 	suggestedWords = 10 // at most
-	manyEmoji      = 3  // more emoji per post means any number
+	manyEmoji      = 3  // if there are more per post on average, the policy is EmojiAtWill
 )
 
 // Suggest returns a guide based on the team's newest published posts, and the number of these posts. AddPastPosts adds
@@ -42,7 +42,7 @@ func (s *Service) Suggest(ctx context.Context, call operation.Call) (Guide, int,
 	return guideFrom(texts), len(found), nil
 }
 
-// guideFrom returns the guide that results from counting in texts. With too few texts, it is empty.
+// guideFrom derives a guide from word and emoji counts of texts. The guide is empty if there are too few texts.
 func guideFrom(texts []string) Guide {
 	if len(texts) < minPosts {
 		return Guide{}
@@ -81,7 +81,8 @@ var firstPersons = []pronouns{
 	},
 }
 
-// pointOfViewOf returns the first person if at least a third of the texts use it and most of them use the same number.
+// pointOfViewOf returns FirstPlural or FirstSingular if at least a third of the texts use it, and at least twice as
+// many as use the other. Otherwise, it returns "".
 func pointOfViewOf(texts []string) PointOfView {
 	singular, plural := 0, 0
 	for _, text := range texts {
@@ -109,7 +110,7 @@ func pointOfViewOf(texts []string) PointOfView {
 	return ""
 }
 
-// wordsOf returns the words of a text as written, by their lower-case form.
+// wordsOf returns the words of a text. The keys are their lower-case forms, and the values are the words as written.
 func wordsOf(text string) map[string]string {
 	out := map[string]string{}
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }) {
@@ -129,7 +130,7 @@ func commonWords(texts []string) []string {
 			if utf8.RuneCountInString(word) < minLetters || utf8.RuneCountInString(word) > MaxWord || spelled[word] == "" {
 				continue
 			}
-			// If there are several spellings, prefer lower case, which is the spelling within sentences.
+			// If there are several spellings, max selects the lower-case one, which is the spelling within sentences.
 			written[word] = max(written[word], spelled[word])
 		}
 	}

@@ -12,8 +12,8 @@ var textSource string
 
 var textTemplate = template.Must(template.New("text").Funcs(template.FuncMap{"indent": indent}).Parse(textSource))
 
-// assemble returns the text block of a normalized draft. Only generated lines start at the margin. So headings, fences
-// and lists in the team's texts cannot be mistaken for parts of the block. Empty fields have no heading.
+// assemble returns the text block of a normalized draft. The team's texts are indented, so that headings, code fences
+// and lists in them cannot be mistaken for parts of the block. Empty fields have no heading.
 func assemble(d Draft) (string, error) {
 	var out strings.Builder
 	if err := textTemplate.Execute(&out, d); err != nil {

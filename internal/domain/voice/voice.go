@@ -18,12 +18,12 @@ const (
 	MaxTone         = 1000
 	MaxInstructions = 8000
 	MaxAudiences    = 20
-	MaxAudience     = 1000 // of a description
+	MaxAudience     = 1000 // length of an audience's description
 	MaxWords        = 200  // in each list
 	MaxWord         = 60
 	MaxPhrases      = 100 // in each list
 	MaxPhrase       = 300
-	MaxText         = 20_000 // of the text block
+	MaxText         = 20_000 // length of the text block
 )
 
 // PointOfView is the grammatical person of texts.
@@ -40,7 +40,7 @@ const (
 // EmojiPolicy is how many emoji texts may have.
 type EmojiPolicy string
 
-// The policies.
+// The emoji policies.
 const (
 	NoEmoji     EmojiPolicy = "none"
 	FewEmoji    EmojiPolicy = "sparing"

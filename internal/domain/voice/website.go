@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	maxPage     = 2 << 20 // bytes of a web page
+	maxPage     = 2 << 20 // maximum size of a web page in bytes
 	pageTimeout = 10 * time.Second
 )
 
@@ -38,15 +38,15 @@ var (
 		"There is no web page with text at this address. Enter the address of another page, or fill in the fields yourself.")
 )
 
-// Website is the description of a business on a web page.
+// Website is what a web page says about a business.
 type Website struct {
 	Name        string
 	Description string
-	Text        string // the address and the visible text, cut to the limit of material
+	Text        string // the address and the visible text, truncated to MaxMaterial
 }
 
-// ReadWebsite fetches a public web page and returns its description of the business, cut to the limits of a voice's
-// fields.
+// ReadWebsite fetches a public web page and returns what it says about the business, truncated to the limits of a
+// voice's fields.
 func (s *Service) ReadWebsite(ctx context.Context, call operation.Call, address string) (Website, error) {
 	if err := checkMaterialAccess(call); err != nil {
 		return Website{}, err
@@ -66,7 +66,7 @@ func (s *Service) ReadWebsite(ctx context.Context, call operation.Call, address 
 	return found, nil
 }
 
-// pageError returns the error to show for a failed download.
+// pageError returns the error to show to the person for a failed download.
 func pageError(err error) error {
 	failed, ok := errors.AsType[*safehttp.Error](err)
 	switch {
@@ -97,7 +97,7 @@ func parsePage(page []byte) (Website, error) {
 	return out, nil
 }
 
-// LinkTexts returns the title and the description of an HTML document for links to it. Both may be empty.
+// LinkTexts returns the title and the description of an HTML document for a preview of a link to it. Both may be empty.
 func LinkTexts(page []byte) (string, string, error) {
 	p, err := readDocument(page)
 	if err != nil {
@@ -192,7 +192,7 @@ var invisibleElements = []atom.Atom{
 	atom.Textarea, atom.Object,
 }
 
-// inlineElements are the elements that continue the line.
+// inlineElements are the elements that do not start a new line.
 var inlineElements = []atom.Atom{
 	atom.A, atom.Abbr, atom.B, atom.Bdi, atom.Bdo, atom.Cite, atom.Code, atom.Data, atom.Del, atom.Dfn, atom.Em, atom.Font,
 	atom.I, atom.Ins, atom.Kbd, atom.Mark, atom.Q, atom.S, atom.Small, atom.Span, atom.Strong, atom.Sub, atom.Sup,
@@ -234,7 +234,7 @@ func spaceForBreak(r rune) rune {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// cutText returns the first characters of a text.
+// cutText returns a text truncated to limit characters.
 func cutText(text string, limit int) string {
 	if utf8.RuneCountInString(text) <= limit {
 		return text

@@ -60,7 +60,7 @@ func (s *Service) ForgetAssistant(ctx context.Context, person, team, connection 
 	return s.forget(ctx, person, team, connection, "assistant", `k.revoked_at > 0 OR k.lost <> ''`, errAssistantActive)
 }
 
-// forget deletes a key or connection that matches the SQL condition hasEnded. If it does not match, forget returns errActive.
+// forget deletes a key or connection. It returns errActive if the SQL condition hasEnded is false for it.
 func (s *Service) forget(ctx context.Context, person, team, key int64, kind, hasEnded string, errActive error) error {
 	return s.DB.InTx(ctx, "leaving.forget_"+kind, func(ctx context.Context, tx *db.Tx) error {
 		var ended int64
