@@ -259,6 +259,15 @@ const (
 	JobStateFailed             JobState = "failed"
 )
 
+// LinkedInVisibility is one of the constants of this type. Further values may be added.
+type LinkedInVisibility string
+
+// Values of LinkedInVisibility.
+const (
+	LinkedInVisibilityPUBLIC      LinkedInVisibility = "PUBLIC"
+	LinkedInVisibilityCONNECTIONS LinkedInVisibility = "CONNECTIONS"
+)
+
 // MediaDownloadType is one of the constants of this type. Further values may be added.
 type MediaDownloadType string
 
@@ -743,22 +752,10 @@ type Billing struct {
 	Replayed *bool `json:"replayed,omitzero"`
 }
 
-// BlueskyLinkCard is a record of the API's answers.
-type BlueskyLinkCard struct {
-	// The first link of the text if omitted.
-	URL string `json:"url,omitzero"`
-	// Read from the page before publishing if omitted.
-	Title string `json:"title,omitzero"`
-	// Read from the page before publishing if title and description are omitted.
-	Description string `json:"description,omitzero"`
-	// Image of the library that the card shows.
-	ThumbnailMediaID *int64 `json:"thumbnail_media_id,omitzero"`
-}
-
 // BlueskyOptions: Choices for Bluesky accounts.
 type BlueskyOptions struct {
 	// Shows a card for a link. Not with media or a quote.
-	LinkCard *BlueskyLinkCard `json:"link_card,omitzero"`
+	LinkCard *BlueskyOptionsLinkCard `json:"link_card,omitzero"`
 	// Address of the post to quote, such as https://bsky.app/profile/NAME/post/ID or its at:// URI.
 	QuoteURL string `json:"quote_url,omitzero"`
 	// Content warnings.
@@ -770,6 +767,18 @@ type BlueskyOptions struct {
 	ReplySettings []BlueskyReplySetting `json:"reply_settings,omitzero"`
 	// Whether other people cannot quote the post.
 	DisableQuotes *bool `json:"disable_quotes,omitzero"`
+}
+
+// BlueskyOptionsLinkCard: Shows a card for a link. Not with media or a quote.
+type BlueskyOptionsLinkCard struct {
+	// The first link of the text if omitted.
+	URL string `json:"url,omitzero"`
+	// Read from the page before publishing if omitted.
+	Title string `json:"title,omitzero"`
+	// Read from the page before publishing if title and description are omitted.
+	Description string `json:"description,omitzero"`
+	// Image of the library that the card shows.
+	ThumbnailMediaID *int64 `json:"thumbnail_media_id,omitzero"`
 }
 
 // BrandVoice is a record of the API's answers.
@@ -880,6 +889,10 @@ type CreatePostInputOptions struct {
 	Facebook *FacebookOptions `json:"facebook,omitzero"`
 	// Choices for Instagram accounts.
 	Instagram *CreatePostInputOptionsInstagram `json:"instagram,omitzero"`
+	// Choices for LinkedIn accounts.
+	Linkedin *LinkedInOptions `json:"linkedin,omitzero"`
+	// Choices for Pinterest boards.
+	Pinterest *PinterestOptions `json:"pinterest,omitzero"`
 	// Choices for Threads accounts.
 	Threads *CreatePostInputOptionsThreads `json:"threads,omitzero"`
 	// Choices for TikTok accounts. TikTok requires that a person makes them for each post.
@@ -893,7 +906,7 @@ type CreatePostInputOptions struct {
 // CreatePostInputOptionsBluesky: Choices for Bluesky accounts.
 type CreatePostInputOptionsBluesky struct {
 	// Shows a card for a link. Not with media or a quote.
-	LinkCard *BlueskyLinkCard `json:"link_card,omitzero"`
+	LinkCard *BlueskyOptionsLinkCard `json:"link_card,omitzero"`
 	// Address of the post to quote, such as https://bsky.app/profile/NAME/post/ID or its at:// URI.
 	QuoteURL string `json:"quote_url,omitzero"`
 	// Content warnings.
@@ -937,7 +950,7 @@ type CreatePostInputOptionsThreads struct {
 	// Link that is shown as a card. Posts without media only. The first link of the text if omitted.
 	LinkAttachment string `json:"link_attachment,omitzero"`
 	// Adds a poll. Not with media or link_attachment.
-	PollAttachment *ThreadsPoll `json:"poll_attachment,omitzero"`
+	PollAttachment *ThreadsOptionsPollAttachment `json:"poll_attachment,omitzero"`
 	// ID of the Threads post to quote, not its address.
 	QuotePostID string `json:"quote_post_id,omitzero"`
 	// Hides media behind a spoiler warning.
@@ -951,7 +964,7 @@ type CreatePostInputOptionsX struct {
 	// ID or address of the post to quote. Not with media or a poll.
 	QuoteTweetID string `json:"quote_tweet_id,omitzero"`
 	// Adds a poll. Not with media or a quote.
-	Poll *XPoll `json:"poll,omitzero"`
+	Poll *XOptionsPoll `json:"poll,omitzero"`
 	// Discloses that the post has AI-generated media.
 	MadeWithAi *bool `json:"made_with_ai,omitzero"`
 	// Discloses that the post is a paid partnership.
@@ -1568,6 +1581,12 @@ type JobProgress struct {
 	Total int64 `json:"total"`
 }
 
+// LinkedInOptions is a record of the API's answers.
+type LinkedInOptions struct {
+	// Who can see the post: PUBLIC (the default) or CONNECTIONS, for the accounts of members only.
+	Visibility LinkedInVisibility `json:"visibility,omitzero"`
+}
+
 // ListHashtagListsInput: Arguments of list_hashtag_lists.
 type ListHashtagListsInput struct {
 	// own: the team's lists; system: ready-made lists.
@@ -1720,6 +1739,10 @@ type Options struct {
 	Facebook *FacebookOptions `json:"facebook,omitzero"`
 	// Choices for Instagram accounts.
 	Instagram *InstagramOptions `json:"instagram,omitzero"`
+	// Choices for LinkedIn accounts.
+	Linkedin *LinkedInOptions `json:"linkedin,omitzero"`
+	// Choices for Pinterest boards.
+	Pinterest *PinterestOptions `json:"pinterest,omitzero"`
 	// Choices for Threads accounts.
 	Threads *ThreadsOptions `json:"threads,omitzero"`
 	// Choices for TikTok accounts. TikTok requires that a person makes them for each post.
@@ -1736,6 +1759,16 @@ type Page struct {
 	HasMore bool `json:"has_more"`
 	// Value of cursor for the next page.
 	Cursor string `json:"cursor"`
+}
+
+// PinterestOptions is a record of the API's answers.
+type PinterestOptions struct {
+	// Name or ID of a section of the board. It must exist. Outside of sections if omitted.
+	BoardSection string `json:"board_section,omitzero"`
+	// Title of the pin. The first line of the text if omitted.
+	Title string `json:"title,omitzero"`
+	// Address to which the pin links. The first link of the text if omitted.
+	Link string `json:"link,omitzero"`
 }
 
 // PlanLimits is a record of the API's answers.
@@ -2313,15 +2346,15 @@ type ThreadsOptions struct {
 	// Link that is shown as a card. Posts without media only. The first link of the text if omitted.
 	LinkAttachment string `json:"link_attachment,omitzero"`
 	// Adds a poll. Not with media or link_attachment.
-	PollAttachment *ThreadsPoll `json:"poll_attachment,omitzero"`
+	PollAttachment *ThreadsOptionsPollAttachment `json:"poll_attachment,omitzero"`
 	// ID of the Threads post to quote, not its address.
 	QuotePostID string `json:"quote_post_id,omitzero"`
 	// Hides media behind a spoiler warning.
 	IsSpoilerMedia *bool `json:"is_spoiler_media,omitzero"`
 }
 
-// ThreadsPoll is a record of the API's answers.
-type ThreadsPoll struct {
+// ThreadsOptionsPollAttachment: Adds a poll. Not with media or link_attachment.
+type ThreadsOptionsPollAttachment struct {
 	OptionA string `json:"option_a"`
 	OptionB string `json:"option_b"`
 	OptionC string `json:"option_c,omitzero"`
@@ -2501,15 +2534,15 @@ type XOptions struct {
 	// ID or address of the post to quote. Not with media or a poll.
 	QuoteTweetID string `json:"quote_tweet_id,omitzero"`
 	// Adds a poll. Not with media or a quote.
-	Poll *XPoll `json:"poll,omitzero"`
+	Poll *XOptionsPoll `json:"poll,omitzero"`
 	// Discloses that the post has AI-generated media.
 	MadeWithAi *bool `json:"made_with_ai,omitzero"`
 	// Discloses that the post is a paid partnership.
 	PaidPartnership *bool `json:"paid_partnership,omitzero"`
 }
 
-// XPoll is a record of the API's answers.
-type XPoll struct {
+// XOptionsPoll: Adds a poll. Not with media or a quote.
+type XOptionsPoll struct {
 	Options         []string `json:"options"`
 	DurationMinutes int64    `json:"duration_minutes"`
 }

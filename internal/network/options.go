@@ -5,6 +5,8 @@ type Options struct {
 	Bluesky   *BlueskyOptions   `json:"bluesky,omitempty" jsonschema:"Choices for Bluesky accounts."`
 	Facebook  *FacebookOptions  `json:"facebook,omitempty" jsonschema:"Choices for Facebook Pages."`
 	Instagram *InstagramOptions `json:"instagram,omitempty" jsonschema:"Choices for Instagram accounts."`
+	LinkedIn  *LinkedInOptions  `json:"linkedin,omitempty" jsonschema:"Choices for LinkedIn accounts."`
+	Pinterest *PinterestOptions `json:"pinterest,omitempty" jsonschema:"Choices for Pinterest boards."`
 	Threads   *ThreadsOptions   `json:"threads,omitempty" jsonschema:"Choices for Threads accounts."`
 	TikTok    *TikTokOptions    `json:"tiktok,omitempty"`
 	X         *XOptions         `json:"x,omitempty" jsonschema:"Choices for X accounts."`

@@ -4,12 +4,12 @@ import "reflect"
 
 // BlueskyOptions are a post's choices for Bluesky.
 type BlueskyOptions struct {
-	LinkCard      *BlueskyLinkCard `json:"link_card,omitempty"`
-	QuoteURL      string           `json:"quote_url,omitempty" maxLength:"500"`
-	Labels        []string         `json:"labels,omitempty" maxItems:"4" enum:"sexual|nudity|porn|graphic-media" title:"BlueskyLabel"`
-	Languages     []string         `json:"languages,omitempty" maxItems:"3" maxLength:"35"`
-	ReplySettings []string         `json:"reply_settings,omitempty" maxItems:"3" enum:"everybody|nobody|mentioned|followers|following" title:"BlueskyReplySetting"`
-	DisableQuotes bool             `json:"disable_quotes,omitempty" jsonschema:"Whether other people cannot quote the post."`
+	LinkCard      *BlueskyOptionsLinkCard `json:"link_card,omitempty"`
+	QuoteURL      string                  `json:"quote_url,omitempty" maxLength:"500"`
+	Labels        []string                `json:"labels,omitempty" maxItems:"4" enum:"sexual|nudity|porn|graphic-media" title:"BlueskyLabel"`
+	Languages     []string                `json:"languages,omitempty" maxItems:"3" maxLength:"35"`
+	ReplySettings []string                `json:"reply_settings,omitempty" maxItems:"3" enum:"everybody|nobody|mentioned|followers|following" title:"BlueskyReplySetting"`
+	DisableQuotes bool                    `json:"disable_quotes,omitempty" jsonschema:"Whether other people cannot quote the post."`
 }
 
 // Descriptions returns descriptions of the fields for the API schema.
@@ -27,8 +27,8 @@ func (BlueskyOptions) Descriptions() map[string]string {
 // IsZero reports whether nothing was chosen.
 func (o BlueskyOptions) IsZero() bool { return reflect.DeepEqual(o, BlueskyOptions{}) }
 
-// BlueskyLinkCard is the card of a link on Bluesky.
-type BlueskyLinkCard struct {
+// BlueskyOptionsLinkCard is the card of a link on Bluesky.
+type BlueskyOptionsLinkCard struct {
 	URL              string `json:"url,omitempty" maxLength:"2000"`
 	Title            string `json:"title,omitempty" maxLength:"300"`
 	Description      string `json:"description,omitempty" maxLength:"1000"`
@@ -36,7 +36,7 @@ type BlueskyLinkCard struct {
 }
 
 // Descriptions returns descriptions of the fields for the API schema.
-func (BlueskyLinkCard) Descriptions() map[string]string {
+func (BlueskyOptionsLinkCard) Descriptions() map[string]string {
 	return map[string]string{
 		"url":                "The first link of the text if omitted.",
 		"title":              "Read from the page before publishing if omitted.",

@@ -2,12 +2,12 @@ package network
 
 // ThreadsOptions uses the names and values of Threads' API.
 type ThreadsOptions struct {
-	ReplyControl   string       `json:"reply_control,omitempty" enum:"everyone|accounts_you_follow|mentioned_only|parent_post_author_only|followers_only" title:"ThreadsReplyControl"`
-	TopicTag       string       `json:"topic_tag,omitempty" maxLength:"50" pattern:"^[^.&]*$"`
-	LinkAttachment string       `json:"link_attachment,omitempty" maxLength:"2000"`
-	PollAttachment *ThreadsPoll `json:"poll_attachment,omitempty"`
-	QuotePostID    string       `json:"quote_post_id,omitempty" pattern:"^[0-9]{1,20}$"`
-	IsSpoilerMedia bool         `json:"is_spoiler_media,omitempty" jsonschema:"Hides media behind a spoiler warning."`
+	ReplyControl   string                        `json:"reply_control,omitempty" enum:"everyone|accounts_you_follow|mentioned_only|parent_post_author_only|followers_only" title:"ThreadsReplyControl"`
+	TopicTag       string                        `json:"topic_tag,omitempty" maxLength:"50" pattern:"^[^.&]*$"`
+	LinkAttachment string                        `json:"link_attachment,omitempty" maxLength:"2000"`
+	PollAttachment *ThreadsOptionsPollAttachment `json:"poll_attachment,omitempty"`
+	QuotePostID    string                        `json:"quote_post_id,omitempty" pattern:"^[0-9]{1,20}$"`
+	IsSpoilerMedia bool                          `json:"is_spoiler_media,omitempty" jsonschema:"Hides media behind a spoiler warning."`
 }
 
 // Descriptions returns descriptions of the fields for the API schema.
@@ -21,8 +21,8 @@ func (ThreadsOptions) Descriptions() map[string]string {
 	}
 }
 
-// ThreadsPoll is a poll on Threads with two to four choices.
-type ThreadsPoll struct {
+// ThreadsOptionsPollAttachment is a poll on Threads with two to four choices.
+type ThreadsOptionsPollAttachment struct {
 	OptionA string `json:"option_a" minLength:"1" maxLength:"25"`
 	OptionB string `json:"option_b" minLength:"1" maxLength:"25"`
 	OptionC string `json:"option_c,omitempty" maxLength:"25"`
@@ -30,7 +30,7 @@ type ThreadsPoll struct {
 }
 
 // Choices returns the choices in order, without empty ones at the end.
-func (p ThreadsPoll) Choices() []string {
+func (p ThreadsOptionsPollAttachment) Choices() []string {
 	choices := []string{p.OptionA, p.OptionB, p.OptionC, p.OptionD}
 	for len(choices) > 0 && choices[len(choices)-1] == "" {
 		choices = choices[:len(choices)-1]

@@ -4,11 +4,11 @@ import "reflect"
 
 // XOptions uses the names and values of X's API.
 type XOptions struct {
-	ReplySettings   string `json:"reply_settings,omitempty" enum:"following|mentionedUsers|subscribers|verified" title:"XReplySettings"`
-	QuoteTweetID    string `json:"quote_tweet_id,omitempty" maxLength:"200"`
-	Poll            *XPoll `json:"poll,omitempty"`
-	MadeWithAI      bool   `json:"made_with_ai,omitempty" jsonschema:"Discloses that the post has AI-generated media."`
-	PaidPartnership bool   `json:"paid_partnership,omitempty" jsonschema:"Discloses that the post is a paid partnership."`
+	ReplySettings   string        `json:"reply_settings,omitempty" enum:"following|mentionedUsers|subscribers|verified" title:"XReplySettings"`
+	QuoteTweetID    string        `json:"quote_tweet_id,omitempty" maxLength:"200"`
+	Poll            *XOptionsPoll `json:"poll,omitempty"`
+	MadeWithAI      bool          `json:"made_with_ai,omitempty" jsonschema:"Discloses that the post has AI-generated media."`
+	PaidPartnership bool          `json:"paid_partnership,omitempty" jsonschema:"Discloses that the post is a paid partnership."`
 }
 
 // Descriptions returns descriptions of the fields for the API schema.
@@ -23,8 +23,8 @@ func (XOptions) Descriptions() map[string]string {
 // IsZero reports whether nothing was chosen.
 func (o XOptions) IsZero() bool { return reflect.DeepEqual(o, XOptions{}) }
 
-// XPoll is a poll on X.
-type XPoll struct {
+// XOptionsPoll is a poll on X.
+type XOptionsPoll struct {
 	Options         []string `json:"options" minItems:"2" maxItems:"4" minLength:"1" maxLength:"25"`
 	DurationMinutes int      `json:"duration_minutes" min:"5" max:"10080"`
 }

@@ -22,7 +22,7 @@ func TestComposerBluesky(t *testing.T) {
 			fill("bluesky-card-title", " Menu ").fill("bluesky-reply", "mentioned", "followers").fill("bluesky-label", "nudity").
 			fill("bluesky-languages", "de, pt-BR").fill("bluesky-no-quotes", "yes").press().shows(http.StatusOK, "Saved.")
 		want := network.Options{Bluesky: &network.BlueskyOptions{
-			LinkCard: &network.BlueskyLinkCard{Title: "Menu"}, ReplySettings: []string{"mentioned", "followers"},
+			LinkCard: &network.BlueskyOptionsLinkCard{Title: "Menu"}, ReplySettings: []string{"mentioned", "followers"},
 			Labels: []string{"nudity"}, Languages: []string{"de", "pt-BR"}, DisableQuotes: true,
 		}}
 		if diff := cmp.Diff(want, c.storedPost(t, saved.path).Options); diff != "" {

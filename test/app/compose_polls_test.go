@@ -23,11 +23,11 @@ func TestComposerPolls(t *testing.T) {
 			fill("threads-reply", "followers_only").press().shows(http.StatusOK, "Saved.")
 		want := network.Options{
 			X: &network.XOptions{
-				Poll: &network.XPoll{Options: []string{"Espresso", "Filter"}, DurationMinutes: 4320}, ReplySettings: "verified",
+				Poll: &network.XOptionsPoll{Options: []string{"Espresso", "Filter"}, DurationMinutes: 4320}, ReplySettings: "verified",
 				MadeWithAI: true,
 			},
 			Threads: &network.ThreadsOptions{
-				PollAttachment: &network.ThreadsPoll{OptionA: "Yes", OptionB: "No", OptionC: "Maybe"}, TopicTag: "Coffee",
+				PollAttachment: &network.ThreadsOptionsPollAttachment{OptionA: "Yes", OptionB: "No", OptionC: "Maybe"}, TopicTag: "Coffee",
 				ReplyControl: "followers_only",
 			},
 		}

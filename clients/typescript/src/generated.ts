@@ -91,6 +91,8 @@ export type JobKind = "profile_report" | "hashtag_report" | "social_post" | "has
 
 export type JobState = "pending" | "running" | "succeeded" | "partially_succeeded" | "failed";
 
+export type LinkedInVisibility = "PUBLIC" | "CONNECTIONS";
+
 export type MediaDownloadType = "profile" | "avatar" | "posts" | "reels" | "stories" | "highlights" | "playlists";
 
 export type MediaKind = "image" | "video";
@@ -294,21 +296,10 @@ export interface Billing {
   replayed?: boolean;
 }
 
-export interface BlueskyLinkCard {
-  /** The first link of the text if omitted. */
-  url?: string;
-  /** Read from the page before publishing if omitted. */
-  title?: string;
-  /** Read from the page before publishing if title and description are omitted. */
-  description?: string;
-  /** Image of the library that the card shows. */
-  thumbnail_media_id?: number;
-}
-
 /** Choices for Bluesky accounts. */
 export interface BlueskyOptions {
   /** Shows a card for a link. Not with media or a quote. */
-  link_card?: BlueskyLinkCard;
+  link_card?: BlueskyOptionsLinkCard;
   /** Address of the post to quote, such as https://bsky.app/profile/NAME/post/ID or its at:// URI. */
   quote_url?: string;
   /** Content warnings. */
@@ -322,6 +313,18 @@ export interface BlueskyOptions {
   reply_settings?: BlueskyReplySetting[];
   /** Whether other people cannot quote the post. */
   disable_quotes?: boolean;
+}
+
+/** Shows a card for a link. Not with media or a quote. */
+export interface BlueskyOptionsLinkCard {
+  /** The first link of the text if omitted. */
+  url?: string;
+  /** Read from the page before publishing if omitted. */
+  title?: string;
+  /** Read from the page before publishing if title and description are omitted. */
+  description?: string;
+  /** Image of the library that the card shows. */
+  thumbnail_media_id?: number;
 }
 
 export interface BrandVoice {
@@ -441,6 +444,10 @@ export interface CreatePostInputOptions {
   facebook?: FacebookOptions;
   /** Choices for Instagram accounts. */
   instagram?: CreatePostInputOptionsInstagram;
+  /** Choices for LinkedIn accounts. */
+  linkedin?: LinkedInOptions;
+  /** Choices for Pinterest boards. */
+  pinterest?: PinterestOptions;
   /** Choices for Threads accounts. */
   threads?: CreatePostInputOptionsThreads;
   /** Choices for TikTok accounts. TikTok requires that a person makes them for each post. */
@@ -454,7 +461,7 @@ export interface CreatePostInputOptions {
 /** Choices for Bluesky accounts. */
 export interface CreatePostInputOptionsBluesky {
   /** Shows a card for a link. Not with media or a quote. */
-  link_card?: BlueskyLinkCard;
+  link_card?: BlueskyOptionsLinkCard;
   /** Address of the post to quote, such as https://bsky.app/profile/NAME/post/ID or its at:// URI. */
   quote_url?: string;
   /** Content warnings. */
@@ -502,7 +509,7 @@ export interface CreatePostInputOptionsThreads {
   /** Link that is shown as a card. Posts without media only. The first link of the text if omitted. */
   link_attachment?: string;
   /** Adds a poll. Not with media or link_attachment. */
-  poll_attachment?: ThreadsPoll;
+  poll_attachment?: ThreadsOptionsPollAttachment;
   /** ID of the Threads post to quote, not its address. */
   quote_post_id?: string;
   /** Hides media behind a spoiler warning. */
@@ -516,7 +523,7 @@ export interface CreatePostInputOptionsX {
   /** ID or address of the post to quote. Not with media or a poll. */
   quote_tweet_id?: string;
   /** Adds a poll. Not with media or a quote. */
-  poll?: XPoll;
+  poll?: XOptionsPoll;
   /** Discloses that the post has AI-generated media. */
   made_with_ai?: boolean;
   /** Discloses that the post is a paid partnership. */
@@ -1134,6 +1141,11 @@ export interface JobProgress {
   total: number;
 }
 
+export interface LinkedInOptions {
+  /** Who can see the post: PUBLIC (the default) or CONNECTIONS, for the accounts of members only. */
+  visibility?: LinkedInVisibility | Other;
+}
+
 /** Arguments of list_hashtag_lists. */
 export interface ListHashtagListsInput {
   /** own: the team's lists; system: ready-made lists. */
@@ -1294,6 +1306,10 @@ export interface Options {
   facebook?: FacebookOptions;
   /** Choices for Instagram accounts. */
   instagram?: InstagramOptions;
+  /** Choices for LinkedIn accounts. */
+  linkedin?: LinkedInOptions;
+  /** Choices for Pinterest boards. */
+  pinterest?: PinterestOptions;
   /** Choices for Threads accounts. */
   threads?: ThreadsOptions;
   /** Choices for TikTok accounts. TikTok requires that a person makes them for each post. */
@@ -1309,6 +1325,15 @@ export interface Page {
   has_more: boolean;
   /** Value of cursor for the next page. */
   cursor: string;
+}
+
+export interface PinterestOptions {
+  /** Name or ID of a section of the board. It must exist. Outside of sections if omitted. */
+  board_section?: string;
+  /** Title of the pin. The first line of the text if omitted. */
+  title?: string;
+  /** Address to which the pin links. The first link of the text if omitted. */
+  link?: string;
 }
 
 export interface PlanLimits {
@@ -1892,14 +1917,15 @@ export interface ThreadsOptions {
   /** Link that is shown as a card. Posts without media only. The first link of the text if omitted. */
   link_attachment?: string;
   /** Adds a poll. Not with media or link_attachment. */
-  poll_attachment?: ThreadsPoll;
+  poll_attachment?: ThreadsOptionsPollAttachment;
   /** ID of the Threads post to quote, not its address. */
   quote_post_id?: string;
   /** Hides media behind a spoiler warning. */
   is_spoiler_media?: boolean;
 }
 
-export interface ThreadsPoll {
+/** Adds a poll. Not with media or link_attachment. */
+export interface ThreadsOptionsPollAttachment {
   option_a: string;
   option_b: string;
   option_c?: string;
@@ -2064,14 +2090,15 @@ export interface XOptions {
   /** ID or address of the post to quote. Not with media or a poll. */
   quote_tweet_id?: string;
   /** Adds a poll. Not with media or a quote. */
-  poll?: XPoll;
+  poll?: XOptionsPoll;
   /** Discloses that the post has AI-generated media. */
   made_with_ai?: boolean;
   /** Discloses that the post is a paid partnership. */
   paid_partnership?: boolean;
 }
 
-export interface XPoll {
+/** Adds a poll. Not with media or a quote. */
+export interface XOptionsPoll {
   options: string[];
   duration_minutes: number;
 }

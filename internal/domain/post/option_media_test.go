@@ -25,7 +25,7 @@ func TestOptionMedia(t *testing.T) {
 			return n
 		}
 		id := w.Draft(t, "see https://example.test", time.Time{})
-		options := &network.Options{Bluesky: &network.BlueskyOptions{LinkCard: &network.BlueskyLinkCard{ThumbnailMediaID: 1}}}
+		options := &network.Options{Bluesky: &network.BlueskyOptions{LinkCard: &network.BlueskyOptionsLinkCard{ThumbnailMediaID: 1}}}
 		must.Get(w.Compose(t.Context(), act, id, w.getPost(t, id).UpdatedAt, post.Composition{
 			Caption: "see https://example.test", Accounts: []int64{w.Account}, Options: options,
 		}))(t)
@@ -48,7 +48,7 @@ func TestOptionsWithoutMedia(t *testing.T) {
 	t.Parallel()
 	o := network.Options{
 		Instagram: &network.InstagramOptions{CoverMediaID: 1}, YouTube: &network.YouTubeOptions{ThumbnailMediaID: 1},
-		Bluesky: &network.BlueskyOptions{LinkCard: &network.BlueskyLinkCard{ThumbnailMediaID: 2}},
+		Bluesky: &network.BlueskyOptions{LinkCard: &network.BlueskyOptionsLinkCard{ThumbnailMediaID: 2}},
 	}
 	without := o.WithoutMedia(1).WithoutMedia(2)
 	if ids := without.MediaIDs(); len(ids) != 0 {

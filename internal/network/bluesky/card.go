@@ -31,7 +31,7 @@ type external struct {
 }
 
 // cardURL returns the URL of a link card: its own, or the first link of the text.
-func cardURL(card network.BlueskyLinkCard, text string) string {
+func cardURL(card network.BlueskyOptionsLinkCard, text string) string {
 	if link := strings.TrimSpace(card.URL); link != "" {
 		return link
 	}
@@ -52,7 +52,7 @@ func isWebURL(text string) bool {
 // embedCard returns a link card. Without a title, the title and the description are those of the page. If the page cannot
 // be read, the title is the name of its host.
 func (n *Network) embedCard(
-	ctx context.Context, g network.Grant, card network.BlueskyLinkCard, text string, files network.Files,
+	ctx context.Context, g network.Grant, card network.BlueskyOptionsLinkCard, text string, files network.Files,
 ) (externalEmbed, error) {
 	shown := external{URI: cardURL(card, text), Title: card.Title, Description: card.Description}
 	if shown.Title == "" && n.opts.ReadPage != nil {

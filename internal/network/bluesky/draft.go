@@ -36,10 +36,10 @@ type draft struct {
 
 // draftOptions are the options that Prepare applies.
 type draftOptions struct {
-	LinkCard      *network.BlueskyLinkCard `json:"link_card,omitempty"`
-	QuoteURL      string                   `json:"quote_url,omitempty"`
-	ReplySettings []string                 `json:"reply_settings,omitempty"`
-	DisableQuotes bool                     `json:"disable_quotes,omitempty"`
+	LinkCard      *network.BlueskyOptionsLinkCard `json:"link_card,omitempty"`
+	QuoteURL      string                          `json:"quote_url,omitempty"`
+	ReplySettings []string                        `json:"reply_settings,omitempty"`
+	DisableQuotes bool                            `json:"disable_quotes,omitempty"`
 }
 
 // record is a post by the lexicon app.bsky.feed.post.

@@ -85,7 +85,7 @@ func publishQuote(t *testing.T, w env) {
 func publishQuoteWithImage(t *testing.T, w env) {
 	_, first := publishContent(t, w, "post-1", network.Content{Text: "first"}, nil)
 	files, content := newLibrary(pngItem(t, 40, 30, "Bild"))
-	content.Options.Bluesky = &network.BlueskyOptions{QuoteURL: first.ID, LinkCard: &network.BlueskyLinkCard{URL: "https://a.test/"}}
+	content.Options.Bluesky = &network.BlueskyOptions{QuoteURL: first.ID, LinkCard: &network.BlueskyOptionsLinkCard{URL: "https://a.test/"}}
 	got, _ := publishContent(t, w, "post-2", content, files)
 	embed := got["embed"].(map[string]any)
 	media := embed["media"].(map[string]any)
@@ -126,7 +126,7 @@ func publishLinkCard(t *testing.T, w env) {
 	files, content := newLibrary(picture)
 	id := content.Media[0].ID
 	content = withOptions("See example.com/a.", network.BlueskyOptions{
-		LinkCard: &network.BlueskyLinkCard{Title: "Title", Description: "About <it>", ThumbnailMediaID: id},
+		LinkCard: &network.BlueskyOptionsLinkCard{Title: "Title", Description: "About <it>", ThumbnailMediaID: id},
 	})
 	got, _ := publishContent(t, w, "post-1", content, files)
 	card := got["embed"].(map[string]any)["external"]
@@ -230,7 +230,7 @@ func TestOptionsDescribed(t *testing.T) {
 		return must.Get(n.Commit(t.Context(), g, d, f.Library))(t)
 	}
 	first := publish("a", network.BlueskyOptions{
-		LinkCard: &network.BlueskyLinkCard{Title: "Title", ThumbnailMediaID: f.Library.Image("png", 5, 9).ID},
+		LinkCard: &network.BlueskyOptionsLinkCard{Title: "Title", ThumbnailMediaID: f.Library.Image("png", 5, 9).ID},
 		Labels:   []string{"porn"}, Languages: []string{"de"}, DisableQuotes: false,
 	})
 	publish("b", network.BlueskyOptions{
@@ -246,14 +246,14 @@ func TestLinkCardFromPage(t *testing.T) {
 	for name, c := range map[string]struct {
 		page bluesky.Page
 		err  error
-		card network.BlueskyLinkCard
+		card network.BlueskyOptionsLinkCard
 		want map[string]any
 	}{
 		"page": {page: bluesky.Page{Title: "Page", Description: "About"},
 			want: map[string]any{"title": "Page", "description": "About"}},
 		"own description": {page: bluesky.Page{Title: "Page", Description: "About"},
-			card: network.BlueskyLinkCard{Description: "Mine"}, want: map[string]any{"title": "Page", "description": "Mine"}},
-		"own title": {err: errors.New("the page was read"), card: network.BlueskyLinkCard{Title: "Mine"},
+			card: network.BlueskyOptionsLinkCard{Description: "Mine"}, want: map[string]any{"title": "Page", "description": "Mine"}},
+		"own title": {err: errors.New("the page was read"), card: network.BlueskyOptionsLinkCard{Title: "Mine"},
 			want: map[string]any{"title": "Mine", "description": ""}},
 		"unreadable page": {
 			err:  errors.New("unreachable"),
@@ -289,7 +289,7 @@ func TestLinkCardFromPage(t *testing.T) {
 func TestCheckOptions(t *testing.T) {
 	t.Parallel()
 	card := func(url string) network.BlueskyOptions {
-		return network.BlueskyOptions{LinkCard: &network.BlueskyLinkCard{URL: url}}
+		return network.BlueskyOptions{LinkCard: &network.BlueskyOptionsLinkCard{URL: url}}
 	}
 	const valid = "https://bsky.app/profile/alice.test/post/3l2345672abzz"
 	for name, c := range map[string]struct {
@@ -314,7 +314,7 @@ func TestCheckOptions(t *testing.T) {
 			want: []string{"!option_not_supported"},
 		},
 		"quote and card": {
-			o:    network.BlueskyOptions{QuoteURL: valid, LinkCard: &network.BlueskyLinkCard{URL: "https://a.test"}},
+			o:    network.BlueskyOptions{QuoteURL: valid, LinkCard: &network.BlueskyOptionsLinkCard{URL: "https://a.test"}},
 			want: []string{"option_not_supported"},
 		},
 		"languages": {o: network.BlueskyOptions{Languages: []string{"de", "zh-Hant-TW"}}},

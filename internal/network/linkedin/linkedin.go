@@ -103,7 +103,9 @@ func (o Options) withDefaults() Options {
 func (n *Network) Platform() string { return platform }
 
 // Check returns what the network would reject, or accept only with a loss.
-func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
+func (n *Network) Check(c network.Content) []network.Problem {
+	return append(n.opts.Rules.Check(c), checkOptions(c)...)
+}
 
 // Rules returns the limits that Check applies.
 func (n *Network) Rules() network.Rules { return *n.opts.Rules }

@@ -35,7 +35,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 		return 0, nil
 	}
 	if len(p.Assets) == 0 {
-		if err := network.BlockingError(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
+		if err := network.BlockingError(n.Check(p.content(g.Account))); err != nil {
 			return 0, err
 		}
 		assets, err := n.upload(ctx, g, p.Media, files)

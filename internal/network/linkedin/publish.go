@@ -1,6 +1,7 @@
 package linkedin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -47,7 +48,7 @@ func (d draft) request(author string) map[string]any {
 	request := map[string]any{
 		"author":     author,
 		"commentary": escape(d.Text),
-		"visibility": "PUBLIC",
+		"visibility": cmp.Or(d.Visibility, visibilityPublic),
 		"distribution": map[string]any{
 			"feedDistribution": "MAIN_FEED", "targetEntities": []string{}, "thirdPartyDistributionChannels": []string{},
 		},

@@ -85,6 +85,7 @@ func TestCallsDescribed(t *testing.T) {
 		}
 	}
 	f.MakeEveryCall()
+	must.Get(prepare(t, f, f.Grant(), optionsOf("x", network.PinterestOptions{BoardSection: "Winter"}, f.Library.Image("png", 9, 9))))(t)
 	g := f.Grant()
 	f.Clock.Advance(time.Hour)
 	f.Collect(g, networktest.Start, 10)
@@ -92,7 +93,7 @@ func TestCallsDescribed(t *testing.T) {
 		RoundTripper: f.Wire, Part: severalCall, Status: http.StatusForbidden, Body: `{"code":29,"message":"no"}`,
 	}
 	must.Get(f.CollectThrough(rejecting, g, networktest.Start, 10))(t)
-	if len(seen) != 9 {
+	if len(seen) != 10 {
 		t.Errorf("%d calls: %v", len(seen), seen)
 	}
 }

@@ -26,31 +26,39 @@ type draft struct {
 	Restarts   int             `json:"builds,omitempty"` // number of restarts of the upload
 	// time of the first Prepare; older pins belong to other publications
 	Ready time.Time `json:"ready,omitzero"`
+
+	draftOptions
 }
 
 var drafts = network.DraftCodec[draft]{Kind: "a pin", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
 
-// Plan fixes the text and the media.
+// Plan fixes the text, the media and the options.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
-	return drafts.Plan(draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media})
+	return drafts.Plan(draft{
+		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
+		draftOptions: newDraftOptions(options(i.Content.Options)),
+	})
 }
 
 func (d draft) checkOrigin() error {
-	if !d.Post || d.Video != "" && !isID(d.Video) {
+	if !d.Post || d.Video != "" && !isID(d.Video) || d.SectionID != "" && !isID(d.SectionID) {
 		return errors.New("the draft is not for a pin")
 	}
 	return nil
 }
 
 func (d draft) isPrepared() bool {
-	return !d.Ready.IsZero() && len(d.Media) > 0 && d.isVideo() == (d.Video != "")
+	return !d.Ready.IsZero() && len(d.Media) > 0 && d.isVideo() == (d.Video != "") && d.hasSection()
 }
 
 // isVideo reports whether the pin shows a video.
 func (d draft) isVideo() bool { return len(d.Media) == 1 && d.Media[0].Kind == network.Video }
 
-// title returns the text's first line, cut between words if it is too long.
+// title returns the chosen title, or the text's first line, cut between words if it is too long.
 func (d draft) title() string {
+	if d.Title != "" {
+		return d.Title
+	}
 	line, _, _ := strings.Cut(strings.TrimSpace(d.Text), "\n")
 	line = strings.TrimSpace(line)
 	if utf8.RuneCountInString(line) <= maxTitle {
@@ -63,8 +71,11 @@ func (d draft) title() string {
 	return cut + "…"
 }
 
-// link returns the URL to which the pin links: the first URL in the text that Pinterest accepts, or "".
+// link returns the URL to which the pin links: the chosen URL, or the first URL in the text that Pinterest accepts, or "".
 func (d draft) link() string {
+	if d.Link != "" {
+		return d.Link
+	}
 	for _, found := range network.Links(d.Text) {
 		if utf8.RuneCountInString(found) <= maxLink && network.WebURL(found) != "" {
 			return found
@@ -88,6 +99,7 @@ func (d draft) pin(board string, source map[string]any) map[string]any {
 	body := map[string]any{"board_id": board, "media_source": source}
 	for name, text := range map[string]string{
 		"title": d.title(), "description": d.Text, "link": d.link(), "alt_text": d.altText(),
+		"board_section_id": d.SectionID,
 	} {
 		if text != "" {
 			body[name] = text

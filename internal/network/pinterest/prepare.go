@@ -15,8 +15,8 @@ const (
 	maxRestarts = 3
 )
 
-// Prepare uploads a video and waits until the network has processed it. Images need no preparation: the network
-// fetches them when the pin is created.
+// Prepare looks up the section, uploads a video and waits until the network has processed it. Images need no
+// preparation: the network fetches them when the pin is created.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
@@ -35,12 +35,12 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 		return 0, err
 	}
 	if p.Ready.IsZero() && p.Video == "" {
-		if err := network.BlockingError(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
+		if err := network.BlockingError(n.Check(p.content())); err != nil {
 			return 0, err
 		}
 	}
-	if !p.isVideo() {
-		return 0, nil
+	if err := n.findSection(ctx, g, p); err != nil || !p.isVideo() {
+		return 0, err
 	}
 	if p.Video == "" {
 		var err error

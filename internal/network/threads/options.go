@@ -70,7 +70,7 @@ func isWebURL(text string) bool {
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
 }
 
-func checkPoll(poll network.ThreadsPoll, hasAttachment bool) []network.Problem {
+func checkPoll(poll network.ThreadsOptionsPollAttachment, hasAttachment bool) []network.Problem {
 	var found []network.Problem
 	add := func(code, message string) {
 		found = append(found, network.Problem{Code: code, Blocking: true, Message: message})

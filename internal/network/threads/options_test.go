@@ -32,7 +32,7 @@ func TestOptions(t *testing.T) {
 	first := publish("first", network.ThreadsOptions{LinkAttachment: "https://example.com/a", TopicTag: "Coffee", IsSpoilerMedia: true})
 	publish("quote", network.ThreadsOptions{QuotePostID: first.ID, ReplyControl: "mentioned_only", IsSpoilerMedia: true},
 		f.Library.Image("png", 9, 9))
-	publish("poll", network.ThreadsOptions{PollAttachment: &network.ThreadsPoll{OptionA: "a", OptionB: "b", OptionC: "c"}})
+	publish("poll", network.ThreadsOptions{PollAttachment: &network.ThreadsOptionsPollAttachment{OptionA: "a", OptionB: "b", OptionC: "c"}})
 	var got []url.Values
 	for _, r := range f.Wire.Requests("POST ") {
 		params := r.Params()
@@ -61,7 +61,7 @@ func TestOptions(t *testing.T) {
 func TestCheckOptions(t *testing.T) {
 	t.Parallel()
 	image := []network.Media{{Kind: network.Image, Type: "image/png"}}
-	poll := &network.ThreadsPoll{OptionA: "a", OptionB: "b"}
+	poll := &network.ThreadsOptionsPollAttachment{OptionA: "a", OptionB: "b"}
 	for name, c := range map[string]struct {
 		media []network.Media
 		o     network.ThreadsOptions
@@ -96,15 +96,15 @@ func TestCheckOptions(t *testing.T) {
 			want: []string{"!option_not_supported"},
 		},
 		"one choice": {
-			o:    network.ThreadsOptions{PollAttachment: &network.ThreadsPoll{OptionA: "a"}},
+			o:    network.ThreadsOptions{PollAttachment: &network.ThreadsOptionsPollAttachment{OptionA: "a"}},
 			want: []string{"!option_missing"},
 		},
 		"a gap": {
-			o:    network.ThreadsOptions{PollAttachment: &network.ThreadsPoll{OptionA: "a", OptionB: "b", OptionD: "d"}},
+			o:    network.ThreadsOptions{PollAttachment: &network.ThreadsOptionsPollAttachment{OptionA: "a", OptionB: "b", OptionD: "d"}},
 			want: []string{"!option_missing"},
 		},
 		"long choice": {
-			o:    network.ThreadsOptions{PollAttachment: &network.ThreadsPoll{OptionA: "a", OptionB: strings.Repeat("b", 26)}},
+			o:    network.ThreadsOptions{PollAttachment: &network.ThreadsOptionsPollAttachment{OptionA: "a", OptionB: strings.Repeat("b", 26)}},
 			want: []string{"!option_not_supported"},
 		},
 	} {

@@ -55,7 +55,7 @@ var adapter = networktest.Case{
 			{Name: "text", Format: network.FormatText, UploadStart: "/v1.0/me/threads"},
 			{Name: "a poll", Format: network.FormatText, Variant: true, Options: network.Options{Threads: &network.ThreadsOptions{
 				ReplyControl: "followers_only", TopicTag: "Coffee",
-				PollAttachment: &network.ThreadsPoll{OptionA: "Yes", OptionB: "No"},
+				PollAttachment: &network.ThreadsOptionsPollAttachment{OptionA: "Yes", OptionB: "No"},
 			}}},
 			{Name: "an image", Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Image("png", 40, 30)}

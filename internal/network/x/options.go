@@ -115,7 +115,7 @@ func (d draftOptions) original() network.Options {
 		ReplySettings: d.ReplySettings, QuoteTweetID: d.Quote, MadeWithAI: d.MadeWithAI, PaidPartnership: d.PaidPartnership,
 	}
 	if d.Poll != nil {
-		o.Poll = &network.XPoll{Options: d.Poll.Options, DurationMinutes: d.Poll.DurationMinutes}
+		o.Poll = &network.XOptionsPoll{Options: d.Poll.Options, DurationMinutes: d.Poll.DurationMinutes}
 	}
 	return network.Options{X: &o}
 }

@@ -69,7 +69,7 @@ func TestDraftOfInvalidQuote(t *testing.T) {
 func TestCheckOptions(t *testing.T) {
 	t.Parallel()
 	image := []network.Media{{Kind: network.Image, Type: "image/png"}}
-	poll := &network.XPoll{Options: []string{"Yes", "No"}, DurationMinutes: 60}
+	poll := &network.XOptionsPoll{Options: []string{"Yes", "No"}, DurationMinutes: 60}
 	for name, c := range map[string]struct {
 		media []network.Media
 		o     network.XOptions
@@ -93,19 +93,19 @@ func TestCheckOptions(t *testing.T) {
 			want: []string{"option_not_supported"},
 		},
 		"one choice": {
-			o:    network.XOptions{Poll: &network.XPoll{Options: []string{"a"}, DurationMinutes: 5}},
+			o:    network.XOptions{Poll: &network.XOptionsPoll{Options: []string{"a"}, DurationMinutes: 5}},
 			want: []string{"option_missing"},
 		},
 		"long choice": {
-			o:    network.XOptions{Poll: &network.XPoll{Options: []string{"a", strings.Repeat("b", 26)}, DurationMinutes: 5}},
+			o:    network.XOptions{Poll: &network.XOptionsPoll{Options: []string{"a", strings.Repeat("b", 26)}, DurationMinutes: 5}},
 			want: []string{"option_not_supported"},
 		},
 		"blank choice": {
-			o:    network.XOptions{Poll: &network.XPoll{Options: []string{"a", " "}, DurationMinutes: 5}},
+			o:    network.XOptions{Poll: &network.XOptionsPoll{Options: []string{"a", " "}, DurationMinutes: 5}},
 			want: []string{"option_not_supported"},
 		},
 		"poll for too long": {
-			o:    network.XOptions{Poll: &network.XPoll{Options: []string{"a", "b"}, DurationMinutes: 10081}},
+			o:    network.XOptions{Poll: &network.XOptionsPoll{Options: []string{"a", "b"}, DurationMinutes: 10081}},
 			want: []string{"option_not_supported"},
 		},
 	} {

@@ -67,7 +67,7 @@ var adapter = networktest.Case{
 			{Name: "a GIF", Media: gif, Format: network.FormatImage, Variant: true},
 			{Name: "a video", Media: film, Format: network.FormatVideo, Settled: time.Minute, UploadStart: "/finalize"},
 			{Name: "a poll", Format: network.FormatText, Variant: true, Options: network.Options{X: &network.XOptions{
-				Poll: &network.XPoll{Options: []string{"Yes", "No"}, DurationMinutes: 60}, ReplySettings: "mentionedUsers",
+				Poll: &network.XOptionsPoll{Options: []string{"Yes", "No"}, DurationMinutes: 60}, ReplySettings: "mentionedUsers",
 				PaidPartnership: true,
 			}}},
 		},

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf16"
 
@@ -79,7 +80,7 @@ func (c content) valid() bool {
 // check rejects an invalid post.
 func (p post) check(text string) error {
 	switch {
-	case p.Visibility != "PUBLIC" || p.Lifecycle != "PUBLISHED" || p.Distribution.Feed != "MAIN_FEED":
+	case !p.hasVisibility() || p.Lifecycle != "PUBLISHED" || p.Distribution.Feed != "MAIN_FEED":
 		return invalid("visibility, lifecycleState or feedDistribution has a value that the sandbox does not support")
 	case p.Content != nil && !p.Content.valid():
 		return invalid("content must have one member, and multiImage 2 to 20 images")
@@ -91,6 +92,11 @@ func (p post) check(text string) error {
 			"commentary exceeds the maximum length of 3000 characters")
 	}
 	return nil
+}
+
+// hasVisibility reports whether the author may publish with the visibility. An organization has no connections.
+func (p post) hasVisibility() bool {
+	return p.Visibility == "PUBLIC" || p.Visibility == "CONNECTIONS" && strings.HasPrefix(p.Author, "urn:li:person:")
 }
 
 // createPost publishes a post. When createPost returns, the post is on disk.

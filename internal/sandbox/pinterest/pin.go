@@ -15,12 +15,13 @@ import (
 
 // pinBody has the stored fields of a pin in addition to its description.
 type pinBody struct {
-	Board string         `json:"board"`
-	Title string         `json:"title"`
-	Link  string         `json:"link"`
-	Alt   string         `json:"alt"`
-	Form  string         `json:"form"`  // media type of the pin, as in the API
-	Files []store.Medium `json:"files"` // prevents the files from being deleted as unreferenced
+	Board   string         `json:"board"`
+	Section string         `json:"section,omitempty"`
+	Title   string         `json:"title"`
+	Link    string         `json:"link"`
+	Alt     string         `json:"alt"`
+	Form    string         `json:"form"`  // media type of the pin, as in the API
+	Files   []store.Medium `json:"files"` // prevents the files from being deleted as unreferenced
 }
 
 // trialClient is the suffix of the ID of an app with Trial access.
@@ -48,7 +49,10 @@ func (n *Network) createPin(r *http.Request) (any, error) {
 			return errTrial
 		}
 		if !n.hasBoard(a, in.Board) {
-			return &rest.Error{Status: http.StatusNotFound, Code: 40, Message: "Board not found."}
+			return errBoard
+		}
+		if in.Section != "" && !hasSection(in.Board, in.Section) {
+			return errSection
 		}
 		return nil
 	})
@@ -75,7 +79,7 @@ func (n *Network) newPin(
 	ctx context.Context, t store.Tx, a store.Account, in pinRequest, images []store.Medium,
 ) (store.Post, error) {
 	body := pinBody{
-		Board: in.Board, Title: in.Title, Link: in.Link, Alt: in.Alt, Form: "image", Files: images,
+		Board: in.Board, Section: in.Section, Title: in.Title, Link: in.Link, Alt: in.Alt, Form: "image", Files: images,
 	}
 	if len(images) > 1 {
 		body.Form = "multiple_images"
@@ -123,7 +127,7 @@ func (n *Network) listPins(r *http.Request) (any, error) {
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		board := r.PathValue("board")
 		if !n.hasBoard(a, board) {
-			return &rest.Error{Status: http.StatusNotFound, Code: 40, Message: "Board not found."}
+			return errBoard
 		}
 		posts, err := t.Posts(r.Context(),
 			`where p.platform = ? and p.account = ? and json_extract(cast(p.body as text), '$.board') = ?
@@ -160,9 +164,13 @@ func pinView(p store.Post) map[string]any {
 		}
 		media["items"] = items
 	}
-	return map[string]any{
+	view := map[string]any{
 		"id": p.ID, "created_at": p.At.UTC().Format(time.RFC3339), "board_id": body.Board, "title": body.Title,
 		"description": p.Text,
 		"link":        body.Link, "alt_text": body.Alt, "media": media, "is_owner": true,
 	}
+	if body.Section != "" {
+		view["board_section_id"] = body.Section
+	}
+	return view
 }

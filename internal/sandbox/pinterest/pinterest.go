@@ -66,15 +66,16 @@ func (n *Network) Handler() http.Handler {
 	mux.HandleFunc("GET /oauth/", n.Authorize)
 	mux.HandleFunc("POST /oauth/", n.Authorize)
 	for pattern, do := range map[string]func(*http.Request) (any, error){
-		"POST /v5/oauth/token":        n.grantTokens,
-		"GET /v5/user_account":        n.me,
-		"GET /v5/boards":              n.listBoards,
-		"GET /v5/boards/{board}/pins": n.listPins,
-		"GET /v5/pins/{id}/analytics": n.analytics,
-		"GET /v5/pins/analytics":      n.multiAnalytics,
-		"GET /v5/media/{id}":          n.videoStatus,
-		"GET /media/{account}/{cid}":  n.MediaFile(Name, n.Errors.NotFound),
-		"/":                           n.NotFound,
+		"POST /v5/oauth/token":            n.grantTokens,
+		"GET /v5/user_account":            n.me,
+		"GET /v5/boards":                  n.listBoards,
+		"GET /v5/boards/{board}/pins":     n.listPins,
+		"GET /v5/boards/{board}/sections": n.listSections,
+		"GET /v5/pins/{id}/analytics":     n.analytics,
+		"GET /v5/pins/analytics":          n.multiAnalytics,
+		"GET /v5/media/{id}":              n.videoStatus,
+		"GET /media/{account}/{cid}":      n.MediaFile(Name, n.Errors.NotFound),
+		"/":                               n.NotFound,
 	} {
 		mux.HandleFunc(pattern, n.Handle(http.StatusOK, do))
 	}
@@ -194,6 +195,7 @@ func (n *Network) page(r *http.Request, items []map[string]any) (any, error) {
 // pinRequest is a pin as a client sends it. As on Pinterest, unknown members are ignored.
 type pinRequest struct {
 	Board       string      `json:"board_id"`
+	Section     string      `json:"board_section_id"`
 	Title       string      `json:"title"`
 	Description string      `json:"description"`
 	Link        string      `json:"link"`

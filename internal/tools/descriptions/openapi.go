@@ -47,8 +47,8 @@ func keepX(original any) (any, error) {
 }
 
 func keepPinterest(original any) (any, error) {
-	return keepPaths(original, "/oauth/token", "/user_account", "/boards", "/boards/{board_id}/pins", "/pins", "/pins/{pin_id}",
-		"/pins/{pin_id}/analytics", "/pins/analytics", "/media", "/media/{media_id}")
+	return keepPaths(original, "/oauth/token", "/user_account", "/boards", "/boards/{board_id}/pins", "/boards/{board_id}/sections",
+		"/pins", "/pins/{pin_id}", "/pins/{pin_id}/analytics", "/pins/analytics", "/media", "/media/{media_id}")
 }
 
 // keepPaths returns an OpenAPI description with only the given paths and the components that they refer to.

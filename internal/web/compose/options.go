@@ -30,6 +30,10 @@ var optionForms = []optionFields{
 	{
 		instagram, readInstagram, func(to *network.Options, from network.Options) { to.Instagram = from.Instagram }, instagramErrors,
 	},
+	{linkedIn, readLinkedIn, func(to *network.Options, from network.Options) { to.LinkedIn = from.LinkedIn }, linkedInErrors},
+	{
+		pinterest, readPinterest, func(to *network.Options, from network.Options) { to.Pinterest = from.Pinterest }, pinterestErrors,
+	},
 	{tikTok, readTikTok, func(to *network.Options, from network.Options) { to.TikTok = from.TikTok }, tikTokErrors},
 	{youTube, readYouTube, func(to *network.Options, from network.Options) { to.YouTube = from.YouTube }, youTubeErrors},
 }

@@ -68,12 +68,12 @@ func readBluesky(form url.Values, o *network.Options) {
 	if len(b.Languages) == 0 {
 		b.Languages = nil
 	}
-	card := network.BlueskyLinkCard{
+	card := network.BlueskyOptionsLinkCard{
 		URL: strings.TrimSpace(form.Get("bluesky-card-url")), Title: strings.TrimSpace(textOf(form, "bluesky-card-title")),
 		Description: strings.TrimSpace(textOf(form, "bluesky-card-description")),
 	}
 	// the box is for a card whose texts are those of the page
-	if form.Get("bluesky-card") == yes || card != (network.BlueskyLinkCard{}) {
+	if form.Get("bluesky-card") == yes || card != (network.BlueskyOptionsLinkCard{}) {
 		card.ThumbnailMediaID, _ = strconv.ParseInt(form.Get("bluesky-card-thumbnail"), 10, 64) // a delivery checks it
 		b.LinkCard = &card
 	}
@@ -115,11 +115,11 @@ func (v *view) BlueskyChoices() network.BlueskyOptions {
 }
 
 // BlueskyCard returns the link card of the choices for Bluesky, empty if there is none.
-func (v *view) BlueskyCard() network.BlueskyLinkCard {
+func (v *view) BlueskyCard() network.BlueskyOptionsLinkCard {
 	if card := v.BlueskyChoices().LinkCard; card != nil {
 		return *card
 	}
-	return network.BlueskyLinkCard{}
+	return network.BlueskyOptionsLinkCard{}
 }
 
 // Languages returns the languages of the choices for Bluesky as a text.

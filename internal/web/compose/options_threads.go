@@ -36,7 +36,7 @@ func readThreads(form url.Values, o *network.Options) {
 	}
 	if choices := readChoicesOf(form, "threads-poll"); len(choices) > 0 {
 		choices = append(choices, "", "", "")
-		t.PollAttachment = &network.ThreadsPoll{OptionA: choices[0], OptionB: choices[1], OptionC: choices[2], OptionD: choices[3]}
+		t.PollAttachment = &network.ThreadsOptionsPollAttachment{OptionA: choices[0], OptionB: choices[1], OptionC: choices[2], OptionD: choices[3]}
 	}
 	if t != (network.ThreadsOptions{}) {
 		o.Threads = &t

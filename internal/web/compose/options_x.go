@@ -53,7 +53,7 @@ func readX(form url.Values, o *network.Options) {
 		if err != nil || minutes < 1 || minutes > maxPollMinutes {
 			minutes = usualPollMinutes
 		}
-		x.Poll = &network.XPoll{Options: choices, DurationMinutes: minutes}
+		x.Poll = &network.XOptionsPoll{Options: choices, DurationMinutes: minutes}
 	}
 	if !x.IsZero() {
 		o.X = &x

@@ -15,6 +15,13 @@ func (p Post) withOptions(c network.Content) Post {
 		return p.withThreads(c, *o.Threads)
 	case p.Platform == "x" && o.X != nil:
 		return p.withX(*o.X)
+	case p.Platform == "linkedin" && o.LinkedIn != nil:
+		p.IsLimited = o.LinkedIn.Visibility == "CONNECTIONS"
+	case p.Platform == "pinterest" && o.Pinterest != nil:
+		p.Title, p.Section = cmp.Or(o.Pinterest.Title, p.Title), o.Pinterest.BoardSection
+		if o.Pinterest.Link != "" {
+			p.Card = hostOf(o.Pinterest.Link)
+		}
 	case p.Platform == "facebook" && o.Facebook != nil && o.Facebook.Link != "" && len(c.Media) == 0:
 		p.Card = hostOf(o.Facebook.Link)
 	}

@@ -61,6 +61,8 @@ type Post struct {
 	CardTitle, CardText string
 	Quote               string           // address of the quoted post
 	IsSensitive         bool             // has a content warning
+	IsLimited           bool             // only connections can see it
+	Section             string           // section of a board
 	Poll                []string         // choices of a poll
 	Lang                *locale.Language // nil for English
 	Parts               []Post           // replies of the thread, in order

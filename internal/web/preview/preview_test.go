@@ -158,6 +158,25 @@ func TestLinkCards(t *testing.T) {
 	}
 }
 
+// The preview of a pin shows its title, link and section. That of a post on LinkedIn shows who can see it.
+func TestPinAndVisibility(t *testing.T) {
+	t.Parallel()
+	pin := draw(t, "pinterest", network.Content{Text: "Read https://a.example", Options: network.Options{
+		Pinterest: &network.PinterestOptions{Title: "Our <menu>", Link: "https://menu.example/a", BoardSection: "Winter"},
+	}})
+	for _, want := range []string{"<bdi>Our &lt;menu&gt;</bdi>", "menu.example", "</bdi> · <bdi>Winter</bdi>"} {
+		if !strings.Contains(pin, want) {
+			t.Errorf("%s lacks %s", pin, want)
+		}
+	}
+	for visibility, want := range map[string]bool{"": false, "PUBLIC": false, "CONNECTIONS": true} {
+		o := network.Options{LinkedIn: &network.LinkedInOptions{Visibility: visibility}}
+		if got := draw(t, "linkedin", network.Content{Text: "Read", Options: o}); strings.Contains(got, "Connections only") != want {
+			t.Errorf("%q: %s", visibility, got)
+		}
+	}
+}
+
 // A video in portrait orientation is shown as a Short, and a playable video has controls.
 func TestVideos(t *testing.T) {
 	t.Parallel()
@@ -183,7 +202,7 @@ func TestBlueskyOptions(t *testing.T) {
 		return New(Author{Platform: "bluesky"}, c)
 	}
 	linked := network.Content{Text: "See https://www.example.com/a"}
-	card := &network.BlueskyLinkCard{Title: "Menu", Description: "Coffee"}
+	card := &network.BlueskyOptionsLinkCard{Title: "Menu", Description: "Coffee"}
 	if p := show(linked, network.BlueskyOptions{}); p.Card != "" {
 		t.Errorf("a card without the option: %q", p.Card)
 	}
@@ -207,9 +226,9 @@ func TestBlueskyOptions(t *testing.T) {
 func TestPolls(t *testing.T) {
 	t.Parallel()
 	for platform, o := range map[string]network.Options{
-		"x": {X: &network.XOptions{Poll: &network.XPoll{Options: []string{"Espresso", "Filter"}}}},
+		"x": {X: &network.XOptions{Poll: &network.XOptionsPoll{Options: []string{"Espresso", "Filter"}}}},
 		"threads": {Threads: &network.ThreadsOptions{
-			PollAttachment: &network.ThreadsPoll{OptionA: "Espresso", OptionB: "Filter"},
+			PollAttachment: &network.ThreadsOptionsPollAttachment{OptionA: "Espresso", OptionB: "Filter"},
 		}},
 	} {
 		p := New(Author{Platform: platform}, network.Content{Text: "https://example.com", Options: o})

@@ -30,6 +30,7 @@ __all__ = [
     "InstagramGraduationStrategy",
     "JobKind",
     "JobState",
+    "LinkedInVisibility",
     "MediaDownloadType",
     "MediaKind",
     "MediaType",
@@ -70,8 +71,8 @@ __all__ = [
     "AccountAnalyticsPeriod",
     "AccountAnalyticsReach",
     "Billing",
-    "BlueskyLinkCard",
     "BlueskyOptions",
+    "BlueskyOptionsLinkCard",
     "BrandVoice",
     "BrandVoiceAudience",
     "BrandVoiceEntry",
@@ -130,6 +131,7 @@ __all__ = [
     "Job",
     "JobError",
     "JobProgress",
+    "LinkedInOptions",
     "ListedHashtag",
     "MediaFolder",
     "MediaImportJob",
@@ -139,6 +141,7 @@ __all__ = [
     "Meta",
     "Options",
     "Page",
+    "PinterestOptions",
     "PlanLimits",
     "PlanLimitsLimits",
     "PlanLimitsPlan",
@@ -183,7 +186,7 @@ __all__ = [
     "TagRate",
     "ThreadPart",
     "ThreadsOptions",
-    "ThreadsPoll",
+    "ThreadsOptionsPollAttachment",
     "TikTokOptions",
     "Untrusted",
     "UntrustedSource",
@@ -196,7 +199,7 @@ __all__ = [
     "Uploads",
     "Validation",
     "XOptions",
-    "XPoll",
+    "XOptionsPoll",
     "YouTubeOptions",
     "Pressroom",
 ]
@@ -373,6 +376,11 @@ JobState = Literal[
     "succeeded",
     "partially_succeeded",
     "failed",
+]
+
+LinkedInVisibility = Literal[
+    "PUBLIC",
+    "CONNECTIONS",
 ]
 
 MediaDownloadType = Literal[
@@ -746,23 +754,11 @@ class Billing(TypedDict):
     replayed: NotRequired[bool]
 
 
-class BlueskyLinkCard(TypedDict):
-
-    # The first link of the text if omitted.
-    url: NotRequired[str]
-    # Read from the page before publishing if omitted.
-    title: NotRequired[str]
-    # Read from the page before publishing if title and description are omitted.
-    description: NotRequired[str]
-    # Image of the library that the card shows.
-    thumbnail_media_id: NotRequired[int]
-
-
 class BlueskyOptions(TypedDict):
     """Choices for Bluesky accounts."""
 
     # Shows a card for a link. Not with media or a quote.
-    link_card: NotRequired[BlueskyLinkCard]
+    link_card: NotRequired[BlueskyOptionsLinkCard]
     # Address of the post to quote, such as https://bsky.app/profile/NAME/post/ID or its at:// URI.
     quote_url: NotRequired[str]
     # Content warnings.
@@ -774,6 +770,19 @@ class BlueskyOptions(TypedDict):
     reply_settings: NotRequired[list[BlueskyReplySetting]]
     # Whether other people cannot quote the post.
     disable_quotes: NotRequired[bool]
+
+
+class BlueskyOptionsLinkCard(TypedDict):
+    """Shows a card for a link. Not with media or a quote."""
+
+    # The first link of the text if omitted.
+    url: NotRequired[str]
+    # Read from the page before publishing if omitted.
+    title: NotRequired[str]
+    # Read from the page before publishing if title and description are omitted.
+    description: NotRequired[str]
+    # Image of the library that the card shows.
+    thumbnail_media_id: NotRequired[int]
 
 
 class BrandVoice(TypedDict):
@@ -865,6 +874,10 @@ class CreatePostInputOptions(TypedDict):
     facebook: NotRequired[FacebookOptions]
     # Choices for Instagram accounts.
     instagram: NotRequired[CreatePostInputOptionsInstagram]
+    # Choices for LinkedIn accounts.
+    linkedin: NotRequired[LinkedInOptions]
+    # Choices for Pinterest boards.
+    pinterest: NotRequired[PinterestOptions]
     # Choices for Threads accounts.
     threads: NotRequired[CreatePostInputOptionsThreads]
     # Choices for TikTok accounts. TikTok requires that a person makes them for each post.
@@ -879,7 +892,7 @@ class CreatePostInputOptionsBluesky(TypedDict):
     """Choices for Bluesky accounts."""
 
     # Shows a card for a link. Not with media or a quote.
-    link_card: NotRequired[BlueskyLinkCard]
+    link_card: NotRequired[BlueskyOptionsLinkCard]
     # Address of the post to quote, such as https://bsky.app/profile/NAME/post/ID or its at:// URI.
     quote_url: NotRequired[str]
     # Content warnings.
@@ -925,7 +938,7 @@ class CreatePostInputOptionsThreads(TypedDict):
     # Link that is shown as a card. Posts without media only. The first link of the text if omitted.
     link_attachment: NotRequired[str]
     # Adds a poll. Not with media or link_attachment.
-    poll_attachment: NotRequired[ThreadsPoll]
+    poll_attachment: NotRequired[ThreadsOptionsPollAttachment]
     # ID of the Threads post to quote, not its address.
     quote_post_id: NotRequired[str]
     # Hides media behind a spoiler warning.
@@ -940,7 +953,7 @@ class CreatePostInputOptionsX(TypedDict):
     # ID or address of the post to quote. Not with media or a poll.
     quote_tweet_id: NotRequired[str]
     # Adds a poll. Not with media or a quote.
-    poll: NotRequired[XPoll]
+    poll: NotRequired[XOptionsPoll]
     # Discloses that the post has AI-generated media.
     made_with_ai: NotRequired[bool]
     # Discloses that the post is a paid partnership.
@@ -1483,6 +1496,12 @@ class JobProgress(TypedDict):
     total: int
 
 
+class LinkedInOptions(TypedDict):
+
+    # Who can see the post: PUBLIC (the default) or CONNECTIONS, for the accounts of members only.
+    visibility: NotRequired[LinkedInVisibility]
+
+
 class ListedHashtag(TypedDict):
 
     # Without #.
@@ -1579,6 +1598,10 @@ class Options(TypedDict):
     facebook: NotRequired[FacebookOptions]
     # Choices for Instagram accounts.
     instagram: NotRequired[InstagramOptions]
+    # Choices for LinkedIn accounts.
+    linkedin: NotRequired[LinkedInOptions]
+    # Choices for Pinterest boards.
+    pinterest: NotRequired[PinterestOptions]
     # Choices for Threads accounts.
     threads: NotRequired[ThreadsOptions]
     # Choices for TikTok accounts. TikTok requires that a person makes them for each post.
@@ -1595,6 +1618,16 @@ class Page(TypedDict):
     has_more: bool
     # Value of cursor for the next page.
     cursor: str
+
+
+class PinterestOptions(TypedDict):
+
+    # Name or ID of a section of the board. It must exist. Outside of sections if omitted.
+    board_section: NotRequired[str]
+    # Title of the pin. The first line of the text if omitted.
+    title: NotRequired[str]
+    # Address to which the pin links. The first link of the text if omitted.
+    link: NotRequired[str]
 
 
 class PlanLimits(TypedDict):
@@ -2168,14 +2201,15 @@ class ThreadsOptions(TypedDict):
     # Link that is shown as a card. Posts without media only. The first link of the text if omitted.
     link_attachment: NotRequired[str]
     # Adds a poll. Not with media or link_attachment.
-    poll_attachment: NotRequired[ThreadsPoll]
+    poll_attachment: NotRequired[ThreadsOptionsPollAttachment]
     # ID of the Threads post to quote, not its address.
     quote_post_id: NotRequired[str]
     # Hides media behind a spoiler warning.
     is_spoiler_media: NotRequired[bool]
 
 
-class ThreadsPoll(TypedDict):
+class ThreadsOptionsPollAttachment(TypedDict):
+    """Adds a poll. Not with media or link_attachment."""
 
     option_a: str
     option_b: str
@@ -2318,14 +2352,15 @@ class XOptions(TypedDict):
     # ID or address of the post to quote. Not with media or a poll.
     quote_tweet_id: NotRequired[str]
     # Adds a poll. Not with media or a quote.
-    poll: NotRequired[XPoll]
+    poll: NotRequired[XOptionsPoll]
     # Discloses that the post has AI-generated media.
     made_with_ai: NotRequired[bool]
     # Discloses that the post is a paid partnership.
     paid_partnership: NotRequired[bool]
 
 
-class XPoll(TypedDict):
+class XOptionsPoll(TypedDict):
+    """Adds a poll. Not with media or a quote."""
 
     options: list[str]
     duration_minutes: int

@@ -1,0 +1,17 @@
+package network
+
+// PinterestOptions uses the names of Pinterest's API where they exist.
+type PinterestOptions struct {
+	BoardSection string `json:"board_section,omitempty" maxLength:"180"`
+	Title        string `json:"title,omitempty" maxLength:"100"`
+	Link         string `json:"link,omitempty" maxLength:"2048" pattern:"^https?://"`
+}
+
+// Descriptions returns descriptions of the fields for the API schema.
+func (PinterestOptions) Descriptions() map[string]string {
+	return map[string]string{
+		"board_section": "Name or ID of a section of the board. It must exist. Outside of sections if omitted.",
+		"title":         "Title of the pin. The first line of the text if omitted.",
+		"link":          "Address to which the pin links. The first link of the text if omitted.",
+	}
+}

@@ -1,0 +1,132 @@
+package pinterest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"pressroom.example/pressroom/internal/network"
+)
+
+const (
+	codeOptionUnsupported = "option_not_supported"
+
+	maxSection = 180 // characters of a section's name
+	// codeNoSection is the code of a section that does not exist. It is not a code of Pinterest.
+	codeNoSection   = "SectionNotFound"
+	sectionPage     = "250" // sections per page, the limit
+	maxSectionPages = 10
+)
+
+// options returns a post's options, empty if there are none.
+func options(o network.Options) network.PinterestOptions {
+	if o.Pinterest == nil {
+		return network.PinterestOptions{}
+	}
+	return *o.Pinterest
+}
+
+// checkOptions returns problems with a post's options.
+//
+// Source: https://developers.pinterest.com/docs/api/v5/pins-create
+func checkOptions(all network.Options) []network.Problem {
+	var found []network.Problem
+	add := func(message string) {
+		found = append(found, network.Problem{Code: codeOptionUnsupported, Blocking: true, Message: message})
+	}
+	o := options(all)
+	if utf8.RuneCountInString(o.Title) > maxTitle {
+		add("The title on Pinterest (options.pinterest.title) can have at most 100 characters. Shorten it.")
+	}
+	if o.Link != "" && (utf8.RuneCountInString(o.Link) > maxLink || network.WebURL(o.Link) == "") {
+		add("The link on Pinterest (options.pinterest.link) must begin with https:// or http:// and have at most 2048 characters.")
+	}
+	if utf8.RuneCountInString(o.BoardSection) > maxSection {
+		add("The section on Pinterest (options.pinterest.board_section) can have at most 180 characters. Enter its name.")
+	}
+	return found
+}
+
+// draftOptions are the options of a draft.
+type draftOptions struct {
+	Title     string `json:"title,omitempty"`
+	Link      string `json:"link,omitempty"`
+	Section   string `json:"section,omitempty"`    // name or ID
+	SectionID string `json:"section_id,omitempty"` // found by Prepare
+}
+
+func newDraftOptions(o network.PinterestOptions) draftOptions {
+	clean := func(text string) string { return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")) }
+	return draftOptions{Title: clean(o.Title), Link: clean(o.Link), Section: clean(o.BoardSection)}
+}
+
+// content returns the planned content.
+func (d draft) content() network.Content {
+	return network.Content{Text: d.Text, Media: d.Media, Options: network.Options{Pinterest: &network.PinterestOptions{
+		Title: d.Title, Link: d.Link, BoardSection: d.Section,
+	}}}
+}
+
+// hasSection reports whether the section is known, or the pin has none.
+func (d draftOptions) hasSection() bool { return d.Section == "" || d.SectionID != "" }
+
+type section struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// findSection finds the ID of the pin's section among those of the board. An ID takes precedence over a name.
+func (n *Network) findSection(ctx context.Context, g network.Grant, p *draft) error {
+	if p.hasSection() {
+		return nil
+	}
+	sections, err := n.listSections(ctx, g)
+	if err != nil {
+		return err
+	}
+	for _, s := range sections {
+		if s.ID == p.Section || p.SectionID == "" && strings.EqualFold(s.Name, p.Section) {
+			p.SectionID = s.ID
+		}
+	}
+	if p.SectionID == "" {
+		return &network.Error{
+			Class: network.Rejected, Status: http.StatusOK, Code: codeNoSection,
+			Message: "The board has no section with this name. Create it on Pinterest, or choose another section.",
+			Err:     errors.New("looking up the section: the board does not have it"),
+		}
+	}
+	return nil
+}
+
+// listSections returns the sections of the account's board.
+func (n *Network) listSections(ctx context.Context, g network.Grant) ([]section, error) {
+	board, err := boardID(g)
+	if err != nil {
+		return nil, err
+	}
+	var found []section
+	bookmark := ""
+	for range maxSectionPages {
+		var page struct {
+			Items    []section `json:"items"`
+			Bookmark string    `json:"bookmark"`
+		}
+		c := n.newCall(g, http.MethodGet, "boards/"+board+"/sections")
+		c.Query = pageQuery(sectionPage, bookmark)
+		if err := n.do(ctx, c, &page); err != nil {
+			return nil, err
+		}
+		for _, s := range page.Items {
+			if isID(s.ID) {
+				found = append(found, s)
+			}
+		}
+		if bookmark = page.Bookmark; bookmark == "" {
+			break
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,58 @@
+package compose
+
+import (
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/network"
+)
+
+const (
+	pinterest = "pinterest"
+
+	maxPinTitle   = 100  // characters
+	maxPinLink    = 2048 // characters
+	maxPinSection = 180  // characters
+)
+
+// readPinterest sets the options for Pinterest in a form.
+func readPinterest(form url.Values, o *network.Options) {
+	p := network.PinterestOptions{
+		Title: strings.TrimSpace(textOf(form, "pinterest-title")), Link: strings.TrimSpace(form.Get("pinterest-link")),
+		BoardSection: strings.TrimSpace(textOf(form, "pinterest-section")),
+	}
+	if p != (network.PinterestOptions{}) {
+		o.Pinterest = &p
+	}
+}
+
+// pinterestErrors returns what is wrong with the options for Pinterest, each with its field.
+func pinterestErrors(o network.Options) []error {
+	p := o.Pinterest
+	if p == nil {
+		return nil
+	}
+	var out []error
+	tooLong := func(field, text string, limit int) {
+		if utf8.RuneCountInString(text) > limit {
+			out = append(out, apierr.Invalidf(apierr.TooLong, field, "Use at most %d characters.", limit))
+		}
+	}
+	tooLong("pinterest-title", p.Title, maxPinTitle)
+	tooLong("pinterest-section", p.BoardSection, maxPinSection)
+	if p.Link != "" && network.WebURL(p.Link) == "" {
+		out = append(out, apierr.Invalid(apierr.Malformed, "pinterest-link", "A link begins with https://."))
+	}
+	tooLong("pinterest-link", p.Link, maxPinLink)
+	return out
+}
+
+// PinterestChoices returns the choices for Pinterest, empty if there are none.
+func (v *view) PinterestChoices() network.PinterestOptions {
+	if v.Choices.Pinterest == nil {
+		return network.PinterestOptions{}
+	}
+	return *v.Choices.Pinterest
+}
