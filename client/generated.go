@@ -1990,8 +1990,10 @@ type PostProblem struct {
 	// Part of the thread, from 1; omitted for the post itself.
 	Part *int64 `json:"part,omitzero"`
 	// Whether the problem is in the first comment.
-	FirstComment *bool  `json:"first_comment,omitzero"`
-	Message      string `json:"message"`
+	FirstComment *bool `json:"first_comment,omitzero"`
+	// Option to change, such as options.x.poll; omitted for text and media.
+	Field   string `json:"field,omitzero"`
+	Message string `json:"message"`
 }
 
 // PostRecurrence is a record of the API's answers.

@@ -78,6 +78,7 @@ type Files interface {
 type Problem struct {
 	Code     string // a validation code of the API, such as caption_too_long
 	Blocking bool   // the network would reject the post
+	Field    string // the option to change, such as options.x.poll; "" for the text and the media
 	Message  string // for people: the limit and what to do
 }
 

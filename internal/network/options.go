@@ -20,6 +20,9 @@ func (Options) Descriptions() map[string]string {
 	}
 }
 
+// OptionField returns the API's name of a network's option, such as options.x.poll.
+func OptionField(platform, option string) string { return "options." + platform + "." + option }
+
 // IsZero reports whether nothing was chosen.
 func (o Options) IsZero() bool { return o == Options{} }
 

@@ -16,17 +16,22 @@ func TestOptionsEqual(t *testing.T) {
 			Threads:   &network.ThreadsOptions{}, X: &network.XOptions{},
 		},
 		"defaults": {
-			Bluesky:  &network.BlueskyOptions{ReplySettings: []string{"everybody"}},
-			Facebook: &network.FacebookOptions{Format: "post"}, Instagram: &network.InstagramOptions{Format: "post", ShareToFeed: new(true)},
-			Threads: &network.ThreadsOptions{ReplyControl: "everyone"},
+			Bluesky:   &network.BlueskyOptions{ReplySettings: []string{"everybody"}},
+			Facebook:  &network.FacebookOptions{Format: "post"},
+			Instagram: &network.InstagramOptions{Format: "post", ShareToFeed: new(true)},
+			Threads:   &network.ThreadsOptions{ReplyControl: "everyone"},
 		},
 	} {
 		if !same.Equal(none) || !none.Equal(same) {
 			t.Errorf("%s differ from no options", name)
 		}
 	}
-	a := network.Options{Bluesky: &network.BlueskyOptions{ReplySettings: []string{"mentioned", "following"}, Labels: []string{"nudity", "porn"}}}
-	b := network.Options{Bluesky: &network.BlueskyOptions{ReplySettings: []string{"following", "mentioned"}, Labels: []string{"porn", "nudity"}}}
+	a := network.Options{Bluesky: &network.BlueskyOptions{
+		ReplySettings: []string{"mentioned", "following"}, Labels: []string{"nudity", "porn"},
+	}}
+	b := network.Options{Bluesky: &network.BlueskyOptions{
+		ReplySettings: []string{"following", "mentioned"}, Labels: []string{"porn", "nudity"},
+	}}
 	if !a.Equal(b) || a.Bluesky.ReplySettings[0] != "mentioned" {
 		t.Errorf("the order of sets counts or was changed: %v", a.Bluesky.ReplySettings)
 	}

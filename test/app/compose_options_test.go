@@ -81,7 +81,11 @@ func TestComposerOptions(t *testing.T) {
 		b.open(saved.path+"/edit").form("Schedule").fill("date", date).fill("time", clock).fill("tiktok-privacy", "SELF_ONLY").press().
 			shows(http.StatusUnprocessableEntity, "does not allow a paid partnership")
 		b.open(saved.path+"/edit").form("Schedule").fill("date", date).fill("time", clock).fill("tiktok-music").press().
-			shows(http.StatusUnprocessableEntity, "TikTok requires agreement to its Music Usage Confirmation")
+			shows(http.StatusUnprocessableEntity, "TikTok requires agreement to its Music Usage Confirmation").
+			contains(`id="error-tiktok-options"`)
+		b.open(saved.path+"/edit").form("Schedule").fill("date", date).fill("time", clock).fill("tiktok-privacy", "").press().
+			shows(http.StatusUnprocessableEntity, "TikTok requires a choice of who can see the post").
+			contains(`id="error-tiktok-privacy"`)
 	})
 }
 

@@ -1553,6 +1553,8 @@ export interface PostProblem {
   part?: number;
   /** Whether the problem is in the first comment. */
   first_comment?: boolean;
+  /** Option to change, such as options.x.poll; omitted for text and media. */
+  field?: string;
   message: string;
 }
 

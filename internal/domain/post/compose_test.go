@@ -230,25 +230,3 @@ func TestCheckComposition(t *testing.T) {
 		}
 	})
 }
-
-func TestPreviewSeries(t *testing.T) {
-	berlin := must.Get(time.LoadLocation("Europe/Berlin"))(t)
-	begin := time.Date(2026, 3, 28, 10, 0, 0, 0, berlin)
-	for rule, want := range map[string]string{
-		"FREQ=DAILY":                "28T10+01 29T10+02 30T10+02",
-		"FREQ=DAILY;COUNT=2":        "28T10+01 29T10+02",
-		"FREQ=MONTHLY;BYDAY=-1SA":   "28T10+01 25T10+02 30T10+02",
-		"FREQ=WEEKLY;BYDAY=MO,WE":   "30T10+02 01T10+02 06T10+02",
-		"FREQ=DAILY;UNTIL=20260327": "",
-		"FREQ=HOURLY":               "",
-	} {
-		got, err := post.PreviewSeries(rule, begin, berlin, 3)
-		texts := []string{}
-		for _, at := range got {
-			texts = append(texts, at.In(berlin).Format("02T15-07"))
-		}
-		if text := strings.Join(texts, " "); text != want || (want == "") != (err != nil) {
-			t.Errorf("%s: %q (%v), want %q", rule, text, err, want)
-		}
-	}
-}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"pressroom.example/pressroom/internal/domain/post/recurrence"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/platform/db"
 )
@@ -140,27 +139,4 @@ func editedByPerson(ctx context.Context, q db.Querier, team int64, id string) (b
 		return false, fmt.Errorf("reading the approval rounds of an occurrence: %w", err)
 	}
 	return round > 0, nil
-}
-
-// PreviewSeries returns the times of the first occurrences of a series that begins at a time. It returns the same errors
-// for invalid rules as Repeat.
-func PreviewSeries(rule string, begin time.Time, zone *time.Location, limit int) ([]time.Time, error) {
-	wall, err := time.Parse(recurrence.WallClock, begin.In(zone).Format(recurrence.WallClock))
-	if err != nil {
-		return nil, fmt.Errorf("parsing a stored time: %w", err)
-	}
-	recurring, err := recurrence.Parse(rule, wall, zone)
-	if err != nil {
-		return nil, err
-	}
-	out := []time.Time{}
-	for at := range recurring.After(begin.Add(-time.Microsecond)) {
-		if out = append(out, at); len(out) == limit {
-			break
-		}
-	}
-	if len(out) == 0 {
-		return nil, recurrence.ErrNoOccurrence
-	}
-	return out, nil
 }

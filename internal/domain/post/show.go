@@ -142,6 +142,7 @@ type PostProblem struct {
 	AccountID    int64  `json:"account_id,omitempty"`
 	Part         int    `json:"part,omitempty" jsonschema:"Part of the thread, from 1; omitted for the post itself."`
 	FirstComment bool   `json:"first_comment,omitempty" jsonschema:"Whether the problem is in the first comment."`
+	Field        string `json:"field,omitempty" jsonschema:"Option to change, such as options.x.poll; omitted for text and media."`
 	Message      string `json:"message"`
 }
 
@@ -216,5 +217,5 @@ func (s *Service) answer(call operation.Call, p Record) operation.Answer[Post] {
 
 func newProblem(account int64, part int, p network.Problem) PostProblem {
 	return PostProblem{Code: p.Code, Blocking: p.Blocking, AccountID: account, Part: max(part, 0),
-		FirstComment: part == comment.Part, Message: p.Message}
+		FirstComment: part == comment.Part, Field: p.Field, Message: p.Message}
 }

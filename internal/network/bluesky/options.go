@@ -36,36 +36,45 @@ func options(o network.Options) network.BlueskyOptions {
 // checkOptions returns problems with a post's options.
 func checkOptions(c network.Content) []network.Problem {
 	var found []network.Problem
-	add := func(code string, isBlocking bool, message string) {
-		found = append(found, network.Problem{Code: code, Blocking: isBlocking, Message: message})
+	add := func(field, code string, isBlocking bool, message string) {
+		found = append(found, network.Problem{
+			Code: code, Blocking: isBlocking,
+			Field: network.OptionField(platform, field), Message: message,
+		})
 	}
 	o := options(c.Options)
 	if _, ok := parseQuote(o.QuoteURL); o.QuoteURL != "" && !ok {
-		add(codeOptionUnsupported, true, "The quoted post (options.bluesky.quote_url) needs an address such as "+
-			"https://bsky.app/profile/NAME/post/ID.")
+		add("quote_url", codeOptionUnsupported, true,
+			"The quoted post (options.bluesky.quote_url) needs an address such as "+
+				"https://bsky.app/profile/NAME/post/ID.")
 	}
 	if o.LinkCard != nil {
 		switch link := cardURL(*o.LinkCard, c.Text); {
 		case len(c.Media) > 0 || o.QuoteURL != "":
-			add(codeOptionUnsupported, false, "Bluesky shows either a link card (options.bluesky.link_card) or media and quotes. The "+
-				"card is left out.")
+			add("link_card", codeOptionUnsupported, false,
+				"Bluesky shows either a link card (options.bluesky.link_card) or media and quotes. The "+
+					"card is left out.")
 		case link == "":
-			add(codeOptionMissing, true, "The link card (options.bluesky.link_card) needs a URL. Add it, or a link to the text.")
+			add("link_card", codeOptionMissing, true,
+				"The link card (options.bluesky.link_card) needs a URL. Add it, or a link to the text.")
 		case !isWebURL(link):
-			add(codeOptionUnsupported, true, "The URL of the link card (options.bluesky.link_card.url) must begin with https:// or "+
-				"http://.")
+			add("link_card.url", codeOptionUnsupported, true,
+				"The URL of the link card (options.bluesky.link_card.url) must begin with https:// or "+
+					"http://.")
 		}
 	}
 	for _, tag := range o.Languages {
 		if !languageTag.MatchString(tag) {
-			add(codeOptionUnsupported, true, "A language (options.bluesky.languages) is not a BCP 47 tag such as en or pt-BR.")
+			add("languages", codeOptionUnsupported, true,
+				"A language (options.bluesky.languages) is not a BCP 47 tag such as en or pt-BR.")
 			break
 		}
 	}
 	if alone := slices.Contains(o.ReplySettings, everybody) || slices.Contains(o.ReplySettings, nobody); alone &&
 		len(o.ReplySettings) > 1 {
-		add(codeOptionUnsupported, true, "The reply settings everybody and nobody (options.bluesky.reply_settings) cannot be "+
-			"combined with others.")
+		add("reply_settings", codeOptionUnsupported, true,
+			"The reply settings everybody and nobody (options.bluesky.reply_settings) cannot be "+
+				"combined with others.")
 	}
 	return found
 }

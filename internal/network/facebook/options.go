@@ -22,21 +22,25 @@ func checkOptions(c network.Content) []network.Problem {
 	video := len(c.Media) == 1 && c.Media[0].Kind == network.Video
 	reel := isReel(c.Media) && !story
 	var found []network.Problem
-	add := func(isBlocking bool, message string) {
-		found = append(found, network.Problem{Code: codeOptionUnsupported, Blocking: isBlocking, Message: message})
+	add := func(field string, isBlocking bool, message string) {
+		found = append(found, network.Problem{
+			Code: codeOptionUnsupported, Blocking: isBlocking,
+			Field: network.OptionField(platform, field), Message: message,
+		})
 	}
 	if o.Format == network.FormatReel && !reel {
-		add(true, "A reel on Facebook is a single video with 9:16, at least 540 × 960 pixels and 3 to 90 seconds. Choose another "+
-			"format (options.facebook.format), or another video.")
+		add("format", true,
+			"A reel on Facebook is a single video with 9:16, at least 540 × 960 pixels and 3 to 90 seconds. Choose another "+
+				"format (options.facebook.format), or another video.")
 	}
 	if o.Link != "" && len(c.Media) > 0 {
-		add(false, "Facebook shows a link (options.facebook.link) only in posts without media. It is not sent.")
+		add("link", false, "Facebook shows a link (options.facebook.link) only in posts without media. It is not sent.")
 	}
 	if o.Place != "" && (story || video && !reel) {
-		add(false, "On Facebook, only posts and reels have a place (options.facebook.place). It is not sent.")
+		add("place", false, "On Facebook, only posts and reels have a place (options.facebook.place). It is not sent.")
 	}
 	if o.Title != "" && (story || !video) {
-		add(false, "On Facebook, only videos have a title (options.facebook.title). It is not sent.")
+		add("title", false, "On Facebook, only videos have a title (options.facebook.title). It is not sent.")
 	}
 	return found
 }

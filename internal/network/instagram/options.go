@@ -35,23 +35,31 @@ func isReel(o network.Options, media []network.Media) bool {
 func checkOptions(c network.Content) []network.Problem {
 	o, reel := choices(c.Options), isReel(c.Options, c.Media)
 	var found []network.Problem
-	add := func(isBlocking bool, message string) {
-		found = append(found, network.Problem{Code: codeOptionUnsupported, Blocking: isBlocking, Message: message})
+	add := func(field string, isBlocking bool, message string) {
+		found = append(found, network.Problem{
+			Code: codeOptionUnsupported, Blocking: isBlocking,
+			Field: network.OptionField(platform, field), Message: message,
+		})
 	}
 	if o.Format == network.FormatReel && !reel {
-		add(true, "A reel on Instagram is a single video. Choose another format (options.instagram.format), or post only a video.")
+		add("format", true,
+			"A reel on Instagram is a single video. Choose another format (options.instagram.format), or post only a video.")
 	}
 	if o.GraduationStrategy != "" && !reel {
-		add(true, "Only a reel on Instagram can be a trial (options.instagram.graduation_strategy). Post only a video, or clear it.")
+		add("graduation_strategy", true,
+			"Only a reel on Instagram can be a trial (options.instagram.graduation_strategy). Post only a video, or clear it.")
 	}
 	if o.ShareToFeed != nil && !reel {
-		add(false, "Only reels on Instagram can be kept out of the feed (options.instagram.share_to_feed). The choice has no effect.")
+		add("share_to_feed", false,
+			"Only reels on Instagram can be kept out of the feed (options.instagram.share_to_feed). The choice has no effect.")
 	}
 	if o.CoverMediaID != 0 && !reel {
-		add(false, "Only reels on Instagram have a cover (options.instagram.cover_media_id). The cover is not sent.")
+		add("cover_media_id", false,
+			"Only reels on Instagram have a cover (options.instagram.cover_media_id). The cover is not sent.")
 	}
 	if o.AudioName != "" && !reel {
-		add(false, "Only reels on Instagram have a named sound (options.instagram.audio_name). The name is not sent.")
+		add("audio_name", false,
+			"Only reels on Instagram have a named sound (options.instagram.audio_name). The name is not sent.")
 	}
 	return append(found, checkPeople(c, o)...)
 }
@@ -59,17 +67,21 @@ func checkOptions(c network.Content) []network.Problem {
 // checkPeople returns problems with the collaborators, tags and the location.
 func checkPeople(c network.Content, o network.InstagramOptions) []network.Problem {
 	var found []network.Problem
-	add := func(message string) {
-		found = append(found, network.Problem{Code: codeOptionUnsupported, Message: message})
+	add := func(field, message string) {
+		found = append(found, network.Problem{
+			Code:  codeOptionUnsupported,
+			Field: network.OptionField(platform, field), Message: message,
+		})
 	}
 	if c.Options.IsStory(platform) && len(o.Collaborators) > 0 {
-		add("A story on Instagram has no collaborators (options.instagram.collaborators). They are not invited.")
+		add("collaborators",
+			"A story on Instagram has no collaborators (options.instagram.collaborators). They are not invited.")
 	}
 	if c.Options.IsStory(platform) && o.LocationID != "" {
-		add("A story on Instagram has no location (options.instagram.location_id). It is not sent.")
+		add("location_id", "A story on Instagram has no location (options.instagram.location_id). It is not sent.")
 	}
 	if len(o.UserTags) > 0 && len(c.Media) > 1 && slices.IndexFunc(c.Media, isImage) < 0 {
-		add("In several videos, Instagram tags nobody (options.instagram.user_tags). Add an image.")
+		add("user_tags", "In several videos, Instagram tags nobody (options.instagram.user_tags). Add an image.")
 	}
 	return found
 }

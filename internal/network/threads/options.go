@@ -37,27 +37,34 @@ func options(o network.Options) network.ThreadsOptions {
 // Sources: https://developers.facebook.com/docs/threads/posts, https://developers.facebook.com/docs/threads/create-posts/polls
 func checkOptions(c network.Content) []network.Problem {
 	var found []network.Problem
-	add := func(isBlocking bool, message string) {
-		found = append(found, network.Problem{Code: codeOptionUnsupported, Blocking: isBlocking, Message: message})
+	add := func(field string, isBlocking bool, message string) {
+		found = append(found, network.Problem{
+			Code: codeOptionUnsupported, Blocking: isBlocking,
+			Field: network.OptionField(platform, field), Message: message,
+		})
 	}
 	o := options(c.Options)
 	if strings.ContainsAny(o.TopicTag, ".&") || utf8.RuneCountInString(o.TopicTag) > maxTopic {
-		add(true, "The topic (options.threads.topic_tag) can have at most 50 characters, without periods and "+
-			"ampersands.")
+		add("topic_tag", true,
+			"The topic (options.threads.topic_tag) can have at most 50 characters, without periods and "+
+				"ampersands.")
 	}
 	if o.LinkAttachment != "" && !isWebURL(o.LinkAttachment) {
-		add(true, "The link (options.threads.link_attachment) must begin with https:// or http://.")
+		add("link_attachment", true, "The link (options.threads.link_attachment) must begin with https:// or http://.")
 	}
 	if o.LinkAttachment != "" && len(c.Media) > 0 {
-		add(true, "Threads shows a link (options.threads.link_attachment) only in posts without media. "+
-			"Remove it or the media.")
+		add("link_attachment", true,
+			"Threads shows a link (options.threads.link_attachment) only in posts without media. "+
+				"Remove it or the media.")
 	}
 	if o.QuotePostID != "" && !postID.MatchString(o.QuotePostID) {
-		add(true, "The quoted post (options.threads.quote_post_id) needs the ID of a Threads post, which is a "+
-			"number.")
+		add("quote_post_id", true,
+			"The quoted post (options.threads.quote_post_id) needs the ID of a Threads post, which is a "+
+				"number.")
 	}
 	if o.IsSpoilerMedia && len(c.Media) == 0 {
-		add(false, "Only media can be a spoiler (options.threads.is_spoiler_media). The option has no effect.")
+		add("is_spoiler_media", false,
+			"Only media can be a spoiler (options.threads.is_spoiler_media). The option has no effect.")
 	}
 	if o.PollAttachment != nil {
 		found = append(found, checkPoll(*o.PollAttachment, o.LinkAttachment != "" || len(c.Media) > 0)...)
@@ -72,19 +79,25 @@ func isWebURL(text string) bool {
 
 func checkPoll(poll network.ThreadsOptionsPollAttachment, hasAttachment bool) []network.Problem {
 	var found []network.Problem
-	add := func(code, message string) {
-		found = append(found, network.Problem{Code: code, Blocking: true, Message: message})
+	add := func(field, code, message string) {
+		found = append(found, network.Problem{
+			Code: code, Blocking: true,
+			Field: network.OptionField(platform, field), Message: message,
+		})
 	}
 	if hasAttachment {
-		add(codeOptionUnsupported, "Threads allows a poll (options.threads.poll_attachment) only in posts without media and link. "+
-			"Remove one of them.")
+		add("poll_attachment", codeOptionUnsupported,
+			"Threads allows a poll (options.threads.poll_attachment) only in posts without media and link. "+
+				"Remove one of them.")
 	}
 	choices := poll.Choices()
 	if len(choices) < 2 || slices.ContainsFunc(choices, func(choice string) bool { return strings.TrimSpace(choice) == "" }) {
-		add(codeOptionMissing, "A poll on Threads needs two to four choices (options.threads.poll_attachment).")
+		add("poll_attachment", codeOptionMissing,
+			"A poll on Threads needs two to four choices (options.threads.poll_attachment).")
 	}
 	if slices.ContainsFunc(choices, func(choice string) bool { return utf8.RuneCountInString(choice) > maxPollChoice }) {
-		add(codeOptionUnsupported, "A choice of a poll on Threads (options.threads.poll_attachment) can have at most 25 characters.")
+		add("poll_attachment", codeOptionUnsupported,
+			"A choice of a poll on Threads (options.threads.poll_attachment) can have at most 25 characters.")
 	}
 	return found
 }

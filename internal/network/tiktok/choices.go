@@ -54,28 +54,34 @@ func checkChoices(o network.TikTokOptions, text string, media []network.Media) [
 		return checkInbox(o, text, media)
 	}
 	var found []network.Problem
-	add := func(code string, isBlocking bool, message string) {
-		found = append(found, network.Problem{Code: code, Blocking: isBlocking, Message: message})
+	add := func(field, code string, isBlocking bool, message string) {
+		found = append(found, network.Problem{
+			Code: code, Blocking: isBlocking,
+			Field: network.OptionField(platform, field), Message: message,
+		})
 	}
 	photos := len(media) > 0 && media[0].Kind == network.Image
 	if o.PrivacyLevel == "" {
-		add(codeOptionMissing, true,
+		add("privacy_level", codeOptionMissing, true,
 			"TikTok requires a choice of who can see the post (options.tiktok.privacy_level), or inbox mode.")
 	}
 	if !o.MusicUsageConfirmed {
-		add(codeOptionMissing, true, "TikTok requires agreement to its Music Usage Confirmation "+
-			"(options.tiktok.music_usage_confirmed), or inbox mode.")
+		add("music_usage_confirmed", codeOptionMissing, true,
+			"TikTok requires agreement to its Music Usage Confirmation "+
+				"(options.tiktok.music_usage_confirmed), or inbox mode.")
 	}
 	if o.BrandContent && o.PrivacyLevel == privacySelf {
-		add(codeOptionUnsupported, true, "TikTok does not allow a paid partnership (options.tiktok.brand_content_toggle) that only "+
-			"the account can see. Choose another audience.")
+		add("brand_content_toggle", codeOptionUnsupported, true,
+			"TikTok does not allow a paid partnership (options.tiktok.brand_content_toggle) that only "+
+				"the account can see. Choose another audience.")
 	}
 	if photos && o.IsAIGC {
-		add(codeOptionUnsupported, true, "TikTok labels only videos as AI-generated. Set options.tiktok.mode to inbox and "+
-			"label the photos in the TikTok app.")
+		add("is_aigc", codeOptionUnsupported, true,
+			"TikTok labels only videos as AI-generated. Set options.tiktok.mode to inbox and "+
+				"label the photos in the TikTok app.")
 	}
 	if photos && (o.AllowDuet || o.AllowStitch) {
-		add(codeOptionUnsupported, false, "Duets and stitches are only possible with videos.")
+		add("allow_duet", codeOptionUnsupported, false, "Duets and stitches are only possible with videos.")
 	}
 	return found
 }
@@ -85,20 +91,29 @@ func checkChoices(o network.TikTokOptions, text string, media []network.Media) [
 // https://developers.tiktok.com/doc/content-posting-api-reference-upload-video.
 func checkInbox(o network.TikTokOptions, text string, media []network.Media) []network.Problem {
 	var found []network.Problem
-	add := func(code, message string) { found = append(found, network.Problem{Code: code, Message: message}) }
+	add := func(field, code, message string) {
+		found = append(found, network.Problem{
+			Code:  code,
+			Field: network.OptionField(platform, field), Message: message,
+		})
+	}
 	if o != (network.TikTokOptions{Mode: o.Mode}) {
-		add(codeOptionUnsupported,
+		add("mode", codeOptionUnsupported,
 			"In inbox mode, the other choices are made in the TikTok app. The ones in options.tiktok are not sent.")
 	}
 	if len(media) == 0 || media[0].Kind != network.Video {
 		return found
 	}
 	if strings.TrimSpace(text) != "" {
-		add(codeCaptionNotSent, "In inbox mode, TikTok does not accept captions for videos. The caption is not sent; write it in "+
-			"the TikTok app.")
+		found = append(found, network.Problem{
+			Code: codeCaptionNotSent,
+			Message: "In inbox mode, TikTok does not accept captions for videos. The caption is not sent; write it in " +
+				"the TikTok app.",
+		})
 	}
 	if media[0].Cover > 0 {
-		add(codeOptionUnsupported, "In inbox mode, TikTok does not accept a cover frame. Choose the cover in the TikTok app.")
+		add("mode", codeOptionUnsupported,
+			"In inbox mode, TikTok does not accept a cover frame. Choose the cover in the TikTok app.")
 	}
 	return found
 }

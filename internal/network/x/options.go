@@ -46,37 +46,45 @@ func parseQuote(text string) string {
 // Source: https://docs.x.com/x-api/posts/create-post
 func checkOptions(c network.Content) []network.Problem {
 	var found []network.Problem
-	add := func(code, message string) {
-		found = append(found, network.Problem{Code: code, Blocking: true, Message: message})
+	add := func(field, code, message string) {
+		found = append(found, network.Problem{
+			Code: code, Blocking: true,
+			Field: network.OptionField(platform, field), Message: message,
+		})
 	}
 	o := options(c.Options)
 	if o.QuoteTweetID != "" {
 		if parseQuote(o.QuoteTweetID) == "" {
-			add(codeOptionUnsupported, "The quoted post (options.x.quote_tweet_id) needs the ID or the address of a post on X.")
+			add("quote_tweet_id", codeOptionUnsupported,
+				"The quoted post (options.x.quote_tweet_id) needs the ID or the address of a post on X.")
 		}
 		if len(c.Media) > 0 {
-			add(codeOptionUnsupported, "X does not allow media together with a quoted post (options.x.quote_tweet_id). Remove one "+
-				"of them.")
+			add("quote_tweet_id", codeOptionUnsupported,
+				"X does not allow media together with a quoted post (options.x.quote_tweet_id). Remove one "+
+					"of them.")
 		}
 	}
 	if o.Poll == nil {
 		return found
 	}
 	if len(c.Media) > 0 || o.QuoteTweetID != "" {
-		add(codeOptionUnsupported, "X does not allow media or a quoted post together with a poll (options.x.poll). Remove one of "+
-			"them.")
+		add("poll", codeOptionUnsupported,
+			"X does not allow media or a quoted post together with a poll (options.x.poll). Remove one of "+
+				"them.")
 	}
 	if len(o.Poll.Options) < minPollChoices || len(o.Poll.Options) > maxPollChoices {
-		add(codeOptionMissing, "A poll on X needs two to four choices (options.x.poll.options).")
+		add("poll.options", codeOptionMissing, "A poll on X needs two to four choices (options.x.poll.options).")
 	}
 	for _, choice := range o.Poll.Options {
 		if length := utf8.RuneCountInString(strings.TrimSpace(choice)); length < 1 || length > maxPollChoice {
-			add(codeOptionUnsupported, "Each choice of a poll on X (options.x.poll.options) needs 1 to 25 characters.")
+			add("poll.options", codeOptionUnsupported,
+				"Each choice of a poll on X (options.x.poll.options) needs 1 to 25 characters.")
 			break
 		}
 	}
 	if o.Poll.DurationMinutes < minPollDuration || o.Poll.DurationMinutes > maxPollDuration {
-		add(codeOptionUnsupported, "A poll on X (options.x.poll.duration_minutes) lasts 5 minutes to 7 days.")
+		add("poll.duration_minutes", codeOptionUnsupported,
+			"A poll on X (options.x.poll.duration_minutes) lasts 5 minutes to 7 days.")
 	}
 	return found
 }

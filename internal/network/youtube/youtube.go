@@ -133,7 +133,7 @@ func (n *Network) Check(c network.Content) []network.Problem {
 	found := n.opts.Rules.Check(c)
 	if o := c.Options.YouTube; o != nil && o.PlaylistID != "" && !n.opts.Playlists {
 		found = append(found, network.Problem{
-			Code: codeOptionUnsupported,
+			Code: codeOptionUnsupported, Field: network.OptionField(platform, "playlist_id"),
 			Message: "This installation does not add videos to playlists (options.youtube.playlist_id). The operator can turn " +
 				"it on: \"playlists\" in the settings of youtube.",
 		})

@@ -12,6 +12,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/recurrence"
 	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/network"
@@ -112,7 +113,7 @@ func TestRules(t *testing.T) {
 		if rule == "" {
 			continue
 		}
-		if _, err := post.PreviewSeries(rule, c.begin, berlin, 1); err != nil {
+		if _, err := recurrence.Preview(rule, c.begin, berlin, 1); err != nil {
 			t.Errorf("parsing %s: %v", rule, err)
 		}
 		if again, err := repeatOf(rule).rule(c.begin); err != nil || again != rule {

@@ -102,3 +102,37 @@ func (v *view) SharesOptions(platform string) bool {
 func (v *view) Publishes(platform string) bool {
 	return slices.ContainsFunc(v.Chosen, func(c chosen) bool { return c.Platform == platform })
 }
+
+// optionInputs maps options of the API to the ids of their inputs. The problems of other options are shown at the top of the
+// network's options.
+var optionInputs = map[string]string{
+	"options.bluesky.link_card.title":       "bluesky-card-title",
+	"options.bluesky.link_card.description": "bluesky-card-description",
+	"options.bluesky.link_card.url":         "bluesky-card-url",
+	"options.bluesky.quote_url":             "bluesky-quote",
+	"options.bluesky.languages":             "bluesky-languages",
+	"options.facebook.format":               "facebook-format",
+	"options.facebook.link":                 "facebook-link",
+	"options.facebook.place":                "facebook-place",
+	"options.facebook.title":                "facebook-title",
+	"options.instagram.format":              "instagram-format",
+	"options.instagram.collaborators":       "instagram-collaborators",
+	"options.instagram.user_tags":           "instagram-tags",
+	"options.instagram.location_id":         "instagram-location",
+	"options.instagram.audio_name":          "instagram-audio",
+	"options.instagram.graduation_strategy": "instagram-trial",
+	"options.threads.reply_control":         "threads-reply",
+	"options.threads.topic_tag":             "threads-topic",
+	"options.threads.link_attachment":       "threads-link",
+	"options.threads.quote_post_id":         "threads-quote",
+	"options.threads.poll_attachment":       "threads-poll",
+	"options.tiktok.privacy_level":          "tiktok-privacy",
+	"options.x.reply_settings":              "x-reply",
+	"options.x.quote_tweet_id":              "x-quote",
+	"options.x.poll":                        "x-poll",
+	"options.x.poll.options":                "x-poll",
+	"options.x.poll.duration_minutes":       "x-poll",
+	"options.youtube.title":                 "youtube-title",
+	"options.youtube.privacy_status":        "youtube-privacy",
+	"options.youtube.playlist_id":           "youtube-playlist",
+}

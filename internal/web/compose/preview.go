@@ -15,6 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/calendar"
 	"pressroom.example/pressroom/internal/domain/post/posttime"
+	"pressroom.example/pressroom/internal/domain/post/recurrence"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/teamtime"
@@ -216,7 +217,7 @@ func seriesPreview(s sheet, at time.Time, zone *time.Location) ([]time.Time, err
 	if err != nil {
 		return nil, err
 	}
-	times, err := post.PreviewSeries(rule, at, zone, maxSeriesPreview)
+	times, err := recurrence.Preview(rule, at, zone, maxSeriesPreview)
 	for i := range times {
 		times[i] = times[i].In(zone)
 	}

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"cmp"
 	"html/template"
 	"net/http"
 	"slices"
@@ -30,6 +31,11 @@ func (p problems) At(field string) []string {
 		}
 	}
 	return out
+}
+
+// Within reports whether a field of a network's options has a problem.
+func (p problems) Within(platform string) bool {
+	return slices.ContainsFunc(p, func(one problem) bool { return strings.HasPrefix(one.Field, platform+"-") })
 }
 
 // Mark returns the attributes of an input: its descriptions by id, and whether it is invalid. Browsers focus the first
@@ -223,8 +229,8 @@ func fieldOf(found post.PostProblem, t post.Target) string {
 		return "thread"
 	case strings.HasPrefix(code, "media_"):
 		return "media"
-	case strings.HasPrefix(code, "option_") && t.Platform == tikTok:
-		return "tiktok-privacy"
+	case found.Field != "":
+		return cmp.Or(optionInputs[found.Field], t.Platform+"-options")
 	case code == "account_inactive":
 		return "accounts"
 	case t.Caption != nil:

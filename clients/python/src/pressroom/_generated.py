@@ -1854,6 +1854,8 @@ class PostProblem(TypedDict):
     part: NotRequired[int]
     # Whether the problem is in the first comment.
     first_comment: NotRequired[bool]
+    # Option to change, such as options.x.poll; omitted for text and media.
+    field: NotRequired[str]
     message: str
 
 

@@ -161,3 +161,26 @@ func instant(wall time.Time, zone *time.Location) (time.Time, bool) {
 	}
 	return at.UTC(), err == nil && at.UTC().Year() <= 9999
 }
+
+// Preview returns the times of the first occurrences, at most limit, of a series that begins at a time. It returns the
+// errors of Parse, and ErrNoOccurrence if the series has none.
+func Preview(rule string, begin time.Time, zone *time.Location, limit int) ([]time.Time, error) {
+	wall, err := time.Parse(WallClock, begin.In(zone).Format(WallClock))
+	if err != nil {
+		return nil, fmt.Errorf("parsing a stored time: %w", err)
+	}
+	recurring, err := Parse(rule, wall, zone)
+	if err != nil {
+		return nil, err
+	}
+	out := []time.Time{}
+	for at := range recurring.After(begin.Add(-time.Microsecond)) {
+		if out = append(out, at); len(out) == limit {
+			break
+		}
+	}
+	if len(out) == 0 {
+		return nil, ErrNoOccurrence
+	}
+	return out, nil
+}

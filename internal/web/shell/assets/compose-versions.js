@@ -287,6 +287,6 @@ document.addEventListener('click', (event) => {
 editor.prepend(tabs);
 shared.setAttribute('role', 'tabpanel');
 shared.setAttribute('aria-labelledby', 'tab-shared');
-for (const options of form.querySelectorAll('[data-options]')) options.open = Boolean(options.querySelector('[aria-invalid]'));
+for (const options of form.querySelectorAll('[data-options]')) options.open = Boolean(options.querySelector('[aria-invalid], .reason'));
 follow();
 if (!caption.matches('[aria-invalid]')) reveal(form.querySelector('#own [aria-invalid], [data-options] [aria-invalid]'));
