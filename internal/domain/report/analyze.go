@@ -17,17 +17,17 @@ import (
 // postsSection is the section of a report's posts, which are stored in their own table.
 const postsSection = "posts"
 
-// requiresWrite reports true. A new report requires the write capability in addition to spending.
+// requiresWrite always reports true: creating a report requires the capability write in addition to spend.
 func requiresWrite(context.Context, operation.Call, CreateInput) (bool, error) { return true, nil }
 
-// sample is the stored size of a profile at a measurement, with the median engagement per follower.
+// sample is the part of a profile's measurement that is stored for later comparisons, as JSON in report_samples.
 type sample struct {
 	Followers  *int64   `json:"followers,omitempty"`
 	Posts      *int64   `json:"posts,omitempty"`
-	Engagement *float64 `json:"engagement,omitempty"`
+	Engagement *float64 `json:"engagement,omitempty"` // median per follower
 }
 
-// analyze analyzes the figures from a provider.
+// analyze analyzes the metrics from a provider.
 func (s *Service) analyze(ctx context.Context, t task, a sourceData) (measurement, error) {
 	if t.kind == Hashtag {
 		return s.analyzeHashtag(ctx, t, a.hashtag)
@@ -46,7 +46,7 @@ func (s *Service) analyzeProfile(ctx context.Context, t task, f provider.Profile
 		return measurement{}, err
 	}
 	all := slices.Clone(posts)
-	for _, p := range earlier { // posts that the provider no longer returns
+	for _, p := range earlier { // includes posts that the provider no longer returns
 		if now.Sub(p.TakenAt) < maxRetention {
 			all = append(all, p.Post)
 		}
@@ -64,20 +64,20 @@ func (s *Service) analyzeProfile(ctx context.Context, t task, f provider.Profile
 	return measurement{
 		at: acc.MeasuredAt, account: account{DisplayName: acc.DisplayName, Biography: acc.Biography,
 			Website: acc.Website, Followers: acc.Followers, Follows: acc.Follows, Posts: acc.Posts},
-		analysis: found, notes: found.Notes, sample: sample{acc.Followers, acc.Posts, rateOf(found)},
+		analysis: found, notes: found.Notes, sample: sample{acc.Followers, acc.Posts, engagementRate(found)},
 		posts: map[string][]provider.Post{listPosts: posts},
 	}, nil
 }
 
-// rateOf returns the median engagement per follower, or nil if it is unknown.
-func rateOf(found result.Result) *float64 {
+// engagementRate returns the median engagement per follower, or nil if it is unknown.
+func engagementRate(found result.Result) *float64 {
 	if found.Engagement.RateByFollowers == nil {
 		return nil
 	}
 	return &found.Engagement.RateByFollowers.Median
 }
 
-// uniquePosts returns the first post of each ID.
+// uniquePosts removes duplicate posts. Of posts with the same ID, it keeps the first.
 func uniquePosts(posts []provider.Post) []provider.Post {
 	out, seen := []provider.Post{}, map[string]bool{}
 	for _, p := range posts {
@@ -92,10 +92,10 @@ func uniquePosts(posts []provider.Post) []provider.Post {
 // samplesQuery selects the samples of a report, oldest first.
 const samplesQuery = `SELECT measured_at, sample FROM report_samples WHERE report_id = ? ORDER BY measured_at`
 
-// storedSample is a sample with its time.
+// storedSample is a row of report_samples.
 type storedSample struct {
-	at   int64
-	text string
+	at   int64  // Unix time in microseconds
+	text string // JSON
 }
 
 func (s *Service) samples(ctx context.Context, report string) ([]storedSample, error) {
@@ -107,7 +107,7 @@ func (s *Service) samples(ctx context.Context, report string) ([]storedSample, e
 	return out, nil
 }
 
-// snapshots returns the size of a profile at each measurement, including the current measurement.
+// snapshots returns the number of followers and posts at the current measurement, now, and at each stored measurement.
 func (s *Service) snapshots(ctx context.Context, report string, now provider.Account) ([]analysis.Snapshot, error) {
 	earlier, err := s.samples(ctx, report)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Service) snapshots(ctx context.Context, report string, now provider.Acc
 			return nil, fmt.Errorf("reading a sample of report %s: %w", report, err)
 		}
 		if db.Time(k.at).Equal(now.MeasuredAt) {
-			continue // this measurement was stored before a restart
+			continue // the current measurement is already stored
 		}
 		out = append(out, analysis.Snapshot{At: db.Time(k.at), Followers: was.Followers, Posts: was.Posts})
 	}

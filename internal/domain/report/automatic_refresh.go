@@ -18,7 +18,7 @@ import (
 const (
 	pollInterval  = time.Second
 	pollBatch     = 50
-	retryInterval = time.Minute // for a paused refresh, or a refresh that waits for a running job
+	retryInterval = time.Minute // delay of a refresh while spending is paused or another job runs
 	sweepBatch    = 100
 )
 
@@ -34,7 +34,8 @@ var trackingEndedNotes = map[string]string{
 	endedByPlan:    "Tracking has stopped: the team's plan no longer includes it.",
 }
 
-// RunTracking starts automatic refreshes when they are due, until ctx is canceled. Several nodes may run it.
+// RunTracking starts automatic refreshes when they are due, until ctx is canceled. It calls report with each error.
+// Several nodes may run it at the same time.
 func (s *Service) RunTracking(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -70,8 +71,9 @@ func (s *Service) refreshDue(ctx context.Context) error {
 	return failures
 }
 
-// refreshAutomatically starts and charges the automatic refresh of a report if it is still due. It ends tracking if the
-// team has too few credits or its plan no longer allows tracking. A pause of spending only postpones the refresh.
+// refreshAutomatically starts the automatic refresh of a report and reserves its price, if the refresh is still due. It
+// ends tracking if the team has too few credits or its plan no longer allows tracking. If spending is paused or another
+// job of the report is running, it postpones the refresh.
 func (s *Service) refreshAutomatically(ctx context.Context, tx *db.Tx, id string) error {
 	r, err := lockDue(ctx, tx, id)
 	if err != nil || r.id == "" {
@@ -109,8 +111,8 @@ func (s *Service) refreshAutomatically(ctx context.Context, tx *db.Tx, id string
 	return s.startAutomatic(ctx, tx, r, reservation)
 }
 
-// lockDue locks and returns a tracked report that is due. It returns an empty record if another node has refreshed the
-// report or tracking is off.
+// lockDue locks and returns a tracked report that is due. It returns an empty record if the report is no longer due,
+// for example because another node has started the refresh.
 func lockDue(ctx context.Context, tx *db.Tx, id string) (record, error) {
 	var r record
 	if _, err := tx.Exec(ctx, `UPDATE reports SET subject = subject WHERE id = ?`, id); err != nil {
@@ -136,7 +138,7 @@ func (s *Service) startAutomatic(ctx context.Context, tx *db.Tx, r record, reser
 	if err := s.submit(ctx, tx, r, begun.ID, purposeAutomatic); err != nil {
 		return err
 	}
-	// Missed refreshes are skipped.
+	// If refreshes were missed, they are not made up for.
 	r.nextRefresh = r.nextRefresh.Add(time.Duration(r.frequency) * day)
 	if !r.nextRefresh.After(tx.Now()) {
 		r.nextRefresh = tx.Now().Add(time.Duration(r.frequency) * day)
@@ -147,6 +149,7 @@ func (s *Service) startAutomatic(ctx context.Context, tx *db.Tx, r record, reser
 	return auditlog.Record(ctx, tx, r.team, auditlog.Actor{}, "report.automatic", r.id, map[string]any{"job": begun.ID})
 }
 
+// endTracking turns tracking off for one of the automatic reasons.
 func (s *Service) endTracking(ctx context.Context, tx *db.Tx, r record, reason string) error {
 	if err := s.disableTracking(ctx, tx, &r, reason); err != nil {
 		return err
@@ -155,7 +158,7 @@ func (s *Service) endTracking(ctx context.Context, tx *db.Tx, r record, reason s
 		map[string]any{"reason": reason})
 }
 
-// spendingPaused reports whether the operator has paused the team's spending.
+// spendingPaused reports whether an operator has paused spending, or everything, for the team or for all teams.
 func spendingPaused(ctx context.Context, q db.Querier, team int64) (bool, error) {
 	var n int64
 	err := q.QueryRow(ctx, `SELECT COUNT(*) FROM pauses WHERE action IN ('everything', 'spend') AND (scope = 'service'
@@ -166,7 +169,7 @@ func spendingPaused(ctx context.Context, q db.Querier, team int64) (bool, error)
 	return n > 0, nil
 }
 
-// planAllowsTracking reports whether the team's plan still covers its tracked reports.
+// planAllowsTracking reports whether the team is open and its plan allows as many tracked reports as it has.
 func (s *Service) planAllowsTracking(ctx context.Context, tx *db.Tx, team int64) (bool, error) {
 	p, open, err := s.planOf(ctx, tx, team)
 	if err != nil || !open {
@@ -190,10 +193,10 @@ func (s *Service) planOf(ctx context.Context, q db.Querier, team int64) (plan.Pl
 	return s.Catalog.InEffect(name, db.Time(until), s.db.Now()), closed == 0, nil
 }
 
-// failedRetention is how long a report that could not be created stays listed.
+// failedRetention is how long a report that could not be created is kept.
 const failedRetention = 30 * day
 
-// oldFailuresQuery selects old failed reports. Its conditions match the conditions of the index.
+// oldFailuresQuery selects old failed reports. Its conditions must match those of the partial index.
 const oldFailuresQuery = `SELECT id FROM reports WHERE status = 'error' AND tracked = 0 AND created_at <= ? LIMIT ?`
 
 // expiredQuery selects expired reports without a running job.
@@ -202,7 +205,7 @@ const expiredQuery = `SELECT r.id FROM reports r WHERE r.available_until > 0 AND
 	AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = r.job_id AND j.finished_at = 0) ORDER BY r.available_until
 	LIMIT ?`
 
-// Sweep deletes a batch of expired reports.
+// Sweep deletes a batch of expired reports and a batch of old failed reports. It returns how many it deleted.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "report.sweep", func(ctx context.Context, tx *db.Tx) error {

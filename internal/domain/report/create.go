@@ -54,7 +54,8 @@ func (in CreateInput) subject() (string, error) {
 }
 
 // createPrice returns the price of a report. The price is 0 if the team has the report or is creating it. createPrice
-// inserts or locks the report's row, so that concurrent calls for a subject cannot both pay.
+// inserts or locks the report's row, so that only one of several concurrent calls for a subject is charged. It returns
+// an error if there is a price but the provider is unreachable.
 func (s *Service) createPrice(ctx context.Context, call operation.Call, in CreateInput) (int64, error) {
 	subject, err := in.subject()
 	if err != nil {
@@ -74,7 +75,7 @@ func (s *Service) createPrice(ctx context.Context, call operation.Call, in Creat
 	return s.createCost(in.Type), nil
 }
 
-// isBeingCreated reports whether the job that creates the report is running.
+// isBeingCreated reports whether a job that creates the report has been started and has not ended.
 func (r record) isBeingCreated() bool { return r.status == Pending && r.job != "" }
 
 // create starts a report, or returns the existing report or the job that creates it.
@@ -112,7 +113,7 @@ func (s *Service) create(ctx context.Context, call operation.Call,
 	return out, err
 }
 
-// jobEntry returns a job as clients see it, with its result if the job has finished.
+// jobEntry returns a job in the form of the API, with its result if the job has finished.
 func (s *Service) jobEntry(ctx context.Context, tx *db.Tx, call operation.Call, r job.Record) (job.Job, error) {
 	view, err := s.Jobs.View(ctx, tx, call, r, job.GetInput{JobID: r.ID})
 	return view.Data, err
@@ -133,7 +134,7 @@ func (s *Service) startJob(ctx context.Context, tx *db.Tx, r record, p purpose,
 	return begun, s.submit(ctx, tx, r, begun.ID, p)
 }
 
-// submit stores the purpose of a job and queues it.
+// submit stores a report's job with its purpose and queues it.
 func (s *Service) submit(ctx context.Context, tx *db.Tx, r record, id string, p purpose) error {
 	if _, err := tx.Exec(ctx, `INSERT INTO report_jobs (job_id, report_id, purpose) VALUES (?, ?, ?)`, id, r.id,
 		string(p)); err != nil {
@@ -151,8 +152,8 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, r record, id string, p 
 	return s.Worker.Submit(ctx, tx, id)
 }
 
-// finishedJob returns a finished job for an existing report. It returns the job that created the report, or a new empty
-// job if that job was deleted.
+// finishedJob returns a finished job for an existing report. It returns the job that created the report or, if that job
+// was deleted or did not succeed, a new job that has already succeeded and costs nothing.
 func (s *Service) finishedJob(ctx context.Context, tx *db.Tx, r record) (job.Record, error) {
 	made, err := job.Get(ctx, tx, r.team, r.creationJob)
 	if err == nil && made.State == job.Succeeded || err != nil && !apierr.Is(err, apierr.NotFound) {
@@ -171,7 +172,7 @@ func (s *Service) finishedJob(ctx context.Context, tx *db.Tx, r record) (job.Rec
 	return job.Get(ctx, tx, r.team, made.ID)
 }
 
-// CreateFree starts a report free of charge unless the team has it.
+// CreateFree starts a report free of charge, unless the team has it already or it is being created.
 func (s *Service) CreateFree(ctx context.Context, team int64, in CreateInput) error {
 	subject, err := in.subject()
 	if err != nil {
@@ -190,8 +191,9 @@ func (s *Service) CreateFree(ctx context.Context, team int64, in CreateInput) er
 	})
 }
 
-// AddMeasurements stores earlier measurements of a profile. It adds a report if the team has none, and CreateFree must
-// complete that report. A measurement at the same time is replaced.
+// AddMeasurements stores earlier measurements of a profile. If the team has no report on the profile, it inserts an
+// empty one, which the caller must complete by calling CreateFree. A measurement replaces a stored measurement of the
+// same time.
 func (s *Service) AddMeasurements(ctx context.Context, team int64, in CreateInput, sizes []Size) error {
 	subject, err := in.subject()
 	if err != nil {

@@ -33,7 +33,7 @@ func (s *Service) FindOwner(ctx context.Context, id string) (Owner, error) {
 	return p, nil
 }
 
-// Detail describes a report in the app, without its figures.
+// Detail is what the app shows about a report, except its metrics.
 type Detail struct {
 	Kind, Platform, Subject string
 	Status                  Status
@@ -74,7 +74,7 @@ func (s *Service) Detail(ctx context.Context, team, person int64, kind, id strin
 	return out, err
 }
 
-// addLastJob adds the outcome of the report's last job.
+// addLastJob adds the progress or outcome of the report's last job.
 func (s *Service) addLastJob(ctx context.Context, r record, last job.Record, out *Detail) error {
 	var err error
 	if out.InProgress = last.ID != "" && !last.IsFinished(); out.InProgress {
@@ -92,7 +92,7 @@ func (s *Service) addLastJob(ctx context.Context, r record, last job.Record, out
 	return err
 }
 
-// refreshWait returns how long a person must wait before refreshing the report again.
+// refreshWait returns how long a person must wait before refreshing the report again, or 0.
 func (s *Service) refreshWait(ctx context.Context, q db.Querier, report string, person int64) (time.Duration, error) {
 	var asked int64
 	err := q.QueryRow(ctx, `SELECT asked_at FROM report_refreshes WHERE report_id = ? AND person_id = ?`, report,

@@ -7,7 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// ExportedPost is a post of a report for export. Caption and URL are untrusted.
+// ExportedPost is a post of a report for export. Its caption and URL come from the network and are untrusted.
 type ExportedPost struct {
 	provider.Post
 
@@ -16,7 +16,8 @@ type ExportedPost struct {
 
 const exportBatch = 500
 
-// Export calls a function for each post of a report, newest first. It stops at the first error.
+// Export calls yield for each post of a report, newest first. It returns the first error of yield, if any, and then
+// stops.
 func (s *Service) Export(ctx context.Context, team int64, kind, id string, yield func(ExportedPost) error) error {
 	r, err := find(ctx, s.db, team, kind, id, db.Micros(s.db.Now()))
 	if err != nil {

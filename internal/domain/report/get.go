@@ -28,7 +28,7 @@ type GetInput struct {
 	Limit    int      `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page of a long section."`
 }
 
-// ReportSummary is a report. Its figures depend on its kind and on the provider.
+// ReportSummary is a report. Which metrics it has depends on its kind and on the provider.
 type ReportSummary struct {
 	ReportEntry
 
@@ -170,11 +170,11 @@ func checkSections(requested, available []string) error {
 	return nil
 }
 
-// position is the start of a page: the number of skipped items of each list and the last post of the previous page.
+// position is the start of a page. Lists of items are paged by offset, and posts by the last post of the previous page.
 type position struct {
-	items       int
-	publishedAt int64
-	post        string
+	items       int    // number of items of each list on earlier pages
+	publishedAt int64  // of the last post; Unix time in microseconds
+	post        string // ID of the last post
 }
 
 // startPosition is the start of the first page.
@@ -207,7 +207,7 @@ func parsePosition(call operation.Call, cursor *string) (position, error) {
 	return p, nil
 }
 
-// addSections adds the requested sections. All paged sections advance together, one page at a time.
+// addSections adds the requested sections. One cursor advances all paged sections together.
 func (s *Service) addSections(ctx context.Context, call operation.Call, r record, in GetInput, has []section,
 	out *operation.Answer[ReportSummary], quotes *operation.Quotes) error {
 	from, err := parsePosition(call, in.Cursor)
@@ -259,7 +259,7 @@ type ReportPost struct {
 	DurationSeconds float64            `json:"duration_seconds,omitempty"`
 }
 
-// readPostPage returns a page of posts and advances next past it.
+// readPostPage returns a page of posts and reports whether more posts follow. It advances next past the page.
 func (s *Service) readPostPage(ctx context.Context, call operation.Call, r record, from position, next *position,
 	limit int, quotes *operation.Quotes) (ReportPosts, bool, error) {
 	out := ReportPosts{Posts: []ReportPost{}}
@@ -289,7 +289,7 @@ func toPost(call operation.Call, r record, p listedPost, quotes *operation.Quote
 	return out
 }
 
-// readStored decodes the stored JSON of a report.
+// readStored decodes the stored account, analysis and notes of a report.
 func (s *Service) readStored(ctx context.Context, r record, account, analysis, notes any) error {
 	var texts [3]string
 	if err := s.db.QueryRow(ctx, `SELECT account, analysis, notes FROM reports WHERE id = ?`, r.id).Scan(&texts[0],

@@ -27,7 +27,7 @@ func (s *Service) analyzeHashtag(ctx context.Context, t task, f provider.Hashtag
 		return measurement{}, err
 	}
 	found := hashtaganalysis.Analyze(input)
-	// Posts in both lists are listed as top posts.
+	// A post in both lists is stored only as a top post.
 	recent := slices.DeleteFunc(slices.Clone(f.Recent), func(p provider.Post) bool {
 		return slices.ContainsFunc(f.Top, func(q provider.Post) bool { return q.ID == p.ID })
 	})
@@ -36,7 +36,7 @@ func (s *Service) analyzeHashtag(ctx context.Context, t task, f provider.Hashtag
 		posts:   map[string][]provider.Post{listTop: f.Top, listRecent: recent}}, nil
 }
 
-// earlierSamples returns the stored samples of a hashtag.
+// earlierSamples returns the stored samples of a hashtag report, oldest first.
 func (s *Service) earlierSamples(ctx context.Context, report string) ([]hashtaganalysis.Sample, error) {
 	stored, err := s.samples(ctx, report)
 	if err != nil {
@@ -56,7 +56,7 @@ const backgroundQuery = `SELECT p.caption FROM report_posts p WHERE p.report_id 
 	SELECT id FROM reports WHERE team_id = ? AND kind = 'hashtag' AND id <> ? AND status = 'ready' ORDER BY id DESC
 	LIMIT 20) LIMIT 2000`
 
-// background returns how often hashtags occur in posts found under other hashtags.
+// background counts the hashtags in posts of the team's other hashtag reports.
 func (s *Service) background(ctx context.Context, t task) (hashtaganalysis.Background, error) {
 	captions, err := db.All(ctx, s.db, func(rows *sql.Rows, c *string) error { return rows.Scan(c) }, backgroundQuery,
 		t.team, t.id)

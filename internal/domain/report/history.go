@@ -14,26 +14,26 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// History shows a profile's engagement over time and over the week, based on the posts of its report. It is purely
+// History is a profile's engagement over time and by hour of the week, based on the posts of its report. It is purely
 // descriptive and not adjusted for other factors.
 type History struct {
-	Posts    int    // number of counted posts; only the newest are counted
-	Monthly  bool   // spans are months; otherwise they are weeks that start on Monday
-	Spans    []Span // from the oldest post to the newest
-	Week     [7][24]Hour
-	Usual    float64 // median engagement per post
-	Measured []Size  // followers at each measurement, oldest first
-	Best     []Best  // posts with the most engagement, best first
+	Posts    int         // number of counted posts; only the newest are counted
+	Monthly  bool        // spans are months; otherwise they are weeks that start on Monday
+	Spans    []Span      // from the oldest post to the newest
+	Week     [7][24]Hour // by day, Monday first, and hour
+	Usual    float64     // median engagement per post
+	Measured []Size      // followers at each measurement, oldest first
+	Best     []Best      // posts with the most engagement, best first
 }
 
-// topPostCounts are the figures whose sum is the engagement of a hashtag's top post.
+// topPostCounts names the metrics whose sum is the engagement of a hashtag's top post.
 var topPostCounts = []string{"likes", "comments"}
 
-// topPostsQuery selects the figures of the top posts of a hashtag's report.
+// topPostsQuery selects the metrics of the top posts of a hashtag report.
 const topPostsQuery = `SELECT post, taken_at, likes, comments, shares FROM report_posts WHERE report_id = ?
 	AND shown = '` + listTop + `' AND taken_at > 0 ORDER BY taken_at DESC LIMIT ?`
 
-// TopPosts returns the best of a hashtag's top posts and the hours of the week in which its top posts were published.
+// TopPosts returns a History of the top posts in a hashtag report. Only the fields Posts, Week, Usual and Best are set.
 func (s *Service) TopPosts(ctx context.Context, team int64, id string, zone *time.Location) (History, error) {
 	r, err := find(ctx, s.db, team, Hashtag, id, db.Micros(s.db.Now()))
 	if err != nil {
@@ -62,7 +62,7 @@ type Best struct {
 	provider.Post
 
 	Engagement float64
-	MediaID    int64 // newest library item that is a file of the post; 0 if there is none
+	MediaID    int64 // library item that is a file of the post; 0 if there is none
 }
 
 // Span is a week or a month.
@@ -71,7 +71,7 @@ type Span struct {
 	Engagement *result.FindingMedian // per post; nil without posts
 }
 
-// Hour is an hour of the week in the team's time zone, Monday first.
+// Hour summarizes the posts published in one hour of the week, in the team's time zone.
 type Hour struct {
 	Posts  int
 	Median float64 // engagement per post
@@ -90,11 +90,11 @@ const (
 	maxWeeklySpan   = 183 * day // longer histories use months
 )
 
-// historyPostsQuery selects the figures of a report's newest posts.
+// historyPostsQuery selects the metrics of a report's newest posts.
 const historyPostsQuery = `SELECT post, taken_at, likes, comments, shares FROM report_posts WHERE report_id = ?
 	AND taken_at > 0 AND taken_at <= ? ORDER BY taken_at DESC LIMIT ?`
 
-// History returns the history of a team's profile report. Engagement is the sum of the figures named in counts.
+// History returns the history of a team's profile report. Engagement is the sum of the metrics named in counts.
 func (s *Service) History(ctx context.Context, team int64, id string, counts []string,
 	zone *time.Location) (History, error) {
 	r, err := find(ctx, s.db, team, Profile, id, db.Micros(s.db.Now()))
@@ -139,7 +139,8 @@ func (s *Service) addBestPosts(ctx context.Context, report, list string, best []
 	return nil
 }
 
-// bestPosts returns the posts with the highest engagement. If posts are equal, newer posts are first.
+// bestPosts returns the posts with the highest engagement. Of posts with equal engagement, newer posts come first. It
+// reorders its argument.
 func bestPosts(newestFirst []Best) []Best {
 	slices.SortStableFunc(newestFirst, func(a, b Best) int { return cmp.Compare(b.Engagement, a.Engagement) })
 	return newestFirst[:min(len(newestFirst), maxBestPosts)]
@@ -163,8 +164,8 @@ func (s *Service) followerHistory(ctx context.Context, report string) ([]Size, e
 	return out, nil
 }
 
-// buildHistory groups posts by span and hour. Posts must be sorted newest first and in the team's time zone. It skips
-// posts that lack a figure in counts.
+// buildHistory groups posts by span and hour. posts must be sorted newest first, with times in the team's time zone. It
+// skips posts that lack a metric named in counts.
 func buildHistory(posts []provider.Post, counts []string) History {
 	var out History
 	var all []Best
@@ -207,7 +208,8 @@ func buildHistory(posts []provider.Post, counts []string) History {
 	return out
 }
 
-// engagement adds up the figures. It reports false if a figure is missing or counts is empty.
+// engagement returns the sum of the metrics named in counts. It reports false if one of them is unknown or counts is
+// empty.
 func engagement(p provider.Post, counts []string) (float64, bool) {
 	sum := 0.0
 	for _, name := range counts {
@@ -220,7 +222,7 @@ func engagement(p provider.Post, counts []string) (float64, bool) {
 	return sum, len(counts) > 0
 }
 
-// spanStart returns the beginning of the month or week.
+// spanStart returns the beginning of the month or week that contains at.
 func spanStart(at time.Time, monthly bool) time.Time {
 	if monthly {
 		return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, at.Location())

@@ -75,12 +75,12 @@ func entry(call operation.Call, r record) ReportEntry {
 		RefreshedAt: call.MomentOrNil(r.refreshedAt), AvailableUntil: call.MomentOrNil(r.availableUntil), Tracked: r.tracked}
 }
 
-// availableCondition selects reports that have not expired. It matches no index, because PostgreSQL would otherwise
-// combine indexes across teams.
+// availableCondition selects reports that have not expired. It is a CASE expression, which no index matches. Otherwise,
+// PostgreSQL would combine indexes across teams.
 const availableCondition = "CASE WHEN available_until = 0 OR tracked = 1 THEN 1 WHEN available_until > ? THEN 1 ELSE " +
 	"0 END = 1"
 
-// page returns the query for a page of the list.
+// page returns the query for a page of the list and its arguments.
 func (s *Service) page(call operation.Call, in ListInput) (string, []any, error) {
 	where, args := []string{"team_id = " + db.TeamPlaceholder, availableCondition}, []any{call.TeamID, db.Micros(call.Now)}
 	add := func(condition string, value any) { where, args = append(where, condition), append(args, value) }
@@ -116,7 +116,7 @@ func (s *Service) page(call operation.Call, in ListInput) (string, []any, error)
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// likePattern returns the pattern for subjects that contain a text.
+// likePattern returns a LIKE pattern for subjects that contain a text, without its leading @ or #.
 func likePattern(text string) string {
 	return "%" + likeEscaper.Replace(strings.TrimLeft(strings.TrimSpace(provider.Fold(text)), "@#")) + "%"
 }

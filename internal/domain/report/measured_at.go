@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// MeasuredAt returns when the figures of a team's report on a hashtag were measured, or the zero time if the team has
-// no such report.
+// MeasuredAt returns when the metrics of a team's report on a hashtag were measured. It returns the zero time if the
+// team has no such report.
 func (s *Service) MeasuredAt(ctx context.Context, q db.Querier, team int64, platform,
 	hashtag string) (time.Time, error) {
 	var at int64

@@ -24,8 +24,9 @@ const (
 	maxPosts       = 10_000 // per report
 )
 
-// savePosts stores the posts of a measurement. It updates posts of a profile, and keeps those that the provider no
-// longer returns.
+// savePosts stores the posts of a measurement. Posts of a hashtag replace the stored posts. Posts of a profile are
+// added or updated, and stored posts that the provider no longer returns are kept. At most the newest maxPosts are
+// kept.
 func savePosts(ctx context.Context, tx *db.Tx, report string, m measurement) error {
 	if m.replace {
 		if _, err := tx.Exec(ctx, `DELETE FROM report_posts WHERE report_id = ?`, report); err != nil {
@@ -69,7 +70,7 @@ func insertPosts(ctx context.Context, tx *db.Tx, report, shown string, posts []p
 	return nil
 }
 
-// listedPost is a post with its list.
+// listedPost is a post with the list it belongs to.
 type listedPost struct {
 	provider.Post
 

@@ -12,21 +12,20 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Preview is the known data about the subject of a report before the report is paid for. It requires no call to a
-// provider.
+// Preview is what is known about the subject of a report before the report is paid for, without a call to a provider.
 type Preview struct {
 	Subject    string // normalized
 	ID         string // ID of the team's existing report; empty if there is none
 	Pending    bool   // whether that report is being created
 	MeasuredAt time.Time
-	AccountID  int64  // the team's connected account of the profile; 0 if there is none
+	AccountID  int64  // ID of the team's connected account for the profile; 0 if there is none
 	URL        string // of the subject's public page
 }
 
 // hashtagPages is the URL prefix of Instagram's hashtag pages.
 const hashtagPages = "https://www.instagram.com/explore/tags/"
 
-// Preview returns the known data about the subject of a report.
+// Preview returns what is known about the subject of a report.
 func (s *Service) Preview(ctx context.Context, team int64, in CreateInput) (Preview, error) {
 	var out Preview
 	var err error
@@ -49,12 +48,12 @@ func (s *Service) Preview(ctx context.Context, team int64, in CreateInput) (Prev
 	if in.Type != Profile {
 		return out, nil
 	}
-	out.AccountID, err = s.connected(ctx, team, in.Platform, out.Subject)
+	out.AccountID, err = s.connectedAccount(ctx, team, in.Platform, out.Subject)
 	return out, err
 }
 
-// connected returns the team's connected account with a username, or 0.
-func (s *Service) connected(ctx context.Context, team int64, platform, username string) (int64, error) {
+// connectedAccount returns the ID of the team's connected account with a username, or 0.
+func (s *Service) connectedAccount(ctx context.Context, team int64, platform, username string) (int64, error) {
 	platforms := []any{platform}
 	if platform == provider.TikTok {
 		platforms = append(platforms, "tiktok_business")
@@ -70,7 +69,7 @@ func (s *Service) connected(ctx context.Context, team int64, platform, username 
 	return id, nil
 }
 
-// OwnProfile is an account of a team that a report can be about.
+// OwnProfile is a connected account of a team, which is offered as the subject of a report.
 type OwnProfile struct{ Platform, Username string }
 
 // maxOwnProfiles is how many accounts of a team are offered for reports.

@@ -16,8 +16,8 @@ const (
 	reachabilityTimeout = 3 * time.Second // for one check
 )
 
-// reachability caches for a short time whether each platform's provider answers, so that concurrent calls share a
-// check.
+// reachability caches for a short time whether the provider of each platform is reachable, so that concurrent calls
+// share a check.
 type reachability struct {
 	mu      sync.Mutex
 	results map[string]*reachabilityResult
@@ -41,7 +41,7 @@ func (r *reachability) get(platform string) *reachabilityResult {
 	return r.results[platform]
 }
 
-// check returns the cached result, or a new result if the cached result is too old.
+// check returns the cached result, or the result of ask if the cached result is too old.
 func (k *reachabilityResult) check(now time.Time, ask func() error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -51,8 +51,8 @@ func (k *reachabilityResult) check(now time.Time, ask func() error) error {
 	return k.err
 }
 
-// checkSource checks whether the provider for a new report is reachable. It must be called before the call's
-// transaction.
+// checkSource checks whether the provider for a new report is reachable. It calls the provider, so it must run before
+// the call's transaction.
 func (s *Service) checkSource(ctx context.Context, call operation.Call, in CreateInput) error {
 	if s.Source == nil {
 		return provider.ErrNotOffered

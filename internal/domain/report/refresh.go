@@ -30,7 +30,8 @@ func (s *Service) refreshPrice(ctx context.Context, call operation.Call, in Ref)
 	return cost, err
 }
 
-// lockForRefresh locks a report that may be refreshed. It also returns the running job, if any.
+// lockForRefresh locks a report and returns it with its running job, if any. It returns an error if the report cannot
+// be refreshed now.
 func (s *Service) lockForRefresh(ctx context.Context, tx *db.Tx, call operation.Call,
 	in Ref) (record, job.Record, error) {
 	r, err := lock(ctx, tx, call.TeamID, in.Type, in.ID)
@@ -58,7 +59,7 @@ func (s *Service) checkRefreshInterval(ctx context.Context, tx *db.Tx, r record,
 		"again later.").With("scope", "connection").After(wait)
 }
 
-// runningJob returns the running job of a report, or an empty record.
+// runningJob returns the report's job that has not finished, or an empty record.
 func (s *Service) runningJob(ctx context.Context, tx *db.Tx, r record) (job.Record, error) {
 	if r.job == "" {
 		return job.Record{}, nil

@@ -1,4 +1,4 @@
-// Package report creates reports on public profiles and hashtags. It fetches figures from a provider, analyzes them,
+// Package report creates reports on public profiles and hashtags. It fetches metrics from a provider, analyzes them,
 // stores the findings, and refreshes them on request. Tracked reports are refreshed automatically. Credits are reserved
 // in the transaction that starts a job and settled in the transaction that ends it.
 package report
@@ -35,11 +35,11 @@ const (
 type Source interface {
 	Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileMetrics, error)
 	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error)
-	// Reachable checks quickly whether figures of a platform are available now.
+	// Reachable returns an error if metrics of a platform are not available now. It must be fast.
 	Reachable(ctx context.Context, platform string) error
 }
 
-// Credits reserves and settles credits in the team's wallet.
+// Credits reserves and settles credits in the team's wallet. See package credit for the methods.
 type Credits interface {
 	Lock(ctx context.Context, tx *db.Tx, team int64) error
 	Hold(ctx context.Context, tx *db.Tx, call operation.Call, subject string, amount int64) error
@@ -51,7 +51,7 @@ type Credits interface {
 	RefundedCredits(ctx context.Context, reservation int64) (int64, error)
 }
 
-// Observer receives the fetched figures to update hashtag statistics.
+// Observer receives the fetched metrics, to update hashtag statistics.
 type Observer interface {
 	Hashtag(ctx context.Context, platform string, f provider.HashtagMetrics) error
 	Posts(ctx context.Context, platform string, posts []provider.Post) error
@@ -67,7 +67,7 @@ type Options struct {
 	Observer  Observer // may be nil
 	Source    Source   // nil if no provider is configured
 	Limiter   *provider.Limiter
-	PostLimit int // posts to request; default 500
+	PostLimit int // maximum number of posts to request for a report; default 500
 	Log       *slog.Logger
 }
 
@@ -97,7 +97,7 @@ type record struct { //nolint:recvcheck // only scan changes the record
 	id, kind, platform, subject string
 	team                        int64
 	status                      Status
-	job, creationJob            string // IDs of jobs
+	job, creationJob            string // IDs of the last job and of the job that created the report
 	measuredAt, refreshedAt     time.Time
 	availableUntil              time.Time // zero while pending or failed
 	tracked                     bool

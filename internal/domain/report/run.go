@@ -22,7 +22,7 @@ const (
 )
 
 const (
-	maxAttempts = 5                // after internal failures
+	maxAttempts = 5                // runs of a job, not counting those that only waited for the provider
 	maxWait     = 30 * time.Second // longest wait for an unavailable provider
 	defaultWait = time.Second      // if the provider does not specify a delay
 	maxWaits    = 2                // waits per job
@@ -37,7 +37,7 @@ type task struct {
 	retention time.Duration // retention period of the plan
 }
 
-// run executes a report job. It fetches the figures, analyzes them, and stores the findings in the transaction that
+// run executes a report job. It fetches the metrics, analyzes them, and stores the findings in the transaction that
 // settles the charge and ends the job. It can be restarted at any time.
 func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 	t, err := s.readTask(ctx, h)
@@ -61,7 +61,7 @@ func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 	return s.conclude(ctx, h, t, found)
 }
 
-// conclude analyzes the fetched figures and stores the findings.
+// conclude analyzes the fetched metrics and stores the findings.
 func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, found sourceData) error {
 	if err := provider.Acquire(ctx); err != nil {
 		return fmt.Errorf("waiting to analyze: %w", err)
@@ -77,7 +77,7 @@ func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, found s
 	return nil
 }
 
-// observe passes the figures to the observer. A failure does not affect the report.
+// observe passes the metrics to the observer. It only logs an error, which does not affect the report.
 func (s *Service) observe(ctx context.Context, t task, found sourceData) {
 	if s.Observer == nil {
 		return
@@ -117,7 +117,8 @@ func (s *Service) readTask(ctx context.Context, h job.LeasedJob) (task, error) {
 // maxRetention is the retention of unlimited plans, and the maximum age of requested posts.
 const maxRetention = 730 * day
 
-// retentionFor returns how long a plan keeps reports. It is at least a day.
+// retentionFor returns how long reports are kept for a plan's number of days; negative means unlimited. The result is
+// at least a day.
 func retentionFor(days int64) time.Duration {
 	if days < 0 || days > int64(maxRetention/day) {
 		return maxRetention
@@ -132,7 +133,7 @@ func reportKind(t job.Type) string {
 	return Profile
 }
 
-// sourceData is a provider's response: a profile or a hashtag.
+// sourceData is what a provider returned for a profile or a hashtag; the other field is empty.
 type sourceData struct {
 	profile provider.ProfileMetrics
 	hashtag provider.HashtagMetrics
@@ -154,7 +155,7 @@ func (s *Service) fetch(ctx context.Context, t task) (sourceData, error) {
 	return a, err
 }
 
-// retryDelay returns how long to wait for an unavailable provider.
+// retryDelay returns how long to wait for an unavailable provider. u may be nil.
 func retryDelay(u *provider.Unavailable) time.Duration {
 	if u == nil || u.After <= 0 {
 		return defaultWait
@@ -162,15 +163,16 @@ func retryDelay(u *provider.Unavailable) time.Duration {
 	return u.After
 }
 
-// handleSourceError ends a job after a provider error, or waits if the provider is unavailable for a short time.
+// handleSourceError fails a job after a provider error. If the provider is unavailable only for a short time, it
+// postpones the job instead.
 func (s *Service) handleSourceError(ctx context.Context, h job.LeasedJob, t task, err error) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("fetching figures: %w", err)
+		return fmt.Errorf("fetching metrics: %w", err)
 	}
-	u, resting := errors.AsType[*provider.Unavailable](err)
-	if rest := retryDelay(u); resting && rest <= maxWait && h.Epoch <= maxWaits {
+	u, unavailable := errors.AsType[*provider.Unavailable](err)
+	if delay := retryDelay(u); unavailable && delay <= maxWait && h.Epoch <= maxWaits {
 		return s.db.InTx(ctx, "report.rest", func(ctx context.Context, tx *db.Tx) error {
-			return h.Postpone(ctx, tx, tx.Now().Add(rest))
+			return h.Postpone(ctx, tx, tx.Now().Add(delay))
 		})
 	}
 	code := "source_unavailable"
@@ -189,7 +191,7 @@ func (s *Service) handleSourceError(ctx context.Context, h job.LeasedJob, t task
 	return s.fail(ctx, h, t, code)
 }
 
-// fail ends a job without result and refunds it. An existing report is unchanged.
+// fail ends a job with an error code and refunds it. A report that was already created keeps its findings.
 func (s *Service) fail(ctx context.Context, h job.LeasedJob, t task, code string) error {
 	return s.db.InTx(ctx, "report.failed", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Lock(ctx, tx); err != nil {
@@ -213,6 +215,7 @@ func (s *Service) fail(ctx context.Context, h job.LeasedJob, t task, code string
 	})
 }
 
+// settle calls how to charge or refund the job's reservation, if it has one.
 func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.LeasedJob, how func(context.Context, *db.Tx,
 	int64) (bool, error)) error {
 	if h.Reservation == 0 {
@@ -222,7 +225,7 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.LeasedJob, how fu
 	return err
 }
 
-// measurement is the result of a job.
+// measurement is what a job stores in a report.
 type measurement struct {
 	at       time.Time
 	account  account
@@ -230,7 +233,7 @@ type measurement struct {
 	notes    []string
 	sample   any
 	posts    map[string][]provider.Post // by list
-	replace  bool                       // whether the posts replace the stored posts
+	replace  bool                       // whether posts replaces all stored posts
 }
 
 // save stores the result of a job in the transaction that charges and ends it.

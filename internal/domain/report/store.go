@@ -27,7 +27,8 @@ func (r *record) scan(scan func(...any) error) error {
 	return err
 }
 
-// lockOrCreate inserts or locks the report of a subject. An expired report is replaced.
+// lockOrCreate locks and returns the report of a subject. It inserts a pending report if there is none or the report
+// has expired.
 func lockOrCreate(ctx context.Context, tx *db.Tx, team int64, kind, platform, subject string) (record, error) {
 	_, err := tx.Exec(ctx, `DELETE FROM reports WHERE team_id = ? AND kind = ? AND platform = ? AND subject = ?
 		AND status = ? AND available_until <= ? AND tracked = 0`,

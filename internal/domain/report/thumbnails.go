@@ -12,12 +12,12 @@ import (
 
 // thumbnail is a library item that shows a post.
 type thumbnail struct {
-	post, url string // exactly one is set
-	media     int64
+	post, url string // ID and URL of the post on the network; either may be empty
+	media     int64  // ID of the library item
 }
 
-// addThumbnails finds the best posts whose files are in the team's library. The files were downloaded from the profile
-// or published by the team. If a post has several files, it uses the newest.
+// addThumbnails sets MediaID of the posts whose files are in the team's library, because the team downloaded them from
+// the profile or published them. If a post has several files, it prefers published files, and of these the newest.
 func (s *Service) addThumbnails(ctx context.Context, r record, best []Best) error {
 	if len(best) == 0 {
 		return nil
@@ -63,7 +63,7 @@ const publishedQuery = `SELECT t.network_id, t.permalink, m.id FROM social_accou
 	WHERE a.team_id = ? AND a.platform = ? AND a.username = ? AND t.has_media = 0
 	AND (t.network_id IN (%s) OR t.permalink IN (%s)) AND m.deleted_at = 0 AND m.thumbnail <> '' ORDER BY m.id`
 
-// ShowsMedia reports whether a library item is shown with the best posts of a team's profile report.
+// ShowsMedia reports whether a library item belongs to one of the best posts of a team's profile report.
 func (s *Service) ShowsMedia(ctx context.Context, team int64, id string, media int64) (bool, error) {
 	r, err := find(ctx, s.db, team, Profile, id, db.Micros(s.db.Now()))
 	if err != nil {

@@ -24,7 +24,7 @@ type TrackInput struct {
 	FrequencyDays int  `json:"frequency_days,omitempty" enum:"1|3|7" default:"3" jsonschema:"Days between refreshes; 3 if omitted."`
 }
 
-// ReportTracking is the tracking of a report.
+// ReportTracking says whether and how often a report is refreshed automatically.
 type ReportTracking struct {
 	Enabled           bool             `json:"enabled"`
 	FrequencyDays     int              `json:"frequency_days"`
@@ -34,8 +34,8 @@ type ReportTracking struct {
 
 const day = 24 * time.Hour
 
-// trackPrice returns the price of a change. Turning on tracking of a hashtag report costs a refresh. All other changes
-// are free. trackPrice locks the report's row.
+// trackPrice returns the price of changing the tracking of a report. Turning on tracking of a hashtag report costs a
+// refresh. All other changes are free. trackPrice locks the report's row.
 func (s *Service) trackPrice(ctx context.Context, call operation.Call, in TrackInput) (int64, error) {
 	var cost int64
 	err := call.InTx(ctx, s.db, "report.trackable", func(ctx context.Context, tx *db.Tx) error {
@@ -51,8 +51,8 @@ func (s *Service) trackPrice(ctx context.Context, call operation.Call, in TrackI
 // enablesTracking reports whether the input turns tracking on.
 func (r record) enablesTracking(in TrackInput) bool { return in.Enabled && !r.tracked }
 
-// trackCallsSource reports whether the call starts a refresh immediately. That is the case if it turns on tracking of a
-// hashtag report. Missing reports are rejected later.
+// trackCallsSource reports whether the call starts a refresh immediately, because it turns on tracking of a hashtag
+// report. It reports false for a missing report, which is rejected later.
 func (s *Service) trackCallsSource(ctx context.Context, call operation.Call, in TrackInput) (bool, error) {
 	if !in.Enabled || in.Type != Hashtag || s.refreshCost(Hashtag) == 0 {
 		return false, nil
@@ -64,7 +64,8 @@ func (s *Service) trackCallsSource(ctx context.Context, call operation.Call, in 
 	return err == nil && r.enablesTracking(in), err
 }
 
-// lockForTracking locks a report whose tracking may be changed as requested.
+// lockForTracking locks and returns a report. It returns an error if the requested change to its tracking is not
+// allowed.
 func (s *Service) lockForTracking(ctx context.Context, tx *db.Tx, call operation.Call, in TrackInput) (record, error) {
 	r, err := lock(ctx, tx, call.TeamID, in.Type, in.ID)
 	if err != nil || !r.enablesTracking(in) {
@@ -73,7 +74,7 @@ func (s *Service) lockForTracking(ctx context.Context, tx *db.Tx, call operation
 	if r.status != Ready {
 		return r, apierr.BadState(string(r.status), "Only a report that is ready can be tracked.")
 	}
-	p, _ := s.Catalog.Plan(call.Plan) // a removed plan allows no tracking
+	p, _ := s.Catalog.Plan(call.Plan) // if the plan was removed, p allows no tracking
 	if p.TrackedReports == plan.Unlimited {
 		return r, nil
 	}
@@ -85,8 +86,8 @@ func (s *Service) lockForTracking(ctx context.Context, tx *db.Tx, call operation
 	return r, err
 }
 
-// countTracked returns the number of tracked reports. It locks the team's wallet, so that concurrent calls cannot
-// exceed the limit.
+// countTracked returns the number of a team's tracked reports. It locks the team's wallet, so that concurrent calls
+// cannot exceed the limit.
 func (s *Service) countTracked(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	if err := s.Credits.Lock(ctx, tx, team); err != nil {
 		return 0, err
@@ -135,7 +136,7 @@ func (s *Service) track(
 	return out, err
 }
 
-// trackingAnswer returns the response to a change.
+// trackingAnswer returns the response to a change of tracking.
 func (s *Service) trackingAnswer(call operation.Call, r record) operation.Answer[ReportTracking] {
 	now := s.tracking(call, r)
 	return operation.Answer[ReportTracking]{Data: now, App: "/reports/" + r.id, Summary: now.summary()}
@@ -168,7 +169,7 @@ func (s *Service) tracking(call operation.Call, r record) ReportTracking {
 }
 
 // enableTracking turns tracking on. For a hashtag report, the first refresh is charged and started immediately. For a
-// profile report, a refresh is reserved in the daily limit and charged when it starts.
+// profile report, one refresh is held in the daily credit limits, and each refresh is charged when it runs.
 func (s *Service) enableTracking(ctx context.Context, tx *db.Tx, r *record, call operation.Call, frequency int) error {
 	r.tracked, r.frequency, r.nextRefresh, r.trackedBy, r.trackedKey, r.trackingEnded = true, frequency,
 		call.Now.Add(time.Duration(frequency)*day), call.PersonID, call.KeyID, ""
@@ -181,7 +182,8 @@ func (s *Service) enableTracking(ctx context.Context, tx *db.Tx, r *record, call
 	return s.refreshNow(ctx, tx, *r, call)
 }
 
-// refreshNow starts the refresh that was charged with tracking, unless one is running.
+// refreshNow starts the refresh for which the call reserved credits. If a job of the report is already running, it
+// starts none and charges the credits.
 func (s *Service) refreshNow(ctx context.Context, tx *db.Tx, r record, call operation.Call) error {
 	if call.Reservation == 0 {
 		return nil // refreshes are free
@@ -202,7 +204,8 @@ func (s *Service) refreshNow(ctx context.Context, tx *db.Tx, r record, call oper
 	return s.submit(ctx, tx, r, begun.ID, purposeAutomatic)
 }
 
-// changeFrequency sets how often a report is refreshed, counted from its last refresh.
+// changeFrequency sets how often a report is refreshed. The next refresh is due that long after the last, but not in
+// the past.
 func (s *Service) changeFrequency(ctx context.Context, tx *db.Tx, r *record, frequency int) error {
 	r.frequency, r.nextRefresh = frequency, r.refreshedAt.Add(time.Duration(frequency)*day)
 	if r.nextRefresh.Before(tx.Now()) {
@@ -211,8 +214,8 @@ func (s *Service) changeFrequency(ctx context.Context, tx *db.Tx, r *record, fre
 	return r.saveTracking(ctx, tx)
 }
 
-// disableTracking turns tracking off and releases its hold on the daily limit. reason is empty if a person requested
-// it.
+// disableTracking turns tracking off and releases the hold on the daily credit limits. reason is empty unless tracking
+// ends automatically.
 func (s *Service) disableTracking(ctx context.Context, tx *db.Tx, r *record, reason string) error {
 	r.tracked, r.nextRefresh, r.trackingEnded = false, time.Time{}, reason
 	if err := r.saveTracking(ctx, tx); err != nil {
@@ -221,8 +224,9 @@ func (s *Service) disableTracking(ctx context.Context, tx *db.Tx, r *record, rea
 	return s.Credits.Release(ctx, tx, r.id)
 }
 
-// DisableTracking turns off tracking of reports for a person whose role may spend. It works even while spending is
-// paused, because people must always be able to stop recurring charges. It returns how many reports were tracked.
+// DisableTracking turns off tracking of reports and returns how many of them were tracked. The caller's role must have
+// the capability spend. It works even while spending is paused, because people must always be able to stop recurring
+// charges.
 func (s *Service) DisableTracking(ctx context.Context, call operation.Call, reports ...Ref) (int, error) {
 	if !slices.Contains(access.RoleCapabilities(call.Role), access.Spend) {
 		return 0, call.Require(access.Spend)

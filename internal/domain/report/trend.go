@@ -10,15 +10,16 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// maxTrend is the age of the oldest measurement in a trend.
+// maxTrend is the maximum age of a measurement in a trend.
 const maxTrend = 90 * day
 
-// trendQuery selects the newest samples of a team's reports, oldest first.
+// trendQuery selects the recent samples of a team's reports, oldest first.
 const trendQuery = `SELECT s.report_id, s.measured_at, s.sample FROM report_samples s
 	JOIN reports r ON r.id = s.report_id WHERE s.report_id IN (%s) AND s.measured_at >= ? AND r.team_id = ?
 	ORDER BY s.report_id, s.measured_at`
 
-// Trends returns the sizes of profiles at their measurements in the last 90 days by report, oldest first.
+// Trends returns the sizes of profiles at their measurements in the last 90 days, oldest first. The keys are report
+// IDs.
 func (s *Service) Trends(ctx context.Context, team int64, reports []string) (map[string][]Size, error) {
 	out := map[string][]Size{}
 	if len(reports) == 0 {

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
-// ProfileInput holds the figures of a profile.
+// ProfileInput holds the metrics of a profile.
 type ProfileInput struct {
 	Account   provider.Account
 	Posts     []provider.Post // in any order
@@ -19,14 +19,14 @@ type ProfileInput struct {
 	At        time.Time // of the measurement
 }
 
-// Snapshot is the size of a profile at a time. Unknown figures are nil.
+// Snapshot is the size of a profile at a time. Unknown numbers are nil.
 type Snapshot struct {
 	At        time.Time
 	Followers *int64
 	Posts     *int64
 }
 
-// Analyze returns all results that the figures support. Negative figures count as unknown, and duplicate posts count
+// Analyze returns all results that the metrics allow. Negative numbers count as unknown, and duplicate posts count
 // once.
 func Analyze(in ProfileInput) result.Result {
 	all := prepare(in)

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	minEvennessPosts = 6 // minimum for evenness
-	week             = 7.0
+	minEvennessPosts = 6 // minimum number of posts with a time for the evenness
+	daysPerWeek      = 7.0
 )
 
 // cadence returns how often and how regularly the profile posts, or nil if fewer than two posts have a time.
-func cadence(all *figures) *result.FindingCadence {
+func cadence(all *profile) *result.FindingCadence {
 	var times []time.Time
 	for _, p := range all.posts {
 		if p.timed {
@@ -37,8 +37,8 @@ func cadence(all *figures) *result.FindingCadence {
 	span := days(until.Sub(times[0]))
 	out := &result.FindingCadence{
 		Posts: len(times), Days: result.Round4(span), LastPostDays: result.Round4(days(until.Sub(newest))),
-		// The oldest post starts the period and is not counted. A period counts as at least one day.
-		PostsPerWeek: result.Round4(float64(len(times)-1) / max(span, 1) * week),
+		// The oldest post starts the period and is not counted. A shorter period counts as one day.
+		PostsPerWeek: result.Round4(float64(len(times)-1) / max(span, 1) * daysPerWeek),
 		MedianGap:    result.Round4(result.Quantile(gaps, 0.5)), LongestGap: result.Round4(gaps[len(gaps)-1]),
 	}
 	if len(times) >= minEvennessPosts {
@@ -47,8 +47,8 @@ func cadence(all *figures) *result.FindingCadence {
 	return out
 }
 
-// evenness returns m/(m+s) for the mean m and standard deviation s of the gaps. This is (1-B)/2 for the burstiness B of
-// Goh and Barabási (2008).
+// evenness returns m/(m+s) for the mean m and standard deviation s of the gaps, or nil if m is 0. This is (1-B)/2 for
+// the burstiness B of Goh and Barabási (2008).
 func evenness(gaps []float64) *float64 {
 	mean, variance := 0.0, 0.0
 	for _, gap := range gaps {

@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	// falseDiscoveryRate is the expected share of false claims. For a profile without effects, it is the probability of
-	// making any claim.
+	// falseDiscoveryRate is the maximum expected share of false claims among all claims. For a profile without effects,
+	// it is the maximum probability of any claim.
 	falseDiscoveryRate = 0.03
-	timeWeight         = 0.6 // weight of times; the other weight is for hashtags
+	timeWeight         = 0.6 // weight of times; the rest is the weight of hashtags
 
-	minClaimPosts = 5    // minimum posts of a claimed block
+	minClaimPosts = 5    // minimum number of posts in a claimed block
 	minClaimRatio = 1.05 // smaller effects are not claimed even if significant
 )
 
@@ -37,7 +37,8 @@ func (e *effects) claim(times, hashtags []levelEffect, groups [][]int) {
 	}
 }
 
-// weightedPValues returns the p-value of each effect, multiplied by the number of effects and divided by their weight.
+// weightedPValues returns the one-sided p-value of each effect, multiplied by the number of effects and divided by
+// share.
 func (e *effects) weightedPValues(found []levelEffect, share float64) []float64 {
 	student := distuv.StudentsT{Sigma: 1, Nu: e.fit.degreesOfFreedom}
 	out := make([]float64, len(found))
@@ -47,8 +48,8 @@ func (e *effects) weightedPValues(found []levelEffect, share float64) []float64 
 	return out
 }
 
-// bhThreshold returns the largest weighted p-value that is rejected. The k-th smallest p-value must be at most k times
-// falseDiscoveryRate.
+// bhThreshold returns the largest weighted p-value that counts as significant, or -1 if there is none. It is the
+// largest k-th smallest p-value that is at most k times falseDiscoveryRate.
 func bhThreshold(pValues []float64) float64 {
 	limit := -1.0
 	for i, p := range slices.Sorted(slices.Values(pValues)) {

@@ -10,39 +10,40 @@ import (
 )
 
 const (
-	minCompared   = 30 // minimum posts for any comparison
-	minLevelPosts = 3  // minimum posts of a block or format for a ratio
+	minCompared   = 30 // minimum number of posts for any comparison
+	minLevelPosts = 3  // minimum number of posts of a block or format for a ratio
 
-	halfBlocks = 6 // per day
+	halfBlocks = 6 // number of blocks on weekdays, and on weekends
 	blocks     = 2 * halfBlocks
 	blockHours = 4
 )
 
 // effects are the associations of each factor with engagement, adjusted for the other factors.
 type effects struct {
-	all             *figures
-	compared        []*post
-	fit             *solution
-	block           []int // of each compared post
+	all             *profile
+	compared        []*post   // counted posts with a time, oldest first
+	fit             *solution // nil if the posts cannot be compared
+	block           []int     // of each compared post
 	layout          layout
 	blocks          [blocks]level
 	times           []levelEffect // blocks with a ratio
 	formats         []level
-	hashtags        map[int]result.FindingRatio // by index in figures.hashtags
-	claimedHashtags map[int]bool
-	hasConfounded   bool // some hashtags always occur together
+	hashtags        map[int]result.FindingRatio // by index in profile.hashtags
+	claimedHashtags map[int]bool                // by index in profile.hashtags
+	hasConfounded   bool                        // whether some hashtags always occur together
 }
 
-// level is a value of a categorical variable.
+// level is a value of a categorical variable: a block of time or a format.
 type level struct {
 	name    string
 	posts   int
 	ratio   *result.FindingRatio
-	claimed bool
+	claimed bool // whether the ratio is significant
 }
 
-// estimate fits the model to the posts whose engagement and time are known.
-func estimate(all *figures) *effects {
+// estimate fits the model to the posts whose engagement and time are known, and estimates the effects. With too few
+// posts, it only counts them.
+func estimate(all *profile) *effects {
 	out := &effects{all: all, hashtags: map[int]result.FindingRatio{}, claimedHashtags: map[int]bool{}}
 	for i := range all.posts {
 		if p := &all.posts[i]; p.counted && p.timed {
@@ -119,7 +120,8 @@ func contrastWeights(levels []level, columns []int, one, size int) []float64 {
 	return weights
 }
 
-// compareLevels sets the ratio of each level against all others.
+// compareLevels sets the ratio of each level to all others and returns the effects. It skips levels with too few posts
+// and imprecise effects.
 func (e *effects) compareLevels(levels []level, columns []int) []levelEffect {
 	var found []levelEffect
 	for i, l := range levels {
@@ -166,6 +168,8 @@ func (e *effects) compareFormats() {
 	e.compareLevels(e.formats, columns)
 }
 
+// compareHashtags sets the ratios of the hashtags in each group and returns the effects. Their indexes are those of the
+// groups.
 func (e *effects) compareHashtags(groups [][]int) []levelEffect {
 	var found []levelEffect
 	for i, group := range groups {
@@ -184,7 +188,7 @@ func (e *effects) compareHashtags(groups [][]int) []levelEffect {
 	return found
 }
 
-// levelEffect is the effect of one of several levels.
+// levelEffect is the effect of one of several levels or groups of hashtags, with its index.
 type levelEffect struct {
 	effect
 
@@ -212,8 +216,8 @@ func heterogeneity(found []levelEffect) float64 {
 	return math.Sqrt(excess / weight)
 }
 
-// ratio converts an effect for a report. It adds a shrinkage estimate for the heterogeneity tau (empirical Bayes; Efron
-// and Morris, 1975).
+// ratio converts an effect to a ratio with its confidence interval and a shrinkage estimate for the heterogeneity tau
+// (empirical Bayes; Efron and Morris, 1975).
 func (e *effects) ratio(one effect, tau float64) result.FindingRatio {
 	reach := e.fit.quantile * one.err
 	trust := tau * tau / (tau*tau + one.err*one.err)

@@ -5,8 +5,8 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
-// engagement returns the medians of the counted posts.
-func engagement(all *figures) result.FindingEngagement {
+// engagement returns the medians of the rates of counted posts, and of the metrics of all posts that are not young.
+func engagement(all *profile) result.FindingEngagement {
 	out := result.FindingEngagement{Basis: result.Measured, Counts: all.counts}
 	var byFollowers, byViews []float64
 	for _, p := range all.posts {
@@ -29,12 +29,12 @@ func engagement(all *figures) result.FindingEngagement {
 	return out
 }
 
-// values returns the known values of a figure, without young posts.
-func (f *figures) values(figure func(*provider.Post) *int64) []float64 {
+// values returns the known values of a metric in posts that are not young.
+func (all *profile) values(metric func(*provider.Post) *int64) []float64 {
 	var values []float64
-	for _, p := range f.posts {
-		if figure := valid(figure(p.Post)); figure != nil && !p.young {
-			values = append(values, float64(*figure))
+	for _, p := range all.posts {
+		if value := valid(metric(p.Post)); value != nil && !p.young {
+			values = append(values, float64(*value))
 		}
 	}
 	return values

@@ -12,14 +12,15 @@ import (
 
 const (
 	// huberK is the tuning constant k of Huber's estimator. Residuals beyond k standard deviations are winsorized. At
-	// 2.5, the estimator loses 1% efficiency against least squares for normal errors, and a viral post has no more
-	// weight than a good post.
+	// 2.5, the estimator is 1% less efficient than least squares for normal errors, and a viral post has no more
+	// influence than a good post.
 	huberK = 2.5
 	// minSpareDF is the minimum number of residual degrees of freedom.
 	minSpareDF = 10
-	// aliasTolerance is the share of a column's sum of squares that earlier columns must leave unexplained.
+	// aliasTolerance is the share of a column's sum of squares that earlier columns must leave unexplained. Otherwise,
+	// the column is aliased.
 	aliasTolerance = 1e-8
-	// minSigma is the standard deviation below which values differ only by rounding.
+	// minSigma is the standard deviation below which residuals are only rounding errors.
 	minSigma = 1e-9
 	// convergence is the relative change at which the iteration stops.
 	convergence   = 1e-7
@@ -32,7 +33,7 @@ type entry struct {
 	value  float64
 }
 
-// linearModel is a linear regression model.
+// linearModel is a linear regression model of y with sparse rows.
 type linearModel struct {
 	rows    [][]entry
 	y       []float64
@@ -46,7 +47,7 @@ type solution struct {
 	winsorized       []float64   // winsorized residuals
 	inverse          [][]float64 // of the cross products; zero for aliased columns
 	aliases          []aliasedColumn
-	scale            float64 // factor from the root of the inverse to standard errors
+	scale            float64 // factor from the roots of inverse's diagonal to standard errors
 	degreesOfFreedom float64
 	quantile         float64 // of Student's t distribution, for confidence intervals
 }
@@ -54,11 +55,11 @@ type solution struct {
 // aliasedColumn is a column that is a linear combination of other columns.
 type aliasedColumn struct {
 	column int
-	parts  []float64
+	parts  []float64 // coefficient of each column in the combination
 }
 
 // solve fits the model by Huber's M-estimator, or by least squares if robust is false. It reports false if there are
-// too few values or all values are equal.
+// too few values or the fit leaves no residuals.
 func (m linearModel) solve(robust bool) (*solution, bool) {
 	out := &solution{coefficients: make([]float64, m.columns)}
 	kept := out.invert(m.crossProducts())
@@ -88,7 +89,7 @@ func (m linearModel) solve(robust bool) (*solution, bool) {
 	return out, true
 }
 
-// iterate updates the coefficients until they converge, for a fixed limit of the residuals.
+// iterate updates the coefficients until they converge, winsorizing the residuals at a fixed limit.
 func (m linearModel) iterate(out *solution, limit float64) {
 	for range maxIterations {
 		if m.step(out, winsorize(m.residuals(out), limit)) < convergence*limit {
@@ -97,7 +98,7 @@ func (m linearModel) iterate(out *solution, limit float64) {
 	}
 }
 
-// crossProducts returns the sums of products of the columns.
+// crossProducts returns the matrix of the sums of products of each pair of columns.
 func (m linearModel) crossProducts() [][]float64 {
 	sums := newSquare(m.columns)
 	for _, row := range m.rows {
@@ -159,7 +160,7 @@ func (f *solution) invert(sums [][]float64) int {
 	return count
 }
 
-// sweep sweeps column k.
+// sweep applies the sweep operator to column k.
 func sweep(a [][]float64, k int) {
 	pivot := a[k][k]
 	for j := range a {
@@ -178,7 +179,7 @@ func sweep(a [][]float64, k int) {
 	a[k][k] = 1 / pivot
 }
 
-// step adds the least-squares fit of values to the coefficients and returns the largest change.
+// step adds the coefficients of the least-squares fit of values to the coefficients and returns the largest change.
 func (m linearModel) step(out *solution, values []float64) float64 {
 	against := make([]float64, m.columns)
 	for i, row := range m.rows {
@@ -208,8 +209,8 @@ func (m linearModel) residuals(out *solution) []float64 {
 	return residuals
 }
 
-// sigma estimates the standard deviation of the residuals. The robust estimate uses their median absolute deviation,
-// the other estimate their squares.
+// sigma estimates the standard deviation of the residuals. The robust estimate uses their median absolute value, unless
+// it is 0. Otherwise, sigma uses their squares.
 func (m linearModel) sigma(out *solution, robust bool) float64 {
 	residuals := m.residuals(out)
 	squares := 0.0
@@ -267,7 +268,7 @@ func winsorize(residuals []float64, limit float64) []float64 {
 	return residuals
 }
 
-// setPrecision sets the scale of the standard errors (Huber, 1981, section 7.6).
+// setPrecision sets the scale of the standard errors (Huber, 1981, section 7.6) and the quantile.
 func (f *solution) setPrecision(kept, limit float64) {
 	n := float64(len(f.residuals))
 	inside := 0.0
@@ -287,7 +288,7 @@ func (f *solution) setPrecision(kept, limit float64) {
 	f.quantile = distuv.StudentsT{Sigma: 1, Nu: f.degreesOfFreedom}.Quantile(1 - (1-result.Confidence)/2)
 }
 
-// uninformative returns the columns removed by backward elimination with Akaike's information criterion.
+// uninformative returns those of the columns that backward elimination with Akaike's information criterion removes.
 func (f *solution) uninformative(columns []int) []int {
 	a := make([][]float64, len(f.inverse))
 	for i, row := range f.inverse {

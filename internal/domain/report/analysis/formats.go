@@ -6,8 +6,9 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
-// formatsSection returns the engagement by format, ignoring unknown formats.
-func formatsSection(all *figures, e *effects) *result.FindingFormats {
+// formatsSection returns the engagement by format, most used first. It ignores unknown formats and returns nil if there
+// are no others.
+func formatsSection(all *profile, e *effects) *result.FindingFormats {
 	engagement := map[string][]float64{}
 	count := 0
 	for _, p := range all.posts {

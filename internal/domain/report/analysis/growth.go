@@ -11,14 +11,14 @@ import (
 
 const (
 	minGrowthSpan  = 0.5 // days; growth over a shorter time is noise
-	minRobustSteps = 10  // minimum steps to detect outliers
-	monthDays      = 30.0
-	daySeconds     = 24 * 60 * 60
+	minRobustSteps = 10  // minimum number of steps between snapshots to detect outliers
+	daysPerMonth   = 30.0
+	secondsPerDay  = 24 * 60 * 60
 )
 
-// growth estimates the followers gained per day. The number of followers is modeled as a random walk with drift, so a
-// difference has mean and variance proportional to the elapsed time. Dividing by the root of the time makes the
-// variances equal.
+// growth estimates the followers gained per day, or returns nil if the snapshots cover less than minGrowthSpan. The
+// number of followers is modeled as a random walk with drift, so the mean and variance of a change are proportional to
+// the elapsed time. Dividing each change by the root of its time makes the variances equal.
 func growth(snapshots []Snapshot, at time.Time) *result.FindingGrowth {
 	shots := validSnapshots(snapshots, at)
 	if len(shots) < 2 {
@@ -32,12 +32,12 @@ func growth(snapshots []Snapshot, at time.Time) *result.FindingGrowth {
 	perDay := fitGrowth(shots)
 	out := &result.FindingGrowth{Snapshots: len(shots), Days: result.Round4(span), FollowersPerDay: &perDay}
 	if size := float64(*last.Followers); size > 0 {
-		out.PercentPerMonth = new(scaleEstimate(perDay, 100*monthDays/size))
+		out.PercentPerMonth = new(scaleEstimate(perDay, 100*daysPerMonth/size))
 	}
 	return out
 }
 
-// validSnapshots returns the snapshots with known followers, one per time, sorted.
+// validSnapshots returns the snapshots until a time with known followers, oldest first and at most one per time.
 func validSnapshots(snapshots []Snapshot, at time.Time) []Snapshot {
 	var shots []Snapshot
 	for _, shot := range snapshots {
@@ -52,7 +52,7 @@ func validSnapshots(snapshots []Snapshot, at time.Time) []Snapshot {
 	return slices.CompactFunc(shots, func(a, b Snapshot) bool { return a.At.Equal(b.At) })
 }
 
-// fitGrowth estimates the growth per day.
+// fitGrowth estimates the followers gained per day. With too few snapshots, the estimate has no interval.
 func fitGrowth(shots []Snapshot) result.FindingEstimate {
 	walk := linearModel{columns: 1}
 	gained, passed := 0.0, 0.0
@@ -81,4 +81,4 @@ func scaleEstimate(e result.FindingEstimate, factor float64) result.FindingEstim
 	return out
 }
 
-func days(d time.Duration) float64 { return d.Seconds() / daySeconds }
+func days(d time.Duration) float64 { return d.Seconds() / secondsPerDay }

@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	minHashtagPosts     = 5  // minimum posts with a hashtag, and without, for a ratio
-	maxComparedHashtags = 24 // hashtags in the model
-	postsPerHashtag     = 10 // posts per hashtag in the model
-	minCurvedTrend      = 60 // minimum posts for a quadratic trend
+	minHashtagPosts     = 5  // minimum number of posts with a hashtag, and without, for a ratio
+	maxComparedHashtags = 24 // maximum number of hashtags in the model
+	postsPerHashtag     = 10 // minimum number of posts for each hashtag in the model
+	minCurvedTrend      = 60 // minimum number of posts for a quadratic trend
 )
 
 // layout assigns the columns of the model. -1 means no column.
@@ -19,7 +19,7 @@ type layout struct {
 	blocks   [blocks]int
 	trend    []int
 	formats  map[string]int
-	hashtags map[int]int // by index in figures.hashtags
+	hashtags map[int]int // by index in profile.hashtags; the first of each group
 	columns  int
 }
 
@@ -65,7 +65,7 @@ func (e *effects) comparableHashtags() [][]int {
 	return groups
 }
 
-// newLayout assigns a column to each term.
+// newLayout assigns a column to each term. straight omits the quadratic term of the trend.
 func (e *effects) newLayout(tags [][]int, straight bool) layout {
 	out := layout{formats: map[string]int{}, hashtags: map[int]int{}}
 	column := func() int { out.columns++; return out.columns - 1 }
@@ -92,7 +92,7 @@ func (e *effects) newLayout(tags [][]int, straight bool) layout {
 }
 
 // model returns the model of log engagement. On this scale, ratios are additive and viral posts are moderate outliers.
-// Half a reaction is added so that the logarithm of 0 exists.
+// Half a reaction is added because the logarithm of 0 is undefined.
 func (e *effects) model() linearModel {
 	out := linearModel{columns: e.layout.columns, rows: make([][]entry, len(e.compared)),
 		y: make([]float64, len(e.compared))}

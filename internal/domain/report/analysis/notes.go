@@ -8,8 +8,8 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
-// notes returns remarks on the basis of the results.
-func notes(out result.Result, all *figures, e *effects) []string {
+// notes returns notes on what the results are based on and why some are missing.
+func notes(out result.Result, all *profile, e *effects) []string {
 	notes := []string{}
 	add := func(when bool, form string, args ...any) {
 		if when {

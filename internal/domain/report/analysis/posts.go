@@ -13,34 +13,34 @@ import (
 // SettledAge is the age at which a post has received most of its reactions. Younger posts would seem to perform worse.
 const SettledAge = 48 * time.Hour
 
-// post is a post with derived fields.
+// post is a post of the provider with derived fields.
 type post struct {
 	*provider.Post
 
 	format     string  // empty if unknown
 	timed      bool    // whether the time is known
-	young      bool    // whether the post is still receiving reactions
-	engagement float64 // valid if counted
-	counted    bool    // whether its reactions are known and settled
-	hashtags   []int   // indexes in figures.hashtags
+	young      bool    // whether the post is younger than SettledAge
+	engagement float64 // sum of the counted reactions; valid if counted
+	counted    bool    // whether the engagement is known and the post is not young
+	hashtags   []int   // indexes in profile.hashtags
 }
 
-// figures holds the prepared input of the analysis.
-type figures struct {
-	posts            []post // posts without a time first, then by time
-	counts           []string
+// profile is the prepared input of the analysis.
+type profile struct {
+	posts            []post   // posts without a time first, then by time
+	counts           []string // names of the reactions that make up engagement
 	followers        *int64
 	zone             *time.Location
 	measuredAt       time.Time
 	hashtags         []string       // used hashtags, sorted
 	words            map[string]int // number of posts by word in the caption
-	missingReactions int            // settled posts with hidden reactions
-	young            int
+	missingReactions int            // number of settled posts that lack some of the reactions in counts
+	young            int            // number of young posts
 }
 
 // prepare sorts the posts, removes duplicates, and decides which posts are counted.
-func prepare(in ProfileInput) *figures {
-	all := &figures{followers: valid(in.Account.Followers), zone: in.Zone, measuredAt: in.At}
+func prepare(in ProfileInput) *profile {
+	all := &profile{followers: valid(in.Account.Followers), zone: in.Zone, measuredAt: in.At}
 	if all.zone == nil {
 		all.zone = time.UTC
 	}
@@ -61,9 +61,9 @@ func prepare(in ProfileInput) *figures {
 }
 
 // countDated returns the number of posts with a known time.
-func (f *figures) countDated() int {
+func (all *profile) countDated() int {
 	n := 0
-	for _, p := range f.posts {
+	for _, p := range all.posts {
 		if p.timed {
 			n++
 		}
@@ -102,34 +102,35 @@ func comparePosts(a, b *provider.Post) int {
 	if order := cmp.Or(a.TakenAt.Compare(b.TakenAt), cmp.Compare(a.ID, b.ID)); order != 0 {
 		return order
 	}
-	figure := func(a, b *int64) int {
+	compare := func(a, b *int64) int {
 		if a == nil || b == nil {
-			return cmp.Compare(presence(a), presence(b))
+			return cmp.Compare(isKnown(a), isKnown(b))
 		}
 		return cmp.Compare(*a, *b)
 	}
 	return cmp.Or(
 		cmp.Compare(a.Format, b.Format), cmp.Compare(a.Caption, b.Caption), slices.Compare(a.Hashtags, b.Hashtags),
-		figure(a.Likes, b.Likes), figure(a.Comments, b.Comments), figure(a.Shares, b.Shares), figure(a.Views, b.Views),
+		compare(a.Likes, b.Likes), compare(a.Comments, b.Comments), compare(a.Shares, b.Shares), compare(a.Views, b.Views),
 	)
 }
 
-func presence(figure *int64) int {
-	if figure == nil {
+// isKnown returns 1 if the metric is known and 0 otherwise.
+func isKnown(metric *int64) int {
+	if metric == nil {
 		return 0
 	}
 	return 1
 }
 
-// valid returns the figure, or nil if it is negative.
-func valid(figure *int64) *int64 {
-	if figure == nil || *figure < 0 {
+// valid returns the metric, or nil if it is negative.
+func valid(metric *int64) *int64 {
+	if metric == nil || *metric < 0 {
 		return nil
 	}
-	return figure
+	return metric
 }
 
-// reactions are the figures that can make up engagement.
+// reactions are the metrics that can make up engagement.
 var reactions = []struct {
 	name string
 	of   func(*provider.Post) *int64
@@ -139,34 +140,35 @@ var reactions = []struct {
 	{"shares", func(p *provider.Post) *int64 { return valid(p.Shares) }},
 }
 
-// countReactions decides which figures make up engagement and adds them up. Posts must be comparable. Therefore a
-// figure is used if more than half of the posts have it, and only posts with all used figures are counted.
-func (f *figures) countReactions() {
-	counts, posts := f.reactionCounts()
+// countReactions decides which reactions make up engagement and adds them up. To keep posts comparable, it uses a
+// reaction if it is known for more than half of the settled posts with any known reaction, and it counts only posts for
+// which all used reactions are known.
+func (all *profile) countReactions() {
+	counts, posts := all.reactionCounts()
 	var used []int
-	f.counts = []string{}
+	all.counts = []string{}
 	for k, reaction := range reactions {
 		if 2*counts[k] > posts {
 			used = append(used, k)
-			f.counts = append(f.counts, reaction.name)
+			all.counts = append(all.counts, reaction.name)
 		}
 	}
-	for i := range f.posts {
-		p := &f.posts[i]
+	for i := range all.posts {
+		p := &all.posts[i]
 		if p.young {
 			continue
 		}
 		p.engagement, p.counted = sumReactions(p.Post, used)
 		if !p.counted {
-			f.missingReactions++
+			all.missingReactions++
 		}
 	}
 }
 
 // reactionCounts returns the number of settled posts with each reaction, and with any reaction.
-func (f *figures) reactionCounts() ([]int, int) {
+func (all *profile) reactionCounts() ([]int, int) {
 	each, posts := make([]int, len(reactions)), 0
-	for _, p := range f.posts {
+	for _, p := range all.posts {
 		one := 0
 		for k, reaction := range reactions {
 			if !p.young && reaction.of(p.Post) != nil {
@@ -179,41 +181,42 @@ func (f *figures) reactionCounts() ([]int, int) {
 	return each, posts
 }
 
-// sumReactions returns the sum of these reactions. It reports false if a reaction is unknown or there are no reactions.
+// sumReactions returns the sum of the reactions with the given indexes. It reports false if one of them is unknown or
+// used is empty.
 func sumReactions(p *provider.Post, used []int) (float64, bool) {
 	total := 0.0
 	for _, k := range used {
-		figure := reactions[k].of(p)
-		if figure == nil {
+		metric := reactions[k].of(p)
+		if metric == nil {
 			return 0, false
 		}
-		total += float64(*figure)
+		total += float64(*metric)
 	}
 	return total, len(used) > 0
 }
 
-// readCaptions finds the hashtags of each post, from the provider and the caption, and counts the words.
-func (f *figures) readCaptions() {
+// readCaptions sets the hashtags of each post, from the provider and the caption, and counts the words in captions.
+func (all *profile) readCaptions() {
 	read := captionReader{words: map[string]int{}, normalized: map[string]string{}}
-	names := make([][]string, len(f.posts))
+	names := make([][]string, len(all.posts))
 	places := map[string]int{}
-	for i, p := range f.posts {
+	for i, p := range all.posts {
 		names[i] = read.post(p.Post)
 		for _, name := range names[i] {
 			places[name] = 0
 		}
 	}
-	f.words = read.words
-	f.hashtags = slices.Sorted(maps.Keys(places))
-	for i, name := range f.hashtags {
+	all.words = read.words
+	all.hashtags = slices.Sorted(maps.Keys(places))
+	for i, name := range all.hashtags {
 		places[name] = i
 	}
-	for i := range f.posts {
-		f.posts[i].hashtags = make([]int, len(names[i]))
+	for i := range all.posts {
+		all.posts[i].hashtags = make([]int, len(names[i]))
 		for k, name := range names[i] {
-			f.posts[i].hashtags[k] = places[name]
+			all.posts[i].hashtags[k] = places[name]
 		}
-		slices.Sort(f.posts[i].hashtags)
+		slices.Sort(all.posts[i].hashtags)
 	}
 }
 

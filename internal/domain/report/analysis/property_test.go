@@ -20,8 +20,8 @@ import (
 
 var measuredAt = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
 
-// anyFigure generates valid and invalid figures.
-func anyFigure() *rapid.Generator[*int64] {
+// anyMetric generates valid and invalid metrics.
+func anyMetric() *rapid.Generator[*int64] {
 	return rapid.OneOf(
 		rapid.Just[*int64](nil),
 		rapid.Map(rapid.Int64Range(0, 1000), func(n int64) *int64 { return &n }),
@@ -52,8 +52,8 @@ func anyPost() *rapid.Generator[provider.Post] {
 			Caption: rapid.OneOf(rapid.StringMatching(`(#?[abc]{1,2} ){0,5}`), rapid.String()).Draw(t, "caption"),
 			Hashtags: rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]string{"a", "#b", "C", "", "no tag", "１"}),
 				rapid.String()), 0, 3).Draw(t, "hashtags"),
-			Likes: anyFigure().Draw(t, "likes"), Comments: anyFigure().Draw(t, "comments"),
-			Shares: anyFigure().Draw(t, "shares"), Views: anyFigure().Draw(t, "views"),
+			Likes: anyMetric().Draw(t, "likes"), Comments: anyMetric().Draw(t, "comments"),
+			Shares: anyMetric().Draw(t, "shares"), Views: anyMetric().Draw(t, "views"),
 		}
 	})
 }
@@ -61,7 +61,7 @@ func anyPost() *rapid.Generator[provider.Post] {
 func anyInput() *rapid.Generator[analysis.ProfileInput] {
 	return rapid.Custom(func(t *rapid.T) analysis.ProfileInput {
 		in := analysis.ProfileInput{
-			Account: provider.Account{Followers: anyFigure().Draw(t, "followers")},
+			Account: provider.Account{Followers: anyMetric().Draw(t, "followers")},
 			Posts:   rapid.SliceOfN(anyPost(), 0, 80).Draw(t, "posts"),
 			Zone: rapid.SampledFrom([]*time.Location{nil, time.UTC, time.FixedZone("east", 14*60*60)}).
 				Draw(t, "zone"),
@@ -74,7 +74,7 @@ func anyInput() *rapid.Generator[analysis.ProfileInput] {
 		}
 		for range rapid.IntRange(0, 15).Draw(t, "snapshots") {
 			in.Snapshots = append(in.Snapshots, analysis.Snapshot{At: anyTime().Draw(t, "snapshot at"),
-				Followers: anyFigure().Draw(t, "snapshot")})
+				Followers: anyMetric().Draw(t, "snapshot")})
 		}
 		return in
 	})

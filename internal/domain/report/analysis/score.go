@@ -7,18 +7,18 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
-// minScored is the minimum number of posts for a component of the score.
+// minScored is the minimum number of posts with a metric for it to count in the score.
 const minScored = 5
 
-// scale maps a figure to a component of the score. floor maps to 0 and ceiling to 100.
+// scale maps a metric to a component of the score. floor and lower values map to 0, ceiling and higher values to 100.
 type scale struct {
-	component, figure string
+	component, metric string
 	weight            float64
 	floor, ceiling    float64
 	logarithmic       bool
 }
 
-// scales are the components with their weights and figures. If a component has two figures, the first known figure is
+// scales are the components with their weights and metrics. If a component has two metrics, the first known metric is
 // used. docs/scoring.md explains the bounds.
 var scales = []scale{
 	{"engagement", "rate_by_followers", 0.35, 0.001, 0.1, true},
@@ -29,22 +29,22 @@ var scales = []scale{
 	{"consistency", "evenness", 0.15, 0.2, 0.8, false},
 }
 
-// value returns the score of a figure, from 0 to 100.
-func (s scale) value(figure float64) float64 {
+// value returns the score of a metric, from 0 to 100.
+func (s scale) value(metric float64) float64 {
 	low, high := s.floor, s.ceiling
 	if s.logarithmic {
-		// This avoids the logarithm of 0.
-		low, high, figure = math.Log(low), math.Log(high), math.Log(max(figure, s.floor/2))
+		// Values below the floor score 0 anyway, and the logarithm of 0 is undefined.
+		low, high, metric = math.Log(low), math.Log(high), math.Log(max(metric, s.floor/2))
 	}
-	return 100 * min(1, max(0, (figure-low)/(high-low)))
+	return 100 * min(1, max(0, (metric-low)/(high-low)))
 }
 
 // score returns the score, or nil if no component is known.
-func score(out result.Result, all *figures) *result.FindingScoreSection {
-	known := scoreFigures(out, all)
+func score(out result.Result, all *profile) *result.FindingScoreSection {
+	known := scoreMetrics(out, all)
 	components, missing := []result.FindingComponentCause{}, []string{}
 	for i, s := range scales {
-		measured, ok := known[s.figure]
+		measured, ok := known[s.metric]
 		if last := len(components) - 1; last >= 0 && components[last].Name == s.component {
 			continue
 		}
@@ -57,6 +57,7 @@ func score(out result.Result, all *figures) *result.FindingScoreSection {
 	return result.NewScore(components, missing, roundTenth)
 }
 
+// cause returns the component of the score for a measured metric.
 func (s scale) cause(measured float64) result.FindingComponentCause {
 	kind := "linear"
 	if s.logarithmic {
@@ -64,14 +65,14 @@ func (s scale) cause(measured float64) result.FindingComponentCause {
 	}
 	return result.FindingComponentCause{
 		FindingComponent: result.FindingComponent{Name: s.component, Value: roundTenth(s.value(measured))},
-		Figure:           s.figure, Measured: measured, Floor: &s.floor, Ceiling: &s.ceiling, Scale: kind,
+		Figure:           s.metric, Measured: measured, Floor: &s.floor, Ceiling: &s.ceiling, Scale: kind,
 		FullWeight: s.weight,
 	}
 }
 
-// scoreFigures returns the figures with enough data. It omits engagement without likes, because on this scale it would
-// be close to zero.
-func scoreFigures(out result.Result, all *figures) map[string]float64 {
+// scoreMetrics returns the metrics with enough data for the score. It omits engagement that does not include likes,
+// because its score would be close to 0.
+func scoreMetrics(out result.Result, all *profile) map[string]float64 {
 	medians := map[string]*result.FindingMedian{"views": out.Engagement.Views}
 	if slices.Contains(all.counts, "likes") {
 		medians["rate_by_followers"], medians["rate_by_views"] = out.Engagement.RateByFollowers,

@@ -15,8 +15,8 @@ import (
 // pseudoPosts is the number of average posts added to each weekday, so that a single post cannot determine the result.
 const pseudoPosts = 5
 
-// bestTime returns the block with the best estimate and whether it is significant. It returns nil if fewer than
-// minCompared posts have a time.
+// bestTime returns the block with the best estimate, and whether the estimate is significant. It returns nil if fewer
+// than minCompared posts have a time or no post can be compared.
 func (e *effects) bestTime() *result.FindingBestTime {
 	if e.all.countDated() < minCompared || len(e.compared) == 0 {
 		return nil
@@ -29,9 +29,9 @@ func (e *effects) bestTime() *result.FindingBestTime {
 	return e.guessedBestTime()
 }
 
-// compareBlockRank orders blocks by how likely they are the best: claimed blocks first, then by shrunk ratio. If the
-// heterogeneity is 0, all shrunk ratios are 1. In that case, it orders by their limit for small heterogeneity, which is
-// the logarithm over its variance.
+// compareBlockRank orders blocks by how likely they are to be the best: claimed blocks rank highest, then blocks with a
+// higher shrunk ratio. If the heterogeneity is 0, all shrunk ratios are 1. In that case, it orders by their limit for
+// small heterogeneity, which is the logarithm over its variance.
 func (e *effects) compareBlockRank(a, b levelEffect) int {
 	claimed := func(one levelEffect) int {
 		if e.blocks[one.index].claimed {
@@ -57,8 +57,8 @@ func (e *effects) comparedBestTime(best levelEffect) *result.FindingBestTime {
 	return out
 }
 
-// guessedBestTime returns the block with the best raw mean, for data in which no compared block is better than the
-// others. Its ratio is unknown.
+// guessedBestTime returns the block with the best mean log engagement, if no block could be compared or none is better
+// than the others. Its ratio is unknown.
 func (e *effects) guessedBestTime() *result.FindingBestTime {
 	above := make([]float64, len(e.compared))
 	mean := 0.0
@@ -99,7 +99,8 @@ func (e *effects) countWithoutRatio() int {
 	return n
 }
 
-// newBestTime returns a block as the best time. above holds each post's excess over its expectation.
+// newBestTime returns a block as the best time. above holds the log engagement of each post relative to what is
+// expected.
 func (e *effects) newBestTime(block int, above []float64) *result.FindingBestTime {
 	return &result.FindingBestTime{
 		Weekday: e.weekday(block, above), Hour: firstHour(block), Hours: blockHours, Days: blockDays(block),
@@ -107,7 +108,7 @@ func (e *effects) newBestTime(block int, above []float64) *result.FindingBestTim
 	}
 }
 
-// weekday returns the best day of a block by mean excess.
+// weekday returns the day of a block with the highest mean of above.
 func (e *effects) weekday(block int, above []float64) string {
 	var sums, counts [7]float64
 	for i, p := range e.compared {
@@ -141,7 +142,7 @@ func blockDays(block int) string {
 	return "weekdays"
 }
 
-// timesSection returns the blocks, or nil if no posts can be compared.
+// timesSection returns the blocks with their ratios, or nil if no posts can be compared.
 func (e *effects) timesSection() *result.FindingTimes {
 	if len(e.compared) == 0 {
 		return nil

@@ -7,16 +7,17 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
-// Maximum numbers of items in the summary and in sections.
+// The maximum numbers of hashtags and words in a report.
 const (
-	maxTopHashtags     = 10 // in the summary
-	maxTopWords        = 20
+	maxTopHashtags     = 10  // in the summary
+	maxTopWords        = 20  // in the summary
 	maxSectionHashtags = 100 // in the section
-	maxSectionWords    = 100
+	maxSectionWords    = 100 // in the section
 )
 
-// hashtagsSection ranks the hashtags. The most effective are first, or the most used if no effect is known.
-func hashtagsSection(all *figures, e *effects) *result.FindingHashtags {
+// hashtagsSection returns the hashtags, most effective first and then most used first. It returns nil if there are no
+// posts.
+func hashtagsSection(all *profile, e *effects) *result.FindingHashtags {
 	if len(all.posts) == 0 {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
-// Analyze returns all results that the figures support.
+// Analyze returns all results that the metrics allow.
 func Analyze(in Input) Result {
 	zone := in.Zone
 	if zone == nil {
@@ -56,7 +56,7 @@ func Analyze(in Input) Result {
 	return out
 }
 
-// earlierThan returns the samples before the current one. A stored sample of the same time is from an interrupted run.
+// earlierThan returns the samples before the current one. A stored sample with the same time is the current one.
 func earlierThan(now Sample, samples []Sample) []Sample {
 	var out []Sample
 	for _, s := range samples {

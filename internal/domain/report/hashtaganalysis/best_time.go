@@ -42,6 +42,7 @@ func (b block) hours() float64 {
 	return 2 * blockHours
 }
 
+// days returns the group of days that the block is on, in the form of the API.
 func (b block) days() string {
 	if b < blocksPerDay {
 		return "weekdays"
@@ -49,7 +50,8 @@ func (b block) days() string {
 	return "weekend"
 }
 
-// baseline is the distribution of all posts over the blocks: the counted posts and observed hours of each block.
+// baseline is the distribution of all posts over the blocks: the number of counted posts and of observed hours in each
+// block.
 type baseline struct{ counts, hours [blocks]float64 }
 
 func newBaseline(samples []Sample, zone *time.Location) baseline {
@@ -62,7 +64,8 @@ func newBaseline(samples []Sample, zone *time.Location) baseline {
 	return out
 }
 
-// add adds a sample. Its hours of the week are in UTC and are converted with the offset at that time.
+// add adds a sample. It converts the sample's hours of the week from UTC with the zone's offset in the week of the
+// sample.
 func (b *baseline) add(s Sample, zone *time.Location) {
 	weeks := math.Floor(days(s.At.Sub(s.From)) / 7)
 	rest := s.From.Add(time.Duration(weeks) * hoursOfWeek * time.Hour)
@@ -84,9 +87,8 @@ func (b *baseline) add(s Sample, zone *time.Location) {
 	}
 }
 
-// shares returns the share of a week's posts in each block and whether the data suffices for a comparison. If it does
-// not suffice, the rate of each block is shrunk towards the overall rate. Fewer observed hours result in more
-// shrinkage.
+// shares returns the share of a week's posts in each block, and whether there is enough data for a comparison. If there
+// is not, the rate of each block is shrunk towards the overall rate, and more so with fewer observed hours.
 func (b *baseline) shares() ([blocks]float64, bool) {
 	var out [blocks]float64
 	posts, hours, enough := 0.0, 0.0, true
@@ -116,17 +118,17 @@ func (b *baseline) shares() ([blocks]float64, bool) {
 type candidate struct {
 	block    block
 	posts    float64 // top posts
-	log, err float64
+	log, err float64 // err is the standard error of log
 }
 
-// low returns the lower bound of the logarithm with a Bonferroni correction for all blocks.
+// low returns the lower confidence bound of log with a Bonferroni correction for all blocks.
 func (c candidate) low() float64 { return c.log - bonferroniZ(blocks)*c.err }
 
 // aboveShare reports whether the block has at least its share of the top posts. At least one block always does.
 func (c candidate) aboveShare() bool { return c.log >= 0 }
 
-// compareCandidates orders blocks from worst to best. Blocks below their share of top posts come first, and blocks with
-// enough top posts for a claim come last. Within each group, it orders by lower bound.
+// compareCandidates orders blocks from worst to best. Blocks below their share of top posts come first. In both groups,
+// blocks are ordered by their number of top posts, where minSupport and more are equal, and then by lower bound.
 func compareCandidates(a, b candidate) int {
 	if a.aboveShare() != b.aboveShare() {
 		if b.aboveShare() {
@@ -137,7 +139,7 @@ func compareCandidates(a, b candidate) int {
 	return cmp.Or(cmp.Compare(min(a.posts, minSupport), min(b.posts, minSupport)), cmp.Compare(a.low(), b.low()))
 }
 
-// bestTime returns the block with the best ratio of top posts to all posts, and whether the data suffices for a
+// bestTime returns the block with the best ratio of top posts to all posts, and whether there is enough data for a
 // comparison. The block stands out if the ratio is significant. bestTime returns nil if fewer than minTimedPosts posts
 // have a time, or if no top post has a time.
 func (s measuredPosts) bestTime(samples []Sample, zone *time.Location) (*result.FindingBestTime, bool) {
@@ -158,7 +160,7 @@ func (s measuredPosts) bestTime(samples []Sample, zone *time.Location) (*result.
 	}
 	best := slices.MaxFunc(all, compareCandidates)
 	ratio, reach := math.Exp(best.log), math.Exp(normal95*best.err)
-	out := best.block.best(byDay, int(best.posts),
+	out := best.block.toBestTime(byDay, int(best.posts),
 		result.FindingRatio{Value: ratio, Low: ratio / reach, High: ratio * reach})
 	out.StandsOut = enough && best.posts >= minSupport && best.low() > 0
 	out.Low, out.High = result.ClampInterval(best.low(), 2*best.log-best.low())
@@ -183,7 +185,8 @@ func (s measuredPosts) topByBlock(zone *time.Location) ([blocks]float64, [blocks
 	return top, byDay, total
 }
 
-func (b block) best(byDay [blocks][7]int, posts int, ratio result.FindingRatio) *result.FindingBestTime {
+// toBestTime returns the block as the best time, with the weekday that has most of its top posts.
+func (b block) toBestTime(byDay [blocks][7]int, posts int, ratio result.FindingRatio) *result.FindingBestTime {
 	day := time.Monday
 	for _, d := range []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday,
 		time.Saturday, time.Sunday} {

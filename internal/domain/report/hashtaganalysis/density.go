@@ -14,7 +14,7 @@ const (
 	degrees     = 4
 	priorSD     = 1.5 // of the first coefficient; priorSD/k³ for the k-th
 	gridCells   = 128 // of the numerical integration
-	maxSteps    = 50
+	maxSteps    = 50  // of Newton's method
 	convergence = 1e-9
 )
 
@@ -22,7 +22,7 @@ const (
 type densityAtZero struct{ log, err float64 }
 
 // fitDensityAtZero fits the density of ages in [0, 1] and returns its value at 0. It maximizes the log-concave
-// posterior by Newton's method.
+// posterior by Newton's method, and reports false if that does not converge.
 func fitDensityAtZero(ages []float64) (densityAtZero, bool) {
 	var sums [degrees]float64
 	for _, age := range ages {
@@ -91,7 +91,7 @@ func priorPrecision(k int) float64 {
 	return 1 / (sd * sd)
 }
 
-// share returns the normalized weighted density of each cell and the log of the normalizing constant.
+// share returns the probability of each grid point and the log of the normalizing constant.
 func (g grid) share(b []float64) ([]float64, float64) {
 	logs := make([]float64, len(g.values))
 	for i, values := range g.values {
@@ -142,7 +142,7 @@ func (f densityFit) mean(shares []float64) []float64 {
 	return mean
 }
 
-// stepSize returns the largest fraction of a step that does not decrease the posterior. It tries fractions by halving.
+// stepSize returns the largest of 1, 1/2, 1/4 and so on by which step can be scaled without decreasing the posterior.
 func (f densityFit) stepSize(b, step []float64) float64 {
 	before, by := f.posterior(b), 1.0
 	for range 30 {

@@ -8,8 +8,8 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
-// growth compares the current rate with earlier rates. It returns nil if either covers less than a day, because rates
-// of different hours are not comparable.
+// growth compares the current rate with earlier rates. It uses only samples of a day or more, because rates of
+// different hours are not comparable, and returns nil if there are too few.
 func growth(now Sample, earlier []Sample) *result.FindingGrowth {
 	present, ok := now.count()
 	if !ok || present.days < fullDay {
@@ -35,7 +35,8 @@ func growth(now Sample, earlier []Sample) *result.FindingGrowth {
 }
 
 // rateRatio returns the ratio of two Poisson rates. Given the total, one count is binomially distributed (Przyborowski
-// and Wilenski, 1940), with Jeffreys prior. The variation between hours and days widens the interval.
+// and Wilenski, 1940), with Jeffreys prior. The interval is widened by the variation of the rate between hours and
+// days.
 func (c poissonCount) rateRatio(other poissonCount) result.FindingRatio {
 	days := other.days / c.days
 	value := c.posts / math.Max(other.posts, 0.5) * days

@@ -1,5 +1,5 @@
-// Package hashtaganalysis analyzes the public metrics of a hashtag. It is a pure function that does not depend on the
-// order of posts or the clock. docs/scoring.md documents the formulas and their sources.
+// Package hashtaganalysis analyzes the public metrics of a hashtag. The result depends only on the input, not on the
+// order of posts. docs/scoring.md documents the formulas and their sources.
 package hashtaganalysis
 
 import (
@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider"
 )
 
-// Input holds the figures of a hashtag.
+// Input holds the metrics of a hashtag.
 type Input struct {
 	Metrics    provider.HashtagMetrics
 	Earlier    []Sample       // earlier samples of the hashtag, in any order
@@ -27,8 +27,8 @@ type Sample struct {
 	Size  *int64    `json:"size,omitempty"`  // total posts, if measured
 }
 
-// Background counts hashtags in posts that were not found under the analyzed hashtag, such as posts of other reports.
-// Without it, related hashtags cannot be distinguished from generally frequent hashtags.
+// Background counts hashtags in posts that were found without the analyzed hashtag, such as posts of other reports.
+// Without a Background, related hashtags cannot be distinguished from hashtags that are frequent everywhere.
 type Background struct {
 	Posts int
 	With  map[string]int // number of posts by hashtag

@@ -12,7 +12,7 @@ const (
 		"current rate."
 )
 
-// notes returns remarks on the basis of the results.
+// notes returns notes on what the results are based on and why some are missing.
 func notes(s measuredPosts, found Result, background Background, compared bool, aboutSize string) []string {
 	out := []string{}
 	if len(s.all) == 0 {

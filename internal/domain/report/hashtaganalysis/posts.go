@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/words"
 )
 
-// maxClockSkew is how far a network's clock may be ahead of ours.
+// maxClockSkew is how far a network's clock may be ahead. Later times are invalid.
 const maxClockSkew = 5 * time.Minute
 
 // measuredPosts holds the distinct posts of a measurement.
@@ -42,24 +42,25 @@ func uniquePosts(posts []provider.Post) []provider.Post {
 	return out
 }
 
-// isPreferred reports whether to keep post a of two posts with the same ID. It prefers known and larger figures, so the
+// isPreferred reports whether to keep post a of two posts with the same ID. It prefers known and larger metrics. The
 // result does not depend on the order of the posts.
 func isPreferred(a, b provider.Post) bool {
-	return cmp.Or(compareFigures(a.Likes, b.Likes), compareFigures(a.Comments, b.Comments), compareFigures(a.Views,
+	return cmp.Or(compareMetrics(a.Likes, b.Likes), compareMetrics(a.Comments, b.Comments), compareMetrics(a.Views,
 		b.Views), a.TakenAt.Compare(b.TakenAt),
 		cmp.Compare(a.Format, b.Format), cmp.Compare(a.Caption, b.Caption), slices.Compare(a.Hashtags, b.Hashtags)) > 0
 }
 
-// compareFigures compares figures. Unknown figures are smallest.
-func compareFigures(a, b *int64) int {
+// compareMetrics compares two values of a metric. An unknown value is less than any known value.
+func compareMetrics(a, b *int64) int {
 	if a == nil || b == nil {
-		return cmp.Compare(presence(a), presence(b))
+		return cmp.Compare(isKnown(a), isKnown(b))
 	}
 	return cmp.Compare(*a, *b)
 }
 
-func presence(figure *int64) int {
-	if figure == nil {
+// isKnown returns 1 if the metric is known and 0 otherwise.
+func isKnown(metric *int64) int {
+	if metric == nil {
 		return 0
 	}
 	return 1
@@ -116,7 +117,7 @@ func (s measuredPosts) readCaptions() captions {
 	return out
 }
 
-// mergeHashtags returns the distinct hashtags from the caption and the provider.
+// mergeHashtags returns the distinct hashtags from the caption (tags) and the provider, sorted.
 func mergeHashtags(tags, provided []string) []string {
 	for _, text := range provided {
 		if tag, err := provider.ParseHashtag(text); err == nil {

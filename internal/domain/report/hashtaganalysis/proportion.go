@@ -11,8 +11,8 @@ import (
 // proportion is a count of successes in a sample.
 type proportion struct{ with, of int }
 
-// relativeRisk returns the ratio of two proportions with the log interval of Katz and others (1978). Half a case is
-// added to each count to avoid zeros. z is the normal quantile of the interval.
+// relativeRisk returns the ratio of two proportions with the log interval of Katz et al. (1978). It adds 0.5 to each
+// count to avoid zeros. z is the normal quantile of the interval.
 func (s proportion) relativeRisk(other proportion, z float64) result.FindingRatio {
 	a, n := float64(s.with)+0.5, float64(s.of)+0.5
 	b, m := float64(other.with)+0.5, float64(other.of)+0.5
@@ -21,7 +21,7 @@ func (s proportion) relativeRisk(other proportion, z float64) result.FindingRati
 	return result.FindingRatio{Value: ratio, Low: ratio / reach, High: ratio * reach}
 }
 
-// bonferroniZ returns the one-sided normal quantile with a familywise error rate of 2.5% for a number of tests.
+// bonferroniZ returns the one-sided normal quantile for a familywise error rate of 2.5% over a number of tests.
 func bonferroniZ(tests int) float64 {
 	return distuv.UnitNormal.Quantile(1 - tailProbability/float64(max(1, tests)))
 }

@@ -17,9 +17,10 @@ const (
 	hoursOfWeek     = 7 * 24
 	// minWindow is the shortest counted window. It is a second, because networks report times in seconds.
 	minWindow = time.Second
-	// maxCounted is more than any provider returns.
+	// maxCounted is the largest plausible number of posts in a sample.
 	maxCounted = 10_000_000
-	// fullDay is the minimum length in days of a window that counts as a day. It allows for rounding.
+	// fullDay is the minimum length, in days, of a window that counts as a day or more. It is less than 1 to allow for
+	// rounding.
 	fullDay = 0.99
 )
 
@@ -28,9 +29,9 @@ func Measure(f provider.HashtagMetrics) Sample {
 	return newMeasuredPosts(f).sample(f.From, f.Size)
 }
 
-// sample counts the recent posts. If the provider states from when its list is complete, sample counts all posts since
-// then, including posts without a time. Otherwise the list was truncated. In that case, the window starts at one of the
-// oldest posts (Cut), and the interval accounts for that.
+// sample counts the recent posts. If from is set, the provider's list is complete from that time, and sample counts all
+// posts since then, including posts without a time. Otherwise, the list was truncated. The window then starts at one of
+// the oldest posts (Cut), which the confidence interval of the rate takes into account.
 func (s measuredPosts) sample(from time.Time, size *int64) Sample {
 	out := Sample{At: s.at, Size: size}
 	if from.IsZero() {
@@ -63,8 +64,8 @@ func hourOfWeek(t time.Time) int {
 	return int(t.Weekday())*24 + t.Hour()
 }
 
-// poissonCount is the number of posts in a number of days. The posterior of the rate is a gamma distribution with shape
-// as the shape parameter and days as the rate parameter.
+// poissonCount is the number of posts in a number of days. The posterior of the rate is a gamma distribution with the
+// shape parameter shape and the rate parameter days.
 type poissonCount struct {
 	posts, days, shape float64
 }
@@ -82,8 +83,8 @@ func (s Sample) count() (poissonCount, bool) {
 	return c, true
 }
 
-// perDay returns the rate with its 95% interval. The interval of a fixed window uses Jeffreys prior (Brown, Cai and
-// DasGupta, 2003). The interval of a window that starts at a post is exact, because waiting times are gamma
+// perDay returns the posts per day with the 95% interval. The interval of a fixed window uses Jeffreys prior (Brown,
+// Cai and DasGupta, 2003). The interval of a window that starts at a post is exact, because waiting times are gamma
 // distributed.
 func (c poissonCount) perDay() TagRate {
 	posterior := distuv.Gamma{Alpha: c.shape, Beta: c.days}
@@ -121,7 +122,7 @@ func nonOverlapping(samples []Sample) []Sample {
 	return out
 }
 
-// pool adds up samples.
+// pool adds up the counts of samples.
 func pool(samples []Sample) poissonCount {
 	var sum poissonCount
 	for _, s := range samples {

@@ -7,20 +7,21 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
+// The values of result.FindingEngagement.Of.
 const (
 	ofRecent = "recent"
 	ofTop    = "top"
 )
 
-// figure returns a figure of a post.
-type figure func(provider.Post) *int64
+// metric returns a metric of a post, or nil if it is unknown.
+type metric func(provider.Post) *int64
 
 func likes(p provider.Post) *int64    { return p.Likes }
 func comments(p provider.Post) *int64 { return p.Comments }
 func views(p provider.Post) *int64    { return p.Views }
 
-// values returns the known values of the figure. Negative values are invalid.
-func (f figure) values(posts []provider.Post) []float64 {
+// values returns the known values of the metric. Negative values count as unknown.
+func (f metric) values(posts []provider.Post) []float64 {
 	var out []float64
 	for _, p := range posts {
 		if value := f(p); value != nil && *value >= 0 {
@@ -33,9 +34,9 @@ func (f figure) values(posts []provider.Post) []float64 {
 // reactions returns the reactions to posts, or nil if none are known.
 func (s measuredPosts) reactions(posts []provider.Post) *result.FindingReactions {
 	out := result.FindingReactions{
-		Posts: len(posts), Likes: result.NewMedian(figure(likes).values(posts)),
-		Comments: result.NewMedian(figure(comments).values(posts)),
-		Views:    result.NewMedian(figure(views).values(posts)),
+		Posts: len(posts), Likes: result.NewMedian(metric(likes).values(posts)),
+		Comments: result.NewMedian(metric(comments).values(posts)),
+		Views:    result.NewMedian(metric(views).values(posts)),
 	}
 	if out.Likes == nil && out.Comments == nil && out.Views == nil {
 		return nil
@@ -50,8 +51,8 @@ func (s measuredPosts) audience() result.FindingAudience {
 	return result.FindingAudience{Top: s.reactions(s.top), Recent: s.reactions(s.recent)}
 }
 
-// engagement returns the reactions to recent posts, which are typical. If there are none, it returns the reactions to
-// top posts, which are not typical.
+// engagement returns the reactions to recent posts, which are typical. If none are known, it returns the reactions to
+// top posts, which are higher than usual.
 func (s measuredPosts) engagement(a result.FindingAudience) result.FindingEngagement {
 	out := result.FindingEngagement{Basis: Measured}
 	from := a.Recent
@@ -68,7 +69,8 @@ func (s measuredPosts) engagement(a result.FindingAudience) result.FindingEngage
 	return out
 }
 
-// formats returns the shares of formats, or nil if none are known.
+// formats returns the formats with their shares of top and recent posts, most used first. It returns nil if no format
+// is known.
 func (s measuredPosts) formats() *result.FindingFormats {
 	all, top, recent := byFormat(s.all), byFormat(s.top), byFormat(s.recent)
 	out := result.FindingFormats{Posts: all.of}
@@ -86,7 +88,7 @@ func (s measuredPosts) formats() *result.FindingFormats {
 	return &out
 }
 
-// tally counts posts by name.
+// tally counts posts in total, and posts by the name of a format or hashtag.
 type tally struct {
 	of   int
 	with map[string]int

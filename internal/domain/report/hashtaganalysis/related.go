@@ -11,9 +11,9 @@ import (
 const (
 	// minSupport is the minimum number of posts with a hashtag for a comparison.
 	minSupport = 5
-	// minCompared is the minimum sample size for comparing shares.
+	// minCompared is the minimum number of posts in each of two samples for a comparison.
 	minCompared = 20
-	// maxTop and maxSection limit the hashtags and words in the summary and in a section.
+	// maxTop and maxSection are the maximum numbers of hashtags and words in the summary and in a section.
 	maxTop, maxSection = 20, 200
 )
 
@@ -29,7 +29,8 @@ func byTag(posts []provider.Post, tags map[string][]string) tally {
 
 func (t tally) shareOf(name string) proportion { return proportion{t.with[name], t.of} }
 
-// relatedHashtags returns the hashtags that occur together with the analyzed hashtag.
+// relatedHashtags returns the hashtags that occur together with the analyzed hashtag, own. It returns nil if there are
+// no posts.
 func (s measuredPosts) relatedHashtags(
 	own string, tags map[string][]string, background Background,
 ) *result.FindingHashtags {
@@ -62,7 +63,7 @@ func (s measuredPosts) relatedHashtags(
 	return &out
 }
 
-// addLift sets the lift of a hashtag and whether it is significant.
+// addLift sets the lift of a hashtag and whether it is significant, if there are enough posts.
 func addLift(b result.FindingHashtag, here, elsewhere tally, z float64) result.FindingHashtag {
 	if here.of < minCompared || elsewhere.of < minCompared {
 		return b
@@ -75,6 +76,7 @@ func addLift(b result.FindingHashtag, here, elsewhere tally, z float64) result.F
 	return b
 }
 
+// inTop returns the share of top posts with a hashtag relative to the share of recent posts, or nil if there are too few.
 func inTop(top, recent proportion) *result.FindingRatio {
 	if top.of < minCompared || recent.of < minCompared || top.with+recent.with < minSupport {
 		return nil
@@ -83,7 +85,8 @@ func inTop(top, recent proportion) *result.FindingRatio {
 	return &ratio
 }
 
-// compareRelated orders related hashtags by the lower bound of the lift. Other hashtags follow by frequency.
+// compareRelated orders hashtags: first those with a significant lift, by its lower bound, and then the others by
+// frequency.
 func compareRelated(a, b result.FindingHashtag) int {
 	mostUsed := result.CompareUse(a.Posts, b.Posts, a.Hashtag, b.Hashtag)
 	switch {

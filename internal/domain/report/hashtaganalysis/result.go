@@ -9,7 +9,7 @@ type Result struct {
 	Hashtag TagHashtag `json:"hashtag"`
 }
 
-// The basis of a figure: counted, or derived from counts.
+// The basis of a metric: counted, or derived from counts.
 const (
 	Measured  = result.Measured
 	Estimated = result.Estimated

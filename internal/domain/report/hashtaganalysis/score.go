@@ -6,30 +6,30 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
-// scale maps a figure logarithmically to a component of the score. worst maps to 0 and best to 100.
+// scale maps a metric logarithmically to a component of the score. worst maps to 0 and best to 100.
 type scale struct {
-	name, figure string
+	name, metric string
 	worst, best  float64
 	weight       float64
 }
 
-// The components of the score. Their scales are conventions that spread typical figures over 0 to 100. See
+// The components of the score. Their scales are conventions that spread typical metrics over 0 to 100. See
 // docs/scoring.md.
 var (
-	activity    = scale{name: "activity", figure: "posts_per_day", worst: 1, best: 1000, weight: 0.3}
-	reactions   = scale{name: "reactions", figure: "median_likes", worst: 1, best: 1000, weight: 0.4}
-	competition = scale{name: "competition", figure: "top_likes_by_recent_likes", worst: 10_000, best: 1, weight: 0.3}
+	activity    = scale{name: "activity", metric: "posts_per_day", worst: 1, best: 1000, weight: 0.3}
+	reactions   = scale{name: "reactions", metric: "median_likes", worst: 1, best: 1000, weight: 0.4}
+	competition = scale{name: "competition", metric: "top_likes_by_recent_likes", worst: 10_000, best: 1, weight: 0.3}
 )
 
-// minScored is the minimum number of recent posts with likes for the score.
+// minScored is the minimum number of recent posts with known likes for components of the score that use likes.
 const minScored = 5
 
-// value returns the score of a figure, from 0 to 100.
-func (s scale) value(figure float64) float64 {
-	if figure <= 0 {
-		figure = math.SmallestNonzeroFloat64
+// value returns the score of a metric, from 0 to 100.
+func (s scale) value(metric float64) float64 {
+	if metric <= 0 {
+		metric = math.SmallestNonzeroFloat64
 	}
-	part := math.Log(figure/s.worst) / math.Log(s.best/s.worst)
+	part := math.Log(metric/s.worst) / math.Log(s.best/s.worst)
 	return 100 * max(0, min(1, part))
 }
 
@@ -39,15 +39,15 @@ func score(rate *TagRate, a result.FindingAudience) *result.FindingScoreSection 
 	known, missing := []result.FindingComponentCause{}, []string{}
 	for _, part := range []struct {
 		scale
-		figure *float64
+		value *float64
 	}{{activity, perDay(rate)}, {reactions, medianLikes(a.Recent)}, {competition, topDistance(a)}} {
-		if part.figure == nil {
+		if part.value == nil {
 			missing = append(missing, part.name)
 			continue
 		}
 		known = append(known, result.FindingComponentCause{
-			FindingComponent: result.FindingComponent{Name: part.name, Value: result.Round4(part.value(*part.figure))},
-			Figure:           part.scale.figure, Measured: result.Round4(*part.figure), Worst: &part.worst,
+			FindingComponent: result.FindingComponent{Name: part.name, Value: result.Round4(part.scale.value(*part.value))},
+			Figure:           part.metric, Measured: result.Round4(*part.value), Worst: &part.worst,
 			Best:       &part.best,
 			FullWeight: part.weight,
 		})

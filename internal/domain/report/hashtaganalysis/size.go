@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	// An estimate of the size needs this many top posts and recent posts with a time.
+	// An estimate of the size requires at least this many top posts and recent posts with a time.
 	minTopPosts    = 20
 	minRecentPosts = 5
-	// minAgeSpan is the minimum age in days of the oldest top post. If it is younger, either the hashtag is young or
-	// the network shows only recent posts. The two cases cannot be distinguished.
+	// minAgeSpan is the minimum age in days of the oldest tenth of the top posts. If they are younger, either the
+	// hashtag is young or the network shows only recent posts, and these cases cannot be distinguished.
 	minAgeSpan = 30
-	// currentFor is how long a measured rate or size counts as current.
-	currentFor = 14 * 24 * time.Hour
+	// maxSampleAge is how long a measured rate or size is used for estimates.
+	maxSampleAge = 14 * 24 * time.Hour
 	// dailySD and weeklySD are the standard deviations of the log rate within a day and within a week, which correspond
-	// to sine waves of 28% and 7% of the mean.
+	// to sine waves with amplitudes of 28% and 7% of the mean.
 	dailySD  = 0.2
 	weeklySD = 0.05
-	// normal95 is the normal quantile of a 95% interval.
+	// normal95 is the quantile of the normal distribution for a 95% interval.
 	normal95 = 1.959963984540054
 	// maxSize is the largest plausible number of posts.
 	maxSize = 1e15
@@ -78,22 +78,23 @@ func size(s measuredPosts, now Sample, earlier []Sample) (*TagPosts, string) {
 // hasSize reports whether a plausible size was measured.
 func (s Sample) hasSize() bool { return s.Size != nil && *s.Size >= 0 && *s.Size <= maxSize }
 
-// recentSamples returns the current sample and the earlier samples within currentFor.
+// recentSamples returns the current sample and the earlier samples of the last maxSampleAge that do not overlap.
 func recentSamples(now Sample, earlier []Sample) []Sample {
 	recent := []Sample{now}
 	for _, s := range earlier {
-		if now.At.Sub(s.At) <= currentFor {
+		if now.At.Sub(s.At) <= maxSampleAge {
 			recent = append(recent, s)
 		}
 	}
 	return nonOverlapping(recent)
 }
 
-// sizeSince returns the last measured size plus the posts since then.
+// sizeSince returns the last measured size plus the posts since then, or nil if none was measured in the last
+// maxSampleAge.
 func sizeSince(rate poissonCount, now Sample, earlier []Sample) *TagPosts {
 	var last *Sample
 	for i, s := range earlier {
-		if s.hasSize() && now.At.Sub(s.At) <= currentFor && (last == nil || s.At.After(last.At) ||
+		if s.hasSize() && now.At.Sub(s.At) <= maxSampleAge && (last == nil || s.At.After(last.At) ||
 			s.At.Equal(last.At) && *s.Size > *last.Size) {
 			last = &earlier[i]
 		}
@@ -112,8 +113,8 @@ func sizeByAges(s measuredPosts, rate poissonCount) *TagPosts {
 	if len(ages) < minTopPosts || rate.posts < minRecentPosts {
 		return nil
 	}
-	// The oldest tenth is only counted, because its exact ages have little influence at age 0. Therefore outliers have
-	// no effect.
+	// The ages of the oldest tenth have little influence on the density at age 0. These posts are only counted, so that
+	// outliers have no effect.
 	inner := len(ages) - len(ages)/10
 	span := ages[inner-1]
 	if span < minAgeSpan {
@@ -129,11 +130,12 @@ func sizeByAges(s measuredPosts, rate poissonCount) *TagPosts {
 	}
 	total := float64(len(ages))
 	density := float64(inner-1) / (total * span) * math.Exp(zero.log)
-	rank := (1 - float64(inner)/total) / float64(inner) // variance of the log of the order statistic that ends the span
+	rank := (1 - float64(inner)/total) / float64(inner) // variance of the log of span, an order statistic
 	return rateOverDensity(rate, density, zero.err*zero.err+rank)
 }
 
-// rateOverDensity returns the ratio of rate and density with an interval combined from both (Zou and Donner, 2008).
+// rateOverDensity returns rate divided by density. Its interval combines the uncertainty of both (Zou and Donner,
+// 2008).
 func rateOverDensity(rate poissonCount, density, variance float64) *TagPosts {
 	perDay := rate.perDay()
 	value := math.Log(perDay.Value / density)
@@ -146,7 +148,8 @@ func rateOverDensity(rate poissonCount, density, variance float64) *TagPosts {
 		math.Exp(value+reach(1-tailProbability)))
 }
 
-// paceVariance returns the variance of the log rate that results from not counting whole weeks.
+// paceVariance returns the variance of the log rate that is due to the daily and weekly cycles if less than a week was
+// counted.
 func paceVariance(days float64) float64 {
 	switch {
 	case days >= 7:

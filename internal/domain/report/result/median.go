@@ -10,8 +10,8 @@ import (
 // Confidence is the confidence level of intervals.
 const Confidence = 0.95
 
-// FindingMedian is the median of posts with two ranges. low to high is its 95% confidence interval. lower_quartile to
-// upper_quartile contains half of the posts.
+// FindingMedian is the median of a metric over posts, with two ranges. Low to High is the 95% confidence interval of
+// the median. LowerQuartile to UpperQuartile contains half of the posts.
 type FindingMedian struct {
 	Median        float64  `json:"median"`
 	Low           *float64 `json:"low,omitempty" jsonschema:"Lower end of the median's 95% confidence interval. Omitted below six posts."`
@@ -37,7 +37,8 @@ func NewMedian(values []float64) *FindingMedian {
 	return &out
 }
 
-// Quantile returns a quantile of sorted values by linear interpolation (type 7 of Hyndman and Fan, 1996).
+// Quantile returns the quantile for share, from 0 to 1, of sorted values. It interpolates linearly (type 7 of Hyndman
+// and Fan, 1996). There must be at least one value.
 func Quantile(sorted []float64, share float64) float64 {
 	place := share * float64(len(sorted)-1)
 	below := int(place)
@@ -48,8 +49,9 @@ func Quantile(sorted []float64, share float64) float64 {
 	return (1-part)*sorted[below] + part*sorted[below+1]
 }
 
-// medianInterval returns the distribution-free interval of the median. It is based on the sign test, interpolated
-// between order statistics (Hettmansperger and Sheather, 1986). It reports false for fewer than six values.
+// medianInterval returns the distribution-free confidence interval of the median, which is based on the sign test and
+// interpolated between order statistics (Hettmansperger and Sheather, 1986). It reports false for fewer than six
+// values.
 func medianInterval(sorted []float64) (float64, float64, bool) {
 	n := len(sorted)
 	binomial := distuv.Binomial{N: float64(n), P: 0.5}

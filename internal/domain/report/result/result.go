@@ -1,6 +1,7 @@
-// Package result defines the findings of profile and hashtag reports. They are stored and returned to clients in the
-// same form. Most fields are common to both kinds. Fields of one kind are omitted from the other. Packages analysis and
-// hashtaganalysis compute the findings, except medians and scores. docs/scoring.md has the formulas.
+// Package result defines the findings of profile and hashtag reports, which are stored and returned to API clients in
+// the same form. Most fields are common to both kinds of reports. Fields of one kind are omitted from the other. This
+// package computes medians and scores; packages analysis and hashtaganalysis compute the rest. docs/scoring.md has the
+// formulas.
 package result
 
 import (
@@ -10,13 +11,13 @@ import (
 	"strconv"
 )
 
-// The basis of a figure: counted, or derived from counts.
+// The basis of a metric: counted, or derived from counts.
 const (
 	Measured  = "measured"
 	Estimated = "estimated"
 )
 
-// Result holds all findings. Lists are never null, and figures that cannot be computed are omitted. Figures other than
+// Result holds all findings. Lists are never null, and metrics that cannot be computed are omitted. Metrics other than
 // counts are rounded to four significant digits.
 type Result struct {
 	Engagement  FindingEngagement `json:"engagement"`
@@ -69,7 +70,7 @@ func (r FindingRatio) Round() FindingRatio {
 	return r
 }
 
-// FindingEstimate is a figure with its 95% confidence interval, if known.
+// FindingEstimate is an estimate with its 95% confidence interval, if known.
 type FindingEstimate struct {
 	Value float64  `json:"value"`
 	Low   *float64 `json:"low,omitempty"`
@@ -94,8 +95,9 @@ type FindingWord struct {
 	Posts int    `json:"posts" jsonschema:"Posts with the word in the caption."`
 }
 
-// FindingBestTime is the block of hours with the best estimate. For a profile, its posts perform better than other
-// posts. For a hashtag, it has the highest share of top posts relative to all posts.
+// FindingBestTime is the block of hours with the best estimate. For a profile, posts in the block get the most
+// engagement relative to other posts. For a hashtag, the block has the highest share of top posts relative to its share
+// of all posts.
 type FindingBestTime struct {
 	Weekday   string       `json:"weekday" enum:"monday|tuesday|wednesday|thursday|friday|saturday|sunday" title:"Weekday"`
 	Hour      int          `json:"hour" min:"0" max:"23" jsonschema:"First hour of the block in the team's time zone."`
@@ -116,11 +118,11 @@ func (FindingBestTime) Descriptions() map[string]string {
 	}
 }
 
-// MaxRatio limits the intervals of ratios to 1/MaxRatio and MaxRatio. An interval that reaches both limits carries no
-// information.
+// MaxRatio limits the interval of a ratio to the range from 1/MaxRatio to MaxRatio. An interval that reaches both
+// limits carries no information.
 const MaxRatio = 50.0
 
-// ClampInterval returns an interval of a ratio from its logarithms, rounded and clamped by MaxRatio.
+// ClampInterval converts the ends of an interval from logarithms to ratios, clamped by MaxRatio and rounded.
 func ClampInterval(low, high float64) (float64, float64) {
 	return Round4(max(math.Exp(low), 1/MaxRatio)), Round4(min(math.Exp(high), MaxRatio))
 }
@@ -140,7 +142,7 @@ func (b *FindingBestTime) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Round4 rounds to four significant digits, which exceeds the precision of these figures.
+// Round4 rounds to four significant digits, which is more than the precision of any finding.
 func Round4(value float64) float64 { return RoundDigits(value, 4) }
 
 // RoundDigits rounds to a number of significant digits.

@@ -13,15 +13,15 @@ type FindingComponent struct {
 	Weight float64 `json:"weight" min:"0" max:"1" jsonschema:"Weights of the known components sum to 1."`
 }
 
-// FindingScoreSection explains the score.
+// FindingScoreSection is the score with what each component is based on.
 type FindingScoreSection struct {
 	Value      float64                 `json:"value" min:"0" max:"100"`
 	Components []FindingComponentCause `json:"components"`
 	Missing    []string                `json:"missing" jsonschema:"Unknown components."`
 }
 
-// FindingComponentCause is a component with its figure and scale. For a profile, floor maps to 0 and ceiling to 100.
-// For a hashtag, worst maps to 0 and best to 100.
+// FindingComponentCause is a component of the score with its metric and scale. For a profile, floor maps to 0 and
+// ceiling to 100. For a hashtag, worst maps to 0 and best to 100.
 type FindingComponentCause struct {
 	FindingComponent
 
@@ -40,8 +40,8 @@ func (FindingComponentCause) Descriptions() map[string]string {
 	return map[string]string{"scale": "Profile: the scale between these values. Hashtag scales are logarithmic."}
 }
 
-// NewScore returns the weighted score, or nil if no component is known. The weight of missing components is distributed
-// over the known components. round rounds the score.
+// NewScore returns the weighted mean of the known components, or nil if there are none. The weight of missing
+// components is distributed over the known components. round rounds the score.
 func NewScore(known []FindingComponentCause, missing []string, round func(float64) float64) *FindingScoreSection {
 	if len(known) == 0 {
 		return nil
@@ -58,7 +58,7 @@ func NewScore(known []FindingComponentCause, missing []string, round func(float6
 	return &FindingScoreSection{Value: round(sum), Components: known, Missing: missing}
 }
 
-// Short returns the score without its explanation.
+// Short returns the score without what its components are based on. It returns nil for nil.
 func (s *FindingScoreSection) Short() *FindingScore {
 	if s == nil {
 		return nil

@@ -86,7 +86,7 @@ type FindingTimes struct {
 	Blocks []FindingBlock `json:"blocks" jsonschema:"Twelve blocks of four hours: six on weekdays, six on the weekend."`
 }
 
-// FindingBlock is four hours on weekdays or on the weekend.
+// FindingBlock is a block of four hours on weekdays or on the weekend.
 type FindingBlock struct {
 	Days  string        `json:"days" enum:"weekdays|weekend" title:"DayGroup"`
 	Hour  int           `json:"hour" jsonschema:"First hour."`

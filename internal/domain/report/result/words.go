@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// NewWords returns at most limit words by number of posts, or nil if there are none.
+// NewWords returns at most limit words, most used first, or nil if there are none. count holds the number of posts by
+// word, and posts is the number of analyzed posts.
 func NewWords(count map[string]int, posts, limit int) *FindingWords {
 	if len(count) == 0 {
 		return nil
@@ -18,7 +19,7 @@ func NewWords(count map[string]int, posts, limit int) *FindingWords {
 	return &FindingWords{Posts: posts, Different: len(count), Words: slices.Clone(words[:min(limit, len(words))])}
 }
 
-// CompareUse orders names by descending number of posts, then by name.
+// CompareUse compares two names for sorting: by number of posts (a and b), highest first, and then alphabetically.
 func CompareUse(a, b int, nameA, nameB string) int {
 	return cmp.Or(cmp.Compare(b, a), cmp.Compare(nameA, nameB))
 }

@@ -26,7 +26,7 @@ const Path = "/shared/reports/"
 
 const (
 	day       = 24 * time.Hour
-	maxLinks  = 20  // valid links of a report
+	maxLinks  = 20  // valid links of a report, except those in emails
 	tokenSize = 26  // characters of a token
 	sweepSize = 500 // links deleted per sweep
 )
@@ -53,11 +53,11 @@ type Link struct {
 	CreatedBy string // the person's name; empty if the account was deleted
 	CreatedAt time.Time
 	ExpiresAt time.Time
-	OpenedAt  time.Time // when it was last opened, to the hour; zero if never
+	OpenedAt  time.Time // when it was last opened, rounded down to the hour; zero if never
 	Mailed    bool      // whether the link was sent by email
 }
 
-// Shared describes the report of a link.
+// Shared identifies the report to which a link leads.
 type Shared struct {
 	Link, Team     int64
 	TeamName, Zone string
@@ -65,7 +65,8 @@ type Shared struct {
 	ExpiresAt      time.Time
 }
 
-// Create returns a new link to a report of the caller's team. The link is not shown again. The name may be empty.
+// Create returns the URL of a new link to a report of the caller's team. The URL cannot be retrieved later, because
+// only a hash of its token is stored. name may be empty. days must be one of Lifetimes.
 func (s *Service) Create(ctx context.Context, call operation.Call, report, name string, days int) (string, error) {
 	if name = strings.TrimSpace(name); utf8.RuneCountInString(name) > MaxName {
 		return "", apierr.Invalidf(apierr.TooLong, "name", "The name can have at most %d characters.", MaxName)
@@ -114,7 +115,7 @@ func insert(
 	return token, id, nil
 }
 
-// CreateFor returns a new link for a recipient of the report's mails.
+// CreateFor returns the URL of a new link for a recipient of the report's emails.
 func (s *Service) CreateFor(
 	ctx context.Context, tx *db.Tx, team int64, report string, recipient int64, until time.Time,
 ) (string, error) {
@@ -139,7 +140,7 @@ func lock(ctx context.Context, tx *db.Tx, team int64, report string) error {
 	return nil
 }
 
-// count returns the number of valid links of a report.
+// count returns the number of valid links of a report, except those in emails.
 func count(ctx context.Context, tx *db.Tx, report string) (int, error) {
 	var n int
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM report_links WHERE report_id = ? AND expires_at > ?
@@ -172,7 +173,7 @@ func (s *Service) List(ctx context.Context, team int64, report string) ([]Link, 
 	return out, nil
 }
 
-// Revoke ends a link of the caller's team. It returns not_found if the link has already ended.
+// Revoke revokes a link of the caller's team. It returns not_found if the link does not exist or was already revoked.
 func (s *Service) Revoke(ctx context.Context, call operation.Call, report string, link int64) error {
 	return s.db.InTx(ctx, "report.unshare", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `DELETE FROM report_links WHERE id = ? AND report_id = ? AND team_id = ?`, link, report,
@@ -188,8 +189,8 @@ func (s *Service) Revoke(ctx context.Context, call operation.Call, report string
 	})
 }
 
-// Replace ends a link and returns a new link with the same expiry, for people who no longer have the old link. It
-// returns not_found if the old link has already ended.
+// Replace revokes a link and returns the URL of a new link with the same name and expiry, for people who no longer have
+// the old URL. It returns not_found if the old link has expired, was revoked or was sent by email.
 func (s *Service) Replace(ctx context.Context, call operation.Call, report string, link int64) (string, error) {
 	var token string
 	err := s.db.InTx(ctx, "report.share", func(ctx context.Context, tx *db.Tx) error {
@@ -221,8 +222,8 @@ func (s *Service) Replace(ctx context.Context, call operation.Call, report strin
 	return s.publicURL + Path + token, nil
 }
 
-// Open returns the report of a token. It returns not_found for unknown, expired and revoked tokens, and for tokens of
-// closed teams.
+// Open returns the report of a token and records that its link was opened. It returns not_found for unknown, expired
+// and revoked tokens, for tokens of closed teams, and if the report has no metrics yet.
 func (s *Service) Open(ctx context.Context, token string) (Shared, error) {
 	var out Shared
 	if len(token) != tokenSize {
@@ -259,7 +260,7 @@ func (s *Service) recordOpening(ctx context.Context, link, before int64) error {
 	})
 }
 
-// Sweep deletes a batch of expired links.
+// Sweep deletes a batch of expired links and returns how many it deleted.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "report.sweep_links", func(ctx context.Context, tx *db.Tx) error {

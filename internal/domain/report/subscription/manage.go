@@ -35,7 +35,7 @@ type Subscription struct {
 	Recipients []Recipient
 }
 
-// Get returns the subscription of a team's report.
+// Get returns the subscription of a team's report. Without a subscription, it returns a default schedule that is off.
 func (s *Service) Get(ctx context.Context, team int64, report string) (Subscription, error) {
 	var out Subscription
 	var next int64
@@ -68,7 +68,7 @@ func (s *Service) Get(ctx context.Context, team int64, report string) (Subscript
 	return out, nil
 }
 
-// errNoMail rejects schedules without a mail server.
+// errNoMail is returned by Save, AddMember and AddAddress if no mail server is configured.
 var errNoMail = apierr.BadState("no_mail", "This service has no mail server, so it cannot email reports.")
 
 // Save sets when a report of the caller's team is emailed.
@@ -97,7 +97,7 @@ func (s *Service) Save(ctx context.Context, call operation.Call, report string, 
 	})
 }
 
-// Stop stops emailing a report. Its recipients stay in the list.
+// Stop stops emailing a report. The list of recipients is kept. It returns not_found if the report is not emailed.
 func (s *Service) Stop(ctx context.Context, call operation.Call, report string) error {
 	return s.DB.InTx(ctx, "report.stop_mail", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `DELETE FROM report_subscriptions WHERE report_id = ? AND team_id = ?`, report, call.TeamID)
@@ -151,7 +151,8 @@ func (s *Service) AddMember(ctx context.Context, call operation.Call, report str
 	})
 }
 
-// AddAddress adds an address to the recipients of a report. The caller has checked that the person manages the team.
+// AddAddress adds an email address to the recipients of a report. The caller must have checked that the person may
+// manage the team.
 func (s *Service) AddAddress(ctx context.Context, call operation.Call, report, email string) error {
 	email = strings.ToLower(strings.TrimSpace(email))
 	parsed, err := mail.ParseAddress(email)
@@ -172,7 +173,7 @@ func (s *Service) AddAddress(ctx context.Context, call operation.Call, report, e
 	})
 }
 
-// add adds the recipient that pick returns.
+// add adds the recipient that pick returns: a person's ID, or 0 and an email address.
 func (s *Service) add(
 	ctx context.Context, call operation.Call, report string, pick func(context.Context, *db.Tx) (int64, string, error),
 ) error {
@@ -209,11 +210,11 @@ func (s *Service) add(
 	})
 }
 
-// errUnsubscribed keeps people who unsubscribed from being added again.
+// errUnsubscribed is returned by Remove for an address that unsubscribed. Its entry prevents that it is added again.
 var errUnsubscribed = apierr.BadState("unsubscribed",
 	"This recipient unsubscribed. The entry stays, so that nobody adds it again by mistake.")
 
-// Remove removes a recipient of a report, and revokes the links in emails to the recipient.
+// Remove removes a recipient of a report and revokes the links in the recipient's emails.
 func (s *Service) Remove(ctx context.Context, call operation.Call, report string, recipient int64) error {
 	return s.DB.InTx(ctx, "report.remove_recipient", func(ctx context.Context, tx *db.Tx) error {
 		var unsubscribed, person int64

@@ -18,17 +18,18 @@ import (
 const (
 	pollInterval  = time.Second
 	dueBatch      = 50
-	sendWithin    = 45 * time.Second
+	sendTimeout   = 45 * time.Second
 	mailRecordTTL = 400 * 24 * time.Hour // how long the record of an email is kept
-	weeklyLink    = 14 * 24 * time.Hour  // lifetimes of the links in emails
-	monthlyLink   = 45 * 24 * time.Hour
+	weeklyTTL     = 14 * 24 * time.Hour  // lifetimes of the links in weekly and monthly emails
+	monthlyTTL    = 45 * 24 * time.Hour
 	sweepBatch    = 500
 )
 
 // retryDelays are the delays after each failed attempt. An email is dropped after the last attempt.
 var retryDelays = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour}
 
-// Run sends due emails until ctx is canceled. Several nodes may run it.
+// Run sends due emails until ctx is canceled. It calls report with each error. Several nodes may run it at the same
+// time. It returns immediately if no mail server is configured.
 func (s *Service) Run(ctx context.Context, report func(error)) {
 	if !s.Mails() {
 		return
@@ -47,7 +48,7 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// SendDue starts the periods that are due and sends the pending emails.
+// SendDue records the emails of the reports that are due and sends all pending emails.
 func (s *Service) SendDue(ctx context.Context) error {
 	if err := s.beginPeriods(ctx); err != nil {
 		return err
@@ -79,8 +80,8 @@ func (s *Service) beginPeriods(ctx context.Context) error {
 	return failures
 }
 
-// beginPeriod records an email to each recipient and the start of the next period. It skips missed periods. It does
-// nothing if another node has started the period.
+// beginPeriod records a pending email to each recipient of a report and schedules the next period. If several periods
+// were missed, it records only one email per recipient. It does nothing if another node has done this.
 func beginPeriod(ctx context.Context, tx *db.Tx, report string) error {
 	var plan Schedule
 	var team, due int64
@@ -123,10 +124,10 @@ type letter struct {
 	language          string // of a member: BCP 47, or ""
 }
 
-// in returns the language of an email.
-func (l letter) in() *locale.Language { return cmp.Or(locale.ByTag(l.language), locale.English) }
+// lang returns the language of an email: the member's language or English.
+func (l letter) lang() *locale.Language { return cmp.Or(locale.ByTag(l.language), locale.English) }
 
-// sendNext sends one due email and reports whether there was one.
+// sendNext sends or drops one due email and reports whether there was one.
 func (s *Service) sendNext(ctx context.Context) (bool, error) {
 	l, found, err := s.next(ctx)
 	if err != nil || !found {
@@ -135,8 +136,8 @@ func (s *Service) sendNext(ctx context.Context) (bool, error) {
 	if l.to == "" || l.plan == "" {
 		return true, s.finish(ctx, l, "waiting", "dropped", 0)
 	}
-	what, err := s.Summarize(ctx, l.in(), l.team, l.report)
-	if apierr.Is(err, apierr.NotFound) { // the report has expired or has no figures
+	what, err := s.Summarize(ctx, l.lang(), l.team, l.report)
+	if apierr.Is(err, apierr.NotFound) { // the report has expired or has no metrics
 		return true, s.finish(ctx, l, "waiting", "dropped", 0)
 	}
 	if err != nil {
@@ -154,9 +155,9 @@ func (s *Service) sendNext(ctx context.Context) (bool, error) {
 // the server may have accepted it. An email that the server rejects is retried.
 func (s *Service) deliver(ctx context.Context, l letter, m Mail) error {
 	ctx = context.WithoutCancel(ctx)
-	within, cancel := context.WithTimeout(ctx, sendWithin)
+	sendCtx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	failed := s.Send(within, m)
+	failed := s.Send(sendCtx, m)
 	if failed == nil {
 		return s.finish(ctx, l, "sending", "sent", 0)
 	}
@@ -168,7 +169,7 @@ func (s *Service) deliver(ctx context.Context, l letter, m Mail) error {
 	return s.finish(ctx, l, "sending", "waiting", retryDelays[l.tries-1])
 }
 
-// next returns the email that has been due longest.
+// next returns the email that has been due longest, and reports false if none is due.
 func (s *Service) next(ctx context.Context) (letter, bool, error) {
 	var l letter
 	err := s.DB.QueryRow(ctx, `SELECT m.recipient_id, m.period_at, m.tries, r.team_id, t.name, r.report_id,
@@ -204,11 +205,11 @@ func (s *Service) claim(ctx context.Context, l letter) (string, bool, error) {
 			return err
 		}
 		claimed = true
-		life := weeklyLink
+		ttl := weeklyTTL
 		if l.plan == Monthly {
-			life = monthlyLink
+			ttl = monthlyTTL
 		}
-		link, err = s.Links.CreateFor(ctx, tx, l.team, l.report, l.recipient, tx.Now().Add(life))
+		link, err = s.Links.CreateFor(ctx, tx, l.team, l.report, l.recipient, tx.Now().Add(ttl))
 		return err
 	})
 	if err != nil {
@@ -217,7 +218,7 @@ func (s *Service) claim(ctx context.Context, l letter) (string, bool, error) {
 	return link, claimed, nil
 }
 
-// finish records the outcome of an email. wait is the delay before the next attempt.
+// finish changes the state of an email. If the new state is waiting, the next attempt is due after wait.
 func (s *Service) finish(ctx context.Context, l letter, from, to string, wait time.Duration) error {
 	return s.DB.InTx(ctx, "report.finish_mail", func(ctx context.Context, tx *db.Tx) error {
 		var try int64
@@ -232,7 +233,7 @@ func (s *Service) finish(ctx context.Context, l letter, from, to string, wait ti
 	})
 }
 
-// Sweep deletes a batch of old records of emails.
+// Sweep deletes a batch of old records of emails and returns how many it deleted.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.DB.InTx(ctx, "report.sweep_mails", func(ctx context.Context, tx *db.Tx) error {
@@ -249,7 +250,7 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 
 // write returns the email with a summary of a report and a link to it.
 func (s *Service) write(l letter, summary Summary, link string) Mail {
-	in, team := l.in(), plaintext.Line(l.teamName)
+	in, team := l.lang(), plaintext.Line(l.teamName)
 	view := content{
 		Summary: summary, Lang: in.Tag, Team: team, Link: link, Unsubscribe: s.PublicURL + Path + s.token(l.recipient),
 		Title:    in.T("Report on %s", summary.Subject),

@@ -1,5 +1,5 @@
-// Package subscription emails reports on a schedule. Recipients are members of the team and addresses that its owner
-// and admins enter. Each recipient gets one email per week or month, independent of the number of nodes.
+// Package subscription emails reports on a schedule. Recipients are members of the team, and email addresses that its
+// owner and admins enter. Each recipient gets one email per week or month, independent of the number of nodes.
 package subscription
 
 import (
@@ -20,27 +20,28 @@ const (
 )
 
 const (
-	lastMonthDay  = 28 // exists in every month
-	maxRecipients = 20 // of a report
-	maxAddresses  = 100
-	maxEmail      = 254
+	lastMonthDay  = 28  // exists in every month
+	maxRecipients = 20  // of a report
+	maxAddresses  = 100 // of a team, other than members' addresses
+	maxEmail      = 254 // bytes
 )
 
 // Mail is a report for one recipient.
 type Mail struct {
-	ID, To, Subject string
-	Text, HTML      string
-	Unsubscribe     string // URL of the page to unsubscribe
+	ID          string // identifies the email; the same for each attempt
+	To, Subject string
+	Text, HTML  string
+	Unsubscribe string // URL of the page to unsubscribe
 }
 
-// Line is a figure of a report with its name.
+// Line is a metric of a report with its name, formatted.
 type Line struct{ Name, Value string }
 
 // Summary is the summary of a report in an email.
 type Summary struct {
 	Subject  string // @name or #tag
 	Network  string
-	Measured string
+	Measured string // formatted time of the measurement
 	Lines    []Line
 	Findings []string
 }
@@ -75,7 +76,7 @@ func New(o Options) *Service { return &Service{o, o.Sealer.Signer("report mails"
 // Mails reports whether a mail server is configured.
 func (s *Service) Mails() bool { return s.Send != nil }
 
-// Schedule is when a report is emailed, in the team's time zone.
+// Schedule says when a report is emailed, in the team's time zone.
 type Schedule struct {
 	Period string // Weekly or Monthly
 	Day    int    // day of the week, from Monday as 1, or of the month
@@ -101,8 +102,8 @@ func (s Schedule) check() error {
 	return nil
 }
 
-// Next returns the first scheduled time after a time. If daylight saving time skips that hour, it returns the following
-// hour.
+// Next returns the first scheduled time after a given time. If daylight saving time skips the scheduled hour, it
+// returns the following hour.
 func (s Schedule) Next(after time.Time, zone *time.Location) time.Time {
 	at := after.In(zone)
 	if s.Period == Monthly {

@@ -25,7 +25,7 @@ var (
 	htmlMail = template.Must(template.ParseFS(files, "templates/mail.html"))
 )
 
-// render renders a template. Templates are part of the program, so errors are bugs.
+// render renders a template. It panics on an error, because the templates are part of the program.
 func render(t interface {
 	Execute(w io.Writer, data any) error
 }, view content) string {

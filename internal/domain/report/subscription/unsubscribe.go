@@ -29,7 +29,7 @@ func (s *Service) token(recipient int64) string {
 	return encoding.EncodeToString(append(body, s.signer.Sign(body)[:sumSize]...))
 }
 
-// parse returns the recipient of a token. It returns not_found for an invalid token.
+// parse returns the recipient's ID in a token. It returns not_found for an invalid token.
 func (s *Service) parse(token string) (int64, error) {
 	raw, err := encoding.DecodeString(token)
 	if err != nil || len(raw) != idSize+sumSize || !s.signer.Verify(raw[:idSize], raw[idSize:]) {
@@ -38,7 +38,7 @@ func (s *Service) parse(token string) (int64, error) {
 	return int64(binary.BigEndian.Uint64(raw[:idSize])), nil //nolint:gosec // the signature was verified
 }
 
-// Subscriber is the data of the page on which a recipient unsubscribes.
+// Subscriber is what the page for unsubscribing shows about a recipient.
 type Subscriber struct {
 	Team, Kind, Subject string
 	Unsubscribed        bool
@@ -65,7 +65,7 @@ func (s *Service) Subscriber(ctx context.Context, token string) (Subscriber, err
 	return out, nil
 }
 
-// Unsubscribe stops emails to a recipient. It is idempotent.
+// Unsubscribe stops the emails to the recipient of a token and revokes the links in them. It is idempotent.
 func (s *Service) Unsubscribe(ctx context.Context, token string) error {
 	id, err := s.parse(token)
 	if err != nil {

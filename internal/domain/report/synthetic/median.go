@@ -5,7 +5,7 @@ import "math"
 // trendSteps is the number of steps that approximate the trend.
 const trendSteps = 4
 
-// component is a component of a mixture of log-normal distributions.
+// component is a component of a mixture of log-normal distributions: its weight and the mean of the logarithm.
 type component struct{ share, mean float64 }
 
 // populationMedian returns the true median engagement of the mixture of all combinations of effects. It requires
@@ -34,7 +34,7 @@ func (m *generator) components(truth Truth) []component {
 		better := m.shares[truth.Block]
 		mixture = cross(mixture, []component{{1 - better, 0}, {better, truth.Blocks[truth.Block]}})
 	}
-	for _, tag := range working {
+	for _, tag := range effective {
 		mixture = cross(mixture, []component{{1 - hashtagShare, 0}, {hashtagShare, truth.Hashtags[tag]}})
 	}
 	var kinds, parts []component
@@ -47,7 +47,7 @@ func (m *generator) components(truth Truth) []component {
 	return cross(cross(mixture, kinds), parts)
 }
 
-// cross combines each component with each component of an independent mixture.
+// cross returns the mixture of all sums of a component and a component of an independent mixture.
 func cross(mixture, others []component) []component {
 	var out []component
 	for _, p := range mixture {

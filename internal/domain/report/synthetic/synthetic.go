@@ -1,5 +1,5 @@
-// Package synthetic generates public profiles with known effects, for testing an analysis. It shares only the input
-// format with the analysis, so that both cannot have the same mistake.
+// Package synthetic generates public profiles with known effects, for tests of package analysis. The two packages share
+// only the format of the input, so that they cannot share a mistake.
 //
 // Engagement is log-normal: its logarithm is a sum of effects and normal noise with a standard deviation of 0.6.
 package synthetic
@@ -62,10 +62,11 @@ type Truth struct {
 	FollowersPerDay float64
 }
 
-// The hashtags of every profile with their share of posts. The first three are effective.
+// The hashtags, formats and caption subjects of the posts. share is the share of posts, and effect is the logarithm of
+// a ratio.
 var (
-	working = []string{"harbour", "sunrise", "workshop"}
-	idle    = []struct {
+	effective   = []string{"harbour", "sunrise", "workshop"} // hashtags
+	ineffective = []struct {                                 // hashtags
 		name  string
 		share float64
 	}{{"daily", 0.5}, {"photo", 0.3}, {"weekend", 0.2}, {"throwback", 0.1}, {"rare", 0.05}}
@@ -76,7 +77,7 @@ var (
 	subjects = []string{"boats", "bread", "coffee", "garden", "lantern", "market", "music", "river", "stone", "window"}
 )
 
-// generator generates a profile. Its fields are constant over the posts.
+// generator generates a profile.
 type generator struct {
 	plan     Plan
 	rng      *rand.Rand
@@ -119,7 +120,7 @@ func Generate(plan Plan) Profile {
 	return profile
 }
 
-// truth chooses the effects and the shares of the blocks.
+// truth chooses the effects. It also sets the shares of the blocks.
 func (m *generator) truth() Truth {
 	truth := Truth{Block: m.rng.IntN(Blocks), Hashtags: map[string]float64{}, Formats: map[string]float64{}}
 	flat, plain := m.plan.Null || m.plan.Flat, m.plan.Null || m.plan.Plain
@@ -127,10 +128,10 @@ func (m *generator) truth() Truth {
 	if flat {
 		truth.Block = -1
 	}
-	for _, tag := range working {
+	for _, tag := range effective {
 		truth.Hashtags[tag] = zeroIf(plain, math.Log(HashtagRatio))
 	}
-	for _, tag := range idle {
+	for _, tag := range ineffective {
 		truth.Hashtags[tag.name] = 0
 	}
 	for _, format := range formats {
@@ -161,8 +162,8 @@ func (m *generator) setShares() {
 	}
 }
 
-// posts generates the posts. They are stratified over the blocks, and uniformly random over the period within each
-// block.
+// posts generates the posts in random order. Their numbers in the blocks are in proportion to the shares. Within a
+// block, their times are uniformly random over the period.
 func (m *generator) posts(truth Truth) []provider.Post {
 	posts := make([]provider.Post, m.plan.Posts)
 	offset := m.rng.Float64()
@@ -173,7 +174,7 @@ func (m *generator) posts(truth Truth) []provider.Post {
 	return posts
 }
 
-// block returns the block at a fraction of all posts.
+// block returns the block of the post at a fraction (0 to 1) of all posts.
 func (m *generator) block(part float64) int {
 	for b, share := range m.shares {
 		if part -= share; part < 0 {
@@ -217,7 +218,7 @@ func (m *generator) postTime(block int) (time.Time, float64) {
 
 func (m *generator) hashtags(better bool) []string {
 	var tags []string
-	for _, tag := range working {
+	for _, tag := range effective {
 		share := hashtagShare
 		if m.plan.Tangled && better {
 			share = 0.7
@@ -226,7 +227,7 @@ func (m *generator) hashtags(better bool) []string {
 			tags = append(tags, tag)
 		}
 	}
-	for _, tag := range idle {
+	for _, tag := range ineffective {
 		if m.rng.Float64() < tag.share {
 			tags = append(tags, tag.name)
 		}
@@ -253,7 +254,8 @@ func (m *generator) caption(tags []string) string {
 	return text.String()
 }
 
-// snapshots generates thirty measurements of the followers up to the present. They follow a random walk with drift.
+// snapshots generates thirty measurements of the followers that end at a time. The followers are a random walk with
+// drift.
 func (m *generator) snapshots(at time.Time, followers, perDay float64) []Snapshot {
 	const count = 30
 	step := float64(m.days) / count

@@ -1,5 +1,5 @@
-// Package synthetichashtag generates hashtags with known size, rate, related hashtags and best time, for testing an
-// analysis. It shares no code with the analysis.
+// Package synthetichashtag generates hashtags with known size, rate, related hashtags and best time, for tests of
+// package hashtaganalysis. The two packages share no code, so that they cannot share a mistake.
 package synthetichashtag
 
 import (
@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider"
 )
 
-// Shape is the shape of a hashtag's rate of posts over time.
+// Shape is how the number of posts per day changes over the life of a hashtag.
 type Shape string
 
 // The shapes. Hashtag.Bend is the parameter of each shape.
@@ -37,10 +37,10 @@ type Hashtag struct {
 	Bend  float64
 	Day   float64 // amplitude of the daily cycle, relative to the mean
 	Week  float64 // amplitude of the weekly cycle
-	Phase float64 // of both cycles, in turns
+	Phase float64 // of both cycles, as a fraction of a cycle
 
 	TopPosts   int           // shown by the network
-	MostRecent int           // requested by the provider
+	MostRecent int           // maximum number of recent posts
 	Window     time.Duration // maximum age of recent posts
 
 	Captions   bool               // posts have captions
@@ -101,7 +101,7 @@ func (h Hashtag) relativeRate(part float64) float64 {
 // lifeCells is the number of cells of the numerical integration.
 const lifeCells = 1000
 
-// cumulativeShares returns the share of posts until the end of each cell.
+// cumulativeShares returns the share of all posts published before each bound of the cells.
 func (h Hashtag) cumulativeShares() []float64 {
 	sums := make([]float64, lifeCells+1)
 	for i := range lifeCells {
@@ -113,7 +113,7 @@ func (h Hashtag) cumulativeShares() []float64 {
 	return sums
 }
 
-// PerDay returns the mean rate at the hashtag's current age.
+// PerDay returns the posts per day at the time At, without the daily and weekly cycles.
 func (h Hashtag) PerDay() float64 {
 	sum := 0.0
 	for i := range lifeCells {
@@ -125,13 +125,14 @@ func (h Hashtag) PerDay() float64 {
 // RateAt returns the posts per day at a time near At, with the daily and weekly cycles.
 func (h Hashtag) RateAt(at time.Time) float64 { return h.PerDay() * h.wave(at) }
 
+// wave returns the factor of the daily and weekly cycles at a time.
 func (h Hashtag) wave(at time.Time) float64 {
 	day := float64(at.Unix()) / 86400
 	return (1 + h.Day*math.Cos(2*math.Pi*(day+h.Phase))) * (1 + h.Week*math.Cos(2*math.Pi*(day/7+h.Phase)))
 }
 
 // Measure returns the response of a provider: up to MostRecent posts of the last Window, and top posts sampled
-// uniformly from all posts. It is deterministic for a time.
+// uniformly from all posts. Equal times give equal responses.
 func (h Hashtag) Measure(at time.Time) provider.HashtagMetrics {
 	rng := newRand(h.Seed, uint64(at.UnixNano()))
 	out := provider.HashtagMetrics{Hashtag: h.Name, MeasuredAt: at}
@@ -140,7 +141,8 @@ func (h Hashtag) Measure(at time.Time) provider.HashtagMetrics {
 	return out
 }
 
-// recent generates posts backwards from a time. The returned time is zero if the list is truncated.
+// recent generates the recent posts, newest first. It also returns the time from which the list is complete, or the
+// zero time if the list is truncated.
 func (h Hashtag) recent(rng *rand.Rand, at time.Time) ([]provider.Post, time.Time) {
 	mean := h.PerDay()
 	highest := mean * (1 + h.Day) * (1 + h.Week)
@@ -215,7 +217,8 @@ func (h Hashtag) names() []string {
 	return names
 }
 
-// BackgroundCounts returns the number of posts with each hashtag in a random sample with the given shares.
+// BackgroundCounts returns how many posts of a random sample have each hashtag. shares holds the expected share of each
+// hashtag.
 func BackgroundCounts(seed uint64, posts int, shares map[string]float64) map[string]int {
 	rng := newRand(seed, 2)
 	names := make([]string, 0, len(shares))

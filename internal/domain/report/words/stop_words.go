@@ -16,10 +16,11 @@ var stopText string
 // count too. For example, "la" does not prove that a caption is Spanish.
 const minSureWords = 2
 
-// stopUse holds the languages in which a word is a stop word. Each language has one bit.
-type stopUse struct{ sure, doubtful uint32 }
+// stopUse holds the languages in which a word is an unambiguous (sure) or ambiguous stop word. Each language is one
+// bit.
+type stopUse struct{ sure, ambiguous uint32 }
 
-// stopWords are the words of stop.txt.
+// stopWords maps the words of stop.txt, normalized by provider.Fold, to their languages.
 var stopWords = sync.OnceValue(func() map[string]stopUse {
 	table := map[string]stopUse{}
 	language := 0
@@ -29,10 +30,10 @@ var stopWords = sync.OnceValue(func() map[string]stopUse {
 			continue
 		}
 		for _, word := range fields[1:] {
-			name, doubtful := strings.CutPrefix(word, "~")
+			name, ambiguous := strings.CutPrefix(word, "~")
 			entry := table[provider.Fold(name)]
-			if doubtful {
-				entry.doubtful |= 1 << language
+			if ambiguous {
+				entry.ambiguous |= 1 << language
 			} else {
 				entry.sure |= 1 << language
 			}
@@ -43,8 +44,7 @@ var stopWords = sync.OnceValue(func() map[string]stopUse {
 	return table
 })
 
-// withoutStopWords returns the words without stop words. It is idempotent, because fewer words identify fewer
-// languages.
+// withoutStopWords returns the words that are not stop words. It reuses the memory of s.words.
 func (s *wordSet) withoutStopWords() []string {
 	var seen [32]int
 	for _, use := range s.uses {
@@ -60,7 +60,7 @@ func (s *wordSet) withoutStopWords() []string {
 	}
 	kept := s.words[:0]
 	for i, word := range s.words {
-		if s.uses[i].sure == 0 && s.uses[i].doubtful&present == 0 {
+		if s.uses[i].sure == 0 && s.uses[i].ambiguous&present == 0 {
 			kept = append(kept, word)
 		}
 	}

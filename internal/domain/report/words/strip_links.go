@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider"
 )
 
-// stripLinks returns a caption in the form of provider.Fold without links, email addresses and mentions. Invalid UTF-8
-// becomes a character that occurs in no word.
+// stripLinks returns a caption without links, email addresses and mentions, normalized by provider.Fold. It replaces
+// invalid UTF-8 with U+FFFD, which is not part of any word.
 func stripLinks(caption string) string {
 	if !utf8.ValidString(caption) {
 		caption = strings.ToValidUTF8(caption, "\ufffd")
@@ -39,7 +39,7 @@ func stripLinks(caption string) string {
 	return kept.String()
 }
 
-// fieldBounds returns the bounds of the space-delimited field at a position.
+// fieldBounds returns the bounds of the space-delimited field that contains a position.
 func fieldBounds(text string, place int) (int, int) {
 	start := strings.LastIndexFunc(text[:place], unicode.IsSpace)
 	if start >= 0 {
@@ -53,8 +53,8 @@ func fieldBounds(text string, place int) (int, int) {
 	return max(0, start), place + end
 }
 
-// stripField removes links, addresses and mentions from a field. Regular expressions are slow, so cheap checks come
-// first.
+// stripField replaces links, email addresses and mentions in a field with spaces. Regular expressions are slow, so
+// cheap checks come first.
 func stripField(field string) string {
 	at := strings.LastIndexByte(field, '@')
 	if at > 0 {
@@ -90,11 +90,11 @@ func mayContainLink(field string) bool {
 	}
 }
 
-// isLabelEnd reports whether \b of a regular expression matches before the character.
+// isLabelEnd reports whether the character ends a domain label, like \b in linkPattern.
 func isLabelEnd(r rune) bool { return r >= utf8.RuneSelf || !asciiWordChars[r] }
 
-// mayContainAddress reports whether a field may contain a link or an address. It ignores a period at the end of a
-// sentence.
+// mayContainAddress reports whether a field may contain a link, an email address or a mention. It ignores a period at
+// the end of the field.
 func mayContainAddress(field string) bool {
 	for i := range len(field) - 1 {
 		switch field[i] {
@@ -109,8 +109,8 @@ func mayContainAddress(field string) bool {
 	return false
 }
 
-// Patterns of links, addresses and mentions, in lower case. A path ends at the first character that is invalid in
-// links, because scripts without spaces may continue right after it.
+// Patterns of links, email addresses and mentions in lower-case text. A path ends at the first non-ASCII character,
+// because a script without spaces may continue directly after the link.
 var (
 	emailPattern = regexp.MustCompile(`[\pL\pN._%+-]+@[\pL\pN-]+(?:\.[\pL\pN-]+)+`)
 	linkPattern  = regexp.MustCompile(`[a-z]+://[^/]*[!-~]*` +
@@ -120,8 +120,8 @@ var (
 	mentionPattern = regexp.MustCompile(`@[a-z0-9_.]+`)
 )
 
-// topLevelDomains are recognized in links without a scheme. They are rarely words. Otherwise a sentence that follows a
-// full stop without a space would look like a link.
+// topLevelDomains are recognized in links without a scheme. The list has only domains that are rarely words. Otherwise,
+// a period without a space after it, as in "done.next", would look like a link.
 var topLevelDomains = strings.Fields("com net org info biz edu gov app shop store io co tv ly de fr es nl pl br pt " +
 	"tr " +
 	"ru jp uk eu ch at ca au")

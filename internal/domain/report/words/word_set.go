@@ -11,15 +11,15 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider"
 )
 
-// minLetters is the minimum number of letters in a word, other than ideographs. Single letters are list markers or
-// abbreviations.
+// minLetters is the minimum number of letters in a word, unless the letter is a Chinese character. Other single letters
+// are list markers or abbreviations.
 const minLetters = 2
 
 // initialCapacity suffices for the words of most captions.
 const initialCapacity = 24
 
-// asciiWordChars is a fast path, because most captions are ASCII and looking up Unicode tables took most of the run
-// time.
+// asciiWordChars caches provider.InHashtag for ASCII. Most captions are ASCII, and lookups in Unicode tables took most
+// of the run time.
 var asciiWordChars = func() [utf8.RuneSelf]bool {
 	var table [utf8.RuneSelf]bool
 	for r := range table {
@@ -43,7 +43,7 @@ func (s *wordSet) addText(text string) {
 			_, size := utf8.DecodeRuneInString(text)
 			text = text[size:]
 			continue
-		case ascii: // it is one word
+		case ascii: // an ASCII piece is one word
 			s.add(strings.Trim(piece, "_"))
 		default:
 			for rest := piece; rest != ""; {
@@ -111,13 +111,13 @@ func trimWord(word string) string {
 
 // isWord reports whether a word has enough letters and is not too long.
 func isWord(word string) bool {
-	letters, length, alone := 0, 0, false
+	letters, length, ideograph := 0, 0, false
 	for _, r := range word {
 		length++
 		if unicode.IsLetter(r) {
 			letters++
-			alone = unicode.Is(unicode.Han, r)
+			ideograph = unicode.Is(unicode.Han, r)
 		}
 	}
-	return length <= provider.MaxHashtag && (letters >= minLetters || letters == 1 && alone)
+	return length <= provider.MaxHashtag && (letters >= minLetters || letters == 1 && ideograph)
 }

@@ -1,5 +1,5 @@
-// Package words extracts hashtags and significant words from captions. Each result is a single token in the form of
-// provider.Fold, never part of a sentence. It has 1 to 100 letters, digits, marks and underscores.
+// Package words extracts hashtags and significant words from captions. Each result is a single token, normalized by
+// provider.Fold, with 1 to 100 letters, digits, marks and underscores. It never contains a phrase or a sentence.
 package words
 
 import (
@@ -11,11 +11,11 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider"
 )
 
-// Caption holds the distinct hashtags (without #) and words of a caption, in order. Links, addresses, mentions,
+// Caption holds the distinct hashtags (without #) and words of a caption, in order. Links, email addresses, mentions,
 // numbers, emoji and stop words are excluded.
 //
-// Words are segmented by the rules of Unicode (UAX #29), without a dictionary. Chinese is split into characters, and a
-// sequence of hiragana is one word. Other scripts without spaces, such as Thai, have no words.
+// Text is split into words by the rules of Unicode (UAX #29), without a dictionary. Chinese is split into characters,
+// and a sequence of hiragana is one word. Other scripts without spaces, such as Thai, yield no words.
 type Caption struct{ Hashtags, Words []string }
 
 // Parse parses a caption.
@@ -25,7 +25,7 @@ func Parse(caption string) Caption {
 	return Caption{Hashtags: hashtags, Words: found.withoutStopWords()}
 }
 
-// Hashtags returns only the hashtags of a caption.
+// Hashtags returns the distinct hashtags of a caption, without #. It is faster than Parse.
 func Hashtags(caption string) []string {
 	if !strings.ContainsAny(caption, "#＃﹟") {
 		return nil
@@ -33,7 +33,7 @@ func Hashtags(caption string) []string {
 	return splitHashtags(stripLinks(caption), func(string) {})
 }
 
-// splitHashtags returns the distinct hashtags of a text and calls a function for the text between them.
+// splitHashtags returns the distinct hashtags of a text and calls between with each part of the text between them.
 func splitHashtags(text string, between func(string)) []string {
 	var found []string
 	for from := 0; ; {
@@ -59,7 +59,8 @@ func splitHashtags(text string, between func(string)) []string {
 	}
 }
 
-// startsHashtag reports whether a # after a text starts a hashtag. The text is empty right after another hashtag.
+// startsHashtag reports whether a # after the text before starts a hashtag. before is empty at the start of the text
+// and directly after another hashtag.
 func startsHashtag(before string) bool {
 	last, size := utf8.DecodeLastRuneInString(before)
 	return size == 0 || (!provider.InHashtag(last) || isSpacelessScript(last)) && last != '&' && last != '/'
@@ -67,7 +68,7 @@ func startsHashtag(before string) bool {
 
 func isOutsideHashtag(r rune) bool { return !provider.InHashtag(r) }
 
-// isSpacelessScript reports whether a character is of a script without spaces. Such scripts also have no space before a
+// isSpacelessScript reports whether a character belongs to a script that is written without spaces, even before a
 // hashtag.
 func isSpacelessScript(r rune) bool {
 	return r >= utf8.RuneSelf &&
