@@ -115,7 +115,7 @@ func (t today) Needs() string {
 	for _, entry := range slices.Concat(t.Passed, t.Asked, t.Client) {
 		posts[entry.PostID] = true
 	}
-	n := len(t.Ailing) + len(posts)
+	n := len(t.NeedAttention) + len(posts)
 	if n == 0 {
 		return ""
 	}
@@ -189,8 +189,8 @@ func (a *App) today(r *http.Request) (today, error) {
 	if out.Overview, err = a.Connector.Accounts.Overview(ctx, v.Team.ID, homeAiling+1); err != nil {
 		return out, err
 	}
-	if len(out.Ailing) > homeAiling {
-		out.Ailing, out.More = out.Ailing[:homeAiling], true
+	if len(out.NeedAttention) > homeAiling {
+		out.NeedAttention, out.More = out.NeedAttention[:homeAiling], true
 	}
 	if err := a.addPosts(ctx, v.Team.ID, &out); err != nil {
 		return out, err

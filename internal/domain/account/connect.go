@@ -23,13 +23,14 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// ConnectPath is the path prefix of pages that connect accounts. A token follows it.
+// ConnectPath is the path of the pages that connect accounts. The token of a link follows it.
 const ConnectPath = "/connect/"
 
 // linkLifetime is how long a link can be opened.
 const linkLifetime = time.Hour
 
-// Connector connects accounts that people authorize in the browser, after they open a signed link.
+// Connector connects accounts. A person opens a signed link in the browser, and then authorizes pressroom at the
+// network.
 type Connector struct {
 	ConnectorOptions
 
@@ -102,7 +103,7 @@ func (c *Connector) parse(token string) (link, error) {
 		string(body[linkHeadLength:])}, nil
 }
 
-// Offer is the content of a link's page.
+// Offer is what the page of a link shows.
 type Offer struct {
 	Platform string
 	TeamName string
@@ -127,14 +128,14 @@ var (
 		"social_accounts")
 )
 
-// Offer returns the content of a link's page. It returns not_found unless the person is an owner or admin of the link's
-// team, and wrong_state after the link has expired or was used.
+// Offer returns what the page of a link shows. It returns not_found unless the person is an owner or admin of the
+// link's team, and wrong_state after the link has expired or was used.
 func (c *Connector) Offer(ctx context.Context, person int64, token string) (Offer, error) {
 	_, out, err := c.openOffer(ctx, person, token)
 	return out, err
 }
 
-// openOffer returns a link that a person may use now, and its offer.
+// openOffer returns the link of a token, and its offer. It returns the same errors as Offer.
 func (c *Connector) openOffer(ctx context.Context, person int64, token string) (link, Offer, error) {
 	l, err := c.parse(token)
 	if err != nil {
@@ -193,7 +194,8 @@ func (c *Connector) checkUnused(ctx context.Context, q db.Querier, token string)
 // platformTikTokBusiness is the platform of links that connect TikTok business accounts.
 const platformTikTokBusiness = "tiktok_business"
 
-// network returns the platform of the link's network.
+// network returns the platform of the account that the link connects. It differs from l.platform for TikTok business
+// accounts.
 func (l link) network() string {
 	if l.platform == platformTikTokBusiness {
 		return "tiktok"
@@ -201,8 +203,8 @@ func (l link) network() string {
 	return l.platform
 }
 
-// offersMethod reports whether a link offers a sign-in method. A link to reconnect an account offers all methods, because
-// the account may have been connected with any of them.
+// offersMethod reports whether a link offers a sign-in method. A link to reconnect an account offers all methods,
+// because the account may have been connected with any of them.
 func (l link) offersMethod(kind string) bool {
 	return l.network() != "tiktok" || l.accountID != 0 || (kind == "business") == (l.platform == platformTikTokBusiness)
 }
@@ -251,8 +253,8 @@ func readAccount(ctx context.Context, q db.Querier, team, id int64) (Account, er
 	return found[0], nil
 }
 
-// slotsLeft returns how many more accounts a team's plan allows, or plan.Unlimited. Lost connections count, because they
-// can be reconnected at any time.
+// slotsLeft returns how many more accounts a team's plan allows, or plan.Unlimited. Lost connections count, because
+// they can be reconnected at any time.
 func slotsLeft(ctx context.Context, q db.Querier, team int64, p plan.Plan) (int64, error) {
 	if p.SocialAccounts == plan.Unlimited {
 		return plan.Unlimited, nil
@@ -299,7 +301,8 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string,
 	return a, err
 }
 
-// userError returns an error that tells a person what to do. The error does not quote the network.
+// userError returns an error that tells a person what to do. rejected is its text if the network rejected the sign-in.
+// The text does not quote the network.
 func userError(err error, rejected string) error {
 	networkErr, ok := errors.AsType[*network.Error](err)
 	missing, permissionMissing := errors.AsType[*network.MissingPermissionError](err)
@@ -325,8 +328,8 @@ func userError(err error, rejected string) error {
 	return apierr.New(apierr.ProviderUnavailable, "The network is unavailable. Try again in a few minutes.").Wrap(err)
 }
 
-// connectChosen connects an account and marks the link as used. It locks the team's row, so that two links cannot both
-// use the last slot of the plan.
+// connectChosen connects the chosen account and marks the link as used. It locks the team's row, so that two links
+// cannot both use the last slot of the plan.
 func (c *Connector) connectChosen(ctx context.Context, tx *db.Tx, person int64, token string,
 	chosen network.Candidate) (Account, error) {
 	l, err := c.parse(token)
@@ -371,8 +374,8 @@ var (
 	errNoAccount = apierr.BadState("no_account", "No account can be connected.")
 )
 
-// checkConnectable reports whether the team already has the account. It returns an error if the link reconnects another
-// account, or if a new account would exceed the plan's limit.
+// checkConnectable reports whether the account is already connected to the team. It returns an error if the link is for
+// reconnecting another account, or if a new account would exceed the plan's limit.
 func checkConnectable(ctx context.Context, tx *db.Tx, l link, offer Offer, a Account) (bool, error) {
 	if a.NetworkID == "" || sanitizeName(a.NetworkID) != a.NetworkID {
 		return false, errNoAccount

@@ -21,23 +21,23 @@ import (
 const (
 	attemptLifetime = 10 * time.Minute // time to return from the network
 	choiceLifetime  = 10 * time.Minute // time to choose an account
-	exchangeTimeout = time.Minute      // time for the network to exchange the code
+	exchangeTimeout = time.Minute      // timeout for exchanging the code at the network
 	maxCode         = 8192             // bytes
-	maxChoices      = 500              // accounts of one consent
+	maxChoices      = 500              // accounts that a person can choose from
 )
 
 // The steps of an attempt to connect.
 const (
 	stepConsent  = "consent"  // the person is on the network's consent page
-	stepExchange = "exchange" // the network returned the state
+	stepExchange = "exchange" // the person is back from the network, and the code is exchanged
 	stepChoice   = "choice"   // the person chooses one of several accounts
 )
 
-// attempt is the encrypted state of an authorization at a network's consent page.
+// attempt is the state of an authorization at a network's consent page. It is stored encrypted.
 type attempt struct {
-	Token      string      `json:"token"` // token of the link
-	Verifier   string      `json:"verifier,omitempty"`
-	Kind       string      `json:"kind,omitempty"` // sign-in method
+	Token      string      `json:"token"`              // token of the link
+	Verifier   string      `json:"verifier,omitempty"` // PKCE code verifier
+	Kind       string      `json:"kind,omitempty"`     // sign-in method
 	Candidates []candidate `json:"candidates,omitempty"`
 	More       bool        `json:"more,omitempty"`   // the person may have more accounts
 	Unread     bool        `json:"unread,omitempty"` // a temporary error hid some accounts
@@ -58,8 +58,8 @@ func (c *Connector) redirect(platform string) string {
 	return c.PublicURL + ConnectPath + "callback/" + platform
 }
 
-// Begin starts an authorization and returns the URL of the network's consent page. It replaces an earlier attempt of the
-// same person and link. kind is the Kind of one of the offer's sign-in methods.
+// Begin starts an authorization and returns the URL of the network's consent page. It replaces an earlier attempt of
+// the same person and link. kind is the Kind of one of the offer's sign-in methods.
 func (c *Connector) Begin(ctx context.Context, person int64, token, kind string) (string, error) {
 	l, offer, err := c.openOffer(ctx, person, token)
 	if err != nil {
@@ -132,7 +132,7 @@ type Callback struct {
 	Error    string // set instead of Code (RFC 6749, section 4.1.2.1)
 }
 
-// Outcome is the result of an authorization.
+// Outcome is the result of Connector.Return.
 type Outcome struct {
 	Account Account // connected account; its ID is 0 if none is connected yet
 	Choice  int64   // ID of a choice between several accounts, or 0
@@ -142,8 +142,8 @@ type Outcome struct {
 var errAttempt = apierr.BadState("ended",
 	"This sign-in is unknown, has expired or was already used. Open the link again.")
 
-// Return completes an authorization of the same person. It connects the account or stores a choice between several
-// accounts. A state can be used only once.
+// Return completes an authorization that the same person began. It connects the account, or stores several accounts for
+// the person to choose from. A state can be used only once.
 func (c *Connector) Return(ctx context.Context, person int64, r Callback) (Outcome, error) {
 	a, err := c.authorizer(r.Platform)
 	if err != nil {
@@ -174,8 +174,8 @@ func isPartial(err error) bool {
 	return errors.Is(err, network.ErrMoreAccounts) || errors.Is(err, network.ErrUnreadAccounts)
 }
 
-// absentError returns the error for a missing account. partial is the error of Exchange. If partial is nil, Exchange
-// read all accounts, and absentError returns complete.
+// absentError returns the error for an account that Exchange did not return. partial is the error of Exchange. If it is
+// nil, Exchange returned all accounts of the person, and absentError returns complete.
 func absentError(partial, complete error) error {
 	switch {
 	case errors.Is(partial, network.ErrUnreadAccounts):
@@ -248,8 +248,8 @@ func (c *Connector) connectFound(ctx context.Context, person int64, state []byte
 	return a, choice, err
 }
 
-// filterReconnect returns only the account to reconnect. If the network did not return that account, the error is
-// errOtherAccount. If the network's list may be incomplete, the error is errMoreAccounts or errUnreadAccounts.
+// filterReconnect returns only the account to reconnect. If it is not among the candidates, the error is
+// errOtherAccount or, if the network's list may be incomplete, errMoreAccounts or errUnreadAccounts.
 func (c *Connector) filterReconnect(ctx context.Context, l link,
 	candidates []network.Candidate, partial error) ([]network.Candidate, error) {
 	wanted, err := readAccount(ctx, c.Accounts.db, l.teamID, l.accountID)
@@ -264,7 +264,7 @@ func (c *Connector) filterReconnect(ctx context.Context, l link,
 	return nil, absentError(partial, errOtherAccount)
 }
 
-// storeChoice stores at most maxChoices accounts.
+// storeChoice stores at most maxChoices accounts for the person to choose from, and returns the ID of the choice.
 func (c *Connector) storeChoice(ctx context.Context, tx *db.Tx, state []byte, token string,
 	candidates []network.Candidate, partial error) (int64, error) {
 	unread := errors.Is(partial, network.ErrUnreadAccounts)
@@ -293,13 +293,13 @@ func (c *Connector) storeChoice(ctx context.Context, tx *db.Tx, state []byte, to
 type Choice struct {
 	Offer
 
-	Accounts []Chosen
+	Accounts []ChoiceAccount
 	More     bool // whether the person may have more accounts than can be listed
 	Unread   bool // whether accounts are missing because of a temporary error of the network
 }
 
-// Chosen is an account of a choice. Its index is an argument of Choose.
-type Chosen struct {
+// ChoiceAccount is one of the accounts to choose from. Its index is an argument of Choose.
+type ChoiceAccount struct {
 	Username, DisplayName string
 	Connected             bool // whether the account is already connected to the team
 }
@@ -320,7 +320,7 @@ func (c *Connector) Choice(ctx context.Context, person, id int64) (Choice, error
 	}
 	connected, err := c.connectedIDs(ctx, l)
 	for _, f := range a.Candidates {
-		out.Accounts = append(out.Accounts, Chosen{sanitizeName(f.Grant.Username), sanitizeName(f.DisplayName),
+		out.Accounts = append(out.Accounts, ChoiceAccount{sanitizeName(f.Grant.Username), sanitizeName(f.DisplayName),
 			slices.Contains(connected, f.Grant.Account)})
 	}
 	return out, err
@@ -351,7 +351,7 @@ func (c *Connector) readChoice(ctx context.Context, q db.Querier, person, id int
 	return c.openAttempt(sealed, state, stepChoice)
 }
 
-// Choose connects the account with an index in a choice.
+// Choose connects the account at an index of Choice.Accounts.
 func (c *Connector) Choose(ctx context.Context, person, id int64, index int) (Account, error) {
 	var out Account
 	err := c.Accounts.db.InTx(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
@@ -371,8 +371,8 @@ func (c *Connector) Choose(ctx context.Context, person, id int64, index int) (Ac
 	return out, err
 }
 
-// FindConnected returns a connected account and the name of its team. It returns not_found unless the person may connect
-// accounts of the team.
+// FindConnected returns a connected account and the name of its team. It returns not_found unless the person may
+// connect accounts of the team.
 func (c *Connector) FindConnected(ctx context.Context, person, id int64) (Account, string, error) {
 	var a Account
 	var state, team string

@@ -14,8 +14,9 @@ import (
 )
 
 // Disconnect disconnects an account from its team. It returns not_found unless the person is an owner or admin of the
-// team. If the network supports revocation, the grant stays encrypted in the database until the network has revoked it.
-// Published posts stay, and scheduled posts to the account fail. Reconnecting restores the same account.
+// team. If the network supports revocation, the grant stays encrypted in the database until the network has revoked it
+// or the revocation fails for good. Published posts stay, and scheduled posts to the account fail. Reconnecting
+// restores the same account.
 func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (RevocationState, error) {
 	var state RevocationState
 	var revocation int64
@@ -73,10 +74,10 @@ func (s *Service) FindTeam(ctx context.Context, account int64) (int64, error) {
 // ConnectionPeriod is the period during which an account is connected.
 type ConnectionPeriod struct {
 	Since time.Time
-	Ends  time.Time // zero if unknown or lost
+	Ends  time.Time // when a person must reconnect the account; zero if unknown or if the connection is lost
 }
 
-// ConnectionPeriods returns the connection periods of a team's accounts by ID.
+// ConnectionPeriods returns the connection periods of a team's accounts by account ID.
 func (s *Service) ConnectionPeriods(ctx context.Context, team int64, ids []int64) (map[int64]ConnectionPeriod, error) {
 	out := map[int64]ConnectionPeriod{}
 	if len(ids) == 0 {

@@ -15,13 +15,14 @@ import (
 
 const (
 	heartbeatInterval  = 20 * time.Second
-	nodeTimeout        = time.Minute      // after the last heartbeat, a node no longer counts as running
-	nodeRetention      = 24 * time.Hour   // after the last heartbeat, a node is deleted
+	nodeTimeout        = time.Minute      // time after its last heartbeat at which a node no longer counts as running
+	nodeRetention      = 24 * time.Hour   // time after its last heartbeat at which the row of a node is deleted
 	keyWarningInterval = 10 * time.Minute // between two reports of a missing key
 )
 
 // Serve records a heartbeat with this node's encryption keys every 20 seconds until ctx is canceled. Reseal uses the
-// heartbeats to reject keys that running nodes lack. Serve passes errors to report, including keys that this node lacks.
+// heartbeats to reject keys that running nodes lack. Serve passes errors to report, including keys that this node
+// lacks.
 func (s *Service) Serve(ctx context.Context, report func(error)) {
 	node := rand.Text()
 	var reportedAt time.Time

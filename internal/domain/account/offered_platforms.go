@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/core/plan"
 )
 
-// OfferedPlatforms returns the platforms that this installation can connect, in the order of the contract.
+// OfferedPlatforms returns the platforms that this installation can connect, in the order of the API description.
 func (c *Connector) OfferedPlatforms() []string {
 	var out []string
 	for platform := range strings.SplitSeq(Platforms+"|"+platformTikTokBusiness, "|") {

@@ -17,10 +17,10 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// Platforms lists the platforms of the API contract, separated by vertical bars.
+// Platforms lists the platforms of the API, separated by vertical bars.
 const Platforms = "instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x"
 
-// SocialAccount is the API representation of an account (contract, Records).
+// SocialAccount is the API representation of an account.
 type SocialAccount struct {
 	ID              int64              `json:"id"`
 	Platform        string             `json:"platform" enum:"instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x" title:"Platform"`
@@ -89,11 +89,12 @@ func (LinkInput) Descriptions() map[string]string {
 	return map[string]string{"platform": "Network of a new account; not together with account_id."}
 }
 
-// ConnectLink leads a person to the page of a network that connects an account.
+// ConnectLink is a link with which a person can connect an account in the browser.
 type ConnectLink struct {
 	URL       string          `json:"url"`
 	ExpiresAt teamtime.Moment `json:"expires_at"`
-	// SlotsLeft is nil if it does not apply, and points to nil if there is no limit. It is the only null in the contract.
+	// SlotsLeft is nil if the link reconnects an account, and points to nil if there is no limit. It is the only field
+	// of the API that can be null.
 	SlotsLeft **int64 `json:"slots_left,omitempty" nullable:"true" min:"0"`
 }
 
@@ -238,7 +239,7 @@ func (s *Service) ByID(ctx context.Context, q db.Querier, team int64, ids []int6
 	return out, nil
 }
 
-// FindFirst returns the ID of the team's oldest account of a network. It reports false if there is none.
+// FindFirst returns the ID of the team's oldest account on a network. It returns false if there is none.
 func (s *Service) FindFirst(ctx context.Context, team int64, platform string) (int64, bool) {
 	var id int64
 	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ?
@@ -246,7 +247,7 @@ func (s *Service) FindFirst(ctx context.Context, team int64, platform string) (i
 	return id, err == nil
 }
 
-// Find returns the ID of a team's account with a username. It reports false if there is none.
+// Find returns the ID of a team's account with a username. It returns false if there is none.
 func (s *Service) Find(ctx context.Context, team int64, platform, username string) (int64, bool) {
 	var id int64
 	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ? AND username = ?

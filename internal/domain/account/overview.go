@@ -9,8 +9,8 @@ import (
 
 // Overview summarizes a team's accounts.
 type Overview struct {
-	Accounts int64
-	Ailing   []Account // accounts with a lost or expiring connection, up to a limit
+	Accounts      int64
+	NeedAttention []Account // accounts with a lost or expiring connection, up to a limit
 }
 
 // Overview returns a summary of a team's accounts. It includes at most limit accounts that need attention.
@@ -19,7 +19,7 @@ func (s *Service) Overview(ctx context.Context, team int64, limit int) (Overview
 	err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM social_accounts WHERE team_id = ? AND disconnected_at = 0`,
 		team).Scan(&out.Accounts)
 	if err == nil {
-		out.Ailing, err = db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ?
+		out.NeedAttention, err = db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ?
 			AND disconnected_at = 0 AND connection_state <> ? ORDER BY id LIMIT ?`, team, string(Connected), limit)
 	}
 	if err != nil {

@@ -17,10 +17,10 @@ func TestConnectionState(t *testing.T) {
 		checkOverview := func(team int64, accounts int64, ailing ...int64) {
 			t.Helper()
 			got, err := h.service.Overview(t.Context(), team, 1)
-			if err != nil || got.Accounts != accounts || len(got.Ailing) != len(ailing) {
+			if err != nil || got.Accounts != accounts || len(got.NeedAttention) != len(ailing) {
 				t.Fatalf("%+v (%v)", got, err)
 			}
-			for i, one := range got.Ailing {
+			for i, one := range got.NeedAttention {
 				if one.ID != ailing[i] || one.Connection != account.Lost {
 					t.Errorf("%+v", one)
 				}

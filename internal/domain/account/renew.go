@@ -18,18 +18,18 @@ const (
 	renewInterval         = time.Minute        // how often due grants are renewed
 	minRetry              = 5 * time.Minute    // minimum delay after a temporary failure
 	maxRetry              = 6 * time.Hour      // maximum delay unless the network requests one
-	maxPostpone           = 24 * time.Hour     // maximum delay that a network can request
-	retriesPerLifetime    = 20                 // approximate number of retries in the remaining lifetime
+	maxPostpone           = 24 * time.Hour     // maximum delay, even if the network requests a longer one
+	retriesPerLifetime    = 20                 // the delay is the remaining lifetime divided by this
 	maxConcurrentRenewals = 8                  // per node
 	renewBatch            = 100                // grants per round
 	expiryWarning         = 7 * 24 * time.Hour // remaining lifetime below which a connection is expiring
-	longLived             = 24 * time.Hour     // grants with a longer lifetime are renewed at least this long before they expire
+	longLived             = 24 * time.Hour     // grants that live longer are renewed this long before, or earlier
 	shortLivedMargin      = 10 * time.Minute   // other grants are renewed this long before they expire
 )
 
 // renewAt returns when to renew a grant. A long-lived grant is renewed halfway through its lifetime, but at least a day
-// before it expires. A short-lived grant is renewed shortly before it expires. renewAt returns the zero time if the grant
-// does not expire.
+// before it expires. A short-lived grant is renewed shortly before it expires. renewAt returns the zero time if the
+// grant does not expire.
 func renewAt(g network.Grant, now time.Time) time.Time {
 	if g.Expires.IsZero() {
 		return time.Time{}
@@ -46,8 +46,8 @@ func renewAt(g network.Grant, now time.Time) time.Time {
 	return at
 }
 
-// endsAt returns when a grant ends unless a person reconnects the account. It returns the zero time if the grant does not
-// end. A grant without a refresh token ends when its access token expires.
+// endsAt returns when a grant stops working unless a person reconnects the account, or the zero time if it does not. A
+// grant without a refresh token ends when its access token expires.
 func endsAt(g network.Grant) time.Time {
 	switch {
 	case g.Refresh == "":
@@ -165,7 +165,7 @@ func (s *Service) renew(ctx context.Context, account int64) error {
 	return errors.Join(err, s.postpone(ctx, account, g.Version, retryAt(g.Grant, after, s.db.Now())))
 }
 
-// retryAt returns when to retry a failed refresh. after is the earliest time that the network allows.
+// retryAt returns when to retry a failed refresh. after is the earliest time that the network allows, or zero.
 func retryAt(g network.Grant, after, now time.Time) time.Time {
 	at := now.Add(max(minRetry, min(g.Expires.Sub(now)/retriesPerLifetime, maxRetry)))
 	if after.After(at) {
@@ -189,7 +189,7 @@ func (s *Service) postpone(ctx context.Context, account, version int64, until ti
 	})
 }
 
-// markEnded marks a connection as lost after its grant has ended.
+// markEnded marks a connection as lost if its grant has ended.
 func (s *Service) markEnded(ctx context.Context, account int64) error {
 	g, err := s.Grant(ctx, account)
 	if at := endsAt(g.Grant); err != nil || at.IsZero() || s.db.Now().Before(at) {

@@ -14,14 +14,13 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// errMissingKey reports that an encryption key is missing. A node that lacks a key would claim deliveries that it cannot
-// send.
+// errMissingKey reports that this node lacks an encryption key. It would claim deliveries that it cannot send.
 var errMissingKey = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) lacks a key that encrypted accounts in this " +
 	"database; add the missing key after a comma, and remove it after pressroom admin reseal reports that it is no " +
 	"longer used")
 
-// CheckKeys returns an error if the keys cannot decrypt all grants in the database. It reads one index entry for each
-// key.
+// CheckKeys returns an error if this node's keys cannot decrypt all grants in the database. It compares the IDs of the
+// keys, which needs one index entry for each key, and decrypts only the newest grant.
 func (s *Service) CheckKeys(ctx context.Context) error {
 	if err := s.checkKeyMarks(ctx); err != nil {
 		return err
@@ -45,7 +44,7 @@ var (
 		Bond: sealContext}
 )
 
-// checkNewestGrant decrypts one grant, because a key with the right ID may still be the wrong key.
+// checkNewestGrant decrypts the newest grant, because a key with the right ID may still be the wrong key.
 func (s *Service) checkNewestGrant(ctx context.Context) error {
 	var newest int64
 	err := s.db.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) FROM social_accounts
@@ -65,11 +64,11 @@ func (s *Service) checkNewestGrant(ctx context.Context) error {
 // ResealResult is the result of re-encrypting grants.
 type ResealResult struct {
 	Resealed int `json:"resealed"` // number of grants that were re-encrypted with the first key
-	Left     int `json:"left"`     // number of grants that are still encrypted with another key, because another node stored them since
+	Left     int `json:"left"`     // number of grants that another node has meanwhile encrypted with another key
 }
 
-// Reseal is like ResealUnchecked, but returns an error if a running node lacks the first key, because that node could not
-// decrypt the result. A node that was killed counts as running for a minute.
+// Reseal is like ResealUnchecked, but returns an error if a running node lacks the first key, because that node could
+// not decrypt the result. A node that was killed counts as running for a minute.
 func (s *Service) Reseal(ctx context.Context) (ResealResult, error) {
 	lacking, err := s.countNodesWithoutKey(ctx)
 	switch {
@@ -83,8 +82,8 @@ func (s *Service) Reseal(ctx context.Context) (ResealResult, error) {
 	return s.ResealUnchecked(ctx)
 }
 
-// ResealUnchecked re-encrypts all grants that are not encrypted with the first key. Nodes may run concurrently. It skips
-// grants that change concurrently.
+// ResealUnchecked re-encrypts all grants that are not encrypted with the first key. Nodes may run concurrently. It
+// skips grants that change concurrently.
 func (s *Service) ResealUnchecked(ctx context.Context) (ResealResult, error) {
 	var out ResealResult
 	for _, column := range []tokencrypt.Column{grants, revocations} {
@@ -126,7 +125,7 @@ type sealedGrant struct {
 	sealed []byte
 }
 
-// ConnectedPlatforms returns the names of the networks with connected accounts.
+// ConnectedPlatforms returns the platforms that have connected accounts in any team, sorted.
 func (s *Service) ConnectedPlatforms(ctx context.Context) ([]string, error) {
 	out, err := db.All(ctx, s.db, func(r *sql.Rows, platform *string) error { return r.Scan(platform) },
 		`SELECT DISTINCT platform FROM social_accounts WHERE connection_state <> ? ORDER BY platform`, string(Lost))
@@ -136,7 +135,7 @@ func (s *Service) ConnectedPlatforms(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// Servers returns the number of a network's connected accounts by server.
+// Servers returns the number of connected accounts of a network on each of its servers, across all teams.
 func (s *Service) Servers(ctx context.Context, platform string) (map[string]int, error) {
 	out := map[string]int{}
 	for lastID := int64(0); ; {

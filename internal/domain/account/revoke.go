@@ -27,8 +27,8 @@ const (
 
 const (
 	revokeTimeout = 10 * time.Second // per attempt
-	revokeLease   = time.Minute      // lease of a node for one attempt
-	revokePeriod  = 24 * time.Hour   // until the revocation fails and the grant is deleted
+	revokeLease   = time.Minute      // how long other nodes leave an attempt to the node that makes it
+	revokePeriod  = 24 * time.Hour   // after this, the revocation fails and the grant is deleted
 )
 
 // revokeDelays are the delays after failed attempts.
@@ -42,7 +42,7 @@ type grantToRevoke struct {
 	sealed           []byte
 }
 
-// queueRevocation stores a grant for revocation and returns its state and ID.
+// queueRevocation stores a grant for revocation and returns the state and ID of the revocation.
 func (s *Service) queueRevocation(ctx context.Context, tx *db.Tx, g grantToRevoke) (RevocationState, int64, error) {
 	state, sealed, next, ended := RevocationWaiting, g.sealed, tx.Now().Add(revokeLease), time.Time{}
 	n, err := s.Network(g.platform)
@@ -83,7 +83,7 @@ func sharesHolder(ctx context.Context, tx *db.Tx, platform, holder string) (bool
 	return n > 0, nil
 }
 
-// cancelRevocation cancels the revocations of a holder who has given consent again.
+// cancelRevocation cancels the pending revocations of a holder who has given consent again.
 func cancelRevocation(ctx context.Context, tx *db.Tx, holder string) error {
 	if holder == "" {
 		return nil
@@ -152,7 +152,8 @@ func (s *Service) callRevoke(ctx context.Context, g grantToRevoke) error {
 	return r.Revoke(ctx, grant)
 }
 
-// recordRevocation records the result of an attempt. It deletes the grant after the last attempt.
+// recordRevocation records the result of an attempt and returns the new state. It deletes the grant unless the
+// revocation is retried.
 func (s *Service) recordRevocation(ctx context.Context, id int64, revokeErr error) (RevocationState, error) {
 	var state RevocationState
 	err := s.db.InTx(ctx, "social.revoked", func(ctx context.Context, tx *db.Tx) error {

@@ -23,11 +23,11 @@ import (
 // Connection is the state of the connection to an account.
 type Connection string
 
-// The states of a connection (contract, Records).
+// The states of a connection.
 const (
 	Connected Connection = "connected"
-	Expiring  Connection = "expiring"
-	Lost      Connection = "lost"
+	Expiring  Connection = "expiring" // ends within a week unless a person reconnects the account
+	Lost      Connection = "lost"     // posts fail until a person reconnects the account
 )
 
 // Account is a connected account as stored, without its grant.
@@ -35,13 +35,13 @@ type Account struct {
 	ID          int64
 	TeamID      int64
 	Platform    string
-	NetworkID   string
+	NetworkID   string // the network's ID of the account
 	Username    string
 	DisplayName string
 	Connection  Connection
 	Probe       string // "refused" if the network rejected the grant, else empty
 	Status      string // "needs_reauth" if a person must reconnect, else empty
-	Renewed     bool   // whether the account was already connected before the last connection
+	Renewed     bool   // set by Connector: whether the account was already connected
 }
 
 // Active reports whether posts can be sent to the account.
@@ -55,7 +55,7 @@ type Service struct {
 	observer Observer
 }
 
-// Observer is notified of changed connections in the transactions that change them.
+// Observer is notified of connections and disconnections, in the transactions that make them.
 type Observer interface {
 	AccountConnected(ctx context.Context, tx *db.Tx, account int64) error
 	AccountDisconnected(ctx context.Context, tx *db.Tx, account int64) error
@@ -85,7 +85,7 @@ func (s *Service) Network(platform string) (network.Network, error) {
 	return n, nil
 }
 
-// Rules returns the rules of a network. It reports false if the network is not supported or has no documented rules.
+// Rules returns the rules of a network. It returns false if the network is not supported or has no documented rules.
 func (s *Service) Rules(platform string) (network.Rules, bool) {
 	provider, ok := s.networks[platform].(network.RulesProvider)
 	if !ok {
@@ -94,7 +94,7 @@ func (s *Service) Rules(platform string) (network.Rules, bool) {
 	return provider.Rules(), true
 }
 
-// Connect connects or reconnects an account. If it fails, an existing grant does not change.
+// Connect connects or reconnects an account with credentials. If it fails, an existing grant does not change.
 func (s *Service) Connect(ctx context.Context, team int64, platform string, c network.Credentials) (Account, error) {
 	n, err := s.Network(platform)
 	if err != nil {
@@ -148,7 +148,8 @@ func (s *Service) storeAccount(ctx context.Context, tx *db.Tx, a Account, grant 
 		map[string]any{"platform": a.Platform})
 }
 
-// connectionEvent returns the audit event of connecting an account. An account that still has a grant is reconnected.
+// connectionEvent returns the kind of the audit event for connecting an account. An account that still has a grant
+// counts as reconnected.
 func connectionEvent(ctx context.Context, tx *db.Tx, id int64) (string, error) {
 	var granted bool
 	if err := tx.QueryRow(ctx, `SELECT length(sealed_grant) > 0 FROM social_accounts WHERE id = ?`, id).Scan(&granted); err != nil {
@@ -218,13 +219,13 @@ func (s *Service) Grant(ctx context.Context, account int64) (Grant, error) {
 }
 
 const (
-	refreshLease = 30 * time.Second       // lock of the node that refreshes a grant
+	refreshLease = 30 * time.Second       // how long a node locks the grant that it refreshes
 	refreshPoll  = 250 * time.Millisecond // how often other nodes check for the result
 )
 
-// Refresh renews a grant that its network reported as expired, and returns the new grant. Two nodes never refresh a
-// grant concurrently, because a refresh token works only once. A temporary failure changes nothing. If the refresh token
-// is no longer valid, the connection is lost.
+// Refresh renews a grant that its network reported as expired, and returns the new grant. The grant is locked, so that
+// two nodes never refresh it concurrently: a refresh token works only once. A temporary failure changes nothing. If the
+// refresh token is no longer valid, the connection is lost.
 func (s *Service) Refresh(ctx context.Context, account int64, stale Grant) (Grant, error) {
 	for {
 		g, err := s.Grant(ctx, account)
@@ -322,16 +323,16 @@ func (s *Service) unlockRefresh(ctx context.Context, account int64) error {
 	})
 }
 
-// AnyGrant matches every version of an account's grant.
+// AnyGrant is an argument of MarkLost that matches every version of an account's grant.
 var AnyGrant = Grant{Version: math.MaxInt64}
 
-// MarkLost marks an account's connection as lost because its network rejected this grant. It does nothing if the account
-// has a newer grant.
+// MarkLost marks an account's connection as lost because its network rejected this grant. It does nothing if the
+// account has a newer grant.
 func (s *Service) MarkLost(ctx context.Context, account int64, rejected Grant) error {
 	return s.markLost(ctx, account, rejected.Version, "refused")
 }
 
-// MarkLostTx is MarkLost in a transaction of the caller.
+// MarkLostTx is like MarkLost, in a transaction of the caller.
 func (s *Service) MarkLostTx(ctx context.Context, tx *db.Tx, account int64, rejected Grant) error {
 	return markLostTx(ctx, tx, account, rejected.Version, "refused")
 }

@@ -16,7 +16,7 @@ import (
 const (
 	timeout       = 25 * time.Second // timeout of the whole check
 	expiryMargin  = time.Minute      // remaining lifetime of an access token below which it is renewed first
-	maxCandidates = 20               // newest accounts of a network that are considered
+	maxCandidates = 20               // newest accounts of a network that grants looks at
 )
 
 // Finding is the result of one check.
@@ -38,7 +38,7 @@ type Accounts interface {
 	Refresh(ctx context.Context, account int64, stale account.Grant) (account.Grant, error)
 }
 
-// Deliveries provides the networks' verdicts on the last posts.
+// Deliveries tells whether the last posts were published, or rejected because of the operator's apps.
 type Deliveries interface {
 	AppVerdicts(ctx context.Context) (map[string]delivery.AppVerdict, error)
 }
@@ -119,7 +119,8 @@ func (s *Service) check(ctx context.Context, platform string) ([]Finding, error)
 	return out, nil
 }
 
-// checkAccount checks an account. It renews the access token once if it has expired or the network reports it as expired.
+// checkAccount checks an account. It renews the access token once if it has expired or the network reports it as
+// expired.
 func (s *Service) checkAccount(ctx context.Context, checker network.AppChecker, g accountGrant) []network.Finding {
 	expired := !g.Expires.IsZero() && s.Now().Add(expiryMargin).After(g.Expires)
 	var found []network.Finding
@@ -144,7 +145,8 @@ type accountGrant struct {
 	account int64
 }
 
-// grants returns the grant of the newest account of each kind. Kinds belong to different apps or permissions.
+// grants returns, of the newest accounts, one grant for each kind of grant, because each kind has its own app or
+// permissions.
 func (s *Service) grants(ctx context.Context, platform string) ([]accountGrant, error) {
 	accounts, err := s.Accounts.Newest(ctx, platform, maxCandidates)
 	if err != nil {
@@ -176,7 +178,7 @@ func newFindings(platform, account string, findings []network.Finding) []Finding
 	return out
 }
 
-// lastPostFinding returns a finding about the app from the last post. Some approvals can be checked only by publishing,
+// lastPostFinding returns what the last post shows about the app. Some approvals can be checked only by publishing,
 // such as TikTok's and YouTube's audits and Pinterest's Standard access. A post that needs no approval proves nothing.
 // defaults are the network's options for posts that set none.
 func lastPostFinding(platform string, v delivery.AppVerdict, defaults network.Options) Finding {

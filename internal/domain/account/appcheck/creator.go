@@ -31,13 +31,13 @@ type creator struct {
 type Creator struct {
 	network.Creator
 
-	Text     string // for people; empty if the settings are not known
-	Rejected bool   // whether TikTok accepts no posts for the account; Text has its reason
+	Text     string // summary to show to people; empty if the settings are not known
+	Rejected bool   // whether TikTok accepts no posts for the account; Text then has the reason
 	Unread   bool   // whether TikTok did not return the settings
 }
 
-// Forbids reports whether the settings forbid an audience, or "comment", "duet" or "stitch". Settings that TikTok does not
-// return forbid nothing.
+// Forbids reports whether the settings forbid an audience, or "comment", "duet" or "stitch". Settings that TikTok does
+// not return forbid nothing.
 func (c Creator) Forbids(option string) bool {
 	return !c.Rejected && !c.Unread && c.Creator.Forbids(option)
 }
