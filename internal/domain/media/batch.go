@@ -25,8 +25,8 @@ type batchFile struct {
 	media    int64
 	reason   string
 	arrived  int64
-	byPage   bool   // added on the page, not described in advance
-	secret   string // known only while the response is written
+	byPage   bool   // added on the upload page, not described in advance
+	secret   string // set only for the response; the database has only its hash
 }
 
 func (f batchFile) byPageInt() int64 {
@@ -122,7 +122,8 @@ func (s *Service) closeBatch(ctx context.Context, tx *db.Tx, id, why string) err
 	return job.Finish(ctx, tx, id, state, code)
 }
 
-// outcome returns the final state and error code of a batch's job.
+// outcome returns the final state and error code of a batch's job. why is the error code of files without a reason of
+// their own.
 func outcome(files []batchFile, why string) (job.State, string) {
 	stored, code := 0, ""
 	for _, f := range files {

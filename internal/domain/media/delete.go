@@ -18,10 +18,10 @@ type Use struct {
 	Kind                    UseKind
 }
 
-// UseKind is the effect that a use has on deleting the file.
+// UseKind says how a use affects the deletion of the file.
 type UseKind string
 
-// The kinds of uses, in the order in which they block deletion.
+// The kinds of uses. Uses sorts posts by them.
 const (
 	// UseSending means that the post is being sent or that its outcome is unknown. The file cannot be deleted.
 	UseSending UseKind = "1 now"
@@ -32,18 +32,18 @@ const (
 	UsePublished UseKind = "4 before" // a published post, which keeps the file's name, type and size
 )
 
-// MaxUses is how many posts Uses returns.
+// MaxUses is the maximum number of posts that Uses returns.
 const MaxUses = 50
 
 const (
-	// hasItem is the condition of posts that use an item, for all their accounts or for some of them.
+	// hasItem is an SQL condition that selects posts that use an item, for all their accounts or for some of them.
 	hasItem = `p.team_id = ? AND p.id IN (SELECT post_id FROM post_media WHERE media_id = ?
 		UNION SELECT post_id FROM post_target_media WHERE media_id = ?)`
-	// isPlainDraft is the condition of drafts that an item may be removed from. It excludes posts shown to a client and
-	// series templates.
+	// isPlainDraft is an SQL condition that selects drafts from which an item may be removed. It excludes posts shown
+	// to a client and series templates.
 	isPlainDraft = `p.status = 'draft' AND p.approval = 'not_needed' AND p.is_template = 0`
-	// isSending is the condition of posts being sent or with an unknown outcome. A delivery that only polls its
-	// status no longer needs the file.
+	// isSending is an SQL condition that selects posts that are being sent or whose outcome is unknown. A delivery that
+	// only polls its status no longer needs the file.
 	isSending = `(p.status = 'processing' OR EXISTS (SELECT 1 FROM deliveries d WHERE d.post_id = p.id
 		AND d.phase IN ('planned', 'prepared', 'committing', 'doubtful'))
 		OR EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.state IN ('sending', 'unconfirmed')))`
@@ -144,8 +144,8 @@ func (s *Service) removeFromDrafts(ctx context.Context, tx *db.Tx, team, id int6
 	return len(left) > 0, err
 }
 
-// deleteRow deletes an item's row and queues its bytes for the sweep. If wasSent, it keeps the row but clears the
-// columns that published posts do not need.
+// deleteRow deletes an item's row and queues its bytes for the sweep. If wasSent is set, it keeps the row but clears
+// the columns that published posts do not need.
 func (s *Service) deleteRow(ctx context.Context, tx *db.Tx, call operation.Call, id int64, wasSent bool) error {
 	i, err := item(ctx, tx, call.TeamID, id)
 	if err != nil {
@@ -181,7 +181,7 @@ type Deletion struct {
 	At       time.Time
 }
 
-// Deletions returns the deletions among the team's items with these IDs.
+// Deletions returns the deletions of the team's items with these IDs, by item ID. It omits items that were not deleted.
 func (s *Service) Deletions(ctx context.Context, team int64, ids []int64) (map[int64]Deletion, error) {
 	out := map[int64]Deletion{}
 	if len(ids) == 0 {

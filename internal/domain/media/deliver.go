@@ -28,7 +28,8 @@ type File struct {
 	ExpiresAt time.Time
 }
 
-// OpenFile opens an item of one of a person's teams. The item is opened without its metadata, or as its thumbnail.
+// OpenFile opens an item of one of a person's teams: its thumbnail if thumbnail is set, or else the item without its
+// metadata.
 func (s *Service) OpenFile(ctx context.Context, person, id int64, thumbnail bool) (File, error) {
 	i, err := s.itemFor(ctx, person, id)
 	if err != nil {
@@ -40,7 +41,7 @@ func (s *Service) OpenFile(ctx context.Context, person, id int64, thumbnail bool
 	return s.openItem(ctx, i)
 }
 
-// OpenForTeam opens an item of a team without its metadata. The caller has checked access to the team.
+// OpenForTeam opens an item of a team without its metadata. The caller must check access to the team.
 func (s *Service) OpenForTeam(ctx context.Context, team, id int64) (File, error) {
 	i, err := item(ctx, s.db, team, id)
 	if err != nil {
@@ -49,7 +50,7 @@ func (s *Service) OpenForTeam(ctx context.Context, team, id int64) (File, error)
 	return s.openItem(ctx, i)
 }
 
-// ThumbnailForTeam opens the thumbnail of a team's image. The caller has checked access to the team.
+// ThumbnailForTeam opens the thumbnail of a team's image. The caller must check access to the team.
 func (s *Service) ThumbnailForTeam(ctx context.Context, team, id int64) (File, error) {
 	i, err := item(ctx, s.db, team, id)
 	if err != nil {
@@ -82,7 +83,7 @@ func (s *Service) openBlob(ctx context.Context, key string) (blob.Reader, error)
 // PublicPath is the path below the public URL from which networks fetch media.
 const PublicPath = "/files/"
 
-// grant is the content of a signed link: an item, resized if needed, and an expiry.
+// grant is the content of a signed link: an item, the limits to which it is resized, and the expiry.
 type grant struct {
 	item  int64
 	until time.Time
@@ -97,7 +98,7 @@ const (
 
 var tokenText = base64.RawURLEncoding.Strict()
 
-// signToken returns the token of a grant. Types are encoded as one bit for each element of Types.
+// signToken returns the token of a grant. The accepted types are encoded as one bit for each element of Types.
 func (s *Service) signToken(g grant) string {
 	body := []byte{tokenVersion}
 	body = binary.BigEndian.AppendUint64(body, uint64(g.item))         //nolint:gosec // IDs are positive
@@ -140,8 +141,9 @@ func (s *Service) parseToken(token string) (grant, bool) {
 
 var errNoSuchLink = apierr.New(apierr.NotFound, "File not found, or its link has expired.")
 
-// OpenPublic opens the item of a signed link, resized as the link says. The bytes must not be served after the link
-// expires. A network that received them later could publish a post whose delivery has already failed and been retried.
+// OpenPublic opens the item of a signed link, resized to the limits in the link. The bytes must not be served after the
+// link expires. A network that received them later could publish a post whose delivery has already failed and been
+// retried.
 func (s *Service) OpenPublic(ctx context.Context, token string) (File, error) {
 	g, ok := s.parseToken(token)
 	if !ok {

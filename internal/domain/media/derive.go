@@ -21,10 +21,10 @@ import (
 const (
 	// derivedLife is how long a derived file is kept. It is recreated on demand afterwards.
 	derivedLife = 30 * 24 * time.Hour
-	// maxDerived is how many derived files an item may have. The oldest files are deleted first.
+	// maxDerived is how many derived files of an item are kept. If there are more, the oldest are deleted.
 	maxDerived = 24
-	// deriveWithin bounds the work on one derived file. Callers may give up earlier.
-	deriveWithin = 10 * time.Minute
+	// deriveTimeout limits the work on one derived file. Callers may stop waiting earlier.
+	deriveTimeout = 10 * time.Minute
 	// derivedMark separates the key of an item's blob from the unique suffix in a derived file's key.
 	derivedMark = ".made."
 )
@@ -46,8 +46,8 @@ func (d derived) etag() string { return `"` + hex.EncodeToString(d.sha256) + `"`
 
 // recipe is a way to make a derived file.
 type recipe struct {
-	// variant identifies the purpose, everything besides the item that the bytes depend on, and the version of the
-	// method.
+	// variant identifies the result among the derived files of an item. It contains the purpose, the version of the
+	// method, and all parameters that affect the bytes.
 	variant string
 	// make reads the item's bytes and writes the derived file. It returns errUnchanged if the item's own bytes can be
 	// used.
@@ -91,8 +91,8 @@ func (s *Service) openDerived(ctx context.Context, i Item, d derived) (blob.Read
 	return s.openBlob(ctx, d.blob)
 }
 
-// deriveShared returns a derived file, created once for all concurrent callers. The work continues if the callers give
-// up, because its result is cached.
+// deriveShared returns a derived file, created once for all concurrent callers. The work continues if the callers stop
+// waiting, because its result is cached. lost is the same as for makeDerived.
 func (s *Service) deriveShared(ctx context.Context, i Item, r recipe, lost string) (derived, error) {
 	result := s.deriving.DoChan(text(i.ID)+" "+r.variant, func() (_ any, err error) {
 		defer func() {
@@ -100,7 +100,7 @@ func (s *Service) deriveShared(ctx context.Context, i Item, r recipe, lost strin
 				err = fmt.Errorf("deriving a file from media item %d: panic: %v", i.ID, p)
 			}
 		}()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deriveWithin)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deriveTimeout)
 		defer cancel()
 		if lost == "" {
 			// The previous shared work may have ended after this caller looked for the file.
@@ -164,8 +164,8 @@ func (s *Service) makeDerived(ctx context.Context, i Item, r recipe, lost string
 	return s.saveDerived(ctx, d, lost)
 }
 
-// acquireVideo waits for the team's turn to process a video and returns the function that ends the turn. Images are
-// limited by memory instead.
+// acquireVideo waits until the team may process another video, and returns the function that releases the slot. For
+// images, it does nothing: they are limited by memory.
 func (s *Service) acquireVideo(ctx context.Context, i Item) (func(), error) {
 	if i.Kind != Video {
 		return func() {}, nil
@@ -180,7 +180,8 @@ func (s *Service) acquireVideo(ctx context.Context, i Item) (func(), error) {
 	return func() { s.videos.Release(i.TeamID, 1) }, nil
 }
 
-// saveDerived inserts the row of a derived file. If another node has inserted a row first, it returns that row.
+// saveDerived inserts the row of a derived file. If another node has inserted the row first, it returns that row and
+// deletes the bytes of d.
 func (s *Service) saveDerived(ctx context.Context, d derived, lost string) (derived, error) {
 	kept, undone := d, false
 	err := s.db.InTx(ctx, "media.derive", func(ctx context.Context, tx *db.Tx) error {
@@ -259,7 +260,7 @@ func dropDerived(ctx context.Context, tx *db.Tx, condition string, args ...any) 
 	return nil
 }
 
-// expireDerived deletes derived files that are older than derivedLife.
+// expireDerived deletes a batch of derived files that are older than derivedLife.
 func (s *Service) expireDerived(ctx context.Context) error {
 	before := db.Micros(s.db.Now().Add(-derivedLife))
 	var n int64

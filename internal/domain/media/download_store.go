@@ -39,7 +39,7 @@ func readDownload(ctx context.Context, q db.Querier, id string) (download, error
 	return d, nil
 }
 
-// profileItem is a stored item of a download.
+// profileItem is a stored row of an item that a download found.
 type profileItem struct {
 	position      int
 	item, kind    string

@@ -37,7 +37,7 @@ func (DownloadInput) Descriptions() map[string]string {
 	}
 }
 
-// DownloadsFolder is the folder of downloaded files.
+// DownloadsFolder is the name of the folder for downloaded files.
 const DownloadsFolder = "Downloads"
 
 // download is a row of media_downloads.
@@ -45,10 +45,10 @@ type download struct {
 	job                      string
 	team, person, key        int64
 	platform, kind, username string
-	cursor                   string // in the provider's format
+	cursor                   string // where to start, in the provider's format
 	limit                    int
 	save, fetched            bool
-	next                     string // in the provider's format
+	next                     string // where to continue, in the provider's format
 }
 
 // requiresWrite reports whether a download needs the write capability.
@@ -56,7 +56,7 @@ func requiresWrite(_ context.Context, _ operation.Call, in DownloadInput) (bool,
 	return in.SaveToLibrary, nil
 }
 
-// downloadProfile starts a download.
+// downloadProfile starts a download of a profile's media.
 func (s *Service) downloadProfile(
 	ctx context.Context, call operation.Call, in DownloadInput,
 ) (operation.Answer[job.Job], error) {
@@ -354,9 +354,9 @@ func (s *Service) completeDownload(ctx context.Context, h job.LeasedJob) error {
 	return s.endDownload(ctx, h, state, code)
 }
 
-const maxItems = 50
+const maxItems = 50 // the maximum of DownloadInput.Limit
 
-// endDownload ends a download and charges its reservation, or refunds it if the profile could not be read.
+// endDownload ends a download. It refunds the reservation if state is job.Failed, and charges it otherwise.
 func (s *Service) endDownload(ctx context.Context, h job.LeasedJob, state job.State, code string) error {
 	return s.db.InTx(ctx, "media.download_end", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Lock(ctx, tx); err != nil {

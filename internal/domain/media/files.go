@@ -18,7 +18,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/thumbnail"
 )
 
-// Files returns a network's access to the bytes of a team's media.
+// Files returns the network.Files through which a network reads a team's media.
 func (s *Service) Files(team int64) network.Files { return files{s, team} }
 
 type files struct {
@@ -51,8 +51,8 @@ func (f files) Open(ctx context.Context, id int64, fit network.FileLimits) (netw
 	return network.File{ReadCloser: opened, Type: d.mime, Size: d.size, Width: d.width, Height: d.height}, nil
 }
 
-// fitRecipe returns the recipe of an image within a network's limits. Limits that result in the same bytes share a
-// variant.
+// fitRecipe returns the recipe that converts an image so that it fits a network's limits. The variant contains only the
+// limits that affect the bytes, so that networks with equivalent limits share a derived file.
 func (s *Service) fitRecipe(fit network.FileLimits) recipe {
 	wanted := imageBounds(fit)
 	return recipe{
@@ -89,12 +89,12 @@ func (f files) Link(ctx context.Context, id int64, fit network.FileLimits, until
 	return f.s.PublicURL + PublicPath + f.s.signToken(grant{id, until, fit}) + "/" + url.PathEscape(name), nil
 }
 
-// checkConvertible returns an error for media that cannot be converted. These are videos, and images for a network that
-// accepts none of the supported output formats.
+// checkConvertible returns an error for media that cannot be converted: videos, and images for a network that accepts
+// none of the supported output formats.
 func checkConvertible(i Item, fit network.FileLimits) error {
 	if i.Kind != Image || imageBounds(fit).Type() == "" {
 		return rejectedMedia("MediaDoesNotFit",
-			fmt.Errorf("media item %d has a type that the network does not accept and that cannot be converted", i.ID))
+			fmt.Errorf("media item %d does not fit the limits of the network and cannot be converted", i.ID))
 	}
 	return nil
 }
@@ -120,13 +120,13 @@ func (i Item) info() mediainfo.Info {
 	}
 }
 
-// ForPost returns a post's media as networks need them. It returns not_found with the argument's name if an item is
-// missing.
+// ForPost returns a post's media in the form that the network package uses, in the order of ids. It returns not_found
+// with the argument's name if an item is missing.
 func (s *Service) ForPost(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
 	return postMedia(ctx, q, team, ids, ` AND m.deleted_at = 0`)
 }
 
-// ForPostWithDeleted is like ForPost but includes files deleted since the post was published.
+// ForPostWithDeleted is like ForPost but includes deleted files, with Gone set.
 func (s *Service) ForPostWithDeleted(ctx context.Context, q db.Querier, team int64,
 	ids []int64) ([]network.Media, error) {
 	return postMedia(ctx, q, team, ids, ``)

@@ -15,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/safehttp"
 )
 
-// ImportInput is a public file to import.
+// ImportInput is the input of import_media.
 type ImportInput struct {
 	URL      string `json:"url" minLength:"1" maxLength:"2048" jsonschema:"Public HTTPS URL of the file."`
 	Filename string `json:"filename,omitempty" maxLength:"255"`
@@ -27,10 +27,10 @@ func (ImportInput) Descriptions() map[string]string {
 	return map[string]string{"filename": "Name for the file. The extension is ignored; the bytes determine it."}
 }
 
-// importSubject marks a job as an import in its record.
+// importSubject is the subject that marks a job as an import.
 const importSubject = "import"
 
-// importFile starts an import. It rejects forbidden URLs immediately.
+// importFile starts an import. It returns an error for a URL that is not allowed.
 func (s *Service) importFile(
 	ctx context.Context, call operation.Call, in ImportInput,
 ) (operation.Answer[job.Job], error) {
@@ -98,10 +98,10 @@ func (s *Service) requireFreeStorage(ctx context.Context, tx *db.Tx, team int64)
 	return err
 }
 
-// maxTries is how often unfinished work is attempted.
+// maxTries is how often an import or download is started before it fails.
 const maxTries = 5
 
-// doImport runs jobs of the type media_import.
+// doImport runs jobs of the type media_import: imports, and upload batches, which it closes when they expire.
 func (s *Service) doImport(ctx context.Context, h job.LeasedJob) error {
 	if h.Subject == uploadSubject {
 		return s.expireBatch(ctx, h)
@@ -124,7 +124,7 @@ func (s *Service) doImport(ctx context.Context, h job.LeasedJob) error {
 	return s.failImport(ctx, h, code)
 }
 
-// fetchImport downloads a file and adds it to the library. It returns an error code if the import failed for good.
+// fetchImport downloads a file and adds it to the library. It returns an error code if the import failed permanently.
 func (s *Service) fetchImport(ctx context.Context, h job.LeasedJob, address, name string, p placement) (string, error) {
 	staged, err := s.beginForJob(ctx, h.TeamID)
 	if isPermanent(err) {

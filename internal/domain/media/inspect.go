@@ -22,13 +22,14 @@ type inspected struct {
 	staged    *blob.Staged
 	info      mediainfo.Info
 	metadata  stripmeta.Edits // edits that remove the metadata
-	clean     bool            // whether the file has no metadata
+	clean     bool            // whether the bytes to store have no metadata
 	original  []byte          // SHA-256 of the uploaded file if its metadata was removed
 	arrived   int64           // bytes of the uploaded file
 	thumbnail *thumbnail.Result
 }
 
-// inspect returns the properties of a received file. It returns type_refused for a damaged file or another type.
+// inspect returns the properties of a received file. It returns type_refused for a damaged file or a type that the
+// library does not accept.
 func (s *Service) inspect(ctx context.Context, staged *arrival) (inspected, error) {
 	out := inspected{staged: staged.Staged}
 	var err error
@@ -69,16 +70,16 @@ func (s *Service) inspect(ctx context.Context, staged *arrival) (inspected, erro
 	return out, nil
 }
 
-// imageWithin bounds the search for an image's metadata, which decompresses all its pixels.
-const imageWithin = 30 * time.Second
+// imageScanTimeout limits the search for an image's metadata, which decompresses all its pixels.
+const imageScanTimeout = 30 * time.Second
 
 // findMetadata returns the edits that remove the metadata in the first size bytes of r. It stops at the next read after
-// the context is done, or with thumbnail.ErrSlow if an image takes longer than imageWithin. Other errors come from
+// the context is done, or with thumbnail.ErrSlow if an image takes longer than imageScanTimeout. Other errors come from
 // stripmeta.Scan.
 func findMetadata(ctx context.Context, r io.ReaderAt, size int64, info mediainfo.Info) (stripmeta.Edits, error) {
 	if info.Kind == Image {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, imageWithin, thumbnail.ErrSlow)
+		ctx, cancel = context.WithTimeoutCause(ctx, imageScanTimeout, thumbnail.ErrSlow)
 		defer cancel()
 	}
 	edits, err := stripmeta.Scan(readerAt(func(p []byte, off int64) (int, error) {
@@ -93,7 +94,7 @@ func findMetadata(ctx context.Context, r io.ReaderAt, size int64, info mediainfo
 	return edits, nil
 }
 
-// readerAt is a function that implements io.ReaderAt.
+// readerAt implements io.ReaderAt with a function.
 type readerAt func(p []byte, off int64) (int, error)
 
 func (r readerAt) ReadAt(p []byte, off int64) (int, error) { return r(p, off) }

@@ -16,10 +16,10 @@ import (
 
 const (
 	// maxUploads is how many files a person may send to this node concurrently. It also limits concurrent uploads to
-	// one link. Teams are limited by their open links and Options.TeamUploads.
+	// one link. A team is limited to the smaller of the plans' OpenUploadLinks and Options.TeamUploads.
 	maxUploads = 3
-	// stagedFiles limits the bytes that a team may stage on this node, as a number of files of the largest size.
-	stagedFiles = 2
+	// maxStagedFiles limits the bytes that a team may stage on this node to this many times MaxVideoBytes.
+	maxStagedFiles = 2
 	// sniffBytes is the number of bytes after which a file's type must be known and accepted.
 	sniffBytes = 64 << 10
 	// checkStep is the interval, in received bytes, at which disk space and the team's limit are checked.
@@ -33,8 +33,8 @@ const (
 var (
 	errManyUploads = tooManyUploads("You are already uploading %d files. Wait until one of them has finished, then upload "+
 		"this one.", maxUploads)
-	errManySends = tooManyUploads("A file is already being uploaded with this link. Wait until that upload ends, and repeat it " +
-		"only if it fails.")
+	errLinkInUse = tooManyUploads("A file is already being uploaded with this link. Wait until that upload ends. Send the " +
+		"file again only if that upload fails.")
 	errManyFiles = tooManyUploads("Too many files are being sent to this team's library. Wait until one of them " +
 		"has finished, then send this one.")
 	errManyBytes = tooManyUploads("The files being sent to this team's library are too large in total. Wait until " +
@@ -54,7 +54,7 @@ type uploader struct {
 	link   string
 }
 
-// intake counts in memory the files being sent to this node. Limits apply per node.
+// intake counts the files that are being sent to this node. Its limits apply per node.
 type intake struct {
 	mu      sync.Mutex
 	uploads map[uploader]int
@@ -66,13 +66,14 @@ func newIntake() *intake {
 	return &intake{uploads: map[uploader]int{}, files: map[int64]int{}, bytes: map[int64]int64{}}
 }
 
-// acquire counts a file of an uploader for a team. limit is the maximum number of files of the team.
+// acquire counts a file of an uploader for a team, or returns an error if there are too many. limit is the maximum
+// number of files of the team.
 func (in *intake) acquire(by uploader, team int64, limit int) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	switch n := in.uploads[by]; {
 	case by.link != "" && n >= maxUploads:
-		return errManySends
+		return errLinkInUse
 	case by.person != 0 && n >= maxUploads:
 		return errManyUploads
 	case in.files[team] >= limit:
@@ -83,7 +84,8 @@ func (in *intake) acquire(by uploader, team int64, limit int) error {
 	return nil
 }
 
-// reserve reserves bytes for a team. limit is the maximum number of reserved bytes.
+// reserve reserves bytes for a team, or returns an error if there are too many. limit is the maximum number of reserved
+// bytes of the team.
 func (in *intake) reserve(team, bytes, limit int64) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -94,7 +96,7 @@ func (in *intake) reserve(team, bytes, limit int64) error {
 	return nil
 }
 
-// release undoes acquire and reserve.
+// release undoes acquire and reserve. bytes is the total of the reserved bytes.
 func (in *intake) release(by uploader, team, bytes int64) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -115,9 +117,9 @@ type bound struct {
 	tooLarge error
 }
 
-// sizeBound returns the limit for a file of a size, -1 if unknown, before its type is known. It is the largest size of
-// any type, or less if the team's plan has less storage left. A file with the size of an existing item may be that
-// item, which needs no storage.
+// sizeBound returns the size limit for a file whose type is not known yet. size is the declared size, or -1 if unknown.
+// The limit is the largest size of any type, or less if the team's plan has less storage left. If an item of the team
+// has the declared size, the file may be a copy of it, which needs no storage, so the limit is at least that size.
 func (s *Service) sizeBound(ctx context.Context, team, size int64) (bound, error) {
 	out := bound{s.Catalog.Limits.MaxVideoBytes, errTooLarge}
 	left, err := s.freeStorage(ctx, team)
@@ -136,31 +138,31 @@ func (s *Service) sizeBound(ctx context.Context, team, size int64) (bound, error
 	return bound{left, errStorageFull}, nil
 }
 
-// MaxFormFiles is how many files a form may contain.
+// MaxFormFiles is the maximum number of files in a form.
 const MaxFormFiles = 100
 
-// formFrame limits the bytes of a form besides its files: 64 KiB for each file.
-const formFrame = MaxFormFiles * 64 << 10
+// maxFormOverhead limits the bytes of a form besides its files: 64 KiB for each file.
+const maxFormOverhead = MaxFormFiles * 64 << 10
 
-// TooManyFormFiles is the message for a form with more than MaxFormFiles files. Its value is MaxFormFiles.
+// TooManyFormFiles is the message for a form with more than MaxFormFiles files. Format it with MaxFormFiles.
 const TooManyFormFiles = "A form can contain at most %d files. The remaining files were not added. Send them in another form."
 
 // CheckForm rejects a form for a team's library before its files are read. It returns an error if the disk is full, or
-// if the length is too large. The maximum length is the rest of the plan or MaxFormFiles files of the largest size.
-// length is -1 if unknown.
+// if the length is too large. The maximum length is the plan's remaining storage, but not more than MaxFormFiles files
+// of the largest size. length is -1 if unknown.
 func (s *Service) CheckForm(ctx context.Context, team, length int64) error {
 	return s.checkForm(ctx, team, 0, length)
 }
 
-// checkForm is like CheckForm, but includes promised bytes that the plan has already reserved for the form's files.
+// checkForm is like CheckForm, but also allows the promised bytes, which are already reserved for the form's files.
 func (s *Service) checkForm(ctx context.Context, team, promised, length int64) error {
 	left, err := s.freeStorage(ctx, team)
 	switch {
 	case err != nil:
 		return err
-	case length-formFrame > MaxFormFiles*s.Catalog.Limits.MaxVideoBytes:
+	case length-maxFormOverhead > MaxFormFiles*s.Catalog.Limits.MaxVideoBytes:
 		return errTooLarge
-	case left != plan.Unlimited && length-formFrame > left+promised:
+	case left != plan.Unlimited && length-maxFormOverhead > left+promised:
 		return errStorageFull
 	}
 	return s.requireDisk(ctx, 0)
@@ -260,14 +262,14 @@ func (a *arrival) reserve(bytes int64) error {
 	if bytes <= a.reserved {
 		return nil
 	}
-	if err := a.s.intake.reserve(a.team, bytes-a.reserved, stagedFiles*a.s.Catalog.Limits.MaxVideoBytes); err != nil {
+	if err := a.s.intake.reserve(a.team, bytes-a.reserved, maxStagedFiles*a.s.Catalog.Limits.MaxVideoBytes); err != nil {
 		return err
 	}
 	a.reserved = bytes
 	return nil
 }
 
-// take counts received bytes before they are staged.
+// take counts n received bytes before they are staged, and returns an error if they exceed a limit.
 func (a *arrival) take(n int) error {
 	a.received += int64(n)
 	if a.received > a.max {
@@ -309,7 +311,7 @@ func (a *arrival) ReadFrom(r io.Reader) (int64, error) {
 	return n + rest, err
 }
 
-// metered counts the bytes read for an arrival.
+// metered is a reader that counts the bytes of an arrival.
 type metered struct {
 	io.Reader
 	to *arrival
@@ -323,8 +325,8 @@ func (m metered) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // it wraps the reader
 }
 
-// sniff rejects a file whose first bytes are of no accepted type. For images, the limit for images applies from then
-// on.
+// sniff returns an error if the first bytes are not those of an accepted type. If the file is an image, the size limit
+// for images applies from then on.
 func (a *arrival) sniff() error {
 	if a.known {
 		return nil

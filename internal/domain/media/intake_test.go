@@ -183,13 +183,13 @@ func TestMetadataSearchEnds(t *testing.T) {
 	must(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		slow := readerAt(func(p []byte, off int64) (int, error) {
-			<-time.After(imageWithin / 4)
+			<-time.After(imageScanTimeout / 4)
 			return bytes.NewReader(file).ReadAt(p, off)
 		})
 		began := time.Now()
 		_, err := findMetadata(t.Context(), slow, int64(len(file)), info)
-		if took := time.Since(began); !errors.Is(err, thumbnail.ErrSlow) || took > 2*imageWithin {
-			t.Errorf("%v after %v, want ErrSlow after %v", err, took, imageWithin)
+		if took := time.Since(began); !errors.Is(err, thumbnail.ErrSlow) || took > 2*imageScanTimeout {
+			t.Errorf("%v after %v, want ErrSlow after %v", err, took, imageScanTimeout)
 		}
 		gone, leave := context.WithCancel(t.Context())
 		leave()
@@ -263,11 +263,11 @@ func TestFormsRejectedByLength(t *testing.T) {
 		wants(-1, "")
 		w.setStorageLimit(plan.Unlimited)
 		wants(largest, "")
-		wants(largest+formFrame+1, apierr.UploadTooLarge)
+		wants(largest+maxFormOverhead+1, apierr.UploadTooLarge)
 		w.setStorageLimit(w.usedBytes(t) + 10)
-		wants(formFrame, "")
-		wants(formFrame+10, "")
-		wants(formFrame+11, apierr.PlanLimitReached)
+		wants(maxFormOverhead, "")
+		wants(maxFormOverhead+10, "")
+		wants(maxFormOverhead+11, apierr.PlanLimitReached)
 		w.Disk = disk.NewReserve(1<<60, disk.Volume{Name: "files", Dir: t.TempDir()})
 		wants(100, apierr.Unavailable)
 	})

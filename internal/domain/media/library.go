@@ -15,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// MediaItem is a media item in the API (contract, Records).
+// MediaItem is the API representation of a media item.
 type MediaItem struct {
 	ID       int64  `json:"id"`
 	Name     string `json:"name"`
@@ -126,7 +126,8 @@ func pageQuery(where string, limit int, byName bool) string {
 		` ORDER BY m.id DESC` + db.LimitClause(limit) + `) ORDER BY m.id DESC`
 }
 
-// filters returns the condition of a page. Each variant of the condition can use an index on the team.
+// filters returns the SQL condition of a page and its arguments. For every combination of filters, the condition can
+// use an index that begins with the team.
 func (s *Service) filters(ctx context.Context, call operation.Call, in ListInput) (string, []any, error) {
 	where, args := []string{"m.team_id = " + db.TeamPlaceholder, "m.deleted_at = 0"}, []any{call.TeamID}
 	add := func(condition string, arg any) { where, args = append(where, condition), append(args, arg) }
@@ -149,7 +150,7 @@ func (s *Service) filters(ctx context.Context, call operation.Call, in ListInput
 		}
 		before, err := strconv.ParseInt(position, 10, 64)
 		if err != nil {
-			return "", nil, fmt.Errorf("reading a position that was made here: %w", err)
+			return "", nil, fmt.Errorf("reading the position in a cursor: %w", err)
 		}
 		add("m.id < ?", before)
 	}

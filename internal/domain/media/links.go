@@ -22,7 +22,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/disk"
 )
 
-// VerifiedLink is a one-time upload link with a verified secret.
+// VerifiedLink is a one-time upload link whose secret was verified.
 type VerifiedLink struct {
 	id    string
 	hash  [32]byte
@@ -61,7 +61,7 @@ func (s *Service) Link(ctx context.Context, id, presented string) (VerifiedLink,
 		return l, err
 	}
 	n := slices.IndexFunc(l.batch.files, func(f batchFile) bool { return f.id == id })
-	if n < 0 { // its job was deleted concurrently
+	if n < 0 { // the batch's job was deleted concurrently
 		return l, errNoLink
 	}
 	l.file = l.batch.files[n]
@@ -248,10 +248,11 @@ func rejectsFile(err error) bool {
 	return is && !f.IsServerError() && f.Code != apierr.RateLimited
 }
 
-// isPermanent reports whether an error ends the download of a file, with rejectionReason as its error code.
+// isPermanent reports whether an error ends the import or download of a file. rejectionReason then returns its error
+// code.
 func isPermanent(err error) bool { return rejectsFile(err) || errors.Is(err, disk.ErrLow) }
 
-// rejectionReason returns the reason of a rejected file (contract, job error codes).
+// rejectionReason returns the error code for a rejected file, as in the results of jobs.
 func rejectionReason(cause error) string {
 	if errors.Is(cause, disk.ErrLow) {
 		return "storage_full"

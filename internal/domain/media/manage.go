@@ -44,7 +44,7 @@ func requireLibrary(call operation.Call) error {
 	return call.Require(access.Read)
 }
 
-// FindTeam returns the team that owns a library item. It returns not_found unless that is one of teams.
+// FindTeam returns the team that owns a library item. It returns not_found unless the team is one of teams.
 func (s *Service) FindTeam(ctx context.Context, id int64, teams []int64) (int64, error) {
 	home, err := db.OwningTeam(ctx, s.db, `media WHERE id = ? AND deleted_at = 0`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -76,7 +76,7 @@ func cleanName(name string) (string, error) {
 	if apikey.In(name) {
 		return "", errSecret.With("argument", "name")
 	}
-	// The extension .x keeps filename.Stem from cutting a part as a path or an extension
+	// The extension .x keeps filename.Stem from removing a part of the name as an extension.
 	if name = filename.Stem(slashes.Replace(name) + ".x"); name == "" {
 		return "", apierr.Invalid(apierr.TooShort, "name",
 			"Enter a name with letters or digits that file names allow.")
@@ -102,7 +102,7 @@ func (s *Service) Move(ctx context.Context, call operation.Call, id, into int64)
 	})
 }
 
-// lockFolder keeps a folder from being deleted until the transaction ends. 0 means no folder.
+// lockFolder locks a folder, so that it cannot be deleted until the transaction ends. 0 means no folder.
 func lockFolder(ctx context.Context, tx *db.Tx, d *db.DB, team, id int64) error {
 	if id == 0 {
 		return nil

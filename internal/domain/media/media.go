@@ -9,7 +9,8 @@
 // (derive.go). They do not count against storage.
 //
 // Metadata such as the location of a photo is removed before a file is stored, unless the team keeps originals. Files
-// never leave the service with metadata: see outgoing.go.
+// leave the service without metadata, except in downloads of an original and in the export of a team that keeps
+// originals: see outgoing.go.
 package media
 
 import (
@@ -105,7 +106,7 @@ type AddResult struct {
 type Provider interface {
 	// ProfileMedia lists media of a profile, newest first. See package provider for its errors.
 	ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error)
-	// Fetch writes the bytes at an item's URL, at most `most` bytes.
+	// Fetch writes the bytes at an item's URL to into, at most `most` bytes.
 	Fetch(ctx context.Context, url string, most int64, into io.Writer) error
 }
 
@@ -131,7 +132,7 @@ type Options struct {
 	TeamUploads int
 }
 
-// Keys returns the current actor of an API key, or nil if the key no longer exists.
+// Keys finds the current actor of an API key. The actor is nil if the key no longer exists.
 type Keys interface {
 	ActorByKeyID(ctx context.Context, q db.Querier, key int64) (*access.Actor, error)
 }
@@ -159,7 +160,7 @@ type Service struct {
 // PNG, 85 of JPEG.
 const pictureMemory = 256 << 20
 
-// maxVideos is how many videos this node strips of metadata concurrently on export. Each video is read and written
+// maxVideos is how many stored videos this node removes metadata from concurrently. Each video is read and written
 // completely.
 const maxVideos = 2
 

@@ -16,7 +16,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/stripmeta"
 )
 
-// outgoing opens an item without metadata, and resized if needed. All files that leave the service are opened here.
+// outgoing opens an item without metadata, and resized if needed. All files that leave the service are opened here,
+// except by OpenOriginal and OpenForExport.
 func (s *Service) outgoing(ctx context.Context, i Item, fit network.FileLimits) (derived, blob.Reader, error) {
 	if !fits(i, fit) {
 		return s.derive(ctx, i, s.fitRecipe(fit))
@@ -63,7 +64,7 @@ var withoutMetadata = recipe{
 var errNotClean = apierr.BadState("damaged",
 	"The structure of this video is damaged, so its metadata cannot be removed. Delete it and upload a new copy.")
 
-// errNotDecoded is the error for an image that was added before decoding was limited.
+// errNotDecoded is the error for an image that was added before there was a limit on decoding.
 var errNotDecoded = apierr.BadState("damaged",
 	"This image is damaged or too large to decode. Save it again (a photo as a baseline JPEG, not a progressive "+
 		"one) and upload the new copy.")
@@ -138,7 +139,8 @@ func (s *Service) OpenForExport(ctx context.Context, team, id int64) (io.ReadClo
 	return s.openItem(ctx, i)
 }
 
-// scan returns the edits that remove the metadata of an exported item. For a video, it waits for the team's turn.
+// scan returns the edits that remove the metadata of an exported item. For a video, it waits until the team may process
+// another video.
 func (s *Service) scan(ctx context.Context, i Item, file *blob.BlockReader) (stripmeta.Edits, error) {
 	release, err := s.acquireVideo(ctx, i)
 	if err != nil {
@@ -152,7 +154,7 @@ func (s *Service) scan(ctx context.Context, i Item, file *blob.BlockReader) (str
 	return edits, nil
 }
 
-// exported is an open file without its metadata.
+// exported is an open file from which the metadata is removed while it is read.
 type exported struct {
 	io.Reader
 	io.Closer

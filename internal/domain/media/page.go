@@ -22,7 +22,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Batch is an upload batch for a person who may upload to it.
+// Batch is an upload batch as shown to a person who may upload to it.
 type Batch struct {
 	ID        string // the job's ID without its type
 	TeamID    int64
@@ -45,7 +45,7 @@ type BatchFile struct {
 	Thumbnail bool
 }
 
-// maxPageFiles is how many files a batch may hold, including those added on the page.
+// maxPageFiles is the maximum number of files in a batch, including those added on the page.
 const maxPageFiles = 200
 
 // Batch returns a batch for a person. It returns not_found if the person may not write in its team.
@@ -114,7 +114,7 @@ func (s *Service) roleOf(ctx context.Context, person, team int64) (string, acces
 	return name, role, nil
 }
 
-// CheckBatchForm is CheckForm for a form on the page of a batch.
+// CheckBatchForm is like CheckForm, for a form on the page of a batch.
 func (s *Service) CheckBatchForm(ctx context.Context, person int64, id string, length int64) error {
 	b, _, err := s.batchFor(ctx, person, id)
 	if err != nil {
@@ -213,7 +213,7 @@ func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incom
 	return AddResult{MediaID: i.ID, Name: i.Name, Already: already}, err
 }
 
-// recordPageFile records a file sent on the page. The file is a pending file of the batch or an additional file.
+// recordPageFile records a file that was sent on the page. The file is one of the batch's files or an additional file.
 func (s *Service) recordPageFile(ctx context.Context, tx *db.Tx, id string, f batchFile) error {
 	b, err := s.readBatch(ctx, tx, id, s.db.ForUpdate())
 	if err != nil {
@@ -265,7 +265,7 @@ func (s *Service) CloseBatch(ctx context.Context, person int64, id string) error
 	})
 }
 
-// maxAlt is the maximum length of alternative text in characters, as networks allow.
+// maxAlt is the maximum length of alternative text in characters.
 const maxAlt = 1000
 
 // Describe sets an image's alternative text. If posts with the image were shown to clients, they need approval again.
@@ -323,7 +323,7 @@ func (s *Service) itemFor(ctx context.Context, person, id int64) (Item, error) {
 	return item(ctx, s.db, team, id)
 }
 
-// requireShown limits clients to items that the team's posts use.
+// requireShown returns not_found unless one of the team's posts uses the item. Clients can open only such items.
 func (s *Service) requireShown(ctx context.Context, team, id int64) error {
 	found, err := uses(ctx, s.db, team, id, 1)
 	if err == nil && len(found) == 0 {

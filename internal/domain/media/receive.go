@@ -18,7 +18,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/failpoint"
 )
 
-// receive stages a file's bytes, up to a limit. The caller discards the result.
+// receive stages a file's bytes, up to a limit. The caller must discard the result.
 func (s *Service) receive(ctx context.Context, team int64, by uploader, f Incoming, b bound) (*arrival, error) {
 	a, err := s.begin(ctx, team, by, f.Size, b)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Service) receive(ctx context.Context, team int64, by uploader, f Incomi
 	return a, nil
 }
 
-// sender records errors of reading the request. It distinguishes them from errors of staging the file.
+// sender records errors of reading the request, to distinguish them from errors of staging the file.
 type sender struct {
 	io.Reader
 
@@ -76,7 +76,7 @@ func (s *Service) Add(ctx context.Context, by Owner, f Incoming) (AddResult, err
 	return AddResult{MediaID: i.ID, Name: i.Name, Already: already}, err
 }
 
-// placement is where a file goes in the library.
+// placement says how to add a file to the library.
 type placement struct {
 	by         Owner
 	folder     int64
@@ -88,7 +88,8 @@ type placement struct {
 	onAdded func(ctx context.Context, tx *db.Tx, i Item, already bool) error
 }
 
-// save returns the library's item for the file. It creates the item unless the team already has the file.
+// save returns the library's item for the file, and reports whether it existed before. It creates the item unless the
+// team already has the file.
 func (s *Service) save(ctx context.Context, e inspected, p placement) (Item, bool, error) {
 	original := e.staged.Sum()
 	e.arrived = e.staged.Size()
@@ -102,8 +103,8 @@ func (s *Service) save(ctx context.Context, e inspected, p placement) (Item, boo
 	return s.commit(ctx, i, p)
 }
 
-// saveNew stores a new file. It removes the metadata unless the team keeps originals. If an item with the remaining bytes
-// exists, it returns that item.
+// saveNew stores a new file. It removes the metadata unless the team keeps originals. If an item with the remaining
+// bytes exists, it returns that item.
 func (s *Service) saveNew(ctx context.Context, e inspected, p placement, original []byte) (Item, error) {
 	if e.metadata.Empty() {
 		e.clean = true
@@ -129,7 +130,7 @@ func (s *Service) saveNew(ctx context.Context, e inspected, p placement, origina
 	return s.put(ctx, e, p)
 }
 
-// strip stages a copy without metadata. The caller discards it.
+// strip stages a copy without metadata. The caller must discard it.
 func (s *Service) strip(ctx context.Context, e inspected) (*blob.Staged, error) {
 	if err := s.requireDisk(ctx, e.staged.Size()); err != nil {
 		return nil, err
@@ -154,7 +155,7 @@ func keepsOriginals(ctx context.Context, q db.Querier, team int64) (bool, error)
 	return keeps != 0, nil
 }
 
-// put stores a file's bytes under a new key.
+// put stores a file's bytes and thumbnail under a new key, and returns the item to add.
 func (s *Service) put(ctx context.Context, e inspected, p placement) (Item, error) {
 	digest := e.staged.Sum()
 	i := Item{TeamID: p.by.TeamID, FolderID: p.folder, SHA256: digest[:], Original: e.original, Clean: e.clean,
@@ -221,7 +222,7 @@ func newKey(team int64, digest []byte) string {
 
 // commit writes a file's item and counts its storage in one transaction. The same transaction completes the job or link
 // that the file belongs to. If the transaction fails, the bytes are deleted. If its outcome is unknown, the sweep
-// decides.
+// deletes the bytes in case they have no item.
 func (s *Service) commit(ctx context.Context, i Item, p placement) (Item, bool, error) {
 	fresh, existing, already, undone := i, i, i.ID != 0, false
 	failpoint.Point("after media put")
@@ -264,7 +265,8 @@ func (s *Service) addItem(ctx context.Context, tx *db.Tx, i Item, p placement) (
 	return i, false, p.onAdded(ctx, tx, i, false)
 }
 
-// byDigests returns the team's item for a file, by the digest of the bytes to store or of the uploaded file.
+// byDigests returns the team's item for a file, by the digest of the bytes to store or of the uploaded file, and
+// reports whether there is one.
 func byDigests(ctx context.Context, tx *db.Tx, team int64, i Item) (Item, bool, error) {
 	existing, already, err := byDigest(ctx, tx, team, i.SHA256)
 	if err != nil || already || i.Original == nil {
@@ -273,7 +275,7 @@ func byDigests(ctx context.Context, tx *db.Tx, team int64, i Item) (Item, bool, 
 	return byDigest(ctx, tx, team, i.Original)
 }
 
-// createItem inserts a new item in its folder, counts its bytes and records the event.
+// createItem inserts a new item in its folder, counts its bytes, and adds an entry to the audit log.
 func createItem(ctx context.Context, tx *db.Tx, i *Item, p placement) error {
 	if p.folderName != "" {
 		var err error
@@ -316,7 +318,8 @@ func (s *Service) requireStorage(ctx context.Context, tx *db.Tx, used, size int6
 	return nil
 }
 
-// confirmBytes marks stored bytes as owned by an item.
+// confirmBytes records that stored bytes belong to an item, so that the sweep keeps them. It returns an error if the
+// sweep has already claimed them.
 func confirmBytes(ctx context.Context, tx *db.Tx, key string) error {
 	n, err := tx.Exec(ctx, `DELETE FROM media_pending WHERE blob = ? AND deleting = 0`, key)
 	if err == nil && n == 0 {

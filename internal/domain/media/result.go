@@ -57,7 +57,7 @@ type (
 	}
 )
 
-// ImportsAndBatches reads the results of jobs of the type media_import. A pending batch has a result too.
+// ImportsAndBatches reads the results of jobs of the type media_import. A batch has a result before its job has ended.
 var ImportsAndBatches = job.Result{Read: importResult, Data: []any{ImportResult{}, UploadResult{}}}
 
 func importResult(

@@ -55,12 +55,13 @@ func item(ctx context.Context, q db.Querier, team, id int64) (Item, error) {
 	return i, nil
 }
 
-// digestQuery uses an index for each of the two digests. With OR, the planner would sort or walk all items by ID.
+// digestQuery uses an index for each of the two digests. With OR, the planner would sort or scan all items by ID.
 const digestQuery = `SELECT ` + columns + ` FROM media m WHERE m.id = (SELECT MIN(id) FROM
 	(SELECT m.id FROM media m WHERE m.team_id = ? AND m.sha256 = ? UNION ALL SELECT m.id FROM media m
 		WHERE m.team_id = ? AND m.original_sha256 = ?) found)`
 
-// byDigest returns the team's item for a file, by the digest of its stored bytes or of the uploaded file.
+// byDigest returns the team's item for a file, by the digest of its stored bytes or of the uploaded file, and reports
+// whether there is one.
 func byDigest(ctx context.Context, q db.Querier, team int64, digest []byte) (Item, bool, error) {
 	var i Item
 	err := scanItem(q.QueryRow(ctx, digestQuery, team, digest, team, digest), &i)
@@ -130,7 +131,7 @@ func (s *Service) storageLimit(ctx context.Context, q db.Querier, team int64, no
 	return s.Catalog.InEffect(plan, db.Time(until), now).StorageBytes, nil
 }
 
-// requireFolder returns an error for an ID that is no folder of the team. 0 means no folder.
+// requireFolder returns an error if the ID is not that of a folder of the team. 0 means no folder.
 func requireFolder(ctx context.Context, q db.Querier, team, id int64) error {
 	if id == 0 {
 		return nil
@@ -146,7 +147,7 @@ func requireFolder(ctx context.Context, q db.Querier, team, id int64) error {
 	return nil
 }
 
-// ensureFolder returns a team's folder with this name, creating it if needed.
+// ensureFolder returns the ID of a team's folder with this name, creating it if needed.
 func ensureFolder(ctx context.Context, tx *db.Tx, team int64, name string) (int64, error) {
 	_, err := tx.Exec(ctx,
 		`INSERT INTO media_folders (team_id, name, created_at) VALUES (?, ?, ?) ON CONFLICT (team_id, name) DO NOTHING`,

@@ -12,11 +12,11 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// markerFolder contains the file that names the database of a blob store.
+// markerFolder is the key prefix of the marker file in a blob store. The database records the name of the file.
 const markerFolder = "store/"
 
-// CheckStore returns an error if the blob store belongs to another database, because all items would seem to have lost
-// their bytes. It claims a store without a database for this database.
+// CheckStore returns an error if the blob store does not belong to this database. With the wrong store, all items would
+// seem to have lost their bytes. If this database has no store yet, CheckStore claims the store for it.
 func (s *Service) CheckStore(ctx context.Context) error {
 	name, err := s.markerName(ctx)
 	if err == nil && name == "" {
@@ -46,7 +46,8 @@ func (s *Service) markerName(ctx context.Context) (string, error) {
 	return name, nil
 }
 
-// claimStore makes a store belong to this database. If nodes start concurrently, the first node wins.
+// claimStore makes the store belong to this database and returns the name of its marker file. If nodes start
+// concurrently, the first node wins.
 func (s *Service) claimStore(ctx context.Context) (string, error) {
 	mine := uuid.NewString()
 	if err := s.putBytes(ctx, markerFolder+mine, []byte("pressroom\n")); err != nil {

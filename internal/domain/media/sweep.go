@@ -14,8 +14,9 @@ const (
 	sweepFails = 3 // failed deletions after which a sweep ends, because the store may be unreachable
 )
 
-// Sweep deletes bytes left by interrupted uploads. It considers only bytes that this database recorded. Therefore it
-// never deletes a file in use or a file of another service in the same store.
+// Sweep deletes expired derived files, the bytes of deleted items, and bytes left by interrupted uploads. It considers
+// only bytes that this database recorded, so it never deletes a file in use or a file of another service in the same
+// store.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	if err := s.expireDerived(ctx); err != nil {
 		return 0, err
@@ -46,7 +47,7 @@ func (s *Service) postpone(ctx context.Context, key string) error {
 	})
 }
 
-// deleteOrphan deletes bytes without an item. It marks them first, so that no item can reference them any more.
+// deleteOrphan deletes bytes without an item. It marks them first, so that no new item can reference them.
 func (s *Service) deleteOrphan(ctx context.Context, key string) error {
 	var marked int64
 	err := s.db.InTx(ctx, "media.doom", func(ctx context.Context, tx *db.Tx) error {

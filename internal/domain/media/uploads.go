@@ -23,19 +23,19 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// State is the state of a file of an upload batch (contract, job results).
+// State is the state of a file of an upload batch.
 type State string
 
 // The states of a file.
 const (
-	Waiting  State = "waiting"
-	Stored   State = "stored"
-	Refused  State = "refused"
-	Replaced State = "replaced"
-	Expired  State = "expired"
+	Waiting  State = "waiting"  // not uploaded yet
+	Stored   State = "stored"   // in the library
+	Refused  State = "refused"  // rejected by the library
+	Replaced State = "replaced" // not uploaded before another batch replaced its batch
+	Expired  State = "expired"  // not uploaded before its batch expired or was closed
 )
 
-// MaxFiles is how many files a batch may describe.
+// MaxFiles is the maximum number of files that create_uploads can describe.
 const MaxFiles = 50
 
 func (s *Service) uploadLimits() UploadBatchLimits {
@@ -45,7 +45,7 @@ func (s *Service) uploadLimits() UploadBatchLimits {
 	}
 }
 
-// uploadSubject marks a job as an upload batch in its record. Other jobs of its type are imports.
+// uploadSubject is the subject that marks a job as an upload batch. Other jobs of the type media_import are imports.
 const uploadSubject = "upload"
 
 // createUploads creates a batch.
@@ -144,8 +144,8 @@ func newBatchFiles(ctx context.Context, tx *db.Tx, team int64, in []UploadFile) 
 	return out, nil
 }
 
-// checkOpenLimits returns an error if a batch exceeds the limits on open batches and links, or the plan's storage. It
-// adds a note if it closed an empty upload page to make space.
+// checkOpenLimits returns an error if a batch exceeds the limits on open batches and links, or the plan's storage. To
+// stay within the limit on batches, it may close an empty upload page, and then adds a note.
 func (s *Service) checkOpenLimits(
 	ctx context.Context, tx *db.Tx, call operation.Call, b batch, used int64, notes []string,
 ) ([]string, error) {
@@ -202,7 +202,7 @@ func (s *Service) checkOpenLimits(
 }
 
 // closeEmptyPage closes the oldest unused batch that the same connection opened without files. It reports whether there
-// was one. Repeated runs of a script must not block the team's uploads.
+// was one. This way, a script that opens a page on every run does not block the team's uploads.
 func (s *Service) closeEmptyPage(ctx context.Context, tx *db.Tx, call operation.Call) (bool, error) {
 	var id string
 	err := tx.QueryRow(ctx,
@@ -292,8 +292,8 @@ func pagePath(jobID string) string {
 	return "/upload/" + strings.TrimPrefix(jobID, string(job.MediaImport)+":")
 }
 
-// uploadsAgain answers a repeated call with the same batch and new secrets for pending files. The old secrets stop
-// working.
+// uploadsAgain returns the response to a repeated call: the same batch, with new secrets for pending files. The old
+// secrets stop working.
 func (s *Service) uploadsAgain(
 	ctx context.Context, call operation.Call, _ UploadsInput, kept UploadBatch,
 ) (operation.Answer[UploadBatch], error) {
@@ -337,7 +337,7 @@ func essence(contentType string) string {
 	return cmp.Or(aliases[mediaType], mediaType)
 }
 
-// aliases are unregistered type names in common use.
+// aliases maps unregistered type names in common use to the registered names.
 var aliases = map[string]string{
 	"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png", "video/x-m4v": "video/mp4",
 	"video/mov": "video/quicktime",

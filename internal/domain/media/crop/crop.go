@@ -1,4 +1,4 @@
-// Package crop cuts and turns images of a team's media library. The result is a new item. The original is kept.
+// Package crop crops and rotates images of a team's media library. The result is a new item. The original is kept.
 package crop
 
 import (
@@ -22,17 +22,17 @@ import (
 // MinSide is the minimum side of a cropped image, in pixels.
 const MinSide = 16
 
-// Shape is a ratio of width to height. The zero Shape is any ratio.
+// Shape is an aspect ratio. The zero Shape means any ratio.
 type Shape struct{ Width, Height int }
 
 // Edit is a change of an image.
 type Edit struct {
 	Part         image.Rectangle // in pixels of the image as displayed; empty for the whole image
-	Shape        Shape           // ratio of the result; the part is cut to this ratio around its center
-	QuarterTurns int             // to the right, after cutting
+	Shape        Shape           // aspect ratio of the result, to which the part is cropped around its center
+	QuarterTurns int             // clockwise, after cropping
 }
 
-// Within returns the part of an image of that size that the edit keeps.
+// Within returns the part that the edit keeps of an image with the given size.
 func (e Edit) Within(size image.Point) image.Rectangle {
 	part := e.Part
 	if part.Empty() {
@@ -79,7 +79,8 @@ var (
 )
 
 // Crop adds an edited copy of an image to the library, in the same folder and with the same alternative text. If the
-// folder or the text could not be copied, it returns the new item and an error.
+// library already has the result, it returns that item. If the folder or the text could not be copied, it returns the
+// new item and an error.
 func (s *Service) Crop(ctx context.Context, call operation.Call, id int64, e Edit) (media.AddResult, error) {
 	if err := call.Require(access.Write); err != nil {
 		return media.AddResult{}, err
@@ -126,7 +127,7 @@ func (s Shape) String() string {
 	return fmt.Sprintf("%dx%d", s.Width, s.Height)
 }
 
-// cut returns the edited image.
+// cut returns the edited image. It returns an error if the edit changes nothing or is not possible.
 func (s *Service) cut(ctx context.Context, team int64, original media.ItemView, e Edit) (thumbnail.Result, error) {
 	if original.Kind != media.Image {
 		return thumbnail.Result{}, errNoImage
@@ -160,7 +161,7 @@ func (s *Service) cut(ctx context.Context, team int64, original media.ItemView, 
 	return made, asProblem(err)
 }
 
-// asProblem returns the error that people see.
+// asProblem converts an error of image processing to the error that people see.
 func asProblem(err error) error {
 	switch {
 	case err == nil:

@@ -20,12 +20,13 @@ var extensions = map[string][]string{
 }
 
 const (
-	maxLength    = 255    // characters
-	unnamed      = "file" // if the name becomes empty
-	otherLetters = "\\/:*?\"<>|"
+	maxLength     = 255           // characters
+	unnamed       = "file"        // if the name becomes empty
+	reservedChars = "\\/:*?\"<>|" // replaced with "_"
 )
 
-// Stem returns a file name without its path, extension, and characters that file systems or headers do not accept.
+// Stem returns the base name of a file without its extension. It removes control characters and invisible characters,
+// replaces characters that are reserved in file names with "_", and limits the length.
 func Stem(name string) string {
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]
@@ -37,7 +38,7 @@ func Stem(name string) string {
 		switch {
 		case r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && !isJoiner(r):
 			return -1
-		case strings.ContainsRune(otherLetters, r):
+		case strings.ContainsRune(reservedChars, r):
 			return '_'
 		}
 		return r
@@ -49,7 +50,7 @@ func Stem(name string) string {
 // isJoiner reports whether an invisible character joins letters or emoji (ZWNJ, ZWJ).
 func isJoiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
 
-// Display returns a file name with its extension that is safe to show.
+// Display returns a file name, including its extension, in which unsafe characters are removed or replaced.
 func Display(name string) string {
 	if ext := Stem(Extension(name)); ext != "" {
 		return Stem(name) + "." + ext
@@ -57,7 +58,8 @@ func Display(name string) string {
 	return Stem(name)
 }
 
-// ForType returns the name of an item of a type, and its file name with an extension that matches the type.
+// ForType returns name, or "file" if name is empty, and the file name with the extension ext. If ext does not match
+// mimeType, the file name has the default extension of mimeType instead.
 func ForType(name, ext, mimeType string) (string, string) {
 	if name == "" {
 		name = unnamed
@@ -69,11 +71,11 @@ func ForType(name, ext, mimeType string) (string, string) {
 	return name, name + ext
 }
 
-// Fold returns a text normalized for comparison regardless of case and composition. Convert to lower case first,
-// because cases.Fold swaps the two cases of Cherokee.
+// Fold returns a text normalized for comparison regardless of case and composition. It converts the text to lower case
+// first, because cases.Fold swaps upper and lower case in Cherokee.
 func Fold(text string) string {
 	return norm.NFC.String(cases.Fold().String(strings.ToLower(norm.NFC.String(text))))
 }
 
-// Extension returns a file name's extension with its dot.
+// Extension returns a file name's extension with its dot, or "" if it has none.
 func Extension(name string) string { return path.Ext(name) }

@@ -1,4 +1,5 @@
-// Package gallery lists a team's media library for the app: filtered, sorted, and by folders with their first pictures.
+// Package gallery lists a team's media library for the app: items, filtered and sorted, and folders with preview
+// pictures.
 package gallery
 
 import (
@@ -48,7 +49,7 @@ type Item struct {
 	Duration  time.Duration
 	Thumbnail bool
 
-	search string // the sort key of lists
+	search string // the folded name, by which lists are sorted
 }
 
 // LacksAltText reports whether the item is an image without alternative text.
@@ -87,7 +88,7 @@ func List(ctx context.Context, q db.Querier, team int64, f Filter, cursor string
 	return page, next, nil
 }
 
-// Count returns how many of a team's items match.
+// Count returns how many of a team's items match a filter.
 func Count(ctx context.Context, q db.Querier, team int64, f Filter) (int, error) {
 	where, args := f.where(team)
 	var n int
@@ -133,7 +134,7 @@ func (f Filter) where(team int64) (string, []any) {
 		add("m.alt = ''")
 	}
 	if f.Unused {
-		// PostgreSQL would join NOT EXISTS with all media of posts, and sort them.
+		// With NOT EXISTS, PostgreSQL would join the media of all posts, and sort them.
 		add("(SELECT u.media_id FROM post_media u WHERE u.media_id = m.id LIMIT 1) IS NULL")
 		add("(SELECT u.media_id FROM post_target_media u WHERE u.media_id = m.id LIMIT 1) IS NULL")
 	}
@@ -149,7 +150,7 @@ func pattern(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
 }
 
-// Items returns the team's items with these IDs, in the order of the IDs.
+// Items returns the team's items with these IDs, in the order of ids. It omits unknown and deleted items.
 func Items(ctx context.Context, q db.Querier, team int64, ids []int64) ([]Item, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -178,10 +179,11 @@ type Folder struct {
 	ID       int64
 	Name     string
 	Files    int
-	Pictures []int64 // items whose thumbnails represent the folder, at most four, newest first
+	Pictures []int64 // the newest items with a thumbnail, at most four, newest first
 }
 
-// picture selects the folder's picture at a position. Each picture is read from the folder's index.
+// picture is the format of a column with the ID of the folder's preview picture at a position. Each picture is read
+// from the folder's index.
 const picture = `, COALESCE((SELECT m.id FROM media m WHERE m.team_id = f.team_id AND m.folder_id = f.id
 	AND m.thumbnail <> '' ORDER BY m.id DESC LIMIT 1 OFFSET %d), 0)`
 
