@@ -108,7 +108,8 @@ func distinctContents(p post.Record, link string, names map[int64]string) []look
 }
 
 func newLook(author preview.Author, p post.Record, c network.Content, link string, own bool) look {
-	out := look{Post: preview.New(author, c).WithThread(p.Thread).WithComment(p.FirstComment), Own: own}
+	out := look{Post: preview.New(author, c).WithThread(p.Thread).WithComment(p.FirstComment).
+		WithSettings(c.Options), Own: own}
 	out.Play, out.Link = true, link
 	out.Text, out.Post.Rest = out.Text+out.Post.Rest, ""
 	if most := inGrid[out.Platform]; most > 0 && len(out.Media) > most {

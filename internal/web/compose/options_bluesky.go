@@ -9,6 +9,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/web/preview"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
@@ -17,18 +18,6 @@ const (
 
 	maxLanguages = 3
 )
-
-// blueskyReplies are the restrictions of replies on Bluesky. Without one, everybody can reply.
-var blueskyReplies = []shell.Choice{
-	{Value: "nobody", Name: "Nobody"}, {Value: "mentioned", Name: "Mentioned people"}, {Value: "followers", Name: "Followers"},
-	{Value: "following", Name: "People the account follows"},
-}
-
-// blueskyLabels are the content warnings of Bluesky.
-var blueskyLabels = []shell.Choice{
-	{Value: "sexual", Name: "Suggestive"}, {Value: "nudity", Name: "Nudity"}, {Value: "porn", Name: "Adult"},
-	{Value: "graphic-media", Name: "Graphic media"},
-}
 
 // pick returns the values that are offered, in the order of the offer.
 func pick(offered []shell.Choice, values []string) []string {
@@ -60,8 +49,8 @@ func boxes(offered []shell.Choice, values []string) []box {
 func readBluesky(form url.Values, o *network.Options) {
 	b := network.BlueskyOptions{
 		QuoteURL:      strings.TrimSpace(form.Get("bluesky-quote")),
-		Labels:        pick(blueskyLabels, form["bluesky-label"]),
-		ReplySettings: pick(blueskyReplies, form["bluesky-reply"]),
+		Labels:        pick(preview.BlueskyLabels, form["bluesky-label"]),
+		ReplySettings: pick(preview.BlueskyReplies, form["bluesky-reply"]),
 		DisableQuotes: form.Get("bluesky-no-quotes") == yes,
 	}
 	b.Languages = strings.FieldsFunc(form.Get("bluesky-languages"), func(r rune) bool { return r == ',' || r == ' ' })
@@ -126,7 +115,9 @@ func (v *view) BlueskyCard() network.BlueskyOptionsLinkCard {
 func (v *view) Languages() string { return strings.Join(v.BlueskyChoices().Languages, ", ") }
 
 // BlueskyReplies returns the restrictions of replies on Bluesky.
-func (v *view) BlueskyReplies() []box { return boxes(blueskyReplies, v.BlueskyChoices().ReplySettings) }
+func (v *view) BlueskyReplies() []box {
+	return boxes(preview.BlueskyReplies, v.BlueskyChoices().ReplySettings)
+}
 
 // BlueskyLabels returns the content warnings of Bluesky.
-func (v *view) BlueskyLabels() []box { return boxes(blueskyLabels, v.BlueskyChoices().Labels) }
+func (v *view) BlueskyLabels() []box { return boxes(preview.BlueskyLabels, v.BlueskyChoices().Labels) }

@@ -12,6 +12,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/web/preview"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
@@ -71,25 +72,14 @@ func userTag(name string, places []string) network.InstagramUserTag {
 	return tag
 }
 
-// formats are the formats of a post, with words for people. Without a choice, it is a post in the feed.
-var formats = []shell.Choice{
-	{Value: "", Name: "Post in the feed"}, {Value: network.FormatStory, Name: "Story"}, {Value: network.FormatReel, Name: "Reel"},
-}
-
-// trials are the ways in which a trial reel is shown to followers.
-var trials = []shell.Choice{
-	{Value: "", Name: "No trial"}, {Value: "MANUAL", Name: "Trial, shared with followers by hand"},
-	{Value: "SS_PERFORMANCE", Name: "Trial, shared with followers if it performs well"},
-}
-
 // Formats returns the formats of a post.
-func (*view) Formats() []shell.Choice { return formats }
+func (*view) Formats() []shell.Choice { return preview.Formats }
 
 // Trials returns the kinds of trial reels.
-func (*view) Trials() []shell.Choice { return trials }
+func (*view) Trials() []shell.Choice { return preview.InstagramTrials }
 
 func isFormat(format string) bool {
-	return format == network.FormatPost || shell.IsOffered(formats, format)
+	return format == network.FormatPost || shell.IsOffered(preview.Formats, format)
 }
 
 // instagramErrors returns what is wrong with the options for Instagram, each with its field.
@@ -105,7 +95,7 @@ func instagramErrors(o network.Options) []error {
 		field, detail string
 	}{
 		{!isFormat(i.Format), "instagram-format", "Choose a format for Instagram."},
-		{!shell.IsOffered(trials, i.GraduationStrategy), "instagram-trial", "Choose how a trial reel is shown to followers."},
+		{!shell.IsOffered(preview.InstagramTrials, i.GraduationStrategy), "instagram-trial", "Choose how a trial reel is shown to followers."},
 		{len(i.Collaborators) > maxCollaborators || !all(i.Collaborators, isUsername), "instagram-collaborators",
 			"Enter up to three usernames, separated by commas."},
 		{len(i.UserTags) > maxUserTags || !all(i.UserTags, func(t network.InstagramUserTag) bool { return isUsername(t.Username) }),

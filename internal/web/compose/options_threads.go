@@ -8,6 +8,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/web/preview"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
@@ -19,13 +20,6 @@ const (
 
 // threadsPostID matches the ID of a post on Threads.
 var threadsPostID = regexp.MustCompile(`^[0-9]{1,20}$`)
-
-// threadsReplies are the restrictions of replies on Threads. Without one, everybody can reply.
-var threadsReplies = []shell.Choice{
-	{Value: "followers_only", Name: "Followers"}, {Value: "accounts_you_follow", Name: "People the account follows"},
-	{Value: "mentioned_only", Name: "Mentioned people"}, {Value: "parent_post_author_only", Name: "Only the account"},
-	{Value: "everyone", Name: "Everyone"},
-}
 
 // readThreads sets the options for Threads in a form.
 func readThreads(form url.Values, o *network.Options) {
@@ -51,7 +45,7 @@ func threadsErrors(o network.Options) []error {
 	}
 	var out []error
 	add := func(code, field string, message string) { out = append(out, apierr.Invalid(code, field, message)) }
-	if t.ReplyControl != "" && !shell.IsOffered(threadsReplies, t.ReplyControl) {
+	if t.ReplyControl != "" && !shell.IsOffered(preview.ThreadsReplies, t.ReplyControl) {
 		add(apierr.NotAllowedValue, "threads-reply", "Choose who can reply on Threads.")
 	}
 	if utf8.RuneCountInString(t.TopicTag) > maxTopic || strings.ContainsAny(t.TopicTag, ".&") {
@@ -78,7 +72,9 @@ func (v *view) ThreadsChoices() network.ThreadsOptions {
 }
 
 // ThreadsReplies returns the restrictions of replies on Threads.
-func (*view) ThreadsReplies() []shell.Choice { return threadsReplies[:len(threadsReplies)-1] }
+func (*view) ThreadsReplies() []shell.Choice {
+	return preview.ThreadsReplies[:len(preview.ThreadsReplies)-1]
+}
 
 // ThreadsPoll returns the texts of the fields for a poll on Threads.
 func (v *view) ThreadsPoll() []string {

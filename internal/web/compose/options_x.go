@@ -8,6 +8,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/web/preview"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
@@ -19,12 +20,6 @@ const (
 	maxPollMinutes   = 10080 // a week
 	usualPollMinutes = 1440  // a day
 )
-
-// xReplies are the restrictions of replies on X. Without one, everybody can reply.
-var xReplies = []shell.Choice{
-	{Value: "following", Name: "People the account follows"}, {Value: "mentionedUsers", Name: "Mentioned people"},
-	{Value: "verified", Name: "Verified accounts"}, {Value: "subscribers", Name: "Subscribers"},
-}
 
 // pollLengths are the offered lengths of a poll, in minutes.
 var pollLengths = []shell.Choice{
@@ -67,7 +62,7 @@ func xErrors(o network.Options) []error {
 		return nil
 	}
 	var out []error
-	if x.ReplySettings != "" && !shell.IsOffered(xReplies, x.ReplySettings) {
+	if x.ReplySettings != "" && !shell.IsOffered(preview.XReplies, x.ReplySettings) {
 		out = append(out, apierr.Invalid(apierr.NotAllowedValue, "x-reply", "Choose who can reply on X."))
 	}
 	if utf8.RuneCountInString(x.QuoteTweetID) > 200 {
@@ -101,7 +96,7 @@ func (v *view) XChoices() network.XOptions {
 }
 
 // XReplies returns the restrictions of replies on X.
-func (*view) XReplies() []shell.Choice { return xReplies }
+func (*view) XReplies() []shell.Choice { return preview.XReplies }
 
 // XPoll returns the texts of the fields for a poll on X.
 func (v *view) XPoll() []string {

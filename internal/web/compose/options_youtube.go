@@ -10,6 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/web/preview"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
@@ -38,11 +39,6 @@ func readYouTube(form url.Values, o *network.Options) {
 	}
 }
 
-// visibilities are the visibilities of YouTube, with words for people.
-var visibilities = []shell.Choice{
-	{Value: "public", Name: "Public"}, {Value: "unlisted", Name: "Unlisted"}, {Value: "private", Name: "Private"},
-}
-
 // youTubeErrors returns what is wrong with the options for YouTube, each with its field.
 func youTubeErrors(o network.Options) []error {
 	y := o.YouTube
@@ -50,7 +46,7 @@ func youTubeErrors(o network.Options) []error {
 		return nil
 	}
 	var out []error
-	if y.PrivacyStatus != "" && !shell.IsOffered(visibilities, y.PrivacyStatus) {
+	if y.PrivacyStatus != "" && !shell.IsOffered(preview.YouTubeVisibilities, y.PrivacyStatus) {
 		out = append(out, apierr.Invalid(apierr.NotAllowedValue, "youtube-privacy", "Choose who can see the video on YouTube."))
 	}
 	if y.PlaylistID != "" && !playlistID.MatchString(y.PlaylistID) {
@@ -83,7 +79,7 @@ func (v *view) DefaultKids() string { return kidsOf(v.YouTubeDefaults) }
 
 // DefaultVisibility returns the visibility of a video without a choice.
 func (v *view) DefaultVisibility() locale.Key {
-	for _, one := range visibilities {
+	for _, one := range preview.YouTubeVisibilities {
 		if one.Value == v.YouTubeDefaults.PrivacyStatus {
 			return one.Name
 		}
@@ -101,5 +97,5 @@ func kidsOf(y network.YouTubeOptions) string {
 	return no
 }
 
-// Visibilities returns YouTube's visibilities.
-func (*view) Visibilities() []shell.Choice { return visibilities }
+// Visibilities returns YouTube's preview.YouTubeVisibilities.
+func (*view) Visibilities() []shell.Choice { return preview.YouTubeVisibilities }

@@ -68,8 +68,9 @@ func (v *view) Looks() []preview.Post {
 	var out []preview.Post
 	for i, a := range v.Accounts {
 		author := preview.Author{ID: a.ID, Platform: a.Platform, Username: a.Username, Name: v.Names[a.ID]}
-		out = append(out, preview.New(author, v.Stored.Content(v.Stored.Targets[i], "")).WithThread(v.Stored.Thread).
-			WithComment(v.Stored.FirstComment))
+		c := v.Stored.Content(v.Stored.Targets[i], "")
+		out = append(out, preview.New(author, c).WithThread(v.Stored.Thread).WithComment(v.Stored.FirstComment).
+			WithSettings(c.Options))
 	}
 	if len(out) == 0 {
 		shared := preview.New(preview.Author{}, network.Content{Text: v.Caption, Media: v.Stored.Media})

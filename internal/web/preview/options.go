@@ -15,6 +15,8 @@ func (p Post) withOptions(c network.Content) Post {
 		return p.withThreads(c, *o.Threads)
 	case p.Platform == "x" && o.X != nil:
 		return p.withX(*o.X)
+	case p.Platform == "youtube" && o.YouTube != nil:
+		p.Title = cmp.Or(o.YouTube.Title, p.Title)
 	case p.Platform == "linkedin" && o.LinkedIn != nil:
 		p.IsLimited = o.LinkedIn.Visibility == "CONNECTIONS"
 	case p.Platform == "pinterest" && o.Pinterest != nil:

@@ -72,6 +72,8 @@ type Post struct {
 	// Link is the path of the approval link by which the post is shown. Files and pictures are below this path. It is empty in
 	// the app.
 	Link string
+
+	options network.Options // for the list of settings
 }
 
 // Face returns the path of the account's picture.
@@ -130,7 +132,7 @@ func Date(l *locale.Language, p post.Record, zone *time.Location) string {
 	return l.Format(at.In(zone), locale.Day)
 }
 
-// HTML returns the post as its network shows it, followed by the parts of its thread and the first comment.
+// HTML returns the post as its network shows it, followed by the parts of its thread, the first comment and the settings.
 func (p Post) HTML() (template.HTML, error) {
 	html, err := p.html(p.Platform + ".html")
 	for _, part := range p.Parts {
@@ -142,18 +144,16 @@ func (p Post) HTML() (template.HTML, error) {
 		html = `<div class="pv-thread">` + html + `</div>`
 	}
 	if p.Comment != "" {
-		shown, commentErr := p.html(commentTemplate)
+		shown, commentErr := p.html("comment")
 		html, err = html+shown, errors.Join(err, commentErr)
 	}
-	return html, err
+	list, listErr := p.settingsHTML()
+	return html + list, errors.Join(err, listErr)
 }
 
-// commentTemplate is the template of the first comment.
-const commentTemplate = "comment"
-
-// html renders a template, or that of stories for a story.
+// html renders a template. For a story, it renders that of stories in place of that of the network.
 func (p Post) html(name string) (template.HTML, error) {
-	if p.Story && name != commentTemplate {
+	if p.Story && name == p.Platform+".html" {
 		name = "story.html"
 	}
 	all := templates[cmp.Or(p.Lang, locale.English)]()

@@ -238,3 +238,49 @@ func TestPolls(t *testing.T) {
 		}
 	}
 }
+
+// The options that a preview does not show are listed below it, in the language of the page.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		platform string
+		options  network.Options
+		lang     *locale.Language
+		want     []Setting
+	}{
+		{"bluesky", network.Options{Bluesky: &network.BlueskyOptions{
+			ReplySettings: []string{"mentioned", "followers"}, DisableQuotes: true, Languages: []string{"en", "de"},
+		}}, nil, []Setting{
+			{"Who can reply", "Mentioned people, Followers"}, {"Quotes", "Not allowed"}, {"Languages of the text", "en, de"},
+		}},
+		{"instagram", network.Options{Instagram: &network.InstagramOptions{
+			Collaborators: []string{"ada", "ben"}, CoverMediaID: 3, ShareToFeed: new(false),
+			UserTags: []network.InstagramUserTag{{Username: "cleo"}}, LocationID: "42",
+		}}, nil, []Setting{
+			{"Collaborators", "ada, ben"}, {"Tagged people", "cleo"}, {"Location ID", "42"},
+			{"Cover", "An image of the library"}, {"Feed", "Not shown in the feed"},
+		}},
+		{"tiktok", network.Options{TikTok: &network.TikTokOptions{
+			PrivacyLevel: "SELF_ONLY", AllowComment: true, AllowDuet: true, IsAIGC: true,
+		}}, locale.German, []Setting{
+			{"Who can view this post", locale.German.T("Only me")}, {"Allowed", "Kommentare, Duette"}, {"Labels", "KI-generiert"},
+		}},
+		{"tiktok", network.Options{TikTok: &network.TikTokOptions{Mode: network.TikTokInbox}}, nil,
+			[]Setting{{"TikTok options", "Sent to TikTok as a draft to finish in the app"}}},
+		{"youtube", network.Options{YouTube: &network.YouTubeOptions{
+			PrivacyStatus: "unlisted", SelfDeclaredMadeForKids: new(false),
+		}}, nil, []Setting{{"Who can watch the video", "Unlisted"}, {"Made for kids", "No, it is not made for kids"}}},
+		{"x", network.Options{X: &network.XOptions{ReplySettings: "verified", MadeWithAI: true, PaidPartnership: true}}, nil,
+			[]Setting{{"Who can reply", "Verified accounts"}, {"Labels", "Made with AI, Paid partnership"}}},
+		{"threads", network.Options{X: &network.XOptions{MadeWithAI: true}}, nil, nil}, // options of another network
+	} {
+		p := New(Author{Platform: c.platform, Username: "harbour"}, network.Content{Text: "Open", Options: c.options}).WithSettings(c.options)
+		p.Lang = c.lang
+		if diff := cmp.Diff(c.want, p.Settings()); diff != "" {
+			t.Errorf("%s: %s", c.platform, diff)
+		}
+		if html := must.Get(p.HTML())(t); strings.Contains(string(html), "pv-settings") != (c.want != nil) {
+			t.Errorf("%s: %s", c.platform, html)
+		}
+	}
+}
