@@ -58,10 +58,10 @@ func (in CreateInput) newList(team int64) (List, error) {
 var errListLimit = apierr.New(apierr.PlanLimitReached, "The team has reached the hashtag list limit of its plan. "+
 	"Delete a list or upgrade the plan.").With("limit", "hashtag_lists")
 
-// checkListLimit returns an error if the plan allows no further list. It locks the team's row, so that concurrent calls
-// cannot exceed the limit.
+// checkListLimit returns an error if the plan allows no further lists. It locks the team's row, so that concurrent
+// calls cannot exceed the limit.
 func (s *Service) checkListLimit(ctx context.Context, tx *db.Tx, call operation.Call) error {
-	p, _ := s.Catalog.Plan(call.Plan) // a removed plan allows none
+	p, _ := s.Catalog.Plan(call.Plan) // if the plan was removed, p allows no lists
 	if p.HashtagLists == plan.Unlimited {
 		return nil
 	}
@@ -89,7 +89,7 @@ func checkListCount(ctx context.Context, q db.Querier, call operation.Call, p pl
 	return nil
 }
 
-// add adds hashtags to a list. Existing hashtags are unchanged, so the call is idempotent.
+// add adds hashtags to a list. It does not change hashtags that are already in the list, so the call is idempotent.
 func (s *Service) add(
 	ctx context.Context, call operation.Call, in AddInput,
 ) (operation.Answer[HashtagListChange], error) {
@@ -117,18 +117,18 @@ func (s *Service) add(
 	return out, err
 }
 
-// addHashtags adds the accepted hashtags to a locked list and requests figures for them.
+// addHashtags adds the accepted hashtags to a locked list and requests that they be measured.
 func (s *Service) addHashtags(ctx context.Context, tx *db.Tx, call operation.Call, l *List, sent []string,
 	subcategory string) (HashtagListChange, error) {
-	fitting, c, err := s.selectNew(ctx, tx, call, *l, sent)
+	accepted, c, err := s.selectNew(ctx, tx, call, *l, sent)
 	if err != nil {
 		return c, err
 	}
-	if len(fitting) > 0 {
-		if err := l.append(ctx, tx, fitting, subcategory); err != nil {
+	if len(accepted) > 0 {
+		if err := l.append(ctx, tx, accepted, subcategory); err != nil {
 			return c, err
 		}
-		if err := s.Statistics.Enqueue(ctx, tx, l.Platform, fitting); err != nil {
+		if err := s.Statistics.Enqueue(ctx, tx, l.Platform, accepted); err != nil {
 			return c, err
 		}
 	}
@@ -136,7 +136,7 @@ func (s *Service) addHashtags(ctx context.Context, tx *db.Tx, call operation.Cal
 	return c, nil
 }
 
-// summary returns a sentence with the numbers of added, existing and rejected hashtags.
+// summary returns the ID of the list, and the numbers of added, existing and rejected hashtags.
 func (c HashtagListChange) summary() string {
 	out := fmt.Sprintf("%d. Added: %d, in the list already: %d", c.ID, len(c.Added), len(c.AlreadyPresent))
 	counts, reasons := map[string]int{}, []string{}
@@ -154,7 +154,7 @@ func (c HashtagListChange) summary() string {
 	return fmt.Sprintf("%s. Rejected: %d (%s).", out, len(c.Refused), strings.Join(reasons, ", "))
 }
 
-// selectNew returns the hashtags that the list accepts, and the outcome for each hashtag.
+// selectNew returns those of the sent hashtags that can be added to the list, and the outcome for each sent hashtag.
 func (s *Service) selectNew(ctx context.Context, q db.Querier, call operation.Call, l List,
 	sent []string) ([]string, HashtagListChange, error) {
 	tags, rejected := parseHashtags(l.Platform, sent)
@@ -171,14 +171,14 @@ func (s *Service) selectNew(ctx context.Context, q db.Querier, call operation.Ca
 			unknown = append(unknown, tag)
 		}
 	}
-	fitting, rest := s.banned.filter(l.Platform, unknown, s.remaining(call, l))
-	c.Added, c.Refused = append(c.Added, fitting...), append(c.Refused, rest...)
-	return fitting, c, nil
+	accepted, rest := s.banned.filter(l.Platform, unknown, s.remaining(call, l))
+	c.Added, c.Refused = append(c.Added, accepted...), append(c.Refused, rest...)
+	return accepted, c, nil
 }
 
 // remaining returns how many more hashtags the plan allows in the list, or a negative number if unlimited.
 func (s *Service) remaining(call operation.Call, l List) int64 {
-	p, _ := s.Catalog.Plan(call.Plan) // a removed plan allows none
+	p, _ := s.Catalog.Plan(call.Plan) // if the plan was removed, p allows no hashtags
 	if p.HashtagsPerList == plan.Unlimited {
 		return -1
 	}
@@ -187,10 +187,10 @@ func (s *Service) remaining(call operation.Call, l List) int64 {
 
 func formatID(n int64) string { return strconv.FormatInt(n, 10) }
 
-// appPage is the app's page of hashtag lists.
+// appPage is the path of the app's page of hashtag lists.
 const appPage = "/hashtags"
 
-// appPath returns the app's page of a list.
+// appPath returns the path of the app's page of a list.
 func appPath(l List) string { return appPage + "/" + formatID(l.ID) }
 
 // apiPath returns the API path of a list.

@@ -7,11 +7,11 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// cacheEntry holds the hashtags of a list at a revision of the list and a version of the figures. It is immutable.
+// cacheEntry holds the hashtags of a list at a revision of the list and a version of the statistics. It is immutable.
 type cacheEntry struct {
 	revision, version int64
 	hashtags          []ListedHashtag
-	json              []byte
+	json              []byte // hashtags as JSON
 }
 
 // maxCacheBytes limits the cached JSON. The decoded values need about the same amount of memory.
@@ -33,7 +33,7 @@ func (o *listCache) get(l List, version int64) (cacheEntry, bool) {
 	return e, known && e.revision == l.revision && e.version == version
 }
 
-// put stores the entry of a list. If the cache is full, all other entries are dropped.
+// put stores the entry of a list. If the cache is full, it first drops all other entries.
 func (o *listCache) put(l List, version int64, e cacheEntry) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// CopyHashtags adds the hashtags of a list to one of the team's lists, by subcategory. Existing hashtags are unchanged,
-// so the call is idempotent.
+// CopyHashtags adds the hashtags of a list, with their subcategories, to one of the team's lists. It does not change
+// hashtags that are already in that list, so the call is idempotent.
 func (s *Service) CopyHashtags(ctx context.Context, call operation.Call, from, into int64) (HashtagListChange, error) {
 	if err := call.Require(access.Write); err != nil {
 		return HashtagListChange{}, err

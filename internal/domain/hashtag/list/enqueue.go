@@ -9,8 +9,8 @@ import (
 // maxPerTransaction is how many hashtags may be enqueued in the transaction that adds them to a list.
 const maxPerTransaction = 500
 
-// enqueueForCreate requests figures for the hashtags of a large new list before the transaction that creates it. Errors
-// are ignored here because the transaction reports them.
+// enqueueForCreate requests the measurement of the hashtags of a large new list before the transaction that creates the
+// list. Its error is ignored, because the transaction then returns the same error.
 func (s *Service) enqueueForCreate(ctx context.Context, call operation.Call, in CreateInput) error {
 	if len(in.Hashtags) <= maxPerTransaction {
 		return nil
@@ -19,14 +19,15 @@ func (s *Service) enqueueForCreate(ctx context.Context, call operation.Call, in 
 	if err != nil {
 		return err
 	}
-	plan, _ := s.Catalog.Plan(call.Plan) // a removed plan allows none
+	plan, _ := s.Catalog.Plan(call.Plan) // if the plan was removed, plan allows no lists
 	if err := checkListCount(ctx, s.db, call, plan); err != nil {
 		return err
 	}
 	return s.enqueue(ctx, call, l, in.Hashtags)
 }
 
-// enqueueForAdd requests figures for a large number of hashtags before the transaction that adds them.
+// enqueueForAdd requests the measurement of a large number of hashtags before the transaction that adds them to a list.
+// Its error is ignored, as that of enqueueForCreate.
 func (s *Service) enqueueForAdd(ctx context.Context, call operation.Call, in AddInput) error {
 	if len(in.Hashtags) <= maxPerTransaction {
 		return nil
@@ -39,9 +40,9 @@ func (s *Service) enqueueForAdd(ctx context.Context, call operation.Call, in Add
 }
 
 func (s *Service) enqueue(ctx context.Context, call operation.Call, l List, sent []string) error {
-	fitting, _, err := s.selectNew(ctx, s.db, call, l, sent)
+	accepted, _, err := s.selectNew(ctx, s.db, call, l, sent)
 	if err != nil {
 		return err
 	}
-	return s.Statistics.EnqueueInBatches(ctx, l.Platform, fitting)
+	return s.Statistics.EnqueueInBatches(ctx, l.Platform, accepted)
 }

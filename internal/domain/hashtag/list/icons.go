@@ -11,7 +11,7 @@ import (
 //go:embed icons.txt
 var iconText string
 
-// icons is the set of icon names, without the prefix ri-.
+// icons returns the set of the names of Remix Icons, without the prefix ri-.
 var icons = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
 	for line := range strings.Lines(iconText) {
@@ -29,7 +29,7 @@ var icons = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// IsIcon reports whether a token names an icon of the set.
+// IsIcon reports whether a token is the name of a Remix Icon, with the prefix ri-.
 func IsIcon(token string) bool {
 	name, found := strings.CutPrefix(token, "ri-")
 	return found && icons()[name]

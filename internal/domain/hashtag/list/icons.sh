@@ -1,6 +1,5 @@
 #!/bin/sh
-# Writes icons.txt anew: the names of Remix Icon, out of its npm package. Usage: sh icons.sh VERSION
-# Only names are kept, none of the drawings. A name stands for its -line and its -fill; one with = at its end for itself.
+# Generates icons.txt, the names of the icons of Remix Icon, from its npm package. Usage: sh icons.sh VERSION
 set -eu
 version=${1:?which version of remixicon, such as 4.9.1}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -10,9 +9,9 @@ cd "$work"
 npm pack --silent "remixicon@$version" >/dev/null
 tar xzf "remixicon-$version.tgz" package/fonts/remixicon.css
 {
-	echo "# The names of the icons of Remix Icon $version, https://remixicon.com, © Remix Design, written by icons.sh from npm's remixicon@$version."
-	echo "# No drawing of an icon is here. The package's licence is the Remix Icon License v1.0 (its package.json says Apache-2.0): see its file License."
-	echo "# A name stands for its -line and its -fill; one with = at its end for itself alone."
+	echo "# The names of the icons of Remix Icon $version, https://remixicon.com, © Remix Design. icons.sh generates this file from the npm package remixicon@$version."
+	echo "# This file contains no icons. The license of the package is the Remix Icon License v1.0, although its package.json says Apache-2.0."
+	echo "# A name stands for two icons, with the suffixes -line and -fill. A name that ends with = is an icon without a suffix."
 	sed -n 's/^\.ri-\([a-z0-9-]*\):before.*/\1/p' package/fonts/remixicon.css | LC_ALL=C sort -u | awk '
 		{ all[$0] = 1; order[NR] = $0 }
 		END {

@@ -1,5 +1,5 @@
 // Package list manages a team's hashtag lists and the ready-made lists of the service. A list holds distinct hashtags
-// in the order in which they were added. Their figures come from package stats.
+// in the order in which they were added. The statistics of the hashtags come from package stats.
 package list
 
 import (
@@ -23,7 +23,7 @@ const (
 var platforms = []string{provider.Instagram, provider.TikTok}
 
 // firstTeamListID is the lowest ID of a team's list. Lower IDs belong to ready-made lists and are the same on every
-// installation. IDs increase with creation in both ranges.
+// installation. In both ranges, newer lists have higher IDs.
 const firstTeamListID = 1_000_000
 
 // List is a hashtag list without its hashtags.
@@ -33,8 +33,8 @@ type List struct { //nolint:recvcheck // only append changes the list
 	Name      string
 	Platform  string // empty for all platforms
 	Color     string // # and six lowercase hex digits, or empty
-	Icon      string // ri- and a name of the icon set, or empty
-	Size      int64  // hashtags
+	Icon      string // name of a Remix Icon with the prefix ri-, or empty
+	Size      int64  // number of hashtags
 	CreatedAt time.Time
 
 	lastPosition int64 // position of the last hashtag
@@ -46,7 +46,7 @@ func (l List) isReadyMade() bool { return l.ID < firstTeamListID }
 // Item is a hashtag in a list.
 type Item struct {
 	Hashtag     string // normalized by provider.ParseHashtag
-	Subcategory string
+	Subcategory string // label that groups hashtags within the list, or empty
 }
 
 // StatisticsStore reads hashtag statistics and requests their measurement. An empty platform means all platforms.
@@ -62,7 +62,7 @@ type Options struct {
 	DB         *db.DB
 	Statistics StatisticsStore
 	Catalog    plan.Catalog
-	// HasProvider reports whether a provider of hashtag figures is configured.
+	// HasProvider reports whether a provider of hashtag metrics is configured.
 	HasProvider bool
 }
 
@@ -76,9 +76,10 @@ type Service struct {
 	cache          *listCache
 }
 
-// New returns a Service. It returns an error if the plans file bans an invalid hashtag.
+// New returns a Service. It returns an error if BannedHashtags in the plans file contains an invalid hashtag or
+// platform.
 func New(o Options) (*Service, error) {
-	b, err := newBanned(o.Catalog.BannedHashtags)
+	b, err := newBanList(o.Catalog.BannedHashtags)
 	if err != nil {
 		return nil, err
 	}

@@ -100,7 +100,8 @@ type ReadyMade struct {
 	Hashtags []string
 }
 
-// ReadyMadeIn returns the ready-made lists whose hashtags are in a language, by name. It ignores the language's region.
+// ReadyMadeIn returns the ready-made lists whose hashtags are in a language, a BCP 47 tag, sorted by name. It ignores
+// regions and scripts.
 func (s *Service) ReadyMadeIn(language string) []ReadyMade {
 	var out []ReadyMade
 	for _, r := range s.readyMadeLists {
@@ -112,7 +113,7 @@ func (s *Service) ReadyMadeIn(language string) []ReadyMade {
 	return out
 }
 
-// IsReadyMadeIn reports whether a list is ready-made and in a language.
+// IsReadyMadeIn reports whether a list is ready-made and its hashtags are in a language, a BCP 47 tag.
 func (s *Service) IsReadyMadeIn(id int64, language string) bool {
 	r, found := s.findReadyMade(id)
 	return found && baseLanguage(r.language) == baseLanguage(language)

@@ -63,7 +63,7 @@ func (s *Service) nextLists(ctx context.Context, team int64, in ListInput, befor
 	return out, nil
 }
 
-// get returns a list with its hashtags and their figures.
+// get returns a list with its hashtags and their statistics.
 func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[HashtagList], error) {
 	var out operation.Answer[HashtagList]
 	l, err := s.find(ctx, call.TeamID, in.ListID)
@@ -76,7 +76,8 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 	}
 	e, known := s.cache.get(l, version)
 	if !known {
-		// The figures may be newer than the version, but never older. A newer figure costs one needless reload.
+		// The loaded statistics may be newer than version, but never older. If they are newer, the next call loads them
+		// again.
 		if e, err = s.load(ctx, l); err != nil {
 			return out, err
 		}
@@ -84,12 +85,12 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 	}
 	l.Size = int64(len(e.hashtags)) // the hashtags were read after the list
 	out.Data, out.App = HashtagList{entry(l), slices.Clone(e.hashtags), e.json}, appPath(l)
-	out.Notes = s.missingFiguresNotes(l, e.hashtags)
+	out.Notes = s.missingMetricsNotes(l, e.hashtags)
 	return out, nil
 }
 
-// missingFiguresNotes explains why hashtags of a ready-made list have no figures yet.
-func (s *Service) missingFiguresNotes(l List, shown []ListedHashtag) []string {
+// missingMetricsNotes explains why hashtags of a ready-made list have no metrics yet.
+func (s *Service) missingMetricsNotes(l List, shown []ListedHashtag) []string {
 	without := 0
 	for _, h := range shown {
 		if h.Posts == nil && h.PostsPerDay == nil && h.Score == nil {
@@ -133,7 +134,7 @@ func (s *Service) readItems(ctx context.Context, l List) ([]Item, error) {
 	return s.items(ctx, l)
 }
 
-// load reads the hashtags of a list with their figures and encodes them as JSON.
+// load reads the hashtags of a list with their statistics and encodes them as JSON.
 func (s *Service) load(ctx context.Context, l List) (cacheEntry, error) {
 	items, err := s.readItems(ctx, l)
 	if err != nil {
@@ -150,8 +151,8 @@ func (s *Service) load(ctx context.Context, l List) (cacheEntry, error) {
 	return cacheEntry{hashtags: shown, json: raw}, nil
 }
 
-// addStatistics returns the hashtags as clients see them. For a list of all platforms, each hashtag names the platform of
-// its figures.
+// addStatistics returns the hashtags with their statistics, in the form of the API. In a list for all platforms, each
+// hashtag with known metrics has the platform of these metrics.
 func (s *Service) addStatistics(ctx context.Context, l List, items []Item) ([]ListedHashtag, error) {
 	out := make([]ListedHashtag, len(items))
 	if len(items) == 0 {
@@ -169,7 +170,7 @@ func (s *Service) addStatistics(ctx context.Context, l List, items []Item) ([]Li
 		h := ListedHashtag{HashtagSummary: stats.HashtagSummary{Hashtag: i.Hashtag}, Subcategory: i.Subcategory}
 		if f, found := known[i.Hashtag]; found {
 			h.HashtagSummary = stats.Summarize(f)
-			if l.Platform == "" && hasFigures(f) {
+			if l.Platform == "" && hasMetrics(f) {
 				h.Platform = f.Platform
 			}
 		}
@@ -178,7 +179,7 @@ func (s *Service) addStatistics(ctx context.Context, l List, items []Item) ([]Li
 	return out, nil
 }
 
-// hasFigures reports whether any figure is known.
-func hasFigures(f stats.Statistics) bool {
+// hasMetrics reports whether any metric is known.
+func hasMetrics(f stats.Statistics) bool {
 	return f.Posts != nil || f.PostsPerDay != nil || f.Score != nil
 }

@@ -80,11 +80,12 @@ func sanitize(text string) string {
 	return text
 }
 
-// banList holds the hashtags that the operator bans, by platform. The key "" applies to all platforms.
+// banList holds the hashtags that the operator bans, by platform. The key "", for lists for all platforms, has the
+// hashtags banned on any platform.
 type banList map[string]map[string]bool
 
-// newBanned parses the operator's banned hashtags.
-func newBanned(byPlatform map[string][]string) (banList, error) {
+// newBanList parses the operator's banned hashtags, by platform.
+func newBanList(byPlatform map[string][]string) (banList, error) {
 	out := banList{"": {}}
 	for platform, sent := range byPlatform {
 		if !slices.Contains(platforms, platform) {
@@ -103,8 +104,8 @@ func newBanned(byPlatform map[string][]string) (banList, error) {
 	return out, nil
 }
 
-// filter splits hashtags into accepted and rejected hashtags. free is how many more the list can hold. A negative
-// number means unlimited.
+// filter splits hashtags into accepted and rejected hashtags. free is how many more hashtags the list can hold;
+// negative means unlimited.
 func (b banList) filter(platform string, tags []string, free int64) ([]string, []HashtagListChangeRefused) {
 	var accepted []string
 	var rejected []HashtagListChangeRefused
@@ -169,7 +170,7 @@ func isVisible(r rune) bool {
 		!unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// parseIcon validates an icon token, which may be empty.
+// parseIcon validates the name of an icon, which may be empty.
 func parseIcon(token string) (string, error) {
 	if token != "" && !IsIcon(token) {
 		return "", apierr.Invalid(apierr.NotAllowedValue, "icon", "Unknown icon. Use the name of a Remix Icon, such "+

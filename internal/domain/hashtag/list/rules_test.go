@@ -94,7 +94,7 @@ func TestParseHashtagsIsIdempotent(t *testing.T) {
 }
 
 func TestFilter(t *testing.T) {
-	b := must.Get(newBanned(map[string][]string{"instagram": {"#Bad"}, "tiktok": {"worse"}}))(t)
+	b := must.Get(newBanList(map[string][]string{"instagram": {"#Bad"}, "tiktok": {"worse"}}))(t)
 	tags := []string{"a", "bad", "b", "worse", "c"}
 	for name, c := range map[string]struct {
 		platform string
@@ -126,11 +126,11 @@ func TestOperatorBannedHashtags(t *testing.T) {
 		"no hashtag":      {"instagram": {"good", "two words"}},
 		"nothing":         {"tiktok": {""}},
 	} {
-		if _, err := newBanned(given); err == nil {
+		if _, err := newBanList(given); err == nil {
 			t.Errorf("the banned hashtag %s was accepted", name)
 		}
 	}
-	if b, err := newBanned(nil); err != nil || len(b[""]) > 0 {
+	if b, err := newBanList(nil); err != nil || len(b[""]) > 0 {
 		t.Errorf("%v %v", b, err)
 	}
 }

@@ -23,7 +23,7 @@ func scan(row func(...any) error, l *List) error {
 
 func scanLists(rows *sql.Rows, l *List) error { return scan(rows.Scan, l) }
 
-// read returns a team's list, or not_found.
+// read returns a team's list, or not_found. end is appended to the query, to lock the row.
 func read(ctx context.Context, q db.Querier, team, id int64, end string) (List, error) {
 	var l List
 	err := scan(q.QueryRow(ctx, `SELECT `+columns+` FROM hashtag_lists WHERE team_id = ? AND id = ?`+end, team, id).
@@ -37,7 +37,7 @@ func read(ctx context.Context, q db.Querier, team, id int64, end string) (List, 
 	return l, nil
 }
 
-// lock returns a team's list and locks its row. Ready-made lists cannot be locked.
+// lock returns a team's list and locks its row. It returns an error for a ready-made list.
 func (s *Service) lock(ctx context.Context, tx *db.Tx, team, id int64) (List, error) {
 	if id < firstTeamListID {
 		if _, found := s.findReadyMade(id); !found {
@@ -137,6 +137,7 @@ func (l *List) append(ctx context.Context, tx *db.Tx, tags []string, subcategory
 	return l.saveSize(ctx, tx)
 }
 
+// saveSize stores the size of a list after a change of its hashtags, and increments the revision.
 func (l *List) saveSize(ctx context.Context, tx *db.Tx) error {
 	if _, err := tx.Exec(ctx, `UPDATE hashtag_lists SET size = ?, last_position = ?, revision = revision + 1
 		WHERE team_id = ? AND id = ?`, l.Size, l.lastPosition, l.TeamID, l.ID); err != nil {

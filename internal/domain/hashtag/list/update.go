@@ -9,7 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Change lists the fields of a list to change. nil leaves a field unchanged. An empty color or icon removes it.
+// Change holds the new values for fields of a list. nil leaves a field unchanged. An empty Color or Icon removes the
+// color or icon.
 type Change struct {
 	Name, Color, Icon *string
 }

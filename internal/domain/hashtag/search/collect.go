@@ -15,12 +15,12 @@ import (
 const (
 	maxMatches  = 100 // known hashtags that match the keyword
 	maxRelated  = 50  // hashtags related to the keyword's own hashtags
-	maxEnqueued = 10  // related hashtags without figures to measure in the background
+	maxEnqueued = 10  // related hashtags with unknown metrics that are measured in the background
 
 	maxHashtags = maxOwnHashtags + maxMatches + maxRelated + maxFurther // hashtags in a result
 )
 
-// nearby holds known hashtags that match a keyword or relate to it.
+// nearby holds the known hashtags that match a keyword or are related to its own hashtags.
 type nearby struct {
 	related []stats.Related
 	matches []stats.Statistics
@@ -36,7 +36,7 @@ func (s *Service) findNearby(ctx context.Context, t task) (nearby, error) {
 	return out, err
 }
 
-func figuresOfRelated(all []stats.Related) []stats.Statistics {
+func statisticsOf(all []stats.Related) []stats.Statistics {
 	out := make([]stats.Statistics, len(all))
 	for i, r := range all {
 		out[i] = r.Statistics
@@ -50,11 +50,11 @@ func isComplete(f stats.Statistics) bool { return f.Posts != nil && f.PostsPerDa
 // findings is the result of a search.
 type findings struct {
 	hashtags   []stats.Statistics // complete; the keyword's own hashtags, then others by score
-	incomplete []stats.Statistics // existing own hashtags of the keyword that lack figures
+	incomplete []stats.Statistics // existing own hashtags of the keyword that lack size or rate
 	related    []stats.Related
 	own        []string // the keyword's own hashtags, without those that do not exist
-	answered   int      // number of own hashtags that the provider answered for this search
-	fresh      int      // number of own hashtags with current figures
+	answered   int      // number of own hashtags for which the provider answered this search
+	fresh      int      // number of own hashtags with current statistics
 }
 
 func (f findings) isEmpty() bool { return len(f.hashtags)+len(f.incomplete)+len(f.related) == 0 }
@@ -62,7 +62,7 @@ func (f findings) isEmpty() bool { return len(f.hashtags)+len(f.incomplete)+len(
 // collect gathers what is known about a keyword.
 func (s *Service) collect(ctx context.Context, h job.LeasedJob, t task) (findings, error) {
 	var out findings
-	said, err := readAnswers(ctx, s.db, h.ID)
+	answers, err := readAnswers(ctx, s.db, h.ID)
 	if err != nil {
 		return out, err
 	}
@@ -71,19 +71,19 @@ func (s *Service) collect(ctx context.Context, h job.LeasedJob, t task) (finding
 		return out, err
 	}
 	own := t.words.hashtags()
-	names := slices.Concat(own, slices.Sorted(maps.Keys(said)))
+	names := slices.Concat(own, slices.Sorted(maps.Keys(answers)))
 	known, err := s.Statistics.Get(ctx, s.db, t.platform, names)
 	if err != nil {
 		return out, err
 	}
 	for _, tag := range own {
-		if said[tag] {
+		if answers[tag] {
 			out.answered++
 		}
 		if s.isFresh(t, known[tag]) {
 			out.fresh++
 		}
-		if isMissing(said, tag) {
+		if isMissing(answers, tag) {
 			continue
 		}
 		out.own = append(out.own, tag)
@@ -91,11 +91,11 @@ func (s *Service) collect(ctx context.Context, h job.LeasedJob, t task) (finding
 			out.incomplete = append(out.incomplete, f)
 		}
 	}
-	candidates := slices.Concat(knownFigures(own, known), near.matches, figuresOfRelated(near.related),
-		knownFigures(names, known))
-	out.hashtags = selectComplete(candidates, said)
+	candidates := slices.Concat(knownStatistics(own, known), near.matches, statisticsOf(near.related),
+		knownStatistics(names, known))
+	out.hashtags = selectComplete(candidates, answers)
 	slices.SortStableFunc(out.hashtags, resultOrder(own))
-	out.related = slices.DeleteFunc(near.related, func(r stats.Related) bool { return isMissing(said, r.Hashtag) })
+	out.related = slices.DeleteFunc(near.related, func(r stats.Related) bool { return isMissing(answers, r.Hashtag) })
 	return out, nil
 }
 
@@ -105,7 +105,7 @@ func isMissing(exists map[string]bool, tag string) bool {
 	return answered && !found
 }
 
-func knownFigures(names []string, known map[string]stats.Statistics) []stats.Statistics {
+func knownStatistics(names []string, known map[string]stats.Statistics) []stats.Statistics {
 	var out []stats.Statistics
 	for _, name := range names {
 		if f, there := known[name]; there {
@@ -115,7 +115,7 @@ func knownFigures(names []string, known map[string]stats.Statistics) []stats.Sta
 	return out
 }
 
-// selectComplete returns the distinct candidates that have figures, in order.
+// selectComplete returns the distinct candidates that are complete and not missing, in order.
 func selectComplete(candidates []stats.Statistics, exists map[string]bool) []stats.Statistics {
 	var out []stats.Statistics
 	seen := map[string]bool{}
@@ -150,8 +150,8 @@ func scoreOrUnknown(f stats.Statistics) float64 {
 	return *f.Score
 }
 
-// hashtagsToMeasure returns the hashtags to measure for later searches: the keyword's own hashtags and some related
-// hashtags without figures.
+// hashtagsToMeasure returns the hashtags to measure for later searches: the keyword's own hashtags and some incomplete
+// related hashtags.
 func (f findings) hashtagsToMeasure() []string {
 	out := slices.Clone(f.own)
 	most := len(out) + maxEnqueued
@@ -189,8 +189,8 @@ const (
 )
 
 // conclude ends a search with its findings. The search succeeds if anything is known. It is charged if the provider
-// answered for one of the keyword's own hashtags. It is also charged if current figures of an own hashtag were stored
-// and no request failed.
+// answered for one of the keyword's own hashtags, or if current statistics of an own hashtag were stored and no request
+// failed.
 func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, f findings, providerErrs map[string]error) error {
 	if f.isEmpty() {
 		if len(providerErrs) > 0 {
@@ -215,7 +215,7 @@ func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, f findi
 	return s.finish(ctx, h, t, e, f.rows())
 }
 
-// errorCode returns the job's error code for failed requests.
+// errorCode returns the job's error code for the errors of a provider.
 func errorCode(providerErrs map[string]error) string {
 	for _, err := range providerErrs {
 		if !errors.Is(err, provider.ErrNotOffered) {

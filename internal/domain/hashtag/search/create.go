@@ -32,7 +32,8 @@ func (s *Service) price(ctx context.Context, call operation.Call, in Input) (int
 	return cost, err
 }
 
-// paidUntil returns when the payment for a keyword by a search or a report ends, or the zero time.
+// paidUntil returns until when the team has paid for a keyword, with a search or a report, or the zero time if it has
+// not.
 func (s *Service) paidUntil(ctx context.Context, q db.Querier, call operation.Call, platform string, k keyword,
 	r search) (time.Time, error) {
 	if r.isPaid(call.Now) {
@@ -55,8 +56,8 @@ const (
 	runningNote = "A search for this keyword is already running. Nothing was charged again."
 )
 
-// search starts a search, or returns the running search or the stored result of an earlier search. The response has the
-// complete result. The job resource returns the result in pages.
+// search starts a search, or returns the running search or the stored result of an earlier search. Its response
+// contains the complete result, while get_job returns the result in pages.
 func (s *Service) search(ctx context.Context, call operation.Call, in Input) (operation.Answer[job.Job], error) {
 	var out operation.Answer[job.Job]
 	k, err := in.keyword()
@@ -90,7 +91,8 @@ func (s *Service) search(ctx context.Context, call operation.Call, in Input) (op
 	return out, err
 }
 
-// startJob starts a search. If an earlier payment covers it, only missing figures of the keyword itself are fetched.
+// startJob starts a search. If an earlier payment covers the search, the job measures only the keyword's own hashtags,
+// and only those without current statistics.
 func (s *Service) startJob(ctx context.Context, tx *db.Tx, call operation.Call, platform string, k keyword,
 	r search) (job.Record, []string, error) {
 	t := task{search: r.id, team: call.TeamID, platform: platform, words: k}

@@ -9,13 +9,13 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// outcome is the result of a search job.
+// outcome is how a search job ends.
 type outcome struct {
 	state     job.State
 	code      string    // reason of a failure or partial failure
 	charged   bool      // otherwise the reservation is refunded
 	paidUntil time.Time // zero if the keyword is not paid for
-	resultOf  string    // job whose result can be served again; empty if incomplete
+	resultOf  string    // ID of the job whose result later searches get; empty if the result is incomplete
 	notes     []string
 	toMeasure []string // hashtags to measure in the background
 }
@@ -48,6 +48,7 @@ func (s *Service) finish(ctx context.Context, h job.LeasedJob, t task, e outcome
 	})
 }
 
+// settle charges or refunds the job's reservation, if it has one.
 func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.LeasedJob, charged bool) error {
 	if h.Reservation == 0 {
 		return nil
@@ -60,7 +61,7 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.LeasedJob, charge
 	return err
 }
 
-// fail ends a search without result and refunds it. An earlier payment for the keyword remains valid.
+// fail ends a search with an error code and refunds it. An earlier payment for the keyword remains valid.
 func (s *Service) fail(ctx context.Context, h job.LeasedJob, t task, code string) error {
 	return s.finish(ctx, h, t, outcome{state: job.Failed, code: code, paidUntil: t.paidUntil}, nil)
 }

@@ -22,9 +22,10 @@ type Input struct {
 type keyword []string
 
 const (
-	// maxKeywordLength is in characters after normalization, which expands some characters.
+	// maxKeywordLength is the maximum length in characters after normalization, which expands some characters.
 	maxKeywordLength = 200
-	// maxOwnHashtags is low because Instagram lets an account query 30 hashtags per week.
+	// maxOwnHashtags is the maximum number of a keyword's own hashtags. It is low because Instagram lets an account
+	// query 30 hashtags per week.
 	maxOwnHashtags = 4
 )
 
@@ -33,18 +34,19 @@ var (
 		"hashtag.")
 	errLink = apierr.Invalid(apierr.Malformed, "query", "This link is not a hashtag page on the platform. Enter the hashtag or "+
 		"its link.")
-	errTooLong  = apierr.Invalid(apierr.TooLong, "query", "The query is too long. Use fewer words.")
-	schemeMarks = "://"
+	errTooLong = apierr.Invalid(apierr.TooLong, "query", "The query is too long. Use fewer words.")
+
+	schemeSeparator = "://"
 )
 
-// keyword parses the query: a single hashtag if it is one, else its words.
+// keyword parses the query. The keyword is the hashtag if the query is one, and otherwise the words of the query.
 func (in Input) keyword() (keyword, error) {
 	tag, err := provider.ParseHashtagFor(in.Platform, in.Query)
 	if err == nil {
 		return keyword{tag}, nil
 	}
 	if _, other := provider.ParseHashtag(in.Query); other == nil || errors.Is(err, provider.ErrHashtagLink) &&
-		strings.Contains(in.Query, schemeMarks) {
+		strings.Contains(in.Query, schemeSeparator) {
 		return nil, errLink // a link to another network or to another page
 	}
 	var out keyword
@@ -75,8 +77,8 @@ func (k keyword) key() string {
 	return keyword(slices.Sorted(slices.Values(k))).String()
 }
 
-// hashtags returns the hashtags of a keyword, at most maxOwnHashtags: its words joined, then each significant word.
-// There are none if no part can be a hashtag, as for a number.
+// hashtags returns the keyword's own hashtags, at most maxOwnHashtags: its words joined, then each significant word.
+// There are none if none of these can be a hashtag, for example for a number.
 func (k keyword) hashtags() []string {
 	var out []string
 	for _, word := range append([]string{strings.Join(k, "")}, k.significantWords()...) {

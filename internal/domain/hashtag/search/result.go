@@ -25,13 +25,13 @@ type (
 		Related        []RelatedHashtag `json:"related"`
 		CreditsCharged int64            `json:"credits_charged"`
 	}
-	// FoundHashtag is a hashtag with its figures.
+	// FoundHashtag is a hashtag with its statistics.
 	FoundHashtag struct {
 		stats.HashtagSummary
 
 		MeasuredAt *teamtime.Moment `json:"measured_at,omitempty"`
 	}
-	// RelatedHashtag is a hashtag related to the keyword's own hashtags, with its known figures.
+	// RelatedHashtag is a hashtag related to the keyword's own hashtags, with its known statistics.
 	RelatedHashtag struct {
 		stats.HashtagSummary
 
@@ -42,10 +42,11 @@ type (
 	}
 )
 
-// appPath returns the app's page of a search.
+// appPath returns the path of a search's page in the app.
 func appPath(job string) string { return "/hashtags/search?" + url.Values{"job": {job}}.Encode() }
 
-// ResultReader returns the reader of the results of searches, page by page.
+// ResultReader returns the reader of the results of search jobs, which are paged. charged returns the credits charged
+// for a reservation.
 func ResultReader(charged job.Charged) job.Result {
 	read := func(ctx context.Context, q db.Querier, call operation.Call, r job.Record, in job.GetInput) (job.Output, error) {
 		return readResult(ctx, q, charged, call, r, in)

@@ -1,5 +1,6 @@
-// Package search finds hashtags for a keyword: the keyword itself as hashtags, measured by a provider, and known
-// hashtags that match or relate to it. A team pays for a keyword on a platform once per data window.
+// Package search finds hashtags for a keyword. The result has the keyword's own hashtags, which are made of its words
+// and measured by a provider, and known hashtags that match the keyword or are related to its own hashtags. A team pays
+// for a keyword on a platform once per data window.
 package search
 
 import (
@@ -14,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Source is a provider of hashtag figures. See package provider for its errors.
+// Source is a provider of hashtag metrics. See package provider for its errors.
 type Source interface {
 	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error)
 }
@@ -25,7 +26,8 @@ type Credits interface {
 	Refund(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
 }
 
-// Reports returns when the figures of a team's report on a hashtag were measured, or the zero time.
+// Reports finds a team's report on a hashtag. MeasuredAt returns when the report's metrics were measured, or the zero
+// time if there is no report.
 type Reports interface {
 	MeasuredAt(ctx context.Context, q db.Querier, team int64, platform, hashtag string) (time.Time, error)
 }
@@ -41,7 +43,7 @@ type Options struct {
 	Catalog    plan.Catalog
 	Source     Source // nil if no provider is configured
 	Limiter    *provider.Limiter
-	PostLimit  int // posts to request of each kind; default 200
+	PostLimit  int // maximum number of top and of recent posts to request; default 200
 	Log        *slog.Logger
 }
 

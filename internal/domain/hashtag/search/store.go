@@ -18,14 +18,14 @@ import (
 type search struct {
 	id        int64
 	job       string // ID of the running job, or empty
-	resultOf  string // job whose result can be served again; empty if incomplete
+	resultOf  string // ID of the job whose result later searches get; empty if there is none
 	paidUntil time.Time
 }
 
-// isPaid reports whether the team has paid for the keyword.
+// isPaid reports whether the team has paid for the keyword and the data window has not ended.
 func (r search) isPaid(now time.Time) bool { return now.Before(r.paidUntil) }
 
-// lockKeyword inserts or locks the row of a team's keyword, so that concurrent calls cannot both pay.
+// lockKeyword inserts or locks the row of a team's keyword, so that only one of several concurrent calls is charged.
 func lockKeyword(ctx context.Context, tx *db.Tx, team int64, platform string, k keyword) (search, error) {
 	var r search
 	var until int64
@@ -43,7 +43,7 @@ func lockKeyword(ctx context.Context, tx *db.Tx, team int64, platform string, k 
 	return r, nil
 }
 
-// task is the work of a job.
+// task is the work of a search job.
 type task struct {
 	search    int64
 	team      int64
@@ -80,7 +80,7 @@ func readTask(ctx context.Context, q db.Querier, r job.Record) (task, error) {
 	return t, nil
 }
 
-// readAnswers returns the provider's answers to a job so far: whether each hashtag exists.
+// readAnswers returns the hashtags for which the provider has answered a job so far, and whether each of them exists.
 func readAnswers(ctx context.Context, q db.Querier, id string) (map[string]bool, error) {
 	type answer struct {
 		hashtag string
@@ -98,7 +98,7 @@ func readAnswers(ctx context.Context, q db.Querier, id string) (map[string]bool,
 	return out, nil
 }
 
-// saveAnswer stores an answer and returns the number of answers so far.
+// saveAnswer stores whether the provider found a hashtag, and returns the number of answers of the job so far.
 func saveAnswer(ctx context.Context, tx *db.Tx, id, hashtag string, found bool) (int64, error) {
 	is := 0
 	if found {
@@ -131,7 +131,7 @@ type row struct {
 	entry    any
 }
 
-const rowsPerInsert = 100 // in one statement
+const rowsPerInsert = 100
 
 // saveRows stores the result of a job.
 func saveRows(ctx context.Context, tx *db.Tx, id string, rows []row) error {
@@ -200,7 +200,7 @@ const sweepBatch = 1000
 // expiredQuery selects keywords that are no longer paid for and not being searched.
 const expiredQuery = `SELECT id FROM hashtag_searches WHERE job_id = '' AND paid_until <= ? ORDER BY paid_until LIMIT ?`
 
-// Sweep deletes expired keywords. Results are kept with their jobs.
+// Sweep deletes a batch of expired keywords and returns how many it deleted. Results are kept as long as their jobs.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "search.sweep", func(ctx context.Context, tx *db.Tx) error {

@@ -8,7 +8,8 @@ import (
 	"pressroom.example/pressroom/internal/domain/hashtag/stats"
 )
 
-// minPosts is how many posts must use a hashtag before it is measured, so that a single author cannot trigger it.
+// minPosts is how many of the received posts must use a hashtag before it is measured, so that a single author cannot
+// cause a measurement.
 const minPosts = 5
 
 // tally counts the posts that use each hashtag.
@@ -22,8 +23,8 @@ func (t tally) add(posts []stats.TaggedPost) {
 	}
 }
 
-// frequent returns the hashtags on at least minPosts posts, the most frequent first. Frequency alone does not make them
-// related.
+// frequent returns the hashtags of at least minPosts posts, the most frequent first. They are not necessarily related
+// to the keyword.
 func (t tally) frequent() []string {
 	often := slices.DeleteFunc(slices.Collect(maps.Keys(t)), func(name string) bool { return t[name] < minPosts })
 	slices.SortFunc(often, func(a, b string) int { return cmp.Or(t[b]-t[a], cmp.Compare(a, b)) })

@@ -38,7 +38,7 @@ type Recent struct {
 	JobID string
 }
 
-// RecentQueries returns the last searches of a team, newest first. A query that was repeated is listed once.
+// RecentQueries returns the last searches of a team, newest first and at most most. A repeated query is listed once.
 func RecentQueries(ctx context.Context, q db.Querier, team int64, most int) ([]Recent, error) {
 	all, err := db.All(ctx, q, func(rows *sql.Rows, r *Recent) error { return rows.Scan(&r.Words, &r.Platform, &r.JobID) },
 		`SELECT s.words, s.platform, s.job_id FROM hashtag_search_jobs s JOIN jobs j ON j.id = s.job_id

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	maxAttempts = 5                // after internal failures
+	maxAttempts = 5                // runs of a job, not counting those that only waited for the provider
 	maxWait     = 30 * time.Second // longest wait for an unavailable provider
-	defaultWait = time.Second      // if the provider does not say how long
+	defaultWait = time.Second      // if the provider does not specify a delay
 	maxWaits    = 2                // waits per job
 	maxFurther  = 6                // hashtags to measure beyond the keyword's own
 )
@@ -38,18 +38,18 @@ func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 	}
 	ctx, end := s.Limiter.Begin(ctx)
 	defer end()
-	met := tally{}
-	failed, err := s.measureOwn(ctx, h, t, met)
+	counts := tally{}
+	failed, err := s.measureOwn(ctx, h, t, counts)
 	if err != nil {
 		return err
 	}
-	if rest, short := retryDelay(failed); short && h.Epoch <= maxWaits {
+	if delay, retry := retryDelay(failed); retry && h.Epoch <= maxWaits {
 		return s.db.InTx(ctx, "search.rest", func(ctx context.Context, tx *db.Tx) error {
-			return h.Postpone(ctx, tx, tx.Now().Add(rest))
+			return h.Postpone(ctx, tx, tx.Now().Add(delay))
 		})
 	}
 	if len(failed) == 0 {
-		if err := s.measureFurther(ctx, h, t, met); err != nil {
+		if err := s.measureFurther(ctx, h, t, counts); err != nil {
 			return err
 		}
 	}
@@ -60,25 +60,25 @@ func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 	return s.conclude(ctx, h, t, found, failed)
 }
 
-// retryDelay returns how long to wait for an unavailable provider. It reports false if a request failed for another
-// reason or the wait is too long.
+// retryDelay returns how long to wait for an unavailable provider. It reports false if no request failed, one failed
+// for another reason, or the delay is too long.
 func retryDelay(providerErrs map[string]error) (time.Duration, bool) {
-	longest, asked := time.Duration(0), false
+	longest, failed := time.Duration(0), false
 	for _, err := range providerErrs {
-		u, resting := errors.AsType[*provider.Unavailable](err)
-		if !resting || u.After > maxWait {
+		u, unavailable := errors.AsType[*provider.Unavailable](err)
+		if !unavailable || u.After > maxWait {
 			return 0, false
 		}
-		longest, asked = max(longest, u.After), true
+		longest, failed = max(longest, u.After), true
 	}
 	if longest <= 0 {
 		longest = defaultWait
 	}
-	return longest, asked
+	return longest, failed
 }
 
-// measureOwn measures the keyword's own hashtags that have no current figures. It returns the errors of unanswered
-// requests by hashtag. It counts the hashtags of the received posts.
+// measureOwn measures the keyword's own hashtags that have no current statistics. It returns the errors of failed
+// requests by hashtag, and adds the hashtags of the received posts to counts.
 func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, counts tally) (map[string]error, error) {
 	answers, err := readAnswers(ctx, s.db, h.ID)
 	if err != nil {
@@ -104,8 +104,8 @@ func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, count
 	return failed, nil
 }
 
-// isFresh reports whether figures are recent enough for a keyword's own hashtag. For a paid search they must be at most
-// a day old, otherwise within the data window.
+// isFresh reports whether the statistics of a keyword's own hashtag are current. They must be less than a day old or,
+// if an earlier payment covers the search, within the data window.
 func (s *Service) isFresh(t task, f stats.Statistics) bool {
 	oldest := day
 	if !t.paidUntil.IsZero() {
@@ -114,21 +114,22 @@ func (s *Service) isFresh(t task, f stats.Statistics) bool {
 	return !f.MeasuredAt.IsZero() && s.db.Now().Sub(f.MeasuredAt) < oldest
 }
 
-// sourceError is the provider's reason for not answering.
+// sourceError is an error of the provider, other than not found.
 type sourceError struct{ err error }
 
 func (u *sourceError) Error() string { return u.err.Error() }
 
 func (u *sourceError) Unwrap() error { return u.err }
 
-// measure fetches and stores the figures of a hashtag. Provider failures are returned as *sourceError.
+// measure fetches and stores the metrics of a hashtag, and adds the hashtags of its posts to counts. Errors of the
+// provider are returned as *sourceError.
 func (s *Service) measure(ctx context.Context, h job.LeasedJob, q provider.HashtagQuery, counts tally) error {
-	figures, err := s.fetch(ctx, q)
+	metrics, err := s.fetch(ctx, q)
 	found := !errors.Is(err, provider.ErrNotFound)
 	switch {
 	case err == nil, !found:
 	case ctx.Err() != nil:
-		return fmt.Errorf("requesting figures: %w", err)
+		return fmt.Errorf("requesting metrics: %w", err)
 	default:
 		s.Log.WarnContext(ctx, "a provider of hashtag metrics failed", "job", h.ID, "error", err)
 		return &sourceError{err}
@@ -136,14 +137,14 @@ func (s *Service) measure(ctx context.Context, h job.LeasedJob, q provider.Hasht
 	if err := provider.Acquire(ctx); err != nil {
 		return fmt.Errorf("waiting to process the response: %w", err)
 	}
-	learned := stats.Analyze(q.Platform, figures, s.db.Now())
-	counts.add(learned.Posts)
+	observation := stats.Analyze(q.Platform, metrics, s.db.Now())
+	counts.add(observation.Posts)
 	return s.db.InTx(ctx, "search.told", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Lock(ctx, tx); err != nil {
 			return err
 		}
 		if found {
-			if err := s.Statistics.Record(ctx, tx, learned); err != nil {
+			if err := s.Statistics.Record(ctx, tx, observation); err != nil {
 				return err
 			}
 		}
@@ -159,16 +160,16 @@ func (s *Service) fetch(ctx context.Context, q provider.HashtagQuery) (provider.
 	if s.Source == nil {
 		return provider.HashtagMetrics{}, provider.ErrNotOffered
 	}
-	figures, err := s.Source.Hashtag(ctx, q)
-	if figures.MeasuredAt.IsZero() {
-		figures.MeasuredAt = s.db.Now()
+	metrics, err := s.Source.Hashtag(ctx, q)
+	if metrics.MeasuredAt.IsZero() {
+		metrics.MeasuredAt = s.db.Now()
 	}
-	figures.Hashtag = q.Hashtag
-	return figures, err
+	metrics.Hashtag = q.Hashtag
+	return metrics, err
 }
 
-// measureFurther measures hashtags related to the keyword's own hashtags while the provider has spare quota. Otherwise
-// a hashtag known only from captions would have no figures and could not be shown. A search covered by an earlier
+// measureFurther measures hashtags other than the keyword's own while the provider has spare quota. Otherwise, a
+// hashtag that is known only from captions would have no metrics and could not be shown. A search covered by an earlier
 // payment measures no further hashtags.
 func (s *Service) measureFurther(ctx context.Context, h job.LeasedJob, t task, counts tally) error {
 	if !t.paidUntil.IsZero() {
@@ -210,7 +211,7 @@ func (s *Service) furtherHashtags(ctx context.Context, t task, answers map[strin
 		return nil, err
 	}
 	var wanted []string
-	for _, f := range figuresOfRelated(near.related) {
+	for _, f := range statisticsOf(near.related) {
 		wanted = append(wanted, f.Hashtag)
 	}
 	wanted = append(wanted, counts.frequent()...)
@@ -232,7 +233,7 @@ func (s *Service) furtherHashtags(ctx context.Context, t task, answers map[strin
 	return out, nil
 }
 
-// inWindow reports whether figures are complete and within the data window.
+// inWindow reports whether statistics are complete and within the data window.
 func (s *Service) inWindow(f stats.Statistics) bool {
 	return isComplete(f) && s.db.Now().Sub(f.MeasuredAt) < s.window()
 }

@@ -21,9 +21,9 @@ const MaxMatches = 200
 // matched against the hashtags of its rarest gram. If every gram of the word is in more than maxScanned hashtags, only
 // the largest hashtags are considered. Otherwise a lookup is exhaustive.
 type bounds struct {
-	grams      int // grams compared to find the rarest
+	grams      int // maximum number of grams compared to find the rarest
 	rareBelow  int // a gram in fewer hashtags is used without further comparison
-	maxScanned int // hashtags scanned, the largest first
+	maxScanned int // maximum number of hashtags scanned, the largest first
 }
 
 // defaultBounds keeps a lookup at a few milliseconds on both databases, independent of the number of hashtags.
@@ -37,7 +37,7 @@ func (b bounds) split(lookups int) bounds {
 
 // Find returns the known hashtags that match a word. A word of two characters matches the beginning of a hashtag. A
 // longer word matches anywhere. An exact match comes first, then the largest hashtags. Hashtags of unknown size come
-// last. Ties are in the order of discovery.
+// last. Hashtags of the same size are in the order of their discovery.
 func (s *Store) Find(ctx context.Context, platform, word string, limit int) ([]Statistics, error) {
 	return s.Matches(ctx, platform, []string{word}, limit)
 }
@@ -91,7 +91,7 @@ func (s *Store) matches(ctx context.Context, platform string, words []string, li
 	return out[:min(limit, len(out))], nil
 }
 
-// exactMatches returns the known hashtags that equal the joined words or a single word.
+// exactMatches returns the known hashtags that equal the joined words or one of the words, in this order.
 func (s *Store) exactMatches(ctx context.Context, platform string, words []string) ([]string, error) {
 	names := slices.Compact(append([]string{strings.Join(words, "")}, words...))
 	known, err := db.All(ctx, s.db, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
@@ -106,7 +106,7 @@ func exactMatchQuery(names int) string {
 	return `SELECT hashtag FROM hashtags WHERE platform = ? AND hashtag IN (` + db.Placeholders(names) + `)`
 }
 
-// hit is a matching hashtag and its position in the index.
+// hit is a matching hashtag and its position in the list of a gram, which is ordered by position and ID.
 type hit struct {
 	hashtag      string
 	position, id int64
@@ -137,8 +137,8 @@ func (s *Store) runLookups(ctx context.Context, platform string, lookups []looku
 	return slices.Compact(out), nil
 }
 
-// chooseGram returns the gram to scan and the last position to scan to. Among frequent grams, the rarest is the gram
-// whose hashtag at the rank rareBelow is the smallest.
+// chooseGram returns the gram to scan and the last position to scan. Among frequent grams, the rarest is the gram whose
+// hashtag at the rank rareBelow is the smallest.
 func (s *Store) chooseGram(ctx context.Context, platform string, l lookup, b bounds) (string, hit, error) {
 	gram := l.grams[0]
 	if len(l.patterns) == 0 {

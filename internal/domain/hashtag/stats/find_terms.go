@@ -19,7 +19,8 @@ type lookup struct {
 	grams, patterns []string
 }
 
-// normalizeWords returns the distinct words as hashtags are written. It omits words that no hashtag can contain.
+// normalizeWords returns the distinct words, normalized like hashtags. It omits words that no hashtag can contain, and
+// words after the tenth.
 func normalizeWords(words []string) []string {
 	var out []string
 	for _, word := range words {
@@ -31,9 +32,10 @@ func normalizeWords(words []string) []string {
 	return out[:min(maxWords, len(out))]
 }
 
+// isSearchable reports whether a hashtag can contain a normalized word.
 func isSearchable(word string) bool {
-	unfit := strings.ContainsFunc(word, func(r rune) bool { return !provider.InHashtag(r) })
-	return word != "" && !unfit && utf8.RuneCountInString(word) <= provider.MaxHashtag
+	invalid := strings.ContainsFunc(word, func(r rune) bool { return !provider.InHashtag(r) })
+	return word != "" && !invalid && utf8.RuneCountInString(word) <= provider.MaxHashtag
 }
 
 // lookupsForAll returns the lookups for hashtags that contain all words. If every word is shorter than a gram, only
@@ -81,8 +83,8 @@ func lookupsForWord(word string) []lookup {
 	return []lookup{{trigrams([]string{word}), likePatterns([]string{word})}}
 }
 
-// trigrams returns the distinct trigrams of words, taking one of each word in turn so that a prefix of the result
-// covers all words.
+// trigrams returns the distinct trigrams of words. It takes one of each word in turn, so that the first trigrams cover
+// all words.
 func trigrams(words []string) []string {
 	letters := make([][]rune, len(words))
 	for n, word := range words {

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// minPosts is the minimum sample size for comparing shares.
+// minPosts is the minimum number of posts in each sample for comparing shares.
 const minPosts = 20
 
 // lift compares how often a hashtag occurs in two samples: in x of n target posts and in y of m reference posts.
@@ -14,7 +14,8 @@ type lift struct{ x, n, y, m float64 }
 
 func newLift(x, n, y, m int) lift { return lift{float64(x), float64(n), float64(y), float64(m)} }
 
-// estimate returns the lift, the ratio of the shares. Half a post is added to each count to avoid zeros.
+// estimate returns the lift, which is the ratio of the shares, rounded to three decimals. It adds 0.5 to each count to
+// avoid zeros.
 func (l lift) estimate() float64 {
 	ratio := (l.x + 0.5) / (l.n + 0.5) / ((l.y + 0.5) / (l.m + 0.5))
 	return math.Round(ratio*1000) / 1000

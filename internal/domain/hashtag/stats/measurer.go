@@ -33,7 +33,7 @@ const (
 	minBackoff, maxBackoff = time.Hour, 7 * 24 * time.Hour
 )
 
-// Source is a provider of hashtag figures. See package provider for its errors.
+// Source is a provider of hashtag metrics. See package provider for its errors.
 type Source interface {
 	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error)
 }
@@ -41,21 +41,20 @@ type Source interface {
 // Options configures a Measurer. Zero values select the defaults.
 type Options struct {
 	Source    Source
-	MaxAge    time.Duration // age at which figures are measured again; default 7 days
-	PostLimit int           // posts to request of each kind; default 200
+	MaxAge    time.Duration // age at which a hashtag is measured again; default 7 days
+	PostLimit int           // maximum number of top and of recent posts to request; default 200
 	// InAnyList reports whether any team's list contains a hashtag. It may be nil.
 	InAnyList func(ctx context.Context, q db.Querier, platform, hashtag string) (bool, error)
 	// ReadyMade returns the hashtags of the ready-made lists for a platform, in a stable order. They are measured when
-	// nothing else is due. May be nil.
+	// no other hashtag is due. It may be nil.
 	ReadyMade         func(platform string) []string
 	ReadyMadeInterval time.Duration // minimum time between two ready-made hashtags of a platform; default 10 minutes
 	Limiter           *provider.Limiter
 	Log               *slog.Logger
 }
 
-// Measurer measures the requested hashtags. Hashtags that were never measured come first. Several nodes may run a
-// Measurer. Claiming a hashtag moves its due time past the longest duration of a measurement, which leases it to the
-// node.
+// Measurer measures the requested hashtags in the background. Hashtags that were never measured come first. Several
+// nodes may run a Measurer. A node leases a hashtag by moving its due time past the longest possible measurement.
 type Measurer struct {
 	store *Store
 	opts  Options
@@ -65,8 +64,8 @@ type Measurer struct {
 	pausedUntil  map[string]time.Time // by platform; with readyMadePrefix, only for ready-made hashtags
 }
 
-// readyMadePrefix marks a pause that applies only to ready-made hashtags, because providers reserve quota for other
-// requests.
+// readyMadePrefix marks a pause that applies only to ready-made hashtags. Providers reject them earlier than other
+// requests, for which they reserve quota.
 const readyMadePrefix = "ready-made "
 
 // NewMeasurer returns a Measurer for the store.
@@ -89,7 +88,7 @@ func NewMeasurer(s *Store, opts Options) *Measurer {
 	return &Measurer{store: s, opts: opts, pausedUntil: map[string]time.Time{}}
 }
 
-// Run measures hashtags, one at a time, until ctx is done.
+// Run measures hashtags, one at a time, until ctx is done. It calls report with each error.
 func (b *Measurer) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -110,8 +109,8 @@ func (b *Measurer) Run(ctx context.Context, report func(error)) {
 
 // Measure measures the next due hashtag and reports whether there was one.
 func (b *Measurer) Measure(ctx context.Context) (bool, error) {
-	awake := b.activePlatforms()
-	for _, platform := range awake {
+	active := b.activePlatforms()
+	for _, platform := range active {
 		c, err := b.claimNext(ctx, platform)
 		if err != nil {
 			return false, err
@@ -120,7 +119,7 @@ func (b *Measurer) Measure(ctx context.Context) (bool, error) {
 			return true, b.measure(ctx, c)
 		}
 	}
-	for _, platform := range awake {
+	for _, platform := range active {
 		if measured, err := b.measureReadyMade(ctx, platform); measured || err != nil {
 			return measured, err
 		}
@@ -128,7 +127,8 @@ func (b *Measurer) Measure(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// activePlatforms returns the platforms that are not paused. Each call starts with the next platform.
+// activePlatforms returns the platforms that are not paused. Each call starts with another platform, so that all get
+// their turn.
 func (b *Measurer) activePlatforms() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -240,12 +240,12 @@ func (b *Measurer) claim(ctx context.Context, tx *db.Tx, id int64) (claim, error
 	return claim{}, nil
 }
 
-// measure fetches the figures of a hashtag and stores them.
+// measure fetches the metrics of a hashtag and stores them.
 func (b *Measurer) measure(ctx context.Context, c claim) error {
 	defer b.recoverPanic(ctx, c)
 	ctx, end := b.opts.Limiter.Begin(ctx)
 	defer end()
-	figures, err := b.fetch(ctx, provider.HashtagQuery{Platform: c.platform, Hashtag: c.hashtag,
+	metrics, err := b.fetch(ctx, provider.HashtagQuery{Platform: c.platform, Hashtag: c.hashtag,
 		PostLimit:  b.opts.PostLimit,
 		Background: true})
 	if ctx.Err() != nil {
@@ -254,18 +254,18 @@ func (b *Measurer) measure(ctx context.Context, c claim) error {
 	if err != nil {
 		return b.handleFailure(ctx, c, err)
 	}
-	return b.save(ctx, c, figures)
+	return b.save(ctx, c, metrics)
 }
 
-// save stores the figures of a hashtag.
-func (b *Measurer) save(ctx context.Context, c claim, figures provider.HashtagMetrics) error {
+// save analyzes and stores the metrics of a hashtag.
+func (b *Measurer) save(ctx context.Context, c claim, metrics provider.HashtagMetrics) error {
 	if provider.Acquire(ctx) != nil {
 		return nil //nolint:nilerr // due again when the lease expires
 	}
-	figures.Hashtag = c.hashtag
-	learned := Analyze(c.platform, figures, b.store.db.Now())
+	metrics.Hashtag = c.hashtag
+	observation := Analyze(c.platform, metrics, b.store.db.Now())
 	return b.store.db.InTx(ctx, "hashtag.measured", func(ctx context.Context, tx *db.Tx) error {
-		return b.store.Record(ctx, tx, learned)
+		return b.store.Record(ctx, tx, observation)
 	})
 }
 
@@ -275,7 +275,7 @@ func (b *Measurer) fetch(ctx context.Context, q provider.HashtagQuery) (provider
 	return b.opts.Source.Hashtag(ctx, q)
 }
 
-// recoverPanic keeps a bug in one provider from stopping the measurer.
+// recoverPanic logs a panic and reschedules the hashtag, so that a bug in a provider does not stop the process.
 func (b *Measurer) recoverPanic(ctx context.Context, c claim) {
 	if fault := recover(); fault != nil {
 		b.opts.Log.ErrorContext(ctx, "measuring a hashtag panicked", "platform", c.platform, "panic", fault, "stack",
@@ -289,7 +289,8 @@ func (b *Measurer) recoverPanic(ctx context.Context, c claim) {
 	}
 }
 
-// handleFailure reschedules the hashtag and pauses the provider, depending on the error.
+// handleFailure reschedules the hashtag after a provider error and, depending on the error, pauses its platform. It
+// returns errors that are not expected of a provider.
 func (b *Measurer) handleFailure(ctx context.Context, c claim, err error) error {
 	unavailable, isUnavailable := errors.AsType[*provider.Unavailable](err)
 	switch {
@@ -299,7 +300,7 @@ func (b *Measurer) handleFailure(ctx context.Context, c claim, err error) error 
 		b.pause(c.platform, unsupportedPause)
 		return b.reschedule(ctx, c, missingRetry, false)
 	case isUnavailable && unavailable.After > 0:
-		// The provider is the cause, so the hashtag keeps its place in the queue.
+		// The hashtag is not the cause, so it keeps its place in the queue.
 		b.pause(c.platform, min(max(unavailable.After, minPause), maxPause))
 		return b.reschedule(ctx, c, 0, false)
 	case isUnavailable:
@@ -312,8 +313,9 @@ func (b *Measurer) handleFailure(ctx context.Context, c claim, err error) error 
 	return errors.Join(fmt.Errorf("measuring a hashtag in the background: %w", err), failed)
 }
 
-// reschedule makes the hashtag due after a delay, unless another node has claimed it. The hashtag is queued as if
-// requested at that time.
+// reschedule makes the hashtag due after a delay, unless another node has claimed it. With a delay of 0, the hashtag
+// keeps its place in the queue. Otherwise, it is queued as if it was requested at that time. missing records that the
+// provider does not have the hashtag.
 func (b *Measurer) reschedule(ctx context.Context, c claim, after time.Duration, missing bool) error {
 	return b.store.db.InTx(ctx, "hashtag.later", func(ctx context.Context, tx *db.Tx) error {
 		due := tx.Now().Add(after)

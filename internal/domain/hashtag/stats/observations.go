@@ -31,7 +31,7 @@ type TaggedPost struct {
 }
 
 // taggedPosts returns the distinct posts with their hashtags from the provider and from the caption. It adds the
-// hashtag under which the posts were found.
+// hashtag under which the posts were found, unless it is empty.
 func taggedPosts(posts []provider.Post, under string) []TaggedPost {
 	carried := make(map[string][]string, len(posts))
 	for _, p := range posts {
@@ -57,7 +57,7 @@ func taggedPosts(posts []provider.Post, under string) []TaggedPost {
 	return out
 }
 
-// union returns the distinct names of both, sorted.
+// union returns the distinct names in a and b, sorted.
 func union(a, b []string) []string {
 	all := slices.Concat(a, b)
 	slices.Sort(all)
@@ -94,7 +94,7 @@ func (s *Store) updatePosts(ctx context.Context, tx *db.Tx, platform string, pos
 	return c.write(ctx, tx, ids)
 }
 
-// storedPost is a stored post.
+// storedPost is a stored post with its hashtags and the hashtags under which it was found.
 type storedPost struct {
 	id                   int64
 	networkID            string // assigned by the network
@@ -145,9 +145,9 @@ func shuffleKey(platform, post string) int64 {
 
 // changes collects the row changes for a batch of posts.
 type changes struct {
-	posts                map[string]postRow
-	untagged             []int64         // posts without hashtags
-	touched              map[string]bool // hashtags whose links change
+	posts                map[string]postRow // by ID, as text
+	untagged             []int64            // posts without hashtags
+	touched              map[string]bool    // hashtags whose links change
 	add, drop, markFound []link
 }
 
@@ -161,11 +161,11 @@ type postRow struct {
 type link struct {
 	post  int64
 	name  string
-	found int64
+	found int64 // 1 if the post was found under the hashtag, otherwise 0
 }
 
-// diff adds the changes of a post whose hashtags differ from the stored hashtags, or that was found under another
-// hashtag.
+// diff adds the changes between a stored post and what was found now: its hashtags, carries, and the hashtag under
+// which it was found, if any.
 func (c *changes) diff(p storedPost, carries []string, under string) {
 	found := p.foundUnder
 	if under != "" && len(found) < maxFinders {
@@ -212,10 +212,10 @@ func linksJSON(links []link, ids map[string]int64) (string, error) {
 	return toJSON(rows)
 }
 
-// linkRows selects the rows of linksJSON.
+// linkRows selects the IDs of posts and hashtags from the result of linksJSON.
 const linkRows = `SELECT CAST(value ->> 'p' AS BIGINT), CAST(value ->> 'h' AS BIGINT) FROM json_each(?)`
 
-// write applies the changes. All affected rows are locked.
+// write applies the changes. The caller must have locked all affected rows. ids are the IDs of the touched hashtags.
 func (c *changes) write(ctx context.Context, tx *db.Tx, ids map[string]int64) error {
 	counts := map[int64]int64{}
 	for _, l := range c.add {
@@ -273,7 +273,7 @@ func (c *changes) writePosts(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// deleteLinks deletes links and decrements the counts. Links that no longer exist are ignored.
+// deleteLinks deletes the links that match the condition which, and decrements the counts of their hashtags.
 func deleteLinks(ctx context.Context, tx *db.Tx, counts map[int64]int64, which string, args ...any) error {
 	gone, err := db.All(ctx, tx, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
 		`DELETE FROM hashtag_links WHERE `+which+` RETURNING hashtag_id`, args...)
@@ -286,7 +286,8 @@ func deleteLinks(ctx context.Context, tx *db.Tx, counts map[int64]int64, which s
 	return nil
 }
 
-// addToCounts updates the number of posts per hashtag and deletes hashtags that are no longer used.
+// addToCounts adds counts to the numbers of posts of hashtags, by ID, and deletes those of the hashtags that are no
+// longer used.
 func addToCounts(ctx context.Context, tx *db.Tx, counts map[int64]int64) error {
 	maps.DeleteFunc(counts, func(_, n int64) bool { return n == 0 })
 	if len(counts) == 0 {

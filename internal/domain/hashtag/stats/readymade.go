@@ -18,8 +18,8 @@ const (
 	readyMadeMaxAge = 30 * 24 * time.Hour
 )
 
-// measureReadyMade measures the next due hashtag of the ready-made lists and reports whether there was one. Call it
-// only if no other hashtag is due.
+// measureReadyMade measures the next due hashtag of the ready-made lists and reports whether there was one. It must be
+// called only if no other hashtag is due.
 func (b *Measurer) measureReadyMade(ctx context.Context, platform string) (bool, error) {
 	tags := b.opts.ReadyMade(platform)
 	if len(tags) == 0 || b.isPaused(readyMadePrefix+platform) {
@@ -48,7 +48,8 @@ func (b *Measurer) measureReadyMade(ctx context.Context, platform string) (bool,
 	return true, b.measureOneReadyMade(ctx, platform, tags[at])
 }
 
-// nextDue returns the index of the first due hashtag, starting at an index and wrapping around.
+// nextDue returns the index of the first due hashtag, starting at from and wrapping around. It reports false if none is
+// due.
 func nextDue(tags []string, from int, isDue func(string) bool) (int, bool) {
 	for i := range tags {
 		if at := (from + i) % len(tags); isDue(tags[at]) {
@@ -58,7 +59,8 @@ func nextDue(tags []string, from int, isDue func(string) bool) (int, bool) {
 	return from, false
 }
 
-// advanceReadyMade moves a platform to the next position and reports whether this node was first to do so.
+// advanceReadyMade moves the position in the ready-made hashtags of a platform and reports whether this node was the
+// first to do so.
 func (b *Measurer) advanceReadyMade(ctx context.Context, platform string, from, to int64) (bool, error) {
 	var n int64
 	err := b.store.db.InTx(ctx, "hashtag.ready", func(ctx context.Context, tx *db.Tx) error {
@@ -80,7 +82,7 @@ func (b *Measurer) measureOneReadyMade(ctx context.Context, platform, hashtag st
 	defer b.recoverPanic(ctx, c)
 	ctx, end := b.opts.Limiter.Begin(ctx)
 	defer end()
-	figures, err := b.fetch(ctx, provider.HashtagQuery{Platform: platform, Hashtag: hashtag,
+	metrics, err := b.fetch(ctx, provider.HashtagQuery{Platform: platform, Hashtag: hashtag,
 		PostLimit:  b.opts.PostLimit,
 		Background: true, LowPriority: true})
 	unavailable, isUnavailable := errors.AsType[*provider.Unavailable](err)
@@ -96,5 +98,5 @@ func (b *Measurer) measureOneReadyMade(ctx context.Context, platform, hashtag st
 	case err != nil:
 		return fmt.Errorf("measuring a ready-made hashtag: %w", err)
 	}
-	return b.save(ctx, c, figures)
+	return b.save(ctx, c, metrics)
 }

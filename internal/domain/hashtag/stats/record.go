@@ -16,7 +16,7 @@ import (
 // considers it current.
 const measuredPreference = 14 * 24 * time.Hour
 
-// Observation is an analyzed provider response, ready to be stored.
+// Observation is the analysis of a provider's response, ready to be stored.
 type Observation struct {
 	Statistics Statistics
 	Posts      []TaggedPost // published under the hashtag
@@ -26,29 +26,29 @@ type Observation struct {
 // transaction that stores the result.
 func Analyze(platform string, f provider.HashtagMetrics, now time.Time) Observation {
 	if f.MeasuredAt.IsZero() || f.MeasuredAt.After(now) {
-		f.MeasuredAt = now // a clock ahead of ours must not outdate later measurements
+		f.MeasuredAt = now // with a time in the future, later measurements would look older
 	}
 	found := hashtaganalysis.Analyze(hashtaganalysis.Input{Metrics: f})
-	figures := Statistics{Platform: platform, Hashtag: f.Hashtag, Posts: found.Hashtag.Posts, MeasuredAt: f.MeasuredAt.UTC().
-		Truncate(time.Microsecond)}
+	statistics := Statistics{Platform: platform, Hashtag: f.Hashtag, Posts: found.Hashtag.Posts,
+		MeasuredAt: f.MeasuredAt.UTC().Truncate(time.Microsecond)}
 	if rate := found.Hashtag.PostsPerDay; rate != nil {
-		figures.PostsPerDay = &rate.Value
+		statistics.PostsPerDay = &rate.Value
 	}
 	if found.Score != nil {
-		figures.Score = &found.Score.Value
+		statistics.Score = &found.Score.Value
 	}
-	return Observation{Statistics: figures, Posts: taggedPosts(slices.Concat(f.Top, f.Recent), f.Hashtag)}
+	return Observation{Statistics: statistics, Posts: taggedPosts(slices.Concat(f.Top, f.Recent), f.Hashtag)}
 }
 
-// storedFigures are the stored figures of a hashtag. The size may be older than the rest.
-type storedFigures struct {
+// storedStatistics are the stored statistics of a hashtag. The number of posts may be older than the rest.
+type storedStatistics struct {
 	Statistics
 
-	postsAt time.Time
+	postsAt time.Time // when Posts was measured or estimated
 }
 
-// merge returns the figures after a new measurement. The result does not depend on the order of measurements.
-func (k storedFigures) merge(newer Statistics) storedFigures {
+// merge returns the statistics updated with a measurement. The result does not depend on the order of measurements.
+func (k storedStatistics) merge(newer Statistics) storedStatistics {
 	if newer.Posts != nil && k.acceptsSize(newer.Posts.Basis, newer.MeasuredAt) {
 		k.Posts, k.postsAt = newer.Posts, newer.MeasuredAt
 	}
@@ -60,7 +60,7 @@ func (k storedFigures) merge(newer Statistics) storedFigures {
 
 // acceptsSize reports whether a size with the given basis and time replaces the stored size. The newer size wins, but
 // an estimate must be newer than a measured size by measuredPreference.
-func (k storedFigures) acceptsSize(basis string, at time.Time) bool {
+func (k storedStatistics) acceptsSize(basis string, at time.Time) bool {
 	switch {
 	case k.Posts == nil:
 		return true
@@ -72,52 +72,52 @@ func (k storedFigures) acceptsSize(basis string, at time.Time) bool {
 	return at.Sub(k.postsAt) >= measuredPreference
 }
 
-// Record stores an observation. Older figures never replace newer ones.
+// Record stores an observation. An older observation never replaces newer statistics.
 func (s *Store) Record(ctx context.Context, tx *db.Tx, l Observation) error {
-	figures := l.Statistics
-	if err := s.updatePosts(ctx, tx, figures.Platform, l.Posts, figures.Hashtag); err != nil {
+	measured := l.Statistics
+	if err := s.updatePosts(ctx, tx, measured.Platform, l.Posts, measured.Hashtag); err != nil {
 		return err
 	}
-	held, err := s.lockHashtags(ctx, tx, figures.Platform, []string{figures.Hashtag})
+	ids, err := s.lockHashtags(ctx, tx, measured.Platform, []string{measured.Hashtag})
 	if err != nil {
 		return err
 	}
-	id := held[figures.Hashtag]
-	var now storedFigures
+	id := ids[measured.Hashtag]
+	var now storedStatistics
 	var postsAt int64
 	err = now.scan(func(into ...any) error {
 		return tx.QueryRow(ctx, `SELECT `+columns+`, posts_at FROM hashtags WHERE id = ?`, id).
 			Scan(append(into, &postsAt)...)
 	})
 	if err != nil {
-		return fmt.Errorf("reading the figures of a hashtag: %w", err)
+		return fmt.Errorf("reading the statistics of a hashtag: %w", err)
 	}
 	now.postsAt = db.Time(postsAt)
-	if err := now.merge(figures).write(ctx, tx, id); err != nil {
+	if err := now.merge(measured).write(ctx, tx, id); err != nil {
 		return err
 	}
-	// Update this row last, because it serializes all writers of the platform until they commit.
+	// Update this row last, because other writers of the platform wait for its lock until this transaction ends.
 	if _, err := tx.Exec(ctx, `UPDATE hashtag_versions SET version = version + 1 WHERE platform = ?`,
-		figures.Platform); err != nil {
-		return fmt.Errorf("incrementing the version of hashtag figures: %w", err)
+		measured.Platform); err != nil {
+		return fmt.Errorf("incrementing the version of hashtag statistics: %w", err)
 	}
 	return nil
 }
 
-// Version returns a number that changes with every figure of the platform, or of any platform if platform is empty.
-// Results of Get may be cached while the version is unchanged.
+// Version returns a number that changes whenever statistics of the platform change, or of any platform if platform is
+// empty. Results of Get may be cached while the version is unchanged.
 func (s *Store) Version(ctx context.Context, q db.Querier, platform string) (int64, error) {
 	var version int64
 	err := q.QueryRow(ctx, `SELECT CAST(SUM(version) AS BIGINT) FROM hashtag_versions WHERE platform = ? OR ? = ''`,
 		platform, platform).Scan(&version)
 	if err != nil {
-		return 0, fmt.Errorf("reading the version of hashtag figures: %w", err)
+		return 0, fmt.Errorf("reading the version of hashtag statistics: %w", err)
 	}
 	return version, nil
 }
 
 // write updates the row of a hashtag and makes it due for the next measurement.
-func (k storedFigures) write(ctx context.Context, tx *db.Tx, id int64) error {
+func (k storedStatistics) write(ctx context.Context, tx *db.Tx, id int64) error {
 	var count, low, high *int64
 	basis := ""
 	if k.Posts != nil {
@@ -131,15 +131,15 @@ func (k storedFigures) write(ctx context.Context, tx *db.Tx, id int64) error {
 		toNull(count), toNull(low), toNull(high), basis, db.Micros(k.postsAt), toNull(k.PostsPerDay), toNull(k.Score),
 		db.Micros(k.MeasuredAt), db.Micros(tx.Now()), id)
 	if err != nil {
-		return fmt.Errorf("storing the figures of a hashtag: %w", err)
+		return fmt.Errorf("storing the statistics of a hashtag: %w", err)
 	}
 	return nil
 }
 
-// toNull returns a nullable column value.
-func toNull[T any](figure *T) sql.Null[T] {
-	if figure == nil {
+// toNull converts a pointer to a nullable column value.
+func toNull[T any](value *T) sql.Null[T] {
+	if value == nil {
 		return sql.Null[T]{}
 	}
-	return sql.Null[T]{V: *figure, Valid: true}
+	return sql.Null[T]{V: *value, Valid: true}
 }

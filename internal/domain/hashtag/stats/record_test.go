@@ -28,8 +28,8 @@ func TestObservationOrder(t *testing.T) {
 				told[i].PostsPerDay = new(float64(day))
 			}
 		}
-		all := func(told []Statistics) storedFigures {
-			var m storedFigures
+		all := func(told []Statistics) storedStatistics {
+			var m storedStatistics
 			for _, f := range told {
 				m = m.merge(f)
 			}
@@ -37,7 +37,7 @@ func TestObservationOrder(t *testing.T) {
 		}
 		once := all(told)
 		if diff := cmp.Diff(once, all(rapid.Permutation(slices.Concat(told, told)).Draw(t, "order")),
-			cmp.AllowUnexported(storedFigures{})); diff != "" {
+			cmp.AllowUnexported(storedStatistics{})); diff != "" {
 			t.Error(diff)
 		}
 		checkMerged(t, once, told)
@@ -45,7 +45,7 @@ func TestObservationOrder(t *testing.T) {
 }
 
 // checkMerged checks each stored figure.
-func checkMerged(t *rapid.T, m storedFigures, observed []Statistics) {
+func checkMerged(t *rapid.T, m storedStatistics, observed []Statistics) {
 	var newest, measured, estimated Statistics
 	for _, f := range observed {
 		if f.MeasuredAt.After(newest.MeasuredAt) {

@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// One call reads at most maxTargetPosts plus maxReferencePosts posts.
+// One call of RelatedTo reads at most maxTargetPosts plus maxReferencePosts posts.
 const (
 	maxSeeds          = 10
 	maxTargetPosts    = 2000
@@ -28,7 +28,8 @@ const (
 )
 
 // RelatedTo returns the hashtags that are more frequent in posts with the given hashtags than in other posts. It orders
-// them by the lower confidence bound of the lift. It uses only the first ten of the given hashtags.
+// them by the lower confidence bound of the lift. It uses only the first ten of the given hashtags, which are called
+// seeds.
 //
 // Posts found under a hashtag are a biased sample: hashtags related to it are overrepresented. The target sample
 // therefore contains the posts found under a seed hashtag. The reference frequency of a hashtag is counted only in
@@ -76,9 +77,9 @@ const minSupport = 5
 // familywiseError is the probability of at least one false positive among the related hashtags of a call.
 const familywiseError = 0.025
 
-// rankRelated tests all hashtags with enough posts against the seeds, with a Bonferroni correction. A hashtag is tested
-// if its target and reference posts together reach minSupport. The number of tests therefore does not depend on which
-// hashtags are frequent in the target.
+// rankRelated tests for each hashtag with enough posts whether it is related to the seeds, with a Bonferroni
+// correction. A hashtag is tested if its target and reference posts together reach minSupport. The number of tests
+// therefore does not depend on which hashtags are frequent in the target.
 func rankRelated(target map[int64]storedPost, sample []storedPost, seeds []string) []Related {
 	with := map[string]int{}
 	for _, p := range target {

@@ -19,7 +19,7 @@ type Statistics struct {
 	MeasuredAt  time.Time // zero if never measured
 }
 
-// Related is a hashtag that co-occurs with others more often than chance explains.
+// Related is a hashtag that occurs together with seed hashtags more often than chance explains.
 type Related struct {
 	Statistics
 
@@ -28,7 +28,7 @@ type Related struct {
 	Lift    float64 // frequency in these posts, relative to other posts
 }
 
-// HashtagSummary is a hashtag with its figures, as returned to clients.
+// HashtagSummary is a hashtag with its statistics, in the form of the API.
 type HashtagSummary struct {
 	Hashtag     string                    `json:"hashtag" jsonschema:"Without #."`
 	Posts       *hashtaganalysis.TagPosts `json:"posts,omitempty" jsonschema:"Number of posts that use it. Omitted if unknown."`
@@ -42,7 +42,7 @@ func (HashtagSummary) Descriptions() map[string]string {
 	return map[string]string{"tier": "nano < 10k, small < 100k, medium < 500k, large < 1M posts."}
 }
 
-// Summarize returns the figures as clients see them.
+// Summarize converts statistics to the form of the API.
 func Summarize(f Statistics) HashtagSummary {
 	out := HashtagSummary{Hashtag: f.Hashtag, Posts: f.Posts, PostsPerDay: f.PostsPerDay, Score: f.Score}
 	if f.Posts != nil {

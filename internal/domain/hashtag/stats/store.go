@@ -27,11 +27,11 @@ var platforms = []string{provider.Instagram, provider.TikTok}
 // delay a shorter list created later.
 const turnSpacing = 24 * time.Hour
 
-// demandRefresh is how long a repeated request for a hashtag is not recorded again.
+// demandRefresh is how long after a request for a hashtag further requests are not recorded.
 const demandRefresh = 24 * time.Hour
 
 // Enqueue requests that hashtags be measured in the background, the most important first, and adds unknown hashtags. An
-// empty platform means each platform.
+// empty platform means all platforms.
 func (s *Store) Enqueue(ctx context.Context, tx *db.Tx, platform string, tags []string) error {
 	return s.enqueue(ctx, tx, platform, tags, 0)
 }
@@ -39,8 +39,9 @@ func (s *Store) Enqueue(ctx context.Context, tx *db.Tx, platform string, tags []
 // enqueueBatch is how many hashtags one transaction of EnqueueInBatches adds. Each has about a dozen index rows.
 const enqueueBatch = 500
 
-// EnqueueInBatches is like Enqueue, but in separate transactions. SQLite has a single writer, which thousands of new
-// hashtags would block for a second. A later Enqueue of the same hashtags only reads.
+// EnqueueInBatches is like Enqueue, but in separate transactions. SQLite allows only one writer at a time, and
+// thousands of new hashtags would block the others for a second. After it, an Enqueue of the same hashtags writes
+// nothing.
 func (s *Store) EnqueueInBatches(ctx context.Context, platform string, tags []string) error {
 	for first := 0; first < len(tags); first += enqueueBatch {
 		err := s.db.InTx(ctx, "figure.want_ahead", func(ctx context.Context, tx *db.Tx) error {
@@ -53,7 +54,7 @@ func (s *Store) EnqueueInBatches(ctx context.Context, platform string, tags []st
 	return nil
 }
 
-// enqueue requests hashtags, the first of which has the given index in the call.
+// enqueue is like Enqueue. first is the index of the first hashtag in a call of EnqueueInBatches.
 func (s *Store) enqueue(ctx context.Context, tx *db.Tx, platform string, tags []string, first int) error {
 	if len(tags) == 0 {
 		return nil
@@ -75,7 +76,8 @@ func (s *Store) enqueue(ctx context.Context, tx *db.Tx, platform string, tags []
 	return nil
 }
 
-// enqueueOn upserts rows in one statement, in the order in which all transactions lock them.
+// enqueueOn requests hashtags on one platform. It upserts their rows in one statement, in the order in which all
+// transactions lock them.
 func (s *Store) enqueueOn(ctx context.Context, tx *db.Tx, platform string, turns map[string]int64) error {
 	list, err := toJSON(turns)
 	if err != nil {
@@ -157,8 +159,8 @@ func (f *Statistics) scan(scan func(...any) error) error {
 const getQuery = `SELECT ` + columns + ` FROM hashtags WHERE platform = ? AND hashtag IN (SELECT key FROM json_each(?))
 	AND measured_at > 0`
 
-// Get returns the figures of hashtags by name. Unmeasured hashtags are omitted. Without a platform, it prefers the
-// figures of Instagram to the figures of TikTok.
+// Get returns the statistics of hashtags by name. Unmeasured hashtags are omitted. Without a platform, it prefers
+// statistics of Instagram to those of TikTok.
 func (s *Store) Get(ctx context.Context, q db.Querier, platform string, tags []string) (map[string]Statistics, error) {
 	out := make(map[string]Statistics, len(tags))
 	if len(tags) == 0 {
@@ -175,7 +177,7 @@ func (s *Store) Get(ctx context.Context, q db.Querier, platform string, tags []s
 		found, err := db.AllSized(ctx, q, len(tags), func(rows *sql.Rows, f *Statistics) error { return f.scan(rows.Scan) },
 			getQuery, on, list)
 		if err != nil {
-			return nil, fmt.Errorf("reading the figures of hashtags: %w", err)
+			return nil, fmt.Errorf("reading the statistics of hashtags: %w", err)
 		}
 		for _, f := range found {
 			if _, known := out[f.Hashtag]; !known {

@@ -1,6 +1,6 @@
 // Package syntheticrelated generates the posts of a network with known relations between hashtags, for testing how well
-// related hashtags are detected. As in reality, the posts found under a hashtag are a biased sample. It shares no code
-// with the detection.
+// package stats detects related hashtags. As in reality, the posts found under a hashtag are a biased sample. The two
+// packages share no code, so that they cannot share a mistake.
 package syntheticrelated
 
 import (
@@ -16,12 +16,12 @@ import (
 // Network generates posts about subjects. Each subject has a hashtag, which most of its posts use.
 type Network struct {
 	Seed       uint64
-	Subjects   int       // the first is the seed
+	Subjects   int       // number of subjects; the hashtag of the first is the seed
 	Companions []float64 // hashtags related to the first subject: share of its posts with each
 	Rarely     float64   // share of all other posts with each companion
 	Everywhere []float64 // unrelated hashtags: share of all posts with each
 	Stray      float64   // share of a subject's posts with each other subject's hashtag
-	Own        int       // companions of each other subject, each on a quarter of its posts
+	Own        int       // companions of each other subject; each is on a quarter of the subject's posts
 }
 
 // RandomNetwork returns a random network whose first subject has four companions, or none if companions is false.
@@ -40,18 +40,18 @@ func RandomNetwork(seed uint64, companions bool) Network {
 	return n
 }
 
-// Subject returns the hashtag of a subject. The seed is 0.
+// Subject returns the hashtag of the subject with index i. The seed has index 0.
 func Subject(i int) string { return "subject" + strconv.Itoa(i) }
 
-// Companion returns a hashtag related to the first subject.
+// Companion returns the hashtag with index i of those that are related to the first subject.
 func Companion(i int) string { return "companion" + strconv.Itoa(i) }
 
-// newRand returns a reproducible generator.
-func newRand(seed uint64, of int) *rand.Rand {
-	return rand.New(rand.NewPCG(seed, uint64(of))) //nolint:gosec // test data; of is small
+// newRand returns a reproducible generator for a stream of random numbers.
+func newRand(seed uint64, stream int) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, uint64(stream))) //nolint:gosec // test data; stream is small
 }
 
-// Streams of random numbers.
+// The streams of random numbers.
 const (
 	seedNetwork = iota
 	seedCommon
@@ -80,26 +80,30 @@ func (n Network) PostsAnywhere(posts int) []provider.Post {
 	return n.posts("any", seedAny, posts, "", func(rng *rand.Rand) (int, bool) { return rng.IntN(n.Subjects), false })
 }
 
-func (n Network) posts(id string, of, posts int, sure string, about func(*rand.Rand) (int, bool)) []provider.Post {
-	rng := newRand(n.Seed, of)
-	out := make([]provider.Post, posts)
+// posts generates posts. choose returns the subject of a post and whether the post has the subject's hashtag for certain.
+// All posts have the hashtag always, unless it is empty.
+func (n Network) posts(
+	id string, stream, count int, always string, choose func(*rand.Rand) (int, bool),
+) []provider.Post {
+	rng := newRand(n.Seed, stream)
+	out := make([]provider.Post, count)
 	for i := range out {
-		subject, tagged := about(rng)
+		subject, tagged := choose(rng)
 		tags := n.tags(rng, subject, tagged)
-		if sure != "" {
-			tags[sure] = true
+		if always != "" {
+			tags[always] = true
 		}
 		out[i] = provider.Post{ID: id + "_" + strconv.Itoa(i), Hashtags: slices.Sorted(maps.Keys(tags))}
 	}
 	return out
 }
 
-// tags returns the hashtags of a post about a subject.
+// tags returns the hashtags of a post about a subject. tagged means that it has the subject's hashtag for certain.
 func (n Network) tags(rng *rand.Rand, subject int, tagged bool) map[string]bool {
 	tags := map[string]bool{}
-	throw := func(share float64, name func(int) string, of int) {
+	maybeAdd := func(share float64, name func(int) string, index int) {
 		if rng.Float64() < share {
-			tags[name(of)] = true
+			tags[name(index)] = true
 		}
 	}
 	for i := range n.Subjects {
@@ -107,23 +111,23 @@ func (n Network) tags(rng *rand.Rand, subject int, tagged bool) map[string]bool 
 		case i == subject && tagged:
 			tags[Subject(i)] = true
 		case i == subject:
-			throw(0.8, Subject, i)
+			maybeAdd(0.8, Subject, i)
 		default:
-			throw(n.Stray, Subject, i)
+			maybeAdd(n.Stray, Subject, i)
 		}
 	}
 	for i := range n.Everywhere {
-		throw(n.Everywhere[i], everywhere, i)
+		maybeAdd(n.Everywhere[i], everywhere, i)
 	}
 	for i := range n.Companions {
 		share := n.Rarely
 		if tags[Subject(0)] {
 			share = n.Companions[i]
 		}
-		throw(share, Companion, i)
+		maybeAdd(share, Companion, i)
 	}
 	for i := range n.Own * min(subject, 1) {
-		throw(0.25, func(i int) string { return fmt.Sprintf("of%d_%d", subject, i) }, i)
+		maybeAdd(0.25, func(i int) string { return fmt.Sprintf("of%d_%d", subject, i) }, i)
 	}
 	if rng.Float64() < 0.5 {
 		tags["rare"+strconv.Itoa(rng.IntN(5000))] = true
