@@ -27,8 +27,8 @@ type Options struct {
 	Catalog     plan.Catalog
 	Interval    time.Duration // approximate time between two turns of an account; default 6 hours
 	Concurrency int           // maximum concurrent turns of a node; a network gets at most half of them; default 8
-	// OnCall is called after the network call of each turn. The result is ok, the class of the network's error, or failed
-	// for an internal error. It may be nil.
+	// OnCall is called after each call to a network. call is collect. result is ok, the class of the network's error,
+	// or failed for any other error. OnCall may be nil.
 	OnCall func(platform, call, result string)
 	// Posts receives the posts that a turn collected. It may be nil.
 	Posts func(ctx context.Context, platform string, posts []network.CollectedPost) error
@@ -102,7 +102,7 @@ type slots struct {
 	freed chan struct{} // signals that a slot is free
 }
 
-// newSlots returns slots for max turns.
+// newSlots returns slots for at most limit concurrent turns.
 func newSlots(limit int) slots {
 	return slots{max: limit, maxPerNetwork: max(1, limit/2), taken: map[string]int{}, freed: make(chan struct{}, 1)}
 }
@@ -132,7 +132,7 @@ func (s *slots) take(platform string) bool {
 	return true
 }
 
-// release frees a slot.
+// release frees a slot and signals that it is free.
 func (s *slots) release(platform string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 
 const (
 	gatheringTime   = 48 * time.Hour // newer posts are still gathering engagement
-	minAccountPosts = 3              // minimum posts of an account to be compared
-	minHourPosts    = 3              // minimum posts in an hour to be recommended
+	minAccountPosts = 3              // minimum number of posts of an account for a comparison
+	minHourPosts    = 3              // minimum number of posts in an hour for a recommendation
 	maxBestTimes    = 4
 )
 
@@ -27,15 +27,16 @@ type PostingHour struct {
 	Median float64
 }
 
-// BestTime is an hour of the week in which posts do better than usual.
+// BestTime is an hour of the week in which posts get more engagement than usual.
 type BestTime struct {
 	PostingHour
 
-	Day, Hour int
+	Day, Hour int       // Day is 0 on Monday
 	Next      time.Time // the next such hour
 }
 
-// ComparePostingTimes compares posts by hour of the week, in the time zone of now.
+// ComparePostingTimes compares posts by hour of the week, in the time zone of now. It ignores posts without known
+// engagement, posts of the last 48 hours, and accounts with fewer than three posts.
 func ComparePostingTimes(posts []PostMetrics, now time.Time) PostingTimes {
 	posts = slices.DeleteFunc(slices.Clone(posts), func(p PostMetrics) bool {
 		return p.Engagement == nil || p.At.After(now.Add(-gatheringTime))
@@ -76,7 +77,7 @@ func ComparePostingTimes(posts []PostMetrics, now time.Time) PostingTimes {
 // weekdayIndex returns the index of a time's weekday, starting on Monday.
 func weekdayIndex(at time.Time) int { return (int(at.Weekday()) + 6) % 7 }
 
-// nextHour returns the next beginning of an hour of the week.
+// nextHour returns when an hour of the week begins next. The current hour begins next a week later.
 func nextHour(now time.Time, day, hour int) time.Time {
 	ahead := (day - weekdayIndex(now) + 7) % 7
 	if ahead == 0 && now.Hour() >= hour {

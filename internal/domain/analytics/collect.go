@@ -25,7 +25,8 @@ const (
 	maxPause        = 24 * time.Hour      // maximum pause that a network can request
 )
 
-// Run collects the metrics of due accounts until ctx is canceled.
+// Run collects the metrics of due accounts until ctx is canceled. It calls report with each error. Several nodes may
+// run it at the same time.
 func (s *Service) Run(ctx context.Context, report func(error)) {
 	var turns sync.WaitGroup
 	defer turns.Wait()
@@ -44,7 +45,7 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// Once runs all due turns and waits for the turns that this node claimed.
+// Once runs the due turns until none is due or one fails, and waits for the turns that it started.
 func (s *Service) Once(ctx context.Context) error {
 	var mu sync.Mutex
 	var failed []error
@@ -62,7 +63,7 @@ func (s *Service) Once(ctx context.Context) error {
 	}
 }
 
-// start starts due turns while there are free slots. It returns the number of due turns.
+// start starts due turns while there are free slots. It returns the number of due turns that it found.
 func (s *Service) start(ctx context.Context, turns *sync.WaitGroup, report func(error)) (int, error) {
 	found, err := s.listDue(ctx)
 	for _, d := range found {
@@ -78,7 +79,7 @@ func (s *Service) start(ctx context.Context, turns *sync.WaitGroup, report func(
 	return len(found), err
 }
 
-// collect runs the turn of one account. It recovers from a panic, so that other turns continue.
+// collect claims and runs the turn of one account. It recovers from a panic, so that other turns continue.
 func (s *Service) collect(ctx context.Context, account int64) error {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -96,8 +97,8 @@ func (s *Service) collect(ctx context.Context, account int64) error {
 	return nil
 }
 
-// runTurn runs a turn. It makes no call if the grant is lost, the team is closed, the plan has no analytics or the network
-// has no metrics. The next turn checks again.
+// runTurn runs a turn. It does not call the network if the grant is lost, the team is closed, the plan does not include
+// analytics, or the network provides no metrics. The next turn checks this again.
 func (s *Service) runTurn(ctx context.Context, t turn) error {
 	g, err := s.accounts.Grant(ctx, t.account)
 	if err != nil {
@@ -185,6 +186,7 @@ func (s *Service) fetch(ctx context.Context, t turn, collector network.Collector
 	return collected, err
 }
 
+// reportCall calls OnCall with the result of a network call, unless ctx is done.
 func (s *Service) reportCall(ctx context.Context, t turn, err error) {
 	if s.opts.OnCall == nil || ctx.Err() != nil {
 		return
@@ -211,7 +213,7 @@ func classOf(err error) network.Class {
 // the account as disconnected.
 func (s *Service) handleFailure(ctx context.Context, t turn, g account.Grant, collected network.Collection,
 	cause error) error {
-	if ctx.Err() != nil { // The process stops, and another node continues.
+	if ctx.Err() != nil { // The process is stopping, so another node may run the turn immediately.
 		return s.write(context.WithoutCancel(ctx), "insight.left", t, func(_ context.Context, tx *db.Tx,
 			_ *turn) (time.Time, error) {
 			return tx.Now(), nil
@@ -250,7 +252,8 @@ func (s *Service) retryAt(t turn, cause error) time.Time {
 	return now.Add(pause + rand.N(minBackoff)) //nolint:gosec // not a secret
 }
 
-// write ends a turn in one transaction, which also deletes expired metrics.
+// write ends a turn in one transaction, which also deletes expired metrics. change stores the result of the turn and
+// returns when the next turn is due.
 func (s *Service) write(ctx context.Context, name string, t turn, change func(context.Context, *db.Tx,
 	*turn) (time.Time, error)) error {
 	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {

@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// listNotes returns notes that say why a response is empty or partial.
+// listNotes returns notes that explain why a response is empty or incomplete.
 func (s *Service) listNotes(v view) []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
@@ -56,7 +56,7 @@ func (s *Service) collects(platform string) bool {
 // approvalPlatforms are the networks that provide reach only to approved apps.
 var approvalPlatforms = []string{"instagram", "facebook", "linkedin"}
 
-// gaps returns a note for each metric or period that is missing.
+// gaps returns notes on missing metrics and periods.
 func (v view) gaps() []string {
 	var notes []string
 	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }

@@ -234,7 +234,7 @@ func (s *Service) Analyze(
 type view struct {
 	call    operation.Call
 	account account.Account
-	kept    int       // number of days that the plan keeps metrics
+	kept    int       // number of days for which the plan keeps metrics
 	from    time.Time // start of the period
 	until   time.Time // on the last day of the period: its end, or now
 	state   collectionState
@@ -244,7 +244,7 @@ type view struct {
 	excerpt string // of the best post
 }
 
-// knownSince returns the time since which all posts of the period are known. It is zero before the first turn.
+// knownSince returns the time from which all posts of the period are known. It is zero before the first turn.
 func (v view) knownSince() time.Time {
 	if v.state.collected.IsZero() {
 		return time.Time{}
@@ -256,7 +256,7 @@ func (v view) knownSince() time.Time {
 	return since
 }
 
-// read reads the stored metrics.
+// read reads the stored data of the analysis into v.
 func (s *Service) read(ctx context.Context, v *view) error {
 	team, account := v.call.TeamID, v.account.ID
 	var err error

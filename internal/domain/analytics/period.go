@@ -17,7 +17,8 @@ func (s *Service) LastDays(zone *time.Location, days int) Period {
 	return Period{days, s.db.Now().In(zone)}
 }
 
-// PeriodOf returns the period from one day to another, including both, in a zone. The days are midnights in UTC.
+// PeriodOf returns the period from the date first to the date last, including both, in a zone. The dates are given as
+// midnight UTC.
 func PeriodOf(first, last time.Time, zone *time.Location) Period {
 	end := teamtime.StartOfDay(last.Year(), last.Month(), last.Day()+1, zone)
 	return Period{int(last.Sub(first)/(24*time.Hour)) + 1, end.Add(-time.Microsecond).In(zone)}
@@ -32,7 +33,7 @@ func (p Period) Past() time.Time { return p.begin(2 * p.Days) }
 // End returns the end of the last day.
 func (p Period) End() time.Time { return p.begin(0) }
 
-// begin returns the start of the day that is a number of days before the end of the period.
+// begin returns the time that is a number of days before the end of the last day.
 func (p Period) begin(days int) time.Time {
 	return teamtime.StartOfDay(p.Until.Year(), p.Until.Month(), p.Until.Day()+1-days, p.Until.Location()).In(p.Until.Location())
 }

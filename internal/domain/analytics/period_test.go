@@ -49,18 +49,18 @@ func TestPastPeriod(t *testing.T) {
 			t.Errorf("compared: %+v", all)
 		}
 		for figure, want := range map[string]string{"likes": "early", "views": "early"} {
-			found := must.Get(w.service.PostsByFigure(t.Context(), w.team, id, in, figure, 0, 5))(t)
+			found := must.Get(w.service.PostsByMetric(t.Context(), w.team, id, in, figure, 0, 5))(t)
 			if len(found) != 1 || found[0].ID != want {
 				t.Errorf("by %s: %+v", figure, found)
 			}
 		}
 		long := analytics.PeriodOf(date(-3), date(7), w.zone)
-		found := must.Get(w.service.PostsByFigure(t.Context(), w.team, id, long, "likes", 1, 1))(t)
+		found := must.Get(w.service.PostsByMetric(t.Context(), w.team, id, long, "likes", 1, 1))(t)
 		if len(found) != 1 || found[0].ID != "late" {
 			t.Errorf("second by likes: %+v", found)
 		}
-		if _, err := w.service.PostsByFigure(t.Context(), w.team, id, long, "excerpt", 0, 1); err == nil {
-			t.Error("sorted by a column that is no figure")
+		if _, err := w.service.PostsByMetric(t.Context(), w.team, id, long, "excerpt", 0, 1); err == nil {
+			t.Error("sorted by something other than a metric")
 		}
 	})
 }

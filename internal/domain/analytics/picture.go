@@ -21,7 +21,7 @@ const (
 	maxPictureBytes  = 5 << 20          // maximum size of a picture that is fetched
 	maxPicturePixels = 48 << 20         // maximum memory for scaling pictures concurrently, in bytes
 	pictureTimeout   = 30 * time.Second // timeout for fetching a picture
-	pictureEvery     = 24 * time.Hour   // minimum time between two fetches, because some networks return a new URL each time
+	pictureInterval  = 24 * time.Hour   // minimum time between two fetches, because some networks return a new URL each time
 )
 
 // Picture is an account's profile picture and the names to show without one.
@@ -54,7 +54,7 @@ func (s *Service) Picture(ctx context.Context, team, account int64) (Picture, er
 type newPicture struct {
 	thumbnail.Result
 
-	source [sha256.Size]byte
+	source [sha256.Size]byte // hash of the picture's URL
 }
 
 // fetchPicture returns the picture at the network's URL. It returns nil if the picture is unchanged or cannot be fetched. It
@@ -82,7 +82,8 @@ func (s *Service) fetchPicture(ctx context.Context, t turn, collected network.Co
 	return out
 }
 
-// wantsPicture reports whether the picture has a new URL and the stored picture was fetched long enough ago.
+// wantsPicture reports whether to fetch a picture, because none is stored, or its URL is new and the last fetch was at
+// least pictureInterval ago.
 func (s *Service) wantsPicture(ctx context.Context, account int64, source [sha256.Size]byte) (bool, error) {
 	var stored []byte
 	var fetched int64
@@ -94,9 +95,10 @@ func (s *Service) wantsPicture(ctx context.Context, account int64, source [sha25
 	if err != nil {
 		return false, fmt.Errorf("reading when a picture was fetched: %w", err)
 	}
-	return !bytes.Equal(stored, source[:]) && s.db.Now().Sub(db.Time(fetched)) >= pictureEvery, nil
+	return !bytes.Equal(stored, source[:]) && s.db.Now().Sub(db.Time(fetched)) >= pictureInterval, nil
 }
 
+// scalePicture fetches a picture and scales it.
 func (s *Service) scalePicture(ctx context.Context, t turn, url string) (thumbnail.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, pictureTimeout)
 	defer cancel()

@@ -20,7 +20,7 @@ type AccountPost struct {
 	Counts  AccountAnalyticsBestPostCounts
 }
 
-// PostPosition is a position in a list of posts: after the post with this time and ID.
+// PostPosition is a position in a list of posts, directly after the post with this time and ID.
 type PostPosition struct {
 	At time.Time
 	ID string
@@ -40,18 +40,18 @@ func (s *Service) Posts(ctx context.Context, team, account int64, since time.Tim
 	return s.listPosts(ctx, account, limit, pageQuery, team, account, db.Micros(since), db.Micros(after.At), after.ID, limit)
 }
 
-// Sortings are the figures by which posts can be sorted.
-var Sortings = []string{"engagement", "reach", "views", "likes", "comments", "shares", "saves"}
+// SortMetrics are the metrics by which PostsByMetric can sort posts.
+var SortMetrics = []string{"engagement", "reach", "views", "likes", "comments", "shares", "saves"}
 
-// PostsByFigure returns the stored posts of a team's account in a period, sorted by a figure of Sortings in descending
+// PostsByMetric returns the stored posts of a team's account in a period, sorted by one of SortMetrics in descending
 // order.
-func (s *Service) PostsByFigure(ctx context.Context, team, account int64, in Period, figure string, offset, limit int,
+func (s *Service) PostsByMetric(ctx context.Context, team, account int64, in Period, metric string, offset, limit int,
 ) ([]AccountPost, error) {
-	if !slices.Contains(Sortings, figure) {
-		return nil, fmt.Errorf("posts cannot be sorted by %q", figure)
+	if !slices.Contains(SortMetrics, metric) {
+		return nil, fmt.Errorf("posts cannot be sorted by %q", metric)
 	}
-	by := "p." + figure
-	if figure == "engagement" {
+	by := "p." + metric
+	if metric == "engagement" {
 		by = engagementSum
 	}
 	return s.listPosts(ctx, account, limit, pageColumns+`p.posted_at < ? ORDER BY COALESCE(`+by+`, -1) DESC,

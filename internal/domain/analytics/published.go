@@ -20,6 +20,7 @@ type PostMetrics struct {
 	Engagement *int64 // likes, comments, shares and saves; nil if the network reports none
 }
 
+// engagementSum is the SQL expression for the engagement of a post in account_posts, called p.
 const engagementSum = `CASE WHEN p.likes IS NULL AND p.comments IS NULL AND p.shares IS NULL AND p.saves IS NULL THEN NULL
 	ELSE COALESCE(p.likes, 0) + COALESCE(p.comments, 0) + COALESCE(p.shares, 0) + COALESCE(p.saves, 0) END`
 
@@ -44,7 +45,8 @@ func (s *Service) ListPostMetrics(ctx context.Context, team int64, accounts []in
 	return out, nil
 }
 
-// TopPost is a post among those with the most engagement. Its metrics are the sums over all accounts it was published to.
+// TopPost is one of the posts with the most engagement. Its metrics are the sums over all accounts to which it was
+// published.
 type TopPost struct {
 	AccountPost
 	OwnPost
@@ -52,8 +54,8 @@ type TopPost struct {
 	AccountID  int64
 	Platform   string
 	Username   string
-	Accounts   int      // how many accounts it was published to
-	Platforms  []string // of these accounts, each once
+	Accounts   int      // number of accounts to which it was published
+	Platforms  []string // distinct platforms of these accounts
 	Engagement *int64   // nil if the networks report none
 }
 
@@ -68,9 +70,10 @@ type OwnPost struct {
 // maxTargets is an upper limit for the number of accounts of a typical post.
 const maxTargets = 12
 
-// TopPosts returns the posts of a team's accounts between two times with the most engagement, then with the most views,
-// best first. It omits posts without both. It returns at most half of the other posts, so that none is below the
-// median. A post that was published to several accounts appears once, with the sums of its metrics.
+// TopPosts returns the posts of a team's accounts between two times with the most engagement, best first. Posts with
+// the same engagement are sorted by views. TopPosts omits posts that have neither. Of the others, it returns at most
+// half, so that none is below the median. A post that was published to several accounts appears once, with the sums of
+// its metrics.
 func (s *Service) TopPosts(
 	ctx context.Context, team int64, accounts []int64, from, to time.Time, limit int,
 ) ([]TopPost, error) {
@@ -162,7 +165,7 @@ func compareKnown(a, b *int64) int {
 	return cmp.Compare(*cmp.Or(a, zero), *cmp.Or(b, zero))
 }
 
-// addOwnPosts adds the team's posts that were published as these posts.
+// addOwnPosts sets the OwnPost of each post that was published with pressroom.
 func (s *Service) addOwnPosts(ctx context.Context, team int64, posts []TopPost) error {
 	ids := map[int64][]string{}
 	for _, p := range posts {

@@ -87,7 +87,7 @@ func sum(posts []storedPost, metric func(AccountAnalyticsBestPostCounts) *int64)
 	return nil
 }
 
-// engagement returns the interactions with posts, or nil if the network provides none.
+// engagement returns the interactions with posts, or nil if the network provides none. followers is 0 if unknown.
 func engagement(posts []storedPost, followers int64) *AccountAnalyticsEngagement {
 	var perPost, byFollowers, byViews []float64
 	for _, p := range posts {
@@ -143,9 +143,9 @@ func median(sorted []float64) float64 {
 // roundRate rounds a rate to six decimal places.
 func roundRate(rate float64) float64 { return math.Round(rate*1e6) / 1e6 }
 
-// rank returns k such that the kth smallest and the kth largest of n metrics enclose the median with a probability of
-// at least 95%, for any distribution. It returns 0 if n is below 6. Each metric is below the median with probability
-// one half, so fewer than k of n coin tosses may be heads with a probability of at most 2.5%.
+// rank returns the largest k such that the kth smallest and the kth largest of n values enclose the median with a
+// probability of at least 95%, for any distribution. It returns 0 if n is below 6. Each value is below the median with
+// probability one half, so the probability of fewer than k heads in n coin tosses must be at most 2.5%.
 func rank(n int) int {
 	all, _ := math.Lgamma(float64(n + 1))
 	below := 0.0
@@ -160,11 +160,12 @@ func rank(n int) int {
 	return 0
 }
 
-// tail is the error probability at each end of a confidence interval.
+// tail is the maximum error probability at each end of a confidence interval.
 const tail = 0.025
 
-// best returns the post with the most interactions. If no post has interactions, it returns the post with the most views.
-// If several posts are equal, it returns the newest.
+// best returns the post with the most interactions. If no post has interactions, it returns the post with the most
+// views. Of several posts with the same number, it returns the newest. It reports false if no post has interactions or
+// views.
 func best(newestFirst []storedPost) (storedPost, bool) {
 	var found storedPost
 	most := int64(-1)
@@ -183,8 +184,8 @@ func best(newestFirst []storedPost) (storedPost, bool) {
 	return found, false
 }
 
-// timesSeen returns how often a post was seen, or by how many people. It reports false if the network provides
-// neither.
+// timesSeen returns how often a post was seen or, if that is unknown, by how many people. It reports false if the
+// network provides neither.
 func (c AccountAnalyticsBestPostCounts) timesSeen() (int64, bool) {
 	if n := cmp.Or(c.Views, c.Reach); n != nil {
 		return *n, true
@@ -192,7 +193,7 @@ func (c AccountAnalyticsBestPostCounts) timesSeen() (int64, bool) {
 	return 0, false
 }
 
-// cadence returns how posts are distributed over the days between two instants in a zone.
+// cadence returns how posts are distributed over the days from one time to another, including both days, in a zone.
 func cadence(posts []storedPost, from, to time.Time, zone *time.Location) *AccountAnalyticsCadence {
 	days := daysBetween(from, to, zone)
 	out := &AccountAnalyticsCadence{Posts: len(posts), Days: days,
@@ -248,8 +249,9 @@ func byFormat(posts []storedPost) []AccountAnalyticsFormat {
 	return out
 }
 
-// change returns the change of followers in a period and the count at its start. That is the newest count before the
-// period or, if there is none, the first count in the period. It reports false if there are fewer than two counts.
+// change returns the count of followers at the start of a period and the change since then. The count at the start is
+// the newest count before the period or, if there is none, the first count in the period. It reports false if there are
+// fewer than two counts.
 func change(days []followerCount, before, last string) (followerCount, int64, bool) {
 	counts := countsSince(days, before, last)
 	if len(counts) < 2 {

@@ -43,7 +43,8 @@ func (t *turn) store(ctx context.Context, tx *db.Tx, collected network.Collectio
 	return nil
 }
 
-// storePosts stores the metrics of posts. A metric that the network provided once and omits now is kept.
+// storePosts stores the metrics of posts. If the network omits a metric that it provided earlier, the earlier value is
+// kept. Invalid posts are skipped.
 func (t *turn) storePosts(ctx context.Context, tx *db.Tx, posts []network.CollectedPost) error {
 	for _, p := range posts {
 		if p.ID == "" || len(p.ID) > maxID || p.PostedAt.IsZero() || p.PostedAt.After(tx.Now().Add(overlap)) {
@@ -61,9 +62,9 @@ func (t *turn) storePosts(ctx context.Context, tx *db.Tx, posts []network.Collec
 			account_posts.saves),
 			clicks = COALESCE(excluded.clicks, account_posts.clicks), collected_at = excluded.collected_at`,
 			t.account, p.ID, db.Micros(p.PostedAt), knownFormat(p.Format), network.Clip(p.Text, maxExcerpt),
-			address(p.URL),
-			count(p.Reach), count(p.Views), count(p.Likes), count(p.Comments), count(p.Shares), count(p.Saves),
-			count(p.Clicks), db.Micros(tx.Now()))
+			safeURL(p.URL),
+			toNull(p.Reach), toNull(p.Views), toNull(p.Likes), toNull(p.Comments), toNull(p.Shares), toNull(p.Saves),
+			toNull(p.Clicks), db.Micros(tx.Now()))
 		if err != nil {
 			return fmt.Errorf("storing metrics of account %d: %w", t.account, err)
 		}
@@ -71,24 +72,24 @@ func (t *turn) storePosts(ctx context.Context, tx *db.Tx, posts []network.Collec
 	return nil
 }
 
-// address returns a URL that is safe to show as a link, or "".
-func address(text string) string {
+// safeURL returns a URL that is safe to show as a link, or "" if the text is not one.
+func safeURL(text string) string {
 	if len(text) > maxURL {
 		return ""
 	}
 	return network.WebURL(text)
 }
 
-// count returns a metric as a column value. Networks return −1 for unknown metrics.
-func count(n *int64) sql.NullInt64 {
+// toNull converts a metric to a nullable column value. Networks return −1 for unknown metrics.
+func toNull(n *int64) sql.NullInt64 {
 	if n == nil || *n < 0 {
 		return sql.NullInt64{}
 	}
 	return sql.NullInt64{Int64: *n, Valid: true}
 }
 
-// deleteMissing deletes posts that the network omitted in two consecutive turns, because they were deleted at the
-// network.
+// deleteMissing deletes posts newer than reached that the network omitted in this turn and in the previous one. They
+// were probably deleted on the network.
 func (t *turn) deleteMissing(ctx context.Context, tx *db.Tx, reached time.Time) error {
 	_, err := tx.Exec(ctx, `DELETE FROM account_posts WHERE account_id = ? AND posted_at > ? AND collected_at < ?`,
 		t.account, db.Micros(reached), db.Micros(t.collected))
@@ -99,7 +100,7 @@ func (t *turn) deleteMissing(ctx context.Context, tx *db.Tx, reached time.Time) 
 }
 
 func (t *turn) storeFollowers(ctx context.Context, tx *db.Tx, followers *int64) error {
-	n := count(followers)
+	n := toNull(followers)
 	if !n.Valid {
 		return nil
 	}
@@ -112,7 +113,7 @@ func (t *turn) storeFollowers(ctx context.Context, tx *db.Tx, followers *int64) 
 	return nil
 }
 
-// deleteExpired deletes metrics that are older than the plan keeps. It keeps follower counts for one more day, because
+// deleteExpired deletes metrics that the plan no longer keeps. It keeps follower counts for one more day, because
 // changes are computed from them.
 func (t *turn) deleteExpired(ctx context.Context, tx *db.Tx) error {
 	first := firstDay(tx.Now(), t.zone, t.kept)
@@ -139,9 +140,9 @@ func (t *turn) deleteExpired(ctx context.Context, tx *db.Tx) error {
 
 // collectionState is the state of an account's collection.
 type collectionState struct {
-	collected, knownFrom time.Time
-	fails                int
-	failedBy             network.Class
+	collected, knownFrom time.Time     // as in turn
+	fails                int           // consecutive failed turns
+	failedBy             network.Class // class of the error that ended the last turn, or ""
 }
 
 func (s *Service) readState(ctx context.Context, team, account int64) (collectionState, error) {
@@ -204,19 +205,19 @@ func (s *Service) excerpt(ctx context.Context, team, account int64, id string) (
 	return text, nil
 }
 
-// followerCount is a follower count at a time.
+// followerCount is the number of followers on a day.
 type followerCount struct {
-	day       string
+	day       string // YYYY-MM-DD
 	followers int64
-	at        time.Time
+	at        time.Time // of the measurement
 }
 
 const daysQuery = `SELECT d.day, d.followers, d.measured_at FROM social_accounts a
 	JOIN account_days d ON d.account_id = a.id WHERE a.team_id = ? AND d.account_id = ? 
 	AND d.day >= COALESCE((SELECT MAX(b.day) FROM account_days b WHERE b.account_id = ? AND b.day <= ?), '') ORDER BY d.day`
 
-// days returns the daily follower counts of an account after a day, preceded by the newest count until that day if
-// there is one.
+// days returns the daily follower counts of an account after the day before, preceded by the newest count until that
+// day if there is one.
 func (s *Service) days(ctx context.Context, team, account int64, before string) ([]followerCount, error) {
 	found, err := db.All(ctx, s.db, func(rows *sql.Rows, m *followerCount) error {
 		var at int64

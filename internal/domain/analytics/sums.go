@@ -14,7 +14,7 @@ import (
 // sum of likes, comments, shares and saves.
 type PostSums struct{ Views, Likes, Comments, Shares, Engagement *int64 }
 
-// Plus returns the sum of each metric.
+// Plus returns the sum of each metric. A nil metric counts as 0, unless both are nil.
 func (s PostSums) Plus(o PostSums) PostSums {
 	return PostSums{plus(s.Views, o.Views), plus(s.Likes, o.Likes), plus(s.Comments, o.Comments), plus(s.Shares, o.Shares),
 		plus(s.Engagement, o.Engagement)}
@@ -34,8 +34,8 @@ func plus(a, b *int64) *int64 {
 // Any reports whether a network reports at least one metric.
 func (s PostSums) Any() bool { return s != PostSums{} }
 
-// EngagementRate returns the engagement as a share of the views, over the metrics that have both. It reports false if there
-// are no views.
+// EngagementRate returns the total engagement divided by the total views of the posts that have both metrics. It
+// reports false if there are no views.
 func EngagementRate(metrics []PostSums) (float64, bool) {
 	var engagement, views int64
 	for _, m := range metrics {
@@ -82,7 +82,7 @@ func (s *Service) MetricsByAccount(ctx context.Context, team int64, post string)
 		PostSums
 		account int64
 	}
-	figures, err := db.All(ctx, s.db, func(rows *sql.Rows, f *found) error {
+	metrics, err := db.All(ctx, s.db, func(rows *sql.Rows, f *found) error {
 		return rows.Scan(&f.account, &f.Views, &f.Likes, &f.Comments, &f.Shares, &f.Engagement)
 	}, `SELECT t.account_id, p.views, p.likes, p.comments, p.shares, `+engagementSum+`
 		FROM post_targets t
@@ -93,13 +93,13 @@ func (s *Service) MetricsByAccount(ctx context.Context, team int64, post string)
 		return nil, fmt.Errorf("reading the metrics of a post: %w", err)
 	}
 	out := map[int64]PostSums{}
-	for _, f := range figures {
+	for _, f := range metrics {
 		out[f.account] = f.PostSums
 	}
 	return out, nil
 }
 
-// minUsualPosts is the minimum number of posts from which a usual value is computed.
+// minUsualPosts is the minimum number of posts with a metric for computing its usual value.
 const minUsualPosts = 3
 
 // UsualByAccount returns the median of each metric over the other recent posts of each account of a team's post. It

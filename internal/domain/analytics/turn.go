@@ -13,7 +13,7 @@ import (
 
 const (
 	maxTurn     = 10 * time.Minute      // maximum duration of a turn
-	turnLease   = maxTurn + time.Minute // how long a crashed node delays an account
+	turnLease   = maxTurn + time.Minute // how long a node holds a turn; an account waits this long if its node crashes
 	maxKeptDays = 730                   // maximum retention of any plan
 )
 
@@ -25,10 +25,10 @@ type turn struct {
 	fails     int       // consecutive failed turns before this one
 	failedBy  string    // class of the error that ended the last turn, or ""
 	collected time.Time // end of the last complete turn; zero if there is none
-	knownFrom time.Time // all posts since then are stored
+	knownFrom time.Time // all posts from this time until collected are stored
 	zone      *time.Location
-	kept      int  // days that the plan keeps metrics; 0 without analytics
-	closed    bool // the team is closed
+	kept      int  // number of days for which the plan keeps metrics; 0 without analytics
+	closed    bool // whether the team is closed
 }
 
 // dueAccount is an account whose turn is due.
@@ -37,7 +37,7 @@ type dueAccount struct {
 	platform string
 }
 
-// listDue returns due accounts for which there may be a slot.
+// listDue returns due accounts, at most as many as there are free slots.
 func (s *Service) listDue(ctx context.Context) ([]dueAccount, error) {
 	free, full := s.slots.available()
 	if free <= 0 {
@@ -65,7 +65,7 @@ func dueQuery(now int64, full []string, limit int) (string, []any) {
 	return query + ` ORDER BY c.due_at LIMIT ?`, append(args, limit)
 }
 
-// take claims an account's turn and reports whether no other node has it.
+// take claims an account's turn. It reports false if another node has claimed the turn or the account is no longer due.
 func (s *Service) take(ctx context.Context, account int64) (turn, bool, error) {
 	t := turn{account: account}
 	err := s.db.InTx(ctx, "insight.take", func(ctx context.Context, tx *db.Tx) error {
@@ -113,10 +113,10 @@ func keptDays(p plan.Plan) int {
 	return int(min(p.AnalyticsRetentionDays, maxKeptDays))
 }
 
-// errTurnLost reports that another node has claimed the account.
+// errTurnLost is returned by end if another node has claimed the account since.
 var errTurnLost = errors.New("another node has claimed the account")
 
-// end releases the account until its next turn.
+// end stores the state of the account and when its next turn is due.
 func (t *turn) end(ctx context.Context, tx *db.Tx, next time.Time) error {
 	n, err := tx.Exec(ctx, `UPDATE account_collections SET due_at = ?, fails = ?, failed_by = ?, collected_at = ?,
 		known_from = ? WHERE account_id = ? AND epoch = ?`,

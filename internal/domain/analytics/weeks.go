@@ -12,7 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// AccountWeeks are the metrics of an account in a period and in the previous period of the same length.
+// AccountWeeks holds the metrics of an account in a period, for example a week, and in the previous period of the same
+// length.
 type AccountWeeks struct {
 	ID         int64
 	Platform   string
@@ -22,12 +23,13 @@ type AccountWeeks struct {
 	Change     *int64    // change in the period, as in AccountAnalytics; nil if it is unknown
 	Since      time.Time // day of the count that Change is based on, as midnight UTC; zero if that day is before the period
 	Line       []int64   // followers by day in both periods and on the day before, oldest first
-	Now, Past  Week      // the period and the previous period
+	Now, Past  Week      // of the period and of the previous period
 
 	counts []followerCount // the counts of Line, preceded by the newest count before it
 }
 
-// Week sums up what an account posted in a period. A sum is nil if the network reported no such metric.
+// Week summarizes the posts of an account in a period, which need not be a week. A sum is nil if the network reported
+// no such metric.
 type Week struct {
 	Posts      int64
 	Views      *int64
@@ -40,7 +42,7 @@ const (
 	maxAccountWeeks = 200
 )
 
-// CompareWeeks calls ComparePeriods for seven days.
+// CompareWeeks calls ComparePeriods for the last seven days, including today.
 func (s *Service) CompareWeeks(ctx context.Context, team int64, zone *time.Location) ([]AccountWeeks, error) {
 	return s.ComparePeriods(ctx, team, s.LastDays(zone, weekDays))
 }
@@ -130,9 +132,8 @@ func (s *Service) addFollowers(
 	return nil
 }
 
-// Gained returns how many followers the account gained from the beginning of a period to a day of the period, or nil if
-// that is unknown. A day without a count has the newest count before it. For the last day of the period, Gained returns
-// Change.
+// Gained returns how many followers the account gained from the day begin to the day until, or nil if that is unknown.
+// For a day without a count, it uses the newest count before that day. For the whole period, the result is Change.
 func (w AccountWeeks) Gained(begin, until time.Time) *int64 {
 	before := begin.AddDate(0, 0, -1).Format(time.DateOnly)
 	counts := countsSince(w.counts, before, until.Format(time.DateOnly))

@@ -80,7 +80,7 @@ func (p *Handlers) postsAt(r *http.Request, out *view, at string,
 	if out.Sort != "" {
 		offset, _ := strconv.Atoi(at)
 		offset = min(max(offset, 0), maxOffset)
-		found, err := p.insight.PostsByFigure(r.Context(), out.TeamID, out.ID, out.Period.Period, out.Sort, offset, postsPerPage+1)
+		found, err := p.insight.PostsByMetric(r.Context(), out.TeamID, out.ID, out.Period.Period, out.Sort, offset, postsPerPage+1)
 		return found, func(analytics.AccountPost) string { return strconv.Itoa(offset + postsPerPage) }, err
 	}
 	behind, given := parsePosition(at)
@@ -98,7 +98,7 @@ const maxOffset = 10_000
 
 // sortingOf returns the requested figure by which posts are sorted, or "".
 func sortingOf(r *http.Request) string {
-	if figure := r.URL.Query().Get("sort"); slices.Contains(analytics.Sortings, figure) {
+	if figure := r.URL.Query().Get("sort"); slices.Contains(analytics.SortMetrics, figure) {
 		return figure
 	}
 	return ""
