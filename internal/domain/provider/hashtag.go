@@ -56,7 +56,7 @@ func ParseHashtagFor(platform, text string) (string, error) {
 // as one hashtag.
 var joiners = strings.NewReplacer("\u200c", "", "\u200d", "")
 
-// Fold returns a text in the form in which hashtags and words are compared: NFKC in lower case. It does not use full
+// Fold normalizes a text for comparing hashtags and words: to lower case in Unicode form NFKC. It does not use full
 // case folding, which would merge ß with ss and σ with ς although networks distinguish them. Fold is idempotent.
 func Fold(text string) string {
 	if isASCII(text) {
@@ -99,7 +99,7 @@ func checkTag(tag string) error {
 	return nil
 }
 
-// isSpaceOrInvisible reports whether the character is trimmed from the ends of a text.
+// isSpaceOrInvisible reports whether the character is a space or invisible.
 func isSpaceOrInvisible(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) }
 
 // isInvisible reports whether the character is an invisible format character, such as the directional marks of copied
@@ -127,7 +127,7 @@ var hashtagPages = []struct {
 	{TikTok, usernameRulesByPlatform[TikTok].hosts, "tag/"},
 }
 
-// hashtagFromLink returns the unchecked name of a hashtag from a link.
+// hashtagFromLink returns the name of the hashtag in a link, which may be invalid.
 func hashtagFromLink(platform, link string) (string, error) {
 	if _, rest, found := strings.Cut(link, "://"); !found {
 		link = "https://" + link

@@ -27,7 +27,7 @@ func NewLimiter() *Limiter {
 
 type slotKey struct{}
 
-// slot is the state of one unit of work, used only by its own goroutine.
+// slot is the state of one unit of work. Only the goroutine of the work may use it.
 type slot struct {
 	limiter   *Limiter
 	startedAt time.Time // when it was acquired; zero while released
@@ -50,14 +50,15 @@ func WithoutSlot(ctx context.Context) context.Context {
 	return context.WithValue(ctx, slotKey{}, (*slot)(nil))
 }
 
-// Release releases the slot of a context while it waits for a provider.
+// Release releases the slot of a context, if it has one. Call it before waiting for a provider.
 func Release(ctx context.Context) {
 	if own, _ := ctx.Value(slotKey{}).(*slot); own != nil {
 		own.release()
 	}
 }
 
-// Acquire waits for a slot. It returns the error of the context if the context is done first.
+// Acquire waits for a slot, unless the context has one or needs none. It returns the cause of the context if the
+// context is done first.
 func Acquire(ctx context.Context) error {
 	if own, _ := ctx.Value(slotKey{}).(*slot); own != nil {
 		return own.acquire(ctx)

@@ -20,7 +20,7 @@ var ErrNotOffered = errors.New("not offered by the provider")
 type ProfileQuery struct {
 	Platform  string
 	Username  string    // normalized by ParseUsername
-	Since     time.Time // oldest posts to return
+	Since     time.Time // posts before this time are not returned
 	PostLimit int       // maximum number of posts
 }
 
@@ -30,7 +30,7 @@ type ProfileMetrics struct {
 	Posts   []Post // newest first
 }
 
-// Account is a profile. Unknown metrics are nil, never 0. Texts are untrusted.
+// Account is a public profile. Unknown metrics are nil, never 0. Texts are untrusted.
 type Account struct {
 	Username                  string
 	DisplayName               string

@@ -25,7 +25,7 @@ const (
 	Playlists  = "playlists"
 )
 
-// The kinds of items.
+// The kinds of media items.
 const (
 	Image = "image"
 	Video = "video"

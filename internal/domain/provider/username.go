@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxText is the maximum length in bytes of a profile name or link.
+// maxText is the maximum length, in bytes, of a text that names a profile or hashtag.
 const maxText = 2048
 
 // ParseUsername parses a profile in the form name, @name, or a link to the profile or a page below it. It returns the
@@ -50,7 +50,7 @@ type usernameRules struct {
 	hosts                []string // of profile links
 	urlPrefix            string   // before the name in a link
 	requiresAt           bool     // names in links start with @
-	pathPrefixes         []string // first path segments that a name may follow
+	pathPrefixes         []string // path segments that may precede the name in a link
 	reserved             []string // names of the network's own pages
 }
 
@@ -78,7 +78,7 @@ var usernameRulesByPlatform = map[string]usernameRules{
 	},
 }
 
-// hostNames look like profile names, but come from truncated links.
+// hostNames look like profile names, but are truncated links.
 var hostNames = slices.Concat(usernameRulesByPlatform[Instagram].hosts, usernameRulesByPlatform[TikTok].hosts, []string{"vm.tiktok.com",
 	"vt.tiktok.com"})
 

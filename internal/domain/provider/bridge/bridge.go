@@ -1,5 +1,5 @@
-// Package bridge fetches profile media and public metrics of profiles and hashtags from the operator's data vendor. It
-// uses the HTTP API of docs/bridge.md. Responses are untrusted.
+// Package bridge fetches profile media and public metrics of profiles and hashtags from a bridge: an HTTP service of
+// the operator with the API in docs/bridge.md. Responses are untrusted.
 package bridge
 
 import (
@@ -32,12 +32,13 @@ type Fetch func(ctx context.Context, address string, limit int64, into io.Writer
 type Options struct {
 	// URL is the bridge's base URL with the scheme http or https. /v1/… is appended.
 	URL string `json:"url"`
-	// TokenEnv is the environment variable with the bridge's token. It is empty if the bridge needs no token.
+	// TokenEnv is the name of the environment variable with the bridge's token. It is empty if the bridge needs no
+	// token.
 	TokenEnv string `json:"token_env"`
 
 	Token       string           `json:"-"` // value of TokenEnv; sent only to the bridge, as bearer token
 	FetchPublic Fetch            `json:"-"` // downloads files on other hosts; must be safe for any URL
-	HTTP        *http.Client     `json:"-"` // default: a client with limits; its redirects and cookies are not used
+	HTTP        *http.Client     `json:"-"` // default: a client with limits; its redirect policy and cookie jar are ignored
 	Timeout     time.Duration    `json:"-"` // per response; default 30 s
 	FileTimeout time.Duration    `json:"-"` // per file on the bridge; default 10 min
 	Now         func() time.Time `json:"-"` // default: time.Now
@@ -77,6 +78,7 @@ func New(opts Options) (*Client, error) {
 	return c, nil
 }
 
+// orElse returns value if it is positive, and fallback otherwise.
 func orElse(value, fallback time.Duration) time.Duration {
 	if value > 0 {
 		return value
@@ -84,7 +86,7 @@ func orElse(value, fallback time.Duration) time.Duration {
 	return fallback
 }
 
-// checkRedirect allows only redirects within the bridge, so that the token is not leaked.
+// checkRedirect allows only redirects to the bridge itself, so that the token is not leaked.
 func (c *Client) checkRedirect(r *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects || !c.isOwnURL(r.URL) {
 		return errors.New("too many redirects, or a redirect to another host")
@@ -135,21 +137,21 @@ func (c *Client) get(ctx context.Context, limit int64, params url.Values, path .
 	if err != nil {
 		return nil, err
 	}
-	answer, err := wire.Send(c.http, request, limit)
+	response, err := wire.Send(c.http, request, limit)
 	if err != nil {
 		return nil, err
 	}
-	if answer.Status != http.StatusOK {
-		return nil, readError(answer, c.opts.Now())
+	if response.Status != http.StatusOK {
+		return nil, readError(response, c.opts.Now())
 	}
-	return answer.Body, nil
+	return response.Body, nil
 }
 
 // request returns a request to the bridge.
 func (c *Client) request(ctx context.Context, address string) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return nil, wire.Unavailable("the bridge returned an invalid URL") // the error repeats the URL
+		return nil, wire.Unavailable("the bridge returned an invalid URL") // err contains the URL
 	}
 	if c.opts.Token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.opts.Token)
@@ -157,9 +159,9 @@ func (c *Client) request(ctx context.Context, address string) (*http.Request, er
 	return request, nil
 }
 
-// Fetch downloads a file. Files on the bridge's host are requested with the token. Other files are downloaded by
-// Options.FetchPublic, whose errors are returned. Errors of the bridge are *provider.Unavailable, and
-// provider.ErrTooLarge if the file exceeds limit, after a part was written. Errors of into are returned.
+// Fetch downloads a file. It requests files on the bridge's host with the token. Other files are downloaded by
+// Options.FetchPublic, and Fetch returns its errors. For a file of the bridge, Fetch returns *provider.Unavailable,
+// provider.ErrTooLarge if the file exceeds limit (a part may have been written), or the error of into.
 func (c *Client) Fetch(ctx context.Context, address string, limit int64, into io.Writer) error {
 	target, err := url.Parse(address)
 	if err != nil || !c.isOwnURL(target) {
@@ -185,6 +187,7 @@ func (c *Client) Fetch(ctx context.Context, address string, limit int64, into io
 	return copyFile(bodyReader{response.Body}, limit, into)
 }
 
+// copyFile copies at most limit bytes. It returns an error if the file is longer or empty.
 func copyFile(from io.Reader, limit int64, into io.Writer) error {
 	taken, err := io.Copy(into, io.LimitReader(from, limit))
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 
 const maxSide = 100_000 // pixels
 
-// errorWords are the error codes of the bridge API with their statuses. Other responses are not about the profile. For
-// example, a wrong URL also returns 404, and a wrong token 403.
-var errorWords = map[string]struct {
+// errorCodes are the error codes of the bridge API with their statuses. The status alone is not enough: a wrong URL of
+// the bridge can result in 404, and a wrong token in 403.
+var errorCodes = map[string]struct {
 	status int
-	means  error
+	err    error
 }{
 	"profile_not_found": {http.StatusNotFound, provider.ErrNotFound},
 	"hashtag_not_found": {http.StatusNotFound, provider.ErrNotFound},
@@ -24,20 +24,20 @@ var errorWords = map[string]struct {
 	"not_offered":       {http.StatusNotFound, provider.ErrNotOffered},
 }
 
-// readError returns the error of a response other than 200.
-func readError(answer wire.Response, now time.Time) error {
+// readError returns the error for a response with a status other than 200.
+func readError(response wire.Response, now time.Time) error {
 	var parsed struct {
 		Error string `json:"error"`
 	}
-	_ = wire.Decode(answer.Body, &parsed) // an unreadable body has no code
-	if word, known := errorWords[parsed.Error]; known && word.status == answer.Status {
-		return word.means
+	_ = wire.Decode(response.Body, &parsed) // an unreadable body has no code
+	if code, known := errorCodes[parsed.Error]; known && code.status == response.Status {
+		return code.err
 	}
-	return unavailable(answer.Status, answer.Header, now)
+	return unavailable(response.Status, response.Header, now)
 }
 
 func unavailable(status int, header http.Header, now time.Time) *provider.Unavailable {
-	u := wire.Unavailable("the bridge answered with HTTP %d", status)
+	u := wire.Unavailable("the bridge returned HTTP %d", status)
 	u.After = wire.RetryAfter(header, now)
 	return u
 }
@@ -58,13 +58,14 @@ type item struct {
 	Duration float64 `json:"duration_seconds"`
 }
 
-// Errors do not repeat parts of a response.
+// These errors do not contain parts of the response, which is untrusted.
 var (
 	errInvalidResponse = wire.Unavailable("the response is not valid JSON of the bridge API")
 	errCursor          = wire.Unavailable("the cursor of the response is too long or has control characters")
 )
 
-// readPage decodes a page of media. It skips invalid items. It returns an error for an invalid page.
+// readPage decodes a page of media. It skips invalid items, and returns an error if the page itself or all items are
+// invalid.
 func readPage(body []byte, q provider.Query, now time.Time) (provider.Page, error) {
 	var parsed mediaResponse
 	if err := json.Unmarshal(body, &parsed); err != nil {
@@ -87,7 +88,7 @@ func readPage(body []byte, q provider.Query, now time.Time) (provider.Page, erro
 	return page, nil
 }
 
-// uniqueItems returns the first valid items with distinct IDs.
+// uniqueItems returns at most limit valid items with distinct IDs.
 func uniqueItems(raw []json.RawMessage, limit int, now time.Time) []provider.Item {
 	var taken []provider.Item
 	seen := map[string]bool{}
@@ -123,6 +124,7 @@ func readItem(text json.RawMessage, now time.Time) (provider.Item, bool) {
 	return found, true
 }
 
+// dimension returns a width or height, or 0 if it is invalid.
 func dimension(pixels float64) int {
 	if pixels < 1 || pixels > maxSide || pixels != math.Trunc(pixels) {
 		return 0

@@ -14,7 +14,7 @@ const (
 	defaultPause      = 15 * time.Minute // if Meta does not specify a duration; its limits are per rolling hour
 	policyPause       = 24 * time.Hour   // after a policy block of unknown duration
 	invalidTokenPause = 6 * time.Hour    // after an invalid token
-	quotaPause        = time.Hour        // after Instagram rejected a hashtag although a slot was free by our count
+	quotaPause        = time.Hour        // after Instagram rejected a hashtag although a slot should have been free
 )
 
 // accounts holds the operator's accounts and their state in this process.
@@ -33,7 +33,7 @@ type account struct {
 	// The following fields are guarded by accounts.mu.
 	pausedUntil    time.Time // no requests until then
 	quotaFullUntil time.Time // no hashtag queries until then
-	tokenInvalid   bool      // the token was rejected last time, which was logged
+	tokenInvalid   bool      // whether the token was rejected last time; the rejection was logged
 }
 
 func newAccounts(given []Account) *accounts {
@@ -46,7 +46,7 @@ func newAccounts(given []Account) *accounts {
 
 // lockRecent waits for the account's recentLock. unlockRecent unlocks it.
 func (one *account) lockRecent(ctx context.Context) error {
-	provider.Release(ctx) // the holder of the lock may wait for the slot
+	provider.Release(ctx) // the holder of the lock may be waiting for the slot
 	select {
 	case one.recentLock <- struct{}{}:
 		return nil
@@ -57,7 +57,8 @@ func (one *account) lockRecent(ctx context.Context) error {
 
 func (one *account) unlockRecent() { <-one.recentLock }
 
-// available returns the accounts that are not paused. Each call starts with the next account.
+// available returns the accounts that are not paused and, if hashtags is true, have hashtag quota. Each call starts
+// with another account.
 func (a *accounts) available(now time.Time, hashtags bool) []*account {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -72,7 +73,7 @@ func (a *accounts) available(now time.Time, hashtags bool) []*account {
 	return ready
 }
 
-// availableAt returns when the account can be used again.
+// availableAt returns when the account can be used again, for hashtag queries or for others.
 func (one *account) availableAt(hashtags bool) time.Time {
 	if hashtags && one.quotaFullUntil.After(one.pausedUntil) {
 		return one.quotaFullUntil
@@ -93,7 +94,7 @@ func (a *accounts) untilNextAvailable(now time.Time, hashtags bool) time.Duratio
 	return wait
 }
 
-// pause pauses an account.
+// pause pauses an account until a time, unless it is paused for longer already.
 func (a *accounts) pause(one *account, until time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -109,7 +110,7 @@ func (a *accounts) markValid(one *account) {
 	one.tokenInvalid = false
 }
 
-// pauseAccount pauses an account after an error, and logs an invalid token once.
+// pauseAccount pauses an account after an error. It logs the first rejection of an invalid token.
 func (s *Source) pauseAccount(ctx context.Context, one *account, f *apiError) {
 	now := s.now()
 	switch f.kind {
@@ -131,9 +132,9 @@ func (s *Source) pauseAccount(ctx context.Context, one *account, f *apiError) {
 func (a *accounts) markInvalid(one *account) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	news := !one.tokenInvalid
+	wasValid := !one.tokenInvalid
 	one.tokenInvalid = true
-	return news
+	return wasValid
 }
 
 func (a *accounts) markQuotaFull(one *account, until time.Time) {
@@ -142,8 +143,8 @@ func (a *accounts) markQuotaFull(one *account, until time.Time) {
 	one.quotaFullUntil = until
 }
 
-// tryAccounts calls a function with one account after another. It stops when the function succeeds or its error does
-// not depend on the account.
+// tryAccounts calls try with one available account after another, until try succeeds or its error does not depend on
+// the account.
 func (s *Source) tryAccounts(ctx context.Context, try func(one *account) error) error {
 	var last error
 	for _, one := range s.accounts.available(s.now(), false) {

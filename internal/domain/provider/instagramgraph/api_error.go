@@ -17,7 +17,7 @@ type errorKind int
 const (
 	kindOther        errorKind = iota
 	kindNotFound               // no such hashtag or professional account
-	kindNoViews                // the API version has no view counts
+	kindNoViews                // this version of the API has no view counts
 	kindRateLimited            // the account must pause
 	kindInvalidToken           // the account's token was rejected
 	kindForbidden              // the account lacks a permission
@@ -57,6 +57,7 @@ const (
 	noSuchObject   = 33 // object not found, or not visible to the token: wrong account ID, or a token of another account
 )
 
+// bySubcode takes precedence over byCode.
 var bySubcode = map[int]errorKind{
 	noSuchUser:     kindNotFound,
 	noSuchHashtag:  kindNotFound,
@@ -64,6 +65,7 @@ var bySubcode = map[int]errorKind{
 	noSuchObject:   kindForbidden,
 }
 
+// In byCode, comments say whose rate limit was exceeded.
 var byCode = map[int]errorKind{
 	102: kindInvalidToken,
 	190: kindInvalidToken,
@@ -84,8 +86,8 @@ var byCode = map[int]errorKind{
 	10: kindForbidden,
 }
 
-// readError returns the error of a response, or nil if it succeeded.
-func readError(answer wire.Response, now time.Time) *apiError {
+// readError returns the error in a response, or nil if the request succeeded.
+func readError(response wire.Response, now time.Time) *apiError {
 	var body struct {
 		Error *struct {
 			Message string  `json:"message"`
@@ -93,11 +95,11 @@ func readError(answer wire.Response, now time.Time) *apiError {
 			Subcode float64 `json:"error_subcode"`
 		} `json:"error"`
 	}
-	valid := wire.Decode(answer.Body, &body)
-	if answer.Status == http.StatusOK && valid && body.Error == nil {
+	valid := wire.Decode(response.Body, &body)
+	if response.Status == http.StatusOK && valid && body.Error == nil {
 		return nil
 	}
-	f := &apiError{status: answer.Status}
+	f := &apiError{status: response.Status}
 	if body.Error != nil {
 		f.code, f.subcode = int(body.Error.Code), int(body.Error.Subcode)
 		f.kind = classifyError(f.code, f.subcode)
@@ -105,10 +107,10 @@ func readError(answer wire.Response, now time.Time) *apiError {
 			f.kind = kindNoViews
 		}
 	}
-	if answer.Status == http.StatusTooManyRequests {
+	if response.Status == http.StatusTooManyRequests {
 		f.kind = kindRateLimited
 	}
-	f.after = f.retryAfter(answer, now)
+	f.after = f.retryAfter(response, now)
 	return f
 }
 
@@ -126,8 +128,8 @@ func classifyError(code, subcode int) errorKind {
 }
 
 // retryAfter returns how long to pause an account.
-func (f *apiError) retryAfter(answer wire.Response, now time.Time) time.Duration {
-	wait := max(wire.RetryAfter(answer.Header, now), readUsage(answer.Header).retryAfter)
+func (f *apiError) retryAfter(response wire.Response, now time.Time) time.Duration {
+	wait := max(wire.RetryAfter(response.Header, now), readUsage(response.Header).retryAfter)
 	switch {
 	case f.kind != kindRateLimited || wait > 0:
 		return wait
@@ -137,13 +139,13 @@ func (f *apiError) retryAfter(answer wire.Response, now time.Time) time.Duration
 	return defaultPause
 }
 
-// usage is the share of its limits that an account has used.
+// usage is how much of its limits an account has used.
 type usage struct {
-	share      float64       // percent
-	retryAfter time.Duration // time until Meta answers again; at most a day
+	share      float64       // of the limit that is used most, in percent
+	retryAfter time.Duration // time until Meta accepts requests again, at most a day; 0 if it accepts them now
 }
 
-// limitUsage is the usage of one limit in percent.
+// limitUsage is the usage of one limit in percent, with the minutes until it is reset.
 type limitUsage struct {
 	Calls   float64 `json:"call_count"`
 	CPU     float64 `json:"total_cputime"`
@@ -151,7 +153,7 @@ type limitUsage struct {
 	Minutes float64 `json:"estimated_time_to_regain_access"`
 }
 
-// readUsage returns the maximum usage from the headers of the app and its businesses.
+// readUsage returns the maximum of the usages in the response headers for the app and for businesses.
 func readUsage(header http.Header) usage {
 	var app limitUsage
 	var businesses map[string][]limitUsage

@@ -15,16 +15,16 @@ import (
 const (
 	// hashtagFields are all fields that are available for other accounts' posts.
 	hashtagFields = "id,caption,media_type,permalink,timestamp,like_count,comments_count"
-	// recentWindow is the period of posts that Instagram counts as recent.
+	// recentWindow is the maximum age of the posts that Instagram returns as recent.
 	recentWindow = 24 * time.Hour
 )
 
 // Hashtag returns Instagram's top posts of a hashtag and its posts of the last day. The size is not available. Errors
 // are provider.ErrNotFound, provider.ErrNotOffered, *provider.Unavailable and errors of the store.
 //
-// An account can query a limited number of distinct hashtags per week, but each of them without a limit. If no account
-// has a free slot, provider.Unavailable states when the next slot is freed. Background queries need two thirds of an
-// account's slots to be free.
+// An account can query a limited number of distinct hashtags per week, each of which takes one of its slots and can be
+// queried any number of times. If no account has a free slot, provider.Unavailable says when the next slot is freed.
+// For a background query, two thirds of an account's slots must be free.
 func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	if q.Platform != provider.Instagram || !s.opts.Hashtags {
 		return provider.HashtagMetrics{}, provider.ErrNotOffered
@@ -37,10 +37,10 @@ func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider
 			return provider.HashtagMetrics{}, err
 		}
 		tried[one.id] = true
-		figures, err := s.fetchHashtag(ctx, one, q)
+		metrics, err := s.fetchHashtag(ctx, one, q)
 		f, ok := errors.AsType[*apiError](err)
 		if !ok {
-			return figures, err
+			return metrics, err
 		}
 		if !f.kind.isAccountSpecific() {
 			return provider.HashtagMetrics{}, f.publicError()
@@ -56,7 +56,8 @@ func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider
 	return provider.HashtagMetrics{}, s.noAccount(last, true)
 }
 
-// reserveSlot reserves a slot for a hashtag at an available account that was not tried yet.
+// reserveSlot reserves a slot for a hashtag at an available account that was not tried yet. last is the error of the
+// last tried account.
 func (s *Source) reserveSlot(ctx context.Context, q provider.HashtagQuery, tried map[string]bool,
 	last error) (*account, error) {
 	now := s.now()
@@ -112,16 +113,16 @@ func (s *Source) fetchHashtag(ctx context.Context, one *account,
 	}
 	defer one.unlockRecent()
 	// Posts published while reading are not returned, so the time of measurement is the start of reading.
-	figures := provider.HashtagMetrics{Hashtag: q.Hashtag, Top: top.All(), MeasuredAt: s.now()}
-	recent, whole, err := s.fetchPosts(ctx, one, id+"/recent_media", q.PostLimit)
+	metrics := provider.HashtagMetrics{Hashtag: q.Hashtag, Top: top.All(), MeasuredAt: s.now()}
+	recent, complete, err := s.fetchPosts(ctx, one, id+"/recent_media", q.PostLimit)
 	if err != nil {
 		return provider.HashtagMetrics{}, err
 	}
-	figures.Recent = recent.NewestFirst()
-	if whole {
-		figures.From = s.now().Add(-recentWindow)
+	metrics.Recent = recent.NewestFirst()
+	if complete {
+		metrics.From = s.now().Add(-recentWindow)
 	}
-	return figures, nil
+	return metrics, nil
 }
 
 // hashtagID returns Instagram's ID of a hashtag, which never changes.
@@ -147,8 +148,8 @@ func (s *Source) hashtagID(ctx context.Context, one *account, hashtag string) (s
 	return parsed.Data[0].ID, s.opts.HashtagStore.SaveID(ctx, hashtag, parsed.Data[0].ID)
 }
 
-// fetchPosts reads the posts of a hashtag and reports whether they are complete. Instagram returns the same cursor for
-// every page. Therefore the list ends with a page without a cursor or without new posts.
+// fetchPosts reads the posts of a hashtag and reports whether it read all of them. Instagram returns the same cursor
+// for every page, so the list ends with a page without a cursor or without new posts.
 func (s *Source) fetchPosts(ctx context.Context, one *account, path string, most int) (wire.Posts, bool, error) {
 	posts := wire.Posts{Limit: most}
 	params := url.Values{"user_id": {one.id}, "fields": {hashtagFields},

@@ -35,12 +35,12 @@ type Slot struct {
 const (
 	maxSlots     = 30
 	slotDuration = 7 * 24 * time.Hour
-	// backgroundSlots is the number of used slots of an account from which background queries get no slot.
+	// backgroundSlots limits background queries, which get a slot only while an account uses fewer slots than this.
 	backgroundSlots = maxSlots / 3
-	// lowPrioritySlots is the same number for low-priority queries.
+	// lowPrioritySlots is the limit for low-priority queries.
 	lowPrioritySlots = backgroundSlots / 2
-	// slack is how much longer than Instagram we count a slot as used, because it is reserved before the request, and
-	// clocks differ. A query in that time may take a new slot at Instagram.
+	// slack is how much longer than at Instagram a slot counts as used, because a slot is reserved before the request,
+	// and clocks differ. A query for the hashtag in that time may take a new slot at Instagram.
 	slack = time.Hour
 )
 
@@ -103,7 +103,8 @@ func (s *DBHashtagStore) Reserve(ctx context.Context, hashtag string, accounts [
 	return place, err
 }
 
-// findAccount returns an account that has queried the hashtag and whose slot for it has certainly not expired.
+// findAccount returns an account that has queried the hashtag and whose slot for it has certainly not expired, or "" if
+// there is none.
 func (s *DBHashtagStore) findAccount(ctx context.Context, hashtag string, accounts []string) (string, error) {
 	var account string
 	err := s.db.QueryRow(ctx, `SELECT account FROM instagram_hashtag_places WHERE hashtag = ? AND asked_at > ?
@@ -132,7 +133,7 @@ func (s *DBHashtagStore) lock(ctx context.Context, tx *db.Tx, accounts []string)
 	return nil
 }
 
-// reservedSlot is a slot in use.
+// reservedSlot is a slot of an account that a hashtag uses.
 type reservedSlot struct {
 	account, hashtag string
 	freeAt           time.Time // when it is freed
@@ -157,9 +158,9 @@ func (s *DBHashtagStore) reservedSlots(ctx context.Context, tx *db.Tx, accounts 
 	return slots, nil
 }
 
-// choose returns a slot for a hashtag. It prefers the account that has already reserved the hashtag, then the first
-// account with the fewest used slots. If no account has a free slot, it returns the time at which enough slots have
-// expired.
+// choose returns the account whose slot to use for a hashtag: the account that has already reserved one, or else the
+// first account with the fewest used slots. If all accounts use at least limit slots, it returns the time at which
+// enough slots have expired.
 func choose(reserved []reservedSlot, hashtag string, accounts []string, limit int) Slot {
 	free := map[string][]time.Time{}
 	for _, one := range reserved {

@@ -33,18 +33,18 @@ type Fetch func(ctx context.Context, address string, limit int64, into io.Writer
 type Options struct {
 	// Accounts are the operator's professional Instagram accounts.
 	Accounts []Account `json:"accounts"`
-	// Hashtags states that the app has Meta's feature Instagram Public Content Access, which hashtag queries require.
+	// Hashtags says whether the app has Meta's feature Instagram Public Content Access, which hashtag queries require.
 	Hashtags bool `json:"hashtags"`
 	// URL is the API's base URL. The default is Meta's URL.
 	URL string `json:"url"`
 	// Version is the version of the API. The default is v25.0.
 	Version string `json:"version"`
-	// Usage is the used percentage of Meta's limits at which an account pauses. The default is 75.
+	// Usage is the percentage of Meta's limits at which an account pauses. The default is 75.
 	Usage int `json:"usage"`
 
 	HashtagStore HashtagStore     `json:"-"` // required if Hashtags is set
 	FetchPublic  Fetch            `json:"-"` // downloads media; must be safe for any URL
-	HTTP         *http.Client     `json:"-"` // default: a client with limits; its redirects and cookies are not used
+	HTTP         *http.Client     `json:"-"` // default: a client with limits; its redirect policy and cookie jar are ignored
 	Timeout      time.Duration    `json:"-"` // per response; default 30 s
 	Now          func() time.Time `json:"-"` // default: time.Now
 	Log          *slog.Logger     `json:"-"` // default: discard
@@ -54,8 +54,8 @@ type Options struct {
 type Account struct {
 	// ID is the account's numeric Instagram ID. It is neither the account's name nor the ID of its Page.
 	ID string `json:"id"`
-	// TokenEnv is the environment variable with the access token of a person or system user who may act for the
-	// account.
+	// TokenEnv is the name of the environment variable with the access token of a person or system user who may act for
+	// the account.
 	TokenEnv string `json:"token_env"`
 
 	Token string `json:"-"` // value of TokenEnv
@@ -67,7 +67,7 @@ type Source struct {
 	base     string // including the version
 	http     *http.Client
 	accounts *accounts
-	noViews  atomic.Bool // the API version has no view counts
+	noViews  atomic.Bool // whether this version of the API has no view counts
 }
 
 var (

@@ -45,14 +45,14 @@ func (s *Source) Fetch(ctx context.Context, address string, limit int64, into io
 	return s.opts.FetchPublic(ctx, address, limit, into)
 }
 
-// pagePosition is the start of a page of items. Instagram has cursors only between its own pages, and a post may have
-// several items.
+// pagePosition is the start of a page of items. A cursor of Instagram is not enough, because it points only to the
+// start of one of Instagram's pages, and a post may have several items.
 type pagePosition struct {
-	cursor string // of the Instagram page with the start; empty for the first page
-	last   string // last item that was returned from that page, if any
+	cursor string // of the Instagram page that has the next item; empty for the first page
+	last   string // ID of the last item that was returned from that page, or empty
 }
 
-// parsePosition is the inverse of String.
+// parsePosition is the inverse of pagePosition.String. It reports false for invalid text.
 func parsePosition(text string) (pagePosition, bool) {
 	cursor, last, _ := strings.Cut(text, "~")
 	at := pagePosition{cursor, last}
@@ -66,7 +66,7 @@ func (p pagePosition) String() string {
 	return p.cursor + "~" + p.last
 }
 
-// page collects items until the page is full or there are no more.
+// page reads pages of Instagram until a page of items is full or there are no more items.
 func (s *Source) page(ctx context.Context, one *account, q provider.Query, at pagePosition) (provider.Page, error) {
 	g := itemPage{kind: q.Type, limit: q.Limit}
 	first := at == pagePosition{}
@@ -129,8 +129,8 @@ func (g *itemPage) add(item provider.Item) {
 	}
 }
 
-// addFrom adds the items of an Instagram page that follow the last returned item. If the page becomes full with items
-// left over, it returns the ID of the last added item.
+// addFrom adds the items of an Instagram page that follow the item lastID. If some of them do not fit, it returns the
+// ID of the last added item and true.
 func (g *itemPage) addFrom(l mediaList, lastID string, now time.Time) (string, bool) {
 	all := itemPage{kind: g.kind}
 	for _, m := range l.media() {
@@ -154,7 +154,7 @@ func (g *itemPage) addFrom(l mediaList, lastID string, now time.Time) (string, b
 	return lastID, true
 }
 
-// itemsAfter returns the items after an ID, or all items if the ID is not found.
+// itemsAfter returns the items after the item with an ID, or all items if there is no such item.
 func itemsAfter(items []provider.Item, id string) []provider.Item {
 	for i, item := range items {
 		if item.ID == id {
@@ -180,7 +180,7 @@ func (m mediaObject) items(now time.Time) []provider.Item {
 	return items
 }
 
-// kind returns the kind of an item. A carousel has no kind.
+// kind returns the kind of the item, or "" for a carousel or an unknown type.
 func (m mediaObject) kind() string {
 	switch m.format() {
 	case provider.FormatImage:

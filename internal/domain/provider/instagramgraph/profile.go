@@ -24,7 +24,7 @@ const (
 	viewsField    = ",view_count"
 )
 
-// nameForm matches names that cannot alter the query that contains them.
+// nameForm matches names that are safe to insert into a query.
 var nameForm = regexp.MustCompile(`^[a-z0-9._]{1,30}$`)
 
 // Profile returns the public metrics of a professional account. Errors are provider.ErrNotFound (also for personal
@@ -36,20 +36,20 @@ func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 	if !nameForm.MatchString(q.Username) {
 		return provider.ProfileMetrics{}, provider.ErrNotFound
 	}
-	var figures provider.ProfileMetrics
+	var metrics provider.ProfileMetrics
 	err := s.tryAccounts(ctx, func(one *account) error {
 		var err error
-		figures, err = s.profile(ctx, one, q)
+		metrics, err = s.profile(ctx, one, q)
 		return err
 	})
-	return figures, err
+	return metrics, err
 }
 
 // profile reads a profile through an account, page by page.
 func (s *Source) profile(ctx context.Context, one *account, q provider.ProfileQuery) (provider.ProfileMetrics, error) {
 	posts := wire.Posts{Since: q.Since, Limit: q.PostLimit}
 	cursor := ""
-	var figures provider.ProfileMetrics
+	var metrics provider.ProfileMetrics
 	for page := range maxPages {
 		parsed, err := s.discover(ctx, one, q.Username, func() []string {
 			return s.profileQueryFields(page == 0,
@@ -60,7 +60,7 @@ func (s *Source) profile(ctx context.Context, one *account, q provider.ProfileQu
 		}
 		now := s.now()
 		if page == 0 {
-			figures.Account = parsed.account(q.Username, now)
+			metrics.Account = parsed.account(q.Username, now)
 		}
 		if cursor, err = parsed.Media.nextCursor(); err != nil {
 			return provider.ProfileMetrics{}, err
@@ -69,8 +69,8 @@ func (s *Source) profile(ctx context.Context, one *account, q provider.ProfileQu
 			break
 		}
 	}
-	figures.Posts = posts.NewestFirst()
-	return figures, nil
+	metrics.Posts = posts.NewestFirst()
+	return metrics, nil
 }
 
 // profileQueryFields returns the fields to request. The first page has the profile's fields. All pages have the posts
@@ -90,7 +90,7 @@ func (s *Source) profileQueryFields(first bool, limit int, cursor string) []stri
 	return append(fields, expression(min(limit, pageSize), cursor, ofPosts))
 }
 
-// expression returns the field for a number of posts after a cursor.
+// expression returns the field expression for a number of posts after a cursor.
 func expression(limit int, cursor, fields string) string {
 	after := ""
 	if cursor != "" {
@@ -99,7 +99,7 @@ func expression(limit int, cursor, fields string) string {
 	return fmt.Sprintf("media.limit(%d)%s{%s}", limit, after, fields)
 }
 
-// businessAccount is the result of business discovery.
+// businessAccount is a professional account, as returned by business discovery.
 type businessAccount struct {
 	ID        string     `json:"id"`
 	Name      string     `json:"name"`
@@ -120,8 +120,8 @@ func (d businessAccount) account(username string, now time.Time) provider.Accoun
 	}
 }
 
-// discover requests fields of a profile. If the API version has no view counts, it repeats the request without them and
-// omits them in later requests.
+// discover requests fields of a profile. If this version of the API has no view counts, it repeats the request without
+// them, and later requests omit them.
 func (s *Source) discover(ctx context.Context, one *account, username string,
 	fields func() []string) (businessAccount, error) {
 	request := func() (businessAccount, error) {

@@ -13,38 +13,38 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider/wire"
 )
 
-// get requests a path through an account. Errors are *apiError and *provider.Unavailable, without the token or the
-// queried profile.
+// get requests a path with the token of an account and decodes the response. Errors are *apiError and
+// *provider.Unavailable. They do not contain the token or the queried profile.
 func (s *Source) get(ctx context.Context, one *account, path string, params url.Values, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
 	params.Set("access_token", one.token)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+path+"?"+params.Encode(), http.NoBody)
 	if err != nil {
-		return wire.Unavailable("the URL of Instagram's API is invalid") // the error repeats the token
+		return wire.Unavailable("the URL of Instagram's API is invalid") // err contains the token
 	}
-	answer, err := wire.Send(s.http, request, maxResponseBytes)
+	response, err := wire.Send(s.http, request, maxResponseBytes)
 	if err != nil {
 		return err
 	}
-	if f := readError(answer, s.now()); f != nil {
+	if f := readError(response, s.now()); f != nil {
 		return f
 	}
 	s.accounts.markValid(one)
-	if used := readUsage(answer.Header); used.share >= float64(s.opts.Usage) {
-		rest := used.retryAfter
-		if rest == 0 {
-			rest = defaultPause
+	if used := readUsage(response.Header); used.share >= float64(s.opts.Usage) {
+		pause := used.retryAfter
+		if pause == 0 {
+			pause = defaultPause
 		}
-		s.accounts.pause(one, s.now().Add(rest))
+		s.accounts.pause(one, s.now().Add(pause))
 	}
-	if !wire.Decode(answer.Body, into) {
+	if !wire.Decode(response.Body, into) {
 		return errInvalidResponse
 	}
 	return nil
 }
 
-var errInvalidResponse = wire.Unavailable("the response is not one of Instagram's API")
+var errInvalidResponse = wire.Unavailable("the response is not in the format of Instagram's API")
 
 // mediaList is a list of media, or a page of one.
 type mediaList struct {
@@ -56,7 +56,7 @@ type mediaList struct {
 	} `json:"paging"`
 }
 
-// cursorForm is the syntax of Meta's cursors. Other characters could alter the query that contains them.
+// cursorForm matches Meta's cursors, if they are safe to insert into a query.
 var cursorForm = regexp.MustCompile(`^[A-Za-z0-9_=+/.:|%-]{1,1000}$`)
 
 var errCursor = wire.Unavailable("the response has an invalid cursor")
@@ -133,7 +133,7 @@ func (m mediaObject) format() string {
 	return ""
 }
 
-// isReel reports whether a video is a reel. Hashtag queries show it only in the URL.
+// isReel reports whether a video is a reel. In the results of hashtag queries, only the URL shows this.
 func (m mediaObject) isReel() bool {
 	return strings.EqualFold(m.Product, "REELS") || m.Product == "" && strings.Contains(m.Permalink, "/reel/")
 }

@@ -1,5 +1,5 @@
-// Package joined combines providers in the operator's order. A provider is used only for queries that earlier providers
-// do not offer.
+// Package joined combines several providers into one. The operator sets their order. A provider is used only for
+// queries that earlier providers do not support.
 package joined
 
 import (
@@ -41,37 +41,37 @@ func New(all ...NamedProvider) (*Source, error) {
 	seen := map[string]bool{"http": true, "https": true}
 	for _, one := range all {
 		if !nameForm.MatchString(one.Name) || seen[one.Name] || one.Source == nil {
-			return nil, fmt.Errorf("provider %q: missing, or invalid or duplicate name", one.Name)
+			return nil, fmt.Errorf("provider %q has no source, or its name is invalid or not unique", one.Name)
 		}
 		seen[one.Name] = true
 	}
 	return &Source{all}, nil
 }
 
-// Profile returns the result of the first provider that offers it.
+// Profile returns the result of the first provider that supports the query.
 func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileMetrics, error) {
 	for _, one := range s.all {
-		figures, err := one.Source.Profile(ctx, q)
+		metrics, err := one.Source.Profile(ctx, q)
 		if !errors.Is(err, provider.ErrNotOffered) {
-			return figures, err
+			return metrics, err
 		}
 	}
 	return provider.ProfileMetrics{}, provider.ErrNotOffered
 }
 
-// Hashtag returns the result of the first provider that offers it.
+// Hashtag returns the result of the first provider that supports the query.
 func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	for _, one := range s.all {
-		figures, err := one.Source.Hashtag(ctx, q)
+		metrics, err := one.Source.Hashtag(ctx, q)
 		if !errors.Is(err, provider.ErrNotOffered) {
-			return figures, err
+			return metrics, err
 		}
 	}
 	return provider.HashtagMetrics{}, provider.ErrNotOffered
 }
 
-// ProfileMedia returns a page of the first provider that offers it. Further pages come from the same provider. URLs and
-// cursors are prefixed with the provider's name, so that they work after a restart.
+// ProfileMedia returns a page from the first provider that supports the query. Further pages come from the same
+// provider. URLs and cursors are prefixed with the provider's name, so that they work after a restart.
 func (s *Source) ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error) {
 	further := q.Cursor != ""
 	name, cursor := s.splitName(q.Cursor)
@@ -93,7 +93,7 @@ func (s *Source) ProfileMedia(ctx context.Context, q provider.Query) (provider.P
 	return provider.Page{}, provider.ErrNotOffered
 }
 
-// prefixAddresses prefixes the URLs and the cursor of a page with the provider's name.
+// prefixAddresses adds the provider's name to the URLs and the cursor of a page.
 func (n NamedProvider) prefixAddresses(page provider.Page) provider.Page {
 	for i := range page.Items {
 		page.Items[i].URL = n.Name + ":" + page.Items[i].URL
@@ -107,7 +107,8 @@ func (n NamedProvider) prefixAddresses(page provider.Page) provider.Page {
 var errUnknownSource = &provider.Unavailable{Err: errors.New("the provider of this item is no longer configured")}
 
 // splitName splits a stored URL or cursor into the provider's name and the rest. Earlier releases had only one provider
-// and stored no prefix. Without a prefix, it returns the only provider with media.
+// and stored no prefix. Without a prefix, it returns the name of the only provider with media, or "" if there are
+// several.
 func (s *Source) splitName(stored string) (string, string) {
 	name, rest, named := strings.Cut(stored, ":")
 	var holders []string
@@ -125,7 +126,7 @@ func (s *Source) splitName(stored string) (string, string) {
 	return "", stored
 }
 
-// Fetch downloads a file from the provider of the item. It returns the errors of that provider.
+// Fetch downloads the file of an item from the item's provider. It returns the errors of that provider.
 func (s *Source) Fetch(ctx context.Context, address string, limit int64, into io.Writer) error {
 	name, address := s.splitName(address)
 	for _, one := range s.all {

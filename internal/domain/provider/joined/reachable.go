@@ -7,13 +7,13 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider"
 )
 
-// reachable is a provider that can be checked quickly.
+// reachable is a provider that can check quickly whether it is available.
 type reachable interface {
 	Reachable(ctx context.Context, platform string) error
 }
 
-// Reachable checks whether a provider with figures of a platform answers. It returns provider.ErrNotOffered if there is
-// none.
+// Reachable checks whether the first provider that supports a platform is reachable. A provider without such a check
+// counts as reachable. Reachable returns provider.ErrNotOffered if no provider supports the platform.
 func (s *Source) Reachable(ctx context.Context, platform string) error {
 	err := provider.ErrNotOffered
 	for _, one := range s.all {

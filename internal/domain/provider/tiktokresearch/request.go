@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	tokenMargin      = 5 * time.Minute // renew tokens this long before they expire
+	tokenMargin      = 5 * time.Minute // tokens are renewed this long before they expire
 	defaultPause     = time.Minute     // after too many requests in a minute
 	maxTokenLifetime = 24 * time.Hour  // maximum lifetime of a token
 )
 
-// token is a client's access token.
+// token is an access token of the client.
 type token struct {
 	text      string
 	expiresAt time.Time
@@ -31,7 +31,7 @@ type token struct {
 // tokenForm is the syntax of bearer tokens (RFC 6750).
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 
-// accessToken returns a cached or new token that differs from the rejected token.
+// accessToken returns the cached token, or a new one if the cached token has expired or equals rejected.
 func (s *Source) accessToken(ctx context.Context, rejected string) (string, error) {
 	ctx = provider.WithoutSlot(ctx)
 	s.mu.Lock()
@@ -45,7 +45,7 @@ func (s *Source) accessToken(ctx context.Context, rejected string) (string, erro
 	}
 	form := url.Values{"client_key": {s.opts.ClientKey}, "client_secret": {s.opts.ClientSecret},
 		"grant_type": {"client_credentials"}}
-	answer, err := s.send(ctx, "/v2/oauth/token/", "", "application/x-www-form-urlencoded", []byte(form.Encode()))
+	response, err := s.send(ctx, "/v2/oauth/token/", "", "application/x-www-form-urlencoded", []byte(form.Encode()))
 	if err != nil {
 		return "", err
 	}
@@ -54,52 +54,52 @@ func (s *Source) accessToken(ctx context.Context, rejected string) (string, erro
 		Expires float64 `json:"expires_in"`
 		Error   string  `json:"error"`
 	}
-	valid := wire.Decode(answer.Body, &body)
-	if answer.Status != http.StatusOK || !valid || !tokenForm.MatchString(body.Access) {
-		wait := max(wire.RetryAfter(answer.Header, now), defaultPause)
+	valid := wire.Decode(response.Body, &body)
+	if response.Status != http.StatusOK || !valid || !tokenForm.MatchString(body.Access) {
+		wait := max(wire.RetryAfter(response.Header, now), defaultPause)
 		s.pausedUntil = now.Add(wait)
 		return "", &provider.Unavailable{After: wait, Err: fmt.Errorf("TikTok issued no token: HTTP %d, %s",
-			answer.Status, safeCode(body.Error))}
+			response.Status, safeCode(body.Error))}
 	}
 	life := time.Duration(min(max(body.Expires, 0), maxTokenLifetime.Seconds()) * float64(time.Second))
 	s.token = token{body.Access, now.Add(life - tokenMargin)}
 	return s.token.text, nil
 }
 
-// post requests fields. A rejected token is renewed once. Errors are provider.ErrNotFound, provider.ErrPrivate and
-// *provider.Unavailable.
+// post sends a query for fields and decodes the data in the response. If the token is rejected, it tries once more with
+// a new token. Errors are provider.ErrNotFound, provider.ErrPrivate and *provider.Unavailable.
 func (s *Source) post(ctx context.Context, path, fields string, body, into any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("encoding a request to TikTok: %w", err)
 	}
-	bad := ""
+	rejected := ""
 	for {
-		bearer, err := s.accessToken(ctx, bad)
+		bearer, err := s.accessToken(ctx, rejected)
 		if err != nil {
 			return err
 		}
-		answer, err := s.send(ctx, path+"?"+url.Values{"fields": {fields}}.Encode(), bearer, "application/json", text)
+		response, err := s.send(ctx, path+"?"+url.Values{"fields": {fields}}.Encode(), bearer, "application/json", text)
 		if err != nil {
 			return err
 		}
 		var parsed envelope
-		valid := wire.Decode(answer.Body, &parsed)
+		valid := wire.Decode(response.Body, &parsed)
 		switch {
-		case answer.Status == http.StatusOK && valid && parsed.Error.Code == "ok":
+		case response.Status == http.StatusOK && valid && parsed.Error.Code == "ok":
 			if !wire.Decode(parsed.Data, into) {
-				return wire.Unavailable("the response is not one of TikTok's API")
+				return wire.Unavailable("the response is not in the format of TikTok's API")
 			}
 			return nil
-		case parsed.Error.Code == "access_token_invalid" && bad == "":
-			bad = bearer
+		case parsed.Error.Code == "access_token_invalid" && rejected == "":
+			rejected = bearer
 		default:
-			return s.readError(answer, parsed.Error)
+			return s.readError(response, parsed.Error)
 		}
 	}
 }
 
-// envelope is the form of all responses except for tokens.
+// envelope is the format of all responses except those with tokens.
 type envelope struct {
 	Data  json.RawMessage `json:"data"`
 	Error apiError        `json:"error"`
@@ -124,25 +124,26 @@ func (s *Source) send(ctx context.Context, path, bearer, kind string, body []byt
 	return wire.Send(s.http, request, maxResponseBytes)
 }
 
-// readError returns the error of a response. It does not contain TikTok's message, which may name the profile.
-func (s *Source) readError(answer wire.Response, apiErr apiError) error {
-	if err := profileError(answer.Status, apiErr); err != nil {
+// readError returns the error for a response, and pauses requests if TikTok asks for it. The error does not contain
+// TikTok's message, which may name the profile.
+func (s *Source) readError(response wire.Response, apiErr apiError) error {
+	if err := profileError(response.Status, apiErr); err != nil {
 		return err
 	}
 	now := s.now()
-	u := wire.Unavailable("TikTok returned HTTP %d, %s", answer.Status, safeCode(apiErr.Code))
-	u.After = wire.RetryAfter(answer.Header, now)
+	u := wire.Unavailable("TikTok returned HTTP %d, %s", response.Status, safeCode(apiErr.Code))
+	u.After = wire.RetryAfter(response.Header, now)
 	switch {
 	case apiErr.Code == "daily_quota_limit_exceeded":
-		u.After = now.Truncate(maxTokenLifetime).Add(maxTokenLifetime).Sub(now) // its days begin at midnight UTC
-	case u.After == 0 && (apiErr.Code == "rate_limit_exceeded" || answer.Status == http.StatusTooManyRequests):
+		u.After = now.Truncate(day).Add(day).Sub(now) // the quota is reset at midnight UTC
+	case u.After == 0 && (apiErr.Code == "rate_limit_exceeded" || response.Status == http.StatusTooManyRequests):
 		u.After = defaultPause
 	}
 	s.pause(now.Add(u.After))
 	return u
 }
 
-// pause pauses requests to TikTok, because TikTok extends its limits if requests continue.
+// pause pauses requests to TikTok until a time. If requests continued, TikTok would reject them for longer.
 func (s *Source) pause(until time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,8 +152,8 @@ func (s *Source) pause(until time.Time) {
 	}
 }
 
-// profileError returns the error about the queried profile, if any. TikTok has no error code for it, so it is inferred
-// from undocumented messages.
+// profileError returns provider.ErrNotFound or provider.ErrPrivate if the error is about the queried profile, and nil
+// otherwise. TikTok has no codes for these errors, so profileError infers them from undocumented messages.
 func profileError(status int, apiErr apiError) error {
 	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests ||
 		status == http.StatusUnauthorized {
@@ -173,7 +174,7 @@ func profileError(status int, apiErr apiError) error {
 
 var codePattern = regexp.MustCompile(`^[a-z0-9_]{1,60}$`)
 
-// safeCode returns an error code of TikTok that is safe to log.
+// safeCode returns an error code of TikTok for the log, or a fixed text if the code has an unexpected form.
 func safeCode(code string) string {
 	if codePattern.MatchString(code) {
 		return code

@@ -1,5 +1,5 @@
 // Package tiktokresearch reads public metrics of profiles from TikTok's Research API. TikTok grants it only to
-// non-profit academic and independent researchers, so the operator must confirm their eligibility. Responses are
+// non-profit academic and independent researchers, so operators must confirm that they are eligible. Responses are
 // untrusted.
 package tiktokresearch
 
@@ -24,19 +24,19 @@ const (
 
 // Options configures a Source.
 type Options struct {
-	// Eligible must be true. The operator confirms that TikTok has approved them for its Research API as a researcher,
-	// either at a non-profit academic institution or independent. The API is not available to creators, advertisers and
-	// businesses.
+	// Eligible must be true. With it, operators confirm that TikTok has approved them for its Research API as
+	// researchers, either independent or at a non-profit academic institution. The API is not available to creators,
+	// advertisers and businesses.
 	Eligible bool `json:"eligible"`
 	// ClientKey is the client key of the research project.
 	ClientKey string `json:"client_key"`
-	// ClientSecretEnv is the environment variable with the client secret.
+	// ClientSecretEnv is the name of the environment variable with the client secret.
 	ClientSecretEnv string `json:"client_secret_env"`
 	// URL is the API's base URL. The default is TikTok's URL.
 	URL string `json:"url"`
 
 	ClientSecret string           `json:"-"` // value of ClientSecretEnv
-	HTTP         *http.Client     `json:"-"` // default: a client with limits; its redirects and cookies are not used
+	HTTP         *http.Client     `json:"-"` // default: a client with limits; its redirect policy and cookie jar are ignored
 	Timeout      time.Duration    `json:"-"` // per response; default 60 s
 	Now          func() time.Time `json:"-"` // default: time.Now
 }

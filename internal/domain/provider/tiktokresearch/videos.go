@@ -14,16 +14,16 @@ import (
 const (
 	videoFields = "id,video_description,create_time,share_count,view_count,like_count,comment_count,hashtag_names,video_duration"
 	pageSize    = 100            // per request
-	windowDays  = 30             // maximum range of a query
+	windowDays  = 30             // maximum number of days in a query
 	maxWindows  = 24             // per profile; the daily quota is a thousand queries
 	maxPages    = 50             // per window
 	day         = 24 * time.Hour // TikTok's dates are in UTC
 	dateForm    = "20060102"     // of a query
 )
 
-// fetchVideos returns a limited number of a profile's videos since a time, newest first. TikTok returns the videos of a
-// window unordered, so each window is read completely. Windows go back in time until there are enough videos or the
-// profile has no more.
+// fetchVideos returns at most q.PostLimit of a profile's videos since q.Since, newest first. videoCount is the
+// profile's number of videos, if known. TikTok returns the videos of a window unordered, so each window is read
+// completely. Windows go back in time until there are enough videos or the profile has no more.
 func (s *Source) fetchVideos(ctx context.Context, q provider.ProfileQuery, videoCount *int64) ([]provider.Post, error) {
 	if q.PostLimit <= 0 {
 		return nil, nil
@@ -52,7 +52,7 @@ func (s *Source) fetchVideos(ctx context.Context, q provider.ProfileQuery, video
 
 // fetchWindow reads all videos of a profile between two days, inclusive.
 func (s *Source) fetchWindow(ctx context.Context, username string, first, last time.Time, into *wire.Posts) error {
-	question := map[string]any{
+	query := map[string]any{
 		"query": map[string]any{"and": []any{map[string]any{"operation": "EQ", "field_name": "username",
 			"field_values": []string{username}}}},
 		"start_date": first.Format(dateForm), "end_date": last.Format(dateForm), "max_count": pageSize,
@@ -64,7 +64,7 @@ func (s *Source) fetchWindow(ctx context.Context, username string, first, last t
 			Search string            `json:"search_id"`
 			More   bool              `json:"has_more"`
 		}
-		if err := s.post(ctx, "/v2/research/video/query/", videoFields, question, &parsed); err != nil {
+		if err := s.post(ctx, "/v2/research/video/query/", videoFields, query, &parsed); err != nil {
 			return err
 		}
 		into.Add(s.readVideos(parsed.Videos, username))
@@ -75,7 +75,7 @@ func (s *Source) fetchWindow(ctx context.Context, username string, first, last t
 		if cursor == nil || parsed.Search == "" || !wire.IsCursor(parsed.Search) {
 			return wire.Unavailable("TikTok returned an invalid cursor")
 		}
-		question["cursor"], question["search_id"] = *cursor, parsed.Search
+		query["cursor"], query["search_id"] = *cursor, parsed.Search
 	}
 	return wire.Unavailable("TikTok returned too many pages of videos")
 }
@@ -93,7 +93,7 @@ type video struct {
 	Seconds  float64         `json:"video_duration"`
 }
 
-// readVideos returns the valid videos.
+// readVideos decodes videos and skips invalid ones.
 func (s *Source) readVideos(raw []json.RawMessage, username string) []provider.Post {
 	now := s.now()
 	var all []provider.Post
@@ -129,7 +129,7 @@ func readVideo(text json.RawMessage, username string, now time.Time) (provider.P
 	return post, true
 }
 
-// readID returns an ID from a JSON number or string.
+// readID returns an ID from a JSON number or string. It reports false for anything but a positive integer.
 func readID(text json.RawMessage) (string, bool) {
 	var quoted string
 	if json.Unmarshal(text, &quoted) != nil {

@@ -9,8 +9,8 @@ import (
 
 // Posts collects posts page by page.
 type Posts struct {
-	Since time.Time // oldest posts to collect
-	Limit int       // maximum number
+	Since time.Time // posts before this time are dropped
+	Limit int       // maximum number of posts
 
 	posts     []provider.Post
 	seen      map[string]bool
@@ -23,8 +23,8 @@ func (p *Posts) IsFull() bool { return len(p.posts) >= p.Limit }
 // IsTruncated reports whether posts were dropped because of the limit.
 func (p *Posts) IsTruncated() bool { return p.truncated }
 
-// Add adds the new posts of a page. It reports false if further pages are not needed, because the limit is reached, or
-// the page ends before Since or has no new posts.
+// Add adds the new posts of a page. It reports false if no further pages are needed, because the limit is reached, the
+// last post of the page is before Since, or the page has no new posts.
 func (p *Posts) Add(page []provider.Post) bool {
 	if p.seen == nil {
 		p.seen = map[string]bool{}

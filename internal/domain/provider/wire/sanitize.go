@@ -49,7 +49,7 @@ func Text(text string, limit int) string {
 	return clean
 }
 
-// SingleLine returns a text as a single line.
+// SingleLine returns a text as a single line of at most MaxName characters.
 func SingleLine(text string) string {
 	return strings.TrimSpace(strings.ReplaceAll(Text(text, MaxName), "\n", " "))
 }
@@ -73,7 +73,7 @@ func IsURL(address string) bool {
 		u.User == nil
 }
 
-// URL returns the text if it is a URL, or else "".
+// URL returns the text if IsURL accepts it, or else "".
 func URL(text string) string {
 	if !utf8.ValidString(text) || !IsURL(text) {
 		return ""
@@ -99,7 +99,8 @@ func ParseTime(text string, latest time.Time) time.Time {
 	return PlausibleTime(at, latest)
 }
 
-// VideoDuration returns a duration in seconds, or 0 if invalid.
+// VideoDuration converts a number of seconds to a duration. It returns 0 if the number is invalid or exceeds
+// MaxDuration.
 func VideoDuration(seconds float64) time.Duration {
 	if !(seconds > 0) || seconds > MaxDuration.Seconds() {
 		return 0
@@ -120,8 +121,8 @@ func (c *Count) UnmarshalJSON(text []byte) error {
 	c.value = nil
 	value, err := strconv.ParseFloat(string(text), 64)
 	if err == nil && value >= 0 && value < maxCount && value == math.Trunc(value) {
-		figure := int64(value)
-		c.value = &figure
+		count := int64(value)
+		c.value = &count
 	}
 	return nil
 }

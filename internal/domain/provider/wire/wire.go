@@ -21,9 +21,9 @@ const (
 	MaxRetryAfter = 24 * time.Hour
 )
 
-// NewClient returns an HTTP client for a provider, based on the given client or with its own limits. It stores no
-// cookies. It follows only redirects that follow allows. If follow is nil, it follows no redirects, because a redirect
-// could leak the token.
+// NewClient returns an HTTP client for a provider: a copy of given or, if given is nil, a client with limits. It stores
+// no cookies. It follows only redirects that follow allows. If follow is nil, it follows no redirects, because a
+// redirect could leak the token.
 func NewClient(given *http.Client, follow func(r *http.Request, via []*http.Request) error) *http.Client {
 	client := &http.Client{Transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, MaxResponseHeaderBytes: MaxHeader, IdleConnTimeout: time.Minute,
@@ -48,8 +48,8 @@ func IsBaseURL(address string) bool {
 		u.RawQuery == "" && u.Fragment == ""
 }
 
-// Do sends a request. The caller closes the body. The error is a *provider.Unavailable without the URL, because the URL
-// names the profile and may contain a token.
+// Do sends a request. The caller must close the body of the response. The error is a *provider.Unavailable without the
+// URL, because the URL names the profile and may contain a token.
 func Do(client *http.Client, request *http.Request) (*http.Response, error) {
 	request.Header.Set("User-Agent", "pressroom")
 	response, err := client.Do(request) //nolint:gosec // the URL is configured by the operator
@@ -69,18 +69,18 @@ type Response struct {
 	Body   []byte
 }
 
-// Send sends a request and reads a response of limited size. It returns the errors of Do or of the context. During the
-// request, it releases the slot of the context's provider.Limiter and then acquires it again.
+// Send sends a request and reads a response of limited size. It returns a *provider.Unavailable on failure. During the
+// request, it releases the slot of the context's provider.Limiter, and then acquires a slot again.
 func Send(client *http.Client, request *http.Request, maxBytes int64) (Response, error) {
 	provider.Release(request.Context())
-	answer, err := send(client, request, maxBytes)
+	response, err := send(client, request, maxBytes)
 	if err != nil {
 		return Response{}, err
 	}
 	if err := provider.Acquire(request.Context()); err != nil {
 		return Response{}, Unavailable("waiting to process the response: %w", err)
 	}
-	return answer, nil
+	return response, nil
 }
 
 func send(client *http.Client, request *http.Request, maxBytes int64) (Response, error) {
@@ -104,13 +104,13 @@ func Unavailable(format string, args ...any) *provider.Unavailable {
 	return &provider.Unavailable{Err: fmt.Errorf(format, args...)}
 }
 
-// RetryAfter returns the delay of a Retry-After header, at most MaxRetryAfter. It returns 0 if there is no valid
+// RetryAfter returns the delay in a Retry-After header, at most MaxRetryAfter. It returns 0 if there is no valid
 // header.
 func RetryAfter(header http.Header, now time.Time) time.Duration {
 	return min(retryafter.Parse(header.Get("Retry-After"), now), MaxRetryAfter)
 }
 
-// Decode decodes JSON. Members of a wrong type are treated as missing. It reports false for invalid JSON.
+// Decode decodes JSON. It treats members of a wrong type as missing, and reports false for invalid JSON.
 func Decode(text []byte, into any) bool {
 	err := json.Unmarshal(text, into)
 	if _, mistyped := errors.AsType[*json.UnmarshalTypeError](err); mistyped {

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	maxFiguresBytes = 8 << 20 // bytes per response
+	maxMetricsBytes = 8 << 20 // per response
 	maxPosts        = 100     // per page of a profile
 	maxHashtagPosts = 500     // per hashtag, of each kind
 	maxPages        = 200     // per profile
@@ -21,7 +21,7 @@ const (
 
 // Profile returns the public metrics of a profile. It returns the same errors as ProfileMedia.
 func (c *Client) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileMetrics, error) {
-	var figures provider.ProfileMetrics
+	var metrics provider.ProfileMetrics
 	posts := wire.Posts{Since: q.Since, Limit: q.PostLimit}
 	params := url.Values{"limit": {strconv.Itoa(min(max(q.PostLimit, 1), maxPosts))}}
 	if !q.Since.IsZero() {
@@ -32,20 +32,20 @@ func (c *Client) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 		if err != nil {
 			return provider.ProfileMetrics{}, err
 		}
-		if figures.Account.MeasuredAt.IsZero() {
-			figures.Account = page.account
+		if metrics.Account.MeasuredAt.IsZero() {
+			metrics.Account = page.account
 		}
 		if !posts.Add(page.posts) || page.next == "" {
 			break
 		}
 		params.Set("cursor", page.next)
 	}
-	figures.Posts = posts.NewestFirst()
-	return figures, nil
+	metrics.Posts = posts.NewestFirst()
+	return metrics, nil
 }
 
 func (c *Client) profilePage(ctx context.Context, params url.Values, q provider.ProfileQuery) (profilePage, error) {
-	body, err := c.get(ctx, maxFiguresBytes, params, q.Platform, "profiles", q.Username)
+	body, err := c.get(ctx, maxMetricsBytes, params, q.Platform, "profiles", q.Username)
 	if err != nil {
 		return profilePage{}, err
 	}
@@ -56,14 +56,14 @@ func (c *Client) profilePage(ctx context.Context, params url.Values, q provider.
 // *provider.Unavailable.
 func (c *Client) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	params := url.Values{"limit": {strconv.Itoa(min(max(q.PostLimit, 1), maxHashtagPosts))}}
-	body, err := c.get(ctx, maxFiguresBytes, params, q.Platform, "hashtags", q.Hashtag)
+	body, err := c.get(ctx, maxMetricsBytes, params, q.Platform, "hashtags", q.Hashtag)
 	if err != nil {
 		return provider.HashtagMetrics{}, err
 	}
 	return readHashtag(body, q, c.opts.Now().UTC())
 }
 
-// profilePage is a page of a profile's figures.
+// profilePage is a page of a profile's metrics.
 type profilePage struct {
 	account provider.Account
 	posts   []provider.Post
@@ -94,7 +94,7 @@ type post struct {
 	Duration float64           `json:"duration_seconds"`
 }
 
-// readProfile decodes a page of a profile's figures. The user name comes from the query, not from the response.
+// readProfile decodes a page of a profile's metrics. The username comes from the query, not from the response.
 func readProfile(body []byte, username string, now time.Time) (profilePage, error) {
 	var parsed struct {
 		Profile json.RawMessage   `json:"profile"`
@@ -122,12 +122,12 @@ func readProfile(body []byte, username string, now time.Time) (profilePage, erro
 	}, err
 }
 
-// readObject decodes a JSON object.
+// readObject decodes a JSON object. It reports false for anything else.
 func readObject(text json.RawMessage, into any) bool {
 	return bytes.HasPrefix(text, []byte("{")) && wire.Decode(text, into)
 }
 
-// readHashtag decodes the figures of a hashtag.
+// readHashtag decodes the metrics of a hashtag.
 func readHashtag(body []byte, q provider.HashtagQuery, now time.Time) (provider.HashtagMetrics, error) {
 	var parsed struct {
 		Hashtag json.RawMessage   `json:"hashtag"`
@@ -141,7 +141,7 @@ func readHashtag(body []byte, q provider.HashtagQuery, now time.Time) (provider.
 	if !wire.Decode(body, &parsed) || !readObject(parsed.Hashtag, &size) || parsed.Top == nil || parsed.Recent == nil {
 		return provider.HashtagMetrics{}, errInvalidResponse
 	}
-	figures := provider.HashtagMetrics{Hashtag: q.Hashtag, Size: size.Posts.Value(), From: wire.ParseTime(parsed.From,
+	metrics := provider.HashtagMetrics{Hashtag: q.Hashtag, Size: size.Posts.Value(), From: wire.ParseTime(parsed.From,
 		now), MeasuredAt: now}
 	top, err := readPosts(parsed.Top, now)
 	if err != nil {
@@ -154,14 +154,14 @@ func readHashtag(body []byte, q provider.HashtagQuery, now time.Time) (provider.
 	best, newest := wire.Posts{Limit: q.PostLimit}, wire.Posts{Limit: q.PostLimit}
 	best.Add(top)
 	newest.Add(recent)
-	figures.Top, figures.Recent = best.All(), newest.NewestFirst()
+	metrics.Top, metrics.Recent = best.All(), newest.NewestFirst()
 	if newest.IsTruncated() || len(recent) < len(parsed.Recent) {
-		figures.From = time.Time{} // Recent is incomplete
+		metrics.From = time.Time{} // Recent is incomplete
 	}
-	return figures, nil
+	return metrics, nil
 }
 
-// readPosts decodes posts and skips invalid posts. It returns an error if none is valid.
+// readPosts decodes posts and skips invalid posts. It returns an error if all posts are invalid.
 func readPosts(raw []json.RawMessage, now time.Time) ([]provider.Post, error) {
 	var posts []provider.Post
 	for _, text := range raw {

@@ -142,7 +142,7 @@ func TestFailuresOfFigures(t *testing.T) {
 		"unusable posts": {respond(http.StatusOK, `{"profile":{},"posts":[{}],"hashtag":{},"top":[{}],"recent":[]}`),
 			nil, 0},
 		"too long": {respond(http.StatusOK,
-			`{"profile":{},"posts":[],"hashtag":{},"top":[],"recent":[]}`+strings.Repeat(" ", maxFiguresBytes)), nil,
+			`{"profile":{},"posts":[],"hashtag":{},"top":[],"recent":[]}`+strings.Repeat(" ", maxMetricsBytes)), nil,
 			0},
 	} {
 		t.Run(name, func(t *testing.T) {
