@@ -19,8 +19,8 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// Admin performs actions of a member who manages a team in the app. Its methods return not_found if the member's role
-// does not allow an action or the person is not a member.
+// Admin performs the actions with which a member manages a team in the app. Its methods return not_found if the person
+// is not a member, or if the member's role does not allow the action.
 type Admin struct {
 	s            *Service
 	person, team int64
@@ -35,14 +35,14 @@ var (
 	managerRoles = []access.Role{access.Owner, access.Admin}
 )
 
-// auditEntry is the subject and detail of an audit log event.
+// auditEntry is the subject and detail of an entry in the audit log.
 type auditEntry struct {
 	subject int64
 	detail  map[string]any
 }
 
-// change locks the team, calls do in the same transaction and records an event of the given kind. It returns not_found
-// unless the person has one of the given roles.
+// change locks the team, calls do in the same transaction, and adds an entry of the given kind to the audit log. It
+// returns not_found unless the person has one of the given roles.
 func (h Admin) change(
 	ctx context.Context, kind string, roles []access.Role, do func(context.Context, *db.Tx) (auditEntry, error),
 ) error {
@@ -148,8 +148,8 @@ func profile(ctx context.Context, q db.Querier, team int64) (Profile, error) {
 }
 
 // SetProfile changes the team's profile. Only the owner and admins may call it. If the time zone changes, scheduled
-// posts keep their instants. The start and end of the team's day change, and calls and credits used within the new day
-// still count.
+// posts are still sent at the same instants. The start and end of the team's day change, and calls and credits that
+// were used within the new day still count.
 func (h Admin) SetProfile(ctx context.Context, p Profile) error {
 	p, err := p.normalize()
 	if err != nil {
@@ -180,12 +180,12 @@ func (h Admin) SetProfile(ctx context.Context, p Profile) error {
 
 // DailyLimit is the number of credits that a team's keys and assistants may spend per day. -1 means unlimited.
 type DailyLimit struct {
-	Offered int64  // limit of the plan, or the operator's limit instead
-	Own     *int64 // lower limit of the owner; nil if there is none
+	Offered int64  // the limit of the plan, or the limit that the operator set instead
+	Own     *int64 // the lower limit that the owner set; nil if there is none
 }
 
-// Holds returns the effective limit.
-func (s DailyLimit) Holds() int64 {
+// Effective returns the lower of the two limits.
+func (s DailyLimit) Effective() int64 {
 	if s.Own == nil {
 		return s.Offered
 	}

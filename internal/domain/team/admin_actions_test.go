@@ -210,7 +210,7 @@ func TestOwnerDailyLimit(t *testing.T) {
 				t.Errorf("%+v, want %d (%v)", a, want, err)
 			}
 			d, err := w.DailyLimit(ctx, w.team.ID)
-			if err != nil || d.Holds() != want {
+			if err != nil || d.Effective() != want {
 				t.Errorf("%+v, want %d (%v)", d, want, err)
 			}
 		}

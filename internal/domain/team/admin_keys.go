@@ -28,7 +28,8 @@ type ListedKey struct {
 	Paused []access.PauseAction // actions that the operator has paused only for this key
 }
 
-// HasEnded reports whether the key no longer works permanently: it is revoked, lost or expired.
+// HasEnded reports whether the key has permanently stopped working: it was revoked, it was lost (see Key.Lost), or it
+// has expired.
 func (k ListedKey) HasEnded(now time.Time) bool {
 	return !k.RevokedAt.IsZero() || k.Lost != "" || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
 }
@@ -116,7 +117,7 @@ func (s *Service) queryListedKeys(ctx context.Context, team int64, clauses strin
 	return out, nil
 }
 
-// setLatestUse updates UsedAt with a later use that is not stored yet.
+// setLatestUse sets UsedAt to a later use on this node that is not stored yet, if there is one.
 func (s *Service) setLatestUse(k *ListedKey) {
 	if at := s.LastUse(k.ID); at.After(k.UsedAt) {
 		k.UsedAt = at
@@ -285,9 +286,11 @@ func (h Admin) RenameKey(ctx context.Context, key int64, name string) error {
 	return err
 }
 
+// errUnchanged rolls back a change that would not change anything, so that the audit log gets no entry.
 var errUnchanged = errors.New("the key already has this setting")
 
-// previousKeySettings returns the current values of the settings that a change replaces, as event details.
+// previousKeySettings returns the current values of the settings that a change replaces, as details of an audit log
+// entry. It omits settings that keep their values.
 func (h Admin) previousKeySettings(
 	ctx context.Context, tx *db.Tx, key int64, level access.Level, credits int64,
 ) (map[string]any, error) {
@@ -311,8 +314,8 @@ func (h Admin) previousKeySettings(
 	return out, nil
 }
 
-// checkKeyChanged checks the result of an UPDATE of a key. If no row changed, it returns wrong_state for an ended key and
-// not_found for an unknown key.
+// checkKeyChanged checks the result of an UPDATE of a key. If no row changed, it returns wrong_state for an ended key
+// and not_found for an unknown key.
 func (h Admin) checkKeyChanged(ctx context.Context, tx *db.Tx, kind Kind, key, changed int64, err error) error {
 	if err != nil {
 		return fmt.Errorf("changing a key: %w", err)

@@ -85,8 +85,8 @@ func (h Admin) checkNotLastOperator(ctx context.Context, tx *db.Tx, person int64
 	return nil
 }
 
-// TransferOwnership makes another member the owner. The former owner becomes an admin, and their keys end. Only the owner
-// may call it.
+// TransferOwnership makes another member the owner. The former owner becomes an admin, and the former owner's keys stop
+// working. Only the owner may call it.
 func (h Admin) TransferOwnership(ctx context.Context, person int64) error {
 	return h.change(ctx, "member.set", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
 		if err := h.checkOtherMember(ctx, tx, person); err != nil {
@@ -121,7 +121,7 @@ func findMembers(ctx context.Context, q db.Querier, team, person int64) ([]Membe
 	return out, nil
 }
 
-// MemberPage lists at most limit members of a team with person IDs above after, sorted by ID.
+// MemberPage lists at most limit members of a team whose person IDs are greater than after, sorted by ID.
 func (s *Service) MemberPage(ctx context.Context, team, after int64, limit int) ([]Member, error) {
 	out, err := db.All(ctx, s.db, scanMember,
 		`SELECT p.id, p.name, p.email, m.role, p.email_proved_at FROM memberships m JOIN people p ON p.id = m.person_id

@@ -10,15 +10,15 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// SignedIn is a sign-in that succeeded.
+// SignedIn describes a successful sign-in.
 type SignedIn struct {
 	Person      int64
 	Method      string // such as passkey
-	Browser     string // the browser's tokens from earlier sign-ins
+	Browser     string // value of the known-browser cookie
 	BrowserName string // name to display, such as Firefox on Linux
 }
 
-// NoteSignIn records a sign-in and remembers the browser. It returns the browser's new tokens.
+// NoteSignIn records a sign-in and remembers the browser. It returns the new value of the known-browser cookie.
 func (s *Service) NoteSignIn(ctx context.Context, in SignedIn) (string, error) {
 	var tokens string
 	err := s.db.InTx(ctx, "team.sign_in", func(ctx context.Context, tx *db.Tx) error {
@@ -38,15 +38,16 @@ func (s *Service) NoteSignIn(ctx context.Context, in SignedIn) (string, error) {
 	return tokens, err
 }
 
-// KeepBrowser keeps a person's current browser known after a change that ended all sessions of the person.
+// KeepBrowser keeps a person's current browser known after a change that ended all sessions of the person. browser is
+// the value of the known-browser cookie.
 func (s *Service) KeepBrowser(ctx context.Context, person int64, browser string) error {
 	return s.db.InTx(ctx, "team.keep_browser", func(ctx context.Context, tx *db.Tx) error {
 		return knownbrowser.Keep(ctx, tx, person, browser)
 	})
 }
 
-// SweepSignIns deletes expired browsers and wrong attempts older than a day, at most 1,000 of each. It returns the number
-// of deleted rows.
+// SweepSignIns deletes browsers that are no longer known, and wrong attempts older than a day, at most 1,000 of each.
+// It returns the number of deleted rows.
 func (s *Service) SweepSignIns(ctx context.Context) (int64, error) {
 	var deleted int64
 	err := s.db.InTx(ctx, "team.sweep_sign_ins", func(ctx context.Context, tx *db.Tx) error {

@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// confirmationLifetime is how long an accepted invitation can be confirmed.
+// confirmationLifetime is how long an owner or admin can confirm a person who accepted an invitation.
 const confirmationLifetime = 30 * 24 * time.Hour
 
 // Waiting is a person who accepted an invitation and waits for confirmation by the owner or an admin. Confirmation is

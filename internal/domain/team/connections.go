@@ -21,13 +21,13 @@ import (
 // Kind distinguishes API keys from connections.
 type Kind string
 
-// The kinds.
+// The kinds of keys.
 const (
 	OfKey       Kind = "key"
 	OfAssistant Kind = "assistant" // connection of an assistant that a person authorized
 )
 
-// NewConnection describes a connection of an assistant to create.
+// NewConnection describes a connection to create for an assistant.
 type NewConnection struct {
 	TeamID       int64
 	PersonID     int64               // person for whom the assistant acts
@@ -96,8 +96,8 @@ func (s *Service) Connect(ctx context.Context, tx *db.Tx, n NewConnection) (int6
 	return connection, s.bumpAccessVersion(ctx, tx)
 }
 
-// checkCanConnect returns an error if a connection is not allowed. It locks the team, so that the person's role cannot
-// change before the transaction ends.
+// checkCanConnect returns an error if the person may not create the connection. It locks the team, so that the person's
+// role cannot change before the transaction ends.
 func (s *Service) checkCanConnect(ctx context.Context, tx *db.Tx, n NewConnection) error {
 	var closed int64
 	err := tx.QueryRow(ctx, `SELECT closed_at FROM teams WHERE id = ?`+s.db.ForUpdate(), n.TeamID).Scan(&closed)
@@ -120,8 +120,9 @@ func (s *Service) checkCanConnect(ctx context.Context, tx *db.Tx, n NewConnectio
 	return s.Admin(n.PersonID, n.TeamID).checkPlanHasKeys(ctx, tx)
 }
 
-// Disconnect permanently ends a connection and records the reason. It does not change a connection that has already
-// ended. Nodes accept its tokens for up to another second, but no new tokens are issued after this transaction.
+// Disconnect permanently ends a connection and records the reason in the audit log. It does not change a connection
+// that was already revoked. Nodes accept its tokens for up to another second, but no new tokens are issued after this
+// transaction.
 func (s *Service) Disconnect(ctx context.Context, tx *db.Tx, connection int64, reason string) error {
 	var team int64
 	err := tx.QueryRow(ctx,

@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Credential is a means other than the password to sign in as a person or to act on the person's behalf.
+// Credential is a way other than the password to sign in as a person or to act on the person's behalf.
 type Credential struct {
 	ID        string // value in forms, such as passkey-12
 	Kind      string // kind to display, such as Passkey
@@ -22,7 +22,7 @@ type Credential struct {
 	remove func(ctx context.Context, tx *db.Tx) error
 }
 
-// credentialKinds has a function for each kind of credential, which lists a person's credentials of the kind. It must
+// credentialKinds has a function for each kind of credential, which lists a person's credentials of that kind. It must
 // include every kind that is removed when the password changes.
 var credentialKinds = []func(ctx context.Context, s *Service, q db.Querier, person int64) ([]Credential, error){
 	listPasskeys, listAuthenticatorApp, listAssistants,

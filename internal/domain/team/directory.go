@@ -15,8 +15,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// DirectoryIdentity is the identity of a person that the operator's directory authenticated. Issuer and subject identify
-// a person permanently. The directory may reassign an email address (OpenID Connect Core 1.0, section 5.7).
+// DirectoryIdentity is the identity of a person that the operator's directory authenticated. Issuer and subject
+// identify a person permanently. The directory may reassign an email address (OpenID Connect Core 1.0, section 5.7).
 type DirectoryIdentity struct {
 	Issuer  string `json:"issuer"`
 	Subject string `json:"subject"`
@@ -50,16 +50,16 @@ func (p directoryPerson) matches(identity DirectoryIdentity) bool {
 // invitationRef refers to the invitation that a person from the directory accepts.
 type invitationRef struct {
 	token      string // token of the opened link; may be empty
-	invitation int64  // ID that was chosen from OpenOffers; may be 0
+	invitation int64  // ID that the person chose from OpenInvitationsFor; may be 0
 }
 
 // FromDirectory returns the person with an identity that the directory authenticated. It finds the person by issuer and
 // subject, or by email address at the first sign-in.
 //
-// In the teams of identity.Roles, the person first gets the team's role, or is removed. A person who is then in no team
-// accepts the open invitation of the token, unless the invitation is to one of these teams. If the token does not match
-// and there are open invitations, FromDirectory returns ErrChooseInvitation. It returns unauthorized if there is no
-// invitation, or if the account with the address is linked to another identity.
+// In the teams of identity.Roles, the person first gets the role that the directory assigns, or is removed. A person
+// who is then in no team accepts the open invitation of the token, unless the invitation is to one of these teams. If
+// the token does not match and there are open invitations, FromDirectory returns ErrChooseInvitation. It returns
+// unauthorized if there is no invitation, or if the account with the address is linked to another identity.
 //
 // If the address was not confirmed before the first sign-in, someone else may have created the account. In that case,
 // FromDirectory removes all other sign-in methods. Memberships that the account accepted become open invitations again.
@@ -67,7 +67,7 @@ func (s *Service) FromDirectory(ctx context.Context, identity DirectoryIdentity,
 	return s.fromDirectory(ctx, identity, invitationRef{token: token})
 }
 
-// JoinFromDirectory is like FromDirectory, for a person who chose one of OpenOffers.
+// JoinFromDirectory is like FromDirectory, for a person who chose one of InvitationsForDirectory.
 func (s *Service) JoinFromDirectory(ctx context.Context, identity DirectoryIdentity, invitation int64) (Person, error) {
 	return s.fromDirectory(ctx, identity, invitationRef{invitation: invitation})
 }
@@ -192,7 +192,7 @@ func (s *Service) linkExisting(ctx context.Context, tx *db.Tx, p *directoryPerso
 		if err := s.removeSignInMethods(ctx, tx, &p.Person); err != nil {
 			return err
 		}
-		if err := s.reofferMemberships(ctx, tx, p.ID); err != nil {
+		if err := s.reopenInvitations(ctx, tx, p.ID); err != nil {
 			return err
 		}
 	}
@@ -261,17 +261,17 @@ func (s *Service) selectOffer(
 	ctx context.Context, tx *db.Tx, identity DirectoryIdentity, email string, ref invitationRef,
 ) (Offer, error) {
 	if ref.token != "" {
-		if o, err := s.lockOffer(ctx, tx, ref.token); err == nil && o.Email == email && !identity.decides(o) {
+		if o, err := s.lockOffer(ctx, tx, ref.token); err == nil && o.Email == email && !identity.managesTeamOf(o) {
 			return o, nil
 		}
 	}
 	if ref.invitation > 0 {
-		o, err := s.lockOpenOffer(ctx, tx, email, ref.invitation)
-		if !apierr.Is(err, apierr.NotFound) && !identity.decides(o) {
+		o, err := s.lockOpenInvitation(ctx, tx, email, ref.invitation)
+		if !apierr.Is(err, apierr.NotFound) && !identity.managesTeamOf(o) {
 			return o, err
 		}
 	}
-	all, err := s.openOffers(ctx, tx, email)
+	all, err := s.openInvitationsFor(ctx, tx, email)
 	switch {
 	case err != nil:
 		return Offer{}, err
@@ -283,8 +283,8 @@ func (s *Service) selectOffer(
 	return Offer{}, errNoDirectoryPerson
 }
 
-// Unlink removes the link between a person and the directory, for the operator, and ends the person's sessions. The next
-// sign-in from the directory with the address links the person again. Unlink also resets the confirmation of the
+// Unlink removes the link between a person and the directory, for the operator, and ends the person's sessions. The
+// next sign-in from the directory with the address links the person again. Unlink also resets the confirmation of the
 // address, because the directory may have reassigned it. The next sign-in therefore removes all other sign-in methods.
 func (s *Service) Unlink(ctx context.Context, email string) (Person, error) {
 	p := Person{Email: names.NormalizeEmail(email)}

@@ -12,20 +12,20 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// decides reports whether the directory manages the members of an invitation's team.
-func (i DirectoryIdentity) decides(o Offer) bool {
+// managesTeamOf reports whether the directory manages the members of an invitation's team.
+func (i DirectoryIdentity) managesTeamOf(o Offer) bool {
 	_, ok := i.Roles[o.TeamID]
 	return ok
 }
 
-// acceptable removes the invitations to teams whose members the directory manages.
+// acceptable returns the invitations except those to teams whose members the directory manages.
 func (i DirectoryIdentity) acceptable(all []Offer) []Offer {
-	return slices.DeleteFunc(slices.Clone(all), i.decides)
+	return slices.DeleteFunc(slices.Clone(all), i.managesTeamOf)
 }
 
-// applyRoles gives a person the roles of the directory in the teams that have groups. It removes the person from such
-// teams in which the person has no role. It changes neither the owner of a team nor the last operator who can sign in.
-// It returns plan_limit_reached if a team has no seat for a new member.
+// applyRoles gives a person the roles that the directory assigns in the teams whose members it manages. It removes the
+// person from such a team if the directory assigns no role. It does not change the role of an owner, and does not
+// remove the last operator who can sign in. It returns plan_limit_reached if a team has no free seat.
 func (s *Service) applyRoles(ctx context.Context, tx *db.Tx, p Person, roles map[int64]access.Role) error {
 	teams, err := directoryroles.Differing(ctx, tx, p.ID, roles)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Service) removeByDirectory(ctx context.Context, tx *db.Tx, team, person
 		if apierr.FromError(err).Code == apierr.Internal {
 			return err
 		}
-		return nil // the operator could not sign in any more
+		return nil // keep the last operator who can sign in
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM memberships WHERE team_id = ? AND person_id = ?`, team, person); err != nil {
 		return fmt.Errorf("removing a member: %w", err)

@@ -105,7 +105,7 @@ func TestDirectoryGroupsAndInvitations(t *testing.T) {
 				errors.Is(chosen, team.ErrChooseInvitation) {
 				t.Errorf("%s without a group: %v, %v", email, byToken, chosen)
 			}
-			if offers := must.Get(w.DirectoryOffers(ctx, who))(t); len(offers) != 0 || w.roleOf(t, email) != "" ||
+			if offers := must.Get(w.InvitationsForDirectory(ctx, who))(t); len(offers) != 0 || w.roleOf(t, email) != "" ||
 				w.count(t, "invitations WHERE accepted_at = 0") != 1 {
 				t.Errorf("%s: %v, role %q", email, offers, w.roleOf(t, email))
 			}

@@ -121,14 +121,14 @@ func TestTakeoverReoffersMemberships(t *testing.T) {
 		if _, err := w.InvitationByToken(ctx, token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("old link: %v", err)
 		}
-		open, err := w.OpenOffers(ctx, "vic@example.com")
+		open, err := w.OpenInvitationsFor(ctx, "vic@example.com")
 		if err != nil || len(open) != 1 || open[0].TeamID != other.ID || open[0].Role != access.Admin {
 			t.Fatalf("%+v (%v)", open, err)
 		}
-		if _, err := w.AcceptOpen(ctx, olga, open[0].ID); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.AcceptInvitation(ctx, olga, open[0].ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("another person accepts the invitation: %v", err)
 		}
-		must.Get(w.AcceptOpen(ctx, vic.ID, open[0].ID))(t)
+		must.Get(w.AcceptInvitation(ctx, vic.ID, open[0].ID))(t)
 		must.Get(w.Unlink(ctx, "vic@example.com"))(t)
 		must.Get(w.FromDirectory(ctx, identity("vic-2", "vic@example.com"), ""))(t)
 		if n := w.count(t, "memberships WHERE person_id = ?", vic.ID); n != 2 {

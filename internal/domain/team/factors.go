@@ -19,7 +19,8 @@ func (h Admin) SetSecondFactor(ctx context.Context, required bool) error {
 	})
 }
 
-// RequiresFactor reports whether members of a team need a second factor. It reports false for a deleted team.
+// RequiresFactor reports whether members of a team need a second factor. It returns false for a team that does not
+// exist.
 func (s *Service) RequiresFactor(ctx context.Context, q db.Querier, team int64) (bool, error) {
 	var on int64
 	err := q.QueryRow(ctx, `SELECT second_factor FROM teams WHERE id = ?`, team).Scan(&on)
@@ -31,7 +32,7 @@ func (s *Service) RequiresFactor(ctx context.Context, q db.Querier, team int64) 
 
 // Factors are a person's second factors.
 type Factors struct {
-	Passkeys int64 // number of passkeys that are not cloned
+	Passkeys int64 // number of passkeys, without those that seem to have been copied
 	App      bool  // whether the person has an authenticator app
 
 	Directory bool // whether the person can sign in only with the operator's directory; set only by MemberFactors
@@ -59,7 +60,7 @@ func factors(ctx context.Context, q db.Querier, person int64) (Factors, error) {
 	return out, nil
 }
 
-// MemberFactors returns the second factors of the members on a page by person ID. See MemberPage.
+// MemberFactors returns the second factors of the members that MemberPage lists, by person ID.
 func (s *Service) MemberFactors(ctx context.Context, team, after int64, limit int) (map[int64]Factors, error) {
 	out := map[int64]Factors{}
 	_, err := db.All(ctx, s.db, func(rows *sql.Rows, _ *struct{}) error {
@@ -84,8 +85,8 @@ var errLastFactor = apierr.BadState("last_factor",
 	"You need a second factor here, and this is your only one. Add another passkey or an authenticator app first, "+
 		"then remove this one.")
 
-// KeepFactor returns an error if a change leaves a person without a second factor. It must be called at the end of the
-// transaction, which must have locked the person's row.
+// KeepFactor returns an error if a person has no second factor left. A transaction that removes factors must lock the
+// person's row first and call KeepFactor at its end.
 func KeepFactor(ctx context.Context, tx *db.Tx, person int64) error {
 	remaining, err := factors(ctx, tx, person)
 	if err == nil && !remaining.Any() {
@@ -134,7 +135,8 @@ func listAuthenticatorApp(ctx context.Context, _ *Service, q db.Querier, person 
 }
 
 // RemoveApp removes a person's authenticator app and its recovery codes. It returns not_found if there is no app. If
-// keep is not nil, RemoveApp calls it at the end of the transaction, and returns its error. See KeepFactor.
+// keep is not nil, RemoveApp calls it at the end of the transaction and returns its error. keep is KeepFactor for a
+// person who needs a second factor.
 func (s *Service) RemoveApp(
 	ctx context.Context, person int64, keep func(ctx context.Context, tx *db.Tx, person int64) error,
 ) error {

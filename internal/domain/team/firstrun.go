@@ -17,7 +17,8 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// FirstRun creates the first person and team of an installation. It requires the setup code, which the process logs.
+// FirstRun creates the first person and team of an installation. It requires the setup code, which the process writes
+// to its log.
 type FirstRun struct {
 	signIns *SignIns
 	code    string

@@ -15,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Scope is the scope of a pause.
+// Scope says what a pause applies to.
 type Scope string
 
 // The scopes.
@@ -131,7 +131,7 @@ func (s *Service) Close(ctx context.Context, team int64) error {
 	return s.setTeam(ctx, team, "team.closed", nil, `closed_at = ?`, func(now int64) []any { return []any{now} })
 }
 
-// Reopen reopens a closed team unless it was deleted.
+// Reopen reopens a closed team. It returns an error if the team was deleted.
 func (s *Service) Reopen(ctx context.Context, team int64) error {
 	switch t, err := s.Team(ctx, team); {
 	case apierr.Is(err, apierr.NotFound):
@@ -144,8 +144,8 @@ func (s *Service) Reopen(ctx context.Context, team int64) error {
 	return s.setTeam(ctx, team, "team.reopened", nil, `closed_at = ?`, func(int64) []any { return []any{0} })
 }
 
-// SetHold suspends a person's account or ends the suspension. The assistants of a suspended person do not work. The keys
-// and assistants of teams that the person owns do not work either.
+// SetHold suspends a person's account, or ends the suspension. The assistants of a suspended person stop working, and
+// so do the keys and assistants of teams that the person owns.
 func (s *Service) SetHold(ctx context.Context, person int64, held bool, opts ...ChangeOption) error {
 	return s.change(ctx, "team.hold", withOptions(opts, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE people SET held_at = ? WHERE id = ?`, zeroIf(!held, db.Micros(tx.Now())), person)

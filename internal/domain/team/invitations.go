@@ -17,13 +17,13 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// InvitationPath is the path prefix of invitation links. A token follows it.
+// InvitationPath is the path of invitation links. The token follows it.
 const InvitationPath = "/invitation/"
 
 // invitationLifetime is how long an invitation can be accepted.
 const invitationLifetime = 7 * 24 * time.Hour
 
-// Invitation allows the person with an email address to join a team once.
+// Invitation allows the person with an email address to join a team. It can be accepted once.
 type Invitation struct {
 	ID        int64       `json:"id"`
 	Email     string      `json:"email"`
@@ -179,8 +179,8 @@ func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, include
 	return nil
 }
 
-// OpenInvitation is an SQL condition that selects invitations i that can be accepted at a time, which is its only
-// placeholder. An invitation also ends when its sender may no longer invite.
+// OpenInvitation is an SQL condition that selects invitations i that can be accepted. Its only placeholder is the
+// current time. An invitation also ends when its sender may no longer invite people.
 const OpenInvitation = `i.accepted_at = 0 AND i.revoked_at = 0 AND i.expires_at > ? AND ` + inviterCanInvite
 
 const inviterCanInvite = `(i.invited_by = 0 OR EXISTS (SELECT 1 FROM memberships b WHERE b.team_id = i.team_id
@@ -217,7 +217,7 @@ func (s *Service) Revoke(ctx context.Context, by, team, invitation int64) error 
 	})
 }
 
-// Offer is the content of an invitation for people who have its link.
+// Offer is an invitation with its team, as shown to the invited person.
 type Offer struct {
 	Invitation
 
@@ -291,7 +291,7 @@ func (s *Service) lockOffer(ctx context.Context, tx *db.Tx, token string) (Offer
 	return s.offer(ctx, tx, token, tx.Now())
 }
 
-// invitee is a person who accepts an invitation.
+// invitee has the properties of a person that determine how the person can accept an invitation.
 type invitee struct {
 	email          string
 	emailConfirmed bool
@@ -321,7 +321,8 @@ func (s *Service) lockInvitee(ctx context.Context, tx *db.Tx, team, person int64
 	return j, nil
 }
 
-// join makes an existing person a member or records that the person waits for confirmation. Members keep their role.
+// join makes an existing person a member, or records that the person waits for confirmation. A person who is already a
+// member keeps the role.
 func (s *Service) join(ctx context.Context, tx *db.Tx, o *Offer, person int64) error {
 	j, err := s.lockInvitee(ctx, tx, o.TeamID, person)
 	if err != nil {
@@ -341,7 +342,8 @@ func (s *Service) join(ctx context.Context, tx *db.Tx, o *Offer, person int64) e
 	return s.addMember(ctx, tx, *o, person)
 }
 
-// addMember makes a person a member and marks the invitation as accepted. Members keep their role.
+// addMember makes a person a member and marks the invitation as accepted. A person who is already a member keeps the
+// role.
 func (s *Service) addMember(ctx context.Context, tx *db.Tx, o Offer, person int64) error {
 	var member int64
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE team_id = ? AND person_id = ?`, o.TeamID,

@@ -285,7 +285,7 @@ func TestChooseInvitation(t *testing.T) {
 				t.Errorf("without the token: role %q (%v)", w.roleOf(t, "new@example.com"), err)
 			}
 		}
-		open, err := w.OpenOffers(t.Context(), "New@example.com")
+		open, err := w.OpenInvitationsFor(t.Context(), "New@example.com")
 		if err != nil || len(open) != 1 || open[0].TeamName != "Harbour" {
 			t.Fatalf("%+v (%v)", open, err)
 		}
@@ -324,7 +324,7 @@ func TestDirectoryInvitationToOthers(t *testing.T) {
 		if _, err := enter("teamless@example.com", token); !errors.Is(err, team.ErrChooseInvitation) {
 			t.Errorf("with the link of another address: %v", err)
 		}
-		open, err := w.OpenOffers(t.Context(), "teamless@example.com")
+		open, err := w.OpenInvitationsFor(t.Context(), "teamless@example.com")
 		if err != nil || len(open) != 1 {
 			t.Fatalf("%+v (%v)", open, err)
 		}

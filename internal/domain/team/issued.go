@@ -18,7 +18,7 @@ const (
 )
 
 // ListIssued returns the valid API keys and open invitations that a person created in all teams, newest first of each
-// kind. They belong to the teams, so a new password revokes them only if the person selects them.
+// kind. They belong to the teams, so a password change revokes only those that the person selects.
 func (s *Service) ListIssued(ctx context.Context, person int64) ([]Credential, error) {
 	return s.listIssued(ctx, s.db, person)
 }
@@ -44,7 +44,7 @@ func (s *Service) PasswordChangedAt(ctx context.Context, person int64) (time.Tim
 	return db.Time(at), nil
 }
 
-// applyChoice removes the credentials that are not kept and revokes the selected issued items.
+// applyChoice removes the credentials that are not kept, and revokes the selected keys and invitations.
 func (s *Service) applyChoice(ctx context.Context, tx *db.Tx, person int64, choice Choice) error {
 	if err := s.removeCredentials(ctx, tx, person, choice.Keep); err != nil {
 		return err
@@ -72,10 +72,10 @@ func (s *Service) revokeIssued(ctx context.Context, tx *db.Tx, person int64, ids
 	return nil
 }
 
-// maxRevokedNames is the maximum number of names of revoked items in an event.
+// maxRevokedNames is the maximum number of names of revoked items in an audit log entry.
 const maxRevokedNames = 20
 
-// revokeAllIssued revokes all keys and invitations that a person issued. It returns the details for an event.
+// revokeAllIssued revokes all keys and invitations that a person issued. It returns the details for an audit log entry.
 func (s *Service) revokeAllIssued(ctx context.Context, tx *db.Tx, person int64) (map[string]any, error) {
 	all, err := s.listIssued(ctx, tx, person)
 	if err != nil || len(all) == 0 {

@@ -77,8 +77,8 @@ func (s *SignIns) countJoin(invitation int64, from string) (func(), error) {
 	return func() { undoInvitation(); undoClient() }, nil
 }
 
-// createMember creates a person and adds them to the team. It first checks that the email address is free, so that no
-// password is hashed for an existing account.
+// createMember creates a person and adds the person to the team. It first checks that the email address is free, so
+// that no password is hashed for an existing account.
 func (s *SignIns) createMember(ctx context.Context, token string, o Offer, p Person, n Newcomer) (Person, error) {
 	var taken int64
 	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM people WHERE email = ?`, p.Email).Scan(&taken); err != nil {
@@ -139,8 +139,8 @@ func insertPerson(ctx context.Context, tx *db.Tx, p Person, hash string) (int64,
 	return person, auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.added", formatID(person), nil)
 }
 
-// Invitee checks the password of the person with an invitation's email address and returns the person. The person may
-// have no team. Invitee does not accept the invitation.
+// Invitee returns the person with an invitation's email address if the password is correct. Unlike SignIn, it accepts a
+// person without a team. It does not accept the invitation.
 func (s *SignIns) Invitee(ctx context.Context, token string, a Attempt) (Person, error) {
 	o, err := s.teams.InvitationByToken(ctx, token)
 	if err != nil {

@@ -107,7 +107,7 @@ func (s *Service) SetKeyLimit(ctx context.Context, key, credits int64) error {
 		})
 }
 
-// SetKeyEnd changes when a key or connection expires. With the zero time it does not expire.
+// SetKeyEnd changes when a key or connection expires. The zero time means that it does not expire.
 func (s *Service) SetKeyEnd(ctx context.Context, key int64, expires time.Time) error {
 	return s.changeKey(ctx, key, "end_changed", map[string]any{"expires_at": db.Micros(expires)},
 		`expires_at = ?`, func(int64) any {
@@ -115,8 +115,8 @@ func (s *Service) SetKeyEnd(ctx context.Context, key int64, expires time.Time) e
 		})
 }
 
-// changeKey updates a column of a key or connection that is not revoked, and records an event with the verb. value
-// returns the new value for the time of the change.
+// changeKey updates a column of a key or connection that is not revoked, and adds an entry with the verb to the audit
+// log. value returns the new value for the time of the change.
 func (s *Service) changeKey(
 	ctx context.Context, key int64, verb string, detail map[string]any, column string, value func(now int64) any,
 ) error {

@@ -128,7 +128,7 @@ func (l *LinkMailer) Recover(ctx context.Context, email string) (Recovery, error
 	return r, nil
 }
 
-// Confirm sends a link to confirm a person's email address.
+// Confirm sends a link with which a person can confirm the email address.
 func (l *LinkMailer) Confirm(ctx context.Context, person int64) error {
 	if !l.Enabled() {
 		return errNoMail
@@ -154,8 +154,8 @@ func (l *LinkMailer) Confirm(ctx context.Context, person int64) error {
 // mailCounts counts the invitations that were emailed within a day.
 type mailCounts struct{ team, teamToAddress, toAddress, person int64 }
 
-// checkMailLimits returns rate_limited if a daily limit on emailed invitations is reached. by is the inviting person, or
-// 0 for the operator.
+// checkMailLimits returns rate_limited if a daily limit on emailed invitations is reached. by is the inviting person,
+// or 0 for the operator.
 func checkMailLimits(ctx context.Context, tx *db.Tx, by, team int64, email string) error {
 	const day = 24 * time.Hour
 	since := tx.Now().Add(-day)
@@ -179,7 +179,8 @@ func checkMailLimits(ctx context.Context, tx *db.Tx, by, team int64, email strin
 	return nil
 }
 
-// rejection returns an error for the limit that is reached, or nil.
+// rejection returns the error for the limit that is reached, or nil. isNew says whether the team was created within a
+// day.
 func (n mailCounts) rejection(by int64, isNew bool) *apierr.Error {
 	switch {
 	case n.teamToAddress >= mailsPerAddressDay:

@@ -75,7 +75,8 @@ func (s *Service) checkTeamExists(ctx context.Context, team int64) error {
 	return nil
 }
 
-// CheckPlans returns an error if a team has a plan that is not in the catalog. The keys of such a team would not work.
+// CheckPlans returns an error if a team has a plan that is not in the catalog, because the keys of that team would not
+// work.
 func (s *Service) CheckPlans(ctx context.Context) error {
 	used, err := db.All(ctx, s.db, func(rows *sql.Rows, plan *string) error {
 		return rows.Scan(plan)
@@ -85,8 +86,8 @@ func (s *Service) CheckPlans(ctx context.Context) error {
 	}
 	for _, plan := range used {
 		if _, ok := s.catalog.Plan(plan); !ok {
-			return operatorErrorf("teams are on the plan %q, which the file of --plans does not have: add it there, or "+
-				"put them on another by pressroom admin teams plan", plan)
+			return operatorErrorf("teams have the plan %q, which is not in the plans file (--plans): add it to the file, or "+
+				"change the plan of these teams with pressroom admin teams plan", plan)
 		}
 	}
 	return nil
@@ -128,8 +129,7 @@ func (s *Service) Person(ctx context.Context, person int64) (Person, error) {
 // Plans returns the IDs of all plans.
 func (s *Service) Plans() []string { return s.catalog.PlanIDs() }
 
-// ListTeams lists the teams of a person with the person's roles, for the operator. It includes the teams of suspended
-// people.
+// ListTeams lists the teams of a person with the person's roles, for the operator. It also works for suspended people.
 func (s *Service) ListTeams(ctx context.Context, person int64) ([]OwnTeam, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {
 		var closed int64

@@ -14,10 +14,10 @@ import (
 )
 
 // SetMember sets a person's role in a team. If the person becomes the owner, the former owner becomes an admin, and the
-// former owner's keys end.
+// former owner's keys stop working.
 func (s *Service) SetMember(ctx context.Context, team, person int64, role access.Role) error {
 	if !role.Valid() {
-		return operatorErrorf("there is no role of this name")
+		return operatorErrorf("there is no role with this name")
 	}
 	return s.change(ctx, "team.set_member", func(ctx context.Context, tx *db.Tx) error {
 		owner, err := s.lockOwner(ctx, tx, team)
@@ -41,7 +41,7 @@ func (s *Service) SetMember(ctx context.Context, team, person int64, role access
 
 var errOwner = operatorErrorf("a team needs an owner: make somebody else the owner first")
 
-// demoteOwner makes the former owner an admin and ends their keys.
+// demoteOwner makes the former owner an admin and ends the former owner's keys.
 func demoteOwner(ctx context.Context, tx *db.Tx, team, owner int64) error {
 	if err := setMember(ctx, tx, team, owner, access.Admin); err != nil {
 		return err
@@ -93,8 +93,8 @@ func endAllKeys(ctx context.Context, tx *db.Tx, team, person int64) error {
 	return endKeys(ctx, tx, team, person, authn.LostMembership, `1 = 1`)
 }
 
-// endKeys ends the person's keys and connections that match an SQL condition, for a reason. It does not replace the
-// reason LostMembership.
+// endKeys ends the person's keys and connections that match an SQL condition, and stores the reason. It does not
+// replace the reason LostMembership.
 func endKeys(ctx context.Context, tx *db.Tx, team, person int64, reason, condition string) error {
 	_, err := tx.Exec(ctx,
 		`UPDATE api_keys SET lost = ? WHERE team_id = ? AND person_id = ? AND revoked_at = 0 AND lost <> ? AND `+condition,

@@ -19,9 +19,9 @@ func (s *Service) AddTeam(ctx context.Context, t Team, owner int64) (Team, error
 	return s.addTeam(ctx, t, func(context.Context, *db.Tx, Team) (int64, error) { return owner, nil })
 }
 
-// AddTeamForOwner creates a team that the person with an email address owns. The address must be confirmed unless the person is
-// the calling operator. A person cannot own two teams with the same name, so a form that is submitted twice creates one
-// team.
+// AddTeamForOwner creates a team whose owner is the person with an email address. The address must be confirmed unless
+// the person is the calling operator. A person cannot own two teams with the same name, so a form that is submitted
+// twice creates one team.
 func (s *Service) AddTeamForOwner(ctx context.Context, operator int64, t Team, email string) (Team, error) {
 	var err error
 	if t.Language, err = normalizeLanguage(t.Language); err != nil {

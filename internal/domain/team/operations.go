@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// Identity is the person and team that a key acts for (contract, Records).
+// Identity is the person and team that a key acts for.
 type Identity struct {
 	Person          IdentityPerson      `json:"person" jsonschema:"The person that the key or connection acts for."`
 	Team            IdentityPerson      `json:"team" jsonschema:"The team that the key works in."`
@@ -46,7 +46,7 @@ func (IdentityKey) Descriptions() map[string]string {
 	}
 }
 
-// Operations returns the operations of teams.
+// Operations returns the operation get_identity.
 func Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{

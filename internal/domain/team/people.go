@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// Choice selects the credentials to keep and to revoke when a password changes.
+// Choice selects the credentials to keep, and the keys and invitations to revoke, when a password changes.
 type Choice struct {
 	Keep   []string // IDs from Credentials; other credentials are removed
 	Revoke []string // IDs from ListIssued; other issued items stay valid
@@ -27,16 +27,16 @@ type Change struct {
 	Choice
 
 	Person      int64
-	Old, New    string
-	NeedsFactor bool // whether the person must keep a second factor
+	Old, New    string // passwords; Old is ignored if the person has no password
+	NeedsFactor bool   // whether the person must keep a second factor
 }
 
 var errOldPassword = apierr.Invalid(apierr.NotAllowedValue, "old", "Your current password is incorrect.")
 
 // ChangePassword changes a signed-in person's password. It requires the current password if there is one. Wrong
-// passwords delay the person's next attempt in all browsers. All sessions of the person end, and the caller starts a
-// new session with the returned person. ChangePassword removes all credentials that are not kept, unless the person had
-// no password.
+// passwords delay the person's next attempt in all browsers. All sessions of the person end. The caller can start a new
+// session with the returned person. ChangePassword removes all credentials that are not kept, unless the person had no
+// password.
 func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) {
 	p, hash, err := s.teams.personAndHash(ctx, c.Person)
 	if err != nil {
@@ -138,8 +138,8 @@ func (s *Service) EndSessions(ctx context.Context, person int64) error {
 	})
 }
 
-// ErrUnconfirmed is returned if a person with an unconfirmed address would become an operator. Someone else may have
-// created the account.
+// ErrUnconfirmed is returned if a person with an unconfirmed address would become an operator, because someone else may
+// have created the account.
 var ErrUnconfirmed = operatorErrorf("nobody has proved that this email address belongs to the person with this account, so " +
 	"somebody else could use it; have the address confirmed first (by the directory, or by a link that is " +
 	"mailed), or " +

@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// SetPostOptions sets the options of the team's posts that have no options of their own. Only the owner and admins may
+// SetPostOptions sets the default options for the team's posts. Only the owner and admins may
 // call it.
 func (h Admin) SetPostOptions(ctx context.Context, o network.Options) error {
 	if err := teamoptions.Validate(o); err != nil {

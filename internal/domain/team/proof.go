@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// ConfirmPath is the path prefix of links that confirm an email address. A token follows it.
+// ConfirmPath is the path of links that confirm an email address. The token follows it.
 const ConfirmPath = "/confirm-email/"
 
 const (
@@ -136,8 +136,9 @@ func checkProof(ctx context.Context, q db.Querier, token string, person int64, n
 	return nil
 }
 
-// ConfirmEmail confirms a signed-in person's address with an emailed link. It requires a sign-in in addition to the
-// link. Otherwise the owner of an address could be tricked into confirming someone else's account.
+// ConfirmEmail confirms a signed-in person's address with an emailed link. The link works only for the person who
+// requested it and is signed in. Otherwise, the owner of an address could be tricked into confirming someone else's
+// account.
 func (s *Service) ConfirmEmail(ctx context.Context, token string, person int64) error {
 	return s.change(ctx, "team.confirm_email", func(ctx context.Context, tx *db.Tx) error {
 		if err := checkProof(ctx, tx, token, person, tx.Now()); err != nil {

@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// RecoveryPath is the path prefix of links that set a new password. A token follows it.
+// RecoveryPath is the path of links that set a new password. The token follows it.
 const RecoveryPath = "/recovery/"
 
 // recoveryLifetime is the lifetime of the operator's recovery links.
@@ -35,8 +35,8 @@ func (s *Service) Recover(ctx context.Context, email string) (Recovery, error) {
 	return s.createRecovery(ctx, email, false)
 }
 
-// createRecovery creates a recovery link. mailed reports whether the link is emailed to the person, so that its use
-// confirms the address, or shown to the operator.
+// createRecovery creates a recovery link. If mailed is set, the link is emailed to the person, and using it confirms
+// the email address. Otherwise, the link is shown to the operator.
 func (s *Service) createRecovery(ctx context.Context, email string, mailed bool) (Recovery, error) {
 	r := Recovery{Token: rand.Text()}
 	hash := apikey.Hash(r.Token)
@@ -59,10 +59,10 @@ func (s *Service) createRecovery(ctx context.Context, email string, mailed bool)
 	return r, err
 }
 
-// recoveryNotSent is the event kind for a recovery link whose email was not sent.
+// recoveryNotSent is the kind of the audit event for a recovery link whose email was not sent.
 const recoveryNotSent = "person.recovery_not_sent"
 
-// insertRecovery stores the hash of a link and deletes earlier unused links of the person.
+// insertRecovery stores the hash of a link's token and deletes earlier unused links of the person.
 func insertRecovery(ctx context.Context, tx *db.Tx, r Recovery, hash []byte, mailed bool) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM recoveries WHERE person_id = ? AND used_at = 0`, r.Person.ID); err != nil {
 		return fmt.Errorf("ending earlier links: %w", err)

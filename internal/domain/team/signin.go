@@ -21,8 +21,8 @@ import (
 var (
 	// knownPace applies to one account from one client or browser. It also applies to codes.
 	knownPace = throttle.Pace{Free: 5, First: time.Minute, Most: time.Hour}
-	// strangersPace applies to one account from all unknown browsers together. It delays people only if many clients
-	// guess passwords.
+	// strangersPace applies to one account from all unknown browsers together. It delays the account's owner only if
+	// many clients guess passwords, and only in an unknown browser.
 	strangersPace = throttle.Pace{Free: 10, First: time.Minute, Most: time.Hour}
 	// clientPace applies to one client across all accounts. It is high enough for an office behind one address.
 	clientPace = throttle.Pace{Free: 30, First: time.Minute, Most: time.Hour, Leak: 6 * time.Minute}
@@ -40,7 +40,7 @@ type SignIns struct {
 
 	pairs     *throttle.Local  // by email address and client
 	clients   *throttle.Local  // by client
-	sites     *throttle.Local  // by IPv6 site
+	sites     *throttle.Local  // by IPv6 /48
 	strangers *throttle.Shared // by email address
 	// by known browser, by signed-in person, and by person who enters a code
 	known       *throttle.Shared
@@ -75,8 +75,8 @@ const (
 // Attempt is the input of a sign-in.
 type Attempt struct {
 	Email, Password string
-	From            string // the client's IP address or another identifier
-	Browser         string // the browser's tokens from earlier sign-ins; see Service.NoteSignIn
+	From            string // IP address or another identifier of the client
+	Browser         string // value of the known-browser cookie; see Service.NoteSignIn
 }
 
 // errSignIn does not reveal whether there is a person with the email address.
@@ -87,9 +87,9 @@ var ErrNoTeam = apierr.New(apierr.Unauthorized,
 	"You no longer belong to a team. Your account still exists: ask an owner or admin of a team for an invitation, "+
 		"and sign in with your password at its link.")
 
-// SignIn returns the person with an email address and password. It returns the same unauthorized error for a wrong
-// password, a suspended person, and a person without a password. It returns ErrNoTeam for a person without a team if
-// the password is right.
+// SignIn returns the person with an email address and password. It returns the same unauthorized error for an unknown
+// address, a wrong password, a suspended person, and a person without a password. It returns ErrNoTeam for a person
+// without a team if the password is right.
 //
 // After several wrong passwords, SignIn returns rate_limited even for the right password. A browser in which the person
 // signed in before is not delayed by wrong passwords from elsewhere.
@@ -142,8 +142,8 @@ func (s *SignIns) checkPassword(ctx context.Context, a Attempt, account signInAc
 // unauthorized counts as a wrong code. After five wrong codes, GuessCode returns rate_limited on all nodes, for a delay
 // that doubles up to an hour.
 //
-// Each known browser of the person has a separate counter. All other browsers share one counter. Therefore an attacker
-// who knows the password and guesses codes does not delay the person in a known browser.
+// Each known browser of the person has a separate counter. All other browsers share one counter. An attacker who knows
+// the password and guesses codes therefore does not delay the person in a known browser.
 func (s *SignIns) GuessCode(ctx context.Context, person int64, browser string, check func() error) error {
 	tokens, err := knownbrowser.Tokens(ctx, s.db, browser, s.db.Now())
 	if err != nil {
@@ -178,7 +178,8 @@ type signInAccount struct {
 	inTeam bool
 }
 
-// findAccount returns the account with an email address if it is not suspended and has a password.
+// findAccount returns the account with an email address if it is not suspended and has a password. Otherwise, the ID of
+// the result is 0 and its hash matches no password.
 func (s *SignIns) findAccount(ctx context.Context, email string) (signInAccount, error) {
 	p := signInAccount{hash: passwords.DummyHash}
 	if !names.IsValid(email) { // No account has such an address, and PostgreSQL rejects invalid text.
@@ -229,7 +230,7 @@ type Account struct {
 	Teams       []OwnTeam // sorted by name; never empty
 }
 
-// OwnTeam is a team from the point of view of a member.
+// OwnTeam is a team that a person belongs to, with the person's role.
 type OwnTeam struct {
 	ID       int64
 	Name     string

@@ -37,7 +37,8 @@ type Person struct {
 	ID    int64  `json:"id"`
 	Name  string `json:"name"`
 	Email string `json:"email"`
-	// Suspended is set if the account is suspended. The person's assistants and the keys of the person's teams do not work.
+	// Suspended is set if the account is suspended. The person's assistants and the keys of the person's teams do not
+	// work.
 	Suspended bool  `json:"held,omitempty"`
 	Operator  bool  `json:"operator,omitempty"` // whether the person is an operator of the installation
 	Deleted   bool  `json:"deleted,omitempty"`  // whether all data except the ID was deleted
@@ -165,7 +166,8 @@ func isDailyLimit(credits int64) bool {
 
 var errDailyCredits = operatorErrorf("a daily limit is a number of credits up to 10^12, 0 to allow no spending, or -1 for no limit")
 
-// setTeam updates columns of a team and records an event. args returns the new values for the time of the change.
+// setTeam updates columns of a team and adds an entry to the audit log. args returns the new values, given the time of
+// the change.
 func (s *Service) setTeam(
 	ctx context.Context, team int64, kind string, detail map[string]any, columns string, args func(now int64) []any,
 ) error {
@@ -181,8 +183,8 @@ func (s *Service) setTeam(
 	})
 }
 
-// change runs do in a transaction that changes access. The change applies immediately in this process, and within a
-// second in others.
+// change runs do in a transaction that changes permissions. The change applies immediately in this process, and within
+// a second in others.
 func (s *Service) change(ctx context.Context, name string, do func(context.Context, *db.Tx) error) error {
 	err := s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
 		if err := do(ctx, tx); err != nil {

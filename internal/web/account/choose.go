@@ -31,7 +31,7 @@ var errChoiceExpired = apierr.BadState("ended", "This sign-in has expired. Sign 
 // chooseInvitation shows the open invitations of a person who signed in with the directory without an invitation link. It
 // issues a new session token, so that a token planted by an attacker cannot join a team.
 func (p *Handlers) chooseInvitation(w http.ResponseWriter, r *http.Request, of chooser) {
-	open, err := p.Teams.DirectoryOffers(r.Context(), of.Who)
+	open, err := p.Teams.InvitationsForDirectory(r.Context(), of.Who)
 	var raw []byte
 	if err == nil {
 		raw, err = json.Marshal(of)
@@ -86,7 +86,7 @@ func (p *Handlers) acceptOpen(w http.ResponseWriter, r *http.Request) {
 	invitation, err := shell.PathID(r, "invitation")
 	var o team.Offer
 	if err == nil {
-		o, err = p.Teams.AcceptOpen(r.Context(), shell.VisitorOf(r.Context()).ID, invitation)
+		o, err = p.Teams.AcceptInvitation(r.Context(), shell.VisitorOf(r.Context()).ID, invitation)
 	}
 	if err != nil {
 		p.ShowError(w, r, err)

@@ -105,7 +105,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, out 
 		return
 	}
 	if v.EmailConfirmed {
-		if out.Offers, err = p.Teams.OpenOffers(ctx, v.Email); err != nil {
+		if out.Offers, err = p.Teams.OpenInvitationsFor(ctx, v.Email); err != nil {
 			p.ShowError(w, r, err)
 			return
 		}

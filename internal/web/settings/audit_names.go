@@ -101,7 +101,7 @@ func (p *Handlers) nameKeys(r *http.Request, lines []line) error {
 
 // nameItems adds the names of the lines' brand voices, hashtag lists, files and reports, and of their members.
 func (p *Handlers) nameItems(r *http.Request, lines []line) error {
-	ids := map[teamsearch.Item][]string{}
+	ids := map[teamsearch.ItemKind][]string{}
 	for _, l := range lines {
 		if kind := l.item(); kind != "" {
 			ids[kind] = append(ids[kind], l.Subject)
@@ -122,9 +122,9 @@ func (p *Handlers) nameItems(r *http.Request, lines []line) error {
 }
 
 // item returns the kind of the line's subject, or "" if it is none of a team's named items.
-func (l line) item() teamsearch.Item {
+func (l line) item() teamsearch.ItemKind {
 	subject, _, _ := strings.Cut(l.Kind, ".")
-	switch item := teamsearch.Item(subject); item {
+	switch item := teamsearch.ItemKind(subject); item {
 	case teamsearch.BrandVoice, teamsearch.HashtagList, teamsearch.Media, teamsearch.Report, teamsearch.Member:
 		return item
 	}

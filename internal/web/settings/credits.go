@@ -38,7 +38,7 @@ type creditsView struct {
 func (v creditsView) Spent() int64 { return v.Usage.CountedKeys() }
 
 // Share returns how much of the limit of keys and assistants is used in percent, or -1 without a limit.
-func (v creditsView) Share() int64 { return percent(v.Spent(), v.Daily.Holds()) }
+func (v creditsView) Share() int64 { return percent(v.Spent(), v.Daily.Effective()) }
 
 // monthView is a page of a month's statement.
 type monthView struct {

@@ -1,5 +1,5 @@
-// Package authn authenticates callers by API key, by an assistant's access token, or by a session of the app. It returns
-// their permissions and records when keys were used.
+// Package authn authenticates callers by API key, by an assistant's access token, or by a session of the app. It
+// returns their permissions and records when keys were used.
 package authn
 
 import (
@@ -42,8 +42,8 @@ func New(d *db.DB, limiter GuessLimiter, t plan.Catalog) *Authenticator {
 	return &Authenticator{db: d, cache: newKeyCache(d), guesses: limiter, catalog: t, uses: pendingUses{byKey: map[int64]time.Time{}}}
 }
 
-// Authenticate returns the actor of an API key. It returns the same error for all invalid keys, and rate_limited for an
-// invalid key that is repeated many times (spec, Authentication 3).
+// Authenticate returns the actor of an API key. It returns the same error for all invalid keys, except rate_limited for
+// an invalid key that is sent many times.
 func (a *Authenticator) Authenticate(ctx context.Context, credential string) (*access.Actor, error) {
 	return a.authenticate(ctx, credential, a.find)
 }
@@ -51,7 +51,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, credential string) (*a
 // Tokens looks up the connections of access tokens.
 type Tokens interface {
 	// Connection returns the ID of a token's connection and when the token expires. found is false if the token is not
-	// valid for the resource with a URL.
+	// valid for the resource, which is a URL.
 	Connection(ctx context.Context, resource, token string) (id int64, expires time.Time, found bool, err error)
 }
 
@@ -62,7 +62,7 @@ type TokenAuthenticator struct {
 	resource string
 }
 
-// WithTokens returns an authenticator that also accepts access tokens for the resource with a URL.
+// WithTokens returns an authenticator that also accepts access tokens for a resource, which is a URL.
 func (a *Authenticator) WithTokens(tokens Tokens, resource string) TokenAuthenticator {
 	return TokenAuthenticator{a, tokens, resource}
 }
@@ -109,7 +109,8 @@ func (t TokenAuthenticator) find(ctx context.Context, credential string) (*acces
 	if credential == "" || apikey.WellFormed(apikey.APIKey, credential) {
 		return t.keys.find(ctx, credential)
 	}
-	// The cache is shared with other resources, at which the token may not be valid.
+	// The hash includes the resource, because the cache is shared with other resources, for which the token may not be
+	// valid.
 	return t.keys.cachedActor(ctx, apikey.Hash(t.resource+" "+credential), func(ctx context.Context) (cachedKey, error) {
 		connection, expires, found, err := t.tokens.Connection(ctx, t.resource, credential)
 		if err != nil {
@@ -126,7 +127,8 @@ func (t TokenAuthenticator) find(ctx context.Context, credential string) (*acces
 	})
 }
 
-// cachedActor returns the actor of a credential from the cache, or looks it up and caches it.
+// cachedActor returns the actor of a credential from the cache, or looks it up and caches it. It reports whether the
+// credential is valid.
 func (a *Authenticator) cachedActor(
 	ctx context.Context, hash [sha256.Size]byte, lookUp func(context.Context) (cachedKey, error),
 ) (*access.Actor, bool, error) {
@@ -237,7 +239,7 @@ func (a *Authenticator) actor(ctx context.Context, q db.Querier, r row) (cachedK
 	return out, nil
 }
 
-// Refresh clears this process's key cache if access changed.
+// Refresh clears this process's key cache if permissions have changed since the last call.
 func (a *Authenticator) Refresh(ctx context.Context) error { return a.cache.refresh(ctx) }
 
 // Watch keeps the key cache up to date until ctx is canceled. It passes errors to report.

@@ -28,18 +28,18 @@ func (c cachedKey) needsRecheck(now time.Time) bool {
 }
 
 const (
-	cachePollInterval = 250 * time.Millisecond // how often each node checks whether access changed
+	cachePollInterval = 250 * time.Millisecond // how often each node checks whether permissions changed
 	cacheMaxAge       = time.Second            // how long the cache is valid after a check; changes apply within this time
 	maxCachedKeys     = 100_000                // the cache is cleared when it is full
 )
 
-// keyCache caches keys and tokens by their hash. A version in the database is incremented when access changes. Each node
-// reads the version several times a second and clears its cache when it has changed.
+// keyCache caches keys and tokens by their hash. A transaction that changes permissions increments a version in the
+// database. Each node reads the version several times a second and clears its cache when the version has changed.
 type keyCache struct {
 	db          *db.DB
 	mu          sync.RWMutex
 	byHash      map[[sha256.Size]byte]cachedKey
-	version     atomic.Int64 // version of access for which byHash is valid
+	version     atomic.Int64 // version of the permissions for which byHash is valid
 	refreshMu   sync.Mutex   // held by refresh
 	refreshedAt atomic.Int64 // when the version was last read, in microseconds
 }
@@ -48,8 +48,8 @@ func newKeyCache(d *db.DB) *keyCache {
 	return &keyCache{db: d, byHash: map[[sha256.Size]byte]cachedKey{}}
 }
 
-// get returns the cached actor of a hash and reports whether the cache can answer. If so, a nil actor means that the key
-// has expired.
+// get returns the cached actor of a hash, and reports whether the cache has a current entry. If it has one and the
+// actor is nil, the key has expired.
 func (c *keyCache) get(hash [sha256.Size]byte, now time.Time) (*access.Actor, bool) {
 	if now.Sub(db.Time(c.refreshedAt.Load())) > cacheMaxAge {
 		return nil, false
@@ -63,7 +63,7 @@ func (c *keyCache) get(hash [sha256.Size]byte, now time.Time) (*access.Actor, bo
 	return k.actor, true
 }
 
-// put caches a key that was read at a version of access. It does nothing if the version has changed.
+// put caches a key that was read at a version of the permissions. It does nothing if the version has changed since.
 func (c *keyCache) put(hash [sha256.Size]byte, k cachedKey, version int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,7 +76,7 @@ func (c *keyCache) put(hash [sha256.Size]byte, k cachedKey, version int64) {
 	c.byHash[hash] = k
 }
 
-// refresh reads the version of access and clears the cache if it has changed.
+// refresh reads the version of the permissions and clears the cache if the version has changed.
 func (c *keyCache) refresh(ctx context.Context) error {
 	c.refreshMu.Lock() // Keep an older version from replacing a newer one.
 	defer c.refreshMu.Unlock()

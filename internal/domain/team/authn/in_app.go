@@ -13,8 +13,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// InApp returns the actor of a person who uses the app in a team. It returns not_found if the person is suspended or not
-// a member. If everything is paused, the person can still read. Pauses of the API do not apply.
+// InApp returns the actor of a person who uses the app in a team. It returns not_found if the person is suspended or
+// not a member. If the operator has paused everything, the person can still read. A pause of the API does not apply.
 func (a *Authenticator) InApp(ctx context.Context, person, team int64) (*access.Actor, error) {
 	var actor access.Actor
 	var zone, personZone string

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
-// KeyGates are conditions that block every key of a team.
+// KeyGates are the conditions that block every key of a team.
 type KeyGates struct {
 	Off            bool                 // whether the owner turned access off
 	NoKeys         bool                 // whether the plan includes no keys
@@ -43,7 +43,7 @@ func (a *Authenticator) KeyGates(ctx context.Context, team int64) (KeyGates, err
 	return g, nil
 }
 
-// readPauses returns the pauses that apply to a team and key. key may be 0.
+// readPauses returns the pauses that apply to a team and key. If key is 0, it returns those of the team.
 func readPauses(ctx context.Context, q db.Querier, team, key int64) (access.Gates, error) {
 	var g access.Gates
 	actions, err := db.All(ctx, q, func(rows *sql.Rows, a *access.PauseAction) error { return rows.Scan(a) },

@@ -9,10 +9,11 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// flushInterval is how often usage times are stored. They are not stored on each call, so that reads write nothing.
+// flushInterval is how often usage times are stored. They are not stored on each call, so that calls that only read do
+// not write to the database.
 const flushInterval = time.Minute
 
-// pendingUses holds the last usage times of keys that are not stored yet.
+// pendingUses holds the times of the last uses of keys, until they are stored.
 type pendingUses struct {
 	mu    sync.Mutex
 	byKey map[int64]time.Time // by key ID
@@ -44,7 +45,7 @@ func (u *pendingUses) drain() map[int64]time.Time {
 // time.
 func (a *Authenticator) LastUse(key int64) time.Time { return a.uses.last(key) }
 
-// NoteUses stores the pending usage times of keys.
+// NoteUses stores the pending usage times of keys. If that fails, they are lost.
 func (a *Authenticator) NoteUses(ctx context.Context) error {
 	used := a.uses.drain()
 	if len(used) == 0 {

@@ -1,5 +1,6 @@
-// Package knownbrowser remembers the browsers in which people signed in. The cookie of a browser has one token for each
-// person. Otherwise an attacker could plant a token in a browser before a person signs in.
+// Package knownbrowser remembers the browsers in which people signed in. The cookie of a browser has a separate token
+// for each person, which is created when the person signs in. If people shared a token, an attacker could plant a known
+// one in a browser before somebody else signs in.
 package knownbrowser
 
 import (
@@ -35,7 +36,7 @@ func splitTokens(cookie string) []string {
 	return out
 }
 
-// Tokens returns the valid tokens of a browser's cookie by person ID.
+// Tokens returns the valid tokens in a browser's cookie by person ID.
 func Tokens(ctx context.Context, q db.Querier, cookie string, now time.Time) (map[int64]string, error) {
 	tokens, args := map[string]string{}, []any{db.Micros(now.Add(-Life))}
 	for _, token := range splitTokens(cookie) {
@@ -60,18 +61,19 @@ func Tokens(ctx context.Context, q db.Querier, cookie string, now time.Time) (ma
 	return known, nil
 }
 
-// Status is how well a browser was known when its person signed in.
+// Status says whether a browser was known when a person signed in.
 type Status int
 
 // The statuses of a browser.
 const (
 	Known Status = iota
-	New          // not known, but other browsers of the person are
-	First        // the first browser of the person
+	New          // not known, but the person has signed in with another browser before
+	First        // the first browser that is remembered for the person
 )
 
-// Remember remembers the browser with a cookie and a name, such as Firefox on Linux, for a person. It returns the new
-// cookie.
+// Remember remembers a browser for a person. cookie is the current value of the browser's cookie, and name is a name to
+// display, such as Firefox on Linux. Remember returns the new value of the cookie, and whether the browser was known
+// before.
 func Remember(ctx context.Context, tx *db.Tx, person int64, cookie, name string) (string, Status, error) {
 	known, err := Tokens(ctx, tx, cookie, tx.Now())
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package lastoperator keeps an operator who can sign in.
+// Package lastoperator prevents changes that would leave no operator who can sign in.
 package lastoperator
 
 import (
@@ -17,8 +17,8 @@ const operatorCount = `SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.
 	AND EXISTS (SELECT 1 FROM memberships m JOIN teams t ON t.id = m.team_id
 		WHERE m.person_id = p.id AND t.deleted_at = 0)`
 
-// Keep returns a function that makes a change in a transaction. The function returns an [apierr.OperatorError] if the
-// change would leave no operator who can sign in.
+// Keep returns a function that calls change and then returns an [apierr.OperatorError] if the change leaves no operator
+// who can sign in, so that the transaction is rolled back.
 func Keep(change func(context.Context, *db.Tx) error) func(context.Context, *db.Tx) error {
 	return func(ctx context.Context, tx *db.Tx) error {
 		var before, after int64

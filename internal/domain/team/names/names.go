@@ -1,4 +1,4 @@
-// Package names has the rules for names and email addresses of people and teams.
+// Package names validates names and email addresses of people and teams.
 package names
 
 import (
@@ -28,7 +28,7 @@ var ErrURL = apierr.Invalid(apierr.NotAllowedValue, "name", "Names must not cont
 // NormalizeEmail returns an email address in the form in which it is stored.
 func NormalizeEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
-// IsEmail reports whether a normalized text is an email address without a name.
+// IsEmail reports whether a normalized text is an email address without a display name.
 func IsEmail(email string) bool {
 	parsed, err := mail.ParseAddress(email)
 	return err == nil && parsed.Address == email && IsValid(email) && !strings.ContainsRune(email, utf8.RuneError)

@@ -48,7 +48,8 @@ func CheckInvitations(ctx context.Context, d *db.DB, s *team.Service, teamID int
 	return wrong, err
 }
 
-// emailsOf returns the set of email addresses that a query selects by team and addresses.
+// emailsOf returns the set of email addresses that a query selects. The query's arguments are the team, the normalized
+// addresses, and rest.
 func emailsOf(
 	ctx context.Context, d *db.DB, query string, teamID int64, emails []string, rest ...any,
 ) (map[string]bool, error) {

@@ -9,20 +9,21 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Item is a kind of items with names, as in the kinds of audit events.
-type Item string
+// ItemKind is a kind of item that has a name. Its values are the prefixes of the kinds of audit events about such
+// items.
+type ItemKind string
 
 // The kinds of items whose names ItemNames knows.
 const (
-	BrandVoice  Item = "brand_voice"
-	HashtagList Item = "hashtag_list"
-	Media       Item = "media"
-	Member      Item = "member"
-	Report      Item = "report"
+	BrandVoice  ItemKind = "brand_voice"
+	HashtagList ItemKind = "hashtag_list"
+	Media       ItemKind = "media"
+	Member      ItemKind = "member"
+	Report      ItemKind = "report"
 )
 
 // itemQueries select the IDs and names of a team's items.
-var itemQueries = map[Item]string{
+var itemQueries = map[ItemKind]string{
 	BrandVoice:  `SELECT id, name FROM brand_voices WHERE team_id = ? AND id IN `,
 	HashtagList: `SELECT id, name FROM hashtag_lists WHERE team_id = ? AND id IN `,
 	Media:       `SELECT id, name FROM media WHERE team_id = ? AND id IN `,
@@ -32,7 +33,7 @@ var itemQueries = map[Item]string{
 }
 
 // ItemNames returns the names of a team's items of one kind by ID. It omits items that no longer exist.
-func ItemNames(ctx context.Context, d *db.DB, team int64, kind Item, ids []string) (map[string]string, error) {
+func ItemNames(ctx context.Context, d *db.DB, team int64, kind ItemKind, ids []string) (map[string]string, error) {
 	out, args := map[string]string{}, []any{team}
 	for _, id := range ids {
 		if kind == Report {

@@ -11,7 +11,8 @@ import (
 // Order is the column by which results are sorted. Other values sort by ID.
 type Order string
 
-// The orders. ByCredits, ByMembers, ByAccounts and ByLastActive are of teams, BySignIn and ByMemberships are of people.
+// The orders. ByCredits, ByMembers, ByAccounts and ByLastActive apply to teams. BySignIn and ByMemberships apply to
+// people.
 const (
 	ByName        Order = "name"
 	ByCredits     Order = "credits"
@@ -39,16 +40,16 @@ var peopleOrders = map[Order]string{
 		UNION ALL SELECT used_at FROM known_browsers WHERE person_id = people.id) x), 0)`,
 }
 
-// selection is what a sorted search selects from a table.
+// selection describes the rows and columns that sortedPage selects from a table.
 type selection[T any] struct {
 	table, columns string
-	condition      string // with a place for each of args
+	condition      string // SQL condition with a placeholder for each of args
 	args           []any
 	scan           func(*sql.Rows, *T) error
 }
 
-// sortedPage returns a page of the first scanLimit rows of a table, sorted by an SQL expression. The query's After is the
-// number of rows on the previous pages.
+// sortedPage returns a page of the first scanLimit rows of a table, sorted by an SQL expression. The query's After is
+// the number of rows on the previous pages.
 func sortedPage[T any](ctx context.Context, d *db.DB, q Query, by string, from selection[T]) (Results[T], error) {
 	last, more, err := Query{}.scanRange(ctx, d, from.table)
 	if err != nil {

@@ -41,7 +41,7 @@ const (
 	Unconfirmed State = "unconfirmed"
 )
 
-// stateConditions are the SQL conditions of states.
+// stateConditions are the SQL conditions for the states.
 var stateConditions = map[State]string{
 	Closed: ` AND closed_at > 0`, Operators: ` AND operator = 1`, Suspended: ` AND held_at > 0`,
 	Unconfirmed: ` AND email_proved_at = 0 AND deleted_at = 0`,
@@ -57,8 +57,8 @@ func (s Query) pattern() string {
 		`\_`).Replace(strings.ToLower(strings.TrimSpace(s.Text))) + "%"
 }
 
-// exactID returns the search text as an ID on the first page, or on all pages in an Order. It returns 0 if the text is not a
-// number.
+// exactID returns the search text as an ID, or 0 if it is not a number. If the results are sorted by ID, it returns 0
+// on all pages except the first.
 func (s Query) exactID() int64 {
 	number, err := strconv.ParseInt(strings.TrimSpace(s.Text), 10, 64)
 	if err != nil || s.After > 0 && s.Order == "" {
@@ -67,8 +67,8 @@ func (s Query) exactID() int64 {
 	return number
 }
 
-// exactEmail returns the search text on the first page if it is a complete email address. Otherwise it returns a value
-// that matches nobody.
+// exactEmail returns the search text if it contains an @ and this is the first page. Otherwise, it returns a value that
+// matches nobody.
 func (s Query) exactEmail() string {
 	if text := strings.ToLower(strings.TrimSpace(s.Text)); s.After == 0 && strings.Contains(text, "@") {
 		return text
@@ -76,7 +76,7 @@ func (s Query) exactEmail() string {
 	return "@"
 }
 
-// scanRange returns the last ID that a search reads and reports whether there are more rows.
+// scanRange returns the ID of the last row that a search reads, and reports whether the table has rows after it.
 func (s Query) scanRange(ctx context.Context, q db.Querier, table string) (int64, bool, error) {
 	var last int64
 	err := q.QueryRow(ctx,

@@ -141,7 +141,7 @@ func TestItemNames(t *testing.T) {
 				w.team.ID, w.team.ID)
 			return err
 		}))
-		for kind, want := range map[teamsearch.Item]map[string]string{
+		for kind, want := range map[teamsearch.ItemKind]map[string]string{
 			teamsearch.Report: {"r1": "#coffee", "r2": "@cafe"}, teamsearch.Member: {"1": "Ada"},
 			teamsearch.BrandVoice: {}, teamsearch.HashtagList: {}, teamsearch.Media: {},
 		} {

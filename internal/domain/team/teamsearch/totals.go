@@ -8,13 +8,13 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Totals are the figures of the whole installation.
+// Totals has numbers about the whole installation.
 type Totals struct {
 	Teams, People int64 // without deleted teams and people
 	Due, Failed   int64 // posts in a period that are still scheduled, or that failed on an account
 }
 
-// CountAll returns the totals, with the posts of a period.
+// CountAll returns the totals. It counts the posts from from until to.
 func CountAll(ctx context.Context, d *db.DB, from, to time.Time) (Totals, error) {
 	var out Totals
 	err := d.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM teams WHERE deleted_at = 0),

@@ -19,24 +19,25 @@ import (
 var ErrChooseInvitation = apierr.New(apierr.Unauthorized, "You do not belong to a team yet. Choose an invitation to "+
 	"accept.")
 
-const openOffersQuery = `SELECT i.id, i.email, i.role, COALESCE(b.name, ''), t.id, t.name FROM invitations i
+const openInvitationsQuery = `SELECT i.id, i.email, i.role, COALESCE(b.name, ''), t.id, t.name FROM invitations i
 	JOIN teams t ON t.id = i.team_id LEFT JOIN people b ON b.id = i.invited_by
 	WHERE i.email = ? AND t.closed_at = 0 AND i.waiting_person = 0 AND ` + OpenInvitation
 
-// OpenOffers lists the open invitations to an email address, oldest first. The caller must have verified that the
-// person owns the address.
-func (s *Service) OpenOffers(ctx context.Context, email string) ([]Offer, error) {
-	return s.openOffers(ctx, s.db, names.NormalizeEmail(email))
+// OpenInvitationsFor lists the open invitations to an email address, oldest first. The caller must have verified that
+// the person owns the address.
+func (s *Service) OpenInvitationsFor(ctx context.Context, email string) ([]Offer, error) {
+	return s.openInvitationsFor(ctx, s.db, names.NormalizeEmail(email))
 }
 
-// DirectoryOffers lists the open invitations that a person with a directory identity can accept, oldest first.
-func (s *Service) DirectoryOffers(ctx context.Context, identity DirectoryIdentity) ([]Offer, error) {
-	all, err := s.OpenOffers(ctx, identity.Email)
+// InvitationsForDirectory lists the open invitations that a person who signs in with the directory can accept, oldest
+// first.
+func (s *Service) InvitationsForDirectory(ctx context.Context, identity DirectoryIdentity) ([]Offer, error) {
+	all, err := s.OpenInvitationsFor(ctx, identity.Email)
 	return identity.acceptable(all), err
 }
 
-func (s *Service) openOffers(ctx context.Context, q db.Querier, email string) ([]Offer, error) {
-	out, err := db.All(ctx, q, scanOffer, openOffersQuery+` ORDER BY i.id`, email, db.Micros(s.db.Now()))
+func (s *Service) openInvitationsFor(ctx context.Context, q db.Querier, email string) ([]Offer, error) {
+	out, err := db.All(ctx, q, scanOffer, openInvitationsQuery+` ORDER BY i.id`, email, db.Micros(s.db.Now()))
 	if err != nil {
 		return nil, fmt.Errorf("listing invitations to an address: %w", err)
 	}
@@ -47,11 +48,11 @@ func scanOffer(rows *sql.Rows, o *Offer) error {
 	return rows.Scan(&o.ID, &o.Email, &o.Role, &o.InvitedBy, &o.TeamID, &o.TeamName)
 }
 
-// lockOpenOffer returns an open invitation to an address and locks its team. It returns not_found if there is no such
-// invitation.
-func (s *Service) lockOpenOffer(ctx context.Context, tx *db.Tx, email string, invitation int64) (Offer, error) {
+// lockOpenInvitation returns an open invitation to an address and locks its team. It returns not_found if there is no
+// such invitation.
+func (s *Service) lockOpenInvitation(ctx context.Context, tx *db.Tx, email string, invitation int64) (Offer, error) {
 	read := func() (Offer, error) {
-		found, err := db.All(ctx, tx, scanOffer, openOffersQuery+` AND i.id = ?`, email, db.Micros(tx.Now()), invitation)
+		found, err := db.All(ctx, tx, scanOffer, openInvitationsQuery+` AND i.id = ?`, email, db.Micros(tx.Now()), invitation)
 		switch {
 		case err != nil:
 			return Offer{}, fmt.Errorf("reading an invitation to an address: %w", err)
@@ -70,8 +71,9 @@ func (s *Service) lockOpenOffer(ctx context.Context, tx *db.Tx, email string, in
 	return read() // Another transaction may have accepted the invitation before the lock.
 }
 
-// AcceptOpen accepts one of OpenOffers for a person with a confirmed address.
-func (s *Service) AcceptOpen(ctx context.Context, person, invitation int64) (Offer, error) {
+// AcceptInvitation accepts an open invitation to the person's email address. It returns not_found if the address is not
+// confirmed or has no such invitation.
+func (s *Service) AcceptInvitation(ctx context.Context, person, invitation int64) (Offer, error) {
 	var o Offer
 	err := s.change(ctx, "team.accept_open_invitation", func(ctx context.Context, tx *db.Tx) error {
 		var email string
@@ -83,7 +85,7 @@ func (s *Service) AcceptOpen(ctx context.Context, person, invitation int64) (Off
 		if err != nil {
 			return fmt.Errorf("reading the person who accepts an invitation: %w", err)
 		}
-		if o, err = s.lockOpenOffer(ctx, tx, email, invitation); err != nil {
+		if o, err = s.lockOpenInvitation(ctx, tx, email, invitation); err != nil {
 			return err
 		}
 		return s.join(ctx, tx, &o, person)
@@ -91,10 +93,11 @@ func (s *Service) AcceptOpen(ctx context.Context, person, invitation int64) (Off
 	return o, err
 }
 
-// reofferMemberships turns memberships into open invitations if they were accepted before the person's address was
-// confirmed, because someone else may have accepted them. It keeps memberships that were not created by an invitation.
-// It also keeps ownership, so that no team loses its owner.
-func (s *Service) reofferMemberships(ctx context.Context, tx *db.Tx, person int64) error {
+// reopenInvitations ends each membership that the person got by accepting an invitation while the email address was not
+// confirmed, and reopens the invitation, because somebody else may have accepted it. It keeps memberships from emailed
+// invitations and memberships that were not created by an invitation. It also keeps ownership, so that no team loses
+// its owner.
+func (s *Service) reopenInvitations(ctx context.Context, tx *db.Tx, person int64) error {
 	if _, err := tx.Exec(ctx,
 		`UPDATE invitations SET waiting_person = 0, waiting_since = 0 WHERE waiting_person = ? AND accepted_at = 0`,
 		person); err != nil {
@@ -119,15 +122,16 @@ func (s *Service) reofferMemberships(ctx context.Context, tx *db.Tx, person int6
 		return fmt.Errorf("reading the memberships of an unconfirmed account: %w", err)
 	}
 	for _, a := range all {
-		if err := s.reoffer(ctx, tx, person, a.team, a.invitation, a.role); err != nil {
+		if err := s.reopenInvitation(ctx, tx, person, a.team, a.invitation, a.role); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// reoffer ends a membership and reopens its invitation with a new token, which nobody knows.
-func (s *Service) reoffer(ctx context.Context, tx *db.Tx, person, team, invitation int64, role access.Role) error {
+// reopenInvitation ends a membership and reopens its invitation. It replaces the token with a random one that nobody
+// knows, so that the old link stops working and the invitation can only be accepted after signing in.
+func (s *Service) reopenInvitation(ctx context.Context, tx *db.Tx, person, team, invitation int64, role access.Role) error {
 	if _, err := s.lockOwner(ctx, tx, team); err != nil {
 		return err
 	}
