@@ -13,8 +13,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxLinkFiles limits the concurrent downloads of one approval link: more than a post's files, but only part of a
-// node's slots.
+// maxLinkFiles is the maximum number of concurrent downloads through one approval link. It is higher than the number
+// of files in a post, but keeps one link from occupying a whole node.
 const maxLinkFiles = 48
 
 // errManyFiles is the error for too many concurrent downloads of one approval link.
@@ -27,7 +27,7 @@ func (a *App) approvalPicture(w http.ResponseWriter, r *http.Request) {
 	a.approvalFile(w, r, network.Image, a.Media.ThumbnailForTeam)
 }
 
-// approvalImage serves an image of a post in full size without metadata. Older items with metadata are copied once.
+// approvalImage serves an image of a post in full size without metadata.
 func (a *App) approvalImage(w http.ResponseWriter, r *http.Request) {
 	a.approvalFile(w, r, network.Image, a.Media.OpenForTeam)
 }
@@ -37,7 +37,7 @@ func (a *App) approvalVideo(w http.ResponseWriter, r *http.Request) {
 	a.approvalFile(w, r, network.Video, a.Media.OpenForTeam)
 }
 
-// approvalFile serves a file of a post. It counts the download for the link before any lookup.
+// approvalFile serves a file of a post. It applies the limit of the link before it looks up anything in the database.
 func (a *App) approvalFile(
 	w http.ResponseWriter, r *http.Request, kind string,
 	open func(ctx context.Context, team, id int64) (media.File, error),

@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// checklistDismissed is the kind of the event that hides a team's checklist.
+// checklistDismissed is the kind of the audit log event that hides a team's checklist.
 const checklistDismissed = "team.checklist_dismissed"
 
 // step is a step of the checklist of a new team.
@@ -21,7 +21,7 @@ type step struct {
 	Done       bool
 }
 
-// checklist returns the setup steps of a new team for its owner and admins. It returns nothing once all steps are done or
+// checklist returns the setup steps of a new team for its owner and admins. It returns no steps once all are done or
 // somebody has dismissed the checklist.
 func (a *App) checklist(ctx context.Context, v *shell.Visitor) ([]step, error) {
 	if !v.Is(shell.Managers) {

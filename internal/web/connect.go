@@ -14,43 +14,44 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// connectView is the page of a connect link. The password is never shown again.
+// connectView is the page of a connect link. If the form is shown again after an error, its password field is empty.
 type connectView struct {
 	account.Offer
 
 	Token, Server, Identifier, Error string
 
-	Sandbox network.Credentials // valid credentials in the sandbox; otherwise empty
+	Sandbox network.Credentials // valid credentials in the sandbox, otherwise empty
 }
 
 // blueskyServer is the server of most Bluesky accounts.
 const blueskyServer = "https://bsky.social"
 
-// UsualServer returns the server that the form has filled in, unless it was changed.
-func (v connectView) UsualServer() string { return cmp.Or(v.Sandbox.Server, blueskyServer) }
+// DefaultServer returns the server with which the form is prefilled.
+func (v connectView) DefaultServer() string { return cmp.Or(v.Sandbox.Server, blueskyServer) }
 
-// wayHints describe the accounts that each sign-in method is for, on networks with several methods.
-var wayHints = map[string]locale.Key{
+// methodHints describes which accounts each sign-in method is for, on networks with several methods. The keys have the
+// form "platform/method".
+var methodHints = map[string]locale.Key{
 	"instagram/instagram": "For business and creator accounts. You sign in with the account itself and need no Facebook Page.",
 	"linkedin/":           "For members. Posts appear on your own profile.",
 	"linkedin/company":    "For company pages that you administer, and for members.",
 	"instagram/facebook":  "For accounts that belong to a Facebook Page. You sign in with a Facebook account that manages the Page.",
 }
 
-// wayTitles are the headings of the sign-in methods of these networks.
-var wayTitles = map[string]locale.Key{
+// methodTitles holds the headings of the same sign-in methods.
+var methodTitles = map[string]locale.Key{
 	"instagram/instagram": "Sign in with Instagram", "instagram/facebook": "Through a Facebook Page",
 	"linkedin/": "Your own profile", "linkedin/company": "A company page",
 }
 
-// wayTitle returns the heading of a sign-in method.
-func wayTitle(platform, kind string) locale.Key { return wayTitles[platform+"/"+kind] }
+// methodTitle returns the heading of a sign-in method, or "".
+func methodTitle(platform, kind string) locale.Key { return methodTitles[platform+"/"+kind] }
 
-// wayHint returns which accounts a sign-in method is for, or "".
-func wayHint(platform, kind string) locale.Key { return wayHints[platform+"/"+kind] }
+// methodHint returns a text about which accounts a sign-in method is for, or "".
+func methodHint(platform, kind string) locale.Key { return methodHints[platform+"/"+kind] }
 
-// beginsWithVowel reports whether a network's name has the indefinite article "an".
-func beginsWithVowel(name string) bool { return name == "X" || strings.HasPrefix(name, "I") }
+// startsWithVowelSound reports whether the indefinite article before a network's name is "an".
+func startsWithVowelSound(name string) bool { return name == "X" || strings.HasPrefix(name, "I") }
 
 func (a *App) connectPage(w http.ResponseWriter, r *http.Request) {
 	a.showConnect(w, r, http.StatusOK, connectView{Server: cmp.Or(a.SandboxBluesky.Server, blueskyServer)})
@@ -64,7 +65,8 @@ func (a *App) showConnect(w http.ResponseWriter, r *http.Request, status int, vi
 		return
 	}
 	if len(view.Methods) > 0 {
-		// Browsers check every redirect after a form against this, and networks redirect between their own hosts.
+		// Browsers apply form-action to every redirect that follows a form, and networks redirect between several
+		// hosts.
 		allowed := []string{"form-action 'self' https:"}
 		for _, method := range view.Methods {
 			allowed = append(allowed, method.Origin)
@@ -76,7 +78,7 @@ func (a *App) showConnect(w http.ResponseWriter, r *http.Request, status int, vi
 	a.ShowTitled(w, r, status, pages["connect"], a.T(r, "Connect %s", shell.NetworkName(view.Platform)), view)
 }
 
-// connect redirects the person to the network's page, or signs in with the submitted credentials.
+// connect redirects the person to the network's page or, if the network has none, signs in with the submitted credentials.
 func (a *App) connect(w http.ResponseWriter, r *http.Request) {
 	if !a.ReadForm(w, r) {
 		return
@@ -87,7 +89,7 @@ func (a *App) connect(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		a.ShowError(w, r, err)
 	case len(offer.Methods) == 0:
-		a.connectHere(w, r, person, token, offer.Platform)
+		a.connectWithPassword(w, r, person, token, offer.Platform)
 	default:
 		address, err := a.Connector.Begin(ctx, person, token, r.PostForm.Get("kind"))
 		if err != nil {
@@ -98,7 +100,8 @@ func (a *App) connect(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, token, platform string) {
+// connectWithPassword signs in with the submitted credentials and connects the account.
+func (a *App) connectWithPassword(w http.ResponseWriter, r *http.Request, person int64, token, platform string) {
 	given := network.Credentials{
 		Server:     strings.TrimSpace(r.PostForm.Get("server")),
 		Identifier: strings.TrimSpace(r.PostForm.Get("identifier")), Password: r.PostForm.Get("password"),
@@ -116,8 +119,8 @@ func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, 
 	}
 }
 
-// noteRejection logs a network's error without its message, which may contain secrets. If the network does not accept the
-// app, it also logs what the operator has to do.
+// noteRejection logs a network's error without its message, which may contain secrets. If the network has not
+// approved the app, it also logs what the operator has to do.
 func (a *App) noteRejection(r *http.Request, platform string, err error) {
 	failed, ok := errors.AsType[*network.Error](err)
 	if !ok {
@@ -139,7 +142,8 @@ func connectedPath(a account.Account) string {
 	return path
 }
 
-// signedOutReturn is shown instead of the sign-in page, so that the returned code does not appear in its URL.
+// signedOutReturn is shown to signed-out visitors who return from a network. They are not redirected to the sign-in
+// page, because its URL would then contain the network's code.
 const signedOutReturn = "You are signed out, so no account was connected. Sign in, then open the link again."
 
 // connectReturn handles the redirect back from a network.
@@ -161,7 +165,7 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 		a.ShowError(w, r, err)
 	case err != nil:
 		a.Show(w, r, shell.StatusOf(err), pages["connectend"], "Not connected",
-			connectEnd{a.Detail(r, err), account.ConnectPath + out.Retry})
+			connectFailure{a.Detail(r, err), account.ConnectPath + out.Retry})
 	case out.Choice != 0:
 		shell.Redirect(w, r, choicePath(out.Choice))
 	default:
@@ -169,16 +173,16 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// connectEnd describes why nothing was connected and where to start again.
-type connectEnd struct{ Text, Again string }
+// connectFailure is the page that explains why no account was connected. RetryPath is where to start again.
+type connectFailure struct{ Text, RetryPath string }
 
 func choicePath(id int64) string { return account.ConnectPath + "choose/" + strconv.FormatInt(id, 10) }
 
-// choiceView is the page on which one of several accounts is chosen.
+// choiceView is the page on which a person chooses one of several accounts.
 type choiceView struct {
 	account.Choice
 
-	Page string
+	Page string // path of this page
 }
 
 func (a *App) choicePage(w http.ResponseWriter, r *http.Request) {

@@ -21,10 +21,10 @@ func TestWayHints(t *testing.T) {
 			t.Errorf("%s has %q", n.Platform(), kinds)
 		}
 		for _, kind := range kinds {
-			if wayHint(n.Platform(), kind) == "" {
+			if methodHint(n.Platform(), kind) == "" {
 				t.Errorf("%s/%s has no hint", n.Platform(), kind)
 			}
-			if wayTitle(n.Platform(), kind) == "" {
+			if methodTitle(n.Platform(), kind) == "" {
 				t.Errorf("%s/%s has no title", n.Platform(), kind)
 			}
 		}

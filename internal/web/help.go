@@ -12,17 +12,17 @@ import (
 	"pressroom.example/pressroom/internal/web/guides"
 )
 
-// helpView is the help, or the parts of it that match a query.
+// helpView is the help page, or the parts of it that match a query.
 type helpView struct {
 	Query       string
 	Jobs, Pages template.HTML
-	Guides      []docsite.Result // found in the guides
+	Guides      []docsite.Result // matching sections of the guides
 }
 
-// maxGuides is how many results in the guides the help lists.
+// maxGuides is the maximum number of guide results on the help page.
 const maxGuides = 8
 
-// help explains how to use the app.
+// help shows how to use the app, or the parts of the help that match the query.
 func (a *App) help(w http.ResponseWriter, r *http.Request) {
 	view := helpView{Query: strings.TrimSpace(r.URL.Query().Get("q"))}
 	for name, part := range map[string]*template.HTML{"help jobs": &view.Jobs, "help pages": &view.Pages} {

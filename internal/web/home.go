@@ -25,7 +25,7 @@ func (a *App) home(w http.ResponseWriter, r *http.Request) {
 		a.Show(w, r, http.StatusOK, pages["front"], "pressroom", a.PublicURL)
 		return
 	}
-	view, err := a.today(r)
+	view, err := a.homeView(r)
 	if err != nil {
 		a.ShowError(w, r, err)
 		return
@@ -36,34 +36,34 @@ func (a *App) home(w http.ResponseWriter, r *http.Request) {
 const (
 	homePosts   = 5 // posts per section of the home page
 	homeDaily   = 4 // posts per day
-	homeDays    = 7 // how far it looks ahead, and back for failures
-	homeAiling  = 3
-	homeFailed  = 3
+	homeDays    = 7 // days ahead whose posts it shows, and days back whose failures it shows
+	homeAiling  = 3 // accounts that need attention
+	homeFailed  = 3 // failed posts, and posts with client comments
 	homeLargest = 6 // accounts with metrics
 )
 
-// today is the home page of the selected team.
-type today struct {
+// homeView is the home page of the selected team.
+type homeView struct {
 	account.Overview
 
-	Open    bool             // the team is open
-	Failed  []happened       // failed in the last days, or with an unknown outcome
-	More    bool             // more posts failed or more accounts need attention
-	Passed  []calendar.Entry // drafts whose time has passed, for people who can reschedule them
-	Asked   []calendar.Entry // posts waiting for approval, for clients
-	Client  []calendar.Entry // posts waiting for a client's approval, for people who can ask again
-	Replies []reply          // posts with comments of clients to answer, for people who can answer
-	Now     time.Time        // in the visitor's zone
-	Ahead   []homeDay
-	Lately  []happened
-	Weeks   []analytics.AccountWeeks // of the accounts that published this week, then of the largest
-	Steps   []step                   // the checklist of a new team, for its owner and admins
+	Open            bool             // there is a selected team, and it is not closed
+	Failed          []listedPost     // posts of the last days that failed or whose outcome is unknown
+	More            bool             // more posts failed or more accounts need attention
+	OverdueDrafts   []calendar.Entry // drafts whose time has passed, for people who can reschedule them
+	AwaitingVisitor []calendar.Entry // posts waiting for approval, for clients
+	AwaitingClient  []calendar.Entry // posts waiting for a client's approval, for people who can ask again
+	Replies         []reply          // posts with comments of clients to answer, for people who can answer
+	Now             time.Time        // in the visitor's zone
+	Ahead           []homeDay
+	Recent          []listedPost
+	Weeks           []analytics.AccountWeeks // first the accounts that published this week, then the largest ones
+	Steps           []step                   // the checklist of a new team, for its owner and admins
 
-	OtherWeeks int // accounts without a place in Weeks
+	OtherWeeks int // number of accounts that are not in Weeks
 }
 
 // StepsDone returns how many steps of the checklist are done.
-func (t today) StepsDone() int {
+func (t homeView) StepsDone() int {
 	n := 0
 	for _, s := range t.Steps {
 		if s.Done {
@@ -73,16 +73,16 @@ func (t today) StepsDone() int {
 	return n
 }
 
-// OpenSteps returns the steps to show. If only one is left, the others are not shown.
-func (t today) OpenSteps() []step {
+// OpenSteps returns the steps to show: all steps or, if only one is left, that step.
+func (t homeView) OpenSteps() []step {
 	if t.Fresh() || t.StepsDone() < len(t.Steps)-1 {
 		return t.Steps
 	}
 	return slices.DeleteFunc(slices.Clone(t.Steps), func(s step) bool { return s.Done })
 }
 
-// MoreClient reports whether more posts may wait for the client than were read.
-func (t today) MoreClient() bool { return len(t.Client) == homePosts }
+// MoreClient reports whether more posts than those in AwaitingClient may wait for a client's approval.
+func (t homeView) MoreClient() bool { return len(t.AwaitingClient) == homePosts }
 
 // reply is a post with comments to answer.
 type reply struct{ approval.Unanswered }
@@ -91,7 +91,7 @@ type reply struct{ approval.Unanswered }
 func (r reply) Last() int { return len(r.Comments) - 1 }
 
 // Greeting returns a greeting for the time of day.
-func (t today) Greeting() locale.Key {
+func (t homeView) Greeting() locale.Key {
 	switch hour := t.Now.Hour(); {
 	case hour < 5:
 		return "Hello"
@@ -103,8 +103,8 @@ func (t today) Greeting() locale.Key {
 	return "Good evening"
 }
 
-// Needs returns how many posts and accounts need attention, such as "3" or "6+", or "" if there are none.
-func (t today) Needs() string {
+// AttentionCount returns how many posts and accounts need attention, such as "3" or "6+", or "" if there are none.
+func (t homeView) AttentionCount() string {
 	posts := map[string]bool{}
 	for _, one := range t.Failed {
 		posts[one.PostID] = true
@@ -112,28 +112,28 @@ func (t today) Needs() string {
 	for _, one := range t.Replies {
 		posts[one.PostID] = true
 	}
-	for _, entry := range slices.Concat(t.Passed, t.Asked, t.Client) {
+	for _, entry := range slices.Concat(t.OverdueDrafts, t.AwaitingVisitor, t.AwaitingClient) {
 		posts[entry.PostID] = true
 	}
 	n := len(t.NeedAttention) + len(posts)
 	if n == 0 {
 		return ""
 	}
-	return atLeast(n, t.More || max(len(t.Passed), len(t.Asked), len(t.Client)) == homePosts)
+	return atLeast(n, t.More || max(len(t.OverdueDrafts), len(t.AwaitingVisitor), len(t.AwaitingClient)) == homePosts)
 }
 
-// Fresh reports whether the team has nothing to show but the first steps.
-func (t today) Fresh() bool {
-	return !t.HasPlans() && len(t.Lately) == 0 && len(t.Weeks) == 0 && (len(t.Steps) > 0 || t.Accounts == 0)
+// Fresh reports whether the page has nothing to show but the first steps: no posts and no metrics.
+func (t homeView) Fresh() bool {
+	return !t.HasPlans() && len(t.Recent) == 0 && len(t.Weeks) == 0 && (len(t.Steps) > 0 || t.Accounts == 0)
 }
 
-// HasPlans reports whether there are posts or drafts on the next days.
-func (t today) HasPlans() bool {
+// HasPlans reports whether there are posts or drafts in the next days.
+func (t homeView) HasPlans() bool {
 	return slices.ContainsFunc(t.Ahead, func(day homeDay) bool { return len(day.Posts) > 0 })
 }
 
-// Count returns the number of scheduled posts on the next days, such as "3" or "28+", or "" if there are none.
-func (t today) Count() string {
+// Count returns the number of posts scheduled for the next days, such as "3" or "28+", or "" if there are none.
+func (t homeView) Count() string {
 	n, more := 0, false
 	for _, day := range t.Ahead {
 		more = more || day.More
@@ -149,7 +149,7 @@ func (t today) Count() string {
 	return atLeast(n, more)
 }
 
-// atLeast returns a number, with a plus sign if there are more.
+// atLeast formats n, with a plus sign if there are more.
 func atLeast(n int, more bool) string {
 	if more {
 		return strconv.Itoa(n) + "+"
@@ -160,12 +160,12 @@ func atLeast(n int, more bool) string {
 // homeDay is one of the next days.
 type homeDay struct {
 	Date  time.Time
-	Posts []happened
+	Posts []listedPost
 	More  bool
 }
 
-// happened is a post with the details that lists show.
-type happened struct {
+// listedPost is a post with the details that the home page shows.
+type listedPost struct {
 	calendar.Entry
 	postlist.Details
 	analytics.PostSums
@@ -174,10 +174,10 @@ type happened struct {
 	Failures posts.Failures
 }
 
-// today returns the home page. It is empty without a team or for a closed team.
-func (a *App) today(r *http.Request) (today, error) {
+// homeView reads the home page. It is empty without a team or for a closed team.
+func (a *App) homeView(r *http.Request) (homeView, error) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
-	out := today{Open: v.Team.ID > 0 && !v.Team.Closed}
+	out := homeView{Open: v.Team.ID > 0 && !v.Team.Closed}
 	if !out.Open {
 		return out, nil
 	}
@@ -205,7 +205,7 @@ func (a *App) today(r *http.Request) (today, error) {
 	if out.Steps, err = a.checklist(ctx, v); err != nil {
 		return out, err
 	}
-	for _, entries := range [][]calendar.Entry{out.Passed, out.Asked, out.Client} {
+	for _, entries := range [][]calendar.Entry{out.OverdueDrafts, out.AwaitingVisitor, out.AwaitingClient} {
 		for i := range entries {
 			entries[i].At = entries[i].At.In(v.Zone)
 		}
@@ -213,7 +213,7 @@ func (a *App) today(r *http.Request) (today, error) {
 	return out, nil
 }
 
-// activeFirst returns up to n accounts, those that published this week first, and how many others there are.
+// activeFirst returns up to n accounts, first those that published this week, and the number of remaining accounts.
 func activeFirst(weeks []analytics.AccountWeeks, n int) ([]analytics.AccountWeeks, int) {
 	slices.SortStableFunc(weeks, func(a, b analytics.AccountWeeks) int {
 		return min(1, int(b.Now.Posts)) - min(1, int(a.Now.Posts))
@@ -222,14 +222,14 @@ func activeFirst(weeks []analytics.AccountWeeks, n int) ([]analytics.AccountWeek
 	return weeks[:n], len(weeks) - n
 }
 
-// addWaiting adds drafts that wait for a person, if the visitor can act on them.
-func (a *App) addWaiting(ctx context.Context, v *shell.Visitor, out *today) error {
+// addWaiting adds the drafts and client comments that wait for somebody, if the visitor can act on them.
+func (a *App) addWaiting(ctx context.Context, v *shell.Visitor, out *homeView) error {
 	var err error
 	if v.Is(shell.Writers) {
-		if out.Passed, err = calendar.ListOverdueDrafts(ctx, a.DB, v.Team.ID, out.Now, homePosts); err != nil {
+		if out.OverdueDrafts, err = calendar.ListOverdueDrafts(ctx, a.DB, v.Team.ID, out.Now, homePosts); err != nil {
 			return err
 		}
-		if out.Client, err = calendar.ListAwaitingApproval(ctx, a.DB, v.Team.ID, homePosts); err != nil {
+		if out.AwaitingClient, err = calendar.ListAwaitingApproval(ctx, a.DB, v.Team.ID, homePosts); err != nil {
 			return err
 		}
 		found, err := a.Approvals.ListUnanswered(ctx, v.Team.ID, homePosts)
@@ -241,7 +241,7 @@ func (a *App) addWaiting(ctx context.Context, v *shell.Visitor, out *today) erro
 		}
 	}
 	if v.Is(shell.Clients) {
-		if out.Asked, err = calendar.ListAwaitingApproval(ctx, a.DB, v.Team.ID, homePosts); err != nil {
+		if out.AwaitingVisitor, err = calendar.ListAwaitingApproval(ctx, a.DB, v.Team.ID, homePosts); err != nil {
 			return err
 		}
 	}
@@ -249,7 +249,7 @@ func (a *App) addWaiting(ctx context.Context, v *shell.Visitor, out *today) erro
 }
 
 // addPosts adds the posts of the next days, recently published posts with their metrics, and failed posts.
-func (a *App) addPosts(ctx context.Context, team int64, out *today) error {
+func (a *App) addPosts(ctx context.Context, team int64, out *homeView) error {
 	spans, err := calendar.Spans(ctx, a.DB, team, calendar.Filter{}, homeBounds(out.Now), homeDaily)
 	if err != nil {
 		return err
@@ -273,7 +273,7 @@ func (a *App) addPosts(ctx context.Context, team int64, out *today) error {
 	if err != nil {
 		return err
 	}
-	out.Lately, posts = posts[:len(recent)], posts[len(recent):]
+	out.Recent, posts = posts[:len(recent)], posts[len(recent):]
 	out.Failed, posts = posts[:len(failed)], posts[len(failed):]
 	if err := a.addFailures(ctx, team, out.Failed); err != nil {
 		return err
@@ -283,11 +283,11 @@ func (a *App) addPosts(ctx context.Context, team int64, out *today) error {
 		out.Ahead = append(out.Ahead, homeDay{span.From, posts[:n], span.More})
 		posts = posts[n:]
 	}
-	return a.addMetrics(ctx, team, out.Lately)
+	return a.addMetrics(ctx, team, out.Recent)
 }
 
-// addFailures adds why posts failed.
-func (a *App) addFailures(ctx context.Context, team int64, failed []happened) error {
+// addFailures adds the reasons why posts failed.
+func (a *App) addFailures(ctx context.Context, team int64, failed []listedPost) error {
 	ids := make([]string, len(failed))
 	for i, one := range failed {
 		ids[i] = one.PostID
@@ -309,8 +309,10 @@ func homeBounds(now time.Time) []time.Time {
 	return bounds
 }
 
-// withDetails adds the details that lists show to posts, with times in a zone.
-func (a *App) withDetails(ctx context.Context, team int64, zone *time.Location, entries []calendar.Entry) ([]happened, error) {
+// withDetails adds the details that the page shows to posts, and converts their times to a zone.
+func (a *App) withDetails(
+	ctx context.Context, team int64, zone *time.Location, entries []calendar.Entry,
+) ([]listedPost, error) {
 	ids := make([]string, len(entries))
 	for i, entry := range entries {
 		ids[i] = entry.PostID
@@ -319,17 +321,17 @@ func (a *App) withDetails(ctx context.Context, team int64, zone *time.Location, 
 	if err != nil {
 		return nil, err
 	}
-	out := make([]happened, len(entries))
+	out := make([]listedPost, len(entries))
 	for i, entry := range entries {
 		entry.At = entry.At.In(zone)
 		d := details[entry.PostID]
-		out[i] = happened{Entry: entry, Details: d, Shown: d.States(entry.Status)}
+		out[i] = listedPost{Entry: entry, Details: d, Shown: d.States(entry.Status)}
 	}
 	return out, nil
 }
 
-// addMetrics adds the metrics that the networks report to posts.
-func (a *App) addMetrics(ctx context.Context, team int64, posts []happened) error {
+// addMetrics adds the metrics that the networks report for posts.
+func (a *App) addMetrics(ctx context.Context, team int64, posts []listedPost) error {
 	ids := make([]string, len(posts))
 	for i, one := range posts {
 		ids[i] = one.PostID

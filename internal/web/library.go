@@ -7,7 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/web/compose"
 )
 
-// Library is the media library. It returns not_found for items that the person must not see.
+// Library is the media library. Its methods return not_found for items that the person must not see.
 type Library interface {
 	compose.Library
 	Batch(ctx context.Context, person int64, id string) (media.Batch, error)

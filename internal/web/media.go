@@ -14,13 +14,13 @@ import (
 // filePolicy is a Content-Security-Policy that prevents scripts in a served file.
 const filePolicy = "sandbox; default-src 'none'"
 
-// videoPolicy is the Content-Security-Policy for a video. A browser shows a video in a generated page, which must be allowed
-// to play it.
-// The browser requests the file again with cookies, which a sandbox would drop.
+// videoPolicy is the Content-Security-Policy for a video. A browser shows a video in a page that it generates, and
+// the policy must allow that page to play the video. The policy has no sandbox, because the browser then requests the
+// file again without cookies.
 const videoPolicy = "default-src 'none'; media-src 'self'; img-src 'self'"
 
-// policyOf returns the policy of a file of a type. Browsers never render a video as a page, because sniffing is
-// disabled.
+// policyOf returns the Content-Security-Policy for a file of a media type. A file that is served as a video cannot
+// run as a page, because content sniffing is disabled.
 func policyOf(kind string) string {
 	if strings.HasPrefix(kind, "video/") {
 		return videoPolicy
@@ -28,7 +28,7 @@ func policyOf(kind string) string {
 	return filePolicy
 }
 
-// mediaFile serves an item of the person's library, or its thumbnail.
+// mediaFile returns a handler that serves a media item, or its thumbnail, to a person who may see it.
 func (a *App) mediaFile(thumbnail bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := shell.PathID(r, "id")
@@ -42,13 +42,14 @@ func (a *App) mediaFile(thumbnail bool) http.HandlerFunc {
 			return
 		}
 		defer file.Close()
-		// The content of a path never changes; access is checked again for every other browser.
+		// The content of a path never changes. Only the browser may cache it, so access is checked for every
+		// browser.
 		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
 		send(w, r, file)
 	}
 }
 
-// originalFile serves the stored bytes of an item, metadata included.
+// originalFile serves an item as it was uploaded, including its metadata.
 func (a *App) originalFile(w http.ResponseWriter, r *http.Request) {
 	id, err := shell.PathID(r, "id")
 	if err != nil {
@@ -65,7 +66,7 @@ func (a *App) originalFile(w http.ResponseWriter, r *http.Request) {
 	send(w, r, file)
 }
 
-// publicFile serves a file to networks by a signed link.
+// publicFile serves a file through a signed link, for networks.
 func (a *App) publicFile(w http.ResponseWriter, r *http.Request) {
 	file, err := a.Library.OpenPublic(r.Context(), r.PathValue("token"))
 	if err != nil {
@@ -90,7 +91,8 @@ func send(w http.ResponseWriter, r *http.Request, file media.File) {
 	http.ServeContent(out, r, "", file.ModTime, file)
 }
 
-// disposition returns a Content-Disposition (RFC 6266) with a file name that cannot be taken for a path.
+// disposition returns a Content-Disposition header (RFC 6266). It replaces characters in the file name that could
+// make it a path.
 func disposition(download bool, name string) string {
 	kind := "inline"
 	if download {
@@ -108,7 +110,7 @@ func disposition(download bool, name string) string {
 	return mime.FormatMediaType(kind, map[string]string{"filename": name})
 }
 
-// writeProblem answers with a problem document and logs server errors.
+// writeProblem writes err as a problem document. It logs an internal error unless the client has disconnected.
 func (a *App) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	if err = a.AsUnavailable(r, err); !shell.ClientGone(r) && apierr.FromError(err).Code == apierr.Internal {
 		a.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "route", r.Pattern, "error", err)

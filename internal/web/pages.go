@@ -15,9 +15,9 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-// pages holds this package's templates.
+// pages holds this package's templates by name.
 var pages = shell.Parse(files, template.FuncMap{
-	"spark": plot.Spark, "vowel": beginsWithVowel, "wayhint": wayHint, "waytitle": wayTitle,
+	"spark": plot.Spark, "vowel": startsWithVowelSound, "wayhint": methodHint, "waytitle": methodTitle,
 	"networks": func() []string {
 		return []string{"instagram", "facebook", "threads", "tiktok", "youtube", "linkedin", "x", "pinterest", "bluesky"}
 	},

@@ -11,8 +11,8 @@ const (
 	securityExpires = 180 * 24 * time.Hour // from the end of today; RFC 9116 recommends less than a year
 )
 
-// securityText serves the contact for vulnerability reports (RFC 9116). It does not exist if the operator configures
-// no contact.
+// securityText serves the contact for vulnerability reports (RFC 9116). It shows "not found" if the operator
+// configures no contact.
 func (a *App) securityText(w http.ResponseWriter, r *http.Request) {
 	if a.SecurityContact == "" {
 		a.NotFound(w, r)

@@ -31,7 +31,7 @@ type fileView struct {
 	Page string // path of the upload page
 }
 
-// reasons maps the reasons of rejected files to texts (contract, job error codes).
+// reasons maps the error codes of rejected files to messages.
 var reasons = map[string]locale.Key{
 	"type_refused": "This file type is not supported, or the file is damaged. Upload an image or video of a type " +
 		"listed above.",
@@ -40,7 +40,7 @@ var reasons = map[string]locale.Key{
 		"the operator for help.",
 }
 
-// Why returns why a file was rejected, or "".
+// Why returns the reason why a file was rejected, or "".
 func (f fileView) Why() locale.Key {
 	if f.Reason == "" {
 		return ""
@@ -90,6 +90,7 @@ func batchID(r *http.Request) (string, error) {
 	return id.String(), nil
 }
 
+// inZone formats a time in the named zone, or in UTC if the zone is unknown.
 func inZone(l *locale.Language, at time.Time, zone string) string {
 	place, err := time.LoadLocation(zone)
 	if err != nil {
@@ -98,10 +99,10 @@ func inZone(l *locale.Language, at time.Time, zone string) string {
 	return l.Format(at.In(place), locale.ClockOnDay) + " (" + zone + ")"
 }
 
-var errSignedOut = apierr.New(apierr.Unauthorized, "You are signed out. Sign in again in another tab, then repeat.")
+var errSignedOut = apierr.New(apierr.Unauthorized, "You are signed out. Sign in again in another tab, then try again.")
 
-// answer is the response to the upload page's script.
-type answer struct {
+// uploadResponse is the response to the upload page's script.
+type uploadResponse struct {
 	MediaID int64  `json:"media_id"`
 	Name    string `json:"name"`
 	Already bool   `json:"already_in_library"`
@@ -117,20 +118,20 @@ func (a *App) upload(w http.ResponseWriter, r *http.Request) {
 	}
 	arrived, err := a.uploadFile(r, body)
 	if err != nil {
-		a.rejectFile(w, r, body, a.translated(r, err)) // discards the rest without holding a place
+		a.rejectFile(w, r, body, a.translated(r, err)) // discards the rest of the body without holding an upload slot
 		return
 	}
-	writeJSON(w, http.StatusOK, answer{arrived.MediaID, arrived.Name, arrived.Already})
+	writeJSON(w, http.StatusOK, uploadResponse{arrived.MediaID, arrived.Name, arrived.Already})
 }
 
-// translated returns an error with its text in the visitor's language, for scripts of pages, which show it.
+// translated returns err with its Detail in the visitor's language. The page's script shows the Detail.
 func (a *App) translated(r *http.Request, err error) error {
 	out := *apierr.FromError(err)
 	out.Detail = a.Detail(r, err)
 	return &out
 }
 
-// uploadFile adds the file that is a request's body. It returns as soon as the file is rejected.
+// uploadFile adds the request's body to the batch as a file. It returns as soon as the file is rejected.
 func (a *App) uploadFile(r *http.Request, body *shell.Upload) (media.AddResult, error) {
 	if shell.VisitorOf(r.Context()) == nil {
 		return media.AddResult{}, errSignedOut
@@ -146,7 +147,7 @@ func (a *App) uploadFile(r *http.Request, body *shell.Upload) (media.AddResult, 
 		})
 }
 
-// add adds a file while holding an upload slot.
+// add adds a file to the batch in the path while holding an upload slot.
 func (a *App) add(r *http.Request, f media.Incoming) (media.AddResult, error) {
 	id, err := batchID(r)
 	if err != nil {
@@ -160,7 +161,7 @@ func (a *App) add(r *http.Request, f media.Incoming) (media.AddResult, error) {
 	return a.Library.AddToBatch(r.Context(), shell.VisitorOf(r.Context()).ID, id, f)
 }
 
-// uploadForm adds the files of a form.
+// uploadForm adds the files of a form to the batch in the path.
 func (a *App) uploadForm(w http.ResponseWriter, r *http.Request, body *shell.Upload) {
 	leave, err := a.EnterUploads(r)
 	if err == nil {
@@ -182,7 +183,7 @@ func (a *App) uploadForm(w http.ResponseWriter, r *http.Request, body *shell.Upl
 	}
 }
 
-// checkForm rejects a form whose length shows that its files would be rejected.
+// checkForm returns an error if the Content-Length of a form shows that its files exceed a limit.
 func (a *App) checkForm(r *http.Request) error {
 	id, err := batchID(r)
 	if err != nil {
@@ -191,15 +192,15 @@ func (a *App) checkForm(r *http.Request) error {
 	return a.Library.CheckBatchForm(r.Context(), shell.VisitorOf(r.Context()).ID, id, r.ContentLength)
 }
 
-// maxFileNames is the maximum size of a form of the upload page in bytes, without the files.
-const maxFileNames = 64 << 10
+// maxFieldBytes is the maximum size in bytes of a form of the upload page, not counting the files.
+const maxFieldBytes = 64 << 10
 
-// addParts adds each file of a form and returns the errors of rejected files. An error ends the form: nothing was
-// added, or the rest cannot be read.
+// addParts adds each file of a form and returns the errors of rejected files. It stops and returns an error if the
+// batch is not found, an internal error occurs, the first file fails with a server error, or the form cannot be read.
 func (a *App) addParts(r *http.Request) ([]string, error) {
 	var problems []string
 	files := 0
-	_, err := shell.ReadParts(r, maxFileNames, func(part *multipart.Part, _ url.Values) error {
+	_, err := shell.ReadParts(r, maxFieldBytes, func(part *multipart.Part, _ url.Values) error {
 		if files++; files > media.MaxFormFiles {
 			if files == media.MaxFormFiles+1 {
 				problems = append(problems, a.T(r, media.TooManyFormFiles, media.MaxFormFiles))
@@ -220,13 +221,14 @@ func (a *App) addParts(r *http.Request) ([]string, error) {
 	return problems, err
 }
 
-// errBrokenOff is the error if the client ended the upload or sent nothing for a while. The client rarely sees it.
-var errBrokenOff = apierr.Invalid(apierr.Malformed, "", "The upload was interrupted. Send the file again.")
+// errUploadInterrupted is the error if the client disconnected or sent nothing for a while. A client that has
+// disconnected does not see it.
+var errUploadInterrupted = apierr.Invalid(apierr.Malformed, "", "The upload was interrupted. Send the file again.")
 
-// rejectFile answers for a rejected file.
+// rejectFile writes the error response for a rejected file.
 func (a *App) rejectFile(w http.ResponseWriter, r *http.Request, body *shell.Upload, err error) {
 	if body.Err() != nil {
-		err = errBrokenOff
+		err = errUploadInterrupted
 	}
 	body.Reject(w, r, func() { a.writeProblem(w, r, err) })
 }
@@ -243,8 +245,8 @@ func (a *App) uploadDone(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/upload/"+id)
 }
 
-// describe saves an image's alternative text from an upload page. Scripts get an answer without a page. The file's team
-// counts, not the selected one.
+// describe saves an image's alternative text from an upload page. Requests that accept JSON get status 204 or a
+// problem document instead of a page. It acts in the file's team, even if the visitor has selected another one.
 func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 	script := strings.Contains(r.Header.Get("Accept"), "application/json")
 	if shell.VisitorOf(r.Context()) == nil && script {
@@ -273,7 +275,7 @@ func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 	})(w, r)
 }
 
-// received is the response to a machine's upload.
+// received is the response to an upload through a one-time link.
 type received struct {
 	Data receivedData `json:"data"`
 }
@@ -282,7 +284,7 @@ type receivedData struct {
 	MediaID int64 `json:"media_id"`
 }
 
-// receive receives a file by a one-time link. It checks only the link's secret, not a session or a cookie.
+// receive accepts a file through a one-time upload link. It checks only the link's secret, not a session.
 func (a *App) receive(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPut {
 		w.Header().Set("Allow", http.MethodPut)
@@ -292,14 +294,14 @@ func (a *App) receive(w http.ResponseWriter, r *http.Request) {
 	body := shell.NewUpload(w, r)
 	arrived, err := a.receiveLink(r, body)
 	if err != nil {
-		a.rejectFile(w, r, body, err) // discards the rest without holding a place
+		a.rejectFile(w, r, body, err) // discards the rest of the body without holding an upload slot
 		return
 	}
 	writeJSON(w, http.StatusCreated, received{receivedData{arrived.MediaID}})
 }
 
-// receiveLink receives the file of a link while holding an upload slot. The library limits concurrent uploads
-// per link and team.
+// receiveLink accepts the file of a link while holding an upload slot. The library limits concurrent uploads per link
+// and team.
 func (a *App) receiveLink(r *http.Request, body *shell.Upload) (media.AddResult, error) {
 	leave, err := a.EnterUpload(r)
 	if err != nil {

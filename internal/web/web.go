@@ -1,6 +1,7 @@
-// Package web is the browser app: pages for uploading files and connecting accounts, the paths of
-// media files, and the links by which machines upload and networks fetch. Package shell has the common parts; more
-// pages are in sibling packages. Everything but progress bars works without scripts.
+// Package web is the browser app. It serves the home page, the help, the pages for uploading files and connecting
+// accounts, media files, and the links through which programs upload files and networks download them. Package shell
+// has the common parts, and subpackages serve the other pages. The pages work without scripts, except for features
+// that need one, such as passkeys and progress bars.
 package web
 
 import (
@@ -73,12 +74,12 @@ type Options struct {
 	Erasure       *erasure.Service
 	OAuth         *oauth.Service // authorizes assistants
 	Notifications *notification.Service
-	Describe      func() ([]byte, error) // returns the OpenAPI document, the source of the reference
-	Directory     *oidc.Directory        // for sign-in; nil for none
-	// SecurityContact is a URI for vulnerability reports; empty for none.
+	Describe      func() ([]byte, error) // returns the OpenAPI document, from which the reference is made
+	Directory     *oidc.Directory        // for sign-in; nil if not configured
+	// SecurityContact is a URI for vulnerability reports; empty if there is none.
 	SecurityContact string
-	SandboxBluesky  network.Credentials // the sign-in that the connect page suggests; empty outside the sandbox
-	Components      bool                // serves the page of components
+	SandboxBluesky  network.Credentials // the credentials that the connect page suggests; empty outside the sandbox
+	Components      bool                // serve the page that shows all UI components
 	TOTP            *totp.Service
 	SignIns         *team.SignIns
 	FirstRun        *team.FirstRun
@@ -94,12 +95,13 @@ type App struct {
 	reference *reference.Handlers
 	reports   *reports.Handlers
 	handler   http.Handler
-	linkFiles *loadshed.KeyLimiter // concurrent downloads by approval link
+	linkFiles *loadshed.KeyLimiter // limits concurrent downloads per approval link
 }
 
-// New returns the app. It returns an error if a trusted proxy is not a network.
+// New returns the app. It returns an error if an option is invalid, such as a trusted proxy that is not an IP
+// network.
 func New(opts Options) (*App, error) {
-	made, err := shell.New(opts.Shell)
+	sh, err := shell.New(opts.Shell)
 	if err != nil {
 		return nil, err
 	}
@@ -108,26 +110,27 @@ func New(opts Options) (*App, error) {
 		return nil, err
 	}
 	a := &App{
-		Shell: made, Options: opts, reference: reference.New(made, opts.Describe),
-		reports:   reports.New(made, opts.Reports, opts.ReportLinks, opts.ReportMails, opts.Media),
-		account:   accountpages.New(made, opts.SignIns, opts.FirstRun, passkeys, opts.Directory, opts.TOTP, opts.SecurityContact),
+		Shell: sh, Options: opts, reference: reference.New(sh, opts.Describe),
+		reports: reports.New(sh, opts.Reports, opts.ReportLinks, opts.ReportMails, opts.Media),
+		account: accountpages.New(
+			sh, opts.SignIns, opts.FirstRun, passkeys, opts.Directory, opts.TOTP, opts.SecurityContact),
 		linkFiles: loadshed.NewKeyLimiter(maxLinkFiles),
 	}
 	all, pages := http.NewServeMux(), http.NewServeMux()
-	a.Mount(all, a.plain()...)
+	a.Mount(all, a.sessionless()...)
 	a.Mount(pages, a.pages()...)
 	pages.HandleFunc("/", a.NotFound)
 	all.Handle("/", a.WithVisitor(pages))
-	a.handler = shell.SecurityHeaders(made.LimitConcurrency(all))
+	a.handler = shell.SecurityHeaders(sh.LimitConcurrency(all))
 	return a, nil
 }
 
-// SweepUnsavedForms deletes old unsaved forms of posts and returns how many.
+// SweepUnsavedForms deletes old unsaved forms of posts and returns the number of deleted forms.
 func (a *App) SweepUnsavedForms(ctx context.Context) (int64, error) {
 	return compose.SweepUnsaved(ctx, a.DB)
 }
 
-// SummarizeReport returns what a mail says of a team's report.
+// SummarizeReport returns the summary of a team's report for an email in the language l.
 func (a *App) SummarizeReport(
 	ctx context.Context, l *locale.Language, team int64, id string,
 ) (subscription.Summary, error) {
@@ -135,18 +138,18 @@ func (a *App) SummarizeReport(
 }
 
 // Routes returns all routes of the app.
-func (a *App) Routes() []shell.Route { return append(a.plain(), a.pages()...) }
+func (a *App) Routes() []shell.Route { return append(a.sessionless(), a.pages()...) }
 
-// plain returns the routes that ignore the visitor.
-func (a *App) plain() []shell.Route {
-	return append(consent.New(a.Shell, a.OAuth).Plain(),
+// sessionless returns the routes that do not read the visitor's session.
+func (a *App) sessionless() []shell.Route {
+	return append(consent.New(a.Shell, a.OAuth).SessionlessRoutes(),
 		shell.Route{Pattern: "GET /assets/{name}", For: shell.Anyone, Do: a.Asset, Urgent: true},
 		shell.Route{Pattern: "GET /files/{token}/{name}", For: shell.Anyone, Do: a.publicFile, Urgent: true},
 		shell.Route{Pattern: "/uploads/{link}", For: shell.Anyone, Do: a.receive, Urgent: true},
 	)
 }
 
-// pages returns the routes that know the visitor.
+// pages returns the routes that read the visitor's session.
 func (a *App) pages() []shell.Route {
 	var dev []shell.Route
 	if a.Components {
@@ -179,18 +182,18 @@ func (a *App) pages() []shell.Route {
 // own returns the routes of the pages in this package.
 func (a *App) own() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /{$}", For: shell.Anyone, Do: a.account.WhileUnset(a.home)},
+		{Pattern: "GET /{$}", For: shell.Anyone, Do: a.account.RedirectToSetup(a.home)},
 		{Pattern: "GET " + securityPath, For: shell.Anyone, Do: a.securityText, OneFactor: true},
 		{Pattern: "GET /docs/app", For: shell.Anyone, Do: a.help, OneFactor: true},
-		{Pattern: "GET /help", For: shell.Anyone, Do: leadTo("/docs/app"), OneFactor: true},
-		{Pattern: "GET /sign-up", For: shell.Anyone, Do: leadTo("/sign-in"), OneFactor: true},
-		{Pattern: "GET /forgot-password", For: shell.Anyone, Do: leadTo("/sign-in"), OneFactor: true},
-		{Pattern: "GET /compose", For: shell.Anyone, Do: leadTo("/posts/new")},
-		{Pattern: "GET /recover", For: shell.Anyone, Do: leadTo("/sign-in"), OneFactor: true},
+		{Pattern: "GET /help", For: shell.Anyone, Do: redirectTo("/docs/app"), OneFactor: true},
+		{Pattern: "GET /sign-up", For: shell.Anyone, Do: redirectTo("/sign-in"), OneFactor: true},
+		{Pattern: "GET /forgot-password", For: shell.Anyone, Do: redirectTo("/sign-in"), OneFactor: true},
+		{Pattern: "GET /compose", For: shell.Anyone, Do: redirectTo("/posts/new")},
+		{Pattern: "GET /recover", For: shell.Anyone, Do: redirectTo("/sign-in"), OneFactor: true},
 		{Pattern: "POST /checklist/dismiss", For: shell.Managers, Do: a.dismissChecklist},
 		{Pattern: "POST /team", For: shell.People, Do: a.switchTeam},
 		{Pattern: "GET /upload/{batch}", For: shell.People, Do: a.uploadPage},
-		// scripts and people get different errors
+		// For Anyone, because a signed-out script gets an error, and a person the sign-in page.
 		{Pattern: "POST /upload/{batch}/files", For: shell.Anyone, Do: a.upload, Urgent: true},
 		{Pattern: "POST /upload/{batch}/done", For: shell.People, Do: a.uploadDone},
 		{Pattern: "GET /connect/{token}", For: shell.People, Do: a.connectPage},
@@ -201,7 +204,7 @@ func (a *App) own() []shell.Route {
 		{Pattern: "GET /connected/{account}", For: shell.People, Do: a.connectedPage},
 		{Pattern: "GET /approval/{token}/media/{id}", For: shell.Anyone, Do: a.approvalPicture, OneFactor: true},
 		{Pattern: "GET /approval/{token}/accounts/{id}", For: shell.Anyone, Do: a.approvalAccount, OneFactor: true},
-		// Limited per link.
+		// Urgent, because approvalFile limits the downloads per link.
 		{Pattern: "GET /approval/{token}/images/{id}", For: shell.Anyone, Do: a.approvalImage, Urgent: true,
 			OneFactor: true},
 		{Pattern: "GET /approval/{token}/videos/{id}", For: shell.Anyone, Do: a.approvalVideo, Urgent: true,
@@ -213,8 +216,8 @@ func (a *App) own() []shell.Route {
 	}
 }
 
-// leadTo redirects from a path that people guess to a page.
-func leadTo(page string) http.HandlerFunc {
+// redirectTo returns a handler that redirects from a path that people may guess to a page.
+func redirectTo(page string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { shell.Redirect(w, r, page) }
 }
 

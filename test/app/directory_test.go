@@ -87,13 +87,13 @@ func TestDirectoryOnlySignIn(t *testing.T) {
 		} {
 			b.send(http.MethodPost, at,
 				url.Values{"email": {c.people[access.Owner].Email}, "password": {password}, "name": {"New"}}).
-				shows(403, "only through the directory")
+				shows(403, "only with your organization’s directory")
 		}
 		provider.AddPerson("owner", c.people[access.Owner].Email)
 		b.open("/sign-in").follow(directoryButton).shows(200, c.team.Name)
 		b.open("/account").shows(200, "You sign in with your organization’s directory.").lacks("/account/password")
 		for _, at := range []string{"/account/password", "/account/passkeys/new"} {
-			b.open(at).shows(403, "only through the directory")
+			b.open(at).shows(403, "only with your organization’s directory")
 		}
 	})
 }

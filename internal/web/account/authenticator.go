@@ -13,7 +13,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// setupKey is the session key of the sealed secret of an unconfirmed authenticator app.
+// setupKey is the session key under which the encrypted secret of an authenticator app is kept until the app is
+// confirmed.
 const setupKey = "totp setup"
 
 const replacePath = "/account/authenticator/replace"
@@ -24,7 +25,7 @@ type setupForm struct {
 
 	Image     template.HTML // the QR code
 	Error     string
-	Replacing bool // replaces an existing app
+	Replacing bool // whether the app replaces the current one
 }
 
 // Groups returns the secret in groups of four characters, which are easier to type.
@@ -61,7 +62,8 @@ func (p *Handlers) replaceAppPage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// setup returns the setup that was shown before, so that a reloaded page still matches the app.
+// setup returns the setup that the page showed before, so that a reloaded page still matches the app. If there is
+// none, it begins a new one.
 func (p *Handlers) setup(r *http.Request) (totp.Setup, error) {
 	v := shell.VisitorOf(r.Context())
 	kept := p.Pop(r.Context(), setupKey)
@@ -94,17 +96,17 @@ func (p *Handlers) showSetup(w http.ResponseWriter, r *http.Request, status int,
 // recoveryCodesPage is the only page that shows recovery codes.
 type recoveryCodesPage struct {
 	Codes    []string
-	Added    bool // with a new authenticator app
-	Replaced bool // which replaced another one
+	Added    bool // an authenticator app was added
+	Replaced bool // the app replaced another one
 	Next     string
-	Heading  string // of the file
+	Heading  string // first line of the file
 }
 
-// fileHeading is the first line of the file of recovery codes.
+// fileHeading is the first line of the file with recovery codes.
 const fileHeading locale.Key = "pressroom recovery codes. Each code works once."
 
-// File returns a link to the codes as a text file. The link contains the file, so the codes need not be stored or
-// requested again, and no script is needed.
+// File returns a data: URL of a text file with the codes. The codes need not be stored or requested again, and the
+// page needs no script.
 func (m recoveryCodesPage) File() template.URL {
 	text := m.Heading + "\r\n\r\n" + strings.Join(m.Codes, "\r\n") + "\r\n"
 	encoded := base64.StdEncoding.EncodeToString([]byte(text))
@@ -128,7 +130,7 @@ func (p *Handlers) addApp(w http.ResponseWriter, r *http.Request) {
 	p.showAdded(w, r, added, false)
 }
 
-// replaceApp replaces the person's app with the one set up.
+// replaceApp replaces the person's app with the newly set up one.
 func (p *Handlers) replaceApp(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -138,7 +140,7 @@ func (p *Handlers) replaceApp(w http.ResponseWriter, r *http.Request) {
 	var added totp.Added
 	account, err := p.Teams.Account(ctx, v.ID)
 	if err == nil {
-		added, err = p.exchangeApp(r, totp.Holder{Person: v.ID, Epoch: account.Epoch}, kept)
+		added, err = p.tryReplaceApp(r, totp.Holder{Person: v.ID, Epoch: account.Epoch}, kept)
 	}
 	if err != nil {
 		p.Put(ctx, setupKey, kept)
@@ -151,8 +153,9 @@ func (p *Handlers) replaceApp(w http.ResponseWriter, r *http.Request) {
 	p.showAdded(w, r, added, true)
 }
 
-// exchangeApp replaces the app. Wrong codes of the current app delay further attempts; recovery codes are always accepted.
-func (p *Handlers) exchangeApp(r *http.Request, of totp.Holder, kept []byte) (totp.Added, error) {
+// tryReplaceApp replaces the app if the submitted codes are correct. Wrong codes of the current app delay further
+// attempts; recovery codes are never delayed for that reason.
+func (p *Handlers) tryReplaceApp(r *http.Request, of totp.Holder, kept []byte) (totp.Added, error) {
 	var added totp.Added
 	code, current := r.PostForm.Get("code"), r.PostForm.Get("current")
 	replace := func() error {
@@ -169,7 +172,7 @@ func (p *Handlers) exchangeApp(r *http.Request, of totp.Holder, kept []byte) (to
 	return added, err
 }
 
-// showAdded renews this session and shows the new recovery codes. All other sessions have ended.
+// showAdded starts a new session, ends the person's other sessions, and shows the new recovery codes.
 func (p *Handlers) showAdded(w http.ResponseWriter, r *http.Request, added totp.Added, replaced bool) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	next := p.NextAfterFactor(ctx)
@@ -190,7 +193,7 @@ type appView struct {
 	totp.App
 
 	Error string
-	Only  bool // the only factor of a person who needs one; it cannot be removed
+	Only  bool // the person needs a second factor and has no other, so the app cannot be removed
 }
 
 func (p *Handlers) appPage(w http.ResponseWriter, r *http.Request) {

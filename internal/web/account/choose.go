@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// chooserKey is the session key of a directory sign-in that waits for a choice of team. The person is not signed in
-// yet.
+// chooserKey is the session key of a directory sign-in that waits until the person has chosen a team. The person is
+// not signed in yet.
 const chooserKey = "directory choice"
 
 // chooseTimeout is how long the person has to choose.
@@ -47,7 +47,8 @@ func (p *Handlers) chooseInvitation(w http.ResponseWriter, r *http.Request, of c
 	p.Show(w, r, http.StatusOK, pages["choose"], "Choose a team", open)
 }
 
-// joinChosen accepts the invitation that a person from the directory chose, and signs the person in.
+// joinChosen accepts the invitation that the person chose after signing in with the directory, and signs the person
+// in.
 func (p *Handlers) joinChosen(w http.ResponseWriter, r *http.Request) {
 	if p.directory == nil {
 		p.NotFound(w, r)
@@ -66,16 +67,16 @@ func (p *Handlers) joinChosen(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if age := p.DB.Now().Sub(of.Since); raw == nil || age < 0 || age >= chooseTimeout {
-		p.rejectsignIn(w, r, form, errChoiceExpired)
+		p.rejectSignIn(w, r, form, errChoiceExpired)
 		return
 	}
 	invitation, _ := strconv.ParseInt(r.PostForm.Get("invitation"), 10, 64) // 0 if nothing is selected
 	joined, err := p.Teams.JoinFromDirectory(ctx, of.Who, invitation)
 	switch {
-	case errors.Is(err, team.ErrChooseInvitation): // was revoked in the meantime
+	case errors.Is(err, team.ErrChooseInvitation): // the chosen invitation is no longer open
 		p.chooseInvitation(w, r, of)
 	case err != nil:
-		p.rejectsignIn(w, r, form, err)
+		p.rejectSignIn(w, r, form, err)
 	default:
 		p.enter(w, r, joined, form, shell.Proof{By: shell.Directory, At: of.ProvedAt})
 	}

@@ -18,8 +18,8 @@ const codeKey = "code"
 // codeTimeout is how long the person has to enter the code.
 const codeTimeout = 5 * time.Minute
 
-// waiting is a sign-in that waits for its second factor.
-type waiting struct {
+// pendingSignIn is a sign-in that waits for its second factor.
+type pendingSignIn struct {
 	Person     int64     `json:"person"`
 	Epoch      int64     `json:"epoch"`
 	At         time.Time `json:"at"`
@@ -35,31 +35,31 @@ type codeForm struct {
 	Recovery bool // the wrong code was a recovery code
 }
 
-// errPasskeyAgain rejects a password for a session whose second factor is a passkey.
+// errPasskeyAgain rejects a password in a session that was started with a passkey.
 var errPasskeyAgain = apierr.BadState("passkey", "Your password alone is not enough here. Sign in with your passkey.")
 
-// enterBy signs in a person who has shown the first factor, or asks for a code if the person has an authenticator
-// app, even if the person only signs in again.
-func (p *Handlers) enterBy(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm,
+// enterAfterFirstFactor signs in a person whose first factor was correct. If the person has an authenticator app, it
+// asks for a code first, even if the person is already signed in and only confirms it.
+func (p *Handlers) enterAfterFirstFactor(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm,
 	by shell.Method) {
 	if form.Again && shell.VisitorOf(r.Context()).ID != person.ID {
-		p.rejectsignIn(w, r, form, errOtherPerson)
+		p.rejectSignIn(w, r, form, errOtherPerson)
 		return
 	}
-	asked, err := p.afterPassword(r, person.ID)
+	asked, err := p.needsCode(r, person.ID)
 	switch {
 	case err != nil:
-		p.rejectsignIn(w, r, form, err)
+		p.rejectSignIn(w, r, form, err)
 	case asked:
-		p.requestCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch}, form)
+		p.requestCode(w, r, pendingSignIn{Person: person.ID, Epoch: person.Epoch}, form)
 	default:
 		p.enter(w, r, person, form, p.ProofNow(by))
 	}
 }
 
-// afterPassword reports whether a person must enter a code after the password. It rejects the password for a session
-// with two factors if the person has a passkey and no authenticator app.
-func (p *Handlers) afterPassword(r *http.Request, person int64) (bool, error) {
+// needsCode reports whether a person must enter a code after the password. It returns errPasskeyAgain if the current
+// session was started with two factors and the person has a passkey but no authenticator app.
+func (p *Handlers) needsCode(r *http.Request, person int64) (bool, error) {
 	has, err := p.Teams.Factors(r.Context(), person)
 	if err != nil || has.App {
 		return has.App, err
@@ -71,9 +71,9 @@ func (p *Handlers) afterPassword(r *http.Request, person int64) (bool, error) {
 	return false, err
 }
 
-// requestCode records that the first factor was correct and asks for the second factor. It issues a new session token, so that
-// a token planted by an attacker does not get past the password.
-func (p *Handlers) requestCode(w http.ResponseWriter, r *http.Request, of waiting, form signInForm) {
+// requestCode records that the first factor was correct and asks for the second factor. It issues a new session
+// token, so that a token planted by an attacker is not valid after the password.
+func (p *Handlers) requestCode(w http.ResponseWriter, r *http.Request, of pendingSignIn, form signInForm) {
 	of.At = p.DB.Now()
 	raw, err := json.Marshal(of)
 	if err == nil {
@@ -88,12 +88,12 @@ func (p *Handlers) requestCode(w http.ResponseWriter, r *http.Request, of waitin
 }
 
 // pendingCode returns the sign-in that waits for a code, or nil if there is none or it has expired.
-func (p *Handlers) pendingCode(r *http.Request) (*waiting, error) {
+func (p *Handlers) pendingCode(r *http.Request) (*pendingSignIn, error) {
 	raw := p.Pop(r.Context(), codeKey)
 	if raw == nil {
 		return nil, nil //nolint:nilnil // not an error
 	}
-	var of waiting
+	var of pendingSignIn
 	if err := json.Unmarshal(raw, &of); err != nil {
 		return nil, fmt.Errorf("reading the sign-in that waits for a code: %w", err)
 	}
@@ -109,13 +109,13 @@ func (p *Handlers) signInByCode(w http.ResponseWriter, r *http.Request) {
 	if !p.readSignIn(w, r) {
 		return
 	}
-	form := p.sentForm(r)
+	form := p.submittedForm(r)
 	of, err := p.pendingCode(r)
 	if err == nil && of == nil {
 		err = errCodeExpired
 	}
 	if err != nil {
-		p.rejectsignIn(w, r, form, err)
+		p.rejectSignIn(w, r, form, err)
 		return
 	}
 	left, err := p.checkCode(r, totp.Holder{Person: of.Person, Epoch: of.Epoch})
@@ -131,8 +131,8 @@ func (p *Handlers) signInByCode(w http.ResponseWriter, r *http.Request) {
 	p.enterAfterCode(w, r, *of, form)
 }
 
-// checkCode returns how many recovery codes remain after one was used, or -1 after a code of the app. Wrong codes
-// of the app delay the person; recovery codes are always accepted.
+// checkCode checks the code in the form. It returns how many recovery codes remain if it was a recovery code, and -1
+// otherwise. Wrong codes of the app delay further attempts; recovery codes are never delayed for that reason.
 func (p *Handlers) checkCode(r *http.Request, of totp.Holder) (int, error) {
 	left, ctx := -1, r.Context()
 	if recovery := r.PostForm.Get("recovery"); recovery != "" {
@@ -148,10 +148,10 @@ func (p *Handlers) checkCode(r *http.Request, of totp.Holder) (int, error) {
 	})
 }
 
-// rejectCode shows the page again, or the sign-in page if the sign-in has expired.
+// rejectCode shows the code page again with the error, or the sign-in page for a validation_failed error.
 func (p *Handlers) rejectCode(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
 	if apierr.Is(err, apierr.ValidationFailed) {
-		p.rejectsignIn(w, r, form, err)
+		p.rejectSignIn(w, r, form, err)
 		return
 	}
 	p.logRejected(r, err)
@@ -161,8 +161,8 @@ func (p *Handlers) rejectCode(w http.ResponseWriter, r *http.Request, form signI
 	}
 }
 
-// enterAfterCode signs in a person who has shown both factors, in the team of the invitation if there is one.
-func (p *Handlers) enterAfterCode(w http.ResponseWriter, r *http.Request, of waiting, form signInForm) {
+// enterAfterCode signs in a person whose two factors were correct, and accepts the invitation if there is one.
+func (p *Handlers) enterAfterCode(w http.ResponseWriter, r *http.Request, of pendingSignIn, form signInForm) {
 	person := team.Person{ID: of.Person, Epoch: of.Epoch}
 	if of.Invitation == "" {
 		p.enter(w, r, person, form, p.ProofNow(shell.Code))
@@ -176,8 +176,8 @@ func (p *Handlers) enterAfterCode(w http.ResponseWriter, r *http.Request, of wai
 	p.finishInvitation(w, r, o, person.ID, shell.Code)
 }
 
-// enterWithoutTeam signs in a person whose code was correct but whose invitation is no longer valid. The code is used
-// up, so the person is signed in anyway, with an explanation.
+// enterWithoutTeam signs in a person whose code was correct but whose invitation is no longer valid. It signs the
+// person in anyway, because the code cannot be used again, and explains why the person did not join.
 func (p *Handlers) enterWithoutTeam(w http.ResponseWriter, r *http.Request, person team.Person, why error) {
 	f := apierr.FromError(why)
 	if f.IsServerError() {

@@ -13,22 +13,22 @@ import (
 
 // factorView is the page of a person who needs a second factor.
 type factorView struct {
-	Has      bool // the person has a passkey
-	Methods  signInMethods
-	By       []team.OwnTeam // teams that require it; the operator if empty
-	Operator bool           // only the operator pages require it
+	Has        bool // the person has a second factor and must use it
+	Methods    signInMethods
+	RequiredBy []team.OwnTeam // teams that require a second factor; if empty, the installation does
+	Operator   bool           // only the operator pages require it
 }
 
 // Teams returns the names of the teams that require a second factor, as a list.
 func (v factorView) Teams() template.HTML {
-	out := make([]string, len(v.By))
-	for i, t := range v.By {
+	out := make([]string, len(v.RequiredBy))
+	for i, t := range v.RequiredBy {
 		out[i] = "<bdi>" + template.HTMLEscapeString(t.Name) + "</bdi>"
 	}
 	return template.HTML(strings.Join(out, ", ")) //nolint:gosec // escaped
 }
 
-// factorPage guides a person to a second factor and redirects those who have used one.
+// factorPage asks the person to set up or use a second factor. It redirects a person who has used one.
 func (p *Handlers) factorPage(w http.ResponseWriter, r *http.Request) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	if !p.LacksFactor(ctx) {
@@ -40,12 +40,13 @@ func (p *Handlers) factorPage(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	out := factorView{Has: has.Any(), Methods: p.signInMethods(), By: v.RequiredBy()}
-	out.Operator = len(out.By) == 0 && p.SecondFactor == shell.OnlyOperators
+	out := factorView{Has: has.Any(), Methods: p.signInMethods(), RequiredBy: v.RequiredBy()}
+	out.Operator = len(out.RequiredBy) == 0 && p.SecondFactor == shell.OnlyOperators
 	p.Show(w, r, http.StatusOK, pages["secondfactor"], "Second factor", out)
 }
 
-// keepsFactor returns a check that a removal leaves a second factor, or nil if the visitor needs none.
+// keepsFactor returns a check that the person still has a second factor after a removal, or nil if the visitor needs
+// none.
 func (p *Handlers) keepsFactor(r *http.Request) func(context.Context, *db.Tx, int64) error {
 	if !p.NeedsFactor(shell.VisitorOf(r.Context())) {
 		return nil

@@ -9,7 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// firstRunView is the page on which the first person of an installation is created. The password is never shown again.
+// firstRunView is the page on which the first person of an installation is created. If the form is shown again after
+// an error, the password field is empty.
 type firstRunView struct {
 	team.FirstPerson
 
@@ -17,11 +18,12 @@ type firstRunView struct {
 	Error, Field string
 }
 
-// WhileUnset returns a handler that redirects to the setup page as long as the installation has no people.
-func (p *Handlers) WhileUnset(otherwise http.HandlerFunc) http.HandlerFunc {
+// RedirectToSetup returns a handler that redirects signed-out visitors to the setup page while the installation has
+// no people. Otherwise, and always if people sign in only with the directory, it calls next.
+func (p *Handlers) RedirectToSetup(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if shell.VisitorOf(r.Context()) != nil || !p.signInMethods().Local {
-			otherwise(w, r)
+			next(w, r)
 			return
 		}
 		switch pending, err := p.firstRun.Pending(r.Context()); {
@@ -30,14 +32,14 @@ func (p *Handlers) WhileUnset(otherwise http.HandlerFunc) http.HandlerFunc {
 		case pending:
 			shell.Redirect(w, r, "/setup")
 		default:
-			otherwise(w, r)
+			next(w, r)
 		}
 	}
 }
 
-// unlessSetUp returns a handler that redirects to the sign-in page once the installation has people.
+// unlessSetUp returns a handler that calls do, or redirects to the sign-in page once the installation has people.
 func (p *Handlers) unlessSetUp(do http.HandlerFunc) http.HandlerFunc {
-	return p.local(func(w http.ResponseWriter, r *http.Request) {
+	return p.requireLocal(func(w http.ResponseWriter, r *http.Request) {
 		switch pending, err := p.firstRun.Pending(r.Context()); {
 		case err != nil:
 			p.ShowError(w, r, err)
@@ -82,7 +84,7 @@ func (p *Handlers) setUp(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) rejectFirstRun(w http.ResponseWriter, r *http.Request, in team.FirstPerson, err error) {
-	if errors.Is(err, team.ErrSetUp) { // set up in the meantime
+	if errors.Is(err, team.ErrSetUp) { // by somebody else in the meantime
 		p.FlashText(r, p.Detail(r, err))
 		shell.Redirect(w, r, "/sign-in")
 		return

@@ -10,21 +10,22 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// invitationView is the page of an invitation. Passwords are never shown again.
+// invitationView is the page of an invitation. If the form is shown again after an error, its password fields are
+// empty.
 type invitationView struct {
 	team.Offer
 
 	Methods            signInMethods
 	Path               string
 	Name, Error, Field string
-	Fits               bool // sent to the visitor's email address
+	ForVisitor         bool // the invitation was sent to the visitor's email address
 }
 
 func (p *Handlers) invitationPage(w http.ResponseWriter, r *http.Request) {
 	p.showInvitation(w, r, http.StatusOK, invitationView{})
 }
 
-// offer returns the invitation in the path. Guessing is rate-limited.
+// offer returns the invitation whose token is in the path. It limits how fast a client can guess tokens.
 func (p *Handlers) offer(r *http.Request) (team.Offer, error) {
 	var o team.Offer
 	err := p.signIns.CheckSecret(p.Client(r), func() error {
@@ -42,12 +43,13 @@ func (p *Handlers) showInvitation(w http.ResponseWriter, r *http.Request, status
 		return
 	}
 	v := shell.VisitorOf(r.Context())
-	view.Methods, view.Path, view.Fits = p.signInMethods(), team.InvitationPath+r.PathValue("token"),
+	view.Methods, view.Path, view.ForVisitor = p.signInMethods(), team.InvitationPath+r.PathValue("token"),
 		v != nil && v.Email == view.Email
 	p.ShowTitled(w, r, status, pages["invitation"], p.T(r, "Join %s", view.TeamName), view)
 }
 
-// badLink rejects a link that a person was sent. An unknown link is explained, because it may be incomplete.
+// badLink shows why a link that was sent to a person does not work. An unknown link may be incomplete, so it suggests
+// checking that.
 func (p *Handlers) badLink(w http.ResponseWriter, r *http.Request, err error) {
 	if apierr.Is(err, apierr.NotFound) {
 		p.ShowMessage(w, r, http.StatusNotFound, "This link does not work",
@@ -61,14 +63,14 @@ func (p *Handlers) badLink(w http.ResponseWriter, r *http.Request, err error) {
 	p.ShowError(w, r, err)
 }
 
-// rejectInvitation shows the page again with the error, or why the invitation is not valid.
+// rejectInvitation shows the invitation page again with the error, or an explanation if there is no such invitation.
 func (p *Handlers) rejectInvitation(w http.ResponseWriter, r *http.Request, err error) {
 	if apierr.Is(err, apierr.NotFound) {
 		p.badLink(w, r, err)
 		return
 	}
 	field := fieldOf(err)
-	if field == "" { // a weak password or a missing name is no failed sign-in
+	if field == "" { // an invalid field, such as a weak password, is not a failed sign-in
 		p.logRejected(r, err)
 	}
 	if formErr, ok := p.formError(w, r, err); ok {
@@ -92,7 +94,8 @@ func (p *Handlers) accept(w http.ResponseWriter, r *http.Request) {
 	p.welcome(w, r, o)
 }
 
-// welcome shows the team that a signed-in person has joined, or what happens next if the person must be confirmed.
+// welcome redirects a signed-in person to the team that the person joined. If an owner or admin must first confirm
+// the person, it explains that.
 func (p *Handlers) welcome(w http.ResponseWriter, r *http.Request, o team.Offer) {
 	if o.Waiting {
 		p.explainWaiting(w, r, o, p.LinkMailer.Enabled())
@@ -103,7 +106,7 @@ func (p *Handlers) welcome(w http.ResponseWriter, r *http.Request, o team.Offer)
 	shell.Redirect(w, r, "/")
 }
 
-// explainWaiting explains what happens next to a person who accepted an invitation and must be confirmed.
+// explainWaiting tells a person who accepted an invitation that an owner or admin must confirm the person.
 func (p *Handlers) explainWaiting(w http.ResponseWriter, r *http.Request, o team.Offer, mails bool) {
 	text := p.T(r, "We do not know yet whether %s is your address. An owner or admin of %s must confirm that it is you. "+
 		"You join the team as soon as they do.", o.Email, o.TeamName)
@@ -113,7 +116,7 @@ func (p *Handlers) explainWaiting(w http.ResponseWriter, r *http.Request, o team
 	p.ShowText(w, r, http.StatusOK, "Waiting for confirmation", text)
 }
 
-// acceptKnown accepts an invitation for an existing person by password or passkey.
+// acceptKnown accepts an invitation for an existing person who authenticates with a password or passkey.
 func (p *Handlers) acceptKnown(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -129,8 +132,8 @@ func (p *Handlers) acceptKnown(w http.ResponseWriter, r *http.Request) {
 	p.acceptByPasskey(w, r)
 }
 
-// acceptByPassword accepts an invitation for a person whose password was correct, after a code if the person has an
-// authenticator app.
+// acceptByPassword accepts an invitation for a person who sends the correct password. If the person has an
+// authenticator app, it asks for a code first.
 func (p *Handlers) acceptByPassword(w http.ResponseWriter, r *http.Request) {
 	token := r.PathValue("token")
 	person, err := p.signIns.Invitee(r.Context(), token,
@@ -139,13 +142,13 @@ func (p *Handlers) acceptByPassword(w http.ResponseWriter, r *http.Request) {
 		p.rejectInvitation(w, r, err)
 		return
 	}
-	asked, err := p.afterPassword(r, person.ID)
+	asked, err := p.needsCode(r, person.ID)
 	if err != nil {
 		p.rejectInvitation(w, r, err)
 		return
 	}
 	if asked {
-		p.requestCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch, Invitation: token},
+		p.requestCode(w, r, pendingSignIn{Person: person.ID, Epoch: person.Epoch, Invitation: token},
 			signInForm{signInMethods: p.signInMethods(), Next: "/"})
 		return
 	}
@@ -157,9 +160,9 @@ func (p *Handlers) acceptByPassword(w http.ResponseWriter, r *http.Request) {
 	p.finishInvitation(w, r, o, person.ID, shell.Password)
 }
 
-// acceptByPasskey accepts an invitation for the person of a passkey, which counts as two factors.
+// acceptByPasskey accepts an invitation for the owner of the passkey in the form. A passkey counts as two factors.
 func (p *Handlers) acceptByPasskey(w http.ResponseWriter, r *http.Request) {
-	person, err := p.byPasskey(r)
+	person, err := p.personByPasskey(r)
 	if err != nil {
 		p.rejectInvitation(w, r, err)
 		return
@@ -177,8 +180,8 @@ func (p *Handlers) acceptByPasskey(w http.ResponseWriter, r *http.Request) {
 
 var errOthersPasskey = apierr.New(apierr.Unauthorized, "This passkey belongs to a different email address than the invitation.")
 
-// finishInvitation signs in a person who has accepted an invitation. A person who must be confirmed and is in no
-// other team cannot sign in yet.
+// finishInvitation signs in a person who has accepted an invitation. A person who must be confirmed and has no other
+// team cannot sign in yet.
 func (p *Handlers) finishInvitation(w http.ResponseWriter, r *http.Request, o team.Offer, person int64,
 	by shell.Method) {
 	account, err := p.Teams.Account(r.Context(), person)
@@ -196,7 +199,7 @@ func (p *Handlers) finishInvitation(w http.ResponseWriter, r *http.Request, o te
 	p.welcome(w, r, o)
 }
 
-// methodOf returns how the form of an invitation authenticates: the passkey that it contains, else other.
+// methodOf returns shell.Passkey if the form contains a passkey, and other if not.
 func methodOf(r *http.Request, other shell.Method) shell.Method {
 	if r.PostForm.Get("passkey") != "" {
 		return shell.Passkey
@@ -204,7 +207,7 @@ func methodOf(r *http.Request, other shell.Method) shell.Method {
 	return other
 }
 
-// requestNewPasskey asks a new person's browser for a passkey.
+// requestNewPasskey asks the browser of a new person to create a passkey.
 func (p *Handlers) requestNewPasskey(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -214,10 +217,10 @@ func (p *Handlers) requestNewPasskey(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		asked, err = p.passkeys.BeginRegistration(r.Context(), passkey.Registrant{Name: r.PostForm.Get("name"), Email: o.Email})
 	}
-	p.ask(w, r, asked, err)
+	p.writeChallenge(w, r, asked, err)
 }
 
-// join creates the person of an invitation, with a password or a new passkey.
+// join creates a person for an invitation, with a password or a new passkey.
 func (p *Handlers) join(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -229,8 +232,8 @@ func (p *Handlers) join(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	newcomer := team.Newcomer{Name: r.PostForm.Get("name"), Password: r.PostForm.Get("password"), From: p.Client(r)}
-	if answer := r.PostForm.Get("passkey"); answer != "" {
-		made, err := p.passkeys.Read(0, p.Pop(ctx, passkeyKey), []byte(answer), p.T(r, "First passkey"))
+	if response := r.PostForm.Get("passkey"); response != "" {
+		made, err := p.passkeys.Read(0, p.Pop(ctx, passkeyKey), []byte(response), p.T(r, "First passkey"))
 		if err != nil {
 			p.rejectInvitation(w, r, err)
 			return

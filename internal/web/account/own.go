@@ -19,26 +19,26 @@ import (
 type view struct {
 	Methods  signInMethods
 	Name     string // current or as entered
-	Timezone string // IANA, or "" for each team's; as Name
-	Language string // BCP 47, or "" for that of the browser; as Name
+	Timezone string // IANA name, or "" for the time zone of each team; current or as entered
+	Language string // BCP 47 tag, or "" for the browser's language; current or as entered
 	Zones    []teamtime.Choice
 
 	Languages []*locale.Language // to choose from
 
-	Error    string // with the field of that name
+	Error    string // error in Field
 	Field    string
 	Passkeys []passkey.Passkey
-	App      *totp.App // nil without one
+	App      *totp.App // nil if there is none
 	Sessions []shell.Session
 
 	Assistants []team.ListedKey // authorized by the person, in all teams
 	Offers     []team.Offer     // open invitations to the person's confirmed address
 
-	Mails      bool   // a confirmation link can be mailed
-	WrongEmail string // why sending one failed
+	CanMail    bool   // a confirmation link can be emailed
+	WrongEmail string // why the confirmation link was not sent
 }
 
-// maxAssistants is how many assistants the page shows.
+// maxAssistants is the maximum number of assistants that the page shows.
 const maxAssistants = 100
 
 func viewOf(a team.Account) view {
@@ -75,7 +75,7 @@ func (p *Handlers) changeProfile(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	v.Language = out.Language // of the confirmation
+	v.Language = out.Language // for the message below
 	p.Flash(r, "Saved.")
 	shell.Redirect(w, r, "/account")
 }
@@ -84,7 +84,8 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, out 
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	zone := v.Zone
 	var err error
-	out.Zones, out.Languages, out.Methods, out.Mails = teamtime.Choices(p.DB.Now()), locale.All(), p.signInMethods(), p.LinkMailer.Enabled()
+	out.Zones, out.Languages = teamtime.Choices(p.DB.Now()), locale.All()
+	out.Methods, out.CanMail = p.signInMethods(), p.LinkMailer.Enabled()
 	if out.Passkeys, err = p.passkeys.List(ctx, v.ID); err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -125,7 +126,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, out 
 	p.Show(w, r, status, pages["account"], "Your account", out)
 }
 
-// in returns a time in a zone. The zero time stays zero.
+// in converts a time to a zone. It returns the zero time unchanged.
 func in(at time.Time, zone *time.Location) time.Time {
 	if at.IsZero() {
 		return at
@@ -133,13 +134,14 @@ func in(at time.Time, zone *time.Location) time.Time {
 	return at.In(zone)
 }
 
-// passwordForm is the page for changing the password. Passwords are never shown again.
+// passwordForm is the page for changing the password. If it is shown again after an error, its password fields are
+// empty.
 type passwordForm struct {
-	Asks         bool // for the current password
-	Initial      bool // first shown, nothing chosen yet
+	AsksOld      bool // the form asks for the current password
+	Initial      bool // the form is shown for the first time, so nothing is chosen yet
 	Error, Field string
-	Credentials  keepableCredentials // removed by a change
-	Issued       issuedCredentials   // kept by a change
+	Credentials  keepableCredentials // removed with the old password unless kept
+	Issued       issuedCredentials   // kept unless revoked
 }
 
 // keepable is a credential that a new password removes unless its box is checked.
@@ -149,13 +151,14 @@ type keepable struct {
 	Keep bool
 }
 
-// keepableCredentials are the credentials on the page. More is the number of credentials that are not shown and cannot be kept.
+// keepableCredentials are the credentials on the page. More is the number of credentials that are not shown and
+// therefore cannot be kept.
 type keepableCredentials struct {
 	Shown []keepable
 	More  int
 }
 
-// maxKeepable is how many credentials, and how many keys and invitations, the page shows.
+// maxKeepable is the maximum number of credentials, of API keys and of invitations that the page shows.
 const maxKeepable = 150
 
 // keepableCredentials returns a person's credentials. The credentials that the form keeps are checked.
@@ -179,7 +182,8 @@ type revocable struct {
 	Revoke bool
 }
 
-// issuedCredentials are the keys and invitations that a person has issued. More is the number of older items not shown.
+// issuedCredentials are the API keys and invitations that a person has issued. MoreKeys and MoreInvitations are the
+// numbers of older ones that are not shown.
 type issuedCredentials struct {
 	Shown                     []revocable
 	MoreKeys, MoreInvitations int
@@ -193,7 +197,7 @@ func (p *Handlers) issuedCredentials(r *http.Request, person int64, zone *time.L
 	}
 	var out issuedCredentials
 	keys, invitations := 0, 0
-	for _, c := range all { // newest first of each kind, so that many keys do not hide invitations
+	for _, c := range all { // newest first; each kind has its own limit, so that many keys do not hide invitations
 		if c.Kind == team.IssuedKey {
 			keys++
 		} else {
@@ -210,13 +214,13 @@ func (p *Handlers) issuedCredentials(r *http.Request, person int64, zone *time.L
 	return out, nil
 }
 
-// choiceOf returns what the form of a new password keeps and revokes.
+// choiceOf returns which credentials the form of a new password keeps and revokes.
 func choiceOf(r *http.Request) team.Choice {
 	return team.Choice{Keep: r.PostForm["keep"], Revoke: r.PostForm["revoke"]}
 }
 
 func (p *Handlers) passwordPage(w http.ResponseWriter, r *http.Request) {
-	if stale, ok := p.staleForPassword(w, r); !ok || stale {
+	if again, ok := p.needsStepUp(w, r); !ok || again {
 		if ok {
 			p.StepUp(w, r, "/account/password", nil)
 		}
@@ -227,10 +231,10 @@ func (p *Handlers) passwordPage(w http.ResponseWriter, r *http.Request) {
 	p.showPassword(w, r, http.StatusOK, passwordForm{Initial: kept == nil})
 }
 
-// staleForPassword reports whether the visitor must sign in again before changing the password. The current password
-// is enough only if neither the session nor the account has another factor. On an error, it answers and its second result
-// is false.
-func (p *Handlers) staleForPassword(w http.ResponseWriter, r *http.Request) (bool, bool) {
+// needsStepUp reports whether the visitor must sign in again before changing the password. The current password is
+// enough only if neither the session nor the account has another factor. On an error, it writes the error response,
+// and its second result is false.
+func (p *Handlers) needsStepUp(w http.ResponseWriter, r *http.Request) (bool, bool) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	if p.RecentlyAuthenticated(ctx) {
 		return false, true
@@ -250,7 +254,7 @@ func (p *Handlers) showPassword(w http.ResponseWriter, r *http.Request, status i
 	v := shell.VisitorOf(r.Context())
 	zone := v.Zone
 	var err error
-	if form.Asks = v.HasPassword; form.Asks { // a first password removes nothing
+	if form.AsksOld = v.HasPassword; form.AsksOld { // setting a first password removes nothing
 		if form.Credentials, err = p.keepableCredentials(r, v.ID, zone); err != nil {
 			p.ShowError(w, r, err)
 			return
@@ -259,7 +263,7 @@ func (p *Handlers) showPassword(w http.ResponseWriter, r *http.Request, status i
 			p.ShowError(w, r, err)
 			return
 		}
-		for i := range form.Credentials.Shown { // second factors are kept by default
+		for i := range form.Credentials.Shown { // the authenticator app is kept by default
 			if c := &form.Credentials.Shown[i]; form.Initial && c.ID == team.AppID {
 				c.Keep = true
 			}
@@ -273,8 +277,8 @@ func (p *Handlers) changePassword(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	if stale, ok := p.staleForPassword(w, r); !ok || stale {
-		if ok { // a form with passwords is not saved in the session
+	if again, ok := p.needsStepUp(w, r); !ok || again {
+		if ok { // passwords are not saved in the session
 			p.StepUp(w, r, "/account/password", url.Values{"keep": r.PostForm["keep"], "revoke": r.PostForm["revoke"]})
 		}
 		return
@@ -294,7 +298,7 @@ func (p *Handlers) changePassword(w http.ResponseWriter, r *http.Request) {
 	p.startNewSession(w, r, person, proof, "Your password was changed. You were signed out everywhere else.")
 }
 
-// forgetOtherBrowsers deletes the sessions and known browsers of a person, except the current browser.
+// forgetOtherBrowsers deletes all sessions of a person, and all known browsers except the current one.
 func (p *Handlers) forgetOtherBrowsers(r *http.Request, person int64) error {
 	if err := p.Forget(r.Context(), person); err != nil {
 		return err
@@ -304,7 +308,7 @@ func (p *Handlers) forgetOtherBrowsers(r *http.Request, person int64) error {
 
 // startNewSession starts a new session for a person whose sessions were all ended.
 func (p *Handlers) startNewSession(w http.ResponseWriter, r *http.Request, person team.Person, proof shell.Proof,
-	said locale.Key) {
+	message locale.Key) {
 	if err := p.forgetOtherBrowsers(r, person.ID); err != nil {
 		p.ServerError(w, r, err)
 		return
@@ -313,7 +317,7 @@ func (p *Handlers) startNewSession(w http.ResponseWriter, r *http.Request, perso
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Flash(r, said)
+	p.Flash(r, message)
 	shell.Redirect(w, r, "/account")
 }
 

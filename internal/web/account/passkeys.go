@@ -11,7 +11,7 @@ import (
 
 // passkeyForm is the page for adding a passkey.
 type passkeyForm struct {
-	Possible    bool
+	Possible    bool // the installation supports passkeys
 	Name, Error string
 }
 
@@ -24,10 +24,10 @@ func (p *Handlers) showNewPasskey(w http.ResponseWriter, r *http.Request, status
 	p.Show(w, r, status, pages["newpasskey"], "Add a passkey", form)
 }
 
-func (p *Handlers) askOwnPasskey(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) beginAddPasskey(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
 	asked, err := p.passkeys.BeginRegistration(r.Context(), passkey.Registrant{Person: v.ID, Name: v.Name, Email: v.Email})
-	p.ask(w, r, asked, err)
+	p.writeChallenge(w, r, asked, err)
 }
 
 func (p *Handlers) addPasskey(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +57,7 @@ type passkeyView struct {
 	Error string
 }
 
-// ownPasskey returns the visitor's passkey in the path.
+// ownPasskey returns the visitor's passkey whose ID is in the path.
 func (p *Handlers) ownPasskey(r *http.Request) (passkey.Passkey, error) {
 	id, err := shell.PathID(r, "passkey")
 	if err != nil {
@@ -102,8 +102,11 @@ func (p *Handlers) removePasskey(w http.ResponseWriter, r *http.Request) {
 		})
 }
 
-// changeOne changes the passkey in the path and shows a confirmation or the error.
-func (p *Handlers) changeOne(w http.ResponseWriter, r *http.Request, said locale.Key, change func(*passkey.Passkey) error) {
+// changeOne applies change to the passkey whose ID is in the path. Then it shows the message on the account page, or
+// the error on the passkey's page.
+func (p *Handlers) changeOne(
+	w http.ResponseWriter, r *http.Request, message locale.Key, change func(*passkey.Passkey) error,
+) {
 	k, err := p.ownPasskey(r)
 	if err != nil {
 		p.ShowError(w, r, err)
@@ -115,6 +118,6 @@ func (p *Handlers) changeOne(w http.ResponseWriter, r *http.Request, said locale
 		}
 		return
 	}
-	p.Flash(r, said)
+	p.Flash(r, message)
 	shell.Redirect(w, r, "/account")
 }

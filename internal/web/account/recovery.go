@@ -45,8 +45,8 @@ func (p *Handlers) showRecovery(w http.ResponseWriter, r *http.Request, status i
 	p.Show(w, r, status, pages["recovery"], "Set a new password", view)
 }
 
-// preselectRevocations preselects items that an intruder may have created: open invitations, and API keys created since the last
-// change of the password.
+// preselectRevocations preselects the items that an intruder may have created: open invitations, and API keys created
+// since the last change of the password.
 func (p *Handlers) preselectRevocations(r *http.Request, person int64, shown []revocable) error {
 	changed, err := p.Teams.PasswordChangedAt(r.Context(), person)
 	if err != nil {
@@ -81,7 +81,8 @@ func (p *Handlers) recover(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// signInOrExplain signs the person in, or explains that the person has no team.
+// signInOrExplain signs the person in, asks for a code if the person has an authenticator app, or explains that the
+// person has no team.
 func (p *Handlers) signInOrExplain(w http.ResponseWriter, r *http.Request, person team.Person) {
 	if _, err := p.Teams.Account(r.Context(), person.ID); apierr.Is(err, apierr.NotFound) {
 		p.ShowMessage(w, r, http.StatusOK, "Your password is set",
@@ -89,7 +90,7 @@ func (p *Handlers) signInOrExplain(w http.ResponseWriter, r *http.Request, perso
 		return
 	}
 	has, err := p.Teams.Factors(r.Context(), person.ID)
-	if err == nil && has.App { // kept by the form
+	if err == nil && has.App { // the person kept the authenticator app
 		err = p.forgetOtherBrowsers(r, person.ID)
 	}
 	switch {
@@ -97,8 +98,8 @@ func (p *Handlers) signInOrExplain(w http.ResponseWriter, r *http.Request, perso
 		p.ShowError(w, r, err)
 		return
 	case has.App:
-		p.requestCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch}, signInForm{signInMethods: p.signInMethods(),
-			Next: "/account"})
+		p.requestCode(w, r, pendingSignIn{Person: person.ID, Epoch: person.Epoch},
+			signInForm{signInMethods: p.signInMethods(), Next: "/account"})
 		return
 	}
 	p.startNewSession(w, r, person, p.ProofNow(shell.Link), "Your new password is set. You were signed out everywhere else.")

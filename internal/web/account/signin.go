@@ -16,7 +16,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// readSignIn parses a sign-in form, which may contain a saved form, and reports whether it is valid.
+// readSignIn parses a sign-in form, which may contain another form in the field "kept". If the form cannot be read or
+// is too long, it writes the error response and returns false.
 func (p *Handlers) readSignIn(w http.ResponseWriter, r *http.Request) bool {
 	if !p.ReadLongForm(w, r, 3*maxKeptForm+shell.MaxForm) {
 		return false
@@ -35,7 +36,7 @@ func (p *Handlers) readSignIn(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// signInForm is the sign-in page. The password is never shown again.
+// signInForm is the sign-in page. If it is shown again after an error, its password field is empty.
 type signInForm struct {
 	signInMethods
 
@@ -50,7 +51,7 @@ type signInForm struct {
 // Fields returns the fields of the kept form.
 func (f signInForm) Fields() []field {
 	form, err := url.ParseQuery(f.Kept)
-	if err != nil { // not sent by a browser
+	if err != nil { // a browser would not send this
 		return nil
 	}
 	var out []field
@@ -66,8 +67,8 @@ func (f signInForm) Fields() []field {
 
 type field struct{ Name, Value string }
 
-// maxKeptForm is the maximum size in bytes of a form carried through sign-in: the longest text of a post for several
-// accounts. Encoding it may triple each byte.
+// maxKeptForm is the maximum size in bytes of a form that is kept during sign-in. A post with the longest text for
+// several accounts fits. Encoding the form may triple its size.
 const maxKeptForm = 512 << 10
 
 // signInKeepingForm shows the sign-in page to a person whose session has ended and keeps the submitted form, so that no input is
@@ -107,14 +108,14 @@ func (p *Handlers) signIn(w http.ResponseWriter, r *http.Request) {
 		p.signInKeepingForm(w, r)
 		return
 	}
-	p.local(p.byPassword)(w, r)
+	p.requireLocal(p.signInByPassword)(w, r)
 }
 
-func (p *Handlers) byPassword(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) signInByPassword(w http.ResponseWriter, r *http.Request) {
 	if !p.readSignIn(w, r) {
 		return
 	}
-	form := p.sentForm(r)
+	form := p.submittedForm(r)
 	person, err := p.signIns.SignIn(r.Context(),
 		team.Attempt{
 			Email: form.Email, Password: r.PostForm.Get("password"), From: p.Client(r), Browser: p.KnownBrowser(r),
@@ -123,14 +124,14 @@ func (p *Handlers) byPassword(w http.ResponseWriter, r *http.Request) {
 		err = errWrongPassword
 	}
 	if err != nil {
-		p.rejectsignIn(w, r, form, err)
+		p.rejectSignIn(w, r, form, err)
 		return
 	}
-	p.enterBy(w, r, person, form, shell.Password)
+	p.enterAfterFirstFactor(w, r, person, form, shell.Password)
 }
 
-// sentForm returns the submitted sign-in form.
-func (p *Handlers) sentForm(r *http.Request) signInForm {
+// submittedForm returns the sign-in form that the browser sent.
+func (p *Handlers) submittedForm(r *http.Request) signInForm {
 	form := signInForm{
 		signInMethods: p.signInMethods(), Email: r.PostForm.Get("email"), Next: shell.LocalPath(r.PostForm.Get("next")),
 		Kept:  r.PostForm.Get("kept"),
@@ -143,7 +144,7 @@ func (p *Handlers) sentForm(r *http.Request) signInForm {
 // errWrongPassword rejects a wrong password of a signed-in person, whose email address the form shows.
 var errWrongPassword = apierr.New(apierr.Unauthorized, "Incorrect password. Try again.")
 
-// errOtherPerson rejects another person's sign-in into an existing session.
+// errOtherPerson rejects a sign-in of another person than the one whose session it is.
 var errOtherPerson = apierr.BadState("other_account",
 	"That is a different account. Sign in with the account you are using, or sign out first.")
 
@@ -154,7 +155,7 @@ const resumedText = "You are signed in again. Your input is in the form below. N
 func (p *Handlers) enter(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm,
 	proof shell.Proof) {
 	if form.Again && shell.VisitorOf(r.Context()).ID != person.ID {
-		p.rejectsignIn(w, r, form, errOtherPerson)
+		p.rejectSignIn(w, r, form, errOtherPerson)
 		return
 	}
 	if err := p.SignIn(r.Context(), person, proof); err != nil {
@@ -171,7 +172,7 @@ func (p *Handlers) enter(w http.ResponseWriter, r *http.Request, person team.Per
 	shell.Redirect(w, r, form.Next)
 }
 
-func (p *Handlers) rejectsignIn(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
+func (p *Handlers) rejectSignIn(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
 	if errors.Is(err, team.ErrNoTeam) {
 		p.ShowText(w, r, http.StatusForbidden, "You no longer belong to a team", p.Detail(r, err))
 		return
@@ -212,21 +213,21 @@ func (p *Handlers) signOut(w http.ResponseWriter, r *http.Request) {
 // passkeyKey is the session key of the challenge for a passkey.
 const passkeyKey = "passkey"
 
-func (p *Handlers) askPasskey(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) beginPasskeySignIn(w http.ResponseWriter, r *http.Request) {
 	asked, err := p.passkeys.BeginSignIn()
-	p.ask(w, r, asked, err)
+	p.writeChallenge(w, r, asked, err)
 }
 
-// ask answers a page's script with the options for the browser's passkey request.
-func (p *Handlers) ask(w http.ResponseWriter, r *http.Request, asked passkey.Challenge, err error) {
+// writeChallenge sends a page's script the options for the browser's passkey request, or the error.
+func (p *Handlers) writeChallenge(w http.ResponseWriter, r *http.Request, challenge passkey.Challenge, err error) {
 	if err != nil {
 		if formErr, ok := p.formError(w, r, err); ok {
 			writeJSON(w, shell.StatusOf(err), map[string]string{"error": formErr})
 		}
 		return
 	}
-	p.Put(r.Context(), passkeyKey, asked.Kept)
-	writeJSON(w, http.StatusOK, asked.Options)
+	p.Put(r.Context(), passkeyKey, challenge.Kept)
+	writeJSON(w, http.StatusOK, challenge.Options)
 }
 
 func writeJSON(w http.ResponseWriter, status int, value any) {
@@ -239,10 +240,10 @@ func (p *Handlers) signInByPasskey(w http.ResponseWriter, r *http.Request) {
 	if !p.readSignIn(w, r) {
 		return
 	}
-	form := p.sentForm(r)
-	person, err := p.byPasskey(r)
+	form := p.submittedForm(r)
+	person, err := p.personByPasskey(r)
 	if err != nil {
-		p.rejectsignIn(w, r, form, err)
+		p.rejectSignIn(w, r, form, err)
 		return
 	}
 	account, err := p.Teams.Account(r.Context(), person)
@@ -250,14 +251,14 @@ func (p *Handlers) signInByPasskey(w http.ResponseWriter, r *http.Request) {
 		if apierr.Is(err, apierr.NotFound) {
 			err = team.ErrNoTeam
 		}
-		p.rejectsignIn(w, r, form, err)
+		p.rejectSignIn(w, r, form, err)
 		return
 	}
 	p.enter(w, r, account.Person, form, p.ProofNow(shell.Passkey))
 }
 
-// byPasskey returns the person of the passkey in the form.
-func (p *Handlers) byPasskey(r *http.Request) (int64, error) {
+// personByPasskey returns the ID of the person whose passkey is in the form.
+func (p *Handlers) personByPasskey(r *http.Request) (int64, error) {
 	var person int64
 	err := p.signIns.CheckSecret(p.Client(r), func() error {
 		var err error
@@ -271,7 +272,7 @@ func (p *Handlers) byPasskey(r *http.Request) (int64, error) {
 // directoryKey is the session key of a directory sign-in in progress.
 const directoryKey = "directory"
 
-func (p *Handlers) toDirectory(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) redirectToDirectory(w http.ResponseWriter, r *http.Request) {
 	if p.directory == nil {
 		p.NotFound(w, r)
 		return
@@ -291,7 +292,7 @@ func (p *Handlers) toDirectory(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // the operator configures the directory's address
 }
 
-func (p *Handlers) fromDirectory(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) returnFromDirectory(w http.ResponseWriter, r *http.Request) {
 	if p.directory == nil {
 		p.NotFound(w, r)
 		return
@@ -310,7 +311,7 @@ func (p *Handlers) fromDirectory(w http.ResponseWriter, r *http.Request) {
 	form.Resuming = form.Again && p.HasSavedForm(ctx, next)
 	known, err := p.directory.Finish(ctx, attempt, r.URL.Query())
 	if err != nil {
-		p.rejectsignIn(w, r, form, err)
+		p.rejectSignIn(w, r, form, err)
 		return
 	}
 	token, invited := strings.CutPrefix(next, team.InvitationPath)
@@ -324,7 +325,7 @@ func (p *Handlers) fromDirectory(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err != nil {
-		p.rejectsignIn(w, r, form, err)
+		p.rejectSignIn(w, r, form, err)
 		return
 	}
 	if invited && p.isAccepted(r, token) {
@@ -333,7 +334,8 @@ func (p *Handlers) fromDirectory(w http.ResponseWriter, r *http.Request) {
 	p.enter(w, r, joined, form, shell.Proof{By: shell.Directory, At: known.AuthenticatedAt})
 }
 
-// isAccepted reports whether an invitation needs nothing more from a person who comes from the directory.
+// isAccepted reports whether an invitation no longer exists or is no longer open, because the directory sign-in has
+// accepted it.
 func (p *Handlers) isAccepted(r *http.Request, token string) bool {
 	_, err := p.Teams.InvitationByToken(r.Context(), token)
 	return err != nil

@@ -1,5 +1,5 @@
 // Package consent serves the page on which people authorize OAuth clients, and the endpoints for metadata,
-// registration, tokens and revocation. Package oauth holds the rules for codes and tokens.
+// registration, tokens and revocation. Package oauth implements the authorization server.
 package consent
 
 import (
@@ -16,7 +16,7 @@ var files embed.FS
 
 var pages = shell.Parse(files, nil)
 
-// The paths. Clients discover them in the metadata, so they may change.
+// Paths of the page and the endpoints. Clients discover the OAuth paths in the metadata, so these may change.
 const (
 	authorizePath = "/oauth/authorize"
 	tokenPath     = "/oauth/token" //nolint:gosec // an address
@@ -37,33 +37,34 @@ type Handlers struct {
 // New returns the handlers.
 func New(f *shell.Shell, server *oauth.Service) *Handlers { return &Handlers{f, server} }
 
-// Plain returns the routes for clients, which ignore the visitor.
-func (p *Handlers) Plain() []shell.Route {
+// SessionlessRoutes returns the routes for OAuth clients. They do not read the visitor's session.
+func (p *Handlers) SessionlessRoutes() []shell.Route {
 	return slices.Concat(
-		open(http.MethodGet, serverPath, p.serverMetadata),
-		open(http.MethodGet, resourcePath, p.resourceMetadata(p.server.ToolsResource())),
-		open(http.MethodGet, resourcePath+p.server.Tools, p.resourceMetadata(p.server.ToolsResource())),
-		open(http.MethodGet, resourcePath+p.server.API, p.resourceMetadata(p.server.APIResource())),
-		open(http.MethodPost, registerPath, p.withSlot(p.register)),
-		open(http.MethodPost, tokenPath, p.withSlot(p.token)),
-		open(http.MethodPost, revokePath, p.withSlot(p.revoke)),
+		corsRoutes(http.MethodGet, serverPath, p.serverMetadata),
+		corsRoutes(http.MethodGet, resourcePath, p.resourceMetadata(p.server.ToolsResource())),
+		corsRoutes(http.MethodGet, resourcePath+p.server.Tools, p.resourceMetadata(p.server.ToolsResource())),
+		corsRoutes(http.MethodGet, resourcePath+p.server.API, p.resourceMetadata(p.server.APIResource())),
+		corsRoutes(http.MethodPost, registerPath, p.withSlot(p.register)),
+		corsRoutes(http.MethodPost, tokenPath, p.withSlot(p.token)),
+		corsRoutes(http.MethodPost, revokePath, p.withSlot(p.revoke)),
 	)
 }
 
-// withSlot returns a handler that occupies a slot of the node. Errors are returned as OAuth errors instead of pages.
+// withSlot returns a handler that occupies a slot of the node while it runs. If no slot is free, it responds with an
+// OAuth error instead of a page.
 func (p *Handlers) withSlot(do http.HandlerFunc) http.HandlerFunc {
 	return p.WithSlot(do, p.reject).ServeHTTP
 }
 
-// open returns the routes of an endpoint that allows all origins: clients also run in browsers, and the endpoints use
-// no cookies.
-func open(method, path string, do http.HandlerFunc) []shell.Route {
+// corsRoutes returns the routes of an endpoint that allows all origins, because clients also run in browsers. That is
+// safe, because the endpoints use no cookies.
+func corsRoutes(method, path string, do http.HandlerFunc) []shell.Route {
 	return []shell.Route{
 		{Pattern: method + " " + path, For: shell.Anyone, Do: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Access-Control-Allow-Origin", "*")
 			w.Header().Set("Access-Control-Expose-Headers", "Retry-After")
 			do(w, r)
-		}, Urgent: true}, // all except the metadata occupy a slot through withSlot
+		}, Urgent: true}, // the endpoints that are not metadata occupy a slot through withSlot
 		{Pattern: http.MethodOptions + " " + path, For: shell.Anyone, Do: func(w http.ResponseWriter, _ *http.Request) {
 			h := w.Header()
 			h.Set("Access-Control-Allow-Origin", "*")
@@ -75,7 +76,7 @@ func open(method, path string, do http.HandlerFunc) []shell.Route {
 	}
 }
 
-// Routes returns the routes of the page. Visitors are asked to sign in only after the request was found valid.
+// Routes returns the routes of the page. Signed-out visitors are asked to sign in only if their request is valid.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET " + authorizePath, For: shell.Anyone, Do: p.ask},

@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-const maxBody = 16 << 10 // maximum request size in bytes
+const maxBody = 16 << 10 // maximum size of a request body in bytes
 
 // serverMetadata serves the metadata of the authorization server (RFC 8414).
 func (p *Handlers) serverMetadata(w http.ResponseWriter, _ *http.Request) {
@@ -95,7 +95,7 @@ func (p *Handlers) token(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// revoke revokes a token (RFC 7009). Unknown tokens get the same answer.
+// revoke revokes a token (RFC 7009). The response is the same for unknown tokens.
 func (p *Handlers) revoke(w http.ResponseWriter, r *http.Request) {
 	form, client, ok := readForm(w, r)
 	if !ok {
@@ -108,8 +108,8 @@ func (p *Handlers) revoke(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// readForm returns a client's form and its client ID. Some clients send the ID in the Authorization header, with an empty
-// password.
+// readForm returns a client's form and its client ID. Some clients send the ID in the Authorization header, with an
+// empty password. If the form or the ID is invalid, it writes the error response and returns false.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, string, bool) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil || len(r.PostForm) == 0 {
@@ -136,20 +136,21 @@ type rejection struct {
 	Text string `json:"error_description"`
 }
 
+// reject writes err as an OAuth error.
 func (p *Handlers) reject(w http.ResponseWriter, r *http.Request, err error) {
 	var known *oauth.Error
-	told := apierr.FromError(p.AsUnavailable(r, err))
+	f := apierr.FromError(p.AsUnavailable(r, err))
 	switch {
 	case errors.As(err, &known):
 		p.Log.InfoContext(r.Context(), "OAuth request rejected", "route", r.Pattern, "error", known.Code, "why",
 			known.Text)
 		writeJSON(w, http.StatusBadRequest, rejection{known.Code, known.Text})
-	case told.Code == apierr.RateLimited:
-		w.Header().Set("Retry-After", strconv.Itoa(int((told.RetryAfter+time.Second-1)/time.Second)))
-		writeJSON(w, http.StatusTooManyRequests, rejection{"temporarily_unavailable", told.Detail})
-	case told.Code == apierr.Unavailable:
-		w.Header().Set("Retry-After", strconv.Itoa(int(told.RetryAfter/time.Second)))
-		writeJSON(w, http.StatusServiceUnavailable, rejection{"temporarily_unavailable", told.Detail})
+	case f.Code == apierr.RateLimited:
+		w.Header().Set("Retry-After", strconv.Itoa(int((f.RetryAfter+time.Second-1)/time.Second)))
+		writeJSON(w, http.StatusTooManyRequests, rejection{"temporarily_unavailable", f.Detail})
+	case f.Code == apierr.Unavailable:
+		w.Header().Set("Retry-After", strconv.Itoa(int(f.RetryAfter/time.Second)))
+		writeJSON(w, http.StatusServiceUnavailable, rejection{"temporarily_unavailable", f.Detail})
 	default:
 		if !shell.ClientGone(r) {
 			p.Log.ErrorContext(r.Context(), "OAuth request failed", "route", r.Pattern, "error", err)
@@ -158,7 +159,7 @@ func (p *Handlers) reject(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// writeJSON answers with JSON that must not be cached.
+// writeJSON writes a JSON response that must not be cached.
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")

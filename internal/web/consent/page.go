@@ -19,14 +19,14 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// passed lists the parameters of the request that the form repeats.
-var passed = []string{
+// forwardedParams lists the parameters of the request that the form repeats.
+var forwardedParams = []string{
 	"response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
 	"resource", "response_mode",
 }
 
-// ask shows a client's request to a signed-in person. It is validated before sign-in, so that clients learn of errors
-// immediately. Client metadata is fetched only for signed-in people.
+// ask shows a client's request to a signed-in person. It validates the request before it asks the visitor to sign in,
+// so that clients learn of errors immediately. But it fetches client metadata only for signed-in people.
 func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 	if len(r.URL.RequestURI()) > shell.MaxNext {
 		p.ShowMessage(w, r, http.StatusRequestURITooLong, "Action not completed",
@@ -47,64 +47,64 @@ func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 	asked, err := p.server.ParseRequest(r.Context(), p.Client(r), request)
 	switch {
 	case err != nil:
-		p.turn(w, r, err)
+		p.rejectRequest(w, r, err)
 	case !signedIn:
 		p.RequireSignIn(p.ask)(w, r)
 	default:
-		p.show(w, r, http.StatusOK, asked, request, restoredChoice(request, p.SavedForm(r)), "")
+		p.show(w, r, http.StatusOK, asked, request, restoredSelection(request, p.SavedForm(r)), "")
 	}
 }
 
-// turn answers an invalid request. It shows a link that returns the error to the client instead of redirecting, because a
-// redirect URI may be registered for phishing.
-func (p *Handlers) turn(w http.ResponseWriter, r *http.Request, err error) {
-	var turned *oauth.RedirectError
+// rejectRequest shows why a request is invalid. It does not redirect to another host, because a redirect URI may have
+// been registered for phishing, but shows a link that returns the error to the client.
+func (p *Handlers) rejectRequest(w http.ResponseWriter, r *http.Request, err error) {
+	var redirectErr *oauth.RedirectError
 	switch {
-	case errors.As(err, &turned) && turned.Local():
-		http.Redirect(w, r, turned.Back, http.StatusSeeOther)
+	case errors.As(err, &redirectErr) && redirectErr.Local():
+		http.Redirect(w, r, redirectErr.Back, http.StatusSeeOther)
 		return
-	case turned != nil:
+	case redirectErr != nil:
 		p.Show(w, r, http.StatusBadRequest, pages["turned"], "Action not completed",
 			invalidRequestPage{
-				turned.Client.Name, turned.RedirectHost(), p.T(r, locale.Key(turned.Why.Text)),
-				template.URL(turned.Back), //nolint:gosec // checkRedirect of package oauth allowed the scheme
+				redirectErr.Client.Name, redirectErr.RedirectHost(), p.T(r, locale.Key(redirectErr.Why.Text)),
+				template.URL(redirectErr.Back), //nolint:gosec // checkRedirect of package oauth allowed the scheme
 			})
 		return
 	}
-	told := apierr.FromError(err)
-	if told.IsServerError() {
+	f := apierr.FromError(err)
+	if f.IsServerError() {
 		p.ServerError(w, r, err)
 		return
 	}
-	if told.Err != nil {
-		p.Log.WarnContext(r.Context(), "the metadata of an OAuth client is invalid", "error", told.Err)
+	if f.Err != nil {
+		p.Log.WarnContext(r.Context(), "the metadata of an OAuth client is invalid", "error", f.Err)
 	}
 	p.ShowText(w, r, shell.StatusOf(err), "Not allowed", p.Detail(r, err))
 }
 
-// invalidRequestPage is the page of a client's invalid request.
+// invalidRequestPage is the page that explains why a client's request is invalid.
 type invalidRequestPage struct {
 	Name, Place, Why string
-	Link             template.URL // redirect with the error
+	Link             template.URL // redirect that returns the error to the client
 }
 
-// chosen is a person's choice.
-type chosen struct {
-	team  int64
-	level string
+// selection is what a person selected on the page.
+type selection struct {
+	team  int64  // ID
+	level string // value of a levelOption
 }
 
-// in returns the capabilities granted by a choice among teams, limited to what the person may grant, or an error about
-// the choice.
-func (c chosen) in(teams []choice, able []access.Capability) ([]access.Capability, locale.Key) {
-	at := slices.IndexFunc(teams, func(t choice) bool { return t.ID == c.team })
+// capabilities returns the selected capabilities, limited to those in able and to those that the person's role in the
+// selected team has. It returns an error text if the selection is invalid.
+func (s selection) capabilities(teams []teamOption, able []access.Capability) ([]access.Capability, locale.Key) {
+	at := slices.IndexFunc(teams, func(t teamOption) bool { return t.ID == s.team })
 	switch {
 	case at < 0:
 		return nil, "Select one of your teams."
 	case teams[at].Why != "":
 		return nil, teams[at].Why
 	}
-	granted := within(able, c.level)
+	granted := within(able, s.level)
 	granted = slices.DeleteFunc(granted, func(g access.Capability) bool { return !slices.Contains(teams[at].has, g) })
 	if len(granted) == 0 {
 		return nil, "Select what the app may do."
@@ -119,8 +119,8 @@ type request struct {
 	Local  bool   // the client is an app on the person's machine
 	Own    bool   // the client is an app with its own URL scheme
 	Source string // host of the client's metadata document; empty if it has none
-	Teams  []choice
-	Levels []offer
+	Teams  []teamOption
+	Levels []levelOption
 	Ready  bool // the person may consent for at least one team
 	Error  string
 	Fields []field
@@ -129,29 +129,29 @@ type request struct {
 // field is a parameter of the request.
 type field struct{ Name, Value string }
 
-// choice is one of the person's teams.
-type choice struct {
+// teamOption is one of the person's teams.
+type teamOption struct {
 	ID       int64
 	Name     string
 	Role     locale.Key
-	Narrower string     // offered capabilities that the role lacks
+	Narrower string     // offered capabilities that the role lacks, as text
 	Why      locale.Key // why it cannot be selected; empty if it can
 	Chosen   bool
 
 	has []access.Capability // requested capabilities that the role has
 }
 
-// offer is a level that can be granted.
-type offer struct {
+// levelOption is a level that can be granted.
+type levelOption struct {
 	Value, Says string
 	Name        locale.Key
 	Chosen      bool
 }
 
-// show shows the request with the previous choice, if any.
+// show shows the consent page with the previous selection, if any.
 func (p *Handlers) show(
 	w http.ResponseWriter, r *http.Request, status int, asked oauth.AuthorizationRequest, sent url.Values,
-	before chosen, formErr locale.Key,
+	before selection, formErr locale.Key,
 ) {
 	v := shell.VisitorOf(r.Context())
 	if before.team == 0 {
@@ -159,7 +159,7 @@ func (p *Handlers) show(
 	}
 	out := request{Name: asked.Client.Name, Place: asked.RedirectHost(), Error: p.T(r, formErr), Fields: fields(sent)}
 	to, err := url.Parse(asked.Redirect)
-	if err != nil { // unreachable: it was validated before
+	if err != nil { // unreachable: the URI was validated before
 		p.ServerError(w, r, fmt.Errorf("reading a redirect address: %w", err))
 		return
 	}
@@ -170,19 +170,19 @@ func (p *Handlers) show(
 		}
 	}
 	var able []access.Capability
-	if out.Teams, able, err = p.choices(r, v, asked, before.team); err != nil {
+	if out.Teams, able, err = p.teamOptions(r, v, asked, before.team); err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
 	if out.Ready = len(able) > 0; out.Ready {
-		out.Levels = offers(p.Language(r), able, before.level)
+		out.Levels = levelOptions(p.Language(r), able, before.level)
 	}
 	w.Header().Set("Content-Security-Policy", policy(to))
 	p.Show(w, r, status, pages["consent"], "Authorize an app", out)
 }
 
-// policy returns a Content-Security-Policy that lets the form's redirect reach the client. Browsers check every
-// redirect after a form, and clients redirect between their own hosts.
+// policy returns a Content-Security-Policy that allows the redirect to the client after the form is submitted.
+// Browsers apply form-action to every redirect that follows a form, and clients redirect between several hosts.
 func policy(to *url.URL) string {
 	allowed := "form-action 'self' https:"
 	switch {
@@ -197,7 +197,7 @@ func policy(to *url.URL) string {
 
 func fields(sent url.Values) []field {
 	var out []field
-	for _, name := range passed {
+	for _, name := range forwardedParams {
 		for _, value := range sent[name] {
 			out = append(out, field{name, value})
 		}
@@ -205,15 +205,15 @@ func fields(sent url.Values) []field {
 	return out
 }
 
-// choices returns the person's teams, with why some cannot be selected, and the requested capabilities that the
-// person can grant.
-func (p *Handlers) choices(
+// teamOptions returns the person's teams, with the reasons why some cannot be selected, and the requested
+// capabilities that the person can grant in any of them. The team with the ID now is selected.
+func (p *Handlers) teamOptions(
 	r *http.Request, v *shell.Visitor, asked oauth.AuthorizationRequest, now int64,
-) ([]choice, []access.Capability, error) {
-	var out []choice
+) ([]teamOption, []access.Capability, error) {
+	var out []teamOption
 	var able []access.Capability
 	for _, t := range v.Teams {
-		c := choice{
+		c := teamOption{
 			ID: t.ID, Name: t.Name, Role: roleNames[t.Role], Chosen: t.ID == now,
 			has: access.Within(asked.Capabilities, t.Role),
 		}
@@ -226,26 +226,26 @@ func (p *Handlers) choices(
 		}
 		out = append(out, c)
 	}
-	able = access.Within(able, access.Owner) // in order, without duplicates
+	able = access.Within(able, access.Owner) // sorts the capabilities and removes duplicates
 	for i := range out {
 		out[i].Narrower = listMissing(p.Language(r), without(able, out[i].has))
 	}
-	chooseTeam(out)
+	selectTeam(out)
 	return out, able, nil
 }
 
-// chooseTeam selects the first available team if the selected team is not available.
-func chooseTeam(of []choice) {
-	if slices.ContainsFunc(of, func(c choice) bool { return c.Chosen && c.Why == "" }) {
+// selectTeam selects the first available team unless an available team is already selected.
+func selectTeam(of []teamOption) {
+	if slices.ContainsFunc(of, func(c teamOption) bool { return c.Chosen && c.Why == "" }) {
 		return
 	}
-	first := slices.IndexFunc(of, func(c choice) bool { return c.Why == "" })
+	first := slices.IndexFunc(of, func(c teamOption) bool { return c.Why == "" })
 	for i := range of {
 		of[i].Chosen = i == first
 	}
 }
 
-// why returns the reason why nobody, or not this person, can authorize a client for a team, or "".
+// why returns the reason why a person with the role in t cannot authorize a client for the team, or "".
 func (p *Handlers) why(ctx context.Context, t team.OwnTeam, asked []access.Capability) (locale.Key, error) {
 	if t.Closed {
 		return "This team is closed.", nil
@@ -270,20 +270,20 @@ func (p *Handlers) why(ctx context.Context, t team.OwnTeam, asked []access.Capab
 	return "", nil
 }
 
-// decide handles the person's decision.
+// decide handles the submitted form: it denies the request, or grants the selected permissions.
 func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	sent := url.Values{}
-	for _, name := range passed {
+	for _, name := range forwardedParams {
 		if values := r.PostForm[name]; len(values) > 0 {
 			sent[name] = values
 		}
 	}
 	asked, err := p.server.ParseRequest(r.Context(), p.Client(r), sent)
 	if err != nil {
-		p.turn(w, r, err)
+		p.rejectRequest(w, r, err)
 		return
 	}
 	if r.PostForm.Get("answer") != "allow" {
@@ -297,31 +297,31 @@ func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 	p.allow(w, r, asked, sent)
 }
 
-// restoredChoice returns the choice that the person made for this request before signing in again. A choice for another
-// client is dropped.
-func restoredChoice(request, form url.Values) chosen {
+// restoredSelection returns what the person selected for this request before signing in again. It ignores a form that
+// was submitted for another request.
+func restoredSelection(request, form url.Values) selection {
 	if !slices.Equal(fields(request), fields(form)) {
-		return chosen{}
+		return selection{}
 	}
-	return chosenIn(form)
+	return selectionIn(form)
 }
 
-// chosenIn returns the choice in a form.
-func chosenIn(form url.Values) chosen {
-	team, _ := strconv.ParseInt(form.Get("team"), 10, 64) // 0, which is no team, if invalid
-	return chosen{team, form.Get("level")}
+// selectionIn returns the selection in a form.
+func selectionIn(form url.Values) selection {
+	team, _ := strconv.ParseInt(form.Get("team"), 10, 64) // 0 if invalid; no team has that ID
+	return selection{team, form.Get("level")}
 }
 
-// allow grants the chosen permissions that the person's role has.
+// allow grants the selected permissions that the person's role has.
 func (p *Handlers) allow(w http.ResponseWriter, r *http.Request, asked oauth.AuthorizationRequest, sent url.Values) {
 	v := shell.VisitorOf(r.Context())
-	was := chosenIn(r.PostForm)
-	teams, able, err := p.choices(r, v, asked, was.team)
+	was := selectionIn(r.PostForm)
+	teams, able, err := p.teamOptions(r, v, asked, was.team)
 	if err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
-	granted, formErr := was.in(teams, able)
+	granted, formErr := was.capabilities(teams, able)
 	if formErr != "" {
 		p.show(w, r, http.StatusUnprocessableEntity, asked, sent, was, formErr)
 		return
@@ -329,7 +329,7 @@ func (p *Handlers) allow(w http.ResponseWriter, r *http.Request, asked oauth.Aut
 	next, err := p.server.Allow(r.Context(), asked,
 		oauth.Consent{Team: was.team, Person: v.ID, Capabilities: granted, OneFactor: !p.HasTwoFactors(r.Context())})
 	if err != nil {
-		p.turn(w, r, err)
+		p.rejectRequest(w, r, err)
 		return
 	}
 	http.Redirect(w, r, next, http.StatusSeeOther)

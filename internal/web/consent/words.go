@@ -13,8 +13,8 @@ var roleNames = map[access.Role]locale.Key{
 	access.Client: "Client",
 }
 
-// levelWords are the names and descriptions of levels.
-var levelWords = map[access.Level][2]locale.Key{
+// levelTexts holds the name and the description of each level.
+var levelTexts = map[access.Level][2]locale.Key{
 	access.ReadOnly: {
 		"Read only", "Can read posts, reports, media, brand voices and hashtag lists, and cannot change anything.",
 	},
@@ -26,26 +26,29 @@ var levelWords = map[access.Level][2]locale.Key{
 	access.Full: {"Full", "Can also publish for the team and spend the team’s credits."},
 }
 
-// capabilityWords describe what each capability allows.
-var capabilityWords = map[access.Capability]locale.Key{
+// capabilityTexts describes what each capability allows.
+var capabilityTexts = map[access.Capability]locale.Key{
 	access.Read:    "read everything",
 	access.Write:   "write drafts, media and lists, unschedule posts and pause series",
 	access.Publish: "publish and schedule posts", access.Spend: "spend the team’s credits",
 }
 
-// missingCapabilityTexts describe what a role does not allow, to follow "not be able to".
+// missingCapabilityTexts describes what is not possible without a capability. The texts follow the words "not be able
+// to".
 var missingCapabilityTexts = map[access.Capability]locale.Key{
 	access.Read: "read anything", access.Write: "write or change anything", access.Publish: "schedule or publish posts",
 	access.Spend: "spend the team’s credits",
 }
 
-// all is the choice of all capabilities that can be granted. It exists only if no level equals it.
+// all is the Value of the option that grants all capabilities that the person can grant. The option exists only if no
+// level has exactly these capabilities.
 const all = "all"
 
-// offers returns the levels that a person can grant, and all of the person's capabilities if no level equals them. The
-// default is the level that writes drafts, otherwise the first level.
-func offers(l *locale.Language, able []access.Capability, now string) []offer {
-	var out []offer
+// levelOptions returns the levels whose capabilities are all in able, and the option all if none of them has exactly
+// the capabilities in able. The option with the value now is selected, otherwise the level for drafts, otherwise the
+// first option.
+func levelOptions(l *locale.Language, able []access.Capability, now string) []levelOption {
+	var out []levelOption
 	exact := false
 	for _, level := range access.Levels() {
 		of := ofLevel(level)
@@ -53,39 +56,43 @@ func offers(l *locale.Language, able []access.Capability, now string) []offer {
 			continue
 		}
 		exact = exact || len(of) == len(able)
-		out = append(out, offer{Value: string(level), Name: levelWords[level][0], Says: l.T(levelWords[level][1])})
+		out = append(out, levelOption{Value: string(level), Name: levelTexts[level][0], Says: l.T(levelTexts[level][1])})
 	}
 	switch {
 	case exact:
 	case slices.Equal(able, publishing):
 		out = append(out,
-			offer{
+			levelOption{
 				Value: all, Name: "Publishing|level",
 				Says: l.T("Can also publish for the team. Cannot spend the team’s credits."),
 			})
 	default:
-		out = append(out, offer{
+		out = append(out, levelOption{
 			Value: all, Name: "All available permissions", Says: l.T("Can %s.", listCapabilities(l, able)),
 		})
 	}
-	choose(out, now)
+	selectLevel(out, now)
 	return out
 }
 
-// publishing is what editors may do.
+// publishing lists the capabilities of editors.
 var publishing = []access.Capability{access.Read, access.Write, access.Publish}
 
-func choose(out []offer, now string) {
-	at := slices.IndexFunc(out, func(o offer) bool { return o.Value == now })
+func selectLevel(out []levelOption, now string) {
+	at := slices.IndexFunc(out, func(o levelOption) bool { return o.Value == now })
 	if at < 0 {
-		at = max(0, slices.IndexFunc(out, func(o offer) bool { return o.Value == string(access.Drafts) }))
+		at = max(0, slices.IndexFunc(out, func(o levelOption) bool { return o.Value == string(access.Drafts) }))
 	}
 	out[at].Chosen = true
 }
 
-// within returns the capabilities of a choice among those that can be granted, or none if it is not offered.
+// within returns the capabilities of the option whose value is level, or none if levelOptions does not offer it.
 func within(able []access.Capability, level string) []access.Capability {
-	if len(able) == 0 || !slices.ContainsFunc(offers(locale.English, able, ""), func(o offer) bool { return o.Value == level }) {
+	if len(able) == 0 {
+		return nil
+	}
+	offered := levelOptions(locale.English, able, "")
+	if !slices.ContainsFunc(offered, func(o levelOption) bool { return o.Value == level }) {
 		return nil
 	}
 	if level == all {
@@ -94,20 +101,22 @@ func within(able []access.Capability, level string) []access.Capability {
 	return ofLevel(access.Level(level))
 }
 
-// ofLevel returns the capabilities of a level. Owners have all, so none is missing.
+// ofLevel returns the capabilities of a level. It uses the owner's role, which has all capabilities.
 func ofLevel(l access.Level) []access.Capability { return access.Effective(l, access.Owner) }
 
-// without returns the capabilities that are not among others.
+// without returns the capabilities in of that are not in others.
 func without(of, others []access.Capability) []access.Capability {
 	return slices.DeleteFunc(slices.Clone(of), func(c access.Capability) bool { return slices.Contains(others, c) })
 }
 
-// listCapabilities returns capabilities as part of a sentence. Their descriptions may contain commas.
+// listCapabilities lists capabilities as part of a sentence. It separates them with semicolons, because their
+// descriptions may contain commas.
 func listCapabilities(l *locale.Language, of []access.Capability) string {
-	return join(l, of, capabilityWords, "; ", "%s; and %s")
+	return join(l, of, capabilityTexts, "; ", "%s; and %s")
 }
 
-// listMissing returns what a client cannot do as part of a sentence, or "".
+// listMissing lists what is not possible without the capabilities, as part of a sentence, or returns "" if there are
+// none.
 func listMissing(l *locale.Language, of []access.Capability) string {
 	return join(l, of, missingCapabilityTexts, ", ", "%s, or %s")
 }

@@ -23,7 +23,7 @@ func TestOffers(t *testing.T) {
 			able = append(able, access.Capability(name))
 		}
 		var got []string
-		for _, o := range offers(locale.English, able, "") {
+		for _, o := range levelOptions(locale.English, able, "") {
 			got = append(got, o.Value+map[bool]string{true: "*"}[o.Chosen])
 		}
 		if strings.Join(got, " ") != want {
@@ -49,7 +49,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	const takes = "unschedule posts and pause series"
-	for _, o := range offers(locale.English, []access.Capability{access.Read, access.Write}, "") {
+	for _, o := range levelOptions(locale.English, []access.Capability{access.Read, access.Write}, "") {
 		if o.Value == string(access.Drafts) != strings.Contains(o.Says, takes) {
 			t.Errorf("text of %s: %s", o.Value, o.Says)
 		}
@@ -60,16 +60,16 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestGrantsOnlyRequestedAndOwned checks that a choice never grants more than was requested and the role in that team
+// TestGrantsOnlyRequestedAndOwned checks that a selection never grants more than was requested and the role in that team
 // has.
 func TestGrantsOnlyRequestedAndOwned(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		asked := access.Within(rapid.SliceOf(rapid.SampledFrom(access.Capabilities())).Draw(t, "asked"), access.Owner)
-		var teams []choice
+		var teams []teamOption
 		var able []access.Capability
 		for i, role := range rapid.SliceOfN(rapid.SampledFrom(access.Roles()), 1, 4).Draw(t, "roles") {
-			c := choice{ID: int64(i + 1), Role: locale.Key(role), has: access.Within(asked, role)}
+			c := teamOption{ID: int64(i + 1), Role: locale.Key(role), has: access.Within(asked, role)}
 			if len(c.has) == 0 || rapid.Bool().Draw(t, "closed") {
 				c.Why = "closed"
 			} else {
@@ -77,9 +77,9 @@ func TestGrantsOnlyRequestedAndOwned(t *testing.T) {
 			}
 			teams = append(teams, c)
 		}
-		was := chosen{rapid.Int64Range(0, 5).
+		was := selection{rapid.Int64Range(0, 5).
 			Draw(t, "team"), rapid.SampledFrom([]string{"", "read_only", "drafts", "full", all, "other"}).Draw(t, "level")}
-		granted, formErr := was.in(teams, access.Within(able, access.Owner))
+		granted, formErr := was.capabilities(teams, access.Within(able, access.Owner))
 		if (formErr == "") != (len(granted) > 0) {
 			t.Fatalf("%v and %q", granted, formErr)
 		}
