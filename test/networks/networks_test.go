@@ -51,9 +51,9 @@ var tries = []try{
 		"youtube": "fails: `duplicate_content`",
 	}},
 	{name: "the network keeps limiting requests", text: "[sandbox:rate-limit]", want: "fails: `rate_limited`"},
-	{name: "the answer to the publication is lost", text: "[sandbox:lost-answer]", want: once},
+	{name: "the response to the publication is lost", text: "[sandbox:lost-answer]", want: once},
 	{name: "the network is slow", text: "[sandbox:slow=2]", want: once},
-	{name: "the network takes longer than we wait", text: "[sandbox:slow=25]", want: once},
+	{name: "the network takes longer than pressroom waits", text: "[sandbox:slow=25]", want: once},
 	{name: "the connection has ended", text: "[sandbox:expired-token]", who: expendable, want: "fails: `account_needs_reauth`"},
 }
 
@@ -76,7 +76,7 @@ func TestNetworks(t *testing.T) {
 		w.publishTwice(table)
 		w.publishExpired(table)
 		w.cancelScheduled(table)
-		w.each(table, "an answer is lost, at each step", func(which int, begin func() []sent) []sent { return w.loseAnswers(which, begin) })
+		w.each(table, "a response is lost, at each step", func(which int, begin func() []sent) []sent { return w.loseAnswers(which, begin) })
 		w.each(table, "the program is killed, before each step", func(which int, begin func() []sent) []sent {
 			return w.killDuring(which, heldFirst, begin)
 		})
@@ -186,7 +186,7 @@ func (w *env) publishTwice(table *table) {
 // publishExpired publishes after short-lived access tokens have expired.
 func (w *env) publishExpired(table *table) {
 	w.t.Helper()
-	const name = "hours later, with a token that has expired"
+	const name = "published hours later, with an expired token"
 	w.clock.Advance(5 * time.Hour)
 	var posts []sent
 	for _, platform := range w.networks {
