@@ -1170,7 +1170,7 @@ type FindingEngagement struct {
 	Basis string `json:"basis"`
 	// Hashtag: recent posts still gather reactions.
 	Of ReportPostList `json:"of,omitzero"`
-	// Posts. Profile: two days old or more, with all figures of counts.
+	// Posts. Profile: two days old or more, with all metrics in counts.
 	PostsAnalysed int64 `json:"posts_analysed"`
 	// Profile: parts of engagement.
 	Counts []EngagementCount `json:"counts,omitzero"`

@@ -231,7 +231,7 @@ func TestListGetsMetrics(t *testing.T) {
 			if where := made.header.Get("Location"); where != w.base+"/hashtag-lists/"+number(made.number("data.id")) {
 				t.Fatalf("it leads to %q", where)
 			}
-			w.until("figures", func() bool {
+			w.until("metrics", func() bool {
 				got := w.raw(http.MethodGet, made.header.Get("Location"), bearer(full(w)), nil)
 				return got.at("data.hashtags.0.posts.count") != nil
 			})
@@ -369,16 +369,16 @@ func TestSearchWithPartialMetrics(t *testing.T) {
 					"data.result.credits_charged": 0,
 				})
 		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1000, "data.used_today.team": 0})
-		w.mustLeave(2, "a search that told nothing")
+		w.mustLeave(2, "a search without a result")
 	})
 }
 
 // A ready-made list without metrics has a note with the reason.
-func TestReadyMadeListsWithoutFiguresNote(t *testing.T) {
+func TestReadyMadeListsWithoutMetricsNote(t *testing.T) {
 	t.Parallel()
 	for _, unjoined := range []bool{false, true} {
 		withEnv(t, options{accounts: 1, unjoined: unjoined}, func(t *testing.T, w *env) {
-			want := "hashtags have no figures yet"
+			want := "hashtags have no metrics yet"
 			if unjoined {
 				want = "no provider is configured"
 			}

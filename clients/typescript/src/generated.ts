@@ -731,7 +731,7 @@ export interface FindingEngagement {
   basis: "measured";
   /** Hashtag: recent posts still gather reactions. */
   of?: ReportPostList | Other;
-  /** Posts. Profile: two days old or more, with all figures of counts. */
+  /** Posts. Profile: two days old or more, with all metrics in counts. */
   posts_analysed: number;
   /** Profile: parts of engagement. */
   counts?: EngagementCount[];

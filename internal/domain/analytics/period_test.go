@@ -48,10 +48,10 @@ func TestPastPeriod(t *testing.T) {
 		if len(all) != 1 || countOrMinusOne(all[0].Followers) != 100 || all[0].Now.Posts != 1 || all[0].Past.Posts != 1 {
 			t.Errorf("compared: %+v", all)
 		}
-		for figure, want := range map[string]string{"likes": "early", "views": "early"} {
-			found := must.Get(w.service.PostsByMetric(t.Context(), w.team, id, in, figure, 0, 5))(t)
+		for metric, want := range map[string]string{"likes": "early", "views": "early"} {
+			found := must.Get(w.service.PostsByMetric(t.Context(), w.team, id, in, metric, 0, 5))(t)
 			if len(found) != 1 || found[0].ID != want {
-				t.Errorf("by %s: %+v", figure, found)
+				t.Errorf("by %s: %+v", metric, found)
 			}
 		}
 		long := analytics.PeriodOf(date(-3), date(7), w.zone)

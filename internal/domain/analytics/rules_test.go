@@ -76,12 +76,12 @@ func TestIntervalContainsMedian(t *testing.T) {
 		hits := 0
 		const times = 4000
 		for range times {
-			figures := make([]float64, n)
-			for i := range figures {
-				figures[i] = random.ExpFloat64()
+			metrics := make([]float64, n)
+			for i := range metrics {
+				metrics[i] = random.ExpFloat64()
 			}
 			const median = 0.6931471805599453
-			if s := medianWithInterval(figures); s.Interval.Low <= median && median <= s.Interval.High {
+			if s := medianWithInterval(metrics); s.Interval.Low <= median && median <= s.Interval.High {
 				hits++
 			}
 		}
@@ -94,7 +94,7 @@ func TestIntervalContainsMedian(t *testing.T) {
 func TestSpread(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		figures []float64
+		metrics []float64
 		want    *AccountAnalyticsEngagementPerPost
 	}{
 		{nil, nil},
@@ -108,8 +108,8 @@ func TestSpread(t *testing.T) {
 			Median: 5, Posts: 9, Interval: &AccountAnalyticsEngagementPerPostInterval{2, 8},
 		}},
 	} {
-		before := slices.Clone(c.figures)
-		if diff := cmp.Diff(c.want, medianWithInterval(c.figures)); diff != "" || !slices.Equal(before, c.figures) {
+		before := slices.Clone(c.metrics)
+		if diff := cmp.Diff(c.want, medianWithInterval(c.metrics)); diff != "" || !slices.Equal(before, c.metrics) {
 			t.Error(diff)
 		}
 	}

@@ -149,10 +149,10 @@ func TestTopPosts(t *testing.T) {
 		if err != nil || *top[0].Engagement != 7 {
 			t.Errorf("the best posts of one account have the metrics of another: %+v (%v)", top, err)
 		}
-		figures, err := w.service.ListPostMetrics(t.Context(), team, ids, since, time.Unix(7, 0))
+		metrics, err := w.service.ListPostMetrics(t.Context(), team, ids, since, time.Unix(7, 0))
 		w.must(err)
-		if len(figures) != 2 || figures[0].Views != nil || *figures[0].Engagement != 7 || *figures[1].Views != 40 {
-			t.Errorf("figures: %+v", figures)
+		if len(metrics) != 2 || metrics[0].Views != nil || *metrics[0].Engagement != 7 || *metrics[1].Views != 40 {
+			t.Errorf("metrics: %+v", metrics)
 		}
 		own, err := w.service.OwnPosts(t.Context(), team, account, []string{"n1", "n2"})
 		w.must(err)

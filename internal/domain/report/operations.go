@@ -58,7 +58,7 @@ func (s *Service) purchases() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "create_report", Method: http.MethodPost, Path: "/reports", Needs: access.Spend,
 			Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
-			Also:     operation.AlsoWhen(access.Write, "a report is made", requiresWrite),
+			Also:     operation.AlsoWhen(access.Write, "a report is created", requiresWrite),
 			Price:    operation.PriceRange(0, max(p.ProfileReport, p.HashtagReport), s.createPrice),
 			BeforeTx: operation.NewBeforeTx(s.checkSource),
 			Summary:  "Create a report",

@@ -1131,7 +1131,7 @@ class FindingEngagement(TypedDict):
     basis: Literal["measured"]
     # Hashtag: recent posts still gather reactions.
     of: NotRequired[ReportPostList]
-    # Posts. Profile: two days old or more, with all figures of counts.
+    # Posts. Profile: two days old or more, with all metrics in counts.
     posts_analysed: int
     # Profile: parts of engagement.
     counts: NotRequired[list[EngagementCount]]

@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// BenchmarkOpen reads the largest list with all figures, and pages of posts, as JSON.
+// BenchmarkOpen reads the largest list with all metrics, and pages of posts, as JSON.
 func BenchmarkOpen(b *testing.B) {
 	urls := map[string]func(testing.TB) string{"sqlite": testkit.SQLite}
 	if os.Getenv(testkit.PostgresVariable) != "" {
@@ -63,7 +63,7 @@ func (w env) runOperation(b *testing.B, op operation.Operation, args string) {
 	b.ReportMetric(float64(len(body)), "bytes")
 }
 
-// createLongList creates a list of 5,000 hashtags with figures.
+// createLongList creates a list of 5,000 hashtags with metrics.
 func (w env) createLongList(b *testing.B, platform string) int64 {
 	b.Helper()
 	tags := make([]string, 5000)

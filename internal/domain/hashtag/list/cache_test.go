@@ -20,11 +20,11 @@ import (
 var _ operation.JSONEncoder = HashtagList{}
 
 // A cached list equals a list read from the database after a change to its hashtags, its name, or
-// the figures of its hashtags.
+// the metrics of its hashtags.
 func TestCache(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
-		figures := stats.New(w.db)
-		w.Statistics = figures
+		metrics := stats.New(w.db)
+		w.Statistics = metrics
 		l := w.mustCreate(t, CreateInput{Name: "Coffee <&>", Platform: "instagram", Hashtags: []string{"coffee", "latte"}})
 		fresh := *w.Service
 		look := func() string {
@@ -64,7 +64,7 @@ func TestCache(t *testing.T) {
 				learned := stats.Observation{Statistics: stats.Statistics{Platform: provider.Instagram, Hashtag: "coffee",
 					Posts: &hashtaganalysis.TagPosts{Count: 7, Basis: hashtaganalysis.Measured}, MeasuredAt: w.db.Now()}}
 				return w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-					return figures.Record(ctx, tx, learned)
+					return metrics.Record(ctx, tx, learned)
 				})
 			},
 		} {

@@ -24,24 +24,24 @@ import (
 type env struct {
 	*Service
 
-	figures      *fakeFigures
+	metrics      *fakeMetrics
 	clock        *testkit.Clock
 	team, person int64
 	plan         string
 }
 
-// fakeFigures returns figures set by a test and records requests.
-type fakeFigures struct {
+// fakeMetrics returns metrics set by a test and records requests.
+type fakeMetrics struct {
 	mu           sync.Mutex
 	byHashtag    map[string]stats.Statistics // by platform and hashtag, with a space between them
 	requested    []string                    // likewise
 	batchSizes   []int                       // number of hashtags in each call to EnqueueInBatches
 	err          error                       // returned by Enqueue
 	version      int64
-	hashtagsRead int // number of hashtags for which figures were read
+	hashtagsRead int // number of hashtags for which metrics were read
 }
 
-func (k *fakeFigures) Enqueue(_ context.Context, _ *db.Tx, platform string, tags []string) error {
+func (k *fakeMetrics) Enqueue(_ context.Context, _ *db.Tx, platform string, tags []string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, tag := range tags {
@@ -50,7 +50,7 @@ func (k *fakeFigures) Enqueue(_ context.Context, _ *db.Tx, platform string, tags
 	return k.err
 }
 
-func (k *fakeFigures) EnqueueInBatches(_ context.Context, _ string, tags []string) error {
+func (k *fakeMetrics) EnqueueInBatches(_ context.Context, _ string, tags []string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.batchSizes = append(k.batchSizes, len(tags))
@@ -58,14 +58,14 @@ func (k *fakeFigures) EnqueueInBatches(_ context.Context, _ string, tags []strin
 }
 
 // Version changes with every call, so nothing is cached.
-func (k *fakeFigures) Version(context.Context, db.Querier, string) (int64, error) {
+func (k *fakeMetrics) Version(context.Context, db.Querier, string) (int64, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.version++
 	return k.version, nil
 }
 
-func (k *fakeFigures) Get(_ context.Context, _ db.Querier, platform string,
+func (k *fakeMetrics) Get(_ context.Context, _ db.Querier, platform string,
 	tags []string) (map[string]stats.Statistics, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -110,10 +110,10 @@ func forEachDatabase(t *testing.T, run func(t *testing.T, w env)) {
 
 func newEnv(t fatal, d *db.DB, clock *testkit.Clock) env {
 	t.Helper()
-	w := env{figures: &fakeFigures{byHashtag: map[string]stats.Statistics{}}, clock: clock}
+	w := env{metrics: &fakeMetrics{byHashtag: map[string]stats.Statistics{}}, clock: clock}
 	offered := plan.Default()
 	offered.BannedHashtags = map[string][]string{"instagram": {"#Forbidden", "ＮＯ"}, "tiktok": {"nowhere"}}
-	w.Service = must.Get(New(Options{DB: d, Statistics: w.figures, Catalog: offered}))(t)
+	w.Service = must.Get(New(Options{DB: d, Statistics: w.metrics, Catalog: offered}))(t)
 	return w.newTeam(t, "creator")
 }
 

@@ -34,7 +34,7 @@ func TestCreate(t *testing.T) {
 		if diff := cmp.Diff(opened, w.mustGet(t, c.ID), ignoreEncodedJSON); diff != "" {
 			t.Error(diff)
 		}
-		if diff := cmp.Diff([]string{"instagram travel", "instagram sunset"}, w.figures.requested); diff != "" {
+		if diff := cmp.Diff([]string{"instagram travel", "instagram sunset"}, w.metrics.requested); diff != "" {
 			t.Error(diff)
 		}
 		alone := w.mustCreate(t, CreateInput{Name: "n"})
@@ -154,7 +154,7 @@ func TestAdd(t *testing.T) {
 		if diff := cmp.Diff(shown, w.mustGet(t, l.ID).Hashtags); diff != "" {
 			t.Error(diff)
 		}
-		events, wanted := w.events(t), slices.Clone(w.figures.requested)
+		events, wanted := w.events(t), slices.Clone(w.metrics.requested)
 		in.Subcategory, in.Hashtags = "Other", []string{"zebra", "apple", "first"}
 		answer = must.Get(w.add(t.Context(), w.call("add_hashtags"), in))(t)
 		if diff := cmp.Diff(HashtagListChange{HashtagListEntry: want.HashtagListEntry, Added: []string{},
@@ -165,7 +165,7 @@ func TestAdd(t *testing.T) {
 		if diff := cmp.Diff(shown, w.mustGet(t, l.ID).Hashtags); diff != "" {
 			t.Errorf("a repeated call changed the list\n%s", diff)
 		}
-		if !slices.Equal(events, w.events(t)) || !slices.Equal(wanted, w.figures.requested) {
+		if !slices.Equal(events, w.events(t)) || !slices.Equal(wanted, w.metrics.requested) {
 			t.Error("a repeated call was recorded as a change")
 		}
 		in.Subcategory = "a\nb"
@@ -207,17 +207,17 @@ func TestForeignListNotFound(t *testing.T) {
 	})
 }
 
-func TestFigures(t *testing.T) {
+func TestMetrics(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
-		figures := func(platform, name string, posts int64) {
-			w.figures.byHashtag[platform+" "+name] = stats.Statistics{Platform: platform, Hashtag: name,
+		metrics := func(platform, name string, posts int64) {
+			w.metrics.byHashtag[platform+" "+name] = stats.Statistics{Platform: platform, Hashtag: name,
 				Posts: &hashtaganalysis.TagPosts{Count: posts, Basis: "measured"}, Score: new(50.0),
 				MeasuredAt: w.clock.Now()}
 		}
-		figures("instagram", "both", 9_999)
-		figures("tiktok", "both", 10_000)
-		figures("tiktok", "one", 2_000_000)
-		w.figures.byHashtag["instagram named"] = stats.Statistics{Platform: "instagram", Hashtag: "named"}
+		metrics("instagram", "both", 9_999)
+		metrics("tiktok", "both", 10_000)
+		metrics("tiktok", "one", 2_000_000)
+		w.metrics.byHashtag["instagram named"] = stats.Statistics{Platform: "instagram", Hashtag: "named"}
 		tags := []string{"one", "none", "both", "named"}
 		shown := func(name, tier string, posts int64) stats.HashtagSummary {
 			return stats.HashtagSummary{Hashtag: name, Posts: &hashtaganalysis.TagPosts{Count: posts, Basis: "measured"},
@@ -238,7 +238,7 @@ func TestFigures(t *testing.T) {
 				t.Errorf("%q: %s", platform, diff)
 			}
 		}
-		figures("tiktok", "pizza", 1)
+		metrics("tiktok", "pizza", 1)
 		ready := w.mustGet(t, 1)
 		if ready.Size != int64(len(ready.Hashtags)) || !ready.ReadyMade || ready.Size < 20 {
 			t.Errorf("%+v", ready.HashtagListEntry)
@@ -251,7 +251,7 @@ func TestFigures(t *testing.T) {
 }
 
 // The service works with the real store: added hashtags become known there.
-func TestRealFigures(t *testing.T) {
+func TestRealMetrics(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
 		w.Statistics = stats.New(w.db)
 		l := w.mustCreate(t, CreateInput{Hashtags: []string{"b", "a"}})
@@ -268,13 +268,13 @@ func TestRealFigures(t *testing.T) {
 func TestFailedWriteRollsBack(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
 		l := w.mustCreate(t, CreateInput{Hashtags: []string{"a"}})
-		w.figures.err = errors.New("no figures")
+		w.metrics.err = errors.New("no metrics")
 		if _, err := w.create(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "n",
-			Hashtags: []string{"b"}}); !errors.Is(err, w.figures.err) {
+			Hashtags: []string{"b"}}); !errors.Is(err, w.metrics.err) {
 			t.Error(err)
 		}
 		if _, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID,
-			Hashtags: []string{"b"}}); !errors.Is(err, w.figures.err) {
+			Hashtags: []string{"b"}}); !errors.Is(err, w.metrics.err) {
 			t.Error(err)
 		}
 		if diff := cmp.Diff([]string{"a"}, w.hashtags(t, l.ID)); diff != "" ||

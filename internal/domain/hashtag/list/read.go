@@ -101,10 +101,10 @@ func (s *Service) missingMetricsNotes(l List, shown []ListedHashtag) []string {
 	case without == 0 || !l.isReadyMade():
 		return nil
 	case !s.HasProvider:
-		return []string{"The hashtags have no figures because no provider is configured. Ask the operator to connect " +
+		return []string{"The hashtags have no metrics because no provider is configured. Ask the operator to connect " +
 			"one."}
 	}
-	return []string{fmt.Sprintf("%d of %d hashtags have no figures yet. Ready-made lists are measured slowly, after "+
+	return []string{fmt.Sprintf("%d of %d hashtags have no metrics yet. Ready-made lists are measured slowly, after "+
 		"teams' own lists. Add hashtags to a list of your own to have them measured sooner.", without, len(shown))}
 }
 

@@ -78,8 +78,8 @@ func TestInvalidReadyMade(t *testing.T) {
 	}
 }
 
-// A note explains missing figures of a ready-made list.
-func TestReadyMadeWithoutFigures(t *testing.T) {
+// A note explains missing metrics of a ready-made list.
+func TestReadyMadeWithoutMetrics(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
 		open := func() operation.Answer[HashtagList] {
 			t.Helper()
@@ -91,21 +91,21 @@ func TestReadyMadeWithoutFigures(t *testing.T) {
 		}
 		w.HasProvider = true
 		before := open()
-		if len(before.Notes) != 1 || !strings.Contains(before.Notes[0], "45 of 45 hashtags have no figures yet") {
+		if len(before.Notes) != 1 || !strings.Contains(before.Notes[0], "45 of 45 hashtags have no metrics yet") {
 			t.Errorf("with a provider: %q", before.Notes)
 		}
 		for i, h := range before.Data.Hashtags {
-			w.figures.byHashtag["instagram "+h.Hashtag] = stats.Statistics{Platform: "instagram", Hashtag: h.Hashtag,
+			w.metrics.byHashtag["instagram "+h.Hashtag] = stats.Statistics{Platform: "instagram", Hashtag: h.Hashtag,
 				Score: new(50.0)}
 			if i == 0 {
 				if notes := open().Notes; len(notes) != 1 || !strings.Contains(notes[0],
-					"44 of 45 hashtags have no figures yet") {
-					t.Errorf("with figures of one hashtag: %q", notes)
+					"44 of 45 hashtags have no metrics yet") {
+					t.Errorf("with metrics of one hashtag: %q", notes)
 				}
 			}
 		}
 		if notes := open().Notes; len(notes) != 0 {
-			t.Errorf("with figures of all hashtags: %q", notes)
+			t.Errorf("with metrics of all hashtags: %q", notes)
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Select returns the selected hashtags in order with their figures. It reads no other figures.
+// Select returns the selected hashtags in order with their metrics. It reads no other metrics.
 func TestSelect(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
 		tags := make([]string, 300)
@@ -19,8 +19,8 @@ func TestSelect(t *testing.T) {
 		}
 		made := w.mustCreate(t, CreateInput{Name: "Long", Platform: "instagram", Hashtags: tags})
 		rate := 4.5
-		w.figures.byHashtag["instagram tag299"] = stats.Statistics{Platform: "instagram", Hashtag: "tag299", PostsPerDay: &rate}
-		before := w.figures.hashtagsRead
+		w.metrics.byHashtag["instagram tag299"] = stats.Statistics{Platform: "instagram", Hashtag: "tag299", PostsPerDay: &rate}
+		before := w.metrics.hashtagsRead
 		got, err := w.Select(t.Context(), w.team, made.ID, func(all []Item) []Item {
 			all[0], all[299] = all[299], all[0] // changes the caller's copy only
 			return all[:2]
@@ -33,8 +33,8 @@ func TestSelect(t *testing.T) {
 		if diff := cmp.Diff([]string{"tag299", "tag001"}, names); diff != "" || got.Size != 300 || got.Name != "Long" {
 			t.Errorf("%+v %s", got.HashtagListEntry, diff)
 		}
-		if p := got.Hashtags[0].PostsPerDay; p == nil || *p != rate || w.figures.hashtagsRead-before != 2 {
-			t.Errorf("%v posts per day; figures of %d hashtags were read", p, w.figures.hashtagsRead-before)
+		if p := got.Hashtags[0].PostsPerDay; p == nil || *p != rate || w.metrics.hashtagsRead-before != 2 {
+			t.Errorf("%v posts per day; metrics of %d hashtags were read", p, w.metrics.hashtagsRead-before)
 		}
 		if first := w.hashtags(t, made.ID)[0]; first != "tag000" {
 			t.Errorf("the stored list begins with %s", first)

@@ -91,7 +91,7 @@ func TestEnqueueBeforeTransaction(t *testing.T) {
 		}
 		check := func(want ...int) {
 			t.Helper()
-			if diff := cmp.Diff(want, w.figures.batchSizes); diff != "" {
+			if diff := cmp.Diff(want, w.metrics.batchSizes); diff != "" {
 				t.Error(diff)
 			}
 		}

@@ -179,10 +179,9 @@ func (f findings) rows() []row {
 }
 
 const (
-	unansweredNote = "The provider did not answer for every hashtag of the keyword. The result has stored " +
-		"figures for " +
-		"the others."
-	notChargedNote = "Nothing was measured for this search and the stored figures are not current. Nothing was charged."
+	unansweredNote = "The provider did not return metrics for every hashtag of the keyword. For the others, the result " +
+		"contains stored metrics, if there are any."
+	notChargedNote = "Nothing was measured for this search, and the stored metrics are not current. Nothing was charged."
 	// IncompleteNote is the note of a result with incomplete hashtags.
 	IncompleteNote = "Too little is known about the hashtags under incomplete to give their number of posts or posts " +
 		"per day."

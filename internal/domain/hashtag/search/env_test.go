@@ -140,11 +140,11 @@ func (w env) answerAny(_ context.Context, q provider.HashtagQuery) (provider.Has
 	case len(q.Hashtag) > 5 && q.Hashtag[:5] == "error":
 		return provider.HashtagMetrics{}, &provider.Unavailable{After: time.Hour, Err: errors.New("provider down")}
 	}
-	return w.figures(q.Hashtag, 120_000), nil
+	return w.metrics(q.Hashtag, 120_000), nil
 }
 
-// figures returns complete figures of a hashtag. Its posts also have the related hashtags.
-func (w env) figures(tag string, size int64, related ...string) provider.HashtagMetrics {
+// metrics returns complete metrics of a hashtag. Its posts also have the related hashtags.
+func (w env) metrics(tag string, size int64, related ...string) provider.HashtagMetrics {
 	now := w.clock.Now()
 	f := provider.HashtagMetrics{Hashtag: tag, Size: &size, From: now.Add(-day), MeasuredAt: now}
 	for i := range 30 {

@@ -26,7 +26,7 @@ func TestPages(t *testing.T) {
 		var want []string
 		for i := range 23 {
 			name := fmt.Sprintf("harbourlife%02d", i)
-			known := w.figures(name, int64(90_000-i))
+			known := w.metrics(name, int64(90_000-i))
 			for p := range known.Recent {
 				known.Recent[p].Likes = new(int64(1 + i*7%23*50)) // so that all scores differ
 			}
@@ -80,11 +80,11 @@ func TestPages(t *testing.T) {
 	})
 }
 
-// Unknown figures are omitted, and hashtags without size or rate are listed separately.
-func TestUnknownFiguresOmitted(t *testing.T) {
+// Unknown metrics are omitted, and hashtags without size or rate are listed separately.
+func TestUnknownMetricsOmitted(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
 		w.script.answerWith(func(_ context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
-			f := w.figures(q.Hashtag, 120_000)
+			f := w.metrics(q.Hashtag, 120_000)
 			if q.Hashtag == "beach" {
 				f.Size, f.Recent = nil, f.Recent[:3]
 			}
@@ -179,7 +179,7 @@ func TestFurtherHashtags(t *testing.T) {
 				return provider.HashtagMetrics{}, &provider.Unavailable{After: week,
 					Err: errors.New("no quota is left")}
 			}
-			return w.figures(q.Hashtag, 5_000, append([]string{"love"}, beside[q.Hashtag]...)...), nil
+			return w.metrics(q.Hashtag, 5_000, append([]string{"love"}, beside[q.Hashtag]...)...), nil
 		})
 		for _, tag := range []string{"office", "coffee", "print"} {
 			w.runSearch(t, Input{Query: tag})
@@ -198,7 +198,7 @@ func TestFurtherHashtags(t *testing.T) {
 		}
 		checkRelated(t, result.Related)
 		if n := w.queryInt(t, `SELECT COUNT(*) FROM hashtags WHERE hashtag = 'surf' AND wanted_at > 0`); n != 1 {
-			t.Error("hashtags without figures are not measured in the background")
+			t.Error("hashtags without metrics are not measured in the background")
 		}
 		if _, _, paid := w.runSearch(t, Input{Query: "summer"}); paid != 0 || len(w.script.since(before)) != 5 {
 			t.Errorf("a repeated search cost %d and requested %q", paid, w.script.since(before))

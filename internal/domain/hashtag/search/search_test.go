@@ -28,7 +28,7 @@ type step struct {
 	requests        []string // to the provider; nil for none
 	otherTeam       bool
 	hasReport       string        // a hashtag for which the team has a report
-	reportAge       time.Duration // of its figures
+	reportAge       time.Duration // of its metrics
 	reportIsTracked bool
 }
 
@@ -56,7 +56,7 @@ func TestPrices(t *testing.T) {
 			{in: Input{Query: "harbourlife"}},
 			{in: Input{Query: "https://www.instagram.com/explore/tags/harbourlife/"}},
 		},
-		"joined words are another keyword and reuse figures of the same day": {
+		"joined words are another keyword and reuse metrics of the same day": {
 			{in: Input{Query: "summer beach"}, price: price, requests: phrase},
 			{in: Input{Query: "#summerbeach"}, price: price},
 			{in: Input{Query: "beach"}, price: price},
@@ -77,7 +77,7 @@ func TestPrices(t *testing.T) {
 			{after: time.Microsecond, in: Input{Query: "harbour"}, price: price, requests: ig("harbour")},
 			{after: week, in: Input{Query: "harbour"}, price: price, requests: ig("harbour")},
 		},
-		"paid search returns figures at most a day old": {
+		"paid search returns metrics at most a day old": {
 			{in: Input{Query: "harbour"}, price: price, requests: ig("harbour")},
 			{after: day - time.Microsecond, in: Input{Query: "harbour"}, otherTeam: true, price: price},
 			{after: time.Microsecond, in: Input{Query: "harbour bar"}, price: price, requests: ig("harbourbar", "harbour",
@@ -95,14 +95,14 @@ func TestPrices(t *testing.T) {
 			{in: Input{Query: "missing harbour"}, price: price, requests: ig("missingharbour", "missing", "harbour")},
 			{in: Input{Query: "harbour missing"}},
 		},
-		"missing figures of a paid search are free": {
+		"missing metrics of a paid search are free": {
 			{in: Input{Query: "harbour error1"}, price: price, code: "source_unavailable", requests: ig("harbourerror1",
 				"harbour", "error1")},
 			{in: Input{Query: "error1 harbour"}, code: "source_unavailable", requests: ig("error1harbour", "error1")},
 			{after: week, in: Input{Query: "harbour error1"}, price: price, code: "source_unavailable",
 				requests: ig("harbourerror1", "harbour", "error1")},
 		},
-		"stored figures are free if the provider fails": {
+		"stored metrics are free if the provider fails": {
 			{in: Input{Query: "harbour"}, price: price, requests: ig("harbour")},
 			{in: Input{Query: "errorbar harbour"}, code: "source_unavailable", requests: ig("errorbarharbour", "errorbar")},
 			{in: Input{Query: "errorbar harbour"}, code: "source_unavailable", requests: ig("errorbarharbour", "errorbar")},
@@ -178,7 +178,7 @@ func (w env) runStep(t *testing.T, name string, s step, other env) {
 	}
 	for _, h := range result.Hashtags {
 		if h.Posts == nil || h.PostsPerDay == nil || h.Tier == "" || h.Score == nil || h.MeasuredAt == nil {
-			t.Errorf("%s: a hashtag without figures: %+v", name, h)
+			t.Errorf("%s: a hashtag without metrics: %+v", name, h)
 		}
 	}
 }

@@ -58,12 +58,12 @@ func (w *env) Hashtag(_ context.Context, q provider.HashtagQuery) (provider.Hash
 		w.t.Errorf("asked for %+v", q)
 	}
 	if w.tells == nil {
-		return w.figures(q.Hashtag, 100), nil
+		return w.metrics(q.Hashtag, 100), nil
 	}
 	return w.tells(q)
 }
 
-func (w *env) figures(hashtag string, size int64) provider.HashtagMetrics {
+func (w *env) metrics(hashtag string, size int64) provider.HashtagMetrics {
 	return provider.HashtagMetrics{Hashtag: hashtag, Size: &size, MeasuredAt: w.db.Now(), From: w.db.Now().Add(-day),
 		Recent: []provider.Post{{ID: "p" + hashtag, TakenAt: w.db.Now().Add(-time.Hour)}}}
 }

@@ -340,8 +340,8 @@ func TestPhraseLookupLimit(t *testing.T) {
 	}
 }
 
-// Results have the known figures. Unknown sizes are omitted.
-func TestFindReturnsFigures(t *testing.T) {
+// Results have the known metrics. Unknown sizes are omitted.
+func TestFindReturnsMetrics(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)

@@ -43,7 +43,7 @@ func TestMeasureEnqueued(t *testing.T) {
 			t.Error(diff)
 		}
 		if found := w.get(provider.Instagram, "sea", "unwanted"); len(found) != 1 || found["sea"].Posts == nil {
-			t.Errorf("figures of hashtags without demand were deleted: %v", found)
+			t.Errorf("metrics of hashtags without demand were deleted: %v", found)
 		}
 		w.enqueue(provider.Instagram, "sea")
 		w.check(b, "instagram/sea")
@@ -76,7 +76,7 @@ func TestRecordedNotMeasured(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		b := w.background()
 		w.enqueue(provider.Instagram, "sea")
-		w.record(provider.Instagram, w.figures("sea", 5))
+		w.record(provider.Instagram, w.metrics("sea", 5))
 		w.check(b)
 		w.clock.Advance(7 * day)
 		w.check(b, "instagram/sea")
@@ -92,7 +92,7 @@ func TestMissingNotRetried(t *testing.T) {
 			if q.Hashtag == "missing" {
 				return provider.HashtagMetrics{}, provider.ErrNotFound
 			}
-			return w.figures(q.Hashtag, 1), nil
+			return w.metrics(q.Hashtag, 1), nil
 		}
 		w.check(b, "instagram/missing", "instagram/sea")
 		if n := w.count(`SELECT COUNT(*) FROM hashtags WHERE hashtag = 'missing' AND missing_at > 0
@@ -117,7 +117,7 @@ func TestUnsupportedPlatform(t *testing.T) {
 			if q.Platform == provider.TikTok {
 				return provider.HashtagMetrics{}, provider.ErrNotOffered
 			}
-			return w.figures(q.Hashtag, 1), nil
+			return w.metrics(q.Hashtag, 1), nil
 		}
 		w.check(b, "instagram/sea", "tiktok/tag0")
 		w.clock.Advance(day - tick)
@@ -194,7 +194,7 @@ func TestNodesShareWork(t *testing.T) {
 			mu.Lock()
 			under[q.Platform+"/"+q.Hashtag]++
 			mu.Unlock()
-			return w.figures(q.Hashtag, 1), nil
+			return w.metrics(q.Hashtag, 1), nil
 		}
 		var all sync.WaitGroup
 		for range 4 {
@@ -256,7 +256,7 @@ func TestLateNodeDoesNotReschedule(t *testing.T) {
 			t.Error(err)
 		}
 		if n := w.count(`SELECT COUNT(*) FROM hashtags WHERE missing_at > 0 OR fails > 0`); n != 0 {
-			t.Error("a node without a lease wrote figures")
+			t.Error("a node without a lease wrote metrics")
 		}
 	})
 }
@@ -269,7 +269,7 @@ func TestRunMeasuresUntilTheEnd(t *testing.T) {
 			if q.Hashtag == "lake" {
 				defer stop()
 			}
-			return w.figures(q.Hashtag, 1), nil
+			return w.metrics(q.Hashtag, 1), nil
 		}
 		w.background().Run(ctx, func(err error) { t.Error(err) })
 		if found := w.get(provider.Instagram, "sea"); len(found) != 1 {

@@ -171,7 +171,7 @@ func TestRelatedToOfSyntheticPosts(t *testing.T) {
 				Recent: n.PostsUnder(i, 100)})
 		}
 		w.recordPosts(n.PostsAnywhere(100)...)
-		w.record(provider.Instagram, w.figures(syntheticrelated.Companion(2), 4000))
+		w.record(provider.Instagram, w.metrics(syntheticrelated.Companion(2), 4000))
 		names := map[string]bool{}
 		for _, r := range beside(4, asked) {
 			names[r.Hashtag] = true

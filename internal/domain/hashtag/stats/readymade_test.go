@@ -34,7 +34,7 @@ func TestReadyMadeMeasuredLast(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		b := w.withReadyMade("coffee", "tea", "milk")
 		w.enqueue(provider.Instagram, "sea")
-		w.record(provider.Instagram, w.figures("tea", 5)) // known by a search
+		w.record(provider.Instagram, w.metrics("tea", 5)) // known by a search
 		w.check(b, "instagram/sea", "instagram/coffee")
 		w.check(b)
 		w.clock.Advance(10*time.Minute - tick)
@@ -43,7 +43,7 @@ func TestReadyMadeMeasuredLast(t *testing.T) {
 		w.enqueue(provider.Instagram, "lake")
 		w.check(b, "instagram/lake", "instagram/milk")
 		w.clock.Advance(10 * time.Minute)
-		w.check(b) // all have current figures
+		w.check(b) // all have current metrics
 		if found := w.get(provider.Instagram, "coffee", "milk"); len(found) != 2 || found["coffee"].Posts == nil {
 			t.Errorf("known: %v", found)
 		}
@@ -66,7 +66,7 @@ func TestReadyMadeYieldsQuota(t *testing.T) {
 			if q.LowPriority {
 				return provider.HashtagMetrics{}, &provider.Unavailable{After: 3 * day, Err: errBroken}
 			}
-			return w.figures(q.Hashtag, 1), nil
+			return w.metrics(q.Hashtag, 1), nil
 		}
 		w.check(b, "instagram/coffee")
 		w.clock.Advance(10 * time.Minute)

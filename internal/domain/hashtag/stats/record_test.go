@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/hashtaganalysis"
 )
 
-// The stored figures do not depend on the order or repetition of observations.
+// The stored metrics do not depend on the order or repetition of observations.
 func TestObservationOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -44,7 +44,7 @@ func TestObservationOrder(t *testing.T) {
 	})
 }
 
-// checkMerged checks each stored figure.
+// checkMerged checks each stored metric.
 func checkMerged(t *rapid.T, m storedStatistics, observed []Statistics) {
 	var newest, measured, estimated Statistics
 	for _, f := range observed {

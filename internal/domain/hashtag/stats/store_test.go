@@ -54,7 +54,7 @@ func TestEnqueueAddsHashtags(t *testing.T) {
 			t.Error(diff)
 		}
 		if found := w.get("", "sea", "tea"); len(found) != 0 {
-			t.Errorf("unmeasured hashtags have figures: %v", found)
+			t.Errorf("unmeasured hashtags have metrics: %v", found)
 		}
 	})
 }
@@ -78,12 +78,12 @@ func TestManyHashtags(t *testing.T) {
 	})
 }
 
-// Without a platform, figures of Instagram are preferred.
-func TestFiguresPreferInstagram(t *testing.T) {
+// Without a platform, metrics of Instagram are preferred.
+func TestMetricsPreferInstagram(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
-		w.record(provider.Instagram, w.figures("both", 10))
-		w.record(provider.TikTok, w.figures("both", 20))
-		w.record(provider.TikTok, w.figures("one", 30))
+		w.record(provider.Instagram, w.metrics("both", 10))
+		w.record(provider.TikTok, w.metrics("both", 20))
+		w.record(provider.TikTok, w.metrics("one", 30))
 		w.enqueue(provider.Instagram, "one", "none")
 		got := map[string]int64{}
 		for name, f := range w.get("", "both", "one", "none", "absent") {
@@ -97,7 +97,7 @@ func TestFiguresPreferInstagram(t *testing.T) {
 
 func TestRecord(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
-		f := w.figures("sea", 123)
+		f := w.metrics("sea", 123)
 		for i := range 8 {
 			f.Recent = append(f.Recent, provider.Post{ID: string(rune('a' + i)), TakenAt: w.db.Now().Add(-day / 2),
 				Likes: new(int64(10))})
@@ -112,7 +112,7 @@ func TestRecord(t *testing.T) {
 			"lake")); diff != "" {
 			t.Error(diff)
 		}
-		// Missing figures stay unknown.
+		// Missing metrics stay unknown.
 		w.record(provider.TikTok, provider.HashtagMetrics{Hashtag: "sea"})
 		if diff := cmp.Diff(stats.Statistics{Platform: provider.TikTok, Hashtag: "sea", MeasuredAt: began},
 			w.get(provider.TikTok, "sea")["sea"]); diff != "" {

@@ -42,7 +42,7 @@ func TestGuideBridge(t *testing.T) {
 	client := must.Get(New(Options{URL: "http://" + run(t, dir), Token: token, FetchPublic: rejectFetch, Now: func() time.Time {
 		return now
 	}}))(t)
-	checkGuideFigures(t, client)
+	checkGuideMetrics(t, client)
 	q, got := question, ""
 	q.Limit = 2
 	for more := true; more; more = q.Cursor != "" {
@@ -80,11 +80,11 @@ func examples(guide []byte, member string) string {
 	return ""
 }
 
-// checkGuideFigures requests the guide's examples from the guide's bridge.
-func checkGuideFigures(t *testing.T, client *Client) {
+// checkGuideMetrics requests the guide's examples from the guide's bridge.
+func checkGuideMetrics(t *testing.T, client *Client) {
 	t.Helper()
 	ask := provider.ProfileQuery{Platform: provider.Instagram, Username: "slow.bread", PostLimit: 10}
-	figures := must.Get(client.Profile(t.Context(), ask))(t)
+	metrics := must.Get(client.Profile(t.Context(), ask))(t)
 	taken := time.Date(2026, 11, 20, 17, 4, 5, 0, time.UTC)
 	want := provider.ProfileMetrics{
 		Account: provider.Account{
@@ -100,12 +100,12 @@ func checkGuideFigures(t *testing.T, client *Client) {
 			Duration: 31500 * time.Millisecond,
 		}},
 	}
-	if diff := cmp.Diff(want, figures); diff != "" {
+	if diff := cmp.Diff(want, metrics); diff != "" {
 		t.Error(diff)
 	}
 	ask.Since = taken.Add(time.Second)
-	if figures, err := client.Profile(t.Context(), ask); err != nil || len(figures.Posts) != 0 {
-		t.Errorf("since then: %v, %v", figures.Posts, err)
+	if metrics, err := client.Profile(t.Context(), ask); err != nil || len(metrics.Posts) != 0 {
+		t.Errorf("since then: %v, %v", metrics.Posts, err)
 	}
 	hashtag, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.Instagram, Hashtag: "bread",
 		PostLimit: 10})

@@ -19,7 +19,7 @@ func profileQuery(limit int) provider.ProfileQuery {
 	return provider.ProfileQuery{Platform: provider.Instagram, Username: "natgeo", PostLimit: limit}
 }
 
-func TestFiguresRequest(t *testing.T) {
+func TestMetricsRequest(t *testing.T) {
 	t.Parallel()
 	var got []string
 	client, _ := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
@@ -33,8 +33,8 @@ func TestFiguresRequest(t *testing.T) {
 	}, nil)
 	q := profileQuery(1000)
 	q.Since = time.Date(2026, 8, 1, 2, 0, 0, 0, time.FixedZone("", 7200))
-	if figures, err := client.Profile(t.Context(), q); err != nil || len(figures.Posts) != 2 {
-		t.Errorf("%v, %v", figures, err)
+	if metrics, err := client.Profile(t.Context(), q); err != nil || len(metrics.Posts) != 2 {
+		t.Errorf("%v, %v", metrics, err)
 	}
 	for _, most := range []int{7, 9999} {
 		if _, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.TikTok, Hashtag: "größe",
@@ -55,7 +55,7 @@ func TestFiguresRequest(t *testing.T) {
 }
 
 // Implausible values are dropped without a replacement.
-func TestFiguresResponse(t *testing.T) {
+func TestMetricsResponse(t *testing.T) {
 	t.Parallel()
 	client, _ := newTestClient(t,
 		respond(http.StatusOK,
@@ -71,7 +71,7 @@ func TestFiguresResponse(t *testing.T) {
 					`{"id":"é/3","hashtags":"bread","taken_at":1700000000,"url":"https://a.example/?a=1",` +
 						`"views":[1],"duration_seconds":86401}`,
 				}, ",")+`]}`), nil)
-	figures := must.Get(client.Profile(t.Context(), profileQuery(100)))(t)
+	metrics := must.Get(client.Profile(t.Context(), profileQuery(100)))(t)
 	want := provider.ProfileMetrics{
 		Account: provider.Account{Username: "natgeo", DisplayName: "A B", Biography: "Hi\n🙂", MeasuredAt: now},
 		Posts: []provider.Post{
@@ -81,7 +81,7 @@ func TestFiguresResponse(t *testing.T) {
 			{ID: wire.ID("é/3"), URL: "https://a.example/?a=1"},
 		},
 	}
-	if diff := cmp.Diff(want, figures); diff != "" {
+	if diff := cmp.Diff(want, metrics); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -104,20 +104,20 @@ func TestRecentFrom(t *testing.T) {
 			`"taken_at":"2026-11-21T00:00:00Z"}]}`: {nil, "2 1", false},
 	} {
 		client, _ := newTestClient(t, respond(http.StatusOK, text), nil)
-		figures := must.Get(client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.Instagram,
+		metrics := must.Get(client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.Instagram,
 			Hashtag: "bread", PostLimit: 2}))(t)
 		var recent []string
-		for _, post := range figures.Recent {
+		for _, post := range metrics.Recent {
 			recent = append(recent, post.ID)
 		}
-		if got := strings.Join(recent, " "); got != c.recent || figures.From.IsZero() == c.from || cmp.Diff(c.size,
-			figures.Size) != "" || figures.Hashtag != "bread" || !figures.MeasuredAt.Equal(now) {
-			t.Errorf("%s: %+v", text, figures)
+		if got := strings.Join(recent, " "); got != c.recent || metrics.From.IsZero() == c.from || cmp.Diff(c.size,
+			metrics.Size) != "" || metrics.Hashtag != "bread" || !metrics.MeasuredAt.Equal(now) {
+			t.Errorf("%s: %+v", text, metrics)
 		}
 	}
 }
 
-func TestFailuresOfFigures(t *testing.T) {
+func TestFailuresOfMetrics(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
@@ -148,13 +148,13 @@ func TestFailuresOfFigures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client, _ := newTestClient(t, c.answer, nil)
-			figures, err := client.Profile(t.Context(), profileQuery(10))
+			metrics, err := client.Profile(t.Context(), profileQuery(10))
 			checkFailure(t, err, c.want, c.after)
 			tagged, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.Instagram,
 				Hashtag: "natgeo", PostLimit: 10})
 			checkFailure(t, err, c.want, c.after)
-			if figures.Account.Username != "" || tagged.Hashtag != "" {
-				t.Errorf("figures are returned with the error: %v, %v", figures, tagged)
+			if metrics.Account.Username != "" || tagged.Hashtag != "" {
+				t.Errorf("metrics are returned with the error: %v, %v", metrics, tagged)
 			}
 		})
 	}
@@ -167,8 +167,8 @@ func TestFailuresOfFigures(t *testing.T) {
 	}
 }
 
-// FuzzFigures checks that the figures of any response satisfy the guarantees of provider.Account and provider.Post.
-func FuzzFigures(f *testing.F) {
+// FuzzMetrics checks that the metrics of any response satisfy the guarantees of provider.Account and provider.Post.
+func FuzzMetrics(f *testing.F) {
 	f.Add([]byte(
 		`{"profile":{"display_name":"\ud800","followers":1e99},"posts":[{"id":"1","taken_at":"2026-01-01T00:00:00Z",` +
 			`"likes":-0.0,"hashtags":["a"],"duration_seconds":1e308}],"next_cursor":"x"}`))
@@ -184,10 +184,10 @@ func FuzzFigures(f *testing.F) {
 				len([]rune(post.Caption)) > wire.MaxText || len(post.Hashtags) > 100 {
 				t.Errorf("taken: %+v", post)
 			}
-			for _, figure := range []*int64{post.Likes, post.Comments, post.Shares, post.Views, page.account.Followers,
+			for _, metric := range []*int64{post.Likes, post.Comments, post.Shares, post.Views, page.account.Followers,
 				tag.Size} {
-				if figure != nil && (*figure < 0 || *figure >= 1e15) {
-					t.Errorf("taken: %d", *figure)
+				if metric != nil && (*metric < 0 || *metric >= 1e15) {
+					t.Errorf("taken: %d", *metric)
 				}
 			}
 		}

@@ -108,18 +108,18 @@ func TestSandboxVendorRejects(t *testing.T) {
 }
 
 // Figures are read from the sandbox's vendor page by page.
-func TestSandboxVendorFigures(t *testing.T) {
+func TestSandboxVendorMetrics(t *testing.T) {
 	t.Parallel()
 	client := vendor(t)
 	for _, platform := range []string{provider.Instagram, provider.TikTok} {
-		figures := must.Get(client.Profile(t.Context(), provider.ProfileQuery{Platform: platform, Username: "slow.bread",
+		metrics := must.Get(client.Profile(t.Context(), provider.ProfileQuery{Platform: platform, Username: "slow.bread",
 			PostLimit: 1000}))(t)
-		a := figures.Account
-		if a.Followers == nil || a.Posts == nil || int64(len(figures.Posts)) != *a.Posts || a.DisplayName == "" {
-			t.Errorf("%s: %+v with %d posts", platform, a, len(figures.Posts))
+		a := metrics.Account
+		if a.Followers == nil || a.Posts == nil || int64(len(metrics.Posts)) != *a.Posts || a.DisplayName == "" {
+			t.Errorf("%s: %+v with %d posts", platform, a, len(metrics.Posts))
 		}
 		since, err := client.Profile(t.Context(), provider.ProfileQuery{Platform: platform, Username: "slow.bread",
-			PostLimit: 1000, Since: figures.Posts[10].TakenAt})
+			PostLimit: 1000, Since: metrics.Posts[10].TakenAt})
 		if err != nil || len(since.Posts) != 11 {
 			t.Errorf("%s: %d posts since the 11th, %v", platform, len(since.Posts), err)
 		}
@@ -131,15 +131,15 @@ func TestSandboxVendorFigures(t *testing.T) {
 	}
 }
 
-func TestSandboxVendorRejectsFigures(t *testing.T) {
+func TestSandboxVendorRejectsMetrics(t *testing.T) {
 	t.Parallel()
 	client := vendor(t)
 	for name, want := range map[string]error{"missing.you": provider.ErrNotFound, "private.me": provider.ErrPrivate,
 		"empty.room": nil} {
-		figures, err := client.Profile(t.Context(), provider.ProfileQuery{Platform: provider.TikTok, Username: name,
+		metrics, err := client.Profile(t.Context(), provider.ProfileQuery{Platform: provider.TikTok, Username: name,
 			PostLimit: 10})
-		if !errors.Is(err, want) || len(figures.Posts) != 0 {
-			t.Errorf("%s: %v, %v", name, figures, err)
+		if !errors.Is(err, want) || len(metrics.Posts) != 0 {
+			t.Errorf("%s: %v, %v", name, metrics, err)
 		}
 	}
 	if _, err := client.Profile(t.Context(), provider.ProfileQuery{Platform: "youtube", Username: "bread",

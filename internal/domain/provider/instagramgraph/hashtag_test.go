@@ -28,7 +28,7 @@ func TestHashtag(t *testing.T) {
 		}),
 		"recent_media": media(2, nil),
 	}
-	figures := must.Get(g.source(1, nil).Hashtag(t.Context(), hashtagQuery("bread", 100)))(t)
+	metrics := must.Get(g.source(1, nil).Hashtag(t.Context(), hashtagQuery("bread", 100)))(t)
 	want := provider.HashtagMetrics{
 		Hashtag: "bread", MeasuredAt: began, From: began.Add(-24 * time.Hour),
 		Top: []provider.Post{
@@ -44,7 +44,7 @@ func TestHashtag(t *testing.T) {
 				URL: "https://www.instagram.com/p/1/", Likes: new(int64(101)), Comments: new(int64(1))},
 		},
 	}
-	if diff := cmp.Diff(want, figures); diff != "" {
+	if diff := cmp.Diff(want, metrics); diff != "" {
 		t.Error(diff)
 	}
 	for _, fields := range g.queries {
@@ -65,9 +65,9 @@ func TestHashtagPages(t *testing.T) {
 		whole             bool
 	}{{1000, 9, 120, true}, {121, 9, 120, true}, {120, 9, 120, true}, {119, 9, 119, false}, {100, 9, 100, false},
 		{5, 5, 5, false}, {0, 0, 0, false}} {
-		figures := must.Get(s.Hashtag(t.Context(), hashtagQuery("bread", c.most)))(t)
-		if len(figures.Top) != c.top || len(figures.Recent) != c.recent || figures.From.IsZero() == c.whole {
-			t.Errorf("%+v: %d and %d posts since %s", c, len(figures.Top), len(figures.Recent), figures.From)
+		metrics := must.Get(s.Hashtag(t.Context(), hashtagQuery("bread", c.most)))(t)
+		if len(metrics.Top) != c.top || len(metrics.Recent) != c.recent || metrics.From.IsZero() == c.whole {
+			t.Errorf("%+v: %d and %d posts since %s", c, len(metrics.Top), len(metrics.Recent), metrics.From)
 		}
 	}
 }

@@ -198,11 +198,11 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, said []byte) {
 		body = said
 		s.accounts = newAccounts([]Account{{ID: "1", Token: "x"}})
-		figures, err := s.Profile(t.Context(), profileQuery(100))
-		if err != nil && figures.Posts != nil {
+		metrics, err := s.Profile(t.Context(), profileQuery(100))
+		if err != nil && metrics.Posts != nil {
 			t.Error("posts were returned with an error")
 		}
-		for _, post := range figures.Posts {
+		for _, post := range metrics.Posts {
 			if len(post.ID) > 100 || post.ID == "" || post.TakenAt.After(began) || len([]rune(post.Caption)) > 10_000 ||
 				post.Likes != nil && *post.Likes < 0 {
 				t.Errorf("taken: %+v", post)

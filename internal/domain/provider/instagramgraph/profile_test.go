@@ -34,7 +34,7 @@ func TestProfile(t *testing.T) {
 			post["timestamp"] = "2036-01-01T00:00:00+0000"
 		}
 	}))
-	figures := must.Get(g.source(1, nil).Profile(t.Context(), profileQuery(100)))(t)
+	metrics := must.Get(g.source(1, nil).Profile(t.Context(), profileQuery(100)))(t)
 	want := provider.ProfileMetrics{
 		Account: provider.Account{
 			Username: "natgeo", DisplayName: "National Geographic", Biography: "We 🌍\nare here",
@@ -54,7 +54,7 @@ func TestProfile(t *testing.T) {
 				Likes: new(int64(104)), Comments: new(int64(4)), Views: new(int64(1004))},
 		},
 	}
-	if diff := cmp.Diff(want, figures); diff != "" {
+	if diff := cmp.Diff(want, metrics); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -78,11 +78,11 @@ func TestProfilePages(t *testing.T) {
 		if c.since > 0 {
 			q.Since = began.Add(-c.since)
 		}
-		figures := must.Get(s.Profile(t.Context(), q))(t)
-		if len(figures.Posts) != c.posts || len(g.requests) != c.calls || figures.Account.Followers == nil {
-			t.Errorf("%+v: %d posts in %d calls, %+v", c, len(figures.Posts), len(g.requests), figures.Account)
+		metrics := must.Get(s.Profile(t.Context(), q))(t)
+		if len(metrics.Posts) != c.posts || len(g.requests) != c.calls || metrics.Account.Followers == nil {
+			t.Errorf("%+v: %d posts in %d calls, %+v", c, len(metrics.Posts), len(g.requests), metrics.Account)
 		}
-		for i, post := range figures.Posts {
+		for i, post := range metrics.Posts {
 			if want := began.Add(-time.Duration(i) * time.Hour); !post.TakenAt.Equal(want) {
 				t.Fatalf("post %d was published at %s", i, post.TakenAt)
 			}
@@ -104,9 +104,9 @@ func TestNoViews(t *testing.T) {
 	}
 	s := g.source(1, nil)
 	for calls, want := range []int{2, 3} {
-		figures, err := s.Profile(t.Context(), profileQuery(10))
-		if err != nil || len(figures.Posts) != 1 || figures.Posts[0].Views != nil || len(g.requests) != want {
-			t.Errorf("%d: %v, %v after %d calls", calls, figures, err, len(g.requests))
+		metrics, err := s.Profile(t.Context(), profileQuery(10))
+		if err != nil || len(metrics.Posts) != 1 || metrics.Posts[0].Views != nil || len(g.requests) != want {
+			t.Errorf("%d: %v, %v after %d calls", calls, metrics, err, len(g.requests))
 		}
 	}
 }
@@ -132,7 +132,7 @@ func TestProfileErrors(t *testing.T) {
 	}
 }
 
-// An invalid response is an error. No figures are invented.
+// An invalid response is an error. No metrics are invented.
 func TestInvalidResponses(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
@@ -142,10 +142,10 @@ func TestInvalidResponses(t *testing.T) {
 	} {
 		g := newGraph(t)
 		g.reject = func(string, *http.Request) (int, string) { return http.StatusOK, body }
-		figures, err := g.source(1, nil).Profile(t.Context(), profileQuery(1))
+		metrics, err := g.source(1, nil).Profile(t.Context(), profileQuery(1))
 		checkUnavailable(t, err, 0)
-		if figures.Account.Username != "" {
-			t.Errorf("figures are returned with the error: %v", figures)
+		if metrics.Account.Username != "" {
+			t.Errorf("metrics are returned with the error: %v", metrics)
 		}
 	}
 }
@@ -160,9 +160,9 @@ func TestEndlessList(t *testing.T) {
 		return http.StatusOK,
 			`{"business_discovery":{"id":"1","media":{"data":[{"id":"7"}],"paging":{"cursors":{"after":"again"}}}}}`
 	}
-	figures, err := g.source(1, nil).Profile(t.Context(), profileQuery(1000))
-	if err != nil || len(figures.Posts) != 1 || len(g.requests) != 2 {
-		t.Errorf("%v, %v after %d calls", figures, err, len(g.requests))
+	metrics, err := g.source(1, nil).Profile(t.Context(), profileQuery(1000))
+	if err != nil || len(metrics.Posts) != 1 || len(g.requests) != 2 {
+		t.Errorf("%v, %v after %d calls", metrics, err, len(g.requests))
 	}
 }
 

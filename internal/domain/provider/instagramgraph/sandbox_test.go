@@ -43,29 +43,29 @@ func TestSandboxProfiles(t *testing.T) {
 	s := newSandboxSource(t, testkit.NewClock(began), 1)
 	for _, name := range []string{"natgeo", "slow.bread", "bakery"} {
 		q := provider.ProfileQuery{Platform: provider.Instagram, Username: name, PostLimit: 1000}
-		figures := must.Get(s.Profile(t.Context(), q))(t)
-		a := figures.Account
+		metrics := must.Get(s.Profile(t.Context(), q))(t)
+		a := metrics.Account
 		if a.Followers == nil || a.Follows == nil || a.Posts == nil || a.DisplayName == "" ||
-			int64(len(figures.Posts)) != *a.Posts {
-			t.Errorf("%s: %+v with %d posts", name, a, len(figures.Posts))
+			int64(len(metrics.Posts)) != *a.Posts {
+			t.Errorf("%s: %+v with %d posts", name, a, len(metrics.Posts))
 		}
-		for i, post := range figures.Posts {
+		for i, post := range metrics.Posts {
 			if post.Format == "" || post.TakenAt.IsZero() || post.URL == "" || post.Comments == nil || i > 0 &&
-				post.TakenAt.After(figures.Posts[i-1].TakenAt) {
+				post.TakenAt.After(metrics.Posts[i-1].TakenAt) {
 				t.Errorf("%s: post %d: %+v", name, i, post)
 			}
 		}
-		q.Since = figures.Posts[20].TakenAt
+		q.Since = metrics.Posts[20].TakenAt
 		if since, err := s.Profile(t.Context(), q); err != nil || len(since.Posts) != 21 {
 			t.Errorf("%s: %d posts since the 21st, %v", name, len(since.Posts), err)
 		}
 	}
 	for name, want := range map[string]error{"missing.you": provider.ErrNotFound, "private.me": provider.ErrNotFound,
 		"empty.room": nil} {
-		figures, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.Instagram, Username: name,
+		metrics, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.Instagram, Username: name,
 			PostLimit: 10})
-		if !errors.Is(err, want) || len(figures.Posts) != 0 {
-			t.Errorf("%s: %v, %v", name, figures, err)
+		if !errors.Is(err, want) || len(metrics.Posts) != 0 {
+			t.Errorf("%s: %v, %v", name, metrics, err)
 		}
 	}
 	_, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.Instagram, Username: "error.me",
@@ -77,12 +77,12 @@ func TestSandboxHashtags(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(began)
 	s := newSandboxSource(t, clock, 2)
-	figures, err := s.Hashtag(t.Context(), hashtagQuery("bread", 5000))
+	metrics, err := s.Hashtag(t.Context(), hashtagQuery("bread", 5000))
 	must.NoError(t, err)
-	if len(figures.Top) == 0 || figures.Size != nil || figures.MeasuredAt.IsZero() {
-		t.Errorf("%d top posts, %v", len(figures.Top), figures.Size)
+	if len(metrics.Top) == 0 || metrics.Size != nil || metrics.MeasuredAt.IsZero() {
+		t.Errorf("%d top posts, %v", len(metrics.Top), metrics.Size)
 	}
-	for _, post := range figures.Recent {
+	for _, post := range metrics.Recent {
 		if post.TakenAt.Before(began.Add(-24*time.Hour)) || post.TakenAt.After(began) {
 			t.Errorf("recent: %+v", post)
 		}

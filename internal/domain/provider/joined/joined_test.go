@@ -13,26 +13,26 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// fakeFigures returns fixed figures or an error.
-type fakeFigures struct {
+// fakeMetrics returns fixed metrics or an error.
+type fakeMetrics struct {
 	name     string
 	err      error
 	requests []string
 }
 
-func (t *fakeFigures) Profile(context.Context, provider.ProfileQuery) (provider.ProfileMetrics, error) {
+func (t *fakeMetrics) Profile(context.Context, provider.ProfileQuery) (provider.ProfileMetrics, error) {
 	t.requests = append(t.requests, "profile")
 	return provider.ProfileMetrics{Account: provider.Account{DisplayName: t.name}}, t.err
 }
 
-func (t *fakeFigures) Hashtag(context.Context, provider.HashtagQuery) (provider.HashtagMetrics, error) {
+func (t *fakeMetrics) Hashtag(context.Context, provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	t.requests = append(t.requests, "hashtag")
 	return provider.HashtagMetrics{Hashtag: t.name}, t.err
 }
 
 // fakeMedia also has media.
 type fakeMedia struct {
-	fakeFigures
+	fakeMetrics
 
 	mediaErr error
 }
@@ -70,7 +70,7 @@ func TestFallback(t *testing.T) {
 		{provider.ErrNotOffered, broken, "", broken},
 		{provider.ErrNotOffered, provider.ErrNotOffered, "", provider.ErrNotOffered},
 	} {
-		first, second := &fakeFigures{name: "first", err: c.first}, &fakeFigures{name: "second", err: c.second}
+		first, second := &fakeMetrics{name: "first", err: c.first}, &fakeMetrics{name: "second", err: c.second}
 		s := join(t, NamedProvider{"a", first}, NamedProvider{"b", second})
 		profile, err := s.Profile(t.Context(), provider.ProfileQuery{})
 		if !errors.Is(err, c.err) || err == nil && profile.Account.DisplayName != c.want {
@@ -92,16 +92,16 @@ func TestFallback(t *testing.T) {
 // All pages and files of a query come from one provider, even if the order changes.
 func TestPagesFromOneProvider(t *testing.T) {
 	t.Parallel()
-	figures := &fakeFigures{name: "figures"}
-	stories, posts := &fakeMedia{fakeFigures: fakeFigures{name: "stories"}, mediaErr: provider.ErrNotOffered},
-		&fakeMedia{fakeFigures: fakeFigures{name: "posts"}}
-	s := join(t, NamedProvider{"figures", figures}, NamedProvider{"stories", stories}, NamedProvider{"posts", posts})
+	metrics := &fakeMetrics{name: "metrics"}
+	stories, posts := &fakeMedia{fakeMetrics: fakeMetrics{name: "stories"}, mediaErr: provider.ErrNotOffered},
+		&fakeMedia{fakeMetrics: fakeMetrics{name: "posts"}}
+	s := join(t, NamedProvider{"metrics", metrics}, NamedProvider{"stories", stories}, NamedProvider{"posts", posts})
 	page := must.Get(s.ProfileMedia(t.Context(), provider.Query{}))(t)
 	if diff := cmp.Diff(provider.Page{Items: []provider.Item{{ID: "1", URL: "posts:https://cdn.example/posts?a=b:c"}},
 		Next: "posts:after:"}, page); diff != "" {
 		t.Error(diff)
 	}
-	other := &fakeMedia{fakeFigures: fakeFigures{name: "other"}}
+	other := &fakeMedia{fakeMetrics: fakeMetrics{name: "other"}}
 	s = join(t, NamedProvider{"other", other}, NamedProvider{"posts", posts})
 	if _, err := s.ProfileMedia(t.Context(), provider.Query{Cursor: page.Next}); err != nil || len(other.requests) != 0 {
 		t.Errorf("%v; requests to the other provider: %v", err, other.requests)
@@ -119,8 +119,8 @@ func TestPagesFromOneProvider(t *testing.T) {
 // URLs and cursors from releases with a single provider still work.
 func TestUnprefixedAddresses(t *testing.T) {
 	t.Parallel()
-	one, two := &fakeMedia{fakeFigures: fakeFigures{name: "one"}}, &fakeMedia{fakeFigures: fakeFigures{name: "two"}}
-	s := join(t, NamedProvider{"figures", &fakeFigures{}}, NamedProvider{"one", one})
+	one, two := &fakeMedia{fakeMetrics: fakeMetrics{name: "one"}}, &fakeMedia{fakeMetrics: fakeMetrics{name: "two"}}
+	s := join(t, NamedProvider{"metrics", &fakeMetrics{}}, NamedProvider{"one", one})
 	var file bytes.Buffer
 	if err := s.Fetch(t.Context(), "https://cdn.example/x", 9, &file); err != nil ||
 		file.String() != "one https://cdn.example/x" {
@@ -145,7 +145,7 @@ func TestUnprefixedAddresses(t *testing.T) {
 func TestInvalidNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "http", "https", "a:b", "A", "1", "twice"} {
-		if _, err := New(NamedProvider{"twice", &fakeFigures{}}, NamedProvider{name, &fakeFigures{}}); err == nil {
+		if _, err := New(NamedProvider{"twice", &fakeMetrics{}}, NamedProvider{name, &fakeMetrics{}}); err == nil {
 			t.Errorf("the invalid name %q was accepted", name)
 		}
 	}

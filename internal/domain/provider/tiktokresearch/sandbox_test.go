@@ -25,14 +25,14 @@ func TestSandbox(t *testing.T) {
 		box.Close()
 	})
 	s := must.Get(New(Options{Eligible: true, URL: front.URL + "/tiktok", ClientKey: "key", ClientSecret: secret}))(t)
-	figures := must.Get(s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.TikTok, Username: "slow.bread",
+	metrics := must.Get(s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.TikTok, Username: "slow.bread",
 		PostLimit: 30}))(t)
-	if figures.Account.Followers == nil || figures.Account.DisplayName == "" || len(figures.Posts) != 30 {
-		t.Errorf("%+v with %d posts", figures.Account, len(figures.Posts))
+	if metrics.Account.Followers == nil || metrics.Account.DisplayName == "" || len(metrics.Posts) != 30 {
+		t.Errorf("%+v with %d posts", metrics.Account, len(metrics.Posts))
 	}
-	for i, post := range figures.Posts {
+	for i, post := range metrics.Posts {
 		if post.TakenAt.IsZero() || post.Views == nil || post.Shares == nil || i > 0 &&
-			post.TakenAt.After(figures.Posts[i-1].TakenAt) {
+			post.TakenAt.After(metrics.Posts[i-1].TakenAt) {
 			t.Errorf("post %d: %+v", i, post)
 		}
 	}

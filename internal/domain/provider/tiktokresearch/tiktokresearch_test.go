@@ -28,7 +28,7 @@ func TestProfile(t *testing.T) {
 		`{"id":7080213458555737988,"create_time":1e300}`, `{"id":"x"}`, `{}`, `null`, `7`,
 	}
 	r.pageSize = 100
-	figures := must.Get(r.source(nil).Profile(t.Context(), profileQuery(10, began.AddDate(0, 0, -10))))(t)
+	metrics := must.Get(r.source(nil).Profile(t.Context(), profileQuery(10, began.AddDate(0, 0, -10))))(t)
 	link := "https://www.tiktok.com/@khaby.lame/video/"
 	want := provider.ProfileMetrics{
 		Account: provider.Account{
@@ -46,7 +46,7 @@ func TestProfile(t *testing.T) {
 			},
 		},
 	}
-	if diff := cmp.Diff(want, figures); diff != "" {
+	if diff := cmp.Diff(want, metrics); diff != "" {
 		t.Error(diff)
 	}
 	if r.requests[0] != `{"username":"khaby.lame"}` {
@@ -83,9 +83,9 @@ func TestWindows(t *testing.T) {
 			for i, days := range c.days {
 				r.videos = append(r.videos, clip(int64(1000+i), days, ""))
 			}
-			figures := must.Get(r.source(nil).Profile(t.Context(), profileQuery(c.most, c.since)))(t)
+			metrics := must.Get(r.source(nil).Profile(t.Context(), profileQuery(c.most, c.since)))(t)
 			var got []int
-			for _, post := range figures.Posts {
+			for _, post := range metrics.Posts {
 				got = append(got, int(began.Sub(post.TakenAt).Hours()/24))
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
@@ -312,11 +312,11 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, said []byte) {
 		body, s.pausedUntil = said, time.Time{}
 		s.token = token{"clt.0", began.Add(time.Hour)}
-		figures, err := s.Profile(t.Context(), profileQuery(10, began.AddDate(0, 0, -20)))
-		if err != nil && figures.Posts != nil || len(figures.Posts) > 10 {
-			t.Errorf("%d posts, %v", len(figures.Posts), err)
+		metrics, err := s.Profile(t.Context(), profileQuery(10, began.AddDate(0, 0, -20)))
+		if err != nil && metrics.Posts != nil || len(metrics.Posts) > 10 {
+			t.Errorf("%d posts, %v", len(metrics.Posts), err)
 		}
-		for _, post := range figures.Posts {
+		for _, post := range metrics.Posts {
 			if post.ID == "" || len(post.ID) > 100 || post.TakenAt.After(began) || post.Duration < 0 ||
 				post.Likes != nil && *post.Likes < 0 {
 				t.Errorf("taken: %+v", post)

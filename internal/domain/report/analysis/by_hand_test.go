@@ -71,7 +71,7 @@ func TestDocumentedExample(t *testing.T) {
 			t.Parallel()
 			blocks := strings.Split(text, "```")
 			if len(blocks) != 5 {
-				t.Fatal("an example needs both figures and results")
+				t.Fatal("an example needs both metrics and results")
 			}
 			var given handExample
 			decode(t, strings.TrimPrefix(blocks[1], "json"), &given)

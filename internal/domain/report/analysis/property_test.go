@@ -84,7 +84,7 @@ func anyInput() *rapid.Generator[analysis.ProfileInput] {
 func TestAnyInput(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		in := anyInput().Draw(t, "figures")
+		in := anyInput().Draw(t, "metrics")
 		answer, err := json.Marshal(analysis.Analyze(in))
 		if err != nil {
 			t.Fatalf("the result cannot be encoded: %v", err)
@@ -110,7 +110,7 @@ func TestAnyInput(t *testing.T) {
 func TestBestTimeFromThirtyPosts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		in := anyInput().Draw(t, "figures")
+		in := anyInput().Draw(t, "metrics")
 		seen, dated := map[string]bool{}, 0
 		for _, p := range in.Posts {
 			ahead := !in.At.IsZero() && p.TakenAt.After(in.At)

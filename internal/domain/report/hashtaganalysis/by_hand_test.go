@@ -54,7 +54,7 @@ func TestDocumentedExample(t *testing.T) {
 	lift := got.TopHashtags[0].Lift
 	number := func(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
 	whole := func(value int64) string { return strconv.FormatInt(value, 10) }
-	for figure, value := range map[string]string{
+	for metric, value := range map[string]string{
 		"posts per day": number(h.PostsPerDay.Value), "posts per day, from": number(h.PostsPerDay.Low),
 		"posts per day, to": number(h.PostsPerDay.High),
 		"posts":             whole(h.Posts.Count), "posts, from": whole(*h.Posts.Low),
@@ -68,8 +68,8 @@ func TestDocumentedExample(t *testing.T) {
 		"competition": number(score.Components[2].Value),
 		"score":       number(score.Value),
 	} {
-		if !strings.Contains(table, "\n| "+figure+" | "+value+" |\n") {
-			t.Errorf("%s is %s, unlike the docs", figure, value)
+		if !strings.Contains(table, "\n| "+metric+" | "+value+" |\n") {
+			t.Errorf("%s is %s, unlike the docs", metric, value)
 		}
 	}
 }

@@ -15,10 +15,10 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/synthetichashtag"
 )
 
-// drawInput generates possible figures.
+// drawInput generates possible metrics.
 func drawInput(t *rapid.T) Input {
-	figure := rapid.OneOf(rapid.Just((*int64)(nil)), rapid.Custom(func(t *rapid.T) *int64 {
-		return new(rapid.OneOf(rapid.Int64Range(0, 1000), rapid.Int64()).Draw(t, "figure"))
+	metric := rapid.OneOf(rapid.Just((*int64)(nil)), rapid.Custom(func(t *rapid.T) *int64 {
+		return new(rapid.OneOf(rapid.Int64Range(0, 1000), rapid.Int64()).Draw(t, "metric"))
 	}))
 	moment := rapid.OneOf(
 		rapid.Custom(func(t *rapid.T) time.Time {
@@ -33,12 +33,12 @@ func drawInput(t *rapid.T) Input {
 			TakenAt: moment.Draw(t, "taken"), Caption: rapid.SampledFrom([]string{"", "Boats #sea #sky", "#sea waves",
 				"\xff#x"}).Draw(t, "caption"),
 			Hashtags: rapid.SliceOfN(rapid.SampledFrom([]string{"sea", "sky", "", "#"}), 0, 3).Draw(t, "hashtags"),
-			Likes:    figure.Draw(t, "likes"), Comments: figure.Draw(t, "comments"), Views: figure.Draw(t, "views"),
+			Likes:    metric.Draw(t, "likes"), Comments: metric.Draw(t, "comments"), Views: metric.Draw(t, "views"),
 		}
 	})
 	sample := rapid.Custom(func(t *rapid.T) Sample {
 		s := Sample{At: moment.Draw(t, "at"), From: moment.Draw(t, "from"), Cut: rapid.Bool().Draw(t, "cut"),
-			Posts: rapid.Int().Draw(t, "posts"), Size: figure.Draw(t, "size")}
+			Posts: rapid.Int().Draw(t, "posts"), Size: metric.Draw(t, "size")}
 		if rapid.Bool().Draw(t, "hours") {
 			s.Hours = rapid.SliceOfN(rapid.IntRange(-1, 9), hoursOfWeek, hoursOfWeek).Draw(t, "by hour")
 		}
@@ -47,7 +47,7 @@ func drawInput(t *rapid.T) Input {
 	posts := rapid.SliceOfN(post, 0, 60)
 	return Input{
 		Metrics: provider.HashtagMetrics{
-			Hashtag: "sea", Size: figure.Draw(t, "size"), Top: posts.Draw(t, "top"), Recent: posts.Draw(t, "recent"),
+			Hashtag: "sea", Size: metric.Draw(t, "size"), Top: posts.Draw(t, "top"), Recent: posts.Draw(t, "recent"),
 			From: moment.Draw(t, "from"), MeasuredAt: rapid.SampledFrom([]time.Time{measuredAt, measuredAt, measuredAt,
 				{}}).Draw(t, "at"),
 		},
@@ -58,8 +58,8 @@ func drawInput(t *rapid.T) Input {
 	}
 }
 
-// Any input yields a result without NaN and infinity, with figures within their intervals.
-func TestAnyFigures(t *testing.T) {
+// Any input yields a result without NaN and infinity, with metrics within their intervals.
+func TestAnyMetrics(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInput(t)
@@ -175,8 +175,8 @@ func TestTier(t *testing.T) {
 	}
 }
 
-// With too little data, figures are missing and a note explains it.
-func TestTooLittleDataOmitsFigures(t *testing.T) {
+// With too little data, metrics are missing and a note explains it.
+func TestTooLittleDataOmitsMetrics(t *testing.T) {
 	t.Parallel()
 	young := synthetichashtag.RandomHashtag(1, measuredAt)
 	young.Days, young.Size = 20, 100_000

@@ -34,7 +34,7 @@ type Result struct {
 type FindingEngagement struct {
 	Basis           string         `json:"basis" enum:"measured" title:"EstimateBasis"`
 	Of              string         `json:"of,omitempty" enum:"top|recent" title:"ReportPostList"`
-	PostsAnalysed   int            `json:"posts_analysed" jsonschema:"Posts. Profile: two days old or more, with all figures of counts."`
+	PostsAnalysed   int            `json:"posts_analysed" jsonschema:"Posts. Profile: two days old or more, with all metrics in counts."`
 	Counts          []string       `json:"counts,omitzero" enum:"likes|comments|shares" title:"EngagementCount"`
 	RateByFollowers *FindingMedian `json:"rate_by_followers,omitempty" jsonschema:"Profile: engagement per follower, as a share."`
 	RateByViews     *FindingMedian `json:"rate_by_views,omitempty" jsonschema:"Profile: engagement per view, as a share."`
