@@ -1,5 +1,5 @@
-// Package accounts serves the pages of a team's connected accounts: the state of connections, connecting and
-// disconnecting, and the analytics of an account's posts.
+// Package accounts serves the pages of a team's connected accounts: the list with the state of each connection,
+// disconnecting, and account analytics.
 package accounts
 
 import (
@@ -26,12 +26,12 @@ type Handlers struct {
 
 	connector *account.Connector
 	posts     *post.Service
-	insight   *analytics.Service
+	analytics *analytics.Service
 }
 
 // New returns the handlers.
-func New(f *shell.Shell, connector *account.Connector, posts *post.Service, figures *analytics.Service) *Handlers {
-	return &Handlers{f, connector, posts, figures}
+func New(f *shell.Shell, connector *account.Connector, posts *post.Service, stats *analytics.Service) *Handlers {
+	return &Handlers{f, connector, posts, stats}
 }
 
 // Routes returns the routes of the pages.
@@ -41,18 +41,18 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /analytics/figures.csv", For: shell.Members, Do: p.exportOverview},
 		{Pattern: "GET /accounts", For: shell.Members, Do: p.list},
 		{Pattern: "POST /accounts/connect", For: shell.Managers, Do: p.connect},
-		{Pattern: "GET /accounts/{id}", For: shell.Members, Do: p.at(p.page)},
+		{Pattern: "GET /accounts/{id}", For: shell.Members, Do: p.withAccount(p.page)},
 		{Pattern: "GET /accounts/{id}/picture", For: shell.Members, Do: p.picture},
-		{Pattern: "GET /accounts/{id}/figures.csv", For: shell.Members, Do: p.at(p.export)},
-		{Pattern: "POST /accounts/{id}/connect", For: shell.Managers, Do: p.at(p.reconnect)},
-		{Pattern: "GET /accounts/{id}/disconnect", For: shell.Managers, Do: p.at(p.leavePage)},
-		{Pattern: "POST /accounts/{id}/disconnect", For: shell.Managers, Do: p.at(p.leave)},
+		{Pattern: "GET /accounts/{id}/figures.csv", For: shell.Members, Do: p.withAccount(p.export)},
+		{Pattern: "POST /accounts/{id}/connect", For: shell.Managers, Do: p.withAccount(p.reconnect)},
+		{Pattern: "GET /accounts/{id}/disconnect", For: shell.Managers, Do: p.withAccount(p.leavePage)},
+		{Pattern: "POST /accounts/{id}/disconnect", For: shell.Managers, Do: p.withAccount(p.leave)},
 	}
 }
 
-// at returns a handler that looks up the account in the path. It selects the account's team if it is another of the
-// person's teams.
-func (p *Handlers) at(do func(w http.ResponseWriter, r *http.Request, a account.Account)) http.HandlerFunc {
+// withAccount returns a handler that calls do with the account whose ID is in the path. If the account belongs to
+// another of the person's teams, a GET request switches to that team.
+func (p *Handlers) withAccount(do func(w http.ResponseWriter, r *http.Request, a account.Account)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, v := r.Context(), shell.VisitorOf(r.Context())
 		id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
@@ -78,23 +78,24 @@ func (p *Handlers) at(do func(w http.ResponseWriter, r *http.Request, a account.
 			return
 		}
 		if _, there := found[id]; !there {
-			p.NotFound(w, r) // just disconnected
+			p.NotFound(w, r) // disconnected
 			return
 		}
 		do(w, r, found[id])
 	}
 }
 
-// actor returns the visitor as an actor of operations.
+// actor returns the visitor as the actor of an operation in the selected team.
 func (p *Handlers) actor(r *http.Request) (*access.Actor, error) {
 	v := shell.VisitorOf(r.Context())
 	return p.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 }
 
-// formError returns the text of an error to show on the page it came from. It answers other errors and reports false.
+// formError returns the text of an error that the page shows. For a server error or not_found, it writes the error
+// response and returns false.
 func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
-	told := apierr.FromError(err)
-	if told.IsServerError() || told.Code == apierr.NotFound {
+	f := apierr.FromError(err)
+	if f.IsServerError() || f.Code == apierr.NotFound {
 		p.ShowError(w, r, err)
 		return "", false
 	}

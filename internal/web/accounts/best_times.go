@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	leastTimesDays = 90 // days whose posts are compared at least: shorter periods have too few posts
-	leastInHour    = 2  // posts that an hour needs for a color
+	minTimesDays   = 90 // minimum number of days whose posts are compared; fewer days have too few posts
+	minPostsInHour = 2  // an hour with fewer posts gets no color
 	heatLevels     = 5
-	heatMorning    = 6 // the first hour shown if no post is earlier
+	heatFirstHour  = 6 // the heat map starts here unless a post is earlier
 )
 
-// mediansByHour returns the sorted medians of the hours with enough posts.
-func mediansByHour(t analytics.PostingTimes) []float64 {
+// hourMedians returns the median engagement of each hour of the week with enough posts, in ascending order.
+func hourMedians(t analytics.PostingTimes) []float64 {
 	var out []float64
 	for _, day := range t.Hours {
 		for _, hour := range day {
-			if hour.Posts >= leastInHour {
+			if hour.Posts >= minPostsInHour {
 				out = append(out, hour.Median)
 			}
 		}
@@ -31,18 +31,18 @@ func mediansByHour(t analytics.PostingTimes) []float64 {
 	return out
 }
 
-// heat draws a heat map, or nothing for too few hours with posts.
+// heat draws a heat map of the engagement by weekday and hour. It returns "" if too few hours have enough posts.
 func heat(l *locale.Language, t analytics.PostingTimes) template.HTML {
-	medians := mediansByHour(t)
+	medians := hourMedians(t)
 	if len(medians) < heatLevels {
 		return ""
 	}
-	out := plot.Heat{First: heatMorning,
+	out := plot.Heat{First: heatFirstHour,
 		Label: l.T("Engagement of posts by weekday and hour; darker means more. The table below has the numbers.")}
 	for _, row := range timeRows(l, t) {
 		cell := plot.Cell{Text: l.N(row.Posts, "%[2]s: %[1]d post, %[3]s a typical post", "%[2]s: %[1]d posts, %[3]s a typical post",
-			row.Name, timesText(l, row.Median))}
-		if row.Posts >= leastInHour {
+			row.Name, factorText(l, row.Median))}
+		if row.Posts >= minPostsInHour {
 			place, _ := slices.BinarySearch(medians, row.Median)
 			cell.Level = 1 + place*heatLevels/len(medians)
 		}
@@ -62,7 +62,7 @@ type timeRow struct {
 	Name      string
 }
 
-// timeRows returns the hours with posts.
+// timeRows returns the hours of the week that have posts.
 func timeRows(l *locale.Language, t analytics.PostingTimes) []timeRow {
 	var out []timeRow
 	for d, day := range t.Hours {
@@ -78,16 +78,16 @@ func timeRows(l *locale.Language, t analytics.PostingTimes) []timeRow {
 // aMonday is any Monday.
 var aMonday = time.Date(2026, time.November, 2, 0, 0, 0, 0, time.UTC)
 
-// hourName returns an hour of the week, such as Monday, 09:00, or Monday, 9 AM.
+// hourName formats an hour of the week, such as "Monday, 09:00" or "Monday, 9 AM". day 0 is Monday.
 func hourName(l *locale.Language, day, hour int) string {
 	at := aMonday.AddDate(0, 0, day).Add(time.Duration(hour) * time.Hour)
 	return l.T("%s, %s|hour of the week", l.Format(at, locale.Weekday), l.FormatHour(at))
 }
 
-// timesText returns a factor: 1.8×.
-func timesText(l *locale.Language, factor float64) string { return l.Decimal(factor, 1) + "×" }
+// factorText formats a factor, such as "1.8×".
+func factorText(l *locale.Language, factor float64) string { return l.Decimal(factor, 1) + "×" }
 
-// shareOfBest returns the length of a bar relative to the best time.
+// shareOfBest draws the engagement at b as a bar, relative to the best time.
 func shareOfBest(t analytics.PostingTimes, b analytics.BestTime) template.HTML {
 	return plot.Share{Of: b.Median / t.Best[0].Median}.Draw()
 }

@@ -15,7 +15,7 @@ func TestHeatMapNeedsHours(t *testing.T) {
 		if got := heat(locale.English, times); got != "" {
 			t.Errorf("heat map of %d hours: %s", hour, got)
 		}
-		times.Hours[0][9+hour] = analytics.PostingHour{Posts: leastInHour, Median: float64(hour + 1)}
+		times.Hours[0][9+hour] = analytics.PostingHour{Posts: minPostsInHour, Median: float64(hour + 1)}
 	}
 	if heat(locale.English, times) == "" {
 		t.Errorf("no heat map for %d hours", heatLevels)

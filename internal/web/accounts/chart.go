@@ -11,25 +11,26 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxDaily is the longest period in days that is drawn by day. Longer periods are drawn by week.
+// maxDaily is the length in days of the longest period that is charted by day. Longer periods are charted by week.
 const maxDaily = 31
 
-// chart is what accounts gained and published in the parts of two periods: days, or weeks of a long period.
+// chart has the followers that accounts gained and the posts that they published in a period and in the preceding
+// one. The parts of the periods are days or, for long periods, weeks.
 type chart struct {
-	past, from time.Time // beginning of both periods, in the team's zone
-	step       int       // days of a part
-	parts      []span    // of both periods, oldest first, in halves of equal length
+	past, from time.Time // beginnings of the preceding period and of the period, in the team's zone
+	step       int       // length of a part in days
+	parts      []span    // of both periods, oldest first; each period has half of them
 }
 
-// plotted is a chart as a page shows it.
+// plotted is a chart of one metric, as a page shows it.
 type plotted struct {
 	*chart
 
-	Metric  string // what it shows
+	Metric  string // the metric that the chart shows
 	Metrics []metricLink
 }
 
-// metricLink leads to the page with another metric in the chart.
+// metricLink is a link to the page with another metric in the chart.
 type metricLink struct{ Name, Path string }
 
 // span is one part of a period.
@@ -40,7 +41,7 @@ type span struct {
 	views, engagement *int64
 }
 
-// newChart returns the parts of a period and of as many days before.
+// newChart returns an empty chart of a period and the preceding one.
 func newChart(in analytics.Period) *chart {
 	days := in.Days
 	out := &chart{past: in.Past(), from: in.Start(), step: 1}
@@ -60,13 +61,13 @@ func newChart(in analytics.Period) *chart {
 	return out
 }
 
-// localDay returns the day of a time in its own zone, as midnight UTC.
+// localDay returns the date of a time in its own zone, as midnight UTC.
 func localDay(at time.Time) time.Time {
 	year, month, day := at.Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// add adds the followers of accounts and the metrics of their posts.
+// add adds the followers that accounts gained and the metrics of posts.
 func (c *chart) add(accounts []analytics.AccountWeeks, posts []analytics.PostMetrics) {
 	half := len(c.parts) / 2
 	for _, a := range accounts {
@@ -86,16 +87,17 @@ func (c *chart) add(accounts []analytics.AccountWeeks, posts []analytics.PostMet
 	}
 }
 
-// addGained adds the followers that an account gained in a period until each of its parts.
+// addGained adds to each part the followers that an account gained from the beginning of the period to the end of the
+// part.
 func addGained(parts []span, a analytics.AccountWeeks) {
 	for i := range parts {
 		addTo(&parts[i].gained, a.Gained(parts[0].first, parts[i].last))
 	}
 }
 
-// figure returns a metric of a part.
-func (s span) figure(metric string) *int64 {
-	switch metric {
+// metric returns the value of a metric in a part, or nil if it is unknown.
+func (s span) metric(name string) *int64 {
+	switch name {
 	case "followers":
 		return s.gained
 	case "views":
@@ -106,7 +108,7 @@ func (s span) figure(metric string) *int64 {
 	return orZero(s.engagement, s.posts)
 }
 
-// orZero returns a metric of posts, which is 0 without posts.
+// orZero returns n, or 0 if n is nil because there are no posts.
 func orZero(n *int64, posts int64) *int64 {
 	if n == nil && posts == 0 {
 		return new(int64)
@@ -114,18 +116,18 @@ func orZero(n *int64, posts int64) *int64 {
 	return n
 }
 
-// line returns a metric of the period, for a small line beside its sum.
-func (c *chart) line(metric string) []int64 {
+// values returns the known values of a metric in the period, for a sparkline.
+func (c *chart) values(metric string) []int64 {
 	var out []int64
 	for _, s := range c.parts[len(c.parts)/2:] {
-		if n := s.figure(metric); n != nil {
+		if n := s.metric(metric); n != nil {
 			out = append(out, *n)
 		}
 	}
 	return out
 }
 
-// lines returns the chart of a metric in the period and in the period before.
+// lines returns a line chart of a metric in the period and in the preceding one.
 func (c *chart) lines(l *locale.Language, metric string) plot.Lines {
 	half := len(c.parts) / 2
 	out := plot.Lines{Label: c.title(l, metric) + ". " + l.T("The table below has the numbers."), Zero: true, Tall: true,
@@ -142,12 +144,12 @@ func (c *chart) lines(l *locale.Language, metric string) plot.Lines {
 	return out
 }
 
-// points returns a metric of the parts of a period that begins at an index.
+// points returns the values of a metric in the period whose first part has the index first.
 func (c *chart) points(l *locale.Language, metric string, first int) []plot.Point {
 	var out []plot.Point
 	for i, s := range c.parts[first : first+len(c.parts)/2] {
 		one := plot.Point{Name: l.Format(s.last, locale.ShortDay), At: float64(i)}
-		if n := s.figure(metric); n != nil {
+		if n := s.metric(metric); n != nil {
 			value := float64(*n)
 			one.Value = &value
 		}
@@ -174,13 +176,13 @@ func (c *chart) title(l *locale.Language, metric string) string {
 // HasWeeks reports whether the parts are weeks.
 func (c *chart) HasWeeks() bool { return c.step > 1 }
 
-// row is a line of the chart's table.
+// row is a row of the chart's table.
 type row struct {
 	Name      string
 	Now, Past *float64
 }
 
-// rows returns the numbers of a chart.
+// rows returns the values of a metric as table rows.
 func (c *chart) rows(l *locale.Language, metric string) []row {
 	half := len(c.parts) / 2
 	now, past := c.points(l, metric, half), c.points(l, metric, 0)
@@ -191,7 +193,7 @@ func (c *chart) rows(l *locale.Language, metric string) []row {
 	return out
 }
 
-// trend returns the change of a number in percent of an earlier number, or nothing if the earlier number is unknown or 0.
+// trend returns the change from past to now in percent. It returns "" if a number is unknown or past is 0.
 func trend(l *locale.Language, now, past *int64) template.HTML {
 	if now == nil || past == nil || *past == 0 {
 		return ""
@@ -199,7 +201,8 @@ func trend(l *locale.Language, now, past *int64) template.HTML {
 	return trendOf(l, 100*float64(*now-*past)/float64(*past))
 }
 
-// growth returns the percentage by which a number has changed.
+// growth returns the change in percent of a number that is now and has changed by change. It returns "" if it cannot
+// be calculated.
 func growth(l *locale.Language, now, change *int64) template.HTML {
 	if now == nil || change == nil || *now <= *change {
 		return ""
@@ -207,6 +210,7 @@ func growth(l *locale.Language, now, change *int64) template.HTML {
 	return trendOf(l, 100*float64(*change)/float64(*now-*change))
 }
 
+// trendOf returns a percentage with its sign and an arrow.
 func trendOf(l *locale.Language, percent float64) template.HTML {
 	percent = math.Round(percent*10) / 10
 	if math.Abs(percent) >= 10 {
@@ -221,7 +225,7 @@ func trendOf(l *locale.Language, percent float64) template.HTML {
 	}
 	drawn, err := shell.Icon(icon)
 	if err != nil {
-		return "" // the icons are ours
+		return "" // unreachable: the icon exists
 	}
 	text := template.HTMLEscapeString(sign + plot.FormatPercent(l, percent))
 	return `<span class="` + template.HTML(class) + `">` + drawn + template.HTML(text) + `</span>` //nolint:gosec // escaped

@@ -10,7 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// revocationText describes what happened to the permission for publishing, and where a person can revoke it.
+// revocationText says whether pressroom's permission on the network was revoked and, if it was not, where a person
+// can revoke it.
 func revocationText(l *locale.Language, platform string, state account.RevocationState) string {
 	name := shell.NetworkName(platform)
 	switch state {
@@ -29,7 +30,7 @@ func revocationText(l *locale.Language, platform string, state account.Revocatio
 	return l.T("On %s, only you can revoke the permission.", name) + " " + revokeWhere(l, platform)
 }
 
-// revokePages names the settings page of each network where people revoke permissions, as of November 2026.
+// revokePages maps each network to the settings page on which people revoke permissions, as of November 2026.
 var revokePages = map[string]locale.Key{
 	"bluesky":   "Settings, Privacy and security, App passwords",
 	"facebook":  "Settings, Business integrations",
@@ -42,6 +43,7 @@ var revokePages = map[string]locale.Key{
 	"youtube":   "your Google account: Security, Your connections to third-party apps and services",
 }
 
+// revokeWhere says where on the network a person can revoke the permission.
 func revokeWhere(l *locale.Language, platform string) string {
 	if where := revokePages[platform]; where != "" {
 		return l.T("Remove this service there: %s.", where)
@@ -53,10 +55,10 @@ func revokeWhere(l *locale.Language, platform string) string {
 type leaveView struct {
 	account.Account
 
-	Waiting post.Upcoming
+	Waiting post.Upcoming // scheduled posts and series of the account
 }
 
-// upcomingText returns the numbers of scheduled posts and series.
+// upcomingText lists the numbers of scheduled posts and series, such as "2 scheduled posts and 1 series".
 func upcomingText(l *locale.Language, a post.Upcoming) string {
 	var out []string
 	if a.Posts > 0 {

@@ -16,31 +16,35 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// listView is the list of accounts with their state, and of networks that can be connected.
+// listView is the page that lists the team's accounts and the networks that can be connected.
 type listView struct {
-	Accounts    []entry
-	Platform    string // filter
-	First, Next string // paths of pages
-	Manages     bool   // the visitor may connect and disconnect
-	Offered     []string
-	Slots       int64 // remaining accounts of the plan; -1 means unlimited
-	Error       string
-	Left        []gone
-	Now         time.Time
+	Accounts     []entry
+	Platform     string   // filter; "" means all
+	First, Next  string   // paths of the first and next page of the list; "" if there is none
+	Manages      bool     // the visitor may connect and disconnect accounts
+	Offered      []string // platforms that can be connected, sorted by display name
+	Slots        int64    // number of accounts that the plan still allows; -1 means unlimited
+	Error        string
+	Disconnected []disconnectedAccount
+	Now          time.Time
 }
 
-// gone is a recently disconnected account, with the state of its permission at the network.
-type gone struct {
+// disconnectedAccount is a recently disconnected account. Text says whether pressroom's permission on the network was
+// revoked.
+type disconnectedAccount struct {
 	Platform, Username, Text string
 	At                       time.Time
 }
 
-// recentlyDisconnected returns the team's recently disconnected accounts, for people who may disconnect.
-func (p *Handlers) recentlyDisconnected(r *http.Request, team int64, zone *time.Location) ([]gone, error) {
+// recentlyDisconnected returns the accounts that the team disconnected recently.
+func (p *Handlers) recentlyDisconnected(
+	r *http.Request, team int64, zone *time.Location,
+) ([]disconnectedAccount, error) {
 	found, err := p.connector.Accounts.ListDisconnected(r.Context(), team)
-	var out []gone
+	var out []disconnectedAccount
 	for _, t := range found {
-		out = append(out, gone{t.Platform, t.Username, revocationText(p.Language(r), t.Platform, t.State), t.At.In(zone)})
+		text := revocationText(p.Language(r), t.Platform, t.State)
+		out = append(out, disconnectedAccount{t.Platform, t.Username, text, t.At.In(zone)})
 	}
 	return out, err
 }
@@ -49,11 +53,11 @@ func (p *Handlers) recentlyDisconnected(r *http.Request, team int64, zone *time.
 type entry struct {
 	account.SocialAccount
 
-	Name        string // display name: untrusted text
-	Since, Ends time.Time
-	Followers   *int64 // nil if unknown
+	Name        string    // display name: untrusted text
+	Since, Ends time.Time // of the connection; Ends is zero if it does not expire
+	Followers   *int64    // nil if unknown
 
-	Last, Next time.Time // the newest published and the next scheduled post; zero if there is none
+	Last, Next time.Time // times of the newest published and the next scheduled post; zero if there is none
 }
 
 func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
@@ -96,7 +100,7 @@ func (p *Handlers) showList(w http.ResponseWriter, r *http.Request, status int, 
 		return
 	}
 	if view.Manages {
-		if view.Left, err = p.recentlyDisconnected(r, v.Team.ID, zone); err != nil {
+		if view.Disconnected, err = p.recentlyDisconnected(r, v.Team.ID, zone); err != nil {
 			p.ShowError(w, r, err)
 			return
 		}
@@ -123,6 +127,7 @@ func listPath(platform, cursor string) string {
 	return (&url.URL{Path: "/accounts", RawQuery: q.Encode()}).String()
 }
 
+// entries returns accounts with the details that the list shows. quoted holds their display names.
 func (p *Handlers) entries(
 	r *http.Request, team int64, found []account.SocialAccount, quoted []operation.Untrusted, zone *time.Location,
 ) ([]entry, error) {
@@ -130,7 +135,7 @@ func (p *Handlers) entries(
 	for i, a := range found {
 		ids[i] = a.ID
 	}
-	lives, err := p.connector.Accounts.ConnectionPeriods(r.Context(), team, ids)
+	periods, err := p.connector.Accounts.ConnectionPeriods(r.Context(), team, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -140,8 +145,8 @@ func (p *Handlers) entries(
 	}
 	out := make([]entry, len(found))
 	for i, a := range found {
-		out[i] = entry{SocialAccount: a, Since: lives[a.ID].Since.In(zone)}
-		if ends := lives[a.ID].Ends; !ends.IsZero() {
+		out[i] = entry{SocialAccount: a, Since: periods[a.ID].Since.In(zone)}
+		if ends := periods[a.ID].Ends; !ends.IsZero() {
 			out[i].Ends = ends.In(zone)
 		}
 		if a.DisplayName != nil {
@@ -154,9 +159,9 @@ func (p *Handlers) entries(
 	return out, p.addFollowers(r.Context(), team, zone, out)
 }
 
-// addTimes adds the times of the newest and the next post.
+// addTimes adds the times of the newest and the next post of each account.
 func (p *Handlers) addTimes(ctx context.Context, team int64, zone *time.Location, accounts []entry) error {
-	last, err := p.insight.LastPosts(ctx, team)
+	last, err := p.analytics.LastPosts(ctx, team)
 	if err != nil {
 		return err
 	}
@@ -175,9 +180,9 @@ func (p *Handlers) addTimes(ctx context.Context, team int64, zone *time.Location
 	return nil
 }
 
-// addFollowers adds the newest known numbers of followers.
+// addFollowers adds the newest known number of followers of each account.
 func (p *Handlers) addFollowers(ctx context.Context, team int64, zone *time.Location, accounts []entry) error {
-	weeks, err := p.insight.CompareWeeks(ctx, team, zone)
+	weeks, err := p.analytics.CompareWeeks(ctx, team, zone)
 	if err != nil {
 		return err
 	}
@@ -191,7 +196,7 @@ func (p *Handlers) addFollowers(ctx context.Context, team int64, zone *time.Loca
 	return nil
 }
 
-// sortByNetwork sorts accounts by the names of their networks, then by their own.
+// sortByNetwork sorts accounts by the display name of their network, then by username.
 func sortByNetwork(accounts []entry) {
 	slices.SortStableFunc(accounts, func(a, b entry) int {
 		return cmp.Or(

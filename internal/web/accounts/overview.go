@@ -15,13 +15,13 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// bestPosts is how many of the best posts are shown.
+// bestPosts is the number of top posts that the page shows.
 const bestPosts = 4
 
-// overviewView compares the period of the accounts with the preceding period of equal length.
+// overviewView is the page with the metrics of the accounts in a period and in the preceding period of equal length.
 type overviewView struct {
-	Accounts []analytics.AccountWeeks // those of the chosen network
-	Networks []string                 // of all accounts
+	Accounts []analytics.AccountWeeks // accounts of the selected network
+	Networks []string                 // networks of all accounts
 	Network  string                   // "" means all
 	ZoneName string
 	Manages  bool
@@ -29,7 +29,7 @@ type overviewView struct {
 	Plot     plotted
 
 	Followers, Change *int64    // sums over the accounts with known values; nil if no value is known
-	Since             time.Time // the first day with followers if it is in the period, as midnight UTC; else zero
+	Since             time.Time // first day with known followers if it is in the period, as midnight UTC; else zero
 	Now, Past         analytics.Week
 	Best              []analytics.TopPost
 	Times             analytics.PostingTimes
@@ -47,7 +47,7 @@ func (p *Handlers) overview(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["overview"], "Analytics", out)
 }
 
-// readOverview reads the accounts of the requested network in the requested period.
+// readOverview reads the metrics of the requested network's accounts in the requested period.
 func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	out := overviewView{
@@ -58,7 +58,7 @@ func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 		return out, fmt.Errorf("loading the team's time zone: %w", err)
 	}
 	out.Period = p.periodOf(r, zone)
-	all, err := p.insight.ComparePeriods(ctx, v.Team.ID, out.Period.Period)
+	all, err := p.analytics.ComparePeriods(ctx, v.Team.ID, out.Period.Period)
 	if err != nil {
 		return out, err
 	}
@@ -74,7 +74,7 @@ func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 	if err := p.comparePosts(ctx, v.Team.ID, ids, &out); err != nil {
 		return out, err
 	}
-	if out.Best, err = p.insight.TopPosts(ctx, v.Team.ID, ids, out.Plot.from, out.Period.End(), bestPosts); err != nil {
+	if out.Best, err = p.analytics.TopPosts(ctx, v.Team.ID, ids, out.Plot.from, out.Period.End(), bestPosts); err != nil {
 		return out, err
 	}
 	for i := range out.Best {
@@ -83,21 +83,21 @@ func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 	return out, nil
 }
 
-// comparePosts reads the posts of the accounts once for the chart and for the hours of the week.
+// comparePosts reads the posts of the accounts once, and adds them to the chart and to the best times.
 func (p *Handlers) comparePosts(ctx context.Context, team int64, accounts []int64, out *overviewView) error {
-	out.Compared = out.Period.atLeast(leastTimesDays)
+	out.Compared = out.Period.atLeast(minTimesDays)
 	past, from := out.Plot.past, out.Compared.Start()
 	first := past
 	if from.Before(first) {
 		first = from
 	}
-	posts, err := p.insight.ListPostMetrics(ctx, team, accounts, first, out.Period.End())
+	posts, err := p.analytics.ListPostMetrics(ctx, team, accounts, first, out.Period.End())
 	out.Plot.add(out.Accounts, since(posts, past))
 	out.Times = analytics.ComparePostingTimes(since(posts, from), p.DB.Now().In(from.Location()))
 	return err
 }
 
-// since returns the posts since a time. They are sorted, the newest first.
+// since returns the posts since a time. The posts must be sorted, newest first.
 func since(posts []analytics.PostMetrics, from time.Time) []analytics.PostMetrics {
 	older := slices.IndexFunc(posts, func(p analytics.PostMetrics) bool { return p.At.Before(from) })
 	if older < 0 {
@@ -106,7 +106,8 @@ func since(posts []analytics.PostMetrics, from time.Time) []analytics.PostMetric
 	return posts[:older]
 }
 
-// chooseAccounts keeps the accounts of a network, or all accounts if none is of that network, and sums them up.
+// chooseAccounts sets the accounts of a network and the sums of their metrics. If there is no account of the network,
+// it includes all accounts.
 func chooseAccounts(v *overviewView, all []analytics.AccountWeeks, network string) {
 	for _, a := range all {
 		if !slices.Contains(v.Networks, a.Platform) {
@@ -130,8 +131,8 @@ func chooseAccounts(v *overviewView, all []analytics.AccountWeeks, network strin
 	v.Since = firstCounted(v.Accounts)
 }
 
-// firstCounted returns the day since which the change of followers of any account is known, or zero if it is known for the
-// period of an account.
+// firstCounted returns the first day for which the followers of any account are known. It returns the zero time if
+// they are known for the whole period for an account, or for no account.
 func firstCounted(accounts []analytics.AccountWeeks) time.Time {
 	var first time.Time
 	for _, a := range accounts {
@@ -146,10 +147,10 @@ func firstCounted(accounts []analytics.AccountWeeks) time.Time {
 	return first
 }
 
-// metrics returns what the chart can show.
+// metrics returns the metrics that the chart can show.
 func (v overviewView) metrics() []string { return metricsOf(v.Now, v.Past) }
 
-// metricsOf returns what a chart of two periods can show.
+// metricsOf returns the metrics that a chart of two periods can show.
 func metricsOf(now, past analytics.Week) []string {
 	out := []string{"followers", "engagement"}
 	if now.Views != nil || past.Views != nil {
@@ -187,30 +188,30 @@ func (v overviewView) NetworkLink(network string) string {
 	return v.link(v.Period.args(), network, v.Plot.Metric)
 }
 
-// HasPast reports whether anything is known of the preceding period.
+// HasPast reports whether there are posts or metrics of the preceding period.
 func (v overviewView) HasPast() bool {
 	return v.Past.Posts > 0 || v.Past.Views != nil || v.Past.Engagement != nil
 }
 
-// Sort returns "": the page has no sorted posts.
+// Sort returns "", because the page has no list of posts to sort. The templates of both pages need it.
 func (v overviewView) Sort() string { return "" }
 
-// ExportLink returns the path of the page's figures as CSV.
+// ExportLink returns the path of the CSV file with the page's metrics.
 func (v overviewView) ExportLink() string {
 	return "/analytics/figures.csv" + v.link(v.Period.args(), v.Network, v.metrics()[0])[len("/analytics"):]
 }
 
-// part is the share of a network or account in the chart's metric.
+// part is a network's or account's value of the chart's metric.
 type part struct {
 	Platform string
 	Name     string // of the account; "" for a network
 	ID       int64  // of the account; 0 for a network
 	Value    int64
-	Share    float64 // of the largest part
+	Share    float64 // relative to the largest part
 }
 
-// Parts returns the metric by network, or by account if one network is shown, the largest first. It is empty for fewer
-// than two.
+// Parts returns the chart's metric by network, or by account if only one network is shown. The largest comes first.
+// If there are fewer than two parts, it returns none.
 func (v overviewView) Parts() []part {
 	var out []part
 	for _, a := range v.Accounts {
@@ -239,13 +240,13 @@ func (v overviewView) Parts() []part {
 	return out
 }
 
-// maxParts is how many networks or accounts are compared.
+// maxParts is the maximum number of networks or accounts that are compared.
 const maxParts = 9
 
-// bar draws the part as a bar.
+// bar returns the part as a bar.
 func (p part) bar() plot.Share { return plot.Share{Of: p.Share} }
 
-// exportOverview sends the accounts' figures of the period as CSV, one account per line.
+// exportOverview sends the accounts' metrics in the period as CSV, one account per row.
 func (p *Handlers) exportOverview(w http.ResponseWriter, r *http.Request) {
 	v, err := p.readOverview(r)
 	if err != nil {
@@ -273,7 +274,7 @@ func addWeek(sum *analytics.Week, w analytics.Week) {
 	addTo(&sum.Engagement, w.Engagement)
 }
 
-// addTo adds a metric to a sum, if it is known.
+// addTo adds n to a sum, unless n is nil. A nil sum means that no value is known.
 func addTo(sum **int64, n *int64) {
 	if n == nil {
 		return

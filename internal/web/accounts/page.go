@@ -27,21 +27,21 @@ type view struct {
 	Failure post.Failure
 	Why     string // explanation of the failure
 	Period  period
-	Sort    string // figure by which the posts are sorted; "" means newest first
+	Sort    string // metric by which the posts are sorted; "" means newest first
 	Notes   []string
 	Manages bool
 	Error   string // why there are no analytics
 
 	ZoneName    string // the team's time zone, in which days are counted
 	Posts       []listedPost
-	First, Next string // pages of posts
+	First, Next string // paths of other pages of posts
 
-	Week analytics.AccountWeeks // the period and the one before
+	Week analytics.AccountWeeks // metrics of the period and the preceding one
 	Plot plotted
 	Best []analytics.TopPost
 }
 
-// listedPost is a post of the account, with the team's own post that was published as it.
+// listedPost is a post of the account. OwnPost is the team's post in pressroom from which it was published, if any.
 type listedPost struct {
 	analytics.AccountPost
 	analytics.OwnPost
@@ -66,12 +66,12 @@ func (v view) HasViews() bool {
 	return slices.ContainsFunc(v.Posts, func(p listedPost) bool { return p.Counts.Views != nil })
 }
 
-// HasSaves reports whether the network reports how often any listed post was saved.
+// HasSaves reports whether the network reports the saves of any listed post.
 func (v view) HasSaves() bool {
 	return slices.ContainsFunc(v.Posts, func(p listedPost) bool { return p.Counts.Saves != nil })
 }
 
-// postsPerPage is how many posts the page shows.
+// postsPerPage is the number of posts on a page.
 const postsPerPage = 20
 
 func (p *Handlers) page(w http.ResponseWriter, r *http.Request, a account.Account) {
@@ -90,7 +90,8 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request, a account.Accoun
 	p.ShowTitled(w, r, status, pages["account"], a.Username, out)
 }
 
-// read reads the page's data. The error concerns only the analytics. For example, the plan may lack analytics.
+// read reads the page's data. If it returns a client error, only the analytics are missing, for example because the
+// plan does not include them.
 func (p *Handlers) read(r *http.Request, out *view) error {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
@@ -98,11 +99,11 @@ func (p *Handlers) read(r *http.Request, out *view) error {
 		return fmt.Errorf("loading the team's time zone: %w", err)
 	}
 	out.Period = p.periodOf(r, zone)
-	lives, err := p.connector.Accounts.ConnectionPeriods(ctx, out.TeamID, []int64{out.ID})
+	periods, err := p.connector.Accounts.ConnectionPeriods(ctx, out.TeamID, []int64{out.ID})
 	if err != nil {
 		return err
 	}
-	out.Life = lives[out.ID]
+	out.Life = periods[out.ID]
 	out.Life.Since = out.Life.Since.In(zone)
 	if !out.Life.Ends.IsZero() {
 		out.Life.Ends = out.Life.Ends.In(zone)
@@ -123,13 +124,13 @@ func (p *Handlers) read(r *http.Request, out *view) error {
 	return p.readPosts(r, zone, out)
 }
 
-// bestOfAccount is how many of an account's best posts are shown.
+// bestOfAccount is the number of an account's top posts that the page shows.
 const bestOfAccount = 3
 
-// compare reads the period and the period before, with the chart and the best posts.
+// compare reads the metrics of the period and the preceding one, the chart and the top posts.
 func (p *Handlers) compare(r *http.Request, zone *time.Location, out *view) error {
 	ctx := r.Context()
-	all, err := p.insight.ComparePeriods(ctx, out.TeamID, out.Period.Period)
+	all, err := p.analytics.ComparePeriods(ctx, out.TeamID, out.Period.Period)
 	if err != nil {
 		return err
 	}
@@ -143,20 +144,20 @@ func (p *Handlers) compare(r *http.Request, zone *time.Location, out *view) erro
 	for _, name := range offered {
 		out.Plot.Metrics = append(out.Plot.Metrics, metricLink{name, out.link(out.Period.args(), name, out.Sort) + "#figures"})
 	}
-	figures, err := p.insight.ListPostMetrics(ctx, out.TeamID, []int64{out.ID}, out.Plot.past, out.Period.End())
+	figures, err := p.analytics.ListPostMetrics(ctx, out.TeamID, []int64{out.ID}, out.Plot.past, out.Period.End())
 	if err != nil {
 		return err
 	}
 	out.Plot.add([]analytics.AccountWeeks{out.Week}, figures)
-	out.Best, err = p.insight.TopPosts(ctx, out.TeamID, []int64{out.ID}, out.Plot.from, out.Period.End(), bestOfAccount)
+	out.Best, err = p.analytics.TopPosts(ctx, out.TeamID, []int64{out.ID}, out.Plot.from, out.Period.End(), bestOfAccount)
 	for i := range out.Best {
 		out.Best[i].At = out.Best[i].At.In(zone)
 	}
 	return err
 }
 
-// MostCounted returns the largest sum of a kind of interaction, which scales the bars.
-func (v view) MostCounted() float64 {
+// MaxInteractions returns the largest number of interactions of one kind. It is the scale of the bars.
+func (v view) MaxInteractions() float64 {
 	var most int64
 	if v.Engagement != nil {
 		for _, c := range interactions(*v.Engagement) {
@@ -168,8 +169,8 @@ func (v view) MostCounted() float64 {
 	return float64(most)
 }
 
-// MostTypical returns the highest median of a format, which scales the bars.
-func (v view) MostTypical() float64 {
+// MaxMedian returns the highest median engagement of a format. It is the scale of the bars.
+func (v view) MaxMedian() float64 {
 	most := 0.0
 	for _, f := range v.Formats {
 		if f.Engagement != nil {
@@ -179,7 +180,7 @@ func (v view) MostTypical() float64 {
 	return most
 }
 
-// columns returns a chart of posts by weekday, or nothing without posts.
+// columns returns a chart of posts by weekday. It is empty without posts.
 func (v view) columns(l *locale.Language) plot.Columns {
 	var out plot.Columns
 	if v.Cadence == nil {
@@ -195,7 +196,7 @@ func (v view) columns(l *locale.Language) plot.Columns {
 	return out
 }
 
-// export sends the analytics of the period as CSV, one metric per line.
+// export sends the analytics of the period as CSV, one metric per row.
 func (p *Handlers) export(w http.ResponseWriter, r *http.Request, a account.Account) {
 	v := shell.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
@@ -221,7 +222,7 @@ func (p *Handlers) export(w http.ResponseWriter, r *http.Request, a account.Acco
 	out.Flush()
 }
 
-// rows returns all metrics of an analysis. Unknown metrics have no row.
+// rows returns the CSV rows of an analysis. Unknown metrics have no row.
 func rows(a analytics.AccountAnalytics) [][]string {
 	var out [][]string
 	total := func(name string, t *analytics.AccountAnalyticsReach) {
@@ -242,7 +243,7 @@ func rows(a analytics.AccountAnalytics) [][]string {
 	total("reach", a.Reach)
 	total("views", a.Views)
 	if e := a.Engagement; e != nil {
-		for _, c := range append(interactions(*e), counting{"clicks", e.Clicks}) {
+		for _, c := range append(interactions(*e), interaction{"clicks", e.Clicks}) {
 			if c.Count != nil {
 				out = append(out,
 					[]string{c.Name, "account", strconv.FormatInt(*c.Count, 10), "", "", strconv.Itoa(e.Posts)})
@@ -275,13 +276,13 @@ func rows(a analytics.AccountAnalytics) [][]string {
 
 func fraction(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// counting is a kind of interaction with its count.
-type counting struct {
+// interaction is a kind of interaction with its count.
+type interaction struct {
 	Name  string
 	Count *int64
 }
 
-// interactions returns the kinds of interactions that engagement is the sum of.
-func interactions(e analytics.AccountAnalyticsEngagement) []counting {
-	return []counting{{"likes", e.Likes}, {"comments", e.Comments}, {"shares", e.Shares}, {"saves", e.Saves}}
+// interactions returns the kinds of interactions whose sum is the engagement.
+func interactions(e analytics.AccountAnalyticsEngagement) []interaction {
+	return []interaction{{"likes", e.Likes}, {"comments", e.Comments}, {"shares", e.Shares}, {"saves", e.Saves}}
 }

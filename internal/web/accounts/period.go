@@ -12,28 +12,28 @@ import (
 )
 
 const (
-	maxPeriod   = 366 // days of a period
-	usualPeriod = 30  // days unless another period is requested
+	maxPeriod     = 366 // maximum length of a period in days
+	defaultPeriod = 30  // length of the default period in days
 )
 
-// periods are the offered periods in days.
+// periods lists the lengths of the offered periods in days.
 var periods = []int{7, 30, 90, 365}
 
-// period is the requested period: a number of days that ends today, or any days.
+// period is the requested period: a number of days that ends today, or a range of days.
 type period struct {
 	analytics.Period
 
 	Offered  []int
 	From, To string // the requested first and last day as YYYY-MM-DD; empty if a number of days is requested
-	Invalid  string // why the requested days are invalid: the page shows another period
+	Invalid  string // why the requested range is invalid; the page then shows the default period
 	Today    string
 }
 
-// periodOf returns the requested period, or one of the usual length.
+// periodOf returns the requested period, or the default period.
 func (p *Handlers) periodOf(r *http.Request, zone *time.Location) period {
 	q := r.URL.Query()
 	out := period{
-		Period: p.insight.LastDays(zone, usualPeriod), Offered: periods, Today: p.DB.Now().In(zone).Format(time.DateOnly),
+		Period: p.analytics.LastDays(zone, defaultPeriod), Offered: periods, Today: p.DB.Now().In(zone).Format(time.DateOnly),
 	}
 	if days, err := strconv.Atoi(q.Get("days")); err == nil && slices.Contains(periods, days) {
 		out.Days = days
@@ -55,26 +55,26 @@ func (p *Handlers) periodOf(r *http.Request, zone *time.Location) period {
 	case last.Sub(first) >= maxPeriod*24*time.Hour:
 		out.Invalid = l.T("Choose at most %d days.", maxPeriod)
 	case out.To == out.Today:
-		out.Period = p.insight.LastDays(zone, analytics.PeriodOf(first, last, zone).Days)
+		out.Period = p.analytics.LastDays(zone, analytics.PeriodOf(first, last, zone).Days)
 	default:
 		out.Period = analytics.PeriodOf(first, last, zone)
 	}
 	return out
 }
 
-// IsRange reports whether the page shows any chosen days.
+// IsRange reports whether the page shows a requested range of days.
 func (p period) IsRange() bool { return p.From+p.To != "" && p.Invalid == "" }
 
-// atLeast returns the period, extended into the past to a number of days if it is shorter.
+// atLeast returns the period. If it is shorter than a number of days, it starts earlier.
 func (p period) atLeast(days int) period {
 	p.Days = max(p.Days, days)
 	return p
 }
 
-// IsOpen reports whether the form of the days must be open.
+// IsOpen reports whether the form for the range of days must be open.
 func (p period) IsOpen() bool { return p.Invalid != "" }
 
-// First and Last return the values of the fields of the form.
+// First returns the value of the field for the first day.
 func (p period) First() string {
 	if p.From+p.To != "" {
 		return p.From
@@ -82,7 +82,7 @@ func (p period) First() string {
 	return p.Start().Format(time.DateOnly)
 }
 
-// Last returns the value of the field of the last day.
+// Last returns the value of the field for the last day.
 func (p period) Last() string {
 	if p.From+p.To != "" {
 		return p.To
@@ -98,15 +98,15 @@ func (p period) args() url.Values {
 	return url.Values{"days": {strconv.Itoa(p.Days)}}
 }
 
-// Query returns the query that opens another page with the same period: nothing for the usual one.
+// Query returns the query that opens another page with the same period: "" for the default period.
 func (p period) Query() string {
-	if !p.IsRange() && p.Days == usualPeriod {
+	if !p.IsRange() && p.Days == defaultPeriod {
 		return ""
 	}
 	return "?" + p.args().Encode()
 }
 
-// name returns the period as part of a file name.
+// file returns the period as part of a file name.
 func (p period) file() string {
 	if p.IsRange() {
 		return p.From + "-" + p.To
@@ -114,7 +114,7 @@ func (p period) file() string {
 	return strconv.Itoa(p.Days) + "-days"
 }
 
-// text returns the days of the period.
+// text formats the period as a range of days.
 func (p period) text(l *locale.Language) string {
 	first, last := p.Start(), p.Until
 	switch {

@@ -17,14 +17,14 @@ import (
 // picturePolicy is a Content-Security-Policy that prevents scripts in SVG images.
 const picturePolicy = "sandbox; default-src 'none'"
 
-// picture serves the profile picture of an account of the team, or its initials if there is none.
+// picture serves the profile picture of one of the team's accounts, or an image of its initials if it has none.
 func (p *Handlers) picture(w http.ResponseWriter, r *http.Request) {
 	id, err := shell.PathID(r, "id")
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	found, err := p.insight.Picture(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
+	found, err := p.analytics.Picture(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -32,7 +32,7 @@ func (p *Handlers) picture(w http.ResponseWriter, r *http.Request) {
 	WritePicture(w, r, found)
 }
 
-// WritePicture answers with an account's profile picture, or its initials if there is none.
+// WritePicture writes an account's profile picture, or an image of its initials if it has none.
 func WritePicture(w http.ResponseWriter, r *http.Request, found analytics.Picture) {
 	kind, image := found.Type, found.Image
 	if kind == "" {

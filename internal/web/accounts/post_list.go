@@ -14,7 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/domain/analytics"
 )
 
-// link returns the path of the page with a period, a metric in the chart and a sorting of posts.
+// link returns the path of the page for a period, with a metric in the chart and a sort order of the posts. q holds
+// the period.
 func (v view) link(q url.Values, metric, sorting string) string {
 	if metric != "" && metric != "followers" {
 		q.Set("show", metric)
@@ -33,17 +34,17 @@ func (v view) PeriodLink(days int) string {
 // Network returns "", because the page is about a single account.
 func (v view) Network() string { return "" }
 
-// SortLink returns the path of the page with posts sorted by a figure, or by time for "".
+// SortLink returns the path of the page with the posts sorted by a metric, or by time if it is "".
 func (v view) SortLink(figure string) string {
 	return v.link(v.Period.args(), v.Plot.Metric, figure) + "#posts"
 }
 
-// ExportLink returns the path of the page's figures as CSV.
+// ExportLink returns the path of the CSV file with the page's metrics.
 func (v view) ExportLink() string {
 	return fmt.Sprintf("/accounts/%d/figures.csv?%s", v.ID, v.Period.args().Encode())
 }
 
-// readPosts reads the requested page of the period's posts.
+// readPosts reads one page of the period's posts.
 func (p *Handlers) readPosts(r *http.Request, zone *time.Location, out *view) error {
 	at := r.URL.Query().Get("posts")
 	found, next, err := p.postsAt(r, out, at)
@@ -62,7 +63,7 @@ func (p *Handlers) readPosts(r *http.Request, zone *time.Location, out *view) er
 	for i := range found {
 		ids[i] = found[i].ID
 	}
-	own, err := p.insight.OwnPosts(r.Context(), out.TeamID, out.ID, ids)
+	own, err := p.analytics.OwnPosts(r.Context(), out.TeamID, out.ID, ids)
 	if err != nil {
 		return err
 	}
@@ -73,30 +74,30 @@ func (p *Handlers) readPosts(r *http.Request, zone *time.Location, out *view) er
 	return nil
 }
 
-// postsAt returns the posts from a position, one more than a page has, and a function that returns the position after a
-// page that ends with a post.
+// postsAt returns the posts after a position, up to one more than fits on a page. The function that it returns takes
+// the last post of the page and returns the position of the next page.
 func (p *Handlers) postsAt(r *http.Request, out *view, at string,
 ) ([]analytics.AccountPost, func(analytics.AccountPost) string, error) {
 	if out.Sort != "" {
 		offset, _ := strconv.Atoi(at)
 		offset = min(max(offset, 0), maxOffset)
-		found, err := p.insight.PostsByMetric(r.Context(), out.TeamID, out.ID, out.Period.Period, out.Sort, offset, postsPerPage+1)
+		found, err := p.analytics.PostsByMetric(r.Context(), out.TeamID, out.ID, out.Period.Period, out.Sort, offset, postsPerPage+1)
 		return found, func(analytics.AccountPost) string { return strconv.Itoa(offset + postsPerPage) }, err
 	}
 	behind, given := parsePosition(at)
 	if !given {
 		behind = analytics.PostPosition{At: out.Period.End()}
 	}
-	found, err := p.insight.Posts(r.Context(), out.TeamID, out.ID, out.Period.Start(), behind, postsPerPage+1)
+	found, err := p.analytics.Posts(r.Context(), out.TeamID, out.ID, out.Period.Start(), behind, postsPerPage+1)
 	return found, func(last analytics.AccountPost) string {
 		return strconv.FormatInt(last.At.UnixMicro(), 10) + " " + last.ID
 	}, err
 }
 
-// maxOffset is the maximum number of posts before a page of sorted posts.
+// maxOffset is the maximum offset in a list that is sorted by a metric.
 const maxOffset = 10_000
 
-// sortingOf returns the requested figure by which posts are sorted, or "".
+// sortingOf returns the metric by which the request sorts posts, or "".
 func sortingOf(r *http.Request) string {
 	if figure := r.URL.Query().Get("sort"); slices.Contains(analytics.SortMetrics, figure) {
 		return figure
@@ -104,7 +105,8 @@ func sortingOf(r *http.Request) string {
 	return ""
 }
 
-// parsePosition parses a position in the list of posts, as in the page's own links.
+// parsePosition parses a position in the list of posts. It reports whether the text has the format of readPosts'
+// links.
 func parsePosition(text string) (analytics.PostPosition, bool) {
 	at, id, found := strings.Cut(text, " ")
 	micros, err := strconv.ParseInt(at, 10, 64)
@@ -123,5 +125,5 @@ func (p *Handlers) figures(r *http.Request, account int64, in period) (operation
 	if err != nil {
 		return operation.Answer[analytics.AccountAnalytics]{}, err
 	}
-	return p.insight.Analyze(r.Context(), call, account, in.Period)
+	return p.analytics.Analyze(r.Context(), call, account, in.Period)
 }

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// words returns the functions of the package's templates.
+// words returns the template functions for a language.
 func words(l *locale.Language) template.FuncMap {
 	percent := func(share float64) string { return plot.FormatPercent(l, 100*share) }
 	return template.FuncMap{
@@ -45,13 +45,13 @@ func words(l *locale.Language) template.FuncMap {
 		"rows":     func(p plotted) []row { return p.rows(l, p.Metric) },
 		"days":     func(p period) string { return p.text(l) },
 		"title":    func(p plotted) string { return p.title(l, p.Metric) },
-		"small":    func(p plotted, metric string) template.HTML { return plot.Spark(p.line(metric)) },
+		"small":    func(p plotted, metric string) template.HTML { return plot.Spark(p.values(metric)) },
 		"columns":  func(v view) template.HTML { return v.columns(l).Draw(l) },
 		"heat":     func(t analytics.PostingTimes) template.HTML { return heat(l, t) },
 		"legend":   plot.Scale,
 		"hours":    func(t analytics.PostingTimes) []timeRow { return timeRows(l, t) },
 		"hourname": func(b analytics.BestTime) string { return hourName(l, b.Day, b.Hour) },
-		"factor":   func(f float64) string { return timesText(l, f) },
+		"factor":   func(f float64) string { return factorText(l, f) },
 		"besides":  shareOfBest,
 		"bar":      func(p part) template.HTML { return p.bar().Draw() },
 		"trend":    func(now, past *int64) template.HTML { return trend(l, now, past) },
@@ -62,7 +62,7 @@ func words(l *locale.Language) template.FuncMap {
 	}
 }
 
-// notes are the notes of analytics that have values.
+// notes are the templates of the notes that contain values, for translation.
 var notes = shell.NewNotes(
 	"This installation does not collect metrics from %s.",
 	"Collection has failed since %s. It is retried automatically.",
@@ -73,20 +73,20 @@ var notes = shell.NewNotes(
 	"%s It requires an app that is approved for insights, and an account that was connected with this permission.",
 )
 
-// yearless is how far from now a date is shown without its year.
+// yearless is the time before and after now in which dates are shown without their year.
 const yearless = 300 * 24 * time.Hour
 
-// soon returns a time, without its year unless it is far in the future.
+// soon formats a future time, with its year only if it is far in the future.
 func soon(l *locale.Language, at, now time.Time) template.HTML {
 	layout := locale.ShortTime
 	if at.Sub(now) > yearless {
 		layout = locale.DateTime
 	}
 	text := `<time datetime="` + at.Format(time.RFC3339) + `">` + l.Format(at, layout) + `</time>`
-	return template.HTML(text) //nolint:gosec // contains only digits and names of ours
+	return template.HTML(text) //nolint:gosec // contains only a formatted time
 }
 
-// recentLayout is the layout of a past day, without its year unless it is long ago.
+// recentLayout returns the layout for a past day, with its year only if it is long ago.
 func recentLayout(at, now time.Time) locale.Layout {
 	if now.Sub(at) > yearless {
 		return locale.Day
@@ -94,7 +94,7 @@ func recentLayout(at, now time.Time) locale.Layout {
 	return locale.ShortDay
 }
 
-// number returns a short number.
+// number formats a float64 or *float64 as a short number, and other values and nil as a dash.
 func number(l *locale.Language, v any) string {
 	switch n := v.(type) {
 	case *float64:
@@ -107,17 +107,17 @@ func number(l *locale.Language, v any) string {
 	return "–"
 }
 
-// accountKinds are the kinds of accounts that can be connected to the networks.
+// accountKinds describes which kinds of accounts can be connected, by network.
 var accountKinds = map[string]locale.Key{
 	"instagram": "Professional accounts", "facebook": "Pages|of Facebook", "tiktok": "Personal and creator accounts",
 	"tiktok_business": "Business accounts", "youtube": "Channels|of YouTube", "linkedin": "Profiles and company pages",
 	"x": "Profiles", "threads": "Profiles", "bluesky": "Profiles", "pinterest": "Boards",
 }
 
-// metrics are the labels of what charts show.
+// metrics maps the metrics of charts to their labels.
 var metrics = map[string]locale.Key{"followers": "Followers", "views": "Views", "engagement": "Engagement"}
 
-// formats are the labels of the formats of posts.
+// formats maps the formats of posts to their labels.
 var formats = map[string]locale.Key{
 	"text": "Text|format", "image": "Image", "video": "Video", "reel": "Reel", "carousel": "Carousel", "story": "Story",
 	"link": "Link", "unknown": "Unknown",
@@ -138,10 +138,10 @@ func shortWeekday(l *locale.Language, name string) string {
 	return name
 }
 
-// totals are the labels of the sums of interactions.
+// totals maps the kinds of interactions to their labels.
 var totals = map[string]locale.Key{"likes": "Likes", "comments": "Comments", "shares": "Shares", "saves": "Saves"}
 
-// known returns the label of a name, or the name with a capital letter.
+// known returns the label of a name, or the capitalized name if it has no label.
 func known(l *locale.Language, labels map[string]locale.Key, name string) string {
 	if label, ok := labels[name]; ok {
 		return l.T(label)
@@ -149,7 +149,7 @@ func known(l *locale.Language, labels map[string]locale.Key, name string) string
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// shareOf returns a bar that shows a number as part of a whole.
+// shareOf draws a bar that shows part relative to whole.
 func shareOf(part *int64, whole float64) template.HTML {
 	if whole <= 0 {
 		return ""

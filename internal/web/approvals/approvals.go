@@ -1,4 +1,5 @@
-// Package approvals serves the page on which clients approve posts, and the team's pages about its approval requests.
+// Package approvals serves the page on which clients approve posts, and the pages on which the team sends and manages
+// approval requests.
 package approvals
 
 import (
@@ -45,7 +46,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /approvals/{id}", For: shell.Writers, Do: p.request},
 		{Pattern: "POST /approvals/{id}/resend", For: shell.Writers, Do: p.resend},
 		{Pattern: "POST /approvals/{id}/revoke", For: shell.Writers, Do: p.revoke},
-		{Pattern: "POST /posts/{id}/comments", For: shell.Writers, Do: p.answer},
+		{Pattern: "POST /posts/{id}/comments", For: shell.Writers, Do: p.reply},
 	}
 }
 

@@ -15,25 +15,25 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// askView is the page on which posts are sent to a client.
+// askView is the page on which a person sends posts to a client for approval.
 type askView struct {
 	input
 
 	Choosing    bool             // no posts were selected yet
 	Choices     []postlist.Entry // posts to choose from
-	Posts       []listed         // posts that can be sent
-	Others      []listed         // posts that cannot be sent
-	Timed       int              // number of drafts with a time, which can be scheduled on approval
+	Posts       []listedPost     // selected posts that can be sent
+	Others      []listedPost     // selected posts that cannot be sent
+	Timed       int              // number of drafts with a future time, which can be scheduled on approval
 	Draft       bool             // the only post is a draft, whose time can be chosen here
-	Mails       bool
+	CanEmail    bool
 	MaySchedule bool
-	Blocked     bool // a network would reject the only post
+	Blocked     bool // there is only one post, and a network would reject it
 	Zone        string
 	Error       shell.FormError
 	MaxMessage  int
 }
 
-// Back returns the address of the page that the form came from: the only post, or the list of posts.
+// Back returns the path of the previous page: the post if there is only one, or the list of posts.
 func (v askView) Back() string {
 	if all := slices.Concat(v.Posts, v.Others); len(all) == 1 {
 		return "/posts/" + all[0].ID
@@ -41,8 +41,8 @@ func (v askView) Back() string {
 	return "/posts"
 }
 
-// WrongAbove reports whether the error is shown above the form, because the form has no field for it.
-func (v askView) WrongAbove() bool {
+// ErrorAbove reports whether the page shows the error above the form, because the form has no field for it.
+func (v askView) ErrorAbove() bool {
 	if v.Error.Text == "" || len(v.Posts) == 0 {
 		return v.Error.Text != ""
 	}
@@ -50,20 +50,20 @@ func (v askView) WrongAbove() bool {
 	case "message", "client":
 		return false
 	case "email":
-		return !v.Mails
+		return !v.CanEmail
 	case "date", "scheduled_at":
 		return !v.Draft
 	}
 	return true
 }
 
-// input is what the form contains.
+// input holds the values of the form.
 type input struct {
 	Schedule       bool
 	Message, Email string
 	Client         string
 	Date, Time     string
-	Timed          bool // whether the form has fields for the time
+	Timed          bool // the form has fields for the time
 }
 
 // inputOf returns the input of a submitted form.
@@ -73,16 +73,17 @@ func inputOf(r *http.Request) input {
 		f.Has("date")}
 }
 
-// listed is a post in a list.
-type listed struct {
+// listedPost is a selected post.
+type listedPost struct {
 	postlist.Details
 	post.Record
 
 	At  time.Time // in the team's zone; zero for none
-	Why string    // why the post cannot be sent
+	Why string    // why the post cannot be sent; "" if it can
 }
 
-// askPage shows which of the selected posts can be sent to a client, and the options of the link.
+// askPage shows which of the selected posts can be sent to a client, and the options of the approval request. If no
+// posts are selected, it shows posts to select.
 func (p *Handlers) askPage(w http.ResponseWriter, r *http.Request) {
 	v, ids, status := askView{input: input{Schedule: true}}, r.URL.Query()["post"], http.StatusOK
 	if len(ids) == 0 {
@@ -98,7 +99,7 @@ func (p *Handlers) askPage(w http.ResponseWriter, r *http.Request) {
 	p.showAsk(w, r, status, ids, v)
 }
 
-// addChoices adds the posts that can be sent to a client by their time. The newest drafts without a time come last.
+// addChoices adds the posts that can be selected, sorted by their time. Drafts without a time come last.
 func (p *Handlers) addChoices(r *http.Request, v *askView) error {
 	visitor := shell.VisitorOf(r.Context())
 	for _, tab := range []postlist.Tab{postlist.Scheduled, postlist.Drafts} {
@@ -127,7 +128,8 @@ func (p *Handlers) addChoices(r *http.Request, v *askView) error {
 
 func (p *Handlers) showAsk(w http.ResponseWriter, r *http.Request, status int, ids []string, v askView) {
 	zone := shell.VisitorOf(r.Context()).Zone
-	v.Mails, v.MaySchedule, v.Zone, v.MaxMessage = p.approvals.Mails(), p.maySchedule(r), zone.String(), approval.MaxComment
+	v.CanEmail, v.MaySchedule = p.approvals.Mails(), p.maySchedule(r)
+	v.Zone, v.MaxMessage = zone.String(), approval.MaxComment
 	err := p.addPosts(r, &v, ids, zone)
 	if err == nil && len(v.Posts) == 1 {
 		err = p.addDraft(r, &v)
@@ -139,13 +141,14 @@ func (p *Handlers) showAsk(w http.ResponseWriter, r *http.Request, status int, i
 	p.Show(w, r, status, pages["ask"], "Send for approval", v)
 }
 
-// maySchedule reports whether the visitor may have posts scheduled now.
+// maySchedule reports whether the visitor may let approved posts be scheduled.
 func (p *Handlers) maySchedule(r *http.Request) bool {
 	call, err := p.Call(r, "ask_approval")
 	return err == nil && call.Require(access.Publish) == nil
 }
 
-// addDraft adds what the form shows for a single post: the time of a draft and whether a network would reject the post.
+// addDraft adds what the form shows only for a single post: the time of a draft, and whether a network would reject
+// the post.
 func (p *Handlers) addDraft(r *http.Request, v *askView) error {
 	one := v.Posts[0]
 	v.Draft = one.Status == post.Draft && v.MaySchedule
@@ -173,7 +176,7 @@ func (p *Handlers) addPosts(r *http.Request, v *askView, ids []string, zone *tim
 		if err != nil {
 			return err
 		}
-		one := listed{Details: details[id], Record: found}
+		one := listedPost{Details: details[id], Record: found}
 		if !found.ScheduledAt.IsZero() {
 			one.At = found.ScheduledAt.In(zone)
 		}
@@ -190,22 +193,22 @@ func (p *Handlers) addPosts(r *http.Request, v *askView, ids []string, zone *tim
 	return nil
 }
 
-// ask creates a link to the posts and shows it.
+// ask creates an approval request for the posts and redirects to the page that shows its link.
 func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	ids := r.PostForm["post"]
 	in := inputOf(r)
-	wanted := approval.NewRequest{Posts: ids, Schedule: in.Schedule, Email: in.Email, Message: in.Message,
+	request := approval.NewRequest{Posts: ids, Schedule: in.Schedule, Email: in.Email, Message: in.Message,
 		Client: in.Client}
 	err := p.require(r, "ask_approval")
 	if err == nil && len(ids) == 1 {
-		err = in.setTime(&wanted, shell.VisitorOf(r.Context()).Zone)
+		err = in.setTime(&request, shell.VisitorOf(r.Context()).Zone)
 	}
 	var sent approval.SentRequest
 	if err == nil {
-		sent, err = p.approvals.RequestPosts(r.Context(), shell.VisitorOf(r.Context()).ID, wanted)
+		sent, err = p.approvals.RequestPosts(r.Context(), shell.VisitorOf(r.Context()).ID, request)
 	}
 	if err != nil {
 		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
@@ -213,7 +216,7 @@ func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	p.flashSent(r, sent, wanted.Email)
+	p.flashSent(r, sent, request.Email)
 	if len(ids) == 1 {
 		shell.Redirect(w, r, "/posts/"+ids[0])
 		return
@@ -221,8 +224,8 @@ func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/approvals/"+sent.ID)
 }
 
-// setTime adds the time of the form to a request. Empty fields clear the time of a draft.
-func (in input) setTime(wanted *approval.NewRequest, zone *time.Location) error {
+// setTime sets the time in the form as the time of the request's draft. Empty fields clear the time.
+func (in input) setTime(request *approval.NewRequest, zone *time.Location) error {
 	if !in.Timed {
 		return nil
 	}
@@ -233,11 +236,11 @@ func (in input) setTime(wanted *approval.NewRequest, zone *time.Location) error 
 			return apierr.Invalid(apierr.Malformed, "date", "Enter a date and a time that exists on that date.").Wrap(err)
 		}
 	}
-	wanted.Time = &at
+	request.Time = &at
 	return nil
 }
 
-// flashSent shows on the next page whether the link was created and mailed.
+// flashSent sets a message for the next page about whether the link was emailed.
 func (p *Handlers) flashSent(r *http.Request, sent approval.SentRequest, email string) {
 	switch {
 	case sent.Mail != nil:
@@ -250,7 +253,7 @@ func (p *Handlers) flashSent(r *http.Request, sent approval.SentRequest, email s
 	}
 }
 
-// require returns an error if the visitor is not permitted to write now.
+// require returns an error if the visitor may not write. what names the operation.
 func (p *Handlers) require(r *http.Request, what string) error {
 	call, err := p.Call(r, what)
 	if err != nil {

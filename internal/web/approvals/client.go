@@ -16,16 +16,16 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxReview is the maximum size of a client's form in bytes: the longest comment on each post, with each byte escaped as
-// three.
-const maxReview = 3*4*approval.MaxComment*approval.MaxPosts + shell.MaxForm
+// maxClientForm is the maximum size in bytes of a client's form: the longest comment on each post, with each byte
+// percent-encoded as three.
+const maxClientForm = 3*4*approval.MaxComment*approval.MaxPosts + shell.MaxForm
 
 // clientView is the page on which a client approves posts.
 type clientView struct {
 	approval.Page
 
 	Token, Name  string
-	Error, Field string // error that belongs to no post, and its field
+	Error, Field string // error that is not about a post, and its field
 	Cards        []*card
 	MaxComment   int
 	Approved     int
@@ -36,10 +36,10 @@ type clientView struct {
 // Total returns the number of posts that the client can decide on or has decided on.
 func (v *clientView) Total() int { return v.Approved + v.Rejected + v.Waiting }
 
-// Several reports whether the link contains several posts.
+// Several reports whether the page shows several posts.
 func (v *clientView) Several() bool { return len(v.Cards) > 1 }
 
-// Scheduled reports whether approving schedules posts.
+// Scheduled reports whether approving schedules any of the posts.
 func (v *clientView) Scheduled() bool {
 	for _, c := range v.Cards {
 		if c.Schedules && c.Approval == post.Waiting && c.Status == post.Draft && !c.ScheduledAt.IsZero() {
@@ -55,39 +55,45 @@ type card struct {
 
 	l            *locale.Language
 	Token        string
-	Suffix       string // suffix of the names of its fields; empty for a single post
-	Choice       string // suffix of the values of its buttons; empty for a single post
+	Suffix       string // suffix of the names of the post's fields; empty if the page has a single post
+	Choice       string // suffix of the values of the post's buttons; empty if the page has a single post
 	Title        string
-	Looks        []look
+	Previews     []postPreview
 	Thread       []approval.ThreadEntry
 	Comment      string // comment that was entered but not sent
 	Error, Field string
 	Next         bool // the first post that waits for a decision
 }
 
-// look is the content of a post on one or several accounts of a network.
-type look struct {
+// postPreview is a preview of a post on one or several accounts of a network.
+type postPreview struct {
 	preview.Post
 
-	Others []string // further accounts with the same content
-	Own    bool     // the account overrides the post's text or files
-	Rest   []preview.Shown
+	Others []string        // further accounts with the same content
+	Own    bool            // the account overrides the post's text or files
+	Rest   []preview.Shown // files that the grid does not show
 }
 
-// inGrid is how many files the networks show in a grid. The client's page shows all files.
-var inGrid = map[string]int{"facebook": 4, "linkedin": 4, "x": 4, "bluesky": 4}
+// gridSizes is the number of files that each network shows in a post's grid. The client's page shows the other files
+// below the grid.
+var gridSizes = map[string]int{"facebook": 4, "linkedin": 4, "x": 4, "bluesky": 4}
 
-// postContents returns the distinct contents of a post by network, with full texts and the day of its time.
-func postContents(p post.Record, link string, l *locale.Language, zone *time.Location, names map[int64]string) []look {
-	out := distinctContents(p, link, names)
+// previewsOf returns the previews of a post: one for each network, and one for each account with its own content.
+// Each shows the full text and the date of the post.
+func previewsOf(
+	p post.Record, link string, l *locale.Language, zone *time.Location, names map[int64]string,
+) []postPreview {
+	out := distinctPreviews(p, link, names)
 	for i := range out {
 		out[i].Lang, out[i].When = l, preview.Date(l, p, zone)
 	}
 	return out
 }
 
-func distinctContents(p post.Record, link string, names map[int64]string) []look {
-	var out []look
+// distinctPreviews returns one preview for all accounts of a network that share the post's content, and one for each
+// account that overrides it.
+func distinctPreviews(p post.Record, link string, names map[int64]string) []postPreview {
+	var out []postPreview
 	shared := map[string]int{}
 	for _, t := range p.Targets {
 		own := t.Caption != nil || t.Media != nil
@@ -99,20 +105,20 @@ func distinctContents(p post.Record, link string, names map[int64]string) []look
 			shared[t.Platform] = len(out)
 		}
 		author := preview.Author{ID: t.AccountID, Platform: t.Platform, Username: t.Username, Name: names[t.AccountID]}
-		out = append(out, newLook(author, p, p.Content(t, ""), link, own))
+		out = append(out, newPreview(author, p, p.Content(t, ""), link, own))
 	}
 	if len(out) == 0 {
-		return []look{newLook(preview.Author{}, p, network.Content{Text: p.Caption, Media: p.Media}, link, false)}
+		return []postPreview{newPreview(preview.Author{}, p, network.Content{Text: p.Caption, Media: p.Media}, link, false)}
 	}
 	return out
 }
 
-func newLook(author preview.Author, p post.Record, c network.Content, link string, own bool) look {
-	out := look{Post: preview.New(author, c).WithThread(p.Thread).WithComment(p.FirstComment).
+func newPreview(author preview.Author, p post.Record, c network.Content, link string, own bool) postPreview {
+	out := postPreview{Post: preview.New(author, c).WithThread(p.Thread).WithComment(p.FirstComment).
 		WithSettings(c.Options), Own: own}
 	out.Play, out.Link = true, link
 	out.Text, out.Post.Rest = out.Text+out.Post.Rest, ""
-	if most := inGrid[out.Platform]; most > 0 && len(out.Media) > most {
+	if most := gridSizes[out.Platform]; most > 0 && len(out.Media) > most {
 		for _, m := range out.Media[most:] {
 			out.Rest = append(out.Rest, out.Of(m))
 		}
@@ -122,7 +128,7 @@ func newLook(author preview.Author, p post.Record, c network.Content, link strin
 
 const maxTitle = 60 // characters
 
-// titleOf returns the beginning of a post's text.
+// titleOf returns the beginning of a post's text, as the post's title.
 func titleOf(l *locale.Language, p post.Record) string {
 	text := strings.Join(strings.Fields(p.Excerpt), " ")
 	if text == "" {
@@ -134,7 +140,7 @@ func titleOf(l *locale.Language, p post.Record) string {
 	return text
 }
 
-// When describes when the post is published. It returns "" for a post that was already sent.
+// When describes when the post is published. It returns "" for a post that is already being published.
 func (c *card) When() string {
 	at := c.formatTime(c.ScheduledAt)
 	switch {
@@ -164,7 +170,7 @@ func (c *card) whenDraft(at string) string {
 		return c.l.T("The team has not set a time yet and will do so after you approve the post.")
 	case c.Schedules:
 		if c.Choice != "" {
-			return "" // said above the posts
+			return "" // the page says this above the posts
 		}
 		return c.l.T("It is scheduled as soon as you approve it.")
 	}
@@ -232,7 +238,7 @@ func (p *Handlers) showPage(w http.ResponseWriter, r *http.Request, status int, 
 	p.ShowTitled(w, r, status, pages["client"], title, v)
 }
 
-// clientView returns the page of the link in the path, with the input of the form.
+// clientView returns the page of the link in the path, with the values of the submitted form.
 func (p *Handlers) clientView(r *http.Request) (*clientView, error) {
 	v := &clientView{Token: r.PathValue("token"), MaxComment: approval.MaxComment}
 	var err error
@@ -260,7 +266,7 @@ func (p *Handlers) clientView(r *http.Request) (*clientView, error) {
 			continue
 		}
 		ids = append(ids, one.ID)
-		c.Looks = postContents(one.Record, approval.Path+v.Token, l, one.Zone, names)
+		c.Previews = previewsOf(one.Record, approval.Path+v.Token, l, one.Zone, names)
 		v.count(c)
 	}
 	threads, err := p.approvals.Threads(r.Context(), v.team(), ids)
@@ -273,6 +279,7 @@ func (p *Handlers) clientView(r *http.Request) (*clientView, error) {
 	return v, err
 }
 
+// count counts a post by its approval state.
 func (v *clientView) count(c *card) {
 	switch c.Approval {
 	case post.Approved:
@@ -286,7 +293,7 @@ func (v *clientView) count(c *card) {
 	}
 }
 
-// team returns the team whose posts the page shows.
+// team returns the ID of the team whose posts the page shows, or 0 if no post is visible.
 func (v *clientView) team() int64 {
 	for _, one := range v.Proposals {
 		if one.TeamID != 0 {
@@ -302,8 +309,8 @@ type invalidLinkPage struct {
 	Why, Comment string
 }
 
-// rejectLink shows a page for a link that no longer works, with the client's input. It does not reveal whether a post has
-// existed.
+// rejectLink shows the error page for a link that no longer works, with the client's unsent comment. It does not
+// reveal whether a post ever existed.
 func (p *Handlers) rejectLink(w http.ResponseWriter, r *http.Request, err error, comment string) {
 	f := apierr.FromError(err)
 	if f.IsServerError() {
@@ -320,7 +327,7 @@ func (p *Handlers) rejectLink(w http.ResponseWriter, r *http.Request, err error,
 	p.Show(w, r, shell.StatusOf(err), pages["deadlink"], page.Heading, page)
 }
 
-// The actions of a client.
+// Actions of a client.
 const (
 	approve    = "approve"
 	reject     = "reject"

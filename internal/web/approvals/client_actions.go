@@ -11,10 +11,10 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// act performs the action of the pressed button. It requires only the link, without signing in. Comments entered for other
-// posts stay on the page.
+// act performs the action of the button that the client pressed. It requires only the link, not a session. Comments
+// that the client entered for other posts stay on the page.
 func (p *Handlers) act(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadLongForm(w, r, maxReview) {
+	if !p.ReadLongForm(w, r, maxClientForm) {
 		return
 	}
 	token := r.PathValue("token")
@@ -36,7 +36,8 @@ func (p *Handlers) act(w http.ResponseWriter, r *http.Request) {
 	p.finishAction(w, r, err, postID, suffix)
 }
 
-// approveAll approves the waiting posts of the form. It stops at a post that cannot be approved and returns it.
+// approveAll approves the waiting posts of the form. If a post cannot be approved, it stops and returns the post's
+// ID, the suffix of its fields and the error.
 func (p *Handlers) approveAll(r *http.Request, shown approval.Page) (string, string, error) {
 	for _, one := range shown.Proposals {
 		suffix := ""
@@ -53,7 +54,7 @@ func (p *Handlers) approveAll(r *http.Request, shown approval.Page) (string, str
 	return "", "", nil
 }
 
-// performAction performs an action on a post.
+// performAction performs an action on a post. suffix is the suffix of the post's fields.
 func (p *Handlers) performAction(r *http.Request, what, postID, suffix string) error {
 	token, name, text := r.PathValue("token"), r.PostForm.Get("name"), r.PostForm.Get("comment"+suffix)
 	var err error
@@ -74,7 +75,7 @@ func (p *Handlers) performAction(r *http.Request, what, postID, suffix string) e
 	return err
 }
 
-// finishAction shows the page again with an error, or redirects to the post after a success.
+// finishAction shows the page again if there is an error or an unsent comment. Otherwise it redirects to the post.
 func (p *Handlers) finishAction(w http.ResponseWriter, r *http.Request, err error, postID, suffix string) {
 	f := &apierr.Error{}
 	if err != nil {
@@ -90,7 +91,7 @@ func (p *Handlers) finishAction(w http.ResponseWriter, r *http.Request, err erro
 	case err != nil && f.IsServerError():
 		p.rejectLink(w, r, err, "")
 		return
-	case err == nil && !v.typed():
+	case err == nil && !v.hasUnsentComment():
 		to := r.URL.EscapedPath()
 		if suffix != "" && r.PostForm.Get("decision") != approveAll {
 			to += "#post" + suffix
@@ -111,8 +112,8 @@ func (p *Handlers) finishAction(w http.ResponseWriter, r *http.Request, err erro
 	p.showPage(w, r, status, v)
 }
 
-// typed reports whether a comment was entered but not sent.
-func (v *clientView) typed() bool {
+// hasUnsentComment reports whether a comment was entered but not sent.
+func (v *clientView) hasUnsentComment() bool {
 	for _, c := range v.Cards {
 		if strings.TrimSpace(c.Comment) != "" {
 			return true

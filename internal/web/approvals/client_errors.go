@@ -2,7 +2,7 @@ package approvals
 
 import "pressroom.example/pressroom/internal/apierr"
 
-// setError assigns an error and its text to its field: the name, a field of a post, or no field.
+// setError sets the error of the post that it is about, or of the page if it is about the name or no post.
 func (v *clientView) setError(f *apierr.Error, text, postID string) {
 	field, _ := f.Context["argument"].(string)
 	for _, c := range v.Cards {

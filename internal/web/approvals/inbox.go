@@ -17,56 +17,57 @@ import (
 
 const (
 	requestsPerPage = 20
-	maxUnanswered   = 50 // comments shown
+	maxUnanswered   = 50 // maximum number of posts with unanswered comments
 )
 
-// inboxView lists approval requests that wait for clients, and comments that wait for the team.
+// inboxView is the page that lists approval requests and client comments that the team has not answered.
 type inboxView struct {
 	Tab        string // waiting, decided or all
-	Waiting    int    // posts that wait for the client, as in the navigation and the list of posts
-	Requests   []request
-	Unanswered []unanswered
-	Comments   int
+	Waiting    int    // number of posts that wait for approval; the navigation shows the same number
+	Requests   []requestItem
+	Unanswered []unansweredPost
+	Comments   int // number of unanswered comments
 	Pages      *pager
 	MaxComment int
 }
 
 type pager struct{ First, Next string }
 
-// request is a link with times in the team's zone.
-type request struct {
+// requestItem is an approval request with its times in the team's time zone.
+type requestItem struct {
 	approval.Request
 
 	Posts  []requestedPost
-	Live   bool
-	Mailed bool
+	Live   bool   // the link still works
+	Mailed bool   // the link was emailed
 	Link   string // link to send to the client; empty if it no longer works
 }
 
-// requestedPost is a post of a link with its thread.
+// requestedPost is a post of an approval request, with its comments and decisions.
 type requestedPost struct {
 	approval.RequestedPost
 
-	Details  postlist.Details
-	Accounts []post.PostEntryAccount
-	Caption  string // the whole text; set on the page of a link
-	Looks    []look // set on the page of a link
-	Thread   []approval.ThreadEntry
-	Why      locale.Key // why it was not scheduled
-	Opens    bool       // the thread has a comment of the client
+	Details          postlist.Details
+	Accounts         []post.PostEntryAccount
+	Caption          string        // the whole text; set only on the page of an approval request
+	Previews         []postPreview // how networks show the post; set only on the page of an approval request
+	Thread           []approval.ThreadEntry
+	Why              locale.Key // why the post was not scheduled on approval
+	HasClientComment bool       // the client has commented on the post
 }
 
-// Suffix distinguishes the names of the post's fields on the page.
+// Suffix returns the suffix that makes the names of the post's form fields unique on the page.
 func (a requestedPost) Suffix() string { return "-" + a.ID }
 
-type unanswered struct {
+// unansweredPost is a post with client comments that the team has not answered.
+type unansweredPost struct {
 	approval.Unanswered
 
 	Details postlist.Details
 	Back    string // the page to return to
 }
 
-// scheduleErrors explain why a post was not scheduled on approval.
+// scheduleErrors maps error codes to texts that explain why a post was not scheduled on approval.
 var scheduleErrors = map[string]locale.Key{
 	approval.NoTime: "The client has approved it, but it was not scheduled: it has no time. Give it one, then schedule it.",
 	approval.TimePassed: "The client has approved it, but it was not scheduled: its time had passed. Give it another one, " +
@@ -133,28 +134,28 @@ func (p *Handlers) addRequests(r *http.Request, v *inboxView, zone *time.Locatio
 		query.Set("before", found[requestsPerPage-1].ID)
 		v.Pages.Next = "/approvals?" + query.Encode()
 	}
-	shown, err := p.shownOf(r, found...)
+	summaries, err := p.summaries(r, found...)
 	for _, one := range found {
-		v.Requests = append(v.Requests, p.requestIn(one, shown, zone))
+		v.Requests = append(v.Requests, p.requestIn(one, summaries, zone))
 	}
 	return err
 }
 
-// shown is what lists show of posts, by ID.
-type shown struct {
+// postSummaries holds the details and accounts of posts, by post ID.
+type postSummaries struct {
 	details  map[string]postlist.Details
 	accounts map[string][]post.PostEntryAccount
 }
 
-// shownOf returns what lists show of the requests' posts.
-func (p *Handlers) shownOf(r *http.Request, requests ...approval.Request) (shown, error) {
+// summaries returns the details and accounts of the requests' posts.
+func (p *Handlers) summaries(r *http.Request, requests ...approval.Request) (postSummaries, error) {
 	var ids []string
 	for _, one := range requests {
 		for _, a := range one.Posts {
 			ids = append(ids, a.ID)
 		}
 	}
-	var out shown
+	var out postSummaries
 	var err error
 	team := shell.VisitorOf(r.Context()).Team.ID
 	if out.details, err = postlist.ListDetails(r.Context(), p.DB, team, ids); err == nil {
@@ -179,14 +180,14 @@ func (p *Handlers) addUnanswered(r *http.Request, v *inboxView, zone *time.Locat
 			one.Comments[i].At = one.Comments[i].At.In(zone)
 		}
 		v.Comments += len(one.Comments)
-		v.Unanswered = append(v.Unanswered, unanswered{one, details[one.PostID], "/approvals"})
+		v.Unanswered = append(v.Unanswered, unansweredPost{one, details[one.PostID], "/approvals"})
 	}
 	return err
 }
 
-// requestIn returns a request with times in a zone.
-func (p *Handlers) requestIn(one approval.Request, posts shown, zone *time.Location) request {
-	out := request{Request: one, Live: one.Live(p.DB.Now()), Mailed: !one.MailedAt.IsZero()}
+// requestIn returns an approval request with its times in a zone.
+func (p *Handlers) requestIn(one approval.Request, posts postSummaries, zone *time.Location) requestItem {
+	out := requestItem{Request: one, Live: one.Live(p.DB.Now()), Mailed: !one.MailedAt.IsZero()}
 	if out.Live {
 		out.Link = p.approvals.Link(one.ID)
 	}
@@ -203,12 +204,12 @@ func (p *Handlers) requestIn(one approval.Request, posts shown, zone *time.Locat
 	return out
 }
 
-// requestView is the page of a link.
+// requestView is the page of an approval request.
 type requestView struct {
-	request
+	requestItem
 
-	Again      bool // posts can be sent again
-	Changed    bool // the link shows an old version of a post
+	Again      bool // there are posts that can be sent again
+	Changed    bool // a post has changed or was withdrawn, so the link no longer shows it
 	MaxComment int
 	Error      shell.FormError
 }
@@ -225,15 +226,15 @@ func (p *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status in
 		return
 	}
 	zone, err := p.zone(r)
-	var posts shown
+	var posts postSummaries
 	if err == nil {
-		posts, err = p.shownOf(r, found)
+		posts, err = p.summaries(r, found)
 	}
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	v := requestView{request: p.requestIn(found, posts, zone), MaxComment: approval.MaxComment, Error: formErr}
+	v := requestView{requestItem: p.requestIn(found, posts, zone), MaxComment: approval.MaxComment, Error: formErr}
 	ids := make([]string, len(v.Posts))
 	for i, one := range v.Posts {
 		ids[i] = one.ID
@@ -246,7 +247,7 @@ func (p *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status in
 		return
 	}
 	for i := range v.Posts {
-		v.Posts[i].Thread, v.Posts[i].Opens = threadOf(threads[v.Posts[i].ID], zone)
+		v.Posts[i].Thread, v.Posts[i].HasClientComment = threadOf(threads[v.Posts[i].ID], zone)
 		if err := p.addContent(r, &v.Posts[i], zone); err != nil {
 			p.ShowError(w, r, err)
 			return
@@ -262,11 +263,11 @@ func (p *Handlers) addContent(r *http.Request, a *requestedPost, zone *time.Loca
 		return err
 	}
 	names, err := account.DisplayNames(r.Context(), p.DB, found.TeamID)
-	a.Caption, a.Looks = found.Caption, postContents(found, "", p.Language(r), zone, names)
+	a.Caption, a.Previews = found.Caption, previewsOf(found, "", p.Language(r), zone, names)
 	return err
 }
 
-// threadOf returns a thread with the times of a zone, and reports whether it has a comment of the client.
+// threadOf returns a thread with its times in a zone, and reports whether the client has commented.
 func threadOf(thread []approval.ThreadEntry, zone *time.Location) ([]approval.ThreadEntry, bool) {
 	var out []approval.ThreadEntry
 	hasComment := false
@@ -278,7 +279,7 @@ func threadOf(thread []approval.ThreadEntry, zone *time.Location) ([]approval.Th
 	return out, hasComment
 }
 
-// resend sends the current versions with the same link.
+// resend sends the posts' current versions for approval, with the same link.
 func (p *Handlers) resend(w http.ResponseWriter, r *http.Request) {
 	p.change(w, r, "ask_approval", func(person, team int64, id string) error {
 		sent, err := p.approvals.Resend(r.Context(), person, team, id)
@@ -303,13 +304,15 @@ func (p *Handlers) revoke(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// change changes the request in the path and shows it again.
-func (p *Handlers) change(w http.ResponseWriter, r *http.Request, what string, do func(person, team int64, id string) error) {
+// change runs do on the approval request whose ID is in the path, and redirects to its page.
+func (p *Handlers) change(
+	w http.ResponseWriter, r *http.Request, operation string, do func(person, team int64, id string) error,
+) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	id, visitor := r.PathValue("id"), shell.VisitorOf(r.Context())
-	err := p.require(r, what)
+	err := p.require(r, operation)
 	if err == nil {
 		err = do(visitor.ID, visitor.Team.ID, id)
 	}
@@ -322,20 +325,21 @@ func (p *Handlers) change(w http.ResponseWriter, r *http.Request, what string, d
 	shell.Redirect(w, r, "/approvals/"+id)
 }
 
-// maxAnswer is the maximum size of an answer's form in bytes: the longest comment with each byte escaped as three.
-const maxAnswer = 3*4*approval.MaxComment + shell.MaxForm
+// maxReplyForm is the maximum size in bytes of the form of a reply: the longest comment, with each byte
+// percent-encoded as three.
+const maxReplyForm = 3*4*approval.MaxComment + shell.MaxForm
 
-// answerView is a rejected answer.
-type answerView struct {
+// replyView is the page that shows a rejected reply again.
+type replyView struct {
 	PostID, Comment, Back string
 	Thread                []approval.ThreadEntry
 	MaxComment            int
 	Error                 shell.FormError
 }
 
-// answer adds the team's answer to the comments on a post, or marks the comments as answered.
-func (p *Handlers) answer(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadLongForm(w, r, maxAnswer) {
+// reply adds the team's reply to the comments on a post, or marks the comments as answered.
+func (p *Handlers) reply(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadLongForm(w, r, maxReplyForm) {
 		return
 	}
 	id := r.PathValue("id")
@@ -343,28 +347,28 @@ func (p *Handlers) answer(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = call.Require(access.Write)
 	}
-	told := locale.Key("Your reply is on the client’s page.")
+	message := locale.Key("Your reply is on the client’s page.")
 	switch {
 	case err != nil:
 	case r.PostForm.Get("do") == "aside":
-		told, err = "The comments are marked as answered.", p.approvals.DismissComments(r.Context(), call, id)
+		message, err = "The comments are marked as answered.", p.approvals.DismissComments(r.Context(), call, id)
 	default:
 		err = p.approvals.CommentAs(r.Context(), call, id, r.PostForm.Get("comment"))
 	}
 	back := shell.LocalPath(r.PostForm.Get("back"))
 	if err == nil {
-		p.Flash(r, told)
+		p.Flash(r, message)
 		shell.Redirect(w, r, back)
 		return
 	}
 	if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
-		p.showAnswer(w, r, shell.StatusOf(err), answerView{PostID: id, Comment: r.PostForm.Get("comment"), Back: back,
+		p.showReply(w, r, shell.StatusOf(err), replyView{PostID: id, Comment: r.PostForm.Get("comment"), Back: back,
 			MaxComment: approval.MaxComment, Error: formErr})
 	}
 }
 
-// showAnswer shows a rejected answer below the comment that it answers.
-func (p *Handlers) showAnswer(w http.ResponseWriter, r *http.Request, status int, v answerView) {
+// showReply shows a rejected reply below the comments on the post.
+func (p *Handlers) showReply(w http.ResponseWriter, r *http.Request, status int, v replyView) {
 	threads, err := p.approvals.Threads(r.Context(), shell.VisitorOf(r.Context()).Team.ID, []string{v.PostID})
 	var zone *time.Location
 	if err == nil {

@@ -10,13 +10,14 @@ import (
 )
 
 const (
-	// signerCookie keeps the name with which a client last decided in a browser. It grants no access.
+	// signerCookie holds the name that a client last entered for a decision in this browser. It grants no access.
 	signerCookie = "pressroom-signer"
 	signerLife   = 180 * 24 * time.Hour
 	maxSigner    = 200 // characters of a name
 )
 
-// signer returns the name with which the visitor's browser last decided, or "". Other people with the same link do not see it.
+// signer returns the name that was last entered in this browser, or "". Other people with the same link do not see
+// it.
 func (p *Handlers) signer(r *http.Request) string {
 	c, err := r.Cookie(signerCookie)
 	if err != nil {
@@ -29,7 +30,7 @@ func (p *Handlers) signer(r *http.Request) string {
 	return strings.ToValidUTF8(string(name), "")
 }
 
-// rememberSigner keeps the name of the form for the next decision in the same browser.
+// rememberSigner stores the name in the form for the next decision in the same browser.
 func (p *Handlers) rememberSigner(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure if the service uses HTTPS
 		Name: signerCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(r.PostForm.Get("name"))), Path: approval.Path,

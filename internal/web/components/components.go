@@ -1,4 +1,4 @@
-// Package components serves a page with every component of the app in every state, for development.
+// Package components serves a page for development that shows every UI component of the app in every state.
 package components
 
 import (

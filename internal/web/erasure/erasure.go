@@ -1,5 +1,5 @@
-// Package erasure serves the pages for deleting teams, accounts, drafts and revoked keys, leaving a team, exporting a
-// team's data, and the deletion requests of networks.
+// Package erasure serves the pages for deleting teams, people, posts, and revoked API keys and assistants, for
+// leaving a team, and for exporting a team's data. It also receives data deletion requests from networks.
 package erasure
 
 import (
@@ -26,7 +26,7 @@ var pages = shell.Parse(files, nil)
 type Handlers struct {
 	*shell.Shell
 
-	leaving *erasure.Service
+	erasure *erasure.Service
 }
 
 // New returns the handlers.
@@ -58,14 +58,14 @@ func (p *Handlers) Routes() []shell.Route {
 	}
 }
 
-// teamView is the page that deletes a team, or shows the progress.
+// teamView is the page for deleting a team. It shows the progress after the deletion was requested.
 type teamView struct {
 	erasure.Contents
 
-	Only     bool // the visitor's only team
+	Only     bool // it is the visitor's only team
 	Progress *erasure.Progress
 	Name     string // as entered
-	Account  bool   // delete the visitor's account too
+	Account  bool   // whether to delete the visitor's account too
 	Error    string
 }
 
@@ -78,7 +78,7 @@ func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, 
 	view := teamView{
 		Only: len(v.Teams) == 1, Error: formErr, Name: typed.Get("name"), Account: typed.Get("account") == "yes",
 	}
-	progress, err := p.leaving.Progress(r.Context(), v.Team.ID)
+	progress, err := p.erasure.Progress(r.Context(), v.Team.ID)
 	switch {
 	case err == nil:
 		progress.AskedAt = progress.AskedAt.In(zone(v))
@@ -87,7 +87,7 @@ func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, 
 		p.ShowError(w, r, err)
 		return
 	}
-	if view.Contents, err = p.leaving.CountContents(r.Context(), v.Team.ID); err != nil {
+	if view.Contents, err = p.erasure.CountContents(r.Context(), v.Team.ID); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
@@ -103,7 +103,7 @@ func zone(v *shell.Visitor) *time.Location {
 	return z
 }
 
-// onlyTeam is the message for people who delete their only team.
+// onlyTeam is the message for a person who deletes their only team.
 const onlyTeam = "The team no longer publishes anything, and its API keys no longer work. Its data is deleted in the background, " +
 	"usually within minutes. You can close this page. It was your only team, so you will be signed out. If you keep your " +
 	"account, you can sign in again once someone invites you to another team."
@@ -113,14 +113,14 @@ func (p *Handlers) deleteTeam(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := shell.VisitorOf(r.Context())
-	if err := p.leaving.RequestDeletion(r.Context(), v.ID, v.Team.ID, r.PostForm.Get("name"),
+	if err := p.erasure.RequestDeletion(r.Context(), v.ID, v.Team.ID, r.PostForm.Get("name"),
 		r.PostForm.Get("account") == "yes"); err != nil {
-		if told, ok := p.FormErrorOf(w, r, err, nil); ok {
-			p.showTeam(w, r, shell.StatusOf(err), told.Text, r.PostForm)
+		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
+			p.showTeam(w, r, shell.StatusOf(err), formErr.Text, r.PostForm)
 		}
 		return
 	}
-	if len(v.Teams) == 1 { // no page remains for this person
+	if len(v.Teams) == 1 { // the person can no longer open any page of a team
 		p.ShowMessage(w, r, http.StatusOK, "The team is being deleted", onlyTeam)
 		return
 	}
@@ -129,7 +129,7 @@ func (p *Handlers) deleteTeam(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) exportPage(w http.ResponseWriter, r *http.Request) {
-	touched, err := p.leaving.CountContents(r.Context(), shell.VisitorOf(r.Context()).Team.ID)
+	touched, err := p.erasure.CountContents(r.Context(), shell.VisitorOf(r.Context()).Team.ID)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -137,7 +137,7 @@ func (p *Handlers) exportPage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["export"], "Export the team’s data", touched)
 }
 
-// stallTimeout is how long an export waits for a client that accepts no data.
+// stallTimeout is how long a write of an export may block before the connection is closed.
 const stallTimeout = time.Minute
 
 func (p *Handlers) export(w http.ResponseWriter, r *http.Request) {
@@ -148,9 +148,9 @@ func (p *Handlers) export(w http.ResponseWriter, r *http.Request) {
 	team, control := shell.VisitorOf(r.Context()).Team.ID, http.NewResponseController(w)
 	w.Header().Set("Content-Type", "application/zip")
 	w.Header().Set("Content-Disposition", `attachment; filename="pressroom-team-`+strconv.FormatInt(team, 10)+`.zip"`)
-	// servers without deadlines need no update
+	// SetWriteDeadline fails only if the server has no deadlines
 	alive := func() { _ = control.SetWriteDeadline(time.Now().Add(stallTimeout)) }
-	if err := p.leaving.Export(r.Context(), team, w, alive); err != nil {
+	if err := p.erasure.Export(r.Context(), team, w, alive); err != nil {
 		if r.Context().Err() == nil {
 			p.Log.ErrorContext(r.Context(), "export interrupted", "team", team, "error", err)
 		}
@@ -158,10 +158,10 @@ func (p *Handlers) export(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// item is the data of a confirmation page.
+// item is the page that asks for confirmation before an item is deleted.
 type item struct {
 	ID, Error string
-	Kept      bool // it cannot be deleted, and Wrong explains why
+	Kept      bool // it cannot be deleted, and Error explains why
 }
 
 // keyPage asks for confirmation before deleting a revoked key of the team.
@@ -208,15 +208,16 @@ func (p *Handlers) draftPage(w http.ResponseWriter, r *http.Request) {
 	p.showItem(w, r, "draft", "id", nil)
 }
 
-// showItem shows the confirmation page of the item in the path, with an error if any.
+// showItem shows the confirmation page of an item whose ID is in the path value name. If err is not nil, the page
+// shows it.
 func (p *Handlers) showItem(w http.ResponseWriter, r *http.Request, page, name string, err error) {
 	status, view := http.StatusOK, item{ID: r.PathValue(name)}
 	if err != nil {
-		told, ok := p.FormErrorOf(w, r, err, nil)
+		formErr, ok := p.FormErrorOf(w, r, err, nil)
 		if !ok {
 			return
 		}
-		status, view.Error = shell.StatusOf(err), told.Text
+		status, view.Error = shell.StatusOf(err), formErr.Text
 	}
 	p.Show(w, r, status, pages[page],
 		map[string]locale.Key{
@@ -228,7 +229,7 @@ func (p *Handlers) forgetKey(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
 	id, err := shell.PathID(r, "key")
 	if err == nil {
-		err = p.leaving.ForgetKey(r.Context(), v.ID, v.Team.ID, id)
+		err = p.erasure.ForgetKey(r.Context(), v.ID, v.Team.ID, id)
 	}
 	if err != nil {
 		p.showItem(w, r, "key", "key", err)
@@ -242,7 +243,7 @@ func (p *Handlers) forgetAssistant(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
 	id, err := shell.PathID(r, "connection")
 	if err == nil {
-		err = p.leaving.ForgetAssistant(r.Context(), v.ID, v.Team.ID, id)
+		err = p.erasure.ForgetAssistant(r.Context(), v.ID, v.Team.ID, id)
 	}
 	if err != nil {
 		p.showItem(w, r, "assistant", "connection", err)
@@ -255,7 +256,7 @@ func (p *Handlers) forgetAssistant(w http.ResponseWriter, r *http.Request) {
 func (p *Handlers) deleteDraft(w http.ResponseWriter, r *http.Request) {
 	call, err := p.Call(r, "delete_draft")
 	if err == nil {
-		err = p.leaving.DeletePost(r.Context(), call.PersonID, call.TeamID, r.PathValue("id"))
+		err = p.erasure.DeletePost(r.Context(), call.PersonID, call.TeamID, r.PathValue("id"))
 	}
 	if err != nil {
 		p.showItem(w, r, "draft", "id", err)

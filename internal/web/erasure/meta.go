@@ -5,23 +5,24 @@ import (
 	"net/http"
 )
 
-// receiveMetaRequest handles Meta's data deletion callback. It answers in Meta's format with the URL of the page that shows the result.
+// receiveMetaRequest handles Meta's data deletion callback. The response has Meta's format and contains the URL of a
+// page with the status of the deletion.
 func (p *Handlers) receiveMetaRequest(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	code, err := p.leaving.HandleMetaRequest(r.Context(), r.PostForm.Get("signed_request"))
+	code, err := p.erasure.HandleMetaRequest(r.Context(), r.PostForm.Get("signed_request"))
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	answer := map[string]string{"url": p.PublicURL + "/networks/deletions/" + code, "confirmation_code": code}
-	_ = json.NewEncoder(w).Encode(answer) //nolint:errchkjson // texts; the client may have disconnected
+	response := map[string]string{"url": p.PublicURL + "/networks/deletions/" + code, "confirmation_code": code}
+	_ = json.NewEncoder(w).Encode(response) //nolint:errchkjson // texts; the client may have disconnected
 }
 
 func (p *Handlers) erasedPage(w http.ResponseWriter, r *http.Request) {
-	found, err := p.leaving.ErasureStatus(r.Context(), r.PathValue("code"))
+	found, err := p.erasure.ErasureStatus(r.Context(), r.PathValue("code"))
 	if err != nil {
 		p.ShowError(w, r, err)
 		return

@@ -9,16 +9,16 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// leaveView is a team that the visitor may leave.
+// leaveView is the page for leaving a team.
 type leaveView struct {
 	team.OwnTeam
 
-	Only  bool // the visitor's only team
+	Only  bool // it is the visitor's only team
 	Owner bool
 	Error string
 }
 
-// leaveOf returns the visitor's team in the path.
+// leaveOf returns the page for the team in the path, or not_found if the visitor does not belong to it.
 func leaveOf(r *http.Request) (leaveView, error) {
 	v := shell.VisitorOf(r.Context())
 	id, err := shell.PathID(r, "team")
@@ -47,9 +47,9 @@ func (p *Handlers) leave(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	if err := p.leaving.Leave(r.Context(), shell.VisitorOf(r.Context()).ID, view.ID); err != nil {
-		if told, ok := p.FormErrorOf(w, r, err, nil); ok {
-			view.Error = told.Text
+	if err := p.erasure.Leave(r.Context(), shell.VisitorOf(r.Context()).ID, view.ID); err != nil {
+		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
+			view.Error = formErr.Text
 			p.Show(w, r, shell.StatusOf(err), pages["leave"], "Leave team", view)
 		}
 		return
@@ -58,7 +58,7 @@ func (p *Handlers) leave(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/account")
 }
 
-// ownedTeam is a team that its owner has to hand over or delete first.
+// ownedTeam is a team that the person has to transfer or delete before deleting their account.
 type ownedTeam struct {
 	team.OwnTeam
 
@@ -80,7 +80,7 @@ func (p *Handlers) showPerson(w http.ResponseWriter, r *http.Request, status int
 	view := personView{Error: formErr, Email: typed}
 	for _, t := range shell.VisitorOf(r.Context()).Teams {
 		if t.Role == access.Owner {
-			contents, err := p.leaving.CountContents(r.Context(), t.ID)
+			contents, err := p.erasure.CountContents(r.Context(), t.ID)
 			if err != nil {
 				p.ShowError(w, r, err)
 				return
@@ -99,11 +99,11 @@ func (p *Handlers) deletePerson(w http.ResponseWriter, r *http.Request) {
 	err := error(apierr.Invalid(apierr.NotAllowedValue, "email",
 		"This is not your email address. Enter it as shown above."))
 	if r.PostForm.Get("email") == v.Email {
-		err = p.leaving.DeletePerson(r.Context(), v.ID)
+		err = p.erasure.DeletePerson(r.Context(), v.ID)
 	}
 	if err != nil {
-		if told, ok := p.FormErrorOf(w, r, err, nil); ok {
-			p.showPerson(w, r, shell.StatusOf(err), told.Text, r.PostForm.Get("email"))
+		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
+			p.showPerson(w, r, shell.StatusOf(err), formErr.Text, r.PostForm.Get("email"))
 		}
 		return
 	}

@@ -1,4 +1,4 @@
-// Package guides serves the guides in docs/ at /docs/guides. They are in English.
+// Package guides serves the guides in docs/ at /docs/guides. The guides are only in English.
 package guides
 
 import (
@@ -18,16 +18,16 @@ var files embed.FS
 
 var pages = shell.Parse(files, nil)
 
-// Path is the path of the list of all guides.
+// Path is the path of the page that lists all guides.
 const Path = "/docs/guides"
 
-// maxQuery is the length of a query in bytes; the rest is ignored.
+// maxQuery is the maximum length of a search query in bytes. The rest of a longer query is ignored.
 const maxQuery = 200
 
-// served are the files outside docs/ that the program serves.
+// served maps files outside docs/, to which guides link, to the paths at which pressroom serves them.
 var served = map[string]string{"api/openapi.json": "/api/v1/openapi.json"}
 
-// site is made on first use.
+// site returns the guides. It builds them when it is first called.
 var site = sync.OnceValues(newSite)
 
 func newSite() (*docsite.Site, error) {
@@ -45,23 +45,23 @@ func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET " + Path, For: shell.Anyone, Do: p.contents, OneFactor: true},
 		{Pattern: "GET " + Path + "/{name...}", For: shell.Anyone, Do: p.guide, OneFactor: true},
-		{Pattern: "GET /docs/{name...}", For: shell.Anyone, Do: p.elsewhere, OneFactor: true},
+		{Pattern: "GET /docs/{name...}", For: shell.Anyone, Do: p.redirectToGuide, OneFactor: true},
 	}
 }
 
-// sheet is a page with the list of all guides beside it.
-type sheet struct {
+// guideView is a page with the list of all guides beside it.
+type guideView struct {
 	Sections []docsite.Section
-	Page     *docsite.Page // nil on the list and on an unknown page
+	Page     *docsite.Page // nil on the list of guides and if there is no such guide
 	Parts    []docsite.Part
 	Body     template.HTML
 	Query    string
 	Results  []docsite.Result
-	Wanted   string // the unknown page
+	Wanted   string // path of a page that does not exist
 }
 
-// Shows reports whether the pages of a section are listed beside the page.
-func (s sheet) Shows(section docsite.Section) bool {
+// Shows reports whether the list beside the page contains the guides of a section.
+func (s guideView) Shows(section docsite.Section) bool {
 	return s.Page != nil && s.Page.Section == section.Title
 }
 
@@ -84,7 +84,7 @@ func (p *Handlers) contents(w http.ResponseWriter, r *http.Request) {
 		p.ServerError(w, r, err)
 		return
 	}
-	s := sheet{Sections: all.Sections, Query: strings.TrimSpace(r.URL.Query().Get("q"))}
+	s := guideView{Sections: all.Sections, Query: strings.TrimSpace(r.URL.Query().Get("q"))}
 	if len(s.Query) > maxQuery {
 		s.Query = strings.ToValidUTF8(s.Query[:maxQuery], "")
 	}
@@ -103,7 +103,7 @@ func (p *Handlers) guide(w http.ResponseWriter, r *http.Request) {
 	}
 	page := all.Page(r.PathValue("name"))
 	if page == nil {
-		p.elsewhere(w, r)
+		p.redirectToGuide(w, r)
 		return
 	}
 	content, err := page.Content()
@@ -111,7 +111,7 @@ func (p *Handlers) guide(w http.ResponseWriter, r *http.Request) {
 		p.ServerError(w, r, err)
 		return
 	}
-	s := sheet{Sections: all.Sections, Page: page, Body: content.HTML}
+	s := guideView{Sections: all.Sections, Page: page, Body: content.HTML}
 	for _, part := range content.Parts {
 		if part.Level == 2 {
 			s.Parts = append(s.Parts, part)
@@ -120,8 +120,9 @@ func (p *Handlers) guide(w http.ResponseWriter, r *http.Request) {
 	p.ShowStable(w, r, pages["guide"], page.Title+" · Guides", s)
 }
 
-// elsewhere redirects a name of a file to its guide, and lists all guides for other names.
-func (p *Handlers) elsewhere(w http.ResponseWriter, r *http.Request) {
+// redirectToGuide redirects the name of a guide's file to the guide. For other names it shows "not found" with a list
+// of all guides.
+func (p *Handlers) redirectToGuide(w http.ResponseWriter, r *http.Request) {
 	all, err := site()
 	if err != nil {
 		p.ServerError(w, r, err)
@@ -137,6 +138,6 @@ func (p *Handlers) elsewhere(w http.ResponseWriter, r *http.Request) {
 	case all.Page(name) != nil:
 		http.Redirect(w, r, Path+"/"+name, http.StatusMovedPermanently) //nolint:gosec // the name of a guide
 	default:
-		p.Show(w, r, http.StatusNotFound, pages["missing"], "Not found", sheet{Sections: all.Sections, Wanted: r.URL.Path})
+		p.Show(w, r, http.StatusNotFound, pages["missing"], "Not found", guideView{Sections: all.Sections, Wanted: r.URL.Path})
 	}
 }

@@ -15,13 +15,13 @@ import (
 // allView is a page of hashtag lists.
 type allView struct {
 	Own, Ready             []card
-	Foreign                []card // ready-made lists in other languages than the team's
+	Foreign                []card // ready-made lists that are not in the team's language
 	Scope, Platform, Query string
 	CanWrite               bool
 	Pager                  pager
 }
 
-// card is a list with its first hashtags.
+// card is a list with some of its hashtags.
 type card struct {
 	list.HashtagListEntry
 
@@ -29,7 +29,7 @@ type card struct {
 	Samples []string // further hashtags
 }
 
-// cardOf returns a list with its first hashtags. Those that match the search come first.
+// cardOf returns a list with up to maxSamples of its hashtags. Hashtags that match the query come first.
 func cardOf(e list.HashtagListEntry, hashtags []string, query string) card {
 	out := card{HashtagListEntry: e}
 	for _, h := range hashtags {
@@ -43,13 +43,13 @@ func cardOf(e list.HashtagListEntry, hashtags []string, query string) card {
 	return out
 }
 
-// pager holds paths of other pages, empty if there is none.
+// pager holds the paths of other pages; "" if there is none.
 type pager struct{ First, Next string }
 
 const (
 	maxSamples  = 4    // hashtags of a list on its card
-	maxSearched = 2000 // hashtags of a list that are searched for those to show
-	maxMatches  = 100  // lists of each kind that a search shows
+	maxSearched = 2000 // hashtags of a list that are searched for matches to show
+	maxMatches  = 100  // maximum number of lists of each kind that a search shows
 )
 
 func (p *Handlers) all(w http.ResponseWriter, r *http.Request) {
@@ -79,7 +79,8 @@ func (p *Handlers) all(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["all"], "Hashtags", v)
 }
 
-// listsOf returns a page of lists. It also checks the filters.
+// listsOf returns a page of lists that match the filters, and sets the pager. It returns an error if a filter is
+// invalid.
 func (p *Handlers) listsOf(r *http.Request, v *allView) ([]list.HashtagListEntry, error) {
 	args := operation.Arguments{"limit": int64(50)}
 	keep := url.Values{}
@@ -131,10 +132,11 @@ func (p *Handlers) group(ctx context.Context, v *allView, found []list.HashtagLi
 	return nil
 }
 
-// None reports whether there is nothing to show.
+// None reports whether there are no lists to show.
 func (v allView) None() bool { return len(v.Own)+len(v.Ready)+len(v.Foreign) == 0 }
 
-// Start reports whether the team seems to have no own list: this is the first page, without filters.
+// Start reports whether the team has no list of its own, as far as the page shows: it is the first page and does not
+// filter them out.
 func (v allView) Start() bool {
 	return len(v.Own) == 0 && v.Pager.First == "" && v.Query == "" && v.Platform == "" && v.Scope != "system"
 }

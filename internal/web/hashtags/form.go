@@ -9,11 +9,11 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxForm is the maximum size of a form in bytes. It suffices for five thousand hashtags in any script, the maximum per
+// maxForm is the maximum size of a form in bytes. Five thousand hashtags in any script fit, which is the maximum per
 // request.
 const maxForm = 2 << 20
 
-// fieldNames are the labels of fields by argument names.
+// fieldNames maps argument names to the labels of their fields.
 var fieldNames = map[string]string{
 	"name": "Name", "platform": "Network", "color": "Color", "icon": "Icon", "hashtags": "Hashtags",
 	"subcategory": "Subcategory", "query": "Keyword", "list_id": "List",
@@ -27,19 +27,19 @@ type formView struct {
 	Suggestions []suggestion // for a new list
 }
 
-// Of returns the value of a field.
+// Value returns the value of a field.
 func (v formView) Value(name string) string { return v.Fields.Get(name) }
 
 // Colors returns the offered colors.
-func (v formView) Colors() []look { return colors }
+func (v formView) Colors() []appearance { return colors }
 
 // Icons returns the offered icons.
-func (v formView) Icons() []look { return icons }
+func (v formView) Icons() []appearance { return icons }
 
-// Now returns the selected color or icon.
-func (v formView) Now(name string) string { return selectedValue(v.Fields, name) }
+// Selected returns the selected color or icon. name is "color" or "icon".
+func (v formView) Selected(name string) string { return selectedValue(v.Fields, name) }
 
-// Custom returns the value of the field for other values.
+// Custom returns the selected color or icon if it is not one of the offered ones, or "".
 func (v formView) Custom(name string) string {
 	if name == "icon" {
 		return customValue(v.Fields, name, icons)
@@ -70,7 +70,7 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 	}
 	made, err := p.changeList(r, "create_hashtag_list", args)
 	if err != nil {
-		p.again(w, r, 0, err)
+		p.showFormError(w, r, 0, err)
 		return
 	}
 	l := p.Language(r)
@@ -87,8 +87,8 @@ func (p *Handlers) changeList(r *http.Request, tool string, args operation.Argum
 	return shell.Result[list.HashtagListChange](outcome)
 }
 
-// again shows the form with its input and the error.
-func (p *Handlers) again(w http.ResponseWriter, r *http.Request, id int64, err error) {
+// showFormError shows the form again with its input and the error.
+func (p *Handlers) showFormError(w http.ResponseWriter, r *http.Request, id int64, err error) {
 	if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
 		p.Show(w, r, shell.StatusOf(err), pages["form"], "Hashtag list", formView{ID: id, Fields: r.PostForm, Error: formErr})
 	}
@@ -116,11 +116,11 @@ func (p *Handlers) change(w http.ResponseWriter, req listRequest) {
 	if !p.ReadForm(w, req.Request) {
 		return
 	}
-	given := func(name string) *string { return new(selectedValue(req.PostForm, name)) }
+	selected := func(name string) *string { return new(selectedValue(req.PostForm, name)) }
 	_, err := p.lists.Change(req.Context(), req.call.TeamID, req.by(), req.list,
-		list.Change{Name: given("name"), Color: given("color"), Icon: given("icon")})
+		list.Change{Name: selected("name"), Color: selected("color"), Icon: selected("icon")})
 	if err != nil {
-		p.again(w, req.Request, req.list, err)
+		p.showFormError(w, req.Request, req.list, err)
 		return
 	}
 	p.Flash(req.Request, "The list was saved.")

@@ -1,4 +1,4 @@
-// Package hashtags serves the pages of hashtag lists, including copies of ready-made ones, and of hashtag searches.
+// Package hashtags serves the pages of hashtag lists and of hashtag searches.
 package hashtags
 
 import (
@@ -64,9 +64,11 @@ type listRequest struct {
 	list int64
 }
 
+// by returns the caller as an actor of the audit log.
 func (req listRequest) by() auditlog.Actor { return auditlog.NewActor(req.call) }
 
-// withList returns a handler that reads the list in the path and the caller.
+// withList returns a handler that calls do with the ID of the list in the path. It rejects visitors who may not
+// write.
 func (p *Handlers) withList(do func(http.ResponseWriter, listRequest)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := shell.PathID(r, "id")
@@ -86,7 +88,7 @@ func (p *Handlers) withList(do func(http.ResponseWriter, listRequest)) http.Hand
 	}
 }
 
-// fullList returns a list with all hashtags.
+// fullList returns a list with all its hashtags.
 func (p *Handlers) fullList(r *http.Request, id int64) (list.HashtagList, error) {
 	outcome, err := p.Do(r, "get_hashtag_list", operation.Arguments{"list_id": id})
 	if err != nil {
@@ -95,7 +97,8 @@ func (p *Handlers) fullList(r *http.Request, id int64) (list.HashtagList, error)
 	return shell.Result[list.HashtagList](outcome)
 }
 
-// switchTeam selects the team of a list and redirects to the list, if the person belongs to that team.
+// switchTeam switches to the team of a list and redirects to the list. If the person does not belong to that team, it
+// shows err.
 func (p *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error, id int64) {
 	p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
 		return p.lists.Home(ctx, id, teams)

@@ -8,23 +8,23 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// look is a color or icon that the form offers.
-type look struct {
+// appearance is a color or icon that the form offers.
+type appearance struct {
 	Value string
 	Name  locale.Key
 	Path  string // SVG path of an icon in a 24 × 24 box
 }
 
 // colors are the offered colors, readable on light and dark backgrounds.
-var colors = []look{
+var colors = []appearance{
 	{Value: "#1f8a7d", Name: "Teal"}, {Value: "#2f7dc4", Name: "Blue"}, {Value: "#7a63c9", Name: "Violet"},
 	{Value: "#c2528b", Name: "Pink"},
 	{Value: "#cf4a3c", Name: "Red"}, {Value: "#c9752b", Name: "Orange"}, {Value: "#a38a1c", Name: "Ochre"},
 	{Value: "#5b8f3a", Name: "Green"},
 }
 
-// icons are the offered icons with our own drawings, under the names used in the API.
-var icons = []look{
+// icons are the offered icons, under the names that the API uses. The drawings are pressroom's own.
+var icons = []appearance{
 	{"ri-hashtag", "Hashtag", "M9 3L7 21M17 3l-2 18M4 8.5h17M3 15.5h17"},
 	{"ri-cup-line", "Cup", "M4 8h12v6a5 5 0 0 1-5 5H9a5 5 0 0 1-5-5zM16 10h2a2 2 0 0 1 0 5h-2M8 3v2M12 3v2"},
 	{"ri-restaurant-line", "Food", "M6 3v6a2 2 0 0 0 4 0V3M8 11v10M17 3c-3 3-3 8 0 9v9"},
@@ -80,15 +80,15 @@ var icons = []look{
 	{"ri-compass-line", "Compass", "M12 21a9 9 0 1 0 0-18a9 9 0 0 0 0 18zM15.5 8.5l-2 5-5 2 2-5z"},
 }
 
-// brandIcons are the drawings of networks on ready-made lists. The form does not offer them.
-var brandIcons = []look{
+// brandIcons are the icons of networks on ready-made lists. The form does not offer them.
+var brandIcons = []appearance{
 	{Value: "ri-instagram-line", Path: "M7 3h10a4 4 0 0 1 4 4v10a4 4 0 0 1-4 4H7a4 4 0 0 1-4-4V7a4 4 0 0 1 4-4zM12 16a4 4 0 1 0 0-8" +
 		"a4 4 0 0 0 0 8zM17 7v-.1"},
 	{Value: "ri-tiktok-line", Path: "M14 3v12a4 4 0 1 1-4-4M14 3c0 3 2 5 5 5"},
 }
 
-// iconPath returns the SVG path of an icon, or of the hashtag icon if the icon is unknown. Filled icons have the path of their
-// outline.
+// iconPath returns the SVG path of an icon, or of the hashtag icon if the icon is unknown. A filled icon has the path
+// of its outline.
 func iconPath(token string) string {
 	if name, filled := strings.CutSuffix(token, "-fill"); filled {
 		token = name + "-line"
@@ -101,21 +101,21 @@ func iconPath(token string) string {
 	return icons[0].Path
 }
 
-// customColor is the value of the choice of a color that is not offered.
-const customColor = "custom"
+// customChoice is the form value that selects a color or icon that is not offered.
+const customChoice = "custom"
 
 // selectedValue returns the color or icon in a form, or "".
 func selectedValue(form url.Values, name string) string {
-	if value := form.Get(name); value != customColor {
+	if value := form.Get(name); value != customChoice {
 		return value
 	}
 	return strings.TrimSpace(form.Get(name + "_typed"))
 }
 
-// customValue returns a value that is not among the offered ones.
-func customValue(form url.Values, name string, offered []look) string {
+// customValue returns the color or icon in a form if it is not among the offered ones, or "".
+func customValue(form url.Values, name string, offered []appearance) string {
 	value := selectedValue(form, name)
-	if slices.ContainsFunc(offered, func(one look) bool { return one.Value == value }) {
+	if slices.ContainsFunc(offered, func(one appearance) bool { return one.Value == value }) {
 		return ""
 	}
 	return value

@@ -22,7 +22,7 @@ type view struct {
 	Shown    []list.ListedHashtag
 	Groups   []string
 	Group    string // selected subcategory; empty for all
-	Matches  int    // hashtags in the subcategory
+	Matches  int    // number of hashtags in the subcategory
 	Sort     string
 	Page     int // from 1
 	CanWrite bool
@@ -36,8 +36,8 @@ type view struct {
 // Value returns the value of a field.
 func (v *view) Value(name string) string { return v.Fields.Get(name) }
 
-// Adds reports whether the visitor may add hashtags to the list.
-func (v *view) Adds() bool { return v.CanWrite && !v.ReadyMade }
+// CanAdd reports whether the visitor may add hashtags to the list.
+func (v *view) CanAdd() bool { return v.CanWrite && !v.ReadyMade }
 
 // IsUnmeasured reports whether the list is ready-made and none of the visible hashtags has metrics.
 func (v *view) IsUnmeasured() bool {
@@ -46,7 +46,7 @@ func (v *view) IsUnmeasured() bool {
 	})
 }
 
-// subcategory holds the hashtags of a subcategory.
+// subcategory is a subcategory with its visible hashtags.
 type subcategory struct {
 	Name     string
 	Hashtags []string
@@ -95,7 +95,7 @@ func (v *view) pathFor(sort, group string, page int) string {
 	return pathOf(v.ID) + "?" + q.Encode()
 }
 
-// orders are the numeric sort orders. Unknown values come last.
+// orders maps the numeric sort orders to comparison functions. Unknown values come last.
 var orders = map[string]func(a, b list.ListedHashtag) int{
 	"posts": func(a, b list.ListedHashtag) int {
 		count := func(h list.ListedHashtag) float64 {
@@ -112,7 +112,7 @@ var orders = map[string]func(a, b list.ListedHashtag) int{
 	"score": func(a, b list.ListedHashtag) int { return cmp.Compare(sortKey(b.Score), sortKey(a.Score)) },
 }
 
-// sortKey returns a sort key. Unknown values sort below all others.
+// sortKey returns *n, or -1 if n is nil, so that unknown values come last.
 func sortKey(n *float64) float64 {
 	if n == nil {
 		return -1
@@ -145,7 +145,7 @@ func (p *Handlers) show(
 	p.ShowTitled(w, r, status, pages["list"], v.Name, v)
 }
 
-// fill reads the requested page. Sorting by a number requires the whole list.
+// fill reads the requested page of the list. To sort by a number, it reads the whole list.
 func (p *Handlers) fill(r *http.Request, id int64, v *view) error {
 	var l list.HashtagList
 	var err error

@@ -19,7 +19,7 @@ import (
 )
 
 type (
-	// searchView is the search form.
+	// searchView is the page with the search form.
 	searchView struct {
 		Price  int64
 		Spends bool
@@ -27,7 +27,7 @@ type (
 		Fields url.Values
 		Error  shell.FormError
 	}
-	// foundView is a search and its results.
+	// foundView is the page of a search and its results.
 	foundView struct {
 		job.Job
 
@@ -42,16 +42,16 @@ type (
 	}
 )
 
-const maxRecent = 8 // searches on the page of the form
+const maxRecent = 8 // maximum number of recent searches beside the form
 
-// example is a hashtag on the page without searches.
+// example is an example hashtag on the search page of a team without searches.
 type example struct {
 	Hashtag, Tier      string
 	Posts              *hashtaganalysis.TagPosts
 	PostsPerDay, Score *float64
 }
 
-// Examples returns what a search for latte art may find.
+// Examples returns hashtags that a search for "latte art" might find.
 func (searchView) Examples() []example {
 	one := func(tag, tier string, posts int64, perDay, score float64) example {
 		return example{tag, tier, &hashtaganalysis.TagPosts{Count: posts, Basis: "estimated"}, &perDay, &score}
@@ -62,10 +62,10 @@ func (searchView) Examples() []example {
 	}
 }
 
-// Of returns the value of a field.
+// Value returns the value of a field.
 func (v searchView) Value(name string) string { return v.Fields.Get(name) }
 
-// Of returns the value of a field.
+// Value returns the value of a field.
 func (v foundView) Value(name string) string { return v.Fields.Get(name) }
 
 // Found reports whether there are hashtags to add to a list.
@@ -76,7 +76,7 @@ func (v foundView) Found() bool {
 // Number returns the ID of a list as a form value.
 func (foundView) Number(id int64) string { return strconv.FormatInt(id, 10) }
 
-// searchPage shows the form, or the search of the job in the query.
+// searchPage shows the search form or, if the query has a job ID, the search of that job.
 func (p *Handlers) searchPage(w http.ResponseWriter, r *http.Request) {
 	if id := r.URL.Query().Get("job"); id != "" {
 		p.showFound(w, r, id, http.StatusOK, nil, shell.FormError{})
@@ -117,10 +117,11 @@ func (p *Handlers) search(w http.ResponseWriter, r *http.Request) {
 	if len(outcome.Notes) > 0 {
 		p.FlashText(r, strings.Join(shell.Texts(p.Language(r), outcome.Notes), " "))
 	}
-	shell.Redirect(w, r, foundAt(begun.JobID, ""))
+	shell.Redirect(w, r, foundPath(begun.JobID, ""))
 }
 
-func foundAt(id, cursor string) string {
+// foundPath returns the path of the page of a search.
+func foundPath(id, cursor string) string {
 	q := url.Values{"job": {id}}
 	if cursor != "" {
 		q.Set("cursor", cursor)
@@ -151,12 +152,13 @@ func (p *Handlers) showFound(
 	p.ShowTitled(w, r, status, pages["found"], p.T(r, "Hashtags for %s", v.Asked.Words), v)
 }
 
-// found returns a search and its results. It returns not_found for other jobs.
+// found returns the search with the job ID id, and its results. It returns not_found if the job is not a hashtag
+// search.
 func (p *Handlers) found(r *http.Request, id string) (foundView, error) {
 	args := operation.Arguments{"job_id": id, "limit": int64(50)}
 	v := foundView{CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers)}
 	if cursor := r.URL.Query().Get("cursor"); cursor != "" {
-		args["cursor"], v.Pager.First = cursor, foundAt(id, "")
+		args["cursor"], v.Pager.First = cursor, foundPath(id, "")
 	}
 	outcome, err := p.Do(r, "get_job", args)
 	if err != nil {
@@ -174,14 +176,14 @@ func (p *Handlers) found(r *http.Request, id string) (foundView, error) {
 	if v.Asked, err = search.ReadQuery(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, id); err != nil {
 		return v, err
 	}
-	// The page has a heading for incomplete hashtags, which says the same.
+	// A heading on the page says the same as this note.
 	notes := slices.DeleteFunc(slices.Clone(outcome.Notes), func(note string) bool { return note == search.IncompleteNote })
 	v.Notes = shell.Texts(p.Language(r), notes)
 	if made, ok := v.Job.Result.(search.SearchResult); ok {
 		v.Result = made
 	}
 	if outcome.Page != nil {
-		v.Pager.Next = foundAt(id, outcome.Page.Cursor)
+		v.Pager.Next = foundPath(id, outcome.Page.Cursor)
 	}
 	return v, nil
 }
@@ -200,7 +202,7 @@ var errNoneChosen = apierr.Invalid(apierr.MissingArgument, "hashtags", "Select t
 
 var errNoName = apierr.Invalid(apierr.MissingArgument, "name", "Enter a name for the new list.")
 
-// addFound adds found hashtags to a list.
+// addFound adds the selected hashtags to a list.
 func (p *Handlers) addFound(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -213,14 +215,15 @@ func (p *Handlers) addFound(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	l := p.Language(r)
-	said := changeText(l, c)
+	message := changeText(l, c)
 	if r.PostForm.Get("new") != "" {
-		said = l.T("The list was created.") + " " + said
+		message = l.T("The list was created.") + " " + message
 	}
-	p.FlashText(r, said)
+	p.FlashText(r, message)
 	shell.Redirect(w, r, pathOf(c.ID))
 }
 
+// addChosen adds the selected hashtags to an existing list, or to a new one if the form says so.
 func (p *Handlers) addChosen(r *http.Request) (list.HashtagListChange, error) {
 	chosen := r.PostForm["hashtag"]
 	if len(chosen) == 0 {
@@ -231,7 +234,7 @@ func (p *Handlers) addChosen(r *http.Request) (list.HashtagListChange, error) {
 		tags[i] = t
 	}
 	if r.PostForm.Get("new") != "" {
-		return p.listOfFound(r, r.PostForm.Get("name"), tags)
+		return p.createFromFound(r, r.PostForm.Get("name"), tags)
 	}
 	into, err := strconv.ParseInt(r.PostForm.Get("list"), 10, 64)
 	if err != nil {
@@ -244,8 +247,8 @@ func (p *Handlers) addChosen(r *http.Request) (list.HashtagListChange, error) {
 	return p.changeList(r, "add_hashtags", args)
 }
 
-// listOfFound creates a list of found hashtags for the searched network.
-func (p *Handlers) listOfFound(r *http.Request, name string, tags []any) (list.HashtagListChange, error) {
+// createFromFound creates a list of found hashtags for the network of the search.
+func (p *Handlers) createFromFound(r *http.Request, name string, tags []any) (list.HashtagListChange, error) {
 	if name == "" {
 		return list.HashtagListChange{}, errNoName
 	}

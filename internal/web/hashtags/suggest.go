@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	readPosts    = 50 // newest posts that suggestions come from
-	maxSuggested = 12 // hashtags of a suggestion
+	readPosts    = 50 // number of newest posts from which suggestions are made
+	maxSuggested = 12 // maximum number of hashtags in a suggestion
 )
 
 // suggestion is a group of hashtags that the form of a new list offers.
 type suggestion struct {
-	List     string // ready-made list that they come from; empty for the team's posts
+	List     string // ready-made list that the hashtags come from; empty for the team's posts
 	Hashtags []string
 }
 
-// suggest returns the hashtags of the team's newest posts, the most used first, and those of the ready-made list that has
-// the most of them.
+// suggest returns the hashtags of the team's newest posts, most used first, and further hashtags of the ready-made
+// list that shares the most hashtags with these posts.
 func (p *Handlers) suggest(r *http.Request) ([]suggestion, error) {
 	call, err := p.Call(r, "hashtag_lists")
 	if err != nil {
@@ -45,7 +45,7 @@ func (p *Handlers) suggest(r *http.Request) ([]suggestion, error) {
 	return out, nil
 }
 
-// mostUsed returns the hashtags in texts, the most used first.
+// mostUsed returns the hashtags in texts in lower case, most used first.
 func mostUsed(texts []string) []string {
 	uses := map[string]int{}
 	var out []string
@@ -61,7 +61,7 @@ func mostUsed(texts []string) []string {
 	return out
 }
 
-// mostSimilar returns the list with the most of the given hashtags, or a list without a name if none has any.
+// mostSimilar returns the list that contains the most of the used hashtags, or an empty list if none contains any.
 func mostSimilar(lists []list.ReadyMade, used []string) list.ReadyMade {
 	var best list.ReadyMade
 	most := 0

@@ -9,11 +9,11 @@ import (
 // theme is a group of ready-made lists on the page of all lists.
 type theme struct {
 	Name  locale.Key
-	ids   []int64 // of the lists, which never change
+	ids   []int64 // IDs of the lists; IDs of ready-made lists never change
 	Cards []card
 }
 
-// themes are the themes in the order of the page. Lists without a theme come last.
+// themes lists the themes in the order of the page.
 var themes = []theme{
 	{Name: "Food and home", ids: []int64{1, 2, 9, 10, 11, 12}},
 	{Name: "Style and health", ids: []int64{4, 5, 8, 27, 31}},
@@ -24,7 +24,8 @@ var themes = []theme{
 	{Name: "Formats", ids: []int64{33, 34}},
 }
 
-// byTheme groups ready-made lists. Lists without a theme get a name of their own if there are others.
+// byTheme groups ready-made lists by theme. Lists without a theme come last, under the name others, or without a name
+// if there is no other group.
 func byTheme(cards []card, others locale.Key) []theme {
 	var out []theme
 	rest := theme{Name: others}
@@ -45,7 +46,7 @@ func byTheme(cards []card, others locale.Key) []theme {
 	}
 	if len(rest.Cards) > 0 {
 		if len(out) == 0 {
-			rest.Name = "" // the heading above says it
+			rest.Name = "" // the heading above the lists suffices
 		}
 		out = append(out, rest)
 	}

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxUsed is how many hashtags are put into a post: Instagram's limit.
+// maxUsed is the maximum number of hashtags that are put into a post. It is Instagram's limit.
 const maxUsed = 30
 
 // MaxUsed returns the maximum number of hashtags for a post.
@@ -40,7 +40,7 @@ func (p *Handlers) use(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/posts/new?"+url.Values{"caption": {"\n\n" + asText(used)}}.Encode())
 }
 
-// asText returns hashtags as text for a caption.
+// asText returns hashtags as text for a post, such as "#one #two".
 func asText(tags []list.ListedHashtag) string {
 	var out strings.Builder
 	for i, h := range tags {
@@ -52,7 +52,7 @@ func asText(tags []list.ListedHashtag) string {
 	return out.String()
 }
 
-// text serves a list as plain text.
+// text serves the hashtags of a list as plain text.
 func (p *Handlers) text(w http.ResponseWriter, r *http.Request) {
 	id, err := shell.PathID(r, "id")
 	if err != nil {

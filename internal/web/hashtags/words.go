@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// words returns the functions of the package's templates.
+// words returns the template functions for a language.
 func words(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
 		"rate":  func(n *float64) string { return rate(l, n) },
@@ -22,7 +22,7 @@ func words(l *locale.Language) template.FuncMap {
 	}
 }
 
-// rate returns a number with one decimal, rounded as posts are if it is large, or a dash if unknown.
+// rate formats a number with one decimal, a number of 100 or more as a short number, and nil as a dash.
 func rate(l *locale.Language, n *float64) string {
 	if n == nil {
 		return "–"
@@ -33,8 +33,8 @@ func rate(l *locale.Language, n *float64) string {
 	return l.Decimal(*n, 1)
 }
 
-// posts returns the number of posts with a hashtag, with the range of an estimate. It is rounded, because more digits
-// would suggest false precision. The exact number is in the title.
+// posts formats the number of posts with a hashtag as a short number. The title has the exact number or, for an
+// estimate, the range.
 func posts(l *locale.Language, p *hashtaganalysis.TagPosts) template.HTML {
 	switch {
 	case p == nil:
@@ -50,7 +50,7 @@ func posts(l *locale.Language, p *hashtaganalysis.TagPosts) template.HTML {
 	return l.H(`<span title="%s">about %s<span class="sr"> (%s)</span></span>`, between, plot.FormatNumber(l, float64(p.Count)), between)
 }
 
-// tiers are the labels of the sizes of hashtags.
+// tiers maps the sizes of hashtags to their labels.
 var tiers = map[string]locale.Key{
 	"nano": "Tiny", "small": "Small", "medium": "Medium", "large": "Large", "huge": "Very large",
 }
@@ -62,7 +62,7 @@ func tier(l *locale.Language, name string) string {
 	return name
 }
 
-// reasons explain why a hashtag was rejected.
+// reasons maps the reasons for rejecting a hashtag to texts.
 var reasons = map[string]locale.Key{
 	"empty": "no valid characters", "too_long": "too long", "bad_characters": "contains invalid characters",
 	"list_full": "the plan’s limit of hashtags per list is reached", "banned": "not allowed by this service",
@@ -80,7 +80,7 @@ func changeText(l *locale.Language, c list.HashtagListChange) string {
 	return strings.Join(out, " ")
 }
 
-const namedRejected = 5 // maximum of hashtags in a message
+const namedRejected = 5 // maximum number of rejected hashtags that a message names
 
 func rejectedOf(l *locale.Language, all []list.HashtagListChangeRefused) string {
 	var named []string
@@ -93,7 +93,7 @@ func rejectedOf(l *locale.Language, all []list.HashtagListChangeRefused) string 
 	return l.T("Rejected: %s.", strings.Join(named, ", "))
 }
 
-// tagsIn parses hashtags separated by spaces, commas or line breaks.
+// tagsIn parses hashtags separated by white space, commas or semicolons.
 func tagsIn(text string) []any {
 	var out []any
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;", r) }) {
