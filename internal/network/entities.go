@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-var linkPattern = regexp.MustCompile(`(?i:https?)://[^\s<>"「」『』（）、。，]+`)
+var linkPattern = regexp.MustCompile(`(?i:https?)://[^\s\pZ<>"「」『』（）、。，]+`)
 
 // Links returns the URLs with http:// or https:// in a text, without trailing punctuation. Domains without a scheme are
 // not included, because networks treat them differently.

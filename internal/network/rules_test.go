@@ -212,6 +212,7 @@ func TestEntities(t *testing.T) {
 		{"@one ＠two a@b.de (@three) @four.five @", nil, []string{"one", "two", "three", "four"}, nil},
 		{"See https://a.de/#part?@me, HTTP://b.de.", nil, nil, []string{"https://a.de/#part?@me", "HTTP://b.de"}},
 		{"(https://a.de/b) a.de ftp://c.de http:// x", nil, nil, []string{"https://a.de/b"}},
+		{"https://a.de/b\u00A0: c https://d.de\u3000e", nil, nil, []string{"https://a.de/b", "https://d.de"}},
 		{"見てhttps://a.de/b。はい #日本語", []string{"日本語"}, nil, []string{"https://a.de/b"}},
 	} {
 		if diff := cmp.Diff([][]string{c.hashtags, c.mentions, c.links},

@@ -71,6 +71,34 @@ func TestComposePartMedia(t *testing.T) {
 	})
 }
 
+// A text that is too long for a network with threads is split without JavaScript. Nothing is lost.
+func TestSplitIntoThread(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Owner)
+		first := strings.Repeat("Cold brew needs time. ", 13)
+		p := b.open("/posts/new?account="+c.id()).shows(200).lacks("Split into a thread").form("Save draft").
+			fill("caption", first+"\r\n\r\nSo we wait.").press().shows(200, "Saved.")
+		if got := c.storedPost(t, p.path).Caption; len(got) < 290 {
+			t.Fatalf("%q", got)
+		}
+		fits := b.open(p.path + "/edit").shows(200).lacks("Split into a thread").form("Check").fill("caption", first+first+"So we wait.")
+		split := fits.press().shows(200, "Split into a thread", "Too long for Bluesky").form("Split into a thread").press().
+			shows(200, "Part 2", "So we wait.").lacks("Split into a thread", "Too long for Bluesky")
+		saved := split.form("Save").press().shows(200, "Saved.")
+		held := c.storedPost(t, saved.path)
+		text := held.Caption
+		for _, part := range held.Thread {
+			text += " " + part.Caption
+		}
+		if text != first+first+"So we wait." || len(held.Thread) != 1 {
+			t.Errorf("%d parts: %q", len(held.Thread), text)
+		}
+		link := b.open("/posts/new?account=" + c.id()).form("Check").fill("caption", "https://harbour.example/"+strings.Repeat("x", 300)).press()
+		link.form("Split into a thread").press().shows(422, "A link is too long for one part.").contains(`id="error-caption"`)
+	})
+}
+
 // A network without threads blocks a thread, and the problem is shown at the parts.
 func TestThreadOnOtherNetwork(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {

@@ -83,6 +83,32 @@ async function addMedia(page) {
   await look(page, 'post-thread-media');
 }
 
+// split splits a text that is too long for the strictest network, in the composer.
+async function split(page) {
+  await page.goto('/posts/new');
+  await page.locator('input[name=account]:checked').evaluateAll((boxes) => boxes.forEach((box) => box.click()));
+  for (const platform of ['x', 'threads', 'bluesky']) await page.locator(`input[data-platform=${platform}]`).first().check();
+  const sentences = Array.from({ length: 20 }, (_, i) => `Sentence ${i + 1} explains one step of it 👩‍👩‍👧.`);
+  const button = page.getByRole('button', { name: 'Split into a thread' });
+  await page.locator('#caption').fill(sentences.slice(0, 3).join(' '));
+  await page.getByText('Ready to publish.').first().waitFor();
+  assert.equal(await button.count(), 0);
+  await page.locator('#caption').fill(`${sentences.join(' ')}\n\nhttps://harbour.example/cold-brew?step=1`);
+  await button.waitFor();
+  await look(page, 'compose-split');
+  await button.focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('Split.', { exact: true }).waitFor();
+  await button.waitFor({ state: 'detached' });
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'caption');
+  const texts = await page.locator('#caption, .thread-part textarea[name^=part-]').evaluateAll((fields) => fields.map((field) => field.value));
+  assert.ok(texts.length > 2);
+  assert.equal(texts.join(' ').replace(/\s+/g, ' '), `${sentences.join(' ')} https://harbour.example/cold-brew?step=1`);
+  for (const text of texts.slice(0, -1)) assert.match(text, /👩‍👩‍👧\.$/u);
+  await page.getByText('Ready to publish.').first().waitFor();
+  await look(page, 'compose-split-parts');
+}
+
 run(async (browser) => {
   const page = await open(browser);
   await signIn(page, '/posts/new');
@@ -120,4 +146,5 @@ run(async (browser) => {
   await look(page, 'post-thread');
 
   await addMedia(page);
+  await split(page);
 });

@@ -35,7 +35,7 @@ var layers = map[string][]string{
 		"internal/domain/post/attachment", "internal/domain/post/caption", "internal/domain/post/summary",
 		"internal/domain/post/thread", "internal/domain/post/comment", "internal/domain/post/due",
 		"internal/domain/post/excerpt", "internal/domain/post/listquery", "internal/domain/post/posttime",
-		"internal/domain/post/teamoptions", "internal/domain/post/seriesgap",
+		"internal/domain/post/teamoptions", "internal/domain/post/seriesgap", "internal/domain/post/threadsplit",
 		"internal/domain/idempotency", "internal/domain/report",
 		"internal/domain/report/sharelink", "internal/domain/report/subscription",
 		"internal/domain/account", "internal/domain/account/appcheck",

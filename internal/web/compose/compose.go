@@ -73,11 +73,13 @@ type Handlers struct {
 	readyMade ReadyMadeLists
 }
 
-// Creators describe the settings of TikTok accounts, as read from the network, and the options of posts without a choice.
+// Creators describe the settings of TikTok accounts, as read from the network, the options of posts without a choice, and
+// the rules of networks.
 type Creators interface {
 	CreatorInfo(ctx context.Context, account int64) appcheck.Creator
 	DefaultOptions(platform string) network.Options
 	AddsToPlaylists(platform string) bool
+	Rules(platform string) (network.Rules, bool)
 }
 
 // New returns the handlers.

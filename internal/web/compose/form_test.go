@@ -12,6 +12,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/caption"
 	"pressroom.example/pressroom/internal/domain/post/recurrence"
 	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/locale"
@@ -263,6 +264,39 @@ func TestArrangePartMedia(t *testing.T) {
 	if one := v.Parts[1]; len(one.Items) != 1 || !one.Items[0].First || !one.Items[0].Last || one.Items[0].Alt != "Boats" ||
 		one.Items[0].List.Field() != "partmedia-2" || v.Parts[0].Items[0].First {
 		t.Errorf("%+v", v.Parts)
+	}
+}
+
+// Long texts are split where they are, and media stay with the first part of their text. A thread that would be too long, and
+// a link that does not fit, change nothing.
+func TestSplitTexts(t *testing.T) {
+	t.Parallel()
+	fits := func(text string) bool { return len(text) <= 12 }
+	s := sheet{Caption: "One is here. Two.", Media: []int64{7}, Parts: []part{
+		{Text: "Short.", Media: []int64{8}}, {Text: "Last one is. Long.", Media: []int64{9}},
+	}}
+	if err := s.split(fits); err != nil {
+		t.Fatal(err)
+	}
+	want := []part{{Text: "Two."}, {Text: "Short.", Media: []int64{8}}, {Text: "Last one is.", Media: []int64{9}}, {Text: "Long."}}
+	if diff := cmp.Diff(want, s.Parts); diff != "" || s.Caption != "One is here." || !slices.Equal(s.Media, []int64{7}) {
+		t.Errorf("%q %v %s", s.Caption, s.Media, diff)
+	}
+	for text, field := range map[string]string{
+		strings.Repeat("Sentence. ", thread.MaxParts): "caption", "https://harbour.example/menu": "caption",
+		strings.Repeat("x", caption.MaxLength+1): "caption", "ok": "part-4",
+	} {
+		long := sheet{Caption: text, Parts: s.Parts}
+		if text == "ok" {
+			long.Parts = append(slices.Clone(s.Parts[:3]), part{Text: "harbour.example/menu"})
+		}
+		before := long
+		if err := long.split(fits); err == nil || apierr.FromError(err).Context["argument"] != field {
+			t.Errorf("%.20s: %v", text, err)
+		}
+		if diff := cmp.Diff(before.Parts, long.Parts); diff != "" || long.Caption != before.Caption {
+			t.Errorf("%.20s: %s", text, diff)
+		}
 	}
 }
 

@@ -38,6 +38,7 @@ type outlook struct {
 	Error    string      // invalid input
 	Empty    bool        // no account is selected
 	Threads  bool        // a selected account publishes threads
+	TooLong  bool        // a text is too long for a network with threads, so that it can be split
 	Blank    bool        // the post has no content
 }
 
@@ -130,6 +131,7 @@ func (p *Handlers) forecast(out *outlook, checked post.CompositionCheck, held *p
 	}
 	for _, o := range checked.Previews {
 		out.Threads = out.Threads || hasThreads(o.Target.Platform)
+		out.TooLong = out.TooLong || canSplit(o)
 		out.Cards = append(out.Cards, card{AccountCheck: o, Alone: out.Fate != nil && !out.Fate.Rejected})
 	}
 	out.count()
@@ -268,7 +270,7 @@ func (p *Handlers) preview(w http.ResponseWriter, r *http.Request) {
 		name string
 		body any
 	}{{"preview", out}, {"fresh", fresh}, {"twice", fresh}, {"moment", fresh}, {"zone", fresh},
-		{"creators", fresh}, {"tallies", out}, {"thread offer", out}, {"next", out}, {"voice", fresh.Wording}} {
+		{"creators", fresh}, {"tallies", out}, {"thread offer", out}, {"split offer", out}, {"next", out}, {"voice", fresh.Wording}} {
 		if err := pages["compose"](p.Language(r)).ExecuteTemplate(&page, part.name, part.body); err != nil {
 			p.ServerError(w, r, err)
 			return

@@ -73,6 +73,11 @@ func (p *Handlers) press(w http.ResponseWriter, r *http.Request, s sheet, reject
 		}
 	case "part":
 		s.changeParts(rest)
+	case "split":
+		if err := p.splitTexts(r, &s); err != nil {
+			p.show(w, r, s, err)
+			return
+		}
 	case "up", "down", "remove":
 		list, place, _ := strings.Cut(rest, ":")
 		s.arrange(what, list, place)

@@ -107,3 +107,10 @@ func hasThreads(platform string) bool {
 	rules, _ := network.DefaultRules(platform)
 	return rules.Thread
 }
+
+// canSplit reports whether a shared text is too long for an account whose network publishes threads.
+func canSplit(c post.AccountCheck) bool {
+	return hasThreads(c.Target.Platform) && slices.ContainsFunc(c.Problems, func(found post.PostProblem) bool {
+		return found.Code == "caption_too_long" && !found.FirstComment && (found.Part > 0 || c.Target.Caption == nil)
+	})
+}

@@ -106,3 +106,12 @@ func (s *Service) AddsToPlaylists(platform string) bool {
 	adds, ok := n.(interface{ AddsToPlaylists() bool })
 	return ok && err == nil && adds.AddsToPlaylists()
 }
+
+// Rules returns the rules of a network. It reports false if the network is not supported or has no documented rules.
+func (s *Service) Rules(platform string) (network.Rules, bool) {
+	n, err := s.Accounts.Network(platform)
+	if provider, ok := n.(network.RulesProvider); ok && err == nil {
+		return provider.Rules(), true
+	}
+	return network.Rules{}, false
+}

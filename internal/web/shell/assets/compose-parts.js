@@ -133,6 +133,7 @@ function partOf(button) {
     case 'part':
       if (value !== 'part:add') return { value: () => value, parts: mediaParts, said: translate('Removed.') };
       return { value: () => value, parts: ['thread'], said: translate('Part added.'), focus: '#thread .thread-part:last-of-type textarea' };
+    case 'split': return { value: () => value, parts: mediaParts, said: translate('Split.'), focus: '#caption', splits: true };
     case 'free': return { value: () => value, parts: ['when'], said: '' };
     case 'check': return { value: () => value, parts: mediaParts, said: '' };
     default: return null;
@@ -153,7 +154,8 @@ function changeOrder() {
   turn = turn.then(() => request(button, { value: () => 'check', parts: mediaParts, said: translate('Moved.') }));
 }
 
-async function request(button, { value, parts, into, said, focus }) {
+async function request(button, { value, parts, into, said, focus, splits }) {
+  const text = caption.value;
   const before = statesOf(parts);
   const body = new URLSearchParams();
   for (const [name, content] of new FormData(form)) if (typeof content === 'string') body.append(name, content);
@@ -166,6 +168,11 @@ async function request(button, { value, parts, into, said, focus }) {
       sendWhole(button);
       return;
     }
+    if (splits && caption.value !== text) { // the answer has an older text
+      show(translate('The text has changed. Split it again.'));
+      return;
+    }
+    if (splits) caption.value = answer.getElementById('caption').value;
     const label = labelOf(button);
     const focused = button === document.activeElement;
     const cursor = answer.querySelector('input[name=cursor]');

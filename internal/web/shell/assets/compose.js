@@ -32,6 +32,7 @@ async function look() {
     put(page.getElementById('creators'));
     put(page.getElementById('tallies'));
     put(page.getElementById('thread-offer'));
+    put(page.getElementById('split-offer'));
     put(page.getElementById('voice-check'));
     follow();
     const open = new Set([...looks.querySelectorAll('details[open]')].map(nameOf));

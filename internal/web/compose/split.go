@@ -1,0 +1,77 @@
+package compose
+
+import (
+	"errors"
+	"net/http"
+
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/post/caption"
+	"pressroom.example/pressroom/internal/domain/post/thread"
+	"pressroom.example/pressroom/internal/domain/post/threadsplit"
+)
+
+// splitTexts splits the texts of the post and of its parts into parts that are short enough for all selected networks
+// with threads. It changes nothing if it returns an error.
+func (p *Handlers) splitTexts(r *http.Request, s *sheet) error {
+	accounts, err := p.accounts(r)
+	if err != nil {
+		return err
+	}
+	return s.split(p.threadLimit(accounts, s.Accounts))
+}
+
+// threadLimit returns a function that reports whether a text is short enough for all networks with threads of the selected
+// accounts.
+func (p *Handlers) threadLimit(accounts []account.SocialAccount, selected []int64) func(string) bool {
+	var limits []func(string) bool
+	for _, a := range accounts {
+		if rules, ok := p.creators.Rules(a.Platform); ok && rules.Thread && has(selected, a.ID) {
+			limits = append(limits, rules.FitsLength)
+		}
+	}
+	return func(text string) bool {
+		for _, fits := range limits {
+			if !fits(text) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// split replaces each text that does not fit with parts that fit. The first one keeps the media.
+func (s *sheet) split(fits func(string) bool) error {
+	texts := append([]part{{Text: s.Caption, Media: s.Media}}, s.Parts...)
+	var out []part
+	for i, one := range texts {
+		if fits(one.Text) {
+			out = append(out, one)
+			continue
+		}
+		field := "caption"
+		if i > 0 {
+			field = partField(i)
+		}
+		if err := caption.Check(one.Text, field); err != nil {
+			return err
+		}
+		pieces, err := threadsplit.Split(one.Text, fits, thread.MaxParts)
+		switch {
+		case errors.Is(err, threadsplit.ErrTooLong):
+			return apierr.Invalid(apierr.TooLong, field, "A link is too long for one part. Shorten it, then split the text.")
+		case err != nil || len(out)+len(pieces)+len(texts)-i-1 > thread.MaxParts:
+			return apierr.Invalidf(apierr.TooLong, field, "The thread would have more than %d parts. Shorten the text, then split it.",
+				thread.MaxParts)
+		}
+		for j, text := range pieces {
+			next := part{Text: text}
+			if j == 0 {
+				next.Media = one.Media
+			}
+			out = append(out, next)
+		}
+	}
+	s.Caption, s.Parts = out[0].Text, out[1:]
+	return nil
+}
