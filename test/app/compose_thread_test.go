@@ -82,7 +82,7 @@ func TestSplitIntoThread(t *testing.T) {
 		if got := c.storedPost(t, p.path).Caption; len(got) < 290 {
 			t.Fatalf("%q", got)
 		}
-		fits := b.open(p.path + "/edit").shows(200).lacks("Split into a thread").form("Check").fill("caption", first+first+"So we wait.")
+		fits := b.open(p.path+"/edit").shows(200).lacks("Split into a thread").form("Check").fill("caption", first+first+"So we wait.")
 		split := fits.press().shows(200, "Split into a thread", "Too long for Bluesky").form("Split into a thread").press().
 			shows(200, "Part 2", "So we wait.").lacks("Split into a thread", "Too long for Bluesky")
 		saved := split.form("Save").press().shows(200, "Saved.")
@@ -94,8 +94,9 @@ func TestSplitIntoThread(t *testing.T) {
 		if text != first+first+"So we wait." || len(held.Thread) != 1 {
 			t.Errorf("%d parts: %q", len(held.Thread), text)
 		}
-		link := b.open("/posts/new?account=" + c.id()).form("Check").fill("caption", "https://harbour.example/"+strings.Repeat("x", 300)).press()
-		link.form("Split into a thread").press().shows(422, "A link is too long for one part.").contains(`id="error-caption"`)
+		link := "https://harbour.example/" + strings.Repeat("x", 300)
+		p = b.open("/posts/new?account="+c.id()).form("Check").fill("caption", link).press()
+		p.form("Split into a thread").press().shows(422, "A link is too long for one part.").contains(`id="error-caption"`)
 	})
 }
 

@@ -211,7 +211,8 @@ func TestFormRoundTrip(t *testing.T) {
 // the form.
 func TestThreadParts(t *testing.T) {
 	t.Parallel()
-	s := read(url.Values{"part-1": {"one"}, "part-2": {" "}, "part-3": {"three\r\n"}, "partmedia-3": {"7", "x", "8"}, "part-25": {"ignored"}})
+	s := read(url.Values{"part-1": {"one"}, "part-2": {" "}, "part-3": {"three\r\n"}, "partmedia-3": {"7", "x", "8"},
+		"part-25": {"ignored"}})
 	want := []part{{Text: "one", Media: []int64{}}, {Text: " ", Media: []int64{}}, {Text: "three\n", Media: []int64{7, 8}}}
 	if diff := cmp.Diff(want, s.Parts); diff != "" {
 		t.Error(diff)
