@@ -1506,7 +1506,7 @@ type IdentityPerson struct {
 type ImportMediaInput struct {
 	// Public HTTPS URL of the file.
 	URL string `json:"url"`
-	// Name for the file. The extension is ignored; the bytes determine it.
+	// Name for the file. Its extension is ignored and derived from the content.
 	Filename *string `json:"filename,omitzero"`
 	// Folder for the file. Omit for none.
 	FolderID *int64 `json:"folder_id,omitzero"`
@@ -3163,7 +3163,7 @@ var operations = []Operation{
 		Description: "Fetches an image or a video from a public HTTPS URL into the library. For files that are not on the internet, use create_uploads. The type is determined from the bytes. Private, local and numeric addresses are rejected. Uses storage, no credits. If the library already has the file, the result is the existing item. Poll the job with get_job; its result contains the media ID. The error codes type_refused, too_large and storage_full describe a problem with the file.", TakesKey: true, StartsJob: true,
 		Arguments: []Argument{
 			{Name: "url", In: "body", Type: "string", Required: true, Description: "Public HTTPS URL of the file."},
-			{Name: "filename", In: "body", Type: "string", Description: "Name for the file. The extension is ignored; the bytes determine it."},
+			{Name: "filename", In: "body", Type: "string", Description: "Name for the file. Its extension is ignored and derived from the content."},
 			{Name: "folder_id", In: "body", Type: "integer", Description: "Folder for the file. Omit for none."},
 		},
 	},

@@ -1077,7 +1077,7 @@ export interface IdentityPerson {
 export interface ImportMediaInput {
   /** Public HTTPS URL of the file. */
   url: string;
-  /** Name for the file. The extension is ignored; the bytes determine it. */
+  /** Name for the file. Its extension is ignored and derived from the content. */
   filename?: string;
   /** Folder for the file. Omit for none. */
   folder_id?: number;

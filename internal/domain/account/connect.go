@@ -232,6 +232,7 @@ func (c *Connector) signInMethods(l link) ([]SignInMethod, error) {
 	return out, nil
 }
 
+// origin returns the scheme and host of a URL, or "" if the URL is invalid.
 func origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // Disconnect disconnects an account from its team. It returns not_found unless the person is an owner or admin of the
 // team. If the network supports revocation, the grant stays encrypted in the database until the network has revoked it
-// or the revocation fails for good. Published posts stay, and scheduled posts to the account fail. Reconnecting
+// or the revocation has failed permanently. Published posts stay, and scheduled posts to the account fail. Reconnecting
 // restores the same account.
 func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (RevocationState, error) {
 	var state RevocationState

@@ -28,6 +28,7 @@ func (s *Service) CheckKeys(ctx context.Context) error {
 	return s.checkNewestGrant(ctx)
 }
 
+// checkKeyMarks returns an error if a grant is encrypted with a key whose ID this node does not know.
 func (s *Service) checkKeyMarks(ctx context.Context) error {
 	known, err := grants.KnowsAll(ctx, s.db, s.seal)
 	if err == nil && !known {

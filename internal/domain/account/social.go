@@ -183,6 +183,7 @@ func (s *Service) storeGrant(ctx context.Context, tx *db.Tx, id int64, g network
 	return nil
 }
 
+// sealContext returns the encryption context of an account's grant, which binds the ciphertext to the account.
 func sealContext(id int64) string { return "social_account:" + strconv.FormatInt(id, 10) }
 
 // Grant is a decrypted grant. Version is incremented with every renewal.

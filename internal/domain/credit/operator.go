@@ -40,6 +40,7 @@ func (s *Service) Withdraw(ctx context.Context, team, credits int64, reference, 
 	return s.record(ctx, booking{team, credits, KindWithdraw, withdrawMovement(credits), "credits.withdrawn", reference, note})
 }
 
+// record validates and books a request, unless it is a repeat.
 func (s *Service) record(ctx context.Context, b booking) (Booking, error) {
 	b.reference = strings.TrimSpace(b.reference)
 	if err := b.validate(); err != nil {
@@ -96,6 +97,7 @@ func (b booking) findEarlier(ctx context.Context, tx *db.Tx, a accounts) (Bookin
 	return out, nil
 }
 
+// book adds the transfer to the ledger and an entry to the audit log.
 func (b booking) book(ctx context.Context, tx *db.Tx, a accounts) (Booking, error) {
 	if err := b.checkAccounts(a); err != nil {
 		return Booking{}, err

@@ -88,6 +88,7 @@ func (s *Service) ReserveAutomatic(
 	return id, s.balanceLowered(ctx, tx, team, a.available, amount)
 }
 
+// balanceLowered calls Options.BalanceLowered, if it is set, after amount was taken from the available credits.
 func (s *Service) balanceLowered(ctx context.Context, tx *db.Tx, team, available, amount int64) error {
 	if s.opts.BalanceLowered == nil {
 		return nil

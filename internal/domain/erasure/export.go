@@ -25,11 +25,11 @@ type exportFile struct {
 	rows       string // query that ends with IN, to which the keys are appended; it may contain "team_id = ?"
 }
 
-const defaultPage = 200
+const defaultPage = 200 // keys per query
 
-// files are the files of an export. The name of a column tells its type: _at and _until end the names of times, _json
-// ends the names of JSON values, and is_ begins the names of booleans. The files contain no secrets: no grants, and no
-// hashes of keys or links.
+// files are the files of an export. The name of a column determines how its values are written: names that end with _at
+// or _until are times, names that end with _json are JSON, and names that begin with is_ are booleans. The files
+// contain no secrets: no grants, and no hashes of keys or links.
 var files = []exportFile{
 	{"team.jsonl", `teams/id`, defaultPage, `SELECT id, name, timezone, content_language, plan, plan_until, created_at
 		FROM teams WHERE id IN`},

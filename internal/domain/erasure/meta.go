@@ -59,6 +59,7 @@ func (s *Service) verify(request string) ([]string, string, error) {
 	return platforms, user, err
 }
 
+// readSigned returns the user's ID in the payload of a signed request.
 func readSigned(payload string) (string, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(payload, "="))
 	if err != nil {

@@ -67,6 +67,7 @@ func NewQueue(d *db.DB, workers int, log *slog.Logger) (*Queue, error) {
 	return q, nil
 }
 
+// driver returns the driver of the queue library for the database.
 func driver(d *db.DB) riverdriver.Driver[*sql.Tx] {
 	if d.Postgres() {
 		return riverdatabasesql.New(d.Writer())

@@ -64,6 +64,7 @@ func dueNow(database, machine time.Time) time.Time {
 	return database
 }
 
+// pollingExecutor claims wakes only if a read has found some.
 type pollingExecutor struct {
 	riverdriver.Executor
 

@@ -62,6 +62,7 @@ func (h LeasedJob) Postpone(ctx context.Context, tx *db.Tx, at time.Time) error 
 	return wakeAt(ctx, tx, h.ID, at)
 }
 
+// wakeAt releases the lease of an unfinished job and schedules its next start.
 func wakeAt(ctx context.Context, tx *db.Tx, id string, at time.Time) error {
 	if _, err := tx.Exec(ctx, `UPDATE jobs SET owner = '', lease_until = 0, wake_at = ? WHERE id = ?
 		AND finished_at = 0`, db.Micros(at), id); err != nil {
@@ -143,6 +144,8 @@ func (w *Worker) run(ctx context.Context, id string) error {
 	return nil
 }
 
+// claim takes the lease of a job and reports whether it was free. It also returns false if the job has ended or may not
+// run now.
 func (w *Worker) claim(ctx context.Context, id string) (LeasedJob, bool, error) {
 	var h LeasedJob
 	err := w.db.InTx(ctx, "job.claim", func(ctx context.Context, tx *db.Tx) error {
@@ -200,6 +203,7 @@ func (w *Worker) Run(ctx context.Context, report func(error)) {
 	}
 }
 
+// wake adds wakes for due jobs to the queue.
 func (w *Worker) wake(ctx context.Context) error {
 	now := w.db.Now()
 	var waiting int

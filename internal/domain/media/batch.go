@@ -29,13 +29,6 @@ type batchFile struct {
 	secret   string // set only for the response; the database has only its hash
 }
 
-func (f batchFile) byPageInt() int64 {
-	if f.byPage {
-		return 1
-	}
-	return 0
-}
-
 // batch is a stored upload batch.
 type batch struct {
 	job               string
@@ -99,7 +92,7 @@ func insertFile(ctx context.Context, tx *db.Tx, b batch, position int, f batchFi
 	_, err := tx.Exec(ctx,
 		`INSERT INTO upload_files (id, job_id, team_id, position, sha256, size_bytes, file_name, mime_type,
 		secret_hash, state, by_page, arrived_at, media_id, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		f.id, b.job, b.team, position, f.digest, f.size, f.name, f.mimeType, hash, string(f.state), f.byPageInt(),
+		f.id, b.job, b.team, position, f.digest, f.size, f.name, f.mimeType, hash, string(f.state), db.Flag(f.byPage),
 		f.arrived,
 		f.media, f.reason)
 	if err != nil {

@@ -157,7 +157,7 @@ func (s *Service) deleteRow(ctx context.Context, tx *db.Tx, call operation.Call,
 	}
 	row := step{`DELETE FROM media WHERE id = ? AND team_id = ?`, []any{id, call.TeamID}}
 	if wasSent {
-		name := "deleted/" + text(id) // a placeholder, unique per row
+		name := "deleted/" + formatID(id) // a placeholder, unique per row
 		row = step{`UPDATE media SET deleted_at = ?, deleted_by = ?, sha256 = ?, original_sha256 = NULL, blob = ?,
 		thumbnail = '', thumbnail_type = '', search = '', alt = '', detail = '{}', folder_id = 0
 		WHERE id = ? AND team_id = ?`,

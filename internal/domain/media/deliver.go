@@ -96,7 +96,7 @@ const (
 	tokenSum     = 16                    // bytes of HMAC-SHA-256
 )
 
-var tokenText = base64.RawURLEncoding.Strict()
+var tokenEncoding = base64.RawURLEncoding.Strict()
 
 // signToken returns the token of a grant. The accepted types are encoded as one bit for each element of Types.
 func (s *Service) signToken(g grant) string {
@@ -112,13 +112,13 @@ func (s *Service) signToken(g grant) string {
 		}
 	}
 	body = append(body, types)
-	return tokenText.EncodeToString(append(body, s.links.Sign(body)[:tokenSum]...))
+	return tokenEncoding.EncodeToString(append(body, s.links.Sign(body)[:tokenSum]...))
 }
 
 // parseToken returns the grant of a token. It reports whether this service signed the token and the token has not
 // expired.
 func (s *Service) parseToken(token string) (grant, bool) {
-	raw, err := tokenText.DecodeString(token)
+	raw, err := tokenEncoding.DecodeString(token)
 	if err != nil || len(raw) != tokenBody+tokenSum || raw[0] != tokenVersion || !s.links.Verify(raw[:tokenBody],
 		raw[tokenBody:]) {
 		return grant{}, false

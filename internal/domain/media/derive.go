@@ -94,7 +94,7 @@ func (s *Service) openDerived(ctx context.Context, i Item, d derived) (blob.Read
 // deriveShared returns a derived file, created once for all concurrent callers. The work continues if the callers stop
 // waiting, because its result is cached. lost is the same as for makeDerived.
 func (s *Service) deriveShared(ctx context.Context, i Item, r recipe, lost string) (derived, error) {
-	result := s.deriving.DoChan(text(i.ID)+" "+r.variant, func() (_ any, err error) {
+	result := s.deriving.DoChan(formatID(i.ID)+" "+r.variant, func() (_ any, err error) {
 		defer func() {
 			if p := recover(); p != nil { // otherwise singleflight would end the process
 				err = fmt.Errorf("deriving a file from media item %d: panic: %v", i.ID, p)

@@ -21,6 +21,7 @@ import (
 // Files returns the network.Files through which a network reads a team's media.
 func (s *Service) Files(team int64) network.Files { return files{s, team} }
 
+// files implements network.Files.
 type files struct {
 	s    *Service
 	team int64
@@ -103,6 +104,7 @@ func imageBounds(fit network.FileLimits) thumbnail.Limits {
 	return thumbnail.Limits{Types: fit.Types, MaxBytes: fit.MaxBytes, MaxSide: fit.MaxSide}
 }
 
+// fits reports whether the stored bytes of an item are within a network's limits.
 func fits(i Item, fit network.FileLimits) bool {
 	return (len(fit.Types) == 0 || slices.Contains(fit.Types, i.Type)) && (fit.MaxBytes == 0 ||
 		i.Stored <= fit.MaxBytes) && (fit.MaxSide == 0 || max(i.Width, i.Height) <= fit.MaxSide)

@@ -24,10 +24,10 @@ type ImportInput struct {
 
 // Descriptions returns descriptions of the fields for the JSON schema.
 func (ImportInput) Descriptions() map[string]string {
-	return map[string]string{"filename": "Name for the file. The extension is ignored; the bytes determine it."}
+	return map[string]string{"filename": "Name for the file. Its extension is ignored and derived from the content."}
 }
 
-// importSubject is the subject that marks a job as an import.
+// importSubject is the Subject of a job that imports a file. Upload batches have the same job type and another Subject.
 const importSubject = "import"
 
 // importFile starts an import. It returns an error for a URL that is not allowed.
@@ -162,7 +162,7 @@ func (s *Service) fetchImport(ctx context.Context, h job.LeasedJob, address, nam
 	return "", err
 }
 
-// beginForJob begins receiving a file that background work fetches for a team.
+// beginForJob returns an arrival for a file of unknown size that a background job downloads for a team.
 func (s *Service) beginForJob(ctx context.Context, team int64) (*arrival, error) {
 	most, err := s.sizeBound(ctx, team, -1)
 	if err != nil {
@@ -171,7 +171,8 @@ func (s *Service) beginForJob(ctx context.Context, team int64) (*arrival, error)
 	return s.begin(ctx, team, uploader{}, -1, most)
 }
 
-// importName returns the name of an imported file: the requested name without its extension, or else the served name.
+// importName returns the name of an imported file without its extension: the requested name or, if that is empty, the
+// name that the download returned.
 func importName(asked, served string) string {
 	if name := filename.Stem(asked); name != "" {
 		return name
@@ -193,7 +194,7 @@ func finishImport(ctx context.Context, tx *db.Tx, h job.LeasedJob, i Item, alrea
 
 func (s *Service) failImport(ctx context.Context, h job.LeasedJob, code string) error {
 	return s.db.InTx(ctx, "media.import_failed", func(ctx context.Context, tx *db.Tx) error {
-		// The URL may contain a signature of its owner, so it is deleted as soon as possible.
+		// The URL may be presigned and grant access to the file, so it is deleted as soon as possible.
 		if _, err := tx.Exec(ctx, `UPDATE media_imports SET address = '' WHERE job_id = ?`, h.ID); err != nil {
 			return fmt.Errorf("deleting the URL of an import: %w", err)
 		}

@@ -102,7 +102,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	}
 	if len(page) > in.Limit {
 		page = page[:in.Limit]
-		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(text(page[in.Limit-1].ID))}
+		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(formatID(page[in.Limit-1].ID))}
 	}
 	out.Data.Media = make([]MediaItem, len(page))
 	for n, i := range page {
@@ -192,4 +192,4 @@ func (s *Service) AddFolder(ctx context.Context, team int64, name string) (Media
 	return f, err
 }
 
-func text(n int64) string { return strconv.FormatInt(n, 10) }
+func formatID(n int64) string { return strconv.FormatInt(n, 10) }

@@ -242,7 +242,7 @@ func (s *Service) rejectLink(ctx context.Context, l VerifiedLink, cause error) e
 	return cause
 }
 
-// rejectsFile reports whether an error rejects the file for good, as opposed to a temporary failure.
+// rejectsFile reports whether an error rejects the file permanently, as opposed to a temporary failure.
 func rejectsFile(err error) bool {
 	f, is := errors.AsType[*apierr.Error](err)
 	return is && !f.IsServerError() && f.Code != apierr.RateLimited

@@ -196,6 +196,6 @@ func (s *Service) change(
 		if err := work(ctx, tx); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), kind, text(id), nil)
+		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), kind, formatID(id), nil)
 	})
 }

@@ -78,6 +78,7 @@ func (s *Service) Batch(ctx context.Context, person int64, id string) (Batch, er
 
 func (b batch) isOpen(now time.Time) bool { return !b.closed && now.Before(b.expires) }
 
+// batchFor returns a batch and the name of its team. It returns not_found if the person may not write in the team.
 func (s *Service) batchFor(ctx context.Context, person int64, id string) (batch, string, error) {
 	b, err := s.readBatch(ctx, s.db, string(job.MediaImport)+":"+id, "")
 	if errors.Is(err, sql.ErrNoRows) {
@@ -99,6 +100,8 @@ func (s *Service) requireWrite(ctx context.Context, person, team int64) (string,
 	return name, err
 }
 
+// roleOf returns a team's name and the person's role in it. It returns not_found for a suspended person, a person who
+// is not a member, and a closed team.
 func (s *Service) roleOf(ctx context.Context, person, team int64) (string, access.Role, error) {
 	var name string
 	var role access.Role
@@ -299,7 +302,7 @@ func (s *Service) Describe(ctx context.Context, person, id int64, alt string) er
 				return err
 			}
 		}
-		return auditlog.Record(ctx, tx, i.TeamID, auditlog.Actor{PersonID: person}, "media.described", text(id), nil)
+		return auditlog.Record(ctx, tx, i.TeamID, auditlog.Actor{PersonID: person}, "media.described", formatID(id), nil)
 	})
 }
 

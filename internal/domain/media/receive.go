@@ -291,7 +291,7 @@ func createItem(ctx context.Context, tx *db.Tx, i *Item, p placement) error {
 		return fmt.Errorf("counting a file: %w", err)
 	}
 	by := auditlog.Actor{PersonID: p.by.PersonID, KeyID: p.by.KeyID, RequestID: p.by.RequestID}
-	return auditlog.Record(ctx, tx, i.TeamID, by, "media.added", text(i.ID),
+	return auditlog.Record(ctx, tx, i.TeamID, by, "media.added", formatID(i.ID),
 		map[string]any{"size_bytes": i.Size, "type": i.Type})
 }
 

@@ -15,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// The results of finished jobs.
+// The results of media jobs.
 type (
 	// ImportResult is the result of an import.
 	ImportResult struct {
@@ -76,7 +76,7 @@ func importResult(
 		return job.Output{}, fmt.Errorf("reading import %s: %w", r.ID, err)
 	}
 	out.Already = already != 0
-	return job.Output{Result: out, App: "/media/" + text(out.Media.ID)}, nil
+	return job.Output{Result: out, App: "/media/" + formatID(out.Media.ID)}, nil
 }
 
 func batchResult(ctx context.Context, q db.Querier, r job.Record) (job.Output, error) {

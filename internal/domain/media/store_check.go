@@ -37,6 +37,7 @@ func (s *Service) CheckStore(ctx context.Context) error {
 	return r.Close()
 }
 
+// markerName returns the recorded name of the store's marker file, or "" if there is none.
 func (s *Service) markerName(ctx context.Context) (string, error) {
 	var name string
 	err := s.db.QueryRow(ctx, `SELECT name FROM blob_store WHERE id = 1`).Scan(&name)

@@ -288,6 +288,7 @@ func (s *Service) showLink(call operation.Call, f batchFile, expires time.Time) 
 // LinkPath is the path of upload links below the public URL.
 const LinkPath = "/uploads/"
 
+// pagePath returns the path of the upload page of a batch.
 func pagePath(jobID string) string {
 	return "/upload/" + strings.TrimPrefix(jobID, string(job.MediaImport)+":")
 }

@@ -84,13 +84,13 @@ type sealedAddress struct {
 	Secret string `json:"secret,omitempty"`
 }
 
-// channelBond returns the text that binds an encrypted address to its channel.
+// channelBond returns the encryption context of a channel's address, which binds the ciphertext to the channel.
 func channelBond(id int64) string { return fmt.Sprintf("notice_channel %d", id) }
 
 var sealedChannels = tokencrypt.Column{Table: "notice_channels", Name: "sealed", Row: "id", Owner: "id", Bond: channelBond}
 
-var errChannelSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) does not hold every key that notice channels were " +
-	"sealed with; append the missing key after a comma, and remove it once pressroom admin reseal reports left=0")
+var errChannelSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) lacks a key with which addresses of " +
+	"notification channels are encrypted; append the missing key after a comma, and remove it once pressroom admin reseal reports left=0")
 
 // CheckSealing returns an error if the configured keys cannot decrypt the addresses of all channels.
 func (s *Service) CheckSealing(ctx context.Context) error {
@@ -193,6 +193,7 @@ func (s *Service) checkAddress(service ChannelService, address string) (string, 
 	return u.Host, nil
 }
 
+// checkNewChannel returns an error if there are too many channels or the team does not exist.
 func checkNewChannel(ctx context.Context, tx *db.Tx, team int64) error {
 	var channels, teams int64
 	if err := tx.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM notice_channels), (SELECT COUNT(*) FROM teams WHERE id = ?)`,
@@ -381,26 +382,4 @@ func (s *Service) RemoveChannel(ctx context.Context, id int64) error {
 		}
 		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "notice_channel.removed", fmt.Sprint(id), map[string]any{})
 	})
-}
-
-func joinKinds(kinds []Kind) string {
-	if len(kinds) == 0 {
-		return ""
-	}
-	var out strings.Builder
-	out.WriteByte(',')
-	for _, k := range kinds {
-		out.WriteString(string(k) + ",")
-	}
-	return out.String()
-}
-
-func splitKinds(text string) []Kind {
-	var out []Kind
-	for part := range strings.SplitSeq(strings.Trim(text, ","), ",") {
-		if part != "" {
-			out = append(out, Kind(part))
-		}
-	}
-	return out
 }

@@ -32,11 +32,11 @@ func failedStatus(status int) ChannelFailure {
 var failureTexts = map[string]locale.Key{
 	"damaged":      "The notification is damaged.",
 	"unsealed":     "The address cannot be decrypted. Check the sealing key.",
-	"private_host": "The address is on a private host that --notification-allow does not have.",
-	"private_name": "The name of the host leads to a private address. Add the name to --notification-allow.",
+	"private_host": "The address is on a private host that --notification-allow does not include.",
+	"private_name": "The host name resolves to a private address. Add the name to --notification-allow.",
 	"unreachable":  "The service could not be reached.",
-	"refused":      "The service answered with status %d: it does not accept the address. Enter a new one.",
-	"status":       "The service answered with status %d.",
+	"refused":      "The service responded with status %d: it does not accept the address. Enter a new one.",
+	"status":       "The service responded with status %d.",
 }
 
 // Text returns the failure as a sentence in a language.

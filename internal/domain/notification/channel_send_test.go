@@ -30,7 +30,7 @@ func TestChannelRetries(t *testing.T) {
 			t.Errorf("sent again before Retry-After")
 		}
 		state := must.Get(w.Channels(t.Context()))(t)[0]
-		if state.Error.Text(locale.English) != "The service answered with status 429." || state.FailedAt.IsZero() {
+		if state.Error.Text(locale.English) != "The service responded with status 429." || state.FailedAt.IsZero() {
 			t.Errorf("%+v", state)
 		}
 		for range 10 {
@@ -48,7 +48,7 @@ func TestChannelRetries(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 		printed := asJSON(t, notification.Channel{Error: "status:429"})
-		if !strings.Contains(printed, `"The service answered with status 429."`) {
+		if !strings.Contains(printed, `"The service responded with status 429."`) {
 			t.Error(printed)
 		}
 		if state = must.Get(w.Channels(t.Context()))(t)[0]; state.Error != "" || state.SentAt.IsZero() {

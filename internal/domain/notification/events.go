@@ -87,6 +87,7 @@ func (s *Service) HandleEvent(ctx context.Context, tx *db.Tx, e db.Event) error 
 
 func isDecision(event string) bool { return event == decidedEvent || event == commentDecidedEvent }
 
+// roleList returns an SQL list with a placeholder for each role.
 func roleList(roles []access.Role) string {
 	return strings.TrimSuffix(strings.Repeat("?, ", len(roles)), ", ")
 }

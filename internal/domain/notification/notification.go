@@ -82,6 +82,30 @@ func (k Kind) info() KindInfo {
 	return KindInfo{Kind: k, Name: locale.Key(k), Plural: "%d notifications"}
 }
 
+// joinKinds returns kinds as stored: separated, preceded and followed by commas, so that LIKE can find one of them.
+func joinKinds(kinds []Kind) string {
+	if len(kinds) == 0 {
+		return ""
+	}
+	var out strings.Builder
+	out.WriteByte(',')
+	for _, k := range kinds {
+		out.WriteString(string(k) + ",")
+	}
+	return out.String()
+}
+
+// splitKinds is the inverse of joinKinds.
+func splitKinds(text string) []Kind {
+	var out []Kind
+	for part := range strings.SplitSeq(strings.Trim(text, ","), ",") {
+		if part != "" {
+			out = append(out, Kind(part))
+		}
+	}
+	return out
+}
+
 // Name returns the name of a kind.
 func (k Kind) Name() locale.Key { return k.info().Name }
 

@@ -168,6 +168,7 @@ func (c *FreeCalls) Close(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
+// unusedLease is a lease with calls left, and its team.
 type unusedLease struct {
 	team  int64
 	lease lease

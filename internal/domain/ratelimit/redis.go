@@ -80,6 +80,7 @@ type redisStore struct {
 	closed  bool
 }
 
+// redisLink is a client of Redis and the library's store that uses it.
 type redisLink struct {
 	client *redis.Client
 	store  *goredisstore.GoRedisStore

@@ -159,6 +159,7 @@ func (s *Service) SetHold(ctx context.Context, person int64, held bool, opts ...
 	}))
 }
 
+// zeroIf returns 0 if the condition is true, and n otherwise.
 func zeroIf(condition bool, n int64) int64 {
 	if condition {
 		return 0

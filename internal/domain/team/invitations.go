@@ -183,6 +183,7 @@ func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, include
 // current time. An invitation also ends when its sender may no longer invite people.
 const OpenInvitation = `i.accepted_at = 0 AND i.revoked_at = 0 AND i.expires_at > ? AND ` + inviterCanInvite
 
+// inviterCanInvite is an SQL condition that is true if the sender of an invitation i may still invite people.
 const inviterCanInvite = `(i.invited_by = 0 OR EXISTS (SELECT 1 FROM memberships b WHERE b.team_id = i.team_id
 	AND b.person_id = i.invited_by AND b.role IN ('owner', 'admin')))`
 
@@ -232,6 +233,7 @@ func (s *Service) InvitationByToken(ctx context.Context, token string) (Offer, e
 	return s.offer(ctx, s.db, token, s.db.Now())
 }
 
+// offer returns the invitation with a token, or an error if it cannot be accepted.
 func (s *Service) offer(ctx context.Context, q db.Querier, token string, now time.Time) (Offer, error) {
 	hash := apikey.Hash(token)
 	var o Offer

@@ -93,6 +93,7 @@ func (s *Service) revokeAllIssued(ctx context.Context, tx *db.Tx, person int64) 
 	return map[string]any{"revoked": names, "more": len(all) - len(names)}, nil
 }
 
+// keysBy lists the valid API keys that a person created.
 func (s *Service) keysBy(ctx context.Context, q db.Querier, person int64) ([]Credential, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, c *Credential) error {
 		var key, team, created, used int64
@@ -121,6 +122,7 @@ func (s *Service) keysBy(ctx context.Context, q db.Querier, person int64) ([]Cre
 	return out, nil
 }
 
+// invitationsBy lists the open invitations that a person sent.
 func (s *Service) invitationsBy(ctx context.Context, q db.Querier, person int64) ([]Credential, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, c *Credential) error {
 		var invitation, team, created int64

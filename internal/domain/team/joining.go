@@ -97,6 +97,7 @@ func (s *SignIns) createMember(ctx context.Context, token string, o Offer, p Per
 	return s.teams.joinAsNew(ctx, token, p, hash, n.Also)
 }
 
+// joinAsNew creates a person with a password hash, and makes the person a member of the invitation's team.
 func (s *Service) joinAsNew(
 	ctx context.Context, token string, p Person, hash string, storeCredential func(context.Context, *db.Tx, int64) error,
 ) (Person, error) {

@@ -140,9 +140,8 @@ func (s *Service) EndSessions(ctx context.Context, person int64) error {
 
 // ErrUnconfirmed is returned if a person with an unconfirmed address would become an operator, because someone else may
 // have created the account.
-var ErrUnconfirmed = operatorErrorf("nobody has proved that this email address belongs to the person with this account, so " +
-	"somebody else could use it; have the address confirmed first (by the directory, or by a link that is " +
-	"mailed), or " +
+var ErrUnconfirmed = operatorErrorf("the email address of this account is not confirmed, so somebody else could have created the " +
+	"account; have the address confirmed first (by the directory or by an emailed link), or " +
 	"repeat this with --unconfirmed if you know whose account it is")
 
 // MakeOperator makes a person an operator. It returns ErrUnconfirmed if the email address is not confirmed.

@@ -100,6 +100,7 @@ func (s *Service) PersonByRecovery(ctx context.Context, token string) (Person, e
 	return p, err
 }
 
+// personByRecovery is like PersonByRecovery, and also returns the hash of the person's current password.
 func (s *Service) personByRecovery(
 	ctx context.Context, q db.Querier, token string, now time.Time,
 ) (Person, string, error) {

@@ -38,7 +38,8 @@ type Accounts interface {
 	Refresh(ctx context.Context, account int64, stale account.Grant) (account.Grant, error)
 }
 
-// Deliveries tells whether the last posts were published, or rejected because of the operator's apps.
+// Deliveries provides the result of the last post on each network that was published, or rejected because of the
+// operator's app.
 type Deliveries interface {
 	AppVerdicts(ctx context.Context) (map[string]delivery.AppVerdict, error)
 }

@@ -21,6 +21,7 @@ type creatorCache struct {
 	byAccount map[int64]creator
 }
 
+// creator is a cached Creator and the time at which it was read.
 type creator struct {
 	Creator
 

@@ -89,6 +89,7 @@ func Remember(ctx context.Context, tx *db.Tx, person int64, cookie, name string)
 	return strings.Join(tokens, "."), status, err
 }
 
+// touch records that a known browser is used, and its current name.
 func touch(ctx context.Context, tx *db.Tx, token, name string) error {
 	hash := apikey.Hash(token)
 	if _, err := tx.Exec(ctx, `UPDATE known_browsers SET used_at = ?, browser = ? WHERE token_hash = ?`,
