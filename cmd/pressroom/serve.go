@@ -165,7 +165,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	if err := c.apply(&cfg, c); err != nil {
 		return cfg, err
 	}
-	cfg.Beside = false
+	cfg.BesideServer = false
 	cfg.Role, cfg.Workers, cfg.Lease, cfg.MetricsAddr = server.Role(c.Role), c.Workers, c.Lease, c.MetricsAddr
 	return cfg, nil
 }
@@ -229,7 +229,7 @@ func (f storeFlags) config(log *slog.Logger) (server.Config, error) {
 	blobs, err := f.blobs()
 	return server.Config{
 		Version: version, Database: f.Database, Blobs: blobs, SealingKey: key, TrustReplica: f.TrustReplica,
-		Beside: true, Catalog: &offered, Role: server.RoleAPI, Workers: 1, Log: log, AnyServer: true,
+		BesideServer: true, Catalog: &offered, Role: server.RoleAPI, Workers: 1, Log: log, AnyServer: true,
 	}, err
 }
 

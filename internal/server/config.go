@@ -58,7 +58,7 @@ type Config struct {
 	MeasureReadyEvery time.Duration
 	ReadOnlyFiles     bool           // open the file store without checking it; for commands that only read
 	TrustReplica      bool           // see restoreguard.Options
-	Beside            bool           // a command runs while the service does; see restoreguard.Options
+	BesideServer      bool           // a command runs while the service does; see restoreguard.Options
 	TrustedProxies    []string       // networks whose X-Forwarded-For is trusted
 	ImportAllow       []string       // private hosts and networks from which files may be imported
 	ImportRoots       *x509.CertPool // trusted by imports and notice channels; nil for the system's

@@ -188,7 +188,7 @@ func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 	limit := time.Now().Add(cfg.WaitForDatabase)
 	for try := 1; ; try++ {
 		d, err := db.Open(ctx, cfg.Database,
-			db.Options{Now: cfg.Now, Connected: restoreguard.NewFailoverCheck(cfg.TrustReplica || cfg.Beside).CheckConnection})
+			db.Options{Now: cfg.Now, Connected: restoreguard.NewFailoverCheck(cfg.TrustReplica || cfg.BesideServer).CheckConnection})
 		if err == nil || !db.IsUnavailable(err) || time.Now().After(limit) {
 			return d, err
 		}
@@ -279,7 +279,7 @@ func (s *Server) buildFoundation(offered plan.Catalog, sealer *tokencrypt.Sealer
 		file = ""
 	}
 	s.Hold = restoreguard.New(s.db,
-		restoreguard.Options{File: file, TrustReplica: s.cfg.TrustReplica, Beside: s.cfg.Beside, Log: s.cfg.Log})
+		restoreguard.Options{File: file, TrustReplica: s.cfg.TrustReplica, BesideServer: s.cfg.BesideServer, Log: s.cfg.Log})
 	s.metrics.registerHold(s.Hold)
 	s.calls = ratelimit.NewFreeCalls(s.db)
 	if err := s.buildNotifications(sealer); err != nil {

@@ -80,7 +80,7 @@ func inBase64(text string) bool {
 			continue
 		}
 		run = asStandard.Replace(run)
-		// The text before the secret may look like hexadecimal digits, so decoding starts at every possible offset.
+		// The characters before the secret may be base64 digits too, so decoding starts at each of the four offsets.
 		for start := range min(4, len(run)) {
 			digits := run[start:]
 			if len(digits)%4 == 1 {

@@ -21,10 +21,10 @@ type AuthorizationRequest struct {
 	Capabilities []access.Capability
 
 	state, challenge string
-	resource         string // URLs that the tokens are for, separated by spaces
+	resource         string // URLs for which the tokens are valid, separated by spaces
 }
 
-// RedirectHost returns the host of the redirect URI, or an app's custom scheme, for people.
+// RedirectHost returns the host of the redirect URI for display, or the scheme if it is a custom scheme.
 func (a AuthorizationRequest) RedirectHost() string { return displayHost(a.Redirect) }
 
 var (
@@ -36,7 +36,7 @@ var (
 		"The app that sent you here uses a redirect URI that it has not registered. Access was not granted.")
 )
 
-// RedirectError is an invalid request with a valid redirect URI.
+// RedirectError is the error for an invalid request with a valid redirect URI.
 type RedirectError struct {
 	AuthorizationRequest
 
@@ -44,7 +44,7 @@ type RedirectError struct {
 	Why  *Error
 }
 
-// Local reports whether the redirect URI is on the person's machine. Only then is an immediate redirect safe:
+// Local reports whether the redirect URI is an http loopback address. Only then is an immediate redirect safe:
 // otherwise the server would be an open redirector (RFC 9700, section 4.11.2).
 func (t *RedirectError) Local() bool {
 	u, err := url.Parse(t.Redirect)
@@ -53,8 +53,8 @@ func (t *RedirectError) Local() bool {
 
 func (t *RedirectError) Error() string { return t.Why.Error() }
 
-// Client returns the client with an ID. It may fetch a metadata document on behalf of a caller at an IP address. It
-// returns not_found for an unknown ID.
+// Client returns the client with an ID, or not_found. If the ID is the URL of a metadata document that is not cached,
+// Client fetches the document. The parameter from is the caller's IP address, for which fetches are rate limited.
 func (s *Service) Client(ctx context.Context, from, id string) (Client, error) {
 	var c Client
 	var err error
@@ -69,11 +69,12 @@ func (s *Service) Client(ctx context.Context, from, id string) (Client, error) {
 	return c, err
 }
 
-// Fetches reports whether a client ID is the URL of a metadata document, which Client may fetch.
-func (s *Service) Fetches(id string) bool { return isDocument(id) }
+// IsMetadataURL reports whether a client ID is the URL of a metadata document, which Client may fetch.
+func (s *Service) IsMetadataURL(id string) bool { return isDocument(id) }
 
-// ParseRequest parses an authorization request. An error about the client or redirect URI is for the person. Any
-// other error is a *RedirectError, for the client.
+// ParseRequest parses an authorization request. If the client or the redirect URI is invalid, the error must be shown
+// to the person. If another parameter is invalid, the error is a *RedirectError, whose Back URL reports the error to
+// the client.
 func (s *Service) ParseRequest(ctx context.Context, from string, request url.Values) (AuthorizationRequest, error) {
 	if len(request["client_id"]) != 1 || len(request["redirect_uri"]) != 1 {
 		return AuthorizationRequest{}, errIncompleteRequest
@@ -125,7 +126,7 @@ func (s *Service) read(a *AuthorizationRequest, request url.Values) *Error {
 	return nil
 }
 
-// isChallenge reports whether text is a SHA-256 in base64url.
+// isChallenge reports whether text is a base64url-encoded SHA-256 hash.
 func isChallenge(text string) bool {
 	sum, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	return err == nil && len(sum) == 32
@@ -140,7 +141,7 @@ func (s *Service) redirectURL(a AuthorizationRequest, answer url.Values) string 
 	return withQuery(a.Redirect, answer)
 }
 
-// Consent is a person's grant to a client.
+// Consent is what a person allows a client to do in a team.
 type Consent struct {
 	Team, Person int64
 	Capabilities []access.Capability
@@ -154,7 +155,7 @@ func (s *Service) Allow(ctx context.Context, a AuthorizationRequest, l Consent) 
 	if len(l.Capabilities) == 0 || slices.ContainsFunc(l.Capabilities, func(c access.Capability) bool {
 		return !slices.Contains(a.Capabilities, c)
 	}) {
-		return "", apierr.Invalid(apierr.NotAllowedValue, "level", "Choose access that the app requested.")
+		return "", apierr.Invalid(apierr.NotAllowedValue, "level", "Choose one of the access levels that the app requested.")
 	}
 	code := apikey.New(apikey.Code)
 	hash := apikey.Hash(code)
@@ -184,7 +185,7 @@ func (s *Service) Allow(ctx context.Context, a AuthorizationRequest, l Consent) 
 	return s.redirectURL(a, url.Values{"code": {code}}), nil
 }
 
-// boolToInt returns a bool for the database.
+// boolToInt converts a bool to 0 or 1, as stored in the database.
 func boolToInt(on bool) int64 {
 	if on {
 		return 1

@@ -103,9 +103,9 @@ func (s *Service) Register(ctx context.Context, from string, r Registration) (Cl
 	return c, err
 }
 
-// evictUnused deletes the oldest registrations without a grant: the registering IP network's beyond
-// maxUnusedPerNetwork, and, if the total exceeds maxUnused, those of the network with the most. Anyone can register,
-// so the number of rows is limited. One network's registrations do not evict another's.
+// evictUnused limits the number of registrations without a grant, because anyone can register. It deletes the oldest
+// ones of the registering IP network beyond maxUnusedPerNetwork and, if the total exceeds maxUnused, the oldest ones of
+// the network that has the most.
 func evictUnused(ctx context.Context, tx *db.Tx, network string) error {
 	if err := evictFrom(ctx, tx, network, maxUnusedPerNetwork); err != nil {
 		return err
@@ -128,11 +128,12 @@ func evictUnused(ctx context.Context, tx *db.Tx, network string) error {
 	return evictFrom(ctx, tx, most, max(0, has-(all-maxUnused)))
 }
 
-// evictFrom deletes unused registrations from a network except for the newest ones, at most evictAtOnce.
-func evictFrom(ctx context.Context, tx *db.Tx, network string, newest int64) error {
+// evictFrom deletes unused registrations from a network except for the newest ones. It deletes at most evictAtOnce of
+// them.
+func evictFrom(ctx context.Context, tx *db.Tx, network string, keepNewest int64) error {
 	_, err := tx.Exec(ctx, `DELETE FROM oauth_clients WHERE client_id IN
 		(SELECT client_id FROM oauth_clients WHERE used_at = 0 AND network = ? ORDER BY created_at DESC, client_id
-		LIMIT ? OFFSET ?)`, network, evictAtOnce, newest)
+		LIMIT ? OFFSET ?)`, network, evictAtOnce, keepNewest)
 	if err != nil {
 		return fmt.Errorf("evicting unused registrations: %w", err)
 	}

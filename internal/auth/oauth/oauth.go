@@ -24,7 +24,8 @@ const (
 	accessLifetime  = time.Hour           // an access token
 	refreshLifetime = 30 * 24 * time.Hour // a refresh token, the time that a client may be idle
 	// gracePeriod is how long a used refresh token may be used again, because clients lose responses and repeat
-	// requests. Reuse counts as theft after the grace period, or once a token from one of the responses was used.
+	// requests. Reuse counts as theft after the grace period, or once a refresh token from one of the responses was
+	// used.
 	gracePeriod = 30 * time.Second
 )
 
@@ -34,7 +35,7 @@ type Options struct {
 	PublicURL string // base URL without a trailing slash; the issuer
 	Tools     string // path of the MCP endpoint, such as /mcp
 	API       string // path of the REST API, such as /api/v1
-	// Connections creates and ends the connections of tokens.
+	// Connections creates and ends the connections that tokens belong to.
 	Connections Connections
 	// Fetch writes the content of a public URL to a writer, without following redirects. If it is nil, metadata
 	// documents are not supported.
@@ -43,7 +44,7 @@ type Options struct {
 	RegistrationDelay func(from string) time.Duration
 }
 
-// Connections manages the connections of tokens. Package team implements it.
+// Connections manages the connections that tokens belong to. Package team implements it.
 type Connections interface {
 	Connect(ctx context.Context, tx *db.Tx, c Connection) (int64, error)
 	// Disconnect ends a connection for one of the end reasons of this package.
@@ -56,7 +57,7 @@ type Connections interface {
 // Connection describes a new connection.
 type Connection struct {
 	Team, Person int64
-	Program      string // its name
+	Program      string // name of the client
 	ClientID     string
 	Host         string // host of the redirect URI
 	Capabilities []access.Capability

@@ -68,8 +68,8 @@ const grantColumns = `g.id, g.team_id, g.person_id, g.connection_id, g.client_id
 	COALESCE((SELECT c.name FROM oauth_clients c WHERE c.client_id = g.client_id), ''),
 	g.capabilities, g.resource, g.redirect, g.challenge, g.code_ends_at, g.redeemed_at, g.ended_at, g.one_factor`
 
-// lockGrant returns a grant and locks it, or returns not_found. It scans the token's columns ends_at and spent_at
-// into more.
+// lockGrant returns a grant and locks it, or returns not_found. The parameter rest is the query after its FROM clause.
+// If more is not empty, rest joins oauth_tokens as t, and lockGrant scans the columns ends_at and spent_at into more.
 func (s *Service) lockGrant(ctx context.Context, tx *db.Tx, rest string, args []any, more ...any) (grant, error) {
 	var g grant
 	var granted, columns string
@@ -100,14 +100,14 @@ func (s *Service) lockGrant(ctx context.Context, tx *db.Tx, rest string, args []
 type kind string
 
 const (
-	ofAccess  kind = "access"
-	ofRefresh kind = "refresh"
+	accessToken  kind = "access"
+	refreshToken kind = "refresh"
 )
 
 // addToken creates a token of a grant and returns it. Only its hash is stored.
 func addToken(ctx context.Context, tx *db.Tx, g grant, k kind, lives time.Duration) (string, error) {
 	prefix := apikey.Access
-	if k == ofRefresh {
+	if k == refreshToken {
 		prefix = apikey.Refresh
 	}
 	token := apikey.New(prefix)

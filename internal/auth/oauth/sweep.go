@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	unusedKept = 24 * time.Hour       // retention of a registration without a grant
-	idleKept   = 365 * 24 * time.Hour // retention of a registration after all its grants have ended
-	sweepBatch = 500                  // maximum rows of one kind per transaction
+	unusedRetention = 24 * time.Hour       // retention of a registration without a grant
+	idleRetention   = 365 * 24 * time.Hour // retention of a registration after all its grants have ended
+	sweepBatch      = 500                  // maximum rows of one kind per transaction
 )
 
 // Sweep deletes a batch of expired data: tokens, grants that were not renewed and their connections, and unused
@@ -37,7 +37,7 @@ func (s *Service) sweepTokens(ctx context.Context, tx *db.Tx) (int64, error) {
 		`DELETE FROM oauth_tokens WHERE hash IN (SELECT hash FROM oauth_tokens WHERE ends_at <= ?
 		ORDER BY ends_at LIMIT ?)`, db.Micros(tx.Now()), sweepBatch)
 	if err != nil {
-		return 0, fmt.Errorf("forgetting tokens: %w", err)
+		return 0, fmt.Errorf("deleting expired tokens: %w", err)
 	}
 	return n, nil
 }
@@ -66,9 +66,9 @@ func (s *Service) sweepClients(ctx context.Context, tx *db.Tx) (int64, error) {
 	n, err := tx.Exec(ctx, `DELETE FROM oauth_clients WHERE client_id IN (SELECT c.client_id FROM oauth_clients c
 		WHERE (c.used_at = 0 AND c.created_at <= ? OR c.used_at > 0 AND c.used_at <= ?) AND NOT EXISTS (SELECT 1
 		FROM oauth_grants g WHERE g.client_id = c.client_id) LIMIT ?)`,
-		db.Micros(now.Add(-unusedKept)), db.Micros(now.Add(-idleKept)), sweepBatch)
+		db.Micros(now.Add(-unusedRetention)), db.Micros(now.Add(-idleRetention)), sweepBatch)
 	if err != nil {
-		return 0, fmt.Errorf("forgetting programs: %w", err)
+		return 0, fmt.Errorf("deleting unused clients: %w", err)
 	}
 	return n, nil
 }

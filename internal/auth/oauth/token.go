@@ -19,10 +19,10 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Tokens is the response to a code or a refresh token.
+// Tokens are the tokens that a client receives for a code or a refresh token.
 type Tokens struct {
 	Access, Refresh string
-	Lives           time.Duration // of the access token
+	Lives           time.Duration // lifetime of the access token
 	Scope           string
 }
 
@@ -62,8 +62,8 @@ var (
 	errLessScope = newError(InvalidScope, "The scope cannot be reduced. Omit it, or request a new authorization.")
 )
 
-// spentLongAgo is a value of spent_at, in Unix microseconds, that is before any grace period. It marks tokens that were
-// superseded.
+// spentLongAgo is a value of spent_at, in Unix microseconds, that is before any grace period. It marks refresh tokens
+// whose grant period has ended because a newer token was used.
 const spentLongAgo = 1
 
 const byHash = `SELECT COUNT(*) FROM oauth_tokens WHERE hash = ?`
@@ -171,10 +171,10 @@ func (s *Service) connect(ctx context.Context, tx *db.Tx, g grant) (Tokens, *Err
 func issue(ctx context.Context, tx *db.Tx, g grant) (Tokens, error) {
 	out := Tokens{Lives: accessLifetime, Scope: scopeString(g.capabilities)}
 	var err error
-	if out.Access, err = addToken(ctx, tx, g, ofAccess, accessLifetime); err != nil {
+	if out.Access, err = addToken(ctx, tx, g, accessToken, accessLifetime); err != nil {
 		return Tokens{}, err
 	}
-	if out.Refresh, err = addToken(ctx, tx, g, ofRefresh, refreshLifetime); err != nil {
+	if out.Refresh, err = addToken(ctx, tx, g, refreshToken, refreshLifetime); err != nil {
 		return Tokens{}, err
 	}
 	return out, change(ctx, tx, `UPDATE oauth_grants SET ends_at = ? WHERE id = ?`,
@@ -247,11 +247,11 @@ func (s *Service) checkActive(ctx context.Context, tx *db.Tx, g grant, spent tim
 	if !spent.IsZero() && tx.Now().Sub(spent) > gracePeriod {
 		return errRefresh, s.end(ctx, tx, g, endReused)
 	}
-	stands, err := s.Connections.IsActive(ctx, tx, g.connection)
+	active, err := s.Connections.IsActive(ctx, tx, g.connection)
 	if err != nil {
 		return nil, err
 	}
-	if !stands {
+	if !active {
 		return errRefresh, s.end(ctx, tx, g, endInvalid)
 	}
 	return s.checkFactor(ctx, tx, g)

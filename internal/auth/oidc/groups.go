@@ -47,9 +47,9 @@ var (
 		"The directory did not send your groups. Ask its administrator to add you to a group of this app and to send its groups.")
 )
 
-// roles returns, by the ID token's claims, a person's highest role in each team with groups, or "" if the person is
-// in none of the team's groups. It returns an error if the token has no list of groups, because a misconfigured
-// directory must not remove people from teams.
+// roles returns a person's highest role in each team of GroupRoles, according to the groups in the ID token's claims.
+// The role is "" if the person is in none of the team's groups. It returns an error if the token has no list of groups,
+// because a misconfigured directory must not remove people from teams.
 func (d *Directory) roles(claims map[string]json.RawMessage) (map[int64]access.Role, error) {
 	if len(d.GroupRoles) == 0 {
 		return nil, nil //nolint:nilnil // no team has groups

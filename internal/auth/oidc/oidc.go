@@ -33,7 +33,7 @@ const (
 	requestTimeout = 10 * time.Second // timeout of each request to the directory
 	discoveryPause = 3 * time.Second  // pause after a failed discovery
 	signInTimeout  = 15 * time.Minute // time that a person may take at the directory
-	clockSkew      = time.Minute      // maximum delay of the directory's clock
+	clockSkew      = time.Minute      // how far the directory's clock may be behind
 )
 
 // ReturnPath is the path below the public URL to which the directory redirects people.
@@ -41,7 +41,7 @@ const ReturnPath = "/sign-in/directory/return"
 
 // Options configure a Directory.
 type Options struct {
-	Issuer       string // its https URL, used for discovery; empty if there is no directory
+	Issuer       string // https URL of the directory, used for discovery; empty if there is no directory
 	ClientID     string
 	ClientSecret string
 	Only         bool           // the directory is the only way to sign in
@@ -49,7 +49,7 @@ type Options struct {
 	GroupsClaim  string         // claim with the person's groups; DefaultGroupsClaim if empty
 	GroupRoles   []GroupRole    // teams whose members the directory manages
 	PublicURL    string         // the service's address, without a slash at its end
-	Roots        *x509.CertPool // certificates that it trusts; the system's if nil
+	Roots        *x509.CertPool // root certificates for requests to the directory; the system's if nil
 	Now          func() time.Time
 	Log          *slog.Logger
 }
@@ -172,8 +172,8 @@ func (d *Directory) Finish(ctx context.Context, a Attempt, answer url.Values) (P
 // signInError distinguishes a directory that denies a sign-in from one that does not respond.
 func (d *Directory) signInError(ctx context.Context, err error) error {
 	d.Log.WarnContext(ctx, "the directory returned no token", "error", plain(err))
-	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok && said.Response != nil &&
-		said.Response.StatusCode < http.StatusInternalServerError {
+	if failure, ok := errors.AsType[*oauth2.RetrieveError](err); ok && failure.Response != nil &&
+		failure.Response.StatusCode < http.StatusInternalServerError {
 		return errRejected
 	}
 	return errNoResponse
@@ -181,8 +181,8 @@ func (d *Directory) signInError(ctx context.Context, err error) error {
 
 // plain returns an error without the content of the directory's response, which may be secret.
 func plain(err error) string {
-	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		return fmt.Sprintf("%s (status %d)", said.ErrorCode, said.Response.StatusCode)
+	if failure, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		return fmt.Sprintf("%s (status %d)", failure.ErrorCode, failure.Response.StatusCode)
 	}
 	return err.Error()
 }
@@ -212,12 +212,12 @@ func (d *Directory) read(
 	ctx context.Context, provider *oidc.Provider, token *oauth2.Token, nonce string,
 ) (Person, error) {
 	raw, _ := token.Extra("id_token").(string) // without a token, verification fails
-	told, err := provider.Verifier(&oidc.Config{ClientID: d.ClientID, Now: d.Now}).Verify(d.withClient(ctx), raw)
+	idToken, err := provider.Verifier(&oidc.Config{ClientID: d.ClientID, Now: d.Now}).Verify(d.withClient(ctx), raw)
 	if err != nil {
 		d.Log.WarnContext(ctx, "the directory's token is invalid", "error", err)
 		return Person{}, errRejected
 	}
-	if subtle.ConstantTimeCompare([]byte(told.Nonce), []byte(nonce)) == 0 {
+	if subtle.ConstantTimeCompare([]byte(idToken.Nonce), []byte(nonce)) == 0 {
 		return Person{}, errForeign
 	}
 	var claims struct {
@@ -226,10 +226,10 @@ func (d *Directory) read(
 		Name     string `json:"name"`
 		AuthTime epoch  `json:"auth_time"`
 	}
-	if err := told.Claims(&claims); err != nil {
+	if err := idToken.Claims(&claims); err != nil {
 		return Person{}, fmt.Errorf("decoding the directory's token: %w", err)
 	}
-	if told.Subject == "" {
+	if idToken.Subject == "" {
 		d.Log.WarnContext(ctx, "the directory's token has no subject")
 		return Person{}, errRejected
 	}
@@ -237,22 +237,22 @@ func (d *Directory) read(
 		return Person{}, errNoEmail
 	}
 	var all map[string]json.RawMessage
-	if err := told.Claims(&all); err != nil {
+	if err := idToken.Claims(&all); err != nil {
 		return Person{}, fmt.Errorf("decoding the directory's token: %w", err)
 	}
 	roles, err := d.roles(all)
 	if err != nil {
 		d.Log.WarnContext(ctx, "a sign-in was rejected: the directory's token has no readable list of groups. Let the directory send "+
 			"the names of the person's groups, or set PRESSROOM_OIDC_GROUPS_CLAIM (--oidc-groups-claim)",
-			"claim", d.GroupsClaim, "subject", told.Subject, "error", err)
+			"claim", d.GroupsClaim, "subject", idToken.Subject, "error", err)
 		return Person{}, err
 	}
 	return Person{
-		told.Issuer, told.Subject, claims.Email, claims.Name, authenticatedAt(float64(claims.AuthTime), d.Now()), roles,
+		idToken.Issuer, idToken.Subject, claims.Email, claims.Name, authenticatedAt(float64(claims.AuthTime), d.Now()), roles,
 	}, nil
 }
 
-// authenticatedAt returns the time of auth_time. It replaces a future time by now, which would otherwise count as
+// authenticatedAt returns the time of auth_time. It returns now for a future time, which would otherwise count as
 // recent for too long.
 func authenticatedAt(seconds float64, now time.Time) time.Time {
 	if seconds <= 0 {
@@ -264,8 +264,8 @@ func authenticatedAt(seconds float64, now time.Time) time.Time {
 	return now
 }
 
-// settings returns the OAuth configuration and the provider. Until discovery succeeds, one sign-in runs it. The
-// others wait until it ends or their own request does.
+// settings returns the OAuth configuration and the provider. Until discovery succeeds, one sign-in runs it. The others
+// wait until discovery or their own request ends.
 func (d *Directory) settings(ctx context.Context) (*oauth2.Config, *oidc.Provider, error) {
 	discovered := d.discovery.DoChan("", func() (any, error) {
 		return d.discover(context.WithoutCancel(ctx)) // the provider keeps the context for later requests

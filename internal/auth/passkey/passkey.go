@@ -67,16 +67,16 @@ type Passkey struct {
 	Name      string
 	CreatedAt time.Time
 	UsedAt    time.Time // zero if never used
-	Copied    bool      // a cloned passkey, which can no longer sign in
+	Copied    bool      // the passkey was cloned and can no longer be used to sign in
 }
 
 // Challenge has the options for the browser, and the state to store until the browser responds.
 type Challenge struct {
 	Options json.RawMessage // for navigator.credentials
-	Kept    []byte          // must not be visible to the browser
+	State   []byte          // must not be visible to the browser
 }
 
-// kept is the state of a ceremony in progress.
+// kept is the state of a registration or sign-in in progress (a ceremony, in the terms of Web Authentication).
 type kept struct {
 	Session webauthn.SessionData `json:"session"`
 	Handle  []byte               `json:"handle,omitempty"` // user handle of the new passkey
@@ -85,9 +85,9 @@ type kept struct {
 }
 
 var (
-	errImpossible = apierr.BadState("unavailable", "Passkeys cannot be used at this address.")
-	errTooLate    = apierr.BadState("ended", "This took too long. Try again.")
-	errNotOne     = apierr.Invalid(apierr.Malformed, "passkey",
+	errImpossible     = apierr.BadState("unavailable", "Passkeys cannot be used at this address.")
+	errTooLate        = apierr.BadState("ended", "This took too long. Try again.")
+	errInvalidPasskey = apierr.Invalid(apierr.Malformed, "passkey",
 		"The passkey could not be used. Try again, or sign in another way.")
 	errUnknown = apierr.New(apierr.Unauthorized, "Unknown passkey. Sign in another way.")
 	errCopied  = apierr.New(apierr.Unauthorized,
@@ -157,7 +157,7 @@ func (s *Service) SignIn(ctx context.Context, remembered, answer []byte) (int64,
 	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(answer)
 	if err != nil {
-		return 0, errNotOne
+		return 0, errInvalidPasskey
 	}
 	var owner owner
 	var failed error
@@ -174,7 +174,7 @@ func (s *Service) SignIn(ctx context.Context, remembered, answer []byte) (int64,
 	if err != nil {
 		return 0, errUnknown
 	}
-	return owner.person, s.noteUse(ctx, owner, used)
+	return owner.person, s.recordUse(ctx, owner, used)
 }
 
 // Registrant is a person who creates a passkey.
@@ -224,11 +224,11 @@ func (s *Service) Read(person int64, remembered, answer []byte, name string) (Ne
 	}
 	parsed, err := protocol.ParseCredentialCreationResponseBytes(answer)
 	if err != nil {
-		return NewPasskey{}, errNotOne
+		return NewPasskey{}, errInvalidPasskey
 	}
 	made, err := s.ceremony.CreateCredential(owner{handle: k.Handle}, k.Session, parsed)
 	if err != nil {
-		return NewPasskey{}, errNotOne
+		return NewPasskey{}, errInvalidPasskey
 	}
 	return NewPasskey{k.Handle, name, *made}, nil
 }

@@ -73,7 +73,7 @@ func (w env) register(t *testing.T, person int64, d *authenticator.Device) error
 		return err
 	}
 	answer := must.Get(d.Create(asked.Options))(t)
-	made, err := w.Read(person, asked.Kept, answer, " Laptop ")
+	made, err := w.Read(person, asked.State, answer, " Laptop ")
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (w env) enter(t *testing.T, d *authenticator.Device) (int64, error) {
 	t.Helper()
 	asked := must.Get(w.BeginSignIn())(t)
 	answer := must.Get(d.Get(asked.Options))(t)
-	return w.SignIn(t.Context(), asked.Kept, answer)
+	return w.SignIn(t.Context(), asked.State, answer)
 }
 
 func TestRegisterAndSignIn(t *testing.T) {
@@ -153,11 +153,11 @@ func TestRejectedPasskeys(t *testing.T) {
 			kept, answer []byte
 			code         apierr.Code
 		}{
-			"response to another challenge": {later.Kept, answer, apierr.Unauthorized},
+			"response to another challenge": {later.State, answer, apierr.Unauthorized},
 			"no challenge":                  {nil, answer, apierr.ValidationFailed},
-			"registration challenge":        {fresh.Kept, answer, apierr.ValidationFailed},
-			"no response":                   {asked.Kept, nil, apierr.ValidationFailed},
-			"something else":                {asked.Kept, []byte(`{"id":"x"}`), apierr.ValidationFailed},
+			"registration challenge":        {fresh.State, answer, apierr.ValidationFailed},
+			"no response":                   {asked.State, nil, apierr.ValidationFailed},
+			"something else":                {asked.State, []byte(`{"id":"x"}`), apierr.ValidationFailed},
 		} {
 			if _, err := w.SignIn(t.Context(), c.kept, c.answer); !apierr.Is(err, c.code) {
 				t.Errorf("%s: %v", name, err)
@@ -184,7 +184,7 @@ func TestRejectedPasskeys(t *testing.T) {
 			}
 		}
 		w.clock.Advance(6 * time.Minute)
-		if _, err := w.SignIn(t.Context(), asked.Kept, answer); !apierr.Is(err, apierr.ValidationFailed) {
+		if _, err := w.SignIn(t.Context(), asked.State, answer); !apierr.Is(err, apierr.ValidationFailed) {
 			t.Errorf("too late: %v", err)
 		}
 		if _, err := w.enter(t, d); err != nil {

@@ -68,9 +68,9 @@ func (s *Service) credentials(ctx context.Context, person int64) ([]webauthn.Cre
 	return out, nil
 }
 
-// noteUse records the use of a passkey and rejects a cloned one. It locks the row, so that only one of two
+// recordUse records the use of a passkey and rejects a cloned one. It locks the row, so that only one of two
 // concurrent uses with the same count succeeds.
-func (s *Service) noteUse(ctx context.Context, o owner, used *webauthn.Credential) error {
+func (s *Service) recordUse(ctx context.Context, o owner, used *webauthn.Credential) error {
 	var rejection error
 	err := s.db.InTx(ctx, "passkey.use", func(ctx context.Context, tx *db.Tx) error {
 		rejection = nil
@@ -96,7 +96,7 @@ func (s *Service) noteUse(ctx context.Context, o owner, used *webauthn.Credentia
 		if now.Authenticator.UpdateCounter(used.Authenticator.SignCount); now.Authenticator.CloneWarning ||
 			used.Authenticator.CloneWarning {
 			rejection = errCopied
-			return noteCopy(ctx, tx, o.person, id)
+			return recordCopy(ctx, tx, o.person, id)
 		}
 		used.Authenticator.CloneWarning = false
 		written, err := json.Marshal(used)
@@ -115,7 +115,7 @@ func (s *Service) noteUse(ctx context.Context, o owner, used *webauthn.Credentia
 	return rejection
 }
 
-func noteCopy(ctx context.Context, tx *db.Tx, person, passkey int64) error {
+func recordCopy(ctx context.Context, tx *db.Tx, person, passkey int64) error {
 	if _, err := tx.Exec(ctx, `UPDATE passkeys SET copied_at = ? WHERE id = ?`, db.Micros(tx.Now()),
 		passkey); err != nil {
 		return fmt.Errorf("recording a cloned passkey: %w", err)
@@ -158,7 +158,7 @@ func (n NewPasskey) Keep(ctx context.Context, tx *db.Tx, person int64) error {
 		ON CONFLICT (credential_id) DO NOTHING RETURNING id`,
 		person, n.credential.ID, n.name, string(raw), db.Micros(tx.Now())).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return errNotOne // it is already stored
+		return errInvalidPasskey // the credential is already stored
 	}
 	if err != nil {
 		return fmt.Errorf("adding a passkey: %w", err)
@@ -193,10 +193,10 @@ func (s *Service) Rename(ctx context.Context, person, passkey int64, name string
 	})
 }
 
-// Remove removes a passkey from a person unless it is the only way to sign in. Keep runs at the end of the transaction
-// and may return an error; it may be nil.
+// Remove removes a passkey from a person unless it is the person's only way to sign in. The function check runs at the
+// end of the transaction. If it returns an error, the passkey is not removed. It may be nil.
 func (s *Service) Remove(
-	ctx context.Context, person, passkey int64, keep func(ctx context.Context, tx *db.Tx, person int64) error,
+	ctx context.Context, person, passkey int64, check func(ctx context.Context, tx *db.Tx, person int64) error,
 ) error {
 	return s.db.InTx(ctx, "passkey.remove", func(ctx context.Context, tx *db.Tx) error {
 		var password string
@@ -218,8 +218,8 @@ func (s *Service) Remove(
 		case password == "" && others == 0:
 			return errOnlyWay
 		}
-		if keep != nil {
-			if err := keep(ctx, tx, person); err != nil {
+		if check != nil {
+			if err := check(ctx, tx, person); err != nil {
 				return err
 			}
 		}

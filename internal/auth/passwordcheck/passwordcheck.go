@@ -18,10 +18,10 @@ const Enough = 36
 const (
 	maxWord   = 28  // characters of the longest word that is looked up
 	maxUnit   = 32  // length of the longest repeated text, in characters
-	perPart   = 1.0 // bits for each further part, for the order of parts
-	yearBits  = 6.0 // of a year from 1900 to 2099
+	perPart   = 1.0 // bits that each part adds, because attackers must also guess how the parts are combined
+	yearBits  = 6.0 // bits of a year from 1900 to 2099
 	startBits = 4.0 // for the start of a sequence or keyboard walk
-	turnBits  = 2.0 // of each change of direction of a walk
+	turnBits  = 2.0 // bits of each change of direction in a keyboard walk
 	variant   = 1.0 // bits for capitals, and for letters that are written as digits or signs
 )
 

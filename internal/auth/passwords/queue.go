@@ -60,7 +60,7 @@ func (q *Queue) Do(ctx context.Context, a Caller, work func() error) error {
 		waiting, reserved = q.known, q.reserved
 	}
 	if !waiting.enter(a.Key) {
-		return errHashing()
+		return errBusy()
 	}
 	defer waiting.leave(a.Key)
 	ctx, cancel := context.WithTimeout(ctx, q.wait)
@@ -71,12 +71,12 @@ func (q *Queue) Do(ctx context.Context, a Caller, work func() error) error {
 	case reserved <- struct{}{}: // for others, reserved is nil: a send on a nil channel blocks forever
 		defer func() { <-reserved }()
 	case <-ctx.Done():
-		return errHashing()
+		return errBusy()
 	}
 	return work()
 }
 
-func errHashing() error {
+func errBusy() error {
 	const text = "Too many people are signing in right now. Wait a few seconds, then try again."
 	return apierr.New(apierr.RateLimited, text).With("scope", "sign_in").After(loadshed.RetryAfter())
 }

@@ -85,7 +85,7 @@ type Counter interface {
 	forget(ctx context.Context, key Key) error
 }
 
-// Local has counters in this process, limited in number.
+// Local counts attempts in the memory of this process, for a limited number of keys.
 type Local struct {
 	Pace
 
@@ -94,7 +94,7 @@ type Local struct {
 	tallies map[Key]tally
 }
 
-// NewLocal returns a counter in this process. The function now is its clock.
+// NewLocal returns a Local with now as its clock.
 func NewLocal(now func() time.Time, p Pace) *Local {
 	return &Local{Pace: p, now: now, tallies: map[Key]tally{}}
 }
@@ -190,16 +190,16 @@ func (c *Local) get(key Key) tally {
 	return c.tallies[key]
 }
 
-// Shared counts for all nodes, in the database. The first attempts of a key are counted in memory, so that guesses
-// with many different addresses do not each need a write. Beyond maxSharedTallies tallies, further keys are counted
-// in memory. Its Pace must have no leak.
+// Shared counts attempts in the database, for all nodes. The first attempts of a key are counted in memory, so that
+// guesses with many different addresses do not each need a write. Beyond maxSharedTallies tallies, further keys are
+// counted in memory. Its Pace must have no leak.
 type Shared struct {
-	local *Local // its Pace is the pace of both
+	local *Local // its Pace also applies to the counters in the database
 	db    *db.DB
 
 	mu      sync.Mutex
 	rows    int64     // approximate number of rows
-	counted time.Time // when they were counted
+	counted time.Time // when the rows were counted
 }
 
 // NewShared returns a counter for all nodes of a database.
@@ -241,7 +241,7 @@ func (c *Shared) write(ctx context.Context, key Key) (func(context.Context) erro
 			`INSERT INTO sign_in_tries (key_hash, n, at) VALUES (?, ?, ?) ON CONFLICT (key_hash) DO NOTHING`, key[:],
 			int64(seed.n), db.Micros(seed.at))
 		if err != nil {
-			return fmt.Errorf("counting a try: %w", err)
+			return fmt.Errorf("counting an attempt: %w", err)
 		}
 		if before, _, err = readTally(ctx, tx, key, c.db.ForUpdate()); err != nil {
 			return err
@@ -286,7 +286,7 @@ func (c *Shared) full(ctx context.Context) (bool, error) {
 	defer c.mu.Unlock()
 	if now := c.db.Now(); c.counted.IsZero() || now.Sub(c.counted) >= time.Minute {
 		if err := c.db.QueryRow(ctx, `SELECT COUNT(*) FROM sign_in_tries`).Scan(&c.rows); err != nil {
-			return false, fmt.Errorf("counting tries: %w", err)
+			return false, fmt.Errorf("counting the counters: %w", err)
 		}
 		c.counted = now
 	}
@@ -309,7 +309,7 @@ func readTally(ctx context.Context, q db.Querier, key Key, lock string) (tally, 
 func setTally(ctx context.Context, tx *db.Tx, key Key, t tally) error {
 	if _, err := tx.Exec(ctx, `UPDATE sign_in_tries SET n = ?, at = ? WHERE key_hash = ?`, int64(t.n), db.Micros(t.at),
 		key[:]); err != nil {
-		return fmt.Errorf("counting a try: %w", err)
+		return fmt.Errorf("counting an attempt: %w", err)
 	}
 	return nil
 }
@@ -320,7 +320,7 @@ type Try struct {
 
 	Key       Key
 	Forgets   bool   // a correct guess resets the counter, because the wrong guesses were typing errors
-	Rejection string // beginning of the error
+	Rejection string // first sentence of the error
 }
 
 // Guess counts a guess in each of the tries and runs check. If a try has to wait, Guess returns an error without

@@ -8,12 +8,12 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Column is a database column with sealed texts, some of which may be empty. The table has an index over their first
-// MarkSize bytes.
+// Column is a database column of sealed texts. A text may be empty. The table has an index over their first MarkSize
+// bytes.
 type Column struct {
 	Table, Name string
 	Row         string // name of the column that identifies a row
-	Owner       string // name of the column with the ID that a text is bound to
+	Owner       string // name of the column with the ID from which Bond derives the bond of a text
 	Bond        func(owner int64) string
 }
 
@@ -36,8 +36,8 @@ func (c Column) KnowsAll(ctx context.Context, d *db.DB, s *Sealer) (bool, error)
 	}
 }
 
-// Reseal reseals with the first key all texts that other keys sealed. It skips texts that change meanwhile, so nodes
-// may keep running. It returns the number of resealed texts, even with an error.
+// Reseal seals all texts that were sealed with other keys again, with the first key. It skips texts that change
+// meanwhile, so nodes may keep running. It returns the number of resealed texts, even with an error.
 func (c Column) Reseal(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
 	resealed := 0
 	for after := int64(0); ; {
@@ -48,7 +48,7 @@ func (c Column) Reseal(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
 		for _, one := range found {
 			done, err := c.reseal(ctx, d, s, one)
 			if err != nil {
-				return resealed, fmt.Errorf("sealing %s of %d anew: %w", c.Table, one.owner, err)
+				return resealed, fmt.Errorf("resealing %s of %d: %w", c.Table, one.owner, err)
 			}
 			if done {
 				resealed++
@@ -58,7 +58,7 @@ func (c Column) Reseal(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
 	}
 }
 
-// Left returns the number of texts sealed with other keys than the first, at most 100.
+// Left returns the number of texts that were not sealed with the first key. It counts at most resealBatch.
 func (c Column) Left(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
 	found, err := c.sealedByOthers(ctx, d, s, 0)
 	return len(found), err

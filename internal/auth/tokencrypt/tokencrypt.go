@@ -1,5 +1,6 @@
-// Package tokencrypt encrypts networks' tokens in the database. It uses Tink's authenticated encryption, bound to
-// the token's record. A token that was moved to another row cannot be decrypted.
+// Package tokencrypt encrypts ("seals") secrets in the database, such as the tokens of networks. It uses Tink's
+// authenticated encryption. The associated data, called the bond, names the record of a secret, so a secret that was
+// moved to another row cannot be decrypted.
 package tokencrypt
 
 import (
@@ -22,7 +23,8 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// Sealer seals with the first of its keys and opens with any of them, so that a key can be changed while nodes run.
+// Sealer encrypts with the first of its keys and decrypts with any of them, so that the key can be changed while nodes
+// run.
 type Sealer struct {
 	keys []sealingKey
 }
@@ -118,7 +120,7 @@ func (s *Sealer) Signer(purpose string) Signer {
 // Sign returns the HMAC-SHA-256 of a body, 32 bytes.
 func (s Signer) Sign(body []byte) []byte { return sum(s.keys[0], body) }
 
-// Verify reports whether signature is a signature of body or the beginning of one, at least half its length.
+// Verify reports whether signature is a signature of body, or the beginning of one with at least 16 bytes.
 func (s Signer) Verify(body, signature []byte) bool {
 	if len(signature) < sha256.Size/2 || len(signature) > sha256.Size {
 		return false
@@ -149,7 +151,7 @@ func (s *Sealer) IDs() []string {
 // Has reports whether one of the keys has this ID.
 func (s *Sealer) Has(id string) bool { return slices.Contains(s.IDs(), id) }
 
-// Seal encrypts a text. Open needs the same bond.
+// Seal encrypts a text with the first key. Open needs the same bond.
 func (s *Sealer) Seal(plain []byte, bond string) ([]byte, error) {
 	out, err := s.keys[0].aead.Encrypt(plain, []byte(bond))
 	if err != nil {
@@ -168,5 +170,5 @@ func (s *Sealer) Open(sealed []byte, bond string) ([]byte, error) {
 		}
 		failed = err
 	}
-	return nil, fmt.Errorf("opening a sealed token (was the sealing key changed?): %w", failed)
+	return nil, fmt.Errorf("opening a sealed text (was the sealing key changed?): %w", failed)
 }

@@ -17,7 +17,7 @@ func makeCodes(ctx context.Context, tx *db.Tx, person int64) ([]string, error) {
 	if _, err := tx.Exec(ctx, `DELETE FROM totp_recovery_codes WHERE person_id = ?`, person); err != nil {
 		return nil, fmt.Errorf("removing earlier recovery codes: %w", err)
 	}
-	codes := make([]string, codesMade)
+	codes := make([]string, recoveryCodeCount)
 	for i := range codes {
 		codes[i] = newCode()
 		hash := apikey.Hash(normalizeCode(codes[i]))
@@ -39,13 +39,13 @@ func newCode() string {
 	return strings.Join(groups, "-")
 }
 
-// normalizeCode removes separators and differences in case and similar characters from a code.
+// normalizeCode removes separators from a code, converts it to upper case, and replaces digits that look like letters.
 func normalizeCode(code string) string {
 	return strings.Map(func(c rune) rune {
 		switch c {
 		case '-', ' ', '\t':
 			return -1
-		case '0': // base32 does not use it
+		case '0': // base32 has no digit 0
 			return 'O'
 		case '1':
 			return 'I'
@@ -69,7 +69,7 @@ func (s *Service) Recover(ctx context.Context, h Holder, code string) (int, erro
 			return fmt.Errorf("using a recovery code: %w", err)
 		}
 		if n == 0 {
-			return errUsed
+			return errRecoveryCode
 		}
 		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM totp_recovery_codes WHERE person_id = ?`,
 			h.Person).Scan(&left); err != nil {
@@ -88,7 +88,7 @@ func (s *Service) NewCodes(ctx context.Context, person int64) ([]string, error) 
 		err := tx.QueryRow(ctx, `SELECT person_id FROM totp_secrets WHERE person_id = ?`+s.db.ForUpdate(),
 			person).Scan(&person)
 		if errors.Is(err, sql.ErrNoRows) {
-			return errHasNone
+			return errNoApp
 		}
 		if err != nil {
 			return fmt.Errorf("reading an authenticator app: %w", err)

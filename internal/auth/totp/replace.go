@@ -54,7 +54,7 @@ func (s *Service) checkCurrent(ctx context.Context, tx *db.Tx, person int64, row
 		err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM totp_recovery_codes WHERE person_id = ? AND code_hash = ?`,
 			person, hash[:]).Scan(&n)
 		if err == nil && n == 0 {
-			return errUsed
+			return errRecoveryCode
 		}
 		return wrap(err, "reading a recovery code")
 	}

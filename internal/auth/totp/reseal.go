@@ -22,8 +22,8 @@ func (s *Service) CheckSealing(ctx context.Context) error {
 	return err
 }
 
-// Reseal reseals all secrets with the first key. It returns the number of resealed secrets, and the number that
-// other keys sealed meanwhile.
+// Reseal seals all secrets with the first key that were sealed with other keys. It returns the number of resealed
+// secrets, and the number that were sealed with other keys in the meantime.
 func (s *Service) Reseal(ctx context.Context) (int, int, error) {
 	resealed, err := secrets.Reseal(ctx, s.db, s.sealer)
 	if err != nil {

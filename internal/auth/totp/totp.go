@@ -28,8 +28,9 @@ const (
 	skew       = 1  // time steps before and after the current one that are accepted
 	secretSize = 20 // bytes, the length of a SHA-1 hash (RFC 4226, section 4)
 
-	codesMade = 10
-	// of four characters of five bits: 120 bits, so that an unsalted hash protects them (ASVS 5.0, 6.5.2).
+	recoveryCodeCount = 10
+	// A recovery code has codeGroups groups of four characters of five bits. It has 120 bits, so an unsalted hash
+	// protects it (ASVS 5.0, 6.5.2).
 	codeGroups = 6
 )
 
@@ -40,7 +41,7 @@ type Service struct {
 	issuer string // the service's name in authenticator apps
 }
 
-// New returns a Service. Apps show people the issuer.
+// New returns a Service. Authenticator apps show the issuer as the name of the service.
 func New(d *db.DB, sealer *tokencrypt.Sealer, issuer string) *Service {
 	return &Service{d, sealer, issuer}
 }
@@ -50,10 +51,10 @@ var (
 		"That code is not valid. Check your phone’s clock, then enter the next code from the app.")
 	errConfirm = apierr.Invalid(apierr.NotAllowedValue, "code",
 		"That code is not valid. Check your phone’s clock, then enter the current code from the app.")
-	errUsed    = apierr.New(apierr.Unauthorized, "That recovery code is not valid, or it was used before.")
-	errEnded   = apierr.BadState("ended", "This sign-in has expired. Start again.")
-	errHas     = apierr.BadState("exists", "You already have an authenticator app. Replace it instead.")
-	errHasNone = apierr.BadState("none", "You have no authenticator app.")
+	errRecoveryCode = apierr.New(apierr.Unauthorized, "That recovery code is not valid, or it was used before.")
+	errEnded        = apierr.BadState("ended", "This sign-in has expired. Start again.")
+	errAlreadyAdded = apierr.BadState("exists", "You already have an authenticator app. Replace it instead.")
+	errNoApp        = apierr.BadState("none", "You have no authenticator app.")
 )
 
 // Setup is a secret that a person has not confirmed yet.
@@ -95,7 +96,7 @@ func (s *Service) setup(secret, email string, kept []byte) Setup {
 	}
 }
 
-// setupBond binds the secret of a setup to a person. Such a secret opens neither for another person nor as a
+// setupBond binds the secret of a setup to a person. The secret can then be opened neither for another person nor as a
 // confirmed secret.
 func setupBond(person int64) string { return "totp setup " + strconv.FormatInt(person, 10) }
 func bond(person int64) string      { return "totp " + strconv.FormatInt(person, 10) }
@@ -135,7 +136,7 @@ func (s *Service) Add(ctx context.Context, person int64, kept []byte, code strin
 			return fmt.Errorf("adding an authenticator app: %w", err)
 		}
 		if n == 0 {
-			return errHas
+			return errAlreadyAdded
 		}
 		if out.Codes, err = makeCodes(ctx, tx, person); err != nil {
 			return err
@@ -221,7 +222,7 @@ func matchingStep(secret, code string, now, last int64) int64 {
 	code = strings.Join(strings.Fields(code), "")
 	var found int64
 	for at := now - skew; at <= now+skew; at++ {
-		want, err := hotp.GenerateCode(secret, uint64(at)) //nolint:gosec // no clock of ours is before 1970
+		want, err := hotp.GenerateCode(secret, uint64(at)) //nolint:gosec // the clock is never before 1970
 		if err == nil && subtle.ConstantTimeCompare([]byte(want), []byte(code)) == 1 && at > last {
 			found = at
 		}

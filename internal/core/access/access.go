@@ -9,7 +9,7 @@ import (
 // Capability is a kind of action that a caller can be allowed (spec, Authentication, access levels).
 type Capability string
 
-// The capabilities, in the order of responses.
+// The capabilities.
 const (
 	Read    Capability = "read"
 	Write   Capability = "write"
@@ -17,7 +17,7 @@ const (
 	Spend   Capability = "spend"
 )
 
-// Capabilities returns every capability, in the order of responses.
+// Capabilities returns every capability, in the order in which responses list them.
 func Capabilities() []Capability { return []Capability{Read, Write, Publish, Spend} }
 
 // Level is the access level of an API key. Each level includes the preceding ones.

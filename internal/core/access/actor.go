@@ -15,7 +15,7 @@ type Actor struct {
 	KeyID        int64        // 0 in the app
 	KeyName      string       // for a connection, the client's unverified name
 	Assistant    bool         // the key is an assistant's connection
-	Granted      []Capability // to the connection
+	Granted      []Capability // capabilities granted to the connection
 	Role         Role
 	Level        Level          // for a connection, the narrowest that includes everything granted
 	Capabilities []Capability   // capabilities that the level and role allow and that are not paused

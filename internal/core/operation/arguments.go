@@ -22,8 +22,8 @@ import (
 // Arguments are the arguments of a call by name: string, bool, json.Number, int64, []any or map[string]any.
 type Arguments map[string]any
 
-// Check checks arguments against the operation's input schema. It returns the arguments with defaults as canonical JSON
-// (sorted names, plain integers), by which calls are compared.
+// Check checks arguments against the operation's input schema. It returns the arguments and the defaults of omitted
+// arguments as canonical JSON (sorted names, plain integers), so that equal calls have equal JSON.
 func (op *Operation) Check(args Arguments) ([]byte, error) {
 	if !op.Reads() && containsSecret(args) {
 		return nil, apierr.Invalid(apierr.SecretInArgument, op.secretArgument(args),
@@ -69,7 +69,7 @@ func (op *Operation) checkOne(name string, args Arguments, out map[string]any) e
 	return nil
 }
 
-// Without returns canonical arguments without some names.
+// Without returns canonical arguments without the given names.
 func Without(canonical []byte, names ...string) []byte {
 	if len(canonical) == 0 {
 		return nil

@@ -73,7 +73,7 @@ type Answer[T any] struct {
 	// Summary describes the result in sentences, if the item's ID and state are not enough. It contains no text by
 	// people or networks.
 	Summary string
-	// Keep, if not nil, is stored for repeats instead of Data, without its secrets. See Spec.OnRepeat.
+	// Keep, if not nil, is stored for repeats instead of Data, and omits the secrets in Data. See Spec.OnRepeat.
 	Keep *T
 }
 
@@ -101,7 +101,7 @@ type Result struct {
 	Keep      any         `json:"-"` // stored instead of Data, if not nil
 }
 
-// ForStorage returns the result to store for repeats.
+// ForStorage returns the result to store for repeats of the call.
 func (r Result) ForStorage() Result {
 	if r.Keep != nil {
 		r.Data = r.Keep

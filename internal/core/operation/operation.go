@@ -17,7 +17,7 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 )
 
-// KeyRule is the rule of an operation for the Idempotency-Key.
+// KeyRule says whether an operation accepts or requires an Idempotency-Key.
 type KeyRule int
 
 // The rules.
@@ -52,7 +52,7 @@ type Spec struct {
 	OnRepeat    *Repeat
 	BeforeTx    *BeforeTx
 	Unmetered   bool // does not use the daily allowance of free calls
-	Networks    bool // reaches social networks
+	Networks    bool // every call reaches social networks
 	Reaches     *Reaches
 	Destructive bool // has effects that no other call can undo (MCP: destructiveHint)
 	Idempotent  bool // is idempotent even without an Idempotency-Key (MCP: idempotentHint)
@@ -123,12 +123,12 @@ func (op *Operation) RunBeforeTx(ctx context.Context, call Call, args []byte) er
 	return op.BeforeTx.run(ctx, call, args)
 }
 
-// Repeat creates the answer to a repeat from the stored answer.
+// Repeat creates the result of a repeat, a call with the Idempotency-Key of an earlier call, from the stored result.
 type Repeat struct {
 	run func(context.Context, Call, []byte, Result) (Result, error)
 }
 
-// Recreate returns a Repeat that creates a new answer from the stored data of the first one.
+// Recreate returns a Repeat that creates a new result from the stored data of the first one.
 func Recreate[In, Out any](answer func(ctx context.Context, call Call, in In, stored Out) (Answer[Out], error)) *Repeat {
 	return &Repeat{run: func(ctx context.Context, call Call, args []byte, first Result) (Result, error) {
 		in, err := decode[In](args)
@@ -144,7 +144,7 @@ func Recreate[In, Out any](answer func(ctx context.Context, call Call, in In, st
 	}}
 }
 
-// WithNotes returns a Repeat that adds notes about later changes to the first answer.
+// WithNotes returns a Repeat that adds notes about later changes to the first result.
 func WithNotes[Out any](notes func(ctx context.Context, call Call, stored Out) ([]string, error)) *Repeat {
 	return &Repeat{run: func(ctx context.Context, call Call, _ []byte, first Result) (Result, error) {
 		stored, err := decodeData[Out](first)
@@ -161,10 +161,10 @@ func decodeData[Out any](first Result) (Out, error) {
 	var stored Out
 	raw, ok := first.Data.(json.RawMessage)
 	if !ok {
-		return stored, errors.New("a repeat has no stored answer")
+		return stored, errors.New("a repeat has no stored result")
 	}
 	if err := json.Unmarshal(raw, &stored); err != nil {
-		return stored, fmt.Errorf("decoding a stored answer: %w", err)
+		return stored, fmt.Errorf("decoding a stored result: %w", err)
 	}
 	return stored, nil
 }
@@ -172,14 +172,14 @@ func decodeData[Out any](first Result) (Out, error) {
 // Example is an example call for the description. It is checked against the schemas.
 type Example struct {
 	Arguments map[string]any // including those of the path
-	Data      any            // data of the answer, of the operation's output type
+	Data      any            // Data of the result, of the operation's output type
 }
 
 // Operation is a declared operation without its types.
 type Operation struct {
 	Spec
 	Input      *jsonschema.Schema            // the arguments, as one object
-	Output     *jsonschema.Schema            // data of the answer
+	Output     *jsonschema.Schema            // schema of the result's Data
 	OutputName string                        // component name of Output
 	Components map[string]*jsonschema.Schema // components that Output refers to, by name
 	InPath     []string                      // names of the arguments in the path, in order
@@ -245,7 +245,7 @@ func (op *Operation) FullDescription() string {
 	return strings.TrimSpace(op.Description + " " + op.Next)
 }
 
-// Reads reports whether the operation changes nothing.
+// Reads reports whether the operation only reads data. Such an operation has the method GET.
 func (op *Operation) Reads() bool { return op.Method == "GET" }
 
 func (op *Operation) mustBeValid() {

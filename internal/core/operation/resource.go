@@ -9,7 +9,7 @@ type Resource struct {
 // Listing describes the items of a list, so that they can be completed as values of an argument.
 type Listing struct {
 	Member    string            // member of data that contains the items
-	Item      string            // operation that reads an item
-	Arguments map[string]string // arguments of that operation and the item's members with their values
+	Item      string            // name of the operation that reads an item
+	Arguments map[string]string // maps the arguments of Item to the members of the listed item that hold their values
 	Label     []string          // members that identify an item to people, in order of preference
 }

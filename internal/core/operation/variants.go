@@ -11,8 +11,8 @@ import (
 // Variants declares that the type of one member of an output depends on the value of another member. Outputs without
 // Data have no variants.
 type Variants struct {
-	Discriminator string                        // the member that decides
-	Member        string                        // the member that differs
+	Discriminator string                        // the member whose value determines the type
+	Member        string                        // the member whose type varies
 	Data          map[string][]any              // by the discriminator's value, a value of each type that the member may have
 	Schemas       map[string]*jsonschema.Schema // by the discriminator's value, the schema of Member; Define sets it
 }

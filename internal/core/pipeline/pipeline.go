@@ -42,7 +42,7 @@ type Key struct {
 type Outcome struct {
 	operation.Result
 	Call     operation.Call
-	At       time.Time // of the answer
+	At       time.Time // time of the response
 	Replayed bool      // the result is from an earlier call with the same key
 	Rates    []Rate    // the rate limits that counted the call
 }
@@ -160,7 +160,7 @@ type (
 		request   Request
 		arguments []byte // canonical
 		outcome   Outcome
-		free      FreeCall // nil if none is needed or left
+		free      FreeCall // nil if the call needs no free call, or none is left
 		cost      int64    // credits
 	}
 )

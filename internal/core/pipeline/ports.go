@@ -22,14 +22,14 @@ type Ports struct {
 	// Unavailable reports whether an error means that a dependency of the node is unavailable. If nil, the result is
 	// always false.
 	Unavailable func(error) bool
-	// Healthy reports whether the dependencies respond. If they do, a timeout of a call is its own fault. If Healthy
-	// is nil, the result is always false.
+	// Healthy reports whether the dependencies respond. If they do, the timeout of a call is an internal error, because
+	// the call itself was too slow. If nil, the result is always false.
 	Healthy func() bool
 }
 
 // The ports.
 type (
-	// Keys authenticates credentials. Every failure is unauthorized.
+	// Keys authenticates credentials. The error is unauthorized for every credential that it rejects.
 	Keys interface {
 		Authenticate(ctx context.Context, credential string) (*access.Actor, error)
 	}
@@ -72,7 +72,7 @@ type Claim struct {
 	Operation string
 	Arguments []byte // canonical
 	Instants  []byte // Arguments with every time as an instant in UTC; nil if they contain no time
-	Paid      bool   // the operation is paid: the same key with a different request is another call
+	Paid      bool   // the operation is paid; the same key with a different request then identifies another call
 }
 
 // Hash returns the hash of the operation and its arguments, including those of the path.
@@ -99,7 +99,7 @@ type Charge struct {
 	Amount int64 // credits, at least 1
 }
 
-// Scope is the subject of a rate limit, and the context.scope of an error (spec, rate_limited).
+// Scope names what a rate limit counts. It is the context.scope of a rate_limited error.
 type Scope string
 
 // The scopes of the pipeline's rate limits.

@@ -110,7 +110,7 @@ func (p *Pipeline) conditionalCapability(ctx context.Context, cs *callState, nex
 }
 
 // idempotency runs the remaining steps once per key. Before the key's transaction, it runs the operation's external
-// checks and takes a free call. It returns the free call if the call is rejected, repeated or paid.
+// checks and takes a free call. It gives the free call back if the call is rejected, repeated or paid.
 func (p *Pipeline) idempotency(ctx context.Context, cs *callState, next handler) error {
 	cs.outcome.Call.BeforeTxErr = cs.request.Operation.RunBeforeTx(ctx, cs.outcome.Call, cs.arguments)
 	if cs.usesFreeCall() {

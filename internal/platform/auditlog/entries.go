@@ -63,7 +63,7 @@ func (f Filter) conditions() []condition {
 	return out
 }
 
-// Last returns the newest event of a kind without a team, and reports whether such an event exists.
+// Last returns the newest event of the given kind that belongs to no team, and reports whether such an event exists.
 func Last(ctx context.Context, q db.Querier, kind string) (Entry, bool, error) {
 	e := Entry{Kind: kind}
 	var at int64
@@ -80,11 +80,11 @@ func Last(ctx context.Context, q db.Querier, kind string) (Entry, bool, error) {
 	return e, true, nil
 }
 
-// boundMargin is longer than a transaction lasts and than clocks are usually set back.
+// boundMargin is longer than any transaction, and longer than the time by which clocks are usually set back.
 const boundMargin = time.Hour
 
 // bounded returns a filter whose times also limit the IDs, so that its query reads only events in this range. Events
-// are ordered by time and by ID in the same way, except within boundMargin.
+// that are more than boundMargin apart have the same order by time and by ID.
 func (f Filter) bounded(ctx context.Context, q db.Querier) (Filter, error) {
 	if !f.Since.IsZero() {
 		id, err := firstID(ctx, q, `at < ? ORDER BY at DESC, id DESC`, f.Since.Add(-boundMargin))
@@ -105,7 +105,8 @@ func (f Filter) bounded(ctx context.Context, q db.Querier) (Filter, error) {
 	return f, nil
 }
 
-// firstID returns the ID of the first event that matches a condition on its time, or 0.
+// firstID returns the ID of the first event that a condition selects, or 0 if it selects none. The condition compares
+// the time of the event with the placeholder for at, and ends with the order.
 func firstID(ctx context.Context, q db.Querier, condition string, at time.Time) (int64, error) {
 	var id int64
 	err := q.QueryRow(ctx, `SELECT id FROM events WHERE `+condition+` LIMIT 1`, db.Micros(at)).Scan(&id)

@@ -11,14 +11,14 @@ import (
 // MaxCounted is the highest number of events that a Place counts.
 const MaxCounted = 10_000
 
-// Place is where a page of events is among all selected events. Its numbers are at most MaxCounted + 1.
+// Place is where a page of events is among all selected events. Newer and Total are at most MaxCounted + 1.
 type Place struct {
 	Newer    int   // events on earlier pages
 	Total    int   // all selected events
 	Previous int64 // BeforeID of the previous page; 0 if that is the first page
 }
 
-// PlaceOf returns the place of a page of a team's events with a size.
+// PlaceOf returns the place of a page among a team's events. size is the maximum number of events on a page.
 func PlaceOf(ctx context.Context, q db.Querier, team int64, page Page, size int) (Place, error) {
 	before := page.BeforeID
 	page.BeforeID = 0
@@ -26,7 +26,8 @@ func PlaceOf(ctx context.Context, q db.Querier, team int64, page Page, size int)
 	return placeOf(ctx, q, where, args, before, size)
 }
 
-// PlaceOfEntries returns the place of a page of events for the operator with a size.
+// PlaceOfEntries returns the place of a page in the operator's list of events. size is the maximum number of events on
+// a page.
 func PlaceOfEntries(ctx context.Context, q db.Querier, filter Filter, size int) (Place, error) {
 	filter, err := filter.bounded(ctx, q)
 	if err != nil {

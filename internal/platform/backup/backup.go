@@ -46,7 +46,7 @@ type Manifest struct {
 // Database describes the snapshot of the database.
 type Database struct {
 	Kind    string `json:"kind"`    // SQLite or Postgres
-	Folder  string `json:"folder"`  // in the backup's folder
+	Folder  string `json:"folder"`  // name of the snapshot's folder in the backup
 	Version int64  `json:"version"` // of the schema
 	Files   []File `json:"files"`
 }
@@ -59,7 +59,7 @@ const (
 
 // File is a file of a backup.
 type File struct {
-	Name   string `json:"name"` // or its key in the blob store
+	Name   string `json:"name"` // name in the snapshot's folder, or key in the blob store
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 }
@@ -148,7 +148,7 @@ func syncFolder(folder string) error {
 	return f.Close()
 }
 
-// measure copies r to w and returns the size and the digest of the data.
+// measure copies r to w, and returns the number of bytes and their SHA-256 in hexadecimal.
 func measure(ctx context.Context, r io.Reader, w io.Writer) (int64, string, error) {
 	h := sha256.New()
 	n, err := io.Copy(io.MultiWriter(h, w), &contextReader{ctx, r})
@@ -157,7 +157,7 @@ func measure(ctx context.Context, r io.Reader, w io.Writer) (int64, string, erro
 
 // contextReader is a reader that fails once its context ends.
 type contextReader struct {
-	ctx context.Context //nolint:containedctx // io.Reader takes none
+	ctx context.Context //nolint:containedctx // io.Reader takes no context
 	r   io.Reader
 }
 

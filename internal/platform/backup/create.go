@@ -41,7 +41,7 @@ type Result struct {
 	Copied      int       `json:"files_copied"` // number of files that were not already in the folder
 	Bytes       int64     `json:"bytes_copied"`
 	Repaired    []string  `json:"mended"`  // files that were damaged in the folder and were replaced
-	Damaged     []string  `json:"damaged"` // files that differ from the uploaded files
+	Damaged     []string  `json:"damaged"` // files in the store that differ from what was uploaded
 	Missing     []string  `json:"missing"` // files that the database refers to but the store does not have
 }
 
@@ -115,7 +115,7 @@ type creator struct {
 	repaired []string
 }
 
-// fileRef is a file that the database refers to. The digest is empty if the database has none.
+// fileRef is a file that the database refers to. sha256 is empty if the database does not store the digest.
 type fileRef struct{ key, sha256 string }
 
 func (m *creator) attempt(ctx context.Context) (Result, error) {

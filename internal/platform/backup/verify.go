@@ -13,10 +13,10 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Finding is a problem of a backup.
+// Finding is a problem that was found in a backup.
 type Finding struct {
 	Rule string `json:"rule"` // missing, other_size, other_digest, unreadable, not_in_backup or ledger
-	Name string `json:"name"` // of the file or of the ledger's check
+	Name string `json:"name"` // name of the file or of the failed ledger check
 	Text string `json:"text"`
 }
 

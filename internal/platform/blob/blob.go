@@ -25,7 +25,8 @@ var (
 )
 
 // Store stores blobs. Its methods are safe for concurrent use. A key has 1 to 512 bytes of a-z, 0-9, '.', '_', '-' and
-// '/'. For other keys, methods return ErrKey. A key must not be a folder in another key.
+// '/'. For other keys, methods return ErrKey. A key must not be the path of a folder that contains another key: a/b
+// excludes a.
 type Store interface {
 	// Stage creates a staged file. The caller must finally call Discard, even after Put.
 	Stage(ctx context.Context) (*Staged, error)
@@ -63,7 +64,7 @@ type Reader interface {
 // Options are the options of Open.
 type Options struct {
 	Scratch     string      // folder where files for S3 are staged; by default the system's temporary folder
-	Credentials Credentials // for S3; by default from the environment, AWS's credentials file or the instance
+	Credentials Credentials // for S3; by default from the environment, AWS's credentials file or the instance's metadata service
 	ReadOnly    bool        // nothing is created or tested, and a missing folder counts as an empty store
 }
 
@@ -73,8 +74,8 @@ type Credentials struct {
 }
 
 // Open opens a store by its URL, "file:FOLDER" or "s3://BUCKET[/PREFIX]?endpoint=https://HOST[:PORT]&region=REGION".
-// Both parameters are optional. Open tests the store by writing, reading and deleting a small file. Its errors tell the
-// operator what to do.
+// Both parameters are optional. Unless opts.ReadOnly is set, Open tests the store by writing, reading and deleting a
+// small file. Its errors tell the operator what to do.
 //
 // If the process is killed during the upload of a large file to S3, the uploaded parts remain in the bucket. A
 // lifecycle rule of the bucket should abort incomplete multipart uploads after a day.

@@ -20,7 +20,7 @@ import (
 const (
 	abandonedAfter = 24 * time.Hour // time since the last write after which a named staged file is removed
 	dirEntries     = 256            // read from a folder at a time
-	maxDurable     = 4096           // maximum folders in memory, about 100 bytes each
+	maxDurable     = 4096           // maximum number of entries of folder.durable, about 100 bytes each
 )
 
 // folder is a store on disk. A blob is a file whose path is its key.

@@ -19,8 +19,8 @@ var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 // errConsumed is returned after the file was put or discarded.
 var errConsumed = errors.New("the staged file was already put or discarded")
 
-// Staged is a file that is being received. The file is on disk. If the system supports unnamed files, it has no name,
-// so the system removes it even if the process is killed. A Staged uses at most two buffers of 256 KiB. Only one
+// Staged is a file that is being received. The file is on disk. If the system supports unnamed files, the file has no
+// name, and the system removes it even if the process is killed. A Staged uses at most two buffers of 256 KiB. Only one
 // goroutine may write to it, but several may read.
 type Staged struct {
 	mu     sync.Mutex

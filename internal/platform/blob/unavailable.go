@@ -11,15 +11,15 @@ import (
 // unreachableError means that S3 did not respond to a request, or that the store's folder was moved.
 type unreachableError struct{ error }
 
-// Error replaces "EOF" in the text. The S3 client would otherwise replace the error with an error that does not wrap
-// the original.
+// Error replaces "EOF" in the text, because the S3 client replaces an error that contains "EOF" with one that does not
+// wrap the original.
 func (u unreachableError) Error() string {
 	return strings.ReplaceAll(u.error.Error(), "EOF", "end of the connection")
 }
 
 func (u unreachableError) Unwrap() error { return u.error }
 
-// transport marks the errors of requests to S3, to distinguish them from errors of other clients.
+// transport marks the errors of requests to S3, to distinguish them from errors of other HTTP clients.
 type transport struct{ http.RoundTripper }
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {

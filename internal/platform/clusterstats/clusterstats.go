@@ -15,7 +15,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Metric is a number or a time, with the values of its labels. The values have the order of the labels.
+// Metric is a number or a time. Labels are the values of the metric's labels, in the order in which its description
+// names them.
 type Metric struct {
 	Name   string    `json:"name"`
 	Labels []string  `json:"labels,omitempty"`
@@ -64,9 +65,9 @@ func (s *Service) Last() []Measurement {
 	return out
 }
 
-// Run reads the measurements until the context ends. If measures is true, it also takes measurements that are due.
-// Measures run concurrently, because some take long. If a measure fails, Run reports the error, keeps the last
-// measurement and tries again later.
+// Run reads the measurements every pollInterval until the context ends. If measures is true, it also takes measurements
+// that are due. Measures run concurrently, because some take long. If a measure fails, Run reports the error, keeps the
+// last measurement and tries again later.
 func (s *Service) Run(ctx context.Context, measures bool, report func(error)) {
 	var all sync.WaitGroup
 	for i := range s.measures {
@@ -135,7 +136,7 @@ func (s *Service) measure(ctx context.Context, m Measure) error {
 	})
 }
 
-// claim reports whether the measure is due and this node has to measure. It writes only if the measure is due.
+// claim reports whether the measure is due and no other node has claimed it. It writes only if the measure is due.
 func (s *Service) claim(ctx context.Context, m Measure) (bool, error) {
 	var due int64
 	err := s.db.QueryRow(ctx, `SELECT due_at FROM cluster_stats WHERE name = ?`, m.Name).Scan(&due)

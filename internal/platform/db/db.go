@@ -29,7 +29,7 @@ type DB struct {
 	path    string  // of the SQLite file
 	read    *sql.DB // SQLite: a pool of readers; PostgreSQL: the same pool as write
 	write   *sql.DB // SQLite: the only writer connection
-	pulse   *sql.DB // a separate connection for Ping and for querying the time
+	prober  *sql.DB // a separate connection for Ping and for querying the time
 	now     func() time.Time
 	clock   *serverClock // PostgreSQL's, unless Options.Now is set
 	stmts   statements
@@ -80,9 +80,9 @@ func (d *DB) Close() error {
 		d.clock.close()
 	}
 	if d.read == d.write {
-		return errors.Join(d.pulse.Close(), d.write.Close())
+		return errors.Join(d.prober.Close(), d.write.Close())
 	}
-	return errors.Join(d.pulse.Close(), d.read.Close(), d.write.Close())
+	return errors.Join(d.prober.Close(), d.read.Close(), d.write.Close())
 }
 
 // Postgres reports whether this is PostgreSQL, as opposed to SQLite.
@@ -102,7 +102,7 @@ func (d *DB) Pools() map[string]sql.DBStats {
 // Ping checks that the database responds. It has a separate connection, so it does not wait for busy ones.
 func (d *DB) Ping(ctx context.Context) error {
 	var one int
-	return d.pulse.QueryRowContext(d.dialect.statementContext(ctx), "SELECT 1").Scan(&one)
+	return d.prober.QueryRowContext(d.dialect.statementContext(ctx), "SELECT 1").Scan(&one)
 }
 
 // Now returns the current time in UTC, truncated to microseconds.
@@ -307,7 +307,7 @@ func All[T any](
 	return AllSized(ctx, q, 0, scan, query, args...)
 }
 
-// AllSized does the same as All, but allocates memory for the expected number of rows.
+// AllSized is like All, but allocates memory for the expected number of rows in advance.
 func AllSized[T any](
 	ctx context.Context, q Querier, expected int, scan func(*sql.Rows, *T) error, query string, args ...any,
 ) ([]T, error) {

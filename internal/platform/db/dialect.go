@@ -110,10 +110,10 @@ func (d *DB) openSQLite(ctx context.Context, path string) error {
 	readers := max(4, runtime.GOMAXPROCS(0)*2)
 	d.read.SetMaxOpenConns(readers)
 	d.read.SetMaxIdleConns(readers)
-	if d.pulse, err = sql.Open(sqlite.Driver, sqlite.DSN(path, false)); err != nil {
+	if d.prober, err = sql.Open(sqlite.Driver, sqlite.DSN(path, false)); err != nil {
 		return errors.Join(fmt.Errorf("opening %s: %w", path, err), d.read.Close(), d.write.Close())
 	}
-	d.pulse.SetMaxOpenConns(1)
+	d.prober.SetMaxOpenConns(1)
 	return nil
 }
 
@@ -148,8 +148,8 @@ func (d *DB) openPostgres(ctx context.Context, url string, opts Options) error {
 	if err := d.requireDurability(ctx); err != nil {
 		return errors.Join(err, d.write.Close())
 	}
-	d.pulse = stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(opts.configure(!custom)))
-	d.pulse.SetMaxOpenConns(1)
+	d.prober = stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(opts.configure(!custom)))
+	d.prober.SetMaxOpenConns(1)
 	return d.startClock(ctx, opts)
 }
 
@@ -175,10 +175,10 @@ func (d *DB) startClock(ctx context.Context, opts Options) error {
 		return nil
 	}
 	clock := newServerClock(opts.machineClock())
-	if err := clock.queryFirst(ctx, d.pulse); err != nil {
-		return errors.Join(err, d.pulse.Close(), d.write.Close())
+	if err := clock.queryFirst(ctx, d.prober); err != nil {
+		return errors.Join(err, d.prober.Close(), d.write.Close())
 	}
-	clock.start(d.pulse)
+	clock.start(d.prober)
 	d.clock, d.now = clock, clock.now
 	return nil
 }

@@ -30,7 +30,7 @@ func (d *DB) Contents(ctx context.Context) (string, error) {
 		return "", err
 	case n[0] == 0:
 		return "", nil
-	case n[2] < 5: //nolint:mnd // the five above
+	case n[2] < 5: //nolint:mnd // the tables named in the query
 		return fmt.Sprintf("%d tables of another program or of an interrupted restore", n[0]), nil
 	}
 	n, err = d.counts(ctx,

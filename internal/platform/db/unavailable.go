@@ -51,8 +51,8 @@ func IsUnavailable(err error) bool {
 	return noConnection || pgconn.SafeToRetry(err) || sqlite.IsUnavailable(err) || isConnectionError(err)
 }
 
-// isConnectionError reports whether a connection broke or timed out. It ignores dial errors. For PostgreSQL, these are
-// ConnectErrors, and all other dial errors come from other clients.
+// isConnectionError reports whether a connection broke or timed out. It ignores dial errors: those of PostgreSQL are
+// ConnectErrors, so any other dial error comes from another client.
 func isConnectionError(err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op != "dial" {
 		return true

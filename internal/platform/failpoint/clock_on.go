@@ -35,7 +35,7 @@ func readOffset(path string) {
 	if last != 0 && now-last < int64(readInterval) || !lastRead.CompareAndSwap(last, now) {
 		return
 	}
-	raw, err := os.ReadFile(path) //nolint:gosec // the test says which file
+	raw, err := os.ReadFile(path) //nolint:gosec // the test chooses the file
 	if err != nil {
 		return
 	}

@@ -171,7 +171,7 @@ func (r *Limiter) State() State {
 type Limiters struct {
 	Calls   *Limiter // API and MCP
 	Pages   *Limiter // the app
-	Uploads *Limiter // files
+	Uploads *Limiter // file uploads
 }
 
 // NewLimiters returns limiters for limit calls each. If limit is 0, DefaultLimit is used.

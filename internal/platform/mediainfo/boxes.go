@@ -104,16 +104,16 @@ func (b *boxes) content(in box, off int64, n int) ([]byte, error) {
 	return b.peek(in.at+off, n)
 }
 
-// full returns the first n bytes of a full box's content, and reports whether its version is 1. In version 1, the
-// content is longer, because some fields (their number is longer) have eight bytes instead of four.
-func (b *boxes) full(in box, n, longer int) ([]byte, bool, error) {
+// full returns the first n bytes of a full box's content, and reports whether its version is 1. In version 1, wide of
+// these fields have eight bytes instead of four, so full returns 4*wide more bytes.
+func (b *boxes) full(in box, n, wide int) ([]byte, bool, error) {
 	p, err := b.content(in, 0, 4)
 	if err != nil {
 		return nil, false, err
 	}
 	long := p[0] == 1
 	if long {
-		n += 4 * longer
+		n += 4 * wide
 	}
 	p, err = b.content(in, 0, n)
 	return p, long, err

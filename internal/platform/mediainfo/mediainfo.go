@@ -57,7 +57,7 @@ var ErrDamaged = errors.New("the file is damaged")
 
 // DamageError is the error for a file of a supported type that is broken or exceeds a limit.
 type DamageError struct {
-	Reason string // a clause for people, without content of the file
+	Reason string // for people, without a final period; does not quote the file
 }
 
 func (e *DamageError) Error() string { return e.Reason }

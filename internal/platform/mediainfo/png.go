@@ -8,7 +8,7 @@ import (
 // maxChunks is the maximum number of chunks before the first pixels. Most files have about a dozen.
 const maxChunks = 4096
 
-// depths are the bit depths of each colour type, PNG third edition, table 12.
+// depths are the bit depths of each color type, PNG third edition, table 12.
 var depths = map[byte][]byte{0: {1, 2, 4, 8, 16}, 2: {8, 16}, 3: {1, 2, 4, 8}, 4: {8, 16}, 6: {8, 16}}
 
 func readPNG(f *file) (Info, error) {
@@ -16,8 +16,8 @@ func readPNG(f *file) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	depth, colour, interlaced := p[16], p[17], p[20]
-	if binary.BigEndian.Uint32(p) != 13 || string(p[4:8]) != "IHDR" || !slices.Contains(depths[colour], depth) ||
+	depth, color, interlaced := p[16], p[17], p[20]
+	if binary.BigEndian.Uint32(p) != 13 || string(p[4:8]) != "IHDR" || !slices.Contains(depths[color], depth) ||
 		interlaced > 1 {
 		return Info{}, newDamageError("the image's header is broken")
 	}

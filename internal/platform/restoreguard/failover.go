@@ -20,8 +20,8 @@ type FailoverCheck struct {
 func NewFailoverCheck(trust bool) *FailoverCheck { return &FailoverCheck{trust: trust} }
 
 // CheckConnection puts the database on hold if the new connection is to a promoted replica. It returns an error for a
-// replica that was not promoted. Otherwise the connection would remain in use, unchecked, after a promotion. If the
-// database role lacks the privilege to read the timeline, only Check detects the failover.
+// replica that was not promoted, because the connection would otherwise remain in use, unchecked, after a promotion. If
+// the database role lacks the privilege to read the timeline, only Check detects the failover.
 func (f *FailoverCheck) CheckConnection(
 	_ context.Context, exec func(query string, args ...any) error, queryRow func(query string, dest ...any) error,
 ) error {

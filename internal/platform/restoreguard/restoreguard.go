@@ -1,9 +1,10 @@
 // Package restoreguard puts a restored or copied database on hold. Nothing is published or charged automatically until
 // the operator has reviewed what was published in the meantime.
 //
-// The database records its location. If its location changes, or if it is older than before, it is put on hold. During
-// a hold, people can read and write drafts, and everything that publishes or charges waits. The SQL statements that
-// start such work contain the condition Free, so a hold takes effect on all nodes when its transaction commits.
+// The database records its location. A database whose location has changed, or whose content is older than before, is
+// put on hold. During a hold, people can read and write drafts, and everything that publishes or charges waits. The SQL
+// statements that start such work contain the condition Free, so a hold takes effect on all nodes when its transaction
+// commits.
 package restoreguard
 
 import (
@@ -21,7 +22,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Free is an SQL condition that is true while nothing is held.
+// Free is an SQL condition that is true while the database is not on hold.
 const Free = `NOT EXISTS (SELECT 1 FROM hold WHERE held_at > 0)`
 
 // Cause is the reason for a hold.
@@ -55,22 +56,22 @@ func (c Cause) Text() string {
 
 // State is the state of a hold.
 type State struct {
-	HeldAt time.Time `json:"held_at,omitzero"` // zero if nothing is held
+	HeldAt time.Time `json:"held_at,omitzero"` // zero if the database is not on hold
 	Cause  Cause     `json:"why,omitempty"`
 	Reason string    `json:"reason,omitempty"` // the operator's text
 	// Since is the time after which posts may have been published that this database lacks. It is the time of the
-	// backup, or of a copy's last event.
+	// backup or, for a copy, of the last event before the copy was made.
 	Since time.Time `json:"since,omitzero"`
 }
 
-// IsHeld reports whether the database is held.
+// IsHeld reports whether the database is on hold.
 func (s State) IsHeld() bool { return !s.HeldAt.IsZero() }
 
 // Options configure a Service.
 type Options struct {
 	File         string // path of the SQLite file; empty for PostgreSQL
 	TrustReplica bool   // assume that failovers of PostgreSQL lose no data, so that they cause no hold
-	Beside       bool   // for a command that runs beside the service; the service detects failovers
+	BesideServer bool   // for a command that runs while the service runs; it leaves the detection of failovers to the service
 	Log          *slog.Logger
 }
 
@@ -127,7 +128,7 @@ func (s *Service) Hold(ctx context.Context, reason string) (State, error) {
 	})
 }
 
-// HoldCopy puts a database on hold that the operator knows to be a copy, as Check does for a detected copy.
+// HoldCopy puts a database that the operator knows to be a copy on hold, as Check does for a copy that it detects.
 func (s *Service) HoldCopy(ctx context.Context, reason string) (State, error) {
 	return s.holdManually(ctx, reason, func(ctx context.Context, tx *db.Tx) error {
 		_, err := s.set(ctx, tx, Copied, lastEventAt(ctx, tx))
@@ -156,8 +157,8 @@ func (s *Service) holdManually(ctx context.Context, reason string, hold func(con
 	return out, err
 }
 
-// HoldRestored puts a database on hold that was just restored from a backup made at the time since. The function exec
-// runs a statement in the restore's transaction. The first Check records the database's location.
+// HoldRestored puts a database that was just restored on hold. since is the time of the backup. The function exec runs
+// a statement in the restore's transaction. The first Check records the database's location.
 func HoldRestored(exec func(query string, args ...any) error, postgres bool, now, since time.Time) error {
 	if err := auditlog.AdvanceIDs(exec, postgres, now); err != nil {
 		return err
@@ -175,8 +176,8 @@ func HoldRestored(exec func(query string, args ...any) error, postgres bool, now
 	return nil
 }
 
-// mayHold is an SQL condition on the row of hold. It is true if the cause in its argument may begin a hold. Other
-// causes may replace a manual hold, because lifting a manual hold does not check the networks.
+// mayHold is an SQL condition on the row of the table hold. It is true if a hold with the cause in its argument may
+// begin. Other causes may replace a manual hold, because lifting a manual hold does not check the networks.
 const mayHold = `(held_at = 0 OR why = 'by_hand' AND ? <> 'by_hand')`
 
 // set puts the database on hold, and reports whether this began a new hold.

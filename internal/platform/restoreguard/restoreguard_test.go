@@ -290,7 +290,7 @@ func TestCommandDetectsNoFailover(t *testing.T) {
 		t.Skip("needs PostgreSQL: scripts/with-postgres")
 	}
 	serves, d := open(t, testkit.Postgres(t))
-	beside := restoreguard.New(d, restoreguard.Options{Beside: true, Log: slog.New(slog.DiscardHandler)})
+	beside := restoreguard.New(d, restoreguard.Options{BesideServer: true, Log: slog.New(slog.DiscardHandler)})
 	checkState(t, serves)
 	exec(t, d, `UPDATE hold SET place = replace(place, '"timeline":', '"timeline":9')`)
 	if state := checkState(t, beside); state.IsHeld() {

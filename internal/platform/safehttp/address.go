@@ -24,14 +24,14 @@ const (
 	notPublic = "The address does not lead to a public host."
 )
 
-// Check returns an *Error if an address is rejected by its text. It makes no requests.
+// Check returns an *Error if the text of an address violates the rules. It makes no requests.
 func (c *Client) Check(address string) error {
 	_, err := c.parse(address)
 	return err
 }
 
 // Address returns the canonical form of a public address: host in ASCII, a path, no fragment. It returns an *Error if
-// the text is rejected. It does not apply the operator's exceptions, and makes no requests.
+// the text violates the rules. It does not apply the operator's exceptions, and makes no requests.
 func Address(text string) (string, error) {
 	u, err := (&Client{port: httpsPort}).parse(text)
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 
 // Error is the error of a failed download. It does not contain the URL or the IP addresses that its host resolved to.
 type Error struct {
-	Code   string // Rejected, Unavailable or TooLarge
+	Code   string // CodeRefused, CodeUnavailable or CodeTooLarge
 	Detail string // a sentence for the user that reveals nothing about the internal network
 	Err    error  // for the log; may be nil
 }

@@ -94,8 +94,8 @@ func topLevel(name string) string {
 	return name[strings.LastIndexByte(name, '.')+1:]
 }
 
-// isNumeric reports whether a parser might read a name as an IPv4 address. It rejects more names than the WHATWG's
-// check "ends in a number", because no top-level domain begins with a digit (RFC 3696, 2).
+// isNumeric reports whether a parser might read a name as an IPv4 address. It is stricter than the WHATWG's check "ends
+// in a number", which is safe because no top-level domain begins with a digit (RFC 3696, 2).
 func isNumeric(name string) bool {
 	last := topLevel(name)
 	return '0' <= last[0] && last[0] <= '9'

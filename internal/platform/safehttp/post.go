@@ -10,21 +10,21 @@ import (
 
 const (
 	postTimeout = 20 * time.Second
-	maxAnswer   = 64 << 10 // bytes read from a response
+	maxResponse = 64 << 10 // bytes read from a response
 )
 
-// Answer is the answer to Post.
-type Answer struct {
+// PostResponse is the response to Post, without its body.
+type PostResponse struct {
 	Status     int
 	RetryAfter string // the header field, or ""
 }
 
 // Post sends a body to an address and returns the response without its body. It follows no redirects. Errors are of
 // type *Error and do not contain the address, because the address may be a secret.
-func (c *Client) Post(ctx context.Context, address string, header map[string]string, body []byte) (Answer, error) {
+func (c *Client) Post(ctx context.Context, address string, header map[string]string, body []byte) (PostResponse, error) {
 	u, err := c.parse(address)
 	if err != nil {
-		return Answer{}, err
+		return PostResponse{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(c.opts.Timeout, postTimeout))
 	defer cancel()
@@ -37,9 +37,9 @@ func (c *Client) Post(ctx context.Context, address string, header map[string]str
 	}
 	resp, err := c.transport.RoundTrip(r)
 	if err != nil {
-		return Answer{}, connectError(err)
+		return PostResponse{}, connectError(err)
 	}
 	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // some servers count an unread response as a failure
-	return Answer{resp.StatusCode, resp.Header.Get("Retry-After")}, nil
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxResponse)) // some servers count an unread response as a failure
+	return PostResponse{resp.StatusCode, resp.Header.Get("Retry-After")}, nil
 }

@@ -44,7 +44,7 @@ type Options struct {
 
 	RootCAs   *x509.CertPool // the system's if nil
 	Resolver  *net.Resolver  // net.DefaultResolver if nil
-	Redirects int            // maximum; 5 if 0, none if negative
+	Redirects int            // maximum number of redirects; 5 if 0, none if negative
 	Timeout   time.Duration  // for the whole download; 10 minutes if 0
 	Idle      time.Duration  // maximum time to wait for the header or for more data; 30 seconds if 0
 }

@@ -60,7 +60,7 @@ func (v *video) keepListed(b mediainfo.Box, r rule) error {
 	return v.keepFirst(b, r.size+entry*int64(binary.BigEndian.Uint32(p)))
 }
 
-// headers has the lengths of version 0 headers, and the ranges of reserved bytes after the two dates.
+// headers maps the header boxes to the ranges of their reserved bytes and to their length, both for version 0.
 var headers = map[string]struct {
 	reserved []span
 	end      int64
@@ -211,9 +211,9 @@ func (v *video) sampleTable(b mediainfo.Box) error {
 	return v.keepFirst(b, 12+4*count)
 }
 
-// groupKindSizes maps the kinds of sample groups that players need to start and to seek to the size of their
+// groupDescriptionSizes maps the kinds of sample groups that players need to start and to seek to the size of their
 // descriptions in bytes.
-var groupKindSizes = map[string]int64{"roll": 2, "prol": 2, "rap ": 1, "sync": 1} //nolint:gocritic // the space is part of the code
+var groupDescriptionSizes = map[string]int64{"roll": 2, "prol": 2, "rap ": 1, "sync": 1} //nolint:gocritic // the space is part of the code
 
 // groups keeps the mapping of samples to groups that players need.
 func (v *video) groups(b mediainfo.Box) error {
@@ -221,7 +221,7 @@ func (v *video) groups(b mediainfo.Box) error {
 	if err != nil {
 		return err
 	}
-	if _, needed := groupKindSizes[string(p[4:8])]; !needed || p[0] > 1 {
+	if _, needed := groupDescriptionSizes[string(p[4:8])]; !needed || p[0] > 1 {
 		return v.blank(b)
 	}
 	head := int64(8)
@@ -234,13 +234,13 @@ func (v *video) groups(b mediainfo.Box) error {
 	return v.keepFirst(b, head+4+8*int64(binary.BigEndian.Uint32(p)))
 }
 
-// groupKinds keeps the descriptions of groups that players need.
-func (v *video) groupKinds(b mediainfo.Box) error {
+// groupDescriptions keeps the descriptions of groups that players need.
+func (v *video) groupDescriptions(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 12)
 	if err != nil {
 		return err
 	}
-	size, needed := groupKindSizes[string(p[4:8])]
+	size, needed := groupDescriptionSizes[string(p[4:8])]
 	head := int64(8)
 	if p[0] != 0 { // other versions have a length or a default before the count
 		head = 12

@@ -29,7 +29,7 @@ type gifScan struct {
 	*Edits
 
 	control span  // the graphic control for the next image
-	looped  bool  // the loop was kept
+	looped  bool  // an extension with the number of repetitions was kept
 	pixels  int64 // number of pixels decompressed so far
 }
 
@@ -90,8 +90,8 @@ func (g *gifScan) block(at int64) (int64, byte, error) {
 	return 0, 0, errStructure
 }
 
-// image reads the compressed pixels of the image at offset at. It removes the bytes after the pixels that decoders do
-// not read.
+// image reads the compressed pixels of the image at offset at. It removes bytes after the pixels, which decoders do not
+// read.
 func (g *gifScan) image(at int64) (int64, error) {
 	p, err := g.peek(at, 10)
 	if err != nil {
@@ -141,7 +141,8 @@ func (g *gifScan) cutBlocks(in *subBlocks, end int64) error {
 	return g.replace(in.at, end, []byte{0})
 }
 
-// extension keeps the graphic control of an image and the loop, and removes other extensions.
+// extension keeps the graphic control of an image and the first extension with the number of repetitions. It removes
+// other extensions.
 func (g *gifScan) extension(at, end int64) error {
 	p, err := g.peek(at+1, int(min(end-at-1, 18)))
 	if err != nil {

@@ -92,7 +92,7 @@ func (z *zlibReader) open(in io.Reader) error {
 	var err error
 	if z.ReadCloser == nil {
 		z.ReadCloser, err = zlib.NewReader(in)
-		return err //nolint:wrapcheck // only whether there is one matters
+		return err //nolint:wrapcheck // only whether the error is nil matters
 	}
-	return z.ReadCloser.(zlib.Resetter).Reset(in, nil) //nolint:wrapcheck,forcetypeassert // as zlib says
+	return z.ReadCloser.(zlib.Resetter).Reset(in, nil) //nolint:wrapcheck,forcetypeassert // documented by zlib.NewReader
 }

@@ -137,7 +137,7 @@ func (g *pngScan) applies(kind string, n int64) bool {
 	return true
 }
 
-// chromaticities removes a cHRM chunk with values outside of the range of colors. The unit is 1/100,000.
+// chromaticities removes a cHRM chunk with values that no color can have. The unit is 1/100,000.
 func (g *pngScan) chromaticities(at, end int64) error {
 	p, err := g.peek(at+8, 32)
 	if err != nil {
@@ -214,7 +214,7 @@ func (g *pngScan) colorProfile(at, end int64) error {
 func inflate(in *byteReader) ([]byte, error) {
 	z, err := zlib.NewReader(in)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // only whether there is one matters
+		return nil, err //nolint:wrapcheck // only whether the error is nil matters
 	}
 	raw, err := io.ReadAll(io.LimitReader(z, maxProfile+1))
 	if err == nil && len(raw) > maxProfile {
@@ -258,8 +258,8 @@ func (g *pngScan) pixelData(kind string, at int64) (int64, error) {
 	return in.next, nil
 }
 
-// inflatePixels decompresses pixels. It returns an error unless there are exactly n bytes that end at the end of a
-// chunk.
+// inflatePixels decompresses pixels. It returns an error unless they are exactly n bytes, and the compressed data ends
+// at the end of a chunk.
 func (g *pngScan) inflatePixels(in *pixelChunks, n int64) error {
 	if g.inflated += n; g.inflated > maxInflated {
 		return errParts

@@ -11,39 +11,39 @@ import (
 type action int
 
 const (
-	blank           action = iota // replace it with a free box of the same size, full of zeros
-	enter                         // clean the boxes in it by the rules for this container
-	sized                         // keep a number of bytes
-	listed                        // keep a number of bytes, of which the last are a count, and that many entries
-	brands                        // ftyp, styp
-	header                        // mvhd, tkhd, mdhd
-	handler                       // hdlr
-	dataEntries                   // dref
-	track                         // trak
-	references                    // tref
-	descriptions                  // stsd
-	sampleTable                   // stsz, stz2
-	groups                        // sbgp
-	groupKinds                    // sgpd
-	trackExtends                  // trex
-	fragment                      // traf
-	fragmentHead                  // tfhd
-	fragmentData                  // trun
-	fragmentIndex                 // sidx
-	color                         // colr
-	decoder                       // esds
-	parameterSets                 // avcC
-	parameterArrays               // hvcC, lhvC
-	flac                          // dfLa
-	vendor                        // damr
+	blank             action = iota // replace it with a free box of the same size, full of zeros
+	enter                           // clean the boxes in it by the rules for this container
+	sized                           // keep the first bytes
+	listed                          // keep a header that ends with a 4-byte entry count, and that many entries
+	brands                          // ftyp, styp
+	header                          // mvhd, tkhd, mdhd
+	handler                         // hdlr
+	dataEntries                     // dref
+	track                           // trak
+	references                      // tref
+	descriptions                    // stsd
+	sampleTable                     // stsz, stz2
+	groups                          // sbgp
+	groupDescriptions               // sgpd
+	trackExtends                    // trex
+	fragment                        // traf
+	fragmentHead                    // tfhd
+	fragmentData                    // trun
+	fragmentIndex                   // sidx
+	color                           // colr
+	decoder                         // esds
+	parameterSets                   // avcC
+	parameterArrays                 // hvcC, lhvC
+	flac                            // dfLa
+	amrDecoder                      // damr
 )
 
 // rule defines how to clean a box. Bytes that are not kept become zeros.
 type rule struct {
 	do    action
-	size  int64 // number of bytes of the content to keep
+	size  int64 // bytes of the content to keep; for listed, the size of the header
 	entry int64 // size of an entry in bytes
-	more  int64 // additional bytes in version 1, for the content or for each entry of a list
+	more  int64 // additional bytes in version 1: per box for sized, per entry for listed
 }
 
 // keepBytes keeps the first size bytes of a box.
@@ -52,8 +52,9 @@ func keepBytes(size int64) rule { return rule{do: sized, size: size} }
 // keepList keeps a table of entries. The first size bytes end with the number of entries, in four bytes.
 func keepList(size, entry int64) rule { return rule{do: listed, size: size, entry: entry} }
 
-// rules has the rules for the boxes in each container, from ISO/IEC 14496-12 and the QuickTime File Format. Other boxes
-// are blanked. Containers must be nested as in this table. "picture" and "sound" are sample descriptions.
+// rules has the rules for the boxes in each container, from ISO/IEC 14496-12 and the QuickTime File Format. A box is
+// kept only directly inside a container listed here, and blanked elsewhere. "picture" and "sound" are not box types.
+// They stand for the video and audio sample descriptions in stsd.
 var rules = map[string]map[string]rule{
 	"": {
 		"ftyp": {do: brands}, "styp": {do: brands}, "mdat": keepBytes(math.MaxInt64), "moov": {do: enter},
@@ -77,7 +78,7 @@ var rules = map[string]map[string]rule{
 		"cslg": {do: sized, size: 24, more: 20}, "stss": keepList(8, 4), "stps": keepList(8, 4),
 		"stsc": keepList(8, 12),
 		"stsz": {do: sampleTable}, "stz2": {do: sampleTable}, "stco": keepList(8, 4), "co64": keepList(8, 8),
-		"sbgp": {do: groups}, "sgpd": {do: groupKinds},
+		"sbgp": {do: groups}, "sgpd": {do: groupDescriptions},
 	},
 	"picture": {
 		"avcC": {do: parameterSets}, "hvcC": {do: parameterArrays}, "lhvC": {do: parameterArrays},
@@ -98,7 +99,7 @@ var rules = map[string]map[string]rule{
 	"sound": {
 		"esds": {do: decoder}, "wave": {do: enter}, "chan": keepList(16, 20), "dOps": configuration,
 		"dac3": keepBytes(3),
-		"dec3": configuration, "dac4": configuration, "alac": keepBytes(28), "dfLa": {do: flac}, "damr": {do: vendor},
+		"dec3": configuration, "dac4": configuration, "alac": keepBytes(28), "dfLa": {do: flac}, "damr": {do: amrDecoder},
 		"btrt": keepBytes(12), "pcmC": keepBytes(6), "srat": keepBytes(8), "chnl": configuration,
 	},
 	"wave": {
@@ -109,7 +110,7 @@ var rules = map[string]map[string]rule{
 	"moof": {"mfhd": keepBytes(8), "traf": {do: fragment}},
 	"traf": {
 		"tfhd": {do: fragmentHead}, "tfdt": {do: sized, size: 8, more: 4}, "trun": {do: fragmentData},
-		"sbgp": {do: groups}, "sgpd": {do: groupKinds},
+		"sbgp": {do: groups}, "sgpd": {do: groupDescriptions},
 	},
 }
 
@@ -139,7 +140,7 @@ func (v *video) clean(container string, b mediainfo.Box) error {
 	case blank:
 		return v.blank(b)
 	default:
-		return v.cleanTable(r.do, b)
+		return v.cleanOther(r.do, b)
 	}
 }
 
@@ -158,7 +159,7 @@ func (v *video) cleanFragmentBox(do action, b mediainfo.Box) error {
 	}
 }
 
-func (v *video) cleanTable(do action, b mediainfo.Box) error {
+func (v *video) cleanOther(do action, b mediainfo.Box) error {
 	switch do {
 	case brands:
 		return v.brands(b)
@@ -170,8 +171,8 @@ func (v *video) cleanTable(do action, b mediainfo.Box) error {
 		return v.sampleTable(b)
 	case groups:
 		return v.groups(b)
-	case groupKinds:
-		return v.groupKinds(b)
+	case groupDescriptions:
+		return v.groupDescriptions(b)
 	case color:
 		return v.color(b)
 	case decoder:
@@ -182,7 +183,7 @@ func (v *video) cleanTable(do action, b mediainfo.Box) error {
 		return v.parameterArrays(b)
 	case flac:
 		return v.flac(b)
-	case vendor: // the vendor, the decoder's version, and the number of frames per sample
+	case amrDecoder: // zero the vendor and the decoder's version, and keep the rest of the 9 bytes
 		return errors.Join(v.zero(v.source, b.Content, min(b.Content+5, b.End)), v.keepFirst(b, 9))
 	default:
 		return v.blank(b)

@@ -10,8 +10,8 @@ import (
 
 var errSamples = newDamageError("the video's tables do not contain the positions of its pictures and sound")
 
-// samples records the offsets of the samples of all shown tracks, by chunk (ISO/IEC 14496-12, 8.7). It processes the
-// chunks of all tracks in file order, so that adjacent chunks become one range.
+// samples records the ranges of the samples of all kept tracks, chunk by chunk (ISO/IEC 14496-12, 8.7). It processes
+// the chunks of all tracks in file order, so that adjacent chunks become one range.
 func (v *video) samples() error {
 	var tracks []*chunks
 	for _, t := range v.tracks {
@@ -122,7 +122,7 @@ func (v *video) chunks(t trackBoxes) (*chunks, error) {
 	if c.runs, err = v.chunkRuns(t.tables["stsc"]); err != nil {
 		return nil, err
 	}
-	if t.handler == "soun" && c.sizes.alike != 0 {
+	if t.handler == "soun" && c.sizes.uniform != 0 {
 		if c.frames, err = v.frames(t.tables["stsd"]); err != nil {
 			return nil, err
 		}
@@ -142,7 +142,7 @@ func (c *chunks) advance() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if c.sizes.alike != 0 {
+	if c.sizes.uniform != 0 {
 		count = min(count, c.sizes.left)
 		c.sizes.left -= count
 	}
@@ -152,8 +152,8 @@ func (c *chunks) advance() (bool, error) {
 	return true, err
 }
 
-// frames converts a number of constant-size sound samples to bytes. If QuickTime's sound description has the size of a
-// sample, stsz says one byte.
+// frames converts a number of constant-size sound samples to bytes. QuickTime files store the size of a sample in the
+// sound description, and declare one byte in stsz.
 type frames struct{ samples, bytes uint64 }
 
 func (f frames) size(count uint32) uint64 {
@@ -163,7 +163,8 @@ func (f frames) size(count uint32) uint64 {
 	return (uint64(count) + f.samples - 1) / f.samples * f.bytes
 }
 
-// pcmBytes maps a format to the size of a sample per channel in bytes. The size is 0 if the sound description has it.
+// pcmBytes maps a format to the size of a sample per channel in bytes. The size is 0 if the sound description declares
+// it.
 var pcmBytes = map[string]uint64{
 	"raw ": 0, //nolint:gocritic // the space is part of the code
 	"NONE": 0, "twos": 0, "sowt": 0, "in24": 3, "in32": 4, "fl32": 4, "fl64": 8, "ulaw": 1, "alaw": 1,
@@ -250,9 +251,9 @@ func (t *table) next() (uint64, bool, error) {
 
 // sampleSizes are the sizes of a track's samples: one size for all, or a size for each.
 type sampleSizes struct {
-	alike uint64
-	left  uint32 // number of samples left
-	each  *table
+	uniform uint64
+	left    uint32 // number of samples left
+	each    *table
 }
 
 func (v *video) sampleSizes(t trackBoxes) (sampleSizes, error) {
@@ -261,8 +262,8 @@ func (v *video) sampleSizes(t trackBoxes) (sampleSizes, error) {
 		if err != nil {
 			return sampleSizes{}, err
 		}
-		if alike := binary.BigEndian.Uint32(p); alike != 0 {
-			return sampleSizes{alike: uint64(alike), left: binary.BigEndian.Uint32(p[4:])}, nil
+		if uniform := binary.BigEndian.Uint32(p); uniform != 0 {
+			return sampleSizes{uniform: uint64(uniform), left: binary.BigEndian.Uint32(p[4:])}, nil
 		}
 		each, err := v.table(b, 8, 4)
 		return sampleSizes{each: each}, err
@@ -284,8 +285,8 @@ func (v *video) sampleSizes(t trackBoxes) (sampleSizes, error) {
 
 // sum adds up the sizes of the next count samples.
 func (s sampleSizes) sum(count uint32) (uint64, error) {
-	if s.alike != 0 {
-		return uint64(count) * s.alike, nil
+	if s.uniform != 0 {
+		return uint64(count) * s.uniform, nil
 	}
 	var total uint64
 	for range count {
@@ -301,8 +302,8 @@ func (s sampleSizes) sum(count uint32) (uint64, error) {
 // chunkRuns has the number of samples per chunk, in the order of chunks (stsc).
 type chunkRuns struct {
 	entries   *table // three numbers per entry
-	now, next uint32 // samples per chunk: now, and later
-	from      uint32 // first chunk with next samples; 0 if there is none
+	now, next uint32 // samples per chunk: until from, and then
+	from      uint32 // first chunk that has next samples; 0 after the last entry
 }
 
 func (v *video) chunkRuns(b mediainfo.Box) (*chunkRuns, error) {
@@ -326,8 +327,8 @@ func (v *video) chunkRuns(b mediainfo.Box) (*chunkRuns, error) {
 	return r, r.advance()
 }
 
-// inOrder checks that the runs begin with the first chunk and are in ascending order. Programs read other tables in
-// different ways.
+// inOrder checks that the runs begin with the first chunk and are in ascending order. Players do not agree on how to
+// read other tables.
 func inOrder(entries table) error {
 	last := uint64(0)
 	for {

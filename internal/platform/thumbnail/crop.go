@@ -13,21 +13,21 @@ import (
 // that limits sizes.
 const cropQuality = 92
 
-// ErrOutside is the error for a part that extends beyond the image.
+// ErrOutside is returned by Crop for a part that is empty or extends beyond the image.
 var ErrOutside = errors.New("the part is not within the image")
 
-// Crop returns a part of a picture, rotated clockwise by a number of quarter turns. The part is in pixels of the
+// Crop returns a part of an image, rotated clockwise by a number of quarter turns. The part is in pixels of the
 // displayed image. The result is a PNG if the image is a PNG or GIF or the result has transparency, else a JPEG. For an
 // animation, Crop uses the first frame. The parameter info is the result of mediainfo.Read for r. The errors are the
 // errors of Thumbnail and ErrOutside.
 func (m *Maker) Crop(
-	ctx context.Context, share int64, r io.Reader, info mediainfo.Info, part image.Rectangle, quarterTurns int,
+	ctx context.Context, owner int64, r io.Reader, info mediainfo.Info, part image.Rectangle, quarterTurns int,
 ) (Result, error) {
 	size := image.Pt(info.Width, info.Height)
 	if part.Empty() || !part.In(image.Rectangle{Max: size}) {
 		return Result{}, ErrOutside
 	}
-	release, err := m.reserve(ctx, share, max(memoryFor(info, size), 2*rgbaBytes(size)))
+	release, err := m.reserve(ctx, owner, max(memoryFor(info, size), 2*rgbaBytes(size)))
 	if err != nil {
 		return Result{}, err
 	}

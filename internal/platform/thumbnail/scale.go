@@ -57,9 +57,10 @@ func newWalk(orientation int, stored image.Point) walk {
 	return walk{0, 1, w}
 }
 
-// shrinker computes the means of areas. The unit for both pictures is a part. A source pixel is to.X parts wide and
-// to.Y parts high. A new pixel is from.X parts wide and from.Y parts high. All overlaps are therefore integers, and
-// colors do not drift. The sums of a source row stay below 255·16,384, and the sums of a new row below 255·10⁸.
+// shrinker computes the means of areas. Both pictures are measured in parts of a pixel: a source pixel is to.X parts
+// wide and to.Y parts high. A new pixel is from.X parts wide and from.Y parts high. All overlaps are therefore
+// integers, and colors do not drift. The sums of a source row stay below 255·16,384, and the sums of a new row below
+// 255·10⁸.
 type shrinker struct {
 	pix      []byte
 	walk     walk

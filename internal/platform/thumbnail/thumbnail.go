@@ -74,9 +74,9 @@ const thumbnailQuality = 82
 // Thumbnail returns a picture whose longest side is at most side pixels: a JPEG, or a PNG if it has transparency. For
 // an animation, Thumbnail uses the first frame. The parameter info is the result of mediainfo.Read for r. The errors
 // are mediainfo.ErrDamaged, ErrTooLarge, ErrUnsupported, ErrBusy, ErrSlow, the context's error and read errors.
-func (m *Maker) Thumbnail(ctx context.Context, share int64, r io.Reader, info mediainfo.Info, side int) (Result, error) {
+func (m *Maker) Thumbnail(ctx context.Context, owner int64, r io.Reader, info mediainfo.Info, side int) (Result, error) {
 	size := fitSize(info, side)
-	release, err := m.reserve(ctx, share, memoryFor(info, size))
+	release, err := m.reserve(ctx, owner, memoryFor(info, size))
 	if err != nil {
 		return Result{}, err
 	}
@@ -97,13 +97,13 @@ func (m *Maker) Thumbnail(ctx context.Context, share int64, r io.Reader, info me
 // the quality before the size. If there is not enough memory, it starts with a smaller size. For an animation, Fit uses
 // the first frame. The parameter info is the result of mediainfo.Read for r. The errors are the errors of Thumbnail and
 // ErrCannotFit.
-func (m *Maker) Fit(ctx context.Context, share int64, r io.Reader, info mediainfo.Info, want Limits) (Result, error) {
+func (m *Maker) Fit(ctx context.Context, owner int64, r io.Reader, info mediainfo.Info, want Limits) (Result, error) {
 	mime := want.Type()
 	if mime == "" {
 		return Result{}, ErrCannotFit
 	}
 	size := m.affordableSize(info, fitSize(info, want.MaxSide))
-	release, err := m.reserve(ctx, share, max(memoryFor(info, size), 2*rgbaBytes(size)))
+	release, err := m.reserve(ctx, owner, max(memoryFor(info, size), 2*rgbaBytes(size)))
 	if err != nil {
 		return Result{}, err
 	}
@@ -119,15 +119,15 @@ func (m *Maker) Fit(ctx context.Context, share int64, r io.Reader, info mediainf
 }
 
 // reserve waits for memory, and returns a function that releases it.
-func (m *Maker) reserve(ctx context.Context, share, bytes int64) (func(), error) {
-	err := m.turns.Acquire(ctx, share, bytes)
+func (m *Maker) reserve(ctx context.Context, owner, bytes int64) (func(), error) {
+	err := m.turns.Acquire(ctx, owner, bytes)
 	if errors.Is(err, loadshed.ErrTooMuch) {
 		return nil, ErrTooLarge
 	}
 	if err != nil {
 		return nil, err
 	}
-	return func() { m.turns.Release(share, bytes) }, nil
+	return func() { m.turns.Release(owner, bytes) }, nil
 }
 
 // memoryFor returns the maximum number of bytes for pixels at any time while an image is decoded and then scaled to

@@ -14,12 +14,12 @@ import (
 // ACME configures certificates that are obtained by ACME (RFC 8555).
 type ACME struct {
 	Domains []string
-	Email   string // contact for the authority
-	CA      string // directory URL of the authority; Let's Encrypt if empty
+	Email   string // contact address, sent to the certificate authority
+	CA      string // directory URL of the certificate authority; Let's Encrypt if empty
 	Roots   string // PEM file with root certificates for requests to the authority; the system's if empty
 	Folder  string // stores keys and certificates; shared by all nodes
-	// HTTPPort and TLSPort are the ports of this node for challenges. The authority connects to ports 80 and 443.
-	// Forward them to these ports. Port 0 disables the challenge.
+	// HTTPPort and TLSPort are the ports of this node for HTTP-01 and TLS-ALPN-01 challenges. The authority connects to
+	// ports 80 and 443, which must be forwarded to these ports. Port 0 disables the challenge.
 	HTTPPort, TLSPort int
 }
 
@@ -82,7 +82,7 @@ func readRoots(path string) (*x509.CertPool, error) {
 	if path == "" {
 		return nil, nil //nolint:nilnil // nil means the system's roots
 	}
-	raw, err := os.ReadFile(path) //nolint:gosec // the operator says which file
+	raw, err := os.ReadFile(path) //nolint:gosec // the operator chooses the file
 	if err != nil {
 		return nil, fmt.Errorf("reading the root certificates of the ACME server: %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Options configures certificates. Set either Files or ACME.
+// Options configure the certificates. Set either Files or ACME.
 type Options struct {
 	Files Files
 	ACME  ACME

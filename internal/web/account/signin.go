@@ -226,7 +226,7 @@ func (p *Handlers) writeChallenge(w http.ResponseWriter, r *http.Request, challe
 		}
 		return
 	}
-	p.Put(r.Context(), passkeyKey, challenge.Kept)
+	p.Put(r.Context(), passkeyKey, challenge.State)
 	writeJSON(w, http.StatusOK, challenge.Options)
 }
 

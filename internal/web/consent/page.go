@@ -40,7 +40,7 @@ func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	signedIn := shell.VisitorOf(r.Context()) != nil
-	if !signedIn && p.server.Fetches(request.Get("client_id")) {
+	if !signedIn && p.server.IsMetadataURL(request.Get("client_id")) {
 		p.RequireSignIn(p.ask)(w, r)
 		return
 	}

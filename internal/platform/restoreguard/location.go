@@ -46,7 +46,7 @@ func (p location) merge(other location) location {
 // Check puts the database on hold if its location has changed or its data is older than before. The first Check only
 // records the location.
 func (s *Service) Check(ctx context.Context) error {
-	markCount, err := s.readMark() // read before the database's count, because the database's count is increased first
+	markCount, err := s.readMark() // read before the count in the database, because Mark increases the count in the database first
 	if err != nil {
 		return err
 	}
@@ -111,11 +111,11 @@ func (s *Service) logChange(ctx context.Context) error {
 	return nil
 }
 
-// observedLocation returns the location to compare and record. A command that runs beside the service does not record
-// the timeline, so that the service detects failovers. An exception is a hold that ends with a check of the networks.
-// The timeline is then recorded, so that the same failover does not cause another hold.
+// observedLocation returns the location to compare and record. A command that runs while the service runs does not
+// record the timeline, so that the service still detects a failover. During a hold that ends with a check of the
+// networks, the command records it, so that the same failover does not cause another hold.
 func (s *Service) observedLocation(ctx context.Context, tx *db.Tx, current location) (location, error) {
-	if !s.opts.Beside {
+	if !s.opts.BesideServer {
 		return current, nil
 	}
 	state, err := Read(ctx, tx)
@@ -132,7 +132,7 @@ func (s *Service) observedLocation(ctx context.Context, tx *db.Tx, current locat
 // counts.
 func (s *Service) holdReason(previous, current location, starts, markCount int64) Cause {
 	switch {
-	case markCount > starts && (starts > 0 || previous != location{}): // after a restore, both are zero
+	case markCount > starts && (starts > 0 || previous != location{}): // HoldRestored sets both to zero
 		return WentBack
 	case previous == location{}:
 		return ""
@@ -171,8 +171,8 @@ func writeLocation(ctx context.Context, tx *db.Tx, p location, starts int64) err
 	return nil
 }
 
-// lastEventAt returns the time of the last event that a copy has of the original. It ignores events about holds,
-// because they may have been recorded in the copy.
+// lastEventAt returns the time of the last event that a copied database has from the original. It ignores events about
+// holds, because they may have been recorded in the copy.
 func lastEventAt(ctx context.Context, tx *db.Tx) time.Time {
 	var at int64
 	if tx.QueryRow(ctx, `SELECT at FROM events WHERE kind <> 'service.held' ORDER BY id DESC LIMIT 1`).
@@ -237,7 +237,7 @@ func readTimeline(queryRow func(query string, dest ...any) error) (int64, error)
 // machineID returns an ID of this machine, or an empty string if the machine has none.
 func machineID() string {
 	for _, file := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
-		raw, err := os.ReadFile(file) //nolint:gosec // G304: one of the two above
+		raw, err := os.ReadFile(file) //nolint:gosec // G304: the files are fixed
 		if err == nil && len(raw) >= 32 {
 			return string(raw[:32])
 		}
