@@ -20,7 +20,7 @@ type Answer[T any] struct {
 	Status         int             `json:"-"`
 	Location       string          `json:"-"` // URL of the created item or of its job
 	Replayed       bool            `json:"-"` // whether an earlier call with the same Idempotency-Key produced this response
-	IdempotencyKey string          `json:"-"` // of the call
+	IdempotencyKey string          `json:"-"` // idempotency key of the call; empty for reads
 	Header         http.Header     `json:"-"`
 }
 

@@ -16,7 +16,7 @@ const apiPath = "/api/v1"
 
 // Client calls the operations of one team. It is safe for concurrent use.
 type Client struct {
-	base  *url.URL                              // with apiPath
+	base  *url.URL                              // address of the service, including apiPath
 	key   func(context.Context) (string, error) // returns the API key or the access token
 	http  *http.Client
 	agent string

@@ -19,7 +19,7 @@ type Error struct {
 
 	RequestID      string        // for the operator
 	RetryAfter     time.Duration // 0 if the response has none
-	IdempotencyKey string        // of the call; if the call is repeated with this key, a write takes effect only once
+	IdempotencyKey string        // key of the call; repeating a write with it has no second effect
 	Attempts       int
 }
 

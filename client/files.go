@@ -12,7 +12,7 @@ import (
 
 // File is a file to upload. Open is called once per attempt and returns a reader at the start of the file.
 type File struct {
-	Name   string // in the library
+	Name   string // file name in the library
 	Size   int64  // in bytes
 	SHA256 string // lowercase hexadecimal
 	Open   func() (io.ReadCloser, error)

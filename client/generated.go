@@ -8,7 +8,7 @@ import (
 	"iter"
 )
 
-// Codes of rejections. Further ones may be added: act on the status then.
+// Error codes. Codes may be added; for an unknown code, handle the status.
 const (
 	CodeUnauthorized               = "unauthorized"
 	CodeRestDisabled               = "rest_disabled"
@@ -50,7 +50,7 @@ const (
 	CodeHttpVersionNotSupported    = "http_version_not_supported"
 )
 
-// AnalysisPlatform is one of the constants of this type. Further values may be added.
+// AnalysisPlatform is one of the constants of this type. Values may be added.
 type AnalysisPlatform string
 
 // Values of AnalysisPlatform.
@@ -59,7 +59,7 @@ const (
 	AnalysisPlatformTiktok    AnalysisPlatform = "tiktok"
 )
 
-// BlueskyLabel is one of the constants of this type. Further values may be added.
+// BlueskyLabel is one of the constants of this type. Values may be added.
 type BlueskyLabel string
 
 // Values of BlueskyLabel.
@@ -70,7 +70,7 @@ const (
 	BlueskyLabelGraphicMedia BlueskyLabel = "graphic-media"
 )
 
-// BlueskyReplySetting is one of the constants of this type. Further values may be added.
+// BlueskyReplySetting is one of the constants of this type. Values may be added.
 type BlueskyReplySetting string
 
 // Values of BlueskyReplySetting.
@@ -82,7 +82,7 @@ const (
 	BlueskyReplySettingFollowing BlueskyReplySetting = "following"
 )
 
-// BrandVoiceEmojiPolicy is one of the constants of this type. Further values may be added.
+// BrandVoiceEmojiPolicy is one of the constants of this type. Values may be added.
 type BrandVoiceEmojiPolicy string
 
 // Values of BrandVoiceEmojiPolicy.
@@ -92,7 +92,7 @@ const (
 	BrandVoiceEmojiPolicyFree    BrandVoiceEmojiPolicy = "free"
 )
 
-// BrandVoicePointOfView is one of the constants of this type. Further values may be added.
+// BrandVoicePointOfView is one of the constants of this type. Values may be added.
 type BrandVoicePointOfView string
 
 // Values of BrandVoicePointOfView.
@@ -103,7 +103,7 @@ const (
 	BrandVoicePointOfViewThirdPerson         BrandVoicePointOfView = "third_person"
 )
 
-// Capability is one of the constants of this type. Further values may be added.
+// Capability is one of the constants of this type. Values may be added.
 type Capability string
 
 // Values of Capability.
@@ -114,7 +114,7 @@ const (
 	CapabilitySpend   Capability = "spend"
 )
 
-// ConnectPlatform is one of the constants of this type. Further values may be added.
+// ConnectPlatform is one of the constants of this type. Values may be added.
 type ConnectPlatform string
 
 // Values of ConnectPlatform.
@@ -131,7 +131,7 @@ const (
 	ConnectPlatformBluesky        ConnectPlatform = "bluesky"
 )
 
-// DayGroup is one of the constants of this type. Further values may be added.
+// DayGroup is one of the constants of this type. Values may be added.
 type DayGroup string
 
 // Values of DayGroup.
@@ -140,7 +140,7 @@ const (
 	DayGroupWeekend  DayGroup = "weekend"
 )
 
-// EngagementCount is one of the constants of this type. Further values may be added.
+// EngagementCount is one of the constants of this type. Values may be added.
 type EngagementCount string
 
 // Values of EngagementCount.
@@ -150,7 +150,7 @@ const (
 	EngagementCountShares   EngagementCount = "shares"
 )
 
-// EstimateBasis is one of the constants of this type. Further values may be added.
+// EstimateBasis is one of the constants of this type. Values may be added.
 type EstimateBasis string
 
 // Values of EstimateBasis.
@@ -159,7 +159,7 @@ const (
 	EstimateBasisEstimated EstimateBasis = "estimated"
 )
 
-// FacebookFormat is one of the constants of this type. Further values may be added.
+// FacebookFormat is one of the constants of this type. Values may be added.
 type FacebookFormat string
 
 // Values of FacebookFormat.
@@ -169,7 +169,7 @@ const (
 	FacebookFormatReel  FacebookFormat = "reel"
 )
 
-// HashtagListChangeRefusedReason is one of the constants of this type. Further values may be added.
+// HashtagListChangeRefusedReason is one of the constants of this type. Values may be added.
 type HashtagListChangeRefusedReason string
 
 // Values of HashtagListChangeRefusedReason.
@@ -181,7 +181,7 @@ const (
 	HashtagListChangeRefusedReasonBanned        HashtagListChangeRefusedReason = "banned"
 )
 
-// HashtagListScope is one of the constants of this type. Further values may be added.
+// HashtagListScope is one of the constants of this type. Values may be added.
 type HashtagListScope string
 
 // Values of HashtagListScope.
@@ -191,7 +191,7 @@ const (
 	HashtagListScopeAll    HashtagListScope = "all"
 )
 
-// HashtagTier is one of the constants of this type. Further values may be added.
+// HashtagTier is one of the constants of this type. Values may be added.
 type HashtagTier string
 
 // Values of HashtagTier.
@@ -203,7 +203,7 @@ const (
 	HashtagTierHuge   HashtagTier = "huge"
 )
 
-// IdentityKeyLevel is one of the constants of this type. Further values may be added.
+// IdentityKeyLevel is one of the constants of this type. Values may be added.
 type IdentityKeyLevel string
 
 // Values of IdentityKeyLevel.
@@ -213,7 +213,7 @@ const (
 	IdentityKeyLevelFull     IdentityKeyLevel = "full"
 )
 
-// IdentityRole is one of the constants of this type. Further values may be added.
+// IdentityRole is one of the constants of this type. Values may be added.
 type IdentityRole string
 
 // Values of IdentityRole.
@@ -225,7 +225,7 @@ const (
 	IdentityRoleClient IdentityRole = "client"
 )
 
-// InstagramGraduationStrategy is one of the constants of this type. Further values may be added.
+// InstagramGraduationStrategy is one of the constants of this type. Values may be added.
 type InstagramGraduationStrategy string
 
 // Values of InstagramGraduationStrategy.
@@ -234,7 +234,7 @@ const (
 	InstagramGraduationStrategySSPERFORMANCE InstagramGraduationStrategy = "SS_PERFORMANCE"
 )
 
-// JobKind is one of the constants of this type. Further values may be added.
+// JobKind is one of the constants of this type. Values may be added.
 type JobKind string
 
 // Values of JobKind.
@@ -247,7 +247,7 @@ const (
 	JobKindContentFetch  JobKind = "content_fetch"
 )
 
-// JobState is one of the constants of this type. Further values may be added.
+// JobState is one of the constants of this type. Values may be added.
 type JobState string
 
 // Values of JobState.
@@ -259,7 +259,7 @@ const (
 	JobStateFailed             JobState = "failed"
 )
 
-// LinkedInVisibility is one of the constants of this type. Further values may be added.
+// LinkedInVisibility is one of the constants of this type. Values may be added.
 type LinkedInVisibility string
 
 // Values of LinkedInVisibility.
@@ -268,7 +268,7 @@ const (
 	LinkedInVisibilityCONNECTIONS LinkedInVisibility = "CONNECTIONS"
 )
 
-// MediaDownloadType is one of the constants of this type. Further values may be added.
+// MediaDownloadType is one of the constants of this type. Values may be added.
 type MediaDownloadType string
 
 // Values of MediaDownloadType.
@@ -282,7 +282,7 @@ const (
 	MediaDownloadTypePlaylists  MediaDownloadType = "playlists"
 )
 
-// MediaKind is one of the constants of this type. Further values may be added.
+// MediaKind is one of the constants of this type. Values may be added.
 type MediaKind string
 
 // Values of MediaKind.
@@ -291,7 +291,7 @@ const (
 	MediaKindVideo MediaKind = "video"
 )
 
-// MediaType is one of the constants of this type. Further values may be added.
+// MediaType is one of the constants of this type. Values may be added.
 type MediaType string
 
 // Values of MediaType.
@@ -304,7 +304,7 @@ const (
 	MediaTypeVideoQuicktime MediaType = "video/quicktime"
 )
 
-// Platform is one of the constants of this type. Further values may be added.
+// Platform is one of the constants of this type. Values may be added.
 type Platform string
 
 // Values of Platform.
@@ -320,7 +320,7 @@ const (
 	PlatformX         Platform = "x"
 )
 
-// PostAccountErrorCode is one of the constants of this type. Further values may be added.
+// PostAccountErrorCode is one of the constants of this type. Values may be added.
 type PostAccountErrorCode string
 
 // Values of PostAccountErrorCode.
@@ -342,7 +342,7 @@ const (
 	PostAccountErrorCodeAppNotApproved        PostAccountErrorCode = "app_not_approved"
 )
 
-// PostAccountState is one of the constants of this type. Further values may be added.
+// PostAccountState is one of the constants of this type. Values may be added.
 type PostAccountState string
 
 // Values of PostAccountState.
@@ -354,7 +354,7 @@ const (
 	PostAccountStateUnconfirmed PostAccountState = "unconfirmed"
 )
 
-// PostApproval is one of the constants of this type. Further values may be added.
+// PostApproval is one of the constants of this type. Values may be added.
 type PostApproval string
 
 // Values of PostApproval.
@@ -365,7 +365,7 @@ const (
 	PostApprovalRejected  PostApproval = "rejected"
 )
 
-// PostFormat is one of the constants of this type. Further values may be added.
+// PostFormat is one of the constants of this type. Values may be added.
 type PostFormat string
 
 // Values of PostFormat.
@@ -380,7 +380,7 @@ const (
 	PostFormatUnknown  PostFormat = "unknown"
 )
 
-// PostStatus is one of the constants of this type. Further values may be added.
+// PostStatus is one of the constants of this type. Values may be added.
 type PostStatus string
 
 // Values of PostStatus.
@@ -393,7 +393,7 @@ const (
 	PostStatusFailed             PostStatus = "failed"
 )
 
-// PostWarningCode is one of the constants of this type. Further values may be added.
+// PostWarningCode is one of the constants of this type. Values may be added.
 type PostWarningCode string
 
 // Values of PostWarningCode.
@@ -403,7 +403,7 @@ const (
 	PostWarningCodeOther           PostWarningCode = "other"
 )
 
-// ReportFormat is one of the constants of this type. Further values may be added.
+// ReportFormat is one of the constants of this type. Values may be added.
 type ReportFormat string
 
 // Values of ReportFormat.
@@ -414,7 +414,7 @@ const (
 	ReportFormatCarousel ReportFormat = "carousel"
 )
 
-// ReportKind is one of the constants of this type. Further values may be added.
+// ReportKind is one of the constants of this type. Values may be added.
 type ReportKind string
 
 // Values of ReportKind.
@@ -423,7 +423,7 @@ const (
 	ReportKindHashtag ReportKind = "hashtag"
 )
 
-// ReportPostList is one of the constants of this type. Further values may be added.
+// ReportPostList is one of the constants of this type. Values may be added.
 type ReportPostList string
 
 // Values of ReportPostList.
@@ -432,7 +432,7 @@ const (
 	ReportPostListRecent ReportPostList = "recent"
 )
 
-// ReportStatus is one of the constants of this type. Further values may be added.
+// ReportStatus is one of the constants of this type. Values may be added.
 type ReportStatus string
 
 // Values of ReportStatus.
@@ -442,7 +442,7 @@ const (
 	ReportStatusError   ReportStatus = "error"
 )
 
-// ScoreComponent is one of the constants of this type. Further values may be added.
+// ScoreComponent is one of the constants of this type. Values may be added.
 type ScoreComponent string
 
 // Values of ScoreComponent.
@@ -456,7 +456,7 @@ const (
 	ScoreComponentCompetition ScoreComponent = "competition"
 )
 
-// ScoreMetric is one of the constants of this type. Further values may be added.
+// ScoreMetric is one of the constants of this type. Values may be added.
 type ScoreMetric string
 
 // Values of ScoreMetric.
@@ -472,7 +472,7 @@ const (
 	ScoreMetricTopLikesByRecentLikes ScoreMetric = "top_likes_by_recent_likes"
 )
 
-// ScoreScale is one of the constants of this type. Further values may be added.
+// ScoreScale is one of the constants of this type. Values may be added.
 type ScoreScale string
 
 // Values of ScoreScale.
@@ -481,7 +481,7 @@ const (
 	ScoreScaleLogarithmic ScoreScale = "logarithmic"
 )
 
-// SkippedReason is one of the constants of this type. Further values may be added.
+// SkippedReason is one of the constants of this type. Values may be added.
 type SkippedReason string
 
 // Values of SkippedReason.
@@ -494,7 +494,7 @@ const (
 	SkippedReasonReplaced          SkippedReason = "replaced"
 )
 
-// SocialAccountConnectionState is one of the constants of this type. Further values may be added.
+// SocialAccountConnectionState is one of the constants of this type. Values may be added.
 type SocialAccountConnectionState string
 
 // Values of SocialAccountConnectionState.
@@ -504,7 +504,7 @@ const (
 	SocialAccountConnectionStateLost      SocialAccountConnectionState = "lost"
 )
 
-// ThreadsReplyControl is one of the constants of this type. Further values may be added.
+// ThreadsReplyControl is one of the constants of this type. Values may be added.
 type ThreadsReplyControl string
 
 // Values of ThreadsReplyControl.
@@ -516,7 +516,7 @@ const (
 	ThreadsReplyControlFollowersOnly        ThreadsReplyControl = "followers_only"
 )
 
-// TikTokMode is one of the constants of this type. Further values may be added.
+// TikTokMode is one of the constants of this type. Values may be added.
 type TikTokMode string
 
 // Values of TikTokMode.
@@ -525,7 +525,7 @@ const (
 	TikTokModeInbox  TikTokMode = "inbox"
 )
 
-// TikTokPrivacyLevel is one of the constants of this type. Further values may be added.
+// TikTokPrivacyLevel is one of the constants of this type. Values may be added.
 type TikTokPrivacyLevel string
 
 // Values of TikTokPrivacyLevel.
@@ -536,7 +536,7 @@ const (
 	TikTokPrivacyLevelSELFONLY            TikTokPrivacyLevel = "SELF_ONLY"
 )
 
-// UntrustedSourceKind is one of the constants of this type. Further values may be added.
+// UntrustedSourceKind is one of the constants of this type. Values may be added.
 type UntrustedSourceKind string
 
 // Values of UntrustedSourceKind.
@@ -549,7 +549,7 @@ const (
 	UntrustedSourceKindNetworkError  UntrustedSourceKind = "network_error"
 )
 
-// UploadState is one of the constants of this type. Further values may be added.
+// UploadState is one of the constants of this type. Values may be added.
 type UploadState string
 
 // Values of UploadState.
@@ -561,7 +561,7 @@ const (
 	UploadStateExpired  UploadState = "expired"
 )
 
-// Weekday is one of the constants of this type. Further values may be added.
+// Weekday is one of the constants of this type. Values may be added.
 type Weekday string
 
 // Values of Weekday.
@@ -575,7 +575,7 @@ const (
 	WeekdaySunday    Weekday = "sunday"
 )
 
-// XReplySettings is one of the constants of this type. Further values may be added.
+// XReplySettings is one of the constants of this type. Values may be added.
 type XReplySettings string
 
 // Values of XReplySettings.
@@ -586,7 +586,7 @@ const (
 	XReplySettingsVerified       XReplySettings = "verified"
 )
 
-// YouTubePrivacyStatus is one of the constants of this type. Further values may be added.
+// YouTubePrivacyStatus is one of the constants of this type. Values may be added.
 type YouTubePrivacyStatus string
 
 // Values of YouTubePrivacyStatus.
@@ -596,7 +596,7 @@ const (
 	YouTubePrivacyStatusPrivate  YouTubePrivacyStatus = "private"
 )
 
-// AccountAnalytics is a record of the API's answers.
+// AccountAnalytics is an object in API responses.
 type AccountAnalytics struct {
 	AccountID int64                  `json:"account_id"`
 	Period    AccountAnalyticsPeriod `json:"period"`
@@ -626,7 +626,7 @@ type AccountAnalyticsBestPost struct {
 	Counts AccountAnalyticsBestPostCounts `json:"counts"`
 }
 
-// AccountAnalyticsBestPostCounts is a record of the API's answers.
+// AccountAnalyticsBestPostCounts is an object in API responses.
 type AccountAnalyticsBestPostCounts struct {
 	Reach    *int64 `json:"reach,omitzero"`
 	Views    *int64 `json:"views,omitzero"`
@@ -648,7 +648,7 @@ type AccountAnalyticsCadence struct {
 	ByWeekday      []AccountAnalyticsCadenceByWeekday `json:"by_weekday"`
 }
 
-// AccountAnalyticsCadenceByWeekday is a record of the API's answers.
+// AccountAnalyticsCadenceByWeekday is an object in API responses.
 type AccountAnalyticsCadenceByWeekday struct {
 	Weekday Weekday `json:"weekday"`
 	Posts   int64   `json:"posts"`
@@ -674,7 +674,7 @@ type AccountAnalyticsEngagement struct {
 	RateByViews *AccountAnalyticsEngagementPerPost `json:"rate_by_views,omitzero"`
 }
 
-// AccountAnalyticsEngagementPerPost is a record of the API's answers.
+// AccountAnalyticsEngagementPerPost is an object in API responses.
 type AccountAnalyticsEngagementPerPost struct {
 	Median float64 `json:"median"`
 	// 95% confidence interval of the median. Omitted for fewer than 6 posts.
@@ -688,7 +688,7 @@ type AccountAnalyticsEngagementPerPostInterval struct {
 	High float64 `json:"high"`
 }
 
-// AccountAnalyticsFollowers is a record of the API's answers.
+// AccountAnalyticsFollowers is an object in API responses.
 type AccountAnalyticsFollowers struct {
 	Now        int64  `json:"now"`
 	MeasuredAt Moment `json:"measured_at"`
@@ -699,7 +699,7 @@ type AccountAnalyticsFollowers struct {
 	Since *Moment `json:"since,omitzero"`
 }
 
-// AccountAnalyticsFormat is a record of the API's answers.
+// AccountAnalyticsFormat is an object in API responses.
 type AccountAnalyticsFormat struct {
 	Format PostFormat `json:"format"`
 	Posts  int64      `json:"posts"`
@@ -707,7 +707,7 @@ type AccountAnalyticsFormat struct {
 	Engagement *AccountAnalyticsEngagementPerPost `json:"engagement,omitzero"`
 }
 
-// AccountAnalyticsPeriod is a record of the API's answers.
+// AccountAnalyticsPeriod is an object in API responses.
 type AccountAnalyticsPeriod struct {
 	Days int64 `json:"days"`
 	// Start of the period's first day in the team's time zone.
@@ -715,7 +715,7 @@ type AccountAnalyticsPeriod struct {
 	To   Moment `json:"to"`
 }
 
-// AccountAnalyticsReach is a record of the API's answers.
+// AccountAnalyticsReach is an object in API responses.
 type AccountAnalyticsReach struct {
 	Value int64 `json:"value"`
 	// Always measured, never estimated.
@@ -742,7 +742,7 @@ type ArchivePostInput struct {
 	Archived *bool `json:"archived,omitzero"`
 }
 
-// Billing is a record of the API's answers.
+// Billing is an object in API responses.
 type Billing struct {
 	CreditsCharged  int64 `json:"credits_charged"`
 	CreditsRefunded int64 `json:"credits_refunded"`
@@ -781,7 +781,7 @@ type BlueskyOptionsLinkCard struct {
 	ThumbnailMediaID *int64 `json:"thumbnail_media_id,omitzero"`
 }
 
-// BrandVoice is a record of the API's answers.
+// BrandVoice is an object in API responses.
 type BrandVoice struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
@@ -808,14 +808,14 @@ type BrandVoice struct {
 	Text string `json:"text"`
 }
 
-// BrandVoiceAudience is a record of the API's answers.
+// BrandVoiceAudience is an object in API responses.
 type BrandVoiceAudience struct {
 	Name string `json:"name"`
 	// Who they are and what matters to them.
 	Description string `json:"description,omitzero"`
 }
 
-// BrandVoiceEntry is a record of the API's answers.
+// BrandVoiceEntry is an object in API responses.
 type BrandVoiceEntry struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
@@ -823,14 +823,14 @@ type BrandVoiceEntry struct {
 	Default bool `json:"default"`
 }
 
-// BrandVoiceList is a record of the API's answers.
+// BrandVoiceList is an object in API responses.
 type BrandVoiceList struct {
 	BrandVoices []BrandVoiceEntry `json:"brand_voices"`
 	// The default voice in full. Omitted if there are no voices.
 	DefaultVoice *BrandVoice `json:"default_voice,omitzero"`
 }
 
-// BrandVoiceUse is a record of the API's answers.
+// BrandVoiceUse is an object in API responses.
 type BrandVoiceUse struct {
 	Words   []string `json:"words"`
 	Phrases []string `json:"phrases"`
@@ -842,7 +842,7 @@ type CancelPostInput struct {
 	PostID string `json:"post_id"`
 }
 
-// ConnectLink is a record of the API's answers.
+// ConnectLink is an object in API responses.
 type ConnectLink struct {
 	// An owner or admin of the team opens it in a signed-in browser. It works until it has connected an account.
 	URL       string `json:"url"`
@@ -990,7 +990,7 @@ type CreateUploadsInput struct {
 	ReplacesBatch string `json:"replaces_batch,omitzero"`
 }
 
-// Credits is a record of the API's answers.
+// Credits is an object in API responses.
 type Credits struct {
 	// Credits left. Omitted if the person's role does not allow seeing it.
 	Balance *int64 `json:"balance,omitzero"`
@@ -1045,14 +1045,14 @@ type DownloadProfileMediaInput struct {
 	SaveToLibrary *bool `json:"save_to_library,omitzero"`
 }
 
-// DownloadResult is a record of the API's answers.
+// DownloadResult is an object in API responses.
 type DownloadResult struct {
 	Items          []DownloadResultItem `json:"items"`
 	NextCursor     string               `json:"next_cursor,omitzero"`
 	CreditsCharged int64                `json:"credits_charged"`
 }
 
-// DownloadResultItem is a record of the API's answers.
+// DownloadResultItem is an object in API responses.
 type DownloadResultItem struct {
 	Item string    `json:"item"`
 	Kind MediaKind `json:"kind"`
@@ -1067,7 +1067,7 @@ type DownloadResultItem struct {
 	DurationSeconds *float64 `json:"duration_seconds,omitzero"`
 }
 
-// FacebookOptions is a record of the API's answers.
+// FacebookOptions is an object in API responses.
 type FacebookOptions struct {
 	// post (the default), story (one image or video, without a text) or reel (one vertical video).
 	Format FacebookFormat `json:"format,omitzero"`
@@ -1107,7 +1107,7 @@ type FindingBestTime struct {
 	High float64 `json:"high"`
 }
 
-// FindingBlock is a record of the API's answers.
+// FindingBlock is an object in API responses.
 type FindingBlock struct {
 	Days DayGroup `json:"days"`
 	// First hour.
@@ -1135,7 +1135,7 @@ type FindingCadence struct {
 	Evenness *float64 `json:"evenness,omitzero"`
 }
 
-// FindingComponent is a record of the API's answers.
+// FindingComponent is an object in API responses.
 type FindingComponent struct {
 	Name  ScoreComponent `json:"name"`
 	Value float64        `json:"value"`
@@ -1143,7 +1143,7 @@ type FindingComponent struct {
 	Weight float64 `json:"weight"`
 }
 
-// FindingComponentCause is a record of the API's answers.
+// FindingComponentCause is an object in API responses.
 type FindingComponentCause struct {
 	Name  ScoreComponent `json:"name"`
 	Value float64        `json:"value"`
@@ -1187,14 +1187,14 @@ type FindingEngagement struct {
 	PostsPerWeek *float64 `json:"posts_per_week,omitzero"`
 }
 
-// FindingEstimate is a record of the API's answers.
+// FindingEstimate is an object in API responses.
 type FindingEstimate struct {
 	Value float64  `json:"value"`
 	Low   *float64 `json:"low,omitzero"`
 	High  *float64 `json:"high,omitzero"`
 }
 
-// FindingFormat is a record of the API's answers.
+// FindingFormat is an object in API responses.
 type FindingFormat struct {
 	Format ReportFormat `json:"format"`
 	Posts  int64        `json:"posts"`
@@ -1208,7 +1208,7 @@ type FindingFormat struct {
 	RecentShare *float64 `json:"recent_share,omitzero"`
 }
 
-// FindingFormats is a record of the API's answers.
+// FindingFormats is an object in API responses.
 type FindingFormats struct {
 	// Posts of known format. Profile: those compared.
 	Posts int64 `json:"posts"`
@@ -1216,7 +1216,7 @@ type FindingFormats struct {
 	Formats []FindingFormat `json:"formats"`
 }
 
-// FindingGrowth is a record of the API's answers.
+// FindingGrowth is an object in API responses.
 type FindingGrowth struct {
 	// Profile: number of measurements.
 	Snapshots *int64 `json:"snapshots,omitzero"`
@@ -1232,7 +1232,7 @@ type FindingGrowth struct {
 	PostsPerDay *FindingRatio `json:"posts_per_day,omitzero"`
 }
 
-// FindingHashtag is a record of the API's answers.
+// FindingHashtag is an object in API responses.
 type FindingHashtag struct {
 	// Without #.
 	Hashtag string `json:"hashtag"`
@@ -1252,7 +1252,7 @@ type FindingHashtag struct {
 	Related *bool `json:"related,omitzero"`
 }
 
-// FindingHashtags is a record of the API's answers.
+// FindingHashtags is an object in API responses.
 type FindingHashtags struct {
 	// Posts analyzed.
 	Posts int64 `json:"posts"`
@@ -1264,7 +1264,7 @@ type FindingHashtags struct {
 	Hashtags []FindingHashtag `json:"hashtags"`
 }
 
-// FindingMedian is a record of the API's answers.
+// FindingMedian is an object in API responses.
 type FindingMedian struct {
 	Median float64 `json:"median"`
 	// Lower end of the median's 95% confidence interval. Omitted below six posts.
@@ -1279,7 +1279,7 @@ type FindingMedian struct {
 	Posts int64 `json:"posts"`
 }
 
-// FindingRatio is a record of the API's answers.
+// FindingRatio is an object in API responses.
 type FindingRatio struct {
 	// 1 means no difference.
 	Value float64 `json:"value"`
@@ -1289,7 +1289,7 @@ type FindingRatio struct {
 	Shrunk *float64 `json:"shrunk,omitzero"`
 }
 
-// FindingReactions is a record of the API's answers.
+// FindingReactions is an object in API responses.
 type FindingReactions struct {
 	Posts int64 `json:"posts"`
 	// Median age in days.
@@ -1305,7 +1305,7 @@ type FindingScore struct {
 	Components []FindingComponent `json:"components"`
 }
 
-// FindingScoreSection is a record of the API's answers.
+// FindingScoreSection is an object in API responses.
 type FindingScoreSection struct {
 	Value      float64                 `json:"value"`
 	Components []FindingComponentCause `json:"components"`
@@ -1321,14 +1321,14 @@ type FindingTimes struct {
 	Blocks []FindingBlock `json:"blocks"`
 }
 
-// FindingWord is a record of the API's answers.
+// FindingWord is an object in API responses.
 type FindingWord struct {
 	Word string `json:"word"`
 	// Posts with the word in the caption.
 	Posts int64 `json:"posts"`
 }
 
-// FindingWords is a record of the API's answers.
+// FindingWords is an object in API responses.
 type FindingWords struct {
 	// Posts analyzed.
 	Posts int64 `json:"posts"`
@@ -1338,7 +1338,7 @@ type FindingWords struct {
 	Words []FindingWord `json:"words"`
 }
 
-// FoundHashtag is a record of the API's answers.
+// FoundHashtag is an object in API responses.
 type FoundHashtag struct {
 	// Without #.
 	Hashtag string `json:"hashtag"`
@@ -1408,7 +1408,7 @@ type GetReportInput struct {
 	Limit int64 `json:"limit,omitzero"`
 }
 
-// HashtagList is a record of the API's answers.
+// HashtagList is an object in API responses.
 type HashtagList struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
@@ -1425,7 +1425,7 @@ type HashtagList struct {
 	Hashtags []ListedHashtag `json:"hashtags"`
 }
 
-// HashtagListChange is a record of the API's answers.
+// HashtagListChange is an object in API responses.
 type HashtagListChange struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
@@ -1443,7 +1443,7 @@ type HashtagListChange struct {
 	Refused        []HashtagListChangeRefused `json:"refused"`
 }
 
-// HashtagListChangeRefused is a record of the API's answers.
+// HashtagListChangeRefused is an object in API responses.
 type HashtagListChangeRefused struct {
 	// The hashtag, or up to 100 characters of an invalid one as sent, without control characters.
 	Hashtag string `json:"hashtag"`
@@ -1451,7 +1451,7 @@ type HashtagListChangeRefused struct {
 	Reason HashtagListChangeRefusedReason `json:"reason"`
 }
 
-// HashtagListEntry is a record of the API's answers.
+// HashtagListEntry is an object in API responses.
 type HashtagListEntry struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
@@ -1466,12 +1466,12 @@ type HashtagListEntry struct {
 	Icon string `json:"icon,omitzero"`
 }
 
-// HashtagLists is a record of the API's answers.
+// HashtagLists is an object in API responses.
 type HashtagLists struct {
 	HashtagLists []HashtagListEntry `json:"hashtag_lists"`
 }
 
-// Identity is a record of the API's answers.
+// Identity is an object in API responses.
 type Identity struct {
 	// The person that the key or connection acts for.
 	Person IdentityPerson `json:"person"`
@@ -1496,7 +1496,7 @@ type IdentityKey struct {
 	Level IdentityKeyLevel `json:"level"`
 }
 
-// IdentityPerson is a record of the API's answers.
+// IdentityPerson is an object in API responses.
 type IdentityPerson struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
@@ -1512,13 +1512,13 @@ type ImportMediaInput struct {
 	FolderID *int64 `json:"folder_id,omitzero"`
 }
 
-// ImportResult is a record of the API's answers.
+// ImportResult is an object in API responses.
 type ImportResult struct {
 	Media            ImportResultMedia `json:"media"`
 	AlreadyInLibrary bool              `json:"already_in_library"`
 }
 
-// ImportResultMedia is a record of the API's answers.
+// ImportResultMedia is an object in API responses.
 type ImportResultMedia struct {
 	ID int64 `json:"id"`
 }
@@ -1544,7 +1544,7 @@ type InstagramOptions struct {
 	GraduationStrategy InstagramGraduationStrategy `json:"graduation_strategy,omitzero"`
 }
 
-// InstagramUserTag is a record of the API's answers.
+// InstagramUserTag is an object in API responses.
 type InstagramUserTag struct {
 	Username string `json:"username"`
 	// Position in the image, from 0 (left) to 1; 0.5 if omitted. Not for reels.
@@ -1553,7 +1553,7 @@ type InstagramUserTag struct {
 	Y *float64 `json:"y,omitzero"`
 }
 
-// Job is a record of the API's answers.
+// Job is an object in API responses.
 type Job struct {
 	JobID string   `json:"job_id"`
 	Type  JobKind  `json:"type"`
@@ -1569,19 +1569,19 @@ type Job struct {
 	Result json.RawMessage `json:"result,omitzero"`
 }
 
-// JobError is a record of the API's answers.
+// JobError is an object in API responses.
 type JobError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// JobProgress is a record of the API's answers.
+// JobProgress is an object in API responses.
 type JobProgress struct {
 	Done  int64 `json:"done"`
 	Total int64 `json:"total"`
 }
 
-// LinkedInOptions is a record of the API's answers.
+// LinkedInOptions is an object in API responses.
 type LinkedInOptions struct {
 	// Who can see the post: PUBLIC (the default) or CONNECTIONS, for the accounts of members only.
 	Visibility LinkedInVisibility `json:"visibility,omitzero"`
@@ -1659,7 +1659,7 @@ type ListSocialAccountsInput struct {
 	Limit int64 `json:"limit,omitzero"`
 }
 
-// ListedHashtag is a record of the API's answers.
+// ListedHashtag is an object in API responses.
 type ListedHashtag struct {
 	// Without #.
 	Hashtag string `json:"hashtag"`
@@ -1676,13 +1676,13 @@ type ListedHashtag struct {
 	Subcategory string `json:"subcategory,omitzero"`
 }
 
-// MediaFolder is a record of the API's answers.
+// MediaFolder is an object in API responses.
 type MediaFolder struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
 }
 
-// MediaItem is a record of the API's answers.
+// MediaItem is an object in API responses.
 type MediaItem struct {
 	ID       int64  `json:"id"`
 	Name     string `json:"name"`
@@ -1707,7 +1707,7 @@ type MediaItem struct {
 	CreatedAt Moment       `json:"created_at"`
 }
 
-// MediaList is a record of the API's answers.
+// MediaList is an object in API responses.
 type MediaList struct {
 	Media   []MediaItem      `json:"media"`
 	Storage MediaListStorage `json:"storage"`
@@ -1715,14 +1715,14 @@ type MediaList struct {
 	Folders []MediaFolder `json:"folders"`
 }
 
-// MediaListStorage is a record of the API's answers.
+// MediaListStorage is an object in API responses.
 type MediaListStorage struct {
 	UsedBytes int64 `json:"used_bytes"`
 	// Limit of the plan; -1 means unlimited.
 	LimitBytes int64 `json:"limit_bytes"`
 }
 
-// Meta is a record of the API's answers.
+// Meta is an object in API responses.
 type Meta struct {
 	// URL of the item in the app.
 	AppURL     string `json:"app_url"`
@@ -1731,7 +1731,7 @@ type Meta struct {
 	RequestID string `json:"request_id"`
 }
 
-// Options is a record of the API's answers.
+// Options is an object in API responses.
 type Options struct {
 	// Choices for Bluesky accounts.
 	Bluesky *BlueskyOptions `json:"bluesky,omitzero"`
@@ -1753,7 +1753,7 @@ type Options struct {
 	Youtube *YouTubeOptions `json:"youtube,omitzero"`
 }
 
-// Page is a record of the API's answers.
+// Page is an object in API responses.
 type Page struct {
 	// Whether there are more items.
 	HasMore bool `json:"has_more"`
@@ -1761,7 +1761,7 @@ type Page struct {
 	Cursor string `json:"cursor"`
 }
 
-// PinterestOptions is a record of the API's answers.
+// PinterestOptions is an object in API responses.
 type PinterestOptions struct {
 	// Name or ID of a section of the board. It must exist. Outside of sections if omitted.
 	BoardSection string `json:"board_section,omitzero"`
@@ -1771,7 +1771,7 @@ type PinterestOptions struct {
 	Link string `json:"link,omitzero"`
 }
 
-// PlanLimits is a record of the API's answers.
+// PlanLimits is an object in API responses.
 type PlanLimits struct {
 	Plan PlanLimitsPlan `json:"plan"`
 	// Limits of the plan. -1 means unlimited, 0 means none.
@@ -1804,19 +1804,19 @@ type PlanLimitsLimits struct {
 	TrackedReports int64 `json:"tracked_reports"`
 }
 
-// PlanLimitsPlan is a record of the API's answers.
+// PlanLimitsPlan is an object in API responses.
 type PlanLimitsPlan struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-// Pointer is a record of the API's answers.
+// Pointer is an object in API responses.
 type Pointer struct {
 	// The ID of the entry of untrusted_content with the text.
 	Untrusted string `json:"untrusted"`
 }
 
-// Post is a record of the API's answers.
+// Post is an object in API responses.
 type Post struct {
 	ID     string     `json:"id"`
 	Status PostStatus `json:"status"`
@@ -1848,7 +1848,7 @@ type Post struct {
 	UpdatedAt  Moment        `json:"updated_at"`
 }
 
-// PostAccount is a record of the API's answers.
+// PostAccount is an object in API responses.
 type PostAccount struct {
 	ID          int64            `json:"id"`
 	Platform    string           `json:"platform"`
@@ -1892,14 +1892,14 @@ type PostAccountComment struct {
 	RetriesLeft int64 `json:"retries_left"`
 }
 
-// PostAccountPart is a record of the API's answers.
+// PostAccountPart is an object in API responses.
 type PostAccountPart struct {
 	State       PostAccountState `json:"state"`
 	PublishedAt *Moment          `json:"published_at,omitzero"`
 	Permalink   string           `json:"permalink,omitzero"`
 }
 
-// PostChange is a record of the API's answers.
+// PostChange is an object in API responses.
 type PostChange struct {
 	ID     string     `json:"id"`
 	Status PostStatus `json:"status"`
@@ -1932,14 +1932,14 @@ type PostChange struct {
 	Problems   []PostProblem `json:"problems"`
 }
 
-// PostClientReview is a record of the API's answers.
+// PostClientReview is an object in API responses.
 type PostClientReview struct {
 	DecidedAt Moment `json:"decided_at"`
 	// Reference to the client's comment.
 	Comment *Pointer `json:"comment,omitzero"`
 }
 
-// PostEntry is a record of the API's answers.
+// PostEntry is an object in API responses.
 type PostEntry struct {
 	ID          string     `json:"id"`
 	Status      PostStatus `json:"status"`
@@ -1952,7 +1952,7 @@ type PostEntry struct {
 	Excerpt string `json:"excerpt"`
 }
 
-// PostEntryAccount is a record of the API's answers.
+// PostEntryAccount is an object in API responses.
 type PostEntryAccount struct {
 	ID       int64  `json:"id"`
 	Platform string `json:"platform"`
@@ -1968,12 +1968,12 @@ type PostEntryRecurrence struct {
 	Paused bool `json:"paused"`
 }
 
-// PostList is a record of the API's answers.
+// PostList is an object in API responses.
 type PostList struct {
 	Posts []PostEntry `json:"posts"`
 }
 
-// PostMedia is a record of the API's answers.
+// PostMedia is an object in API responses.
 type PostMedia struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
@@ -1981,7 +1981,7 @@ type PostMedia struct {
 	Type string `json:"type"`
 }
 
-// PostProblem is a record of the API's answers.
+// PostProblem is an object in API responses.
 type PostProblem struct {
 	Code string `json:"code"`
 	// Whether it prevents publishing.
@@ -1996,7 +1996,7 @@ type PostProblem struct {
 	Message string `json:"message"`
 }
 
-// PostRecurrence is a record of the API's answers.
+// PostRecurrence is an object in API responses.
 type PostRecurrence struct {
 	SeriesID int64 `json:"series_id"`
 	// Whether this post is the template of the series.
@@ -2012,13 +2012,13 @@ type PostRecurrence struct {
 	NextAt *Moment `json:"next_at,omitzero"`
 }
 
-// PostResult is a record of the API's answers.
+// PostResult is an object in API responses.
 type PostResult struct {
 	PostID   string              `json:"post_id"`
 	Accounts []PostResultAccount `json:"accounts"`
 }
 
-// PostResultAccount is a record of the API's answers.
+// PostResultAccount is an object in API responses.
 type PostResultAccount struct {
 	ID    int64            `json:"id"`
 	State PostAccountState `json:"state"`
@@ -2031,14 +2031,14 @@ type PostResultAccount struct {
 	NetworkMessage *Pointer `json:"network_message,omitzero"`
 }
 
-// PostWarning is a record of the API's answers.
+// PostWarning is an object in API responses.
 type PostWarning struct {
 	Code PostWarningCode `json:"code"`
 	// What happened, and what people can do.
 	Message string `json:"message"`
 }
 
-// Publication is a record of the API's answers.
+// Publication is an object in API responses.
 type Publication struct {
 	JobID string   `json:"job_id"`
 	Type  JobKind  `json:"type"`
@@ -2056,7 +2056,7 @@ type Publication struct {
 	AlreadySubmitted bool `json:"already_submitted"`
 }
 
-// PublicationRetry is a record of the API's answers.
+// PublicationRetry is an object in API responses.
 type PublicationRetry struct {
 	JobID string   `json:"job_id"`
 	Type  JobKind  `json:"type"`
@@ -2073,7 +2073,7 @@ type PublicationRetry struct {
 	Skipped []PublicationRetrySkipped `json:"skipped"`
 }
 
-// PublicationRetrySkipped is a record of the API's answers.
+// PublicationRetrySkipped is an object in API responses.
 type PublicationRetrySkipped struct {
 	AccountID int64         `json:"account_id"`
 	Reason    SkippedReason `json:"reason"`
@@ -2091,7 +2091,7 @@ type RefreshReportInput struct {
 	ID   string     `json:"id"`
 }
 
-// RelatedHashtag is a record of the API's answers.
+// RelatedHashtag is an object in API responses.
 type RelatedHashtag struct {
 	// Without #.
 	Hashtag string `json:"hashtag"`
@@ -2121,7 +2121,7 @@ type ReportAccount struct {
 	Posts       *int64   `json:"posts,omitzero"`
 }
 
-// ReportEntry is a record of the API's answers.
+// ReportEntry is an object in API responses.
 type ReportEntry struct {
 	ID   string     `json:"id"`
 	Kind ReportKind `json:"kind"`
@@ -2137,12 +2137,12 @@ type ReportEntry struct {
 	Tracked bool `json:"tracked"`
 }
 
-// ReportList is a record of the API's answers.
+// ReportList is an object in API responses.
 type ReportList struct {
 	Reports []ReportEntry `json:"reports"`
 }
 
-// ReportPost is a record of the API's answers.
+// ReportPost is an object in API responses.
 type ReportPost struct {
 	ID              string         `json:"id"`
 	Shown           ReportPostList `json:"shown,omitzero"`
@@ -2162,13 +2162,13 @@ type ReportPosts struct {
 	Posts []ReportPost `json:"posts"`
 }
 
-// ReportResult is a record of the API's answers.
+// ReportResult is an object in API responses.
 type ReportResult struct {
 	Report         ReportResultReport `json:"report"`
 	CreditsCharged int64              `json:"credits_charged"`
 }
 
-// ReportResultReport is a record of the API's answers.
+// ReportResultReport is an object in API responses.
 type ReportResultReport struct {
 	ID   string     `json:"id"`
 	Kind ReportKind `json:"kind"`
@@ -2193,7 +2193,7 @@ type ReportSections struct {
 	Posts *ReportPosts `json:"posts,omitzero"`
 }
 
-// ReportSummary is a record of the API's answers.
+// ReportSummary is an object in API responses.
 type ReportSummary struct {
 	ID   string     `json:"id"`
 	Kind ReportKind `json:"kind"`
@@ -2228,7 +2228,7 @@ type ReportSummary struct {
 	Sections *ReportSections `json:"sections,omitzero"`
 }
 
-// ReportTracking is a record of the API's answers.
+// ReportTracking is an object in API responses.
 type ReportTracking struct {
 	Enabled       bool  `json:"enabled"`
 	FrequencyDays int64 `json:"frequency_days"`
@@ -2261,7 +2261,7 @@ type SearchHashtagsInput struct {
 	Platform AnalysisPlatform `json:"platform,omitzero"`
 }
 
-// SearchResult is a record of the API's answers.
+// SearchResult is an object in API responses.
 type SearchResult struct {
 	Hashtags []FoundHashtag `json:"hashtags"`
 	// Hashtags without enough data.
@@ -2280,7 +2280,7 @@ type SetReportTrackingInput struct {
 	FrequencyDays *int64 `json:"frequency_days,omitzero"`
 }
 
-// SocialAccount is a record of the API's answers.
+// SocialAccount is an object in API responses.
 type SocialAccount struct {
 	ID       int64    `json:"id"`
 	Platform Platform `json:"platform"`
@@ -2296,7 +2296,7 @@ type SocialAccount struct {
 	AccountStatus string `json:"account_status,omitzero"`
 }
 
-// SocialAccountList is a record of the API's answers.
+// SocialAccountList is an object in API responses.
 type SocialAccountList struct {
 	SocialAccounts []SocialAccount `json:"social_accounts"`
 }
@@ -2312,7 +2312,7 @@ type TagHashtag struct {
 	Tier HashtagTier `json:"tier,omitzero"`
 }
 
-// TagPosts is a record of the API's answers.
+// TagPosts is an object in API responses.
 type TagPosts struct {
 	Count int64 `json:"count"`
 	// Lower end of the 95% interval. Omitted if measured.
@@ -2322,7 +2322,7 @@ type TagPosts struct {
 	Basis EstimateBasis `json:"basis"`
 }
 
-// TagRate is a record of the API's answers.
+// TagRate is an object in API responses.
 type TagRate struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -2331,7 +2331,7 @@ type TagRate struct {
 	Basis EstimateBasis `json:"basis"`
 }
 
-// ThreadPart is a record of the API's answers.
+// ThreadPart is an object in API responses.
 type ThreadPart struct {
 	// The text of the part.
 	Caption string `json:"caption"`
@@ -2363,7 +2363,7 @@ type ThreadsOptionsPollAttachment struct {
 	OptionD string `json:"option_d,omitzero"`
 }
 
-// TikTokOptions is a record of the API's answers.
+// TikTokOptions is an object in API responses.
 type TikTokOptions struct {
 	// direct (the default) publishes. inbox sends the media to the account's inbox in the TikTok app, where a person
 	// completes the post; the other choices are then made there.
@@ -2387,7 +2387,7 @@ type TikTokOptions struct {
 	MusicUsageConfirmed *bool `json:"music_usage_confirmed,omitzero"`
 }
 
-// Untrusted is a record of the API's answers.
+// Untrusted is an object in API responses.
 type Untrusted struct {
 	// The ID that data refers to.
 	ID string `json:"id"`
@@ -2396,7 +2396,7 @@ type Untrusted struct {
 	Source UntrustedSource `json:"source"`
 }
 
-// UntrustedSource is a record of the API's answers.
+// UntrustedSource is an object in API responses.
 type UntrustedSource struct {
 	Kind     UntrustedSourceKind `json:"kind"`
 	Platform string              `json:"platform"`
@@ -2436,7 +2436,7 @@ func (in UpdatePostInput) nulls() []string {
 	return out
 }
 
-// UploadBatch is a record of the API's answers.
+// UploadBatch is an object in API responses.
 type UploadBatch struct {
 	JobID string   `json:"job_id"`
 	Type  JobKind  `json:"type"`
@@ -2456,7 +2456,7 @@ type UploadBatch struct {
 	Limits        UploadBatchLimits `json:"limits"`
 }
 
-// UploadBatchLimits is a record of the API's answers.
+// UploadBatchLimits is an object in API responses.
 type UploadBatchLimits struct {
 	// Accepted MIME types.
 	Types         []string `json:"types"`
@@ -2466,7 +2466,7 @@ type UploadBatchLimits struct {
 	MaxFiles int64 `json:"max_files"`
 }
 
-// UploadFile is a record of the API's answers.
+// UploadFile is an object in API responses.
 type UploadFile struct {
 	// SHA-256 of the bytes in lower-case hexadecimal.
 	SHA256 string `json:"sha256"`
@@ -2478,7 +2478,7 @@ type UploadFile struct {
 	MIMEType string `json:"mime_type,omitzero"`
 }
 
-// UploadLink is a record of the API's answers.
+// UploadLink is an object in API responses.
 type UploadLink struct {
 	File UploadFile `json:"file"`
 	// Where to send the bytes. Omitted if none are expected.
@@ -2493,12 +2493,12 @@ type UploadLink struct {
 	MediaID *int64 `json:"media_id,omitzero"`
 }
 
-// UploadResult is a record of the API's answers.
+// UploadResult is an object in API responses.
 type UploadResult struct {
 	Files []UploadResultFile `json:"files"`
 }
 
-// UploadResultFile is a record of the API's answers.
+// UploadResultFile is an object in API responses.
 type UploadResultFile struct {
 	File  UploadFile  `json:"file"`
 	State UploadState `json:"state"`
@@ -2508,7 +2508,7 @@ type UploadResultFile struct {
 	Reason string `json:"reason,omitzero"`
 }
 
-// Uploads is a record of the API's answers.
+// Uploads is an object in API responses.
 type Uploads struct {
 	Uploads []UploadLink `json:"uploads"`
 }
@@ -2521,7 +2521,7 @@ type ValidatePostInput struct {
 	AccountID *int64 `json:"account_id,omitzero"`
 }
 
-// Validation is a record of the API's answers.
+// Validation is an object in API responses.
 type Validation struct {
 	Problems         []PostProblem `json:"problems"`
 	WaitsForApproval bool          `json:"waits_for_approval"`
@@ -2549,7 +2549,7 @@ type XOptionsPoll struct {
 	DurationMinutes int64    `json:"duration_minutes"`
 }
 
-// YouTubeOptions is a record of the API's answers.
+// YouTubeOptions is an object in API responses.
 type YouTubeOptions struct {
 	// Title of the video, without < and >. The first line of the text if omitted.
 	Title string `json:"title,omitzero"`
@@ -2723,7 +2723,7 @@ func (c *Client) GetJob(ctx context.Context, in GetJobInput, options ...CallOpti
 	return do[Job](ctx, c, "get_job", in, options)
 }
 
-// GetJobPages is GetJob page after page, from the one that in asks for. It ends after the first error.
+// GetJobPages iterates over the pages of GetJob, starting with the page that in selects. It stops after the first error.
 func (c *Client) GetJobPages(ctx context.Context, in GetJobInput, options ...CallOption) iter.Seq2[*Answer[Job], error] {
 	return pages(in.Cursor, func(cursor string) (*Answer[Job], error) {
 		in.Cursor = cursor
@@ -2764,7 +2764,7 @@ func (c *Client) GetReport(ctx context.Context, in GetReportInput, options ...Ca
 	return do[ReportSummary](ctx, c, "get_report", in, options)
 }
 
-// GetReportPages is GetReport page after page, from the one that in asks for. It ends after the first error.
+// GetReportPages iterates over the pages of GetReport, starting with the page that in selects. It stops after the first error.
 func (c *Client) GetReportPages(ctx context.Context, in GetReportInput, options ...CallOption) iter.Seq2[*Answer[ReportSummary], error] {
 	return pages(in.Cursor, func(cursor string) (*Answer[ReportSummary], error) {
 		in.Cursor = cursor
@@ -2801,7 +2801,7 @@ func (c *Client) ListHashtagLists(ctx context.Context, in ListHashtagListsInput,
 	return do[HashtagLists](ctx, c, "list_hashtag_lists", in, options)
 }
 
-// ListHashtagListsPages is ListHashtagLists page after page, from the one that in asks for. It ends after the first error.
+// ListHashtagListsPages iterates over the pages of ListHashtagLists, starting with the page that in selects. It stops after the first error.
 func (c *Client) ListHashtagListsPages(ctx context.Context, in ListHashtagListsInput, options ...CallOption) iter.Seq2[*Answer[HashtagLists], error] {
 	return pages(in.Cursor, func(cursor string) (*Answer[HashtagLists], error) {
 		in.Cursor = cursor
@@ -2823,7 +2823,7 @@ func (c *Client) ListMedia(ctx context.Context, in ListMediaInput, options ...Ca
 	return do[MediaList](ctx, c, "list_media", in, options)
 }
 
-// ListMediaPages is ListMedia page after page, from the one that in asks for. It ends after the first error.
+// ListMediaPages iterates over the pages of ListMedia, starting with the page that in selects. It stops after the first error.
 func (c *Client) ListMediaPages(ctx context.Context, in ListMediaInput, options ...CallOption) iter.Seq2[*Answer[MediaList], error] {
 	return pages(in.Cursor, func(cursor string) (*Answer[MediaList], error) {
 		in.Cursor = cursor
@@ -2846,7 +2846,7 @@ func (c *Client) ListPosts(ctx context.Context, in ListPostsInput, options ...Ca
 	return do[PostList](ctx, c, "list_posts", in, options)
 }
 
-// ListPostsPages is ListPosts page after page, from the one that in asks for. It ends after the first error.
+// ListPostsPages iterates over the pages of ListPosts, starting with the page that in selects. It stops after the first error.
 func (c *Client) ListPostsPages(ctx context.Context, in ListPostsInput, options ...CallOption) iter.Seq2[*Answer[PostList], error] {
 	return pages(in.Cursor, func(cursor string) (*Answer[PostList], error) {
 		in.Cursor = cursor
@@ -2868,7 +2868,7 @@ func (c *Client) ListReports(ctx context.Context, in ListReportsInput, options .
 	return do[ReportList](ctx, c, "list_reports", in, options)
 }
 
-// ListReportsPages is ListReports page after page, from the one that in asks for. It ends after the first error.
+// ListReportsPages iterates over the pages of ListReports, starting with the page that in selects. It stops after the first error.
 func (c *Client) ListReportsPages(ctx context.Context, in ListReportsInput, options ...CallOption) iter.Seq2[*Answer[ReportList], error] {
 	return pages(in.Cursor, func(cursor string) (*Answer[ReportList], error) {
 		in.Cursor = cursor
@@ -2890,7 +2890,7 @@ func (c *Client) ListSocialAccounts(ctx context.Context, in ListSocialAccountsIn
 	return do[SocialAccountList](ctx, c, "list_social_accounts", in, options)
 }
 
-// ListSocialAccountsPages is ListSocialAccounts page after page, from the one that in asks for. It ends after the first error.
+// ListSocialAccountsPages iterates over the pages of ListSocialAccounts, starting with the page that in selects. It stops after the first error.
 func (c *Client) ListSocialAccountsPages(ctx context.Context, in ListSocialAccountsInput, options ...CallOption) iter.Seq2[*Answer[SocialAccountList], error] {
 	return pages(in.Cursor, func(cursor string) (*Answer[SocialAccountList], error) {
 		in.Cursor = cursor
@@ -2990,7 +2990,7 @@ func (c *Client) ValidatePost(ctx context.Context, in ValidatePostInput, options
 	return do[Validation](ctx, c, "validate_post", in, options)
 }
 
-// operations are all that there are, by their names' order.
+// operations are all operations, sorted by name.
 var operations = []Operation{
 	{
 		Name: "add_hashtags", Method: "POST", Path: "/hashtag-lists/{list_id}/hashtags",

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	maxWaitSeconds = 20 // of one call to get_job
+	maxWaitSeconds = 20 // maximum wait of one call to get_job
 	firstPause     = 200 * time.Millisecond
 	maxPause       = 5 * time.Second
 )

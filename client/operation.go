@@ -38,7 +38,7 @@ type (
 		Nullable    bool // null clears what the argument sets
 		Description string
 		Default     string
-		Values      []string // of an enum
+		Values      []string // possible values of an enumeration
 	}
 )
 

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxBatchFiles   = 50      // of one call to create_uploads
+	maxBatchFiles   = 50      // maximum number of files in one call to create_uploads
 	minExpectSize   = 1 << 20 // smallest file, in bytes, that is sent with Expect: 100-continue
 	defaultParallel = 4
 )

@@ -87,12 +87,12 @@ func (c adminRestore) Run(ctx context.Context, p *program, log *slog.Logger) err
 	if err := c.checkSealingKey(); err != nil {
 		return err
 	}
-	left, err := c.lock()
+	unlock, err := c.lock()
 	if err != nil {
 		return err
 	}
 	err = c.restore(ctx, p, log)
-	return errors.Join(err, left(err == nil))
+	return errors.Join(err, unlock(err == nil))
 }
 
 // lock locks the database file and returns a function to unlock it. If nothing was restored, that function also

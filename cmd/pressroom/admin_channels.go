@@ -60,7 +60,7 @@ func (c adminChannelsAdd) Run(ctx context.Context, p *program, log *slog.Logger)
 	if n.URL, n.Token, err = readAddress(os.Stdin); err != nil {
 		return err
 	}
-	return runNotices(ctx, c.storeFlags, c.notificationFlags, p, log, func(s *server.Server) (notification.Channel, error) {
+	return runWithNotifications(ctx, c.storeFlags, c.notificationFlags, p, log, func(s *server.Server) (notification.Channel, error) {
 		return s.Notifications.AddChannel(ctx, n)
 	})
 }
@@ -83,8 +83,8 @@ func readAddress(in io.Reader) (string, string, error) {
 	return lines[0], lines[1], nil
 }
 
-// runNotices is like run but sets the hosts that may receive notifications.
-func runNotices[T any](
+// runWithNotifications is like run but sets the hosts that may receive notifications.
+func runWithNotifications[T any](
 	ctx context.Context, f storeFlags, n notificationFlags, p *program, log *slog.Logger, work func(*server.Server) (T, error),
 ) error {
 	if err := f.checkExists(); err != nil {
@@ -110,7 +110,7 @@ func (c adminChannelsTest) Run(ctx context.Context, p *program, log *slog.Logger
 	type sent struct {
 		Sent bool `json:"sent"`
 	}
-	return runNotices(ctx, c.storeFlags, c.notificationFlags, p, log, func(s *server.Server) (sent, error) {
+	return runWithNotifications(ctx, c.storeFlags, c.notificationFlags, p, log, func(s *server.Server) (sent, error) {
 		return sent{true}, s.Notifications.TestChannel(ctx, c.ID)
 	})
 }

@@ -157,7 +157,7 @@ func (c adminTeamsReopen) Run(ctx context.Context, p *program, log *slog.Logger)
 	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Reopen(ctx, c.Team) })
 }
 
-// invitationLink is an invitation with its link, which is shown only once. It is empty if it was mailed.
+// invitationLink is an invitation with its link, which is shown only once. Link is empty if it was mailed.
 type invitationLink struct {
 	team.Invitation
 

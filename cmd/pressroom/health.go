@@ -37,13 +37,13 @@ func (c healthCmd) Run(ctx context.Context) error {
 		return fmt.Errorf("checking whether the node is ready: %w", err)
 	}
 	defer resp.Body.Close()
-	told, err := io.ReadAll(io.LimitReader(resp.Body, maxHealthBytes))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxHealthBytes))
 	if err != nil {
 		return fmt.Errorf("reading the response of the node: %w", err)
 	}
-	fmt.Print(string(told))
+	fmt.Print(string(body))
 	switch {
-	case !isReadyz(resp, told):
+	case !isReadyz(resp, body):
 		return fmt.Errorf("no node answers at this URL (%s); set --url (PRESSROOM_HEALTH_URL) to its /readyz",
 			resp.Status)
 	case resp.StatusCode != http.StatusOK:

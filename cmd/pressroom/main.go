@@ -67,7 +67,7 @@ func main() {
 	}
 }
 
-// exit ends the program. It replaces kong's status for an invalid command line by that of pressroom call.
+// exit ends the program. It replaces kong's status for an invalid command line with that of pressroom call.
 func exit(status int) {
 	const usageOfKong = 80
 	if status == usageOfKong {

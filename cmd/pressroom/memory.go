@@ -67,8 +67,8 @@ func (r *idleDetector) shouldReturn(now heapState) bool {
 
 // memoryLimit returns the memory limit for a live heap of the given size: softLimit, or twice the live heap. With a
 // fixed limit, the collector would run continuously once the live heap reaches it.
-func memoryLimit(kept uint64) int64 {
-	return max(softLimit, 2*int64(kept)+outsideHeap) //nolint:gosec // no machine has so much memory
+func memoryLimit(live uint64) int64 {
+	return max(softLimit, 2*int64(live)+outsideHeap) //nolint:gosec // no machine has so much memory
 }
 
 // liveHeap returns how many bytes were live at the last collection.

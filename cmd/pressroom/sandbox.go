@@ -24,7 +24,7 @@ type sandboxCmd struct {
 func (c sandboxCmd) Run(ctx context.Context) error {
 	switch {
 	case c.Strict && !c.Settings:
-		return errors.New("--strict needs --settings: the app's ID decides which apps are strict")
+		return errors.New("--strict requires --settings, because the client IDs in the settings select the strict apps")
 	case c.Strict:
 		_, err := fmt.Fprint(os.Stdout, server.StrictSandboxSettings("http://"+c.Addr))
 		return err

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/apicli/profile"
 )
 
-// connection is a service's address and the credential for it: an API key, or a profile's token source.
+// connection is the address of a service with the credential for it: an API key, or the token source of a profile.
 type connection struct {
 	url, key string
 	source   *profile.Source
@@ -22,7 +22,7 @@ type connection struct {
 // environment, and a key over a profile.
 func (t Terminal) connection(s settings) (connection, error) {
 	if s.profile != "" && s.keyFile != "" {
-		return connection{}, usagef("--profile and --key-file exclude each other")
+		return connection{}, usagef("--profile and --key-file cannot be used together")
 	}
 	name, err := t.selectedProfile(s)
 	if err != nil {

@@ -32,8 +32,8 @@ type Terminal struct {
 	Out      io.Writer // responses
 	Err      io.Writer // errors, for people
 	Pretty   bool      // indents JSON
-	Color    bool      // in Out
-	ErrColor bool      // in Err
+	Color    bool      // colors the output to Out
+	ErrColor bool      // colors the output to Err
 	Profiles profile.Store
 }
 

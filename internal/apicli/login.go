@@ -154,7 +154,7 @@ func Logout(ctx context.Context, t Terminal, name string) error {
 		if removed = stored; removed == nil {
 			return nil, fmt.Errorf("%s: %w", name, profile.ErrNotFound)
 		}
-		return nil, nil //nolint:nilnil // removes it
+		return nil, nil //nolint:nilnil // nil removes the profile
 	})
 	if err != nil {
 		return err

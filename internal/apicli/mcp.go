@@ -63,8 +63,8 @@ type bridge struct {
 
 	mu      sync.Mutex // guards the fields below
 	out     io.Writer
-	version string                        // of the protocol, once initialize was answered
-	running map[string]context.CancelFunc // requests without an answer, by ID
+	version string                        // protocol version, from the response to initialize
+	running map[string]context.CancelFunc // requests without a response, by ID
 }
 
 // message has the members of a JSON-RPC message that the transport needs.

@@ -33,7 +33,7 @@ func (o output) check() error {
 	case !slices.Contains(formats, o.format):
 		return usagef("--output must be %s", strings.Join(formats, ", "))
 	case o.field != "" && o.jq != "":
-		return usagef("--field and --jq exclude each other")
+		return usagef("--field and --jq cannot be used together")
 	case o.jq == "":
 		return nil
 	}
@@ -128,7 +128,7 @@ func query(raw json.RawMessage, expression string) ([]json.RawMessage, error) {
 	}
 }
 
-// exactNumbers replaces numbers by the types of gojq, which keep integers exact.
+// exactNumbers converts numbers to types that gojq supports. Integers that fit an int stay exact.
 func exactNumbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -214,7 +214,7 @@ func (t Terminal) printTable(value json.RawMessage) error {
 // printItem prints the members of an object, and those of the objects in it. prefix is the name of an inner object.
 func printItem(w io.Writer, object json.RawMessage, prefix string) {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(object, &members) != nil || prefix != "" && members["untrusted"] != nil { // a pointer to a text
+	if json.Unmarshal(object, &members) != nil || prefix != "" && members["untrusted"] != nil { // a Pointer to an untrusted text
 		return
 	}
 	for _, name := range names(object) {
@@ -252,7 +252,7 @@ func listOf(value json.RawMessage) ([]json.RawMessage, bool) {
 	case bytes.HasPrefix(value, []byte("[")) && json.Unmarshal(value, &rows) == nil:
 		return rows, true
 	case json.Unmarshal(value, &object) != nil, object["id"] != nil, object["job_id"] != nil:
-		return nil, false // a record, which may have lists
+		return nil, false // a single record, which may contain lists
 	}
 	for _, name := range names(value) {
 		list := object[name]

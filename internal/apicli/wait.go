@@ -13,13 +13,12 @@ import (
 // getJob is the only read that accepts --wait. It waits for a job that another call has started.
 const getJob = "get_job"
 
-// unfinishedError means that a job was accepted but did not finish in time, or that a request for its state
-// failed.
+// unfinishedError means that a job was accepted, but did not finish in time or its state could not be read.
 type unfinishedError struct {
 	error
 
 	job string
-	key string // of the call that started it; empty for get_job
+	key string // idempotency key of the call that started the job; empty for get_job
 }
 
 func (u *unfinishedError) Unwrap() error { return u.error }

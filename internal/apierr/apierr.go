@@ -117,8 +117,8 @@ const ChargeKeySpent = "charge_key_spent"
 type Error struct {
 	Code       Code
 	Detail     string         // safe to show
-	Format     string         // of Detail, for translations; empty if Detail has no arguments
-	Args       []any          // of Format
+	Format     string         // format of Detail, for translations; empty if Detail has no arguments
+	Args       []any          // arguments of Format
 	Context    map[string]any // identifiers such as reason, argument and scope; never a value from the request
 	RetryAfter time.Duration  // 0 if waiting does not help
 	Err        error          // only for the log

@@ -58,7 +58,8 @@ type Part struct {
 	Text      string
 }
 
-// order lists the sections with the files that come first in each. A folder's other files follow, sorted by name.
+// order lists the sections. In each section, the files in first come first. The other files of its folder follow,
+// sorted by name.
 var order = []struct {
 	id, title, folder string
 	first             []string
@@ -185,8 +186,8 @@ func (s *Site) Page(name string) *Page { return s.pages[name] }
 // Result is a part of a page that matches a search.
 type Result struct {
 	Page  *Page
-	Part  Part   // without a title for the whole page
-	Text  string // around the first word
+	Part  Part   // zero if the result is the whole page
+	Text  string // excerpt around the first word of the query
 	score int
 }
 
@@ -235,7 +236,8 @@ func (p *Page) search(content *Content, words []string) []Result {
 	return out[:min(len(out), maxParts)]
 }
 
-// rate returns a part's score, or 0 if it lacks a word. Matches in titles and of the whole query score higher.
+// rate returns a part's score, or 0 if it lacks a word. Matches in titles, and matches of the whole query, score
+// higher.
 func rate(words []string, title, heading, text string) int {
 	score := weigh(strings.Join(words, " "), title, heading, text)
 	for _, word := range words {

@@ -16,7 +16,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// markdown is made on first use. Alignment is an attribute, because the pages' policy allows no inline styles.
+// markdown is created on first use. The alignment of table cells is an attribute, because the pages' content security
+// policy allows no inline styles.
 var markdown = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(goldmark.WithParserOptions(parser.WithAutoHeadingID()), goldmark.WithExtensions(
 		apostrophes, extension.Linkify, extension.Strikethrough, extension.TaskList,
@@ -32,8 +33,8 @@ var apostrophes = extension.NewTypographer(extension.WithTypographicSubstitution
 
 var scheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:`)
 
-// boxes makes elements that scroll sideways reachable by keyboard.
-var boxes = strings.NewReplacer(
+// htmlFixes makes elements that scroll sideways reachable by keyboard, marks column headings, and removes comments.
+var htmlFixes = strings.NewReplacer(
 	"<!-- raw HTML omitted -->\n", "", // comments
 	"<pre>", `<pre tabindex="0" role="group" aria-label="Code">`,
 	"<table>", `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>`, "</table>", "</table></div>",
@@ -67,7 +68,7 @@ func render(name string, source []byte, o Options) (*Content, error) {
 	if err := markdown().Renderer().Render(&html, source, tree); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	c.HTML = template.HTML(capitalized(boxes.Replace(html.String()))) //nolint:gosec // from the repository
+	c.HTML = template.HTML(capitalized(htmlFixes.Replace(html.String()))) //nolint:gosec // from the repository
 	return c, nil
 }
 
@@ -167,7 +168,7 @@ func (w *walker) link(to string) string {
 	return file
 }
 
-// unlink replaces a link by its text.
+// unlink replaces a link with its text.
 func unlink(link *ast.Link) {
 	parent := link.Parent()
 	for child := link.FirstChild(); child != nil; {

@@ -60,15 +60,15 @@ func load(l *Language) *Language {
 	return l
 }
 
-// Scripts returns the translations of scripts' texts as a JSON object by English text. Values are texts, or objects
-// with plural forms.
+// Scripts returns the translations of the texts in scripts as a JSON object whose names are the English texts. Values
+// are texts, or objects with plural forms.
 func (l *Language) Scripts() []byte {
 	if l.scripts == nil {
 		return []byte("{}")
 	}
 	out, err := json.Marshal(l.scripts)
 	if err != nil {
-		panic(err) // unreachable: strings
+		panic(err) // unreachable: strings can always be encoded
 	}
 	return out
 }

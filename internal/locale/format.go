@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Layout is the English layout of a date, as in package time. Each language has its own layout for it.
+// Layout identifies a layout of a date or time by its English form, in the notation of package time. Each language can
+// define its own form.
 type Layout string
 
 // The layouts.
@@ -89,7 +90,7 @@ var german = format{
 	thousands:     ".", point: ",", percent: "\u00a0%", and: " und ", or: " oder ", byteName: "Byte", weekStart: time.Monday,
 }
 
-// names matches the words of a layout. Longer words come first.
+// names matches the words of a layout. Longer words come first, because the first alternative that matches wins.
 var names = regexp.MustCompile(`Monday|Mon|January|Jan`)
 
 // Format returns a time in a layout of the language.
@@ -174,7 +175,8 @@ func (l *Language) Layout(layout Layout) string {
 	return string(layout)
 }
 
-// Count returns a number as an integer with thousands separators, or a dash if it is missing.
+// Count returns a number as an integer with thousands separators, or a dash if it is a nil pointer. It formats other
+// values with fmt.Sprint.
 func (l *Language) Count(value any) string {
 	n, ok := whole(value)
 	if !ok {
@@ -199,7 +201,7 @@ func (l *Language) Decimal(n float64, decimals int) string {
 	return l.Point(strconv.FormatFloat(n, 'f', decimals, 64))
 }
 
-// Point replaces a number's decimal point by the language's decimal separator. The number must not have thousands
+// Point replaces a number's decimal point with the language's decimal separator. The number must not have thousands
 // separators.
 func (l *Language) Point(number string) string {
 	return strings.Replace(number, ".", l.format.point, 1)
@@ -238,7 +240,7 @@ func join(words []string, last string) string {
 	return strings.Join(words[:len(words)-1], ", ") + last + words[len(words)-1]
 }
 
-// indexedNumber is the verb of a number with the index of its argument.
+// indexedNumber matches the verb of a number with an argument index, such as %[1]d.
 var indexedNumber = regexp.MustCompile(`%(\[\d+\])d`)
 
 // isNumber reports whether a value has one of the types of numbers on pages.
@@ -250,7 +252,7 @@ func isNumber(value any) bool {
 	return false
 }
 
-// whole returns a number rounded to an integer. It returns false for other values and missing numbers.
+// whole returns a number rounded to an integer. It returns false for nil pointers and for values that are not numbers.
 func whole(value any) (int64, bool) {
 	switch v := value.(type) {
 	case int:

@@ -20,7 +20,7 @@ type Key string
 // Language is a language of the app.
 type Language struct {
 	Tag  string // BCP 47
-	Name string // in the language itself
+	Name string // name of the language in that language
 
 	tag     language.Tag
 	texts   map[Key]translation // nil for English
@@ -72,7 +72,7 @@ func Match(header string) *Language {
 	return All()[i]
 }
 
-// T returns a text in the language. Numbers among the arguments are formatted in it.
+// T returns a text in the language. Numbers among the arguments are formatted in that language.
 func (l *Language) T(key Key, args ...any) string {
 	return l.sprintf(l.find(key).Other, args)
 }
@@ -93,7 +93,7 @@ func (l *Language) N(n any, one, many Key, args ...any) string {
 
 // H is T for a text with markup. Arguments are escaped unless they are HTML.
 func (l *Language) H(key Key, args ...any) template.HTML {
-	return template.HTML(l.T(key, escaped(args)...)) //nolint:gosec // keys are ours, and the arguments are escaped
+	return template.HTML(l.T(key, escaped(args)...)) //nolint:gosec // keys are part of the program, and the arguments are escaped
 }
 
 // NH is N for a text with markup. Arguments are escaped unless they are HTML.

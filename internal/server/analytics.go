@@ -17,7 +17,7 @@ import (
 	"pressroom.example/pressroom/internal/network/bluesky"
 )
 
-// buildAnalytics builds the collection of accounts' metrics and profile pictures.
+// buildAnalytics builds the service that collects the metrics and profile pictures of accounts.
 func (s *Server) buildAnalytics(catalog plan.Catalog) {
 	s.Analytics = analytics.New(s.db, s.Accounts, analytics.Options{
 		Catalog: catalog, Interval: s.cfg.CollectEvery, OnCall: s.metrics.countNetworkCall,
@@ -35,7 +35,7 @@ func (s *Server) fetchPage(ctx context.Context, address string, maxBytes int64, 
 
 const (
 	maxLinkedPage     = 2 << 20         // bytes
-	linkedPageTimeout = 5 * time.Second // the post is published without the page's texts afterwards
+	linkedPageTimeout = 5 * time.Second // after this time, the post is published without the page's texts
 )
 
 // readLinkedPage reads the texts of a web page for a link card.

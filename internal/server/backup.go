@@ -230,7 +230,7 @@ func checkEmptyDatabase(ctx context.Context, cfg Config) error {
 // file.
 func restoreFile(ctx context.Context, cfg Config, w *backup.Archive, file string) error {
 	part := file + restoringSuffix
-	for _, end := range []string{"", "-wal", "-shm"} { // of an interrupted restore
+	for _, end := range []string{"", "-wal", "-shm"} { // files of an interrupted restore
 		if err := os.Remove(part + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("removing an interrupted restore: %w", err)
 		}

@@ -42,7 +42,7 @@ type Config struct {
 	ShutdownDelay time.Duration
 	Catalog       *plan.Catalog // plans, prices and limits; nil for the defaults
 	Redis         string        // redis://… for request rates of all nodes; if empty, each node counts its own
-	MaxCalls      int           // maximum each of concurrent calls, pages and uploads; 0 for a default by CPUs
+	MaxCalls      int           // maximum number of concurrent calls, of pages and of uploads; 0 for 128 per CPU
 	MetricsAddr   string        // listener of /metrics; empty for none
 	// Certificates are for TLS without a proxy. PlainAddr is then the listener that redirects plain HTTP to TLS.
 	Certificates tlscert.Options
@@ -58,10 +58,10 @@ type Config struct {
 	MeasureReadyEvery time.Duration
 	ReadOnlyFiles     bool           // open the file store without checking it; for commands that only read
 	TrustReplica      bool           // see restoreguard.Options
-	BesideServer      bool           // a command runs while the service does; see restoreguard.Options
+	BesideServer      bool           // for a command that runs while the service runs; see restoreguard.Options
 	TrustedProxies    []string       // networks whose X-Forwarded-For is trusted
 	ImportAllow       []string       // private hosts and networks from which files may be imported
-	ImportRoots       *x509.CertPool // trusted by imports and notice channels; nil for the system's
+	ImportRoots       *x509.CertPool // trusted by imports and notification channels; nil for the system's
 	NotificationAllow []string       // private hosts and networks to which notifications may be sent
 	// BridgeURL is the provider of public profiles' media, see docs/bridge.md; empty for none.
 	BridgeURL, BridgeToken string
@@ -75,10 +75,10 @@ type Config struct {
 	// Components serves /dev/components, a page with every component of the app.
 	Components bool
 	Networks   NetworkSettings
-	Mail       notification.Server // without an address, no mail is sent
+	Mail       notification.Server // no mail is sent if the URL is empty
 	// SecurityContact is a URI for reports of vulnerabilities, in /.well-known/security.txt; empty for none.
 	SecurityContact string
-	Directory       oidc.Options // for sign-in; without an issuer there is none
+	Directory       oidc.Options // OpenID Connect provider for sign-in; none if the issuer is empty
 	Log             *slog.Logger
 	Now             func() time.Time // nil for PostgreSQL's clock, or the machine's with SQLite
 	SecondFactor    string           // who must use two factors: nobody (the default), operators or everyone

@@ -24,7 +24,7 @@ const (
 // created.
 type demoClock struct {
 	now    func() time.Time
-	behind atomic.Int64 // in nanoseconds
+	behind atomic.Int64 // nanoseconds by which the clock is behind
 }
 
 // Now returns the time of the clock.

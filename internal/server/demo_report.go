@@ -34,7 +34,8 @@ func (q *Quickstart) sandboxSources(ctx context.Context) (SourceSettings, error)
 // demoSubject is the profile of the first sample report: a business of the same trade with a best time of the week.
 const demoSubject = "north.cafe"
 
-// demoReport is a sample report.
+// demoReport is a sample report. earlier is the engagement rate of its earlier measurements, as a multiple of the
+// newest one.
 type demoReport struct {
 	report.CreateInput
 

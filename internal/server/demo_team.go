@@ -72,7 +72,7 @@ func (q *Quickstart) ensureTeam(ctx context.Context, password string) (team.Team
 		teams = append(teams, created)
 	}
 	owner, err := q.Teams.SetOperator(ctx, demoEmail, true)
-	if err == nil { // the greeting mentions it
+	if err == nil { // no notification is needed, because the greeting says that the owner is an operator
 		err = q.Notifications.Forget(ctx, 0, notification.OperatorChanged, strconv.FormatInt(owner.ID, 10))
 	}
 	if err != nil {

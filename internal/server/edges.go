@@ -120,7 +120,7 @@ func (s *Server) withSecurityHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// requestKind returns the kind of a request for traces.
+// requestKind returns the kind of a request, which is the name of its span in traces.
 func requestKind(r *http.Request) string {
 	switch path := r.URL.Path; {
 	case path == rest.Prefix || strings.HasPrefix(path, rest.Prefix+"/"):
@@ -139,7 +139,7 @@ func (s *Server) directory() (*oidc.Directory, error) {
 }
 
 const (
-	readyTimeout = 2 * time.Second // of the database
+	readyTimeout = 2 * time.Second // timeout of the check of the database
 	// holdTimeout is shorter, because the check shares the connection pool. If the pool is busy, the check is
 	// omitted.
 	holdTimeout     = readyTimeout / 4

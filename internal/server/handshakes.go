@@ -113,7 +113,7 @@ func (h *handshakeListener) reject(c net.Conn, err error) {
 		_, _ = head.Conn.Write(h.problems.response(errNotTLS)) // the client may have disconnected
 	}
 	_ = c.Close()
-	//nolint:forbidigo // net/http logs its own there
+	//nolint:forbidigo // net/http logs its own handshake errors there
 	h.server.ErrorLog.Printf("http: TLS handshake error from %s: %s", c.RemoteAddr(), reason)
 }
 

@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// buildHashtags builds hashtag lists, searches and measurements in the background.
+// buildHashtags builds hashtag lists, searches and background measurements.
 func (s *Server) buildHashtags(from sources, catalog plan.Catalog) error {
 	var err error
 	if s.Lists, err = list.New(list.Options{

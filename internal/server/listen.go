@@ -171,7 +171,7 @@ func openCertificates(cfg Config) (*tlscert.Certificates, error) {
 func (s *Server) plainHandler() http.Handler {
 	h := http.Handler(http.HandlerFunc(s.redirectToTLS))
 	if s.certs != nil {
-		return s.certs.Answer(h)
+		return s.certs.HandleChallenges(h)
 	}
 	return h
 }

@@ -22,8 +22,8 @@ func (s *Server) linkEmailSender() func(context.Context, team.LinkEmail) error {
 	}
 }
 
-// sendApproval returns a function that mails links to clients, or nil without a mail server.
-func (s *Server) sendApproval() func(context.Context, approval.Email) error {
+// approvalEmailSender returns a function that mails links to clients, or nil without a mail server.
+func (s *Server) approvalEmailSender() func(context.Context, approval.Email) error {
 	send := s.linkEmailSender()
 	if send == nil {
 		return nil

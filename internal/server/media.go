@@ -11,8 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/safehttp"
 )
 
-// teamUploadsDivisor limits a team to a quarter of a node's upload slots, and minTeamUploads to at least as many
-// slots as one person uses at once.
+// A team may use a quarter (1/teamUploadsDivisor) of a node's upload slots, but at least minTeamUploads, because one
+// person can use that many at once.
 const teamUploadsDivisor, minTeamUploads = 4, 3
 
 // buildMedia builds the media library and returns the providers that it opened.

@@ -25,7 +25,7 @@ import (
 type protocolErrors struct {
 	publicURL string
 	log       *slog.Logger
-	headers   http.Header // of every response
+	headers   http.Header // header fields of every response
 }
 
 // attach wraps a listener to guard its connections. With TLS, the listener completes the handshakes.

@@ -23,7 +23,7 @@ type Quickstart struct {
 	Greeting Greeting
 	Sample   string // ID of a draft to publish, or ""
 
-	owner       int64 // of the demo team
+	owner       int64 // ID of the demo team's owner
 	first       bool  // whether this is the first start
 	clock       demoClock
 	lock        *os.File

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// buildReportMails builds the share links of reports and the mails with them.
+// buildReportMails builds the share links of reports, and the report emails.
 func (s *Server) buildReportMails(sealer *tokencrypt.Sealer) {
 	s.ReportLinks = sharelink.New(s.db, s.cfg.PublicURL)
 	opts := subscription.Options{

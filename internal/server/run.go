@@ -71,7 +71,8 @@ func (s *Server) startBackground(ctx context.Context, tasks *sync.WaitGroup) {
 	tasks.Go(func() { s.Posts.RunSeries(ctx, report("creating posts of recurring series")) })
 	tasks.Go(func() { s.Reports.RunTracking(ctx, report("refreshing tracked reports")) })
 	tasks.Go(func() { s.worker.Run(ctx, report("waking jobs")) })
-	// During a hold, do not use grants, which another installation may also use, send mail or delete files.
+	// During a hold, these tasks must not run: they use grants, which another installation may also use, send mail or
+	// delete files.
 	unlessHeld := func(work func(context.Context)) {
 		tasks.Go(func() { s.Hold.RunWhileFree(ctx, report("checking the hold"), work) })
 	}

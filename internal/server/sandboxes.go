@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// sandboxes are network settings for the sandbox at SANDBOX, as an operator would write them. The setting settled is
-// short, because the sandbox lists new posts immediately.
-const sandboxes = `{
+// sandboxSettings are network settings for the sandbox at SANDBOX, as an operator would write them. The setting settled
+// is short, because the sandbox lists new posts immediately.
+const sandboxSettings = `{
   "bluesky": {"web_url": "SANDBOX/bluesky", "video_url": "SANDBOX/bluesky/video"},
   "facebook": {
     "client_id": "sandbox", "settled": "30s",
@@ -47,7 +47,9 @@ const sandboxes = `{
 `
 
 // SandboxSettings returns network settings for the sandbox at an address, as text.
-func SandboxSettings(address string) string { return strings.ReplaceAll(sandboxes, "SANDBOX", address) }
+func SandboxSettings(address string) string {
+	return strings.ReplaceAll(sandboxSettings, "SANDBOX", address)
+}
 
 // StrictSandboxSettings is like SandboxSettings, but the apps lack an audit, a review or products. The app of X is
 // unchanged, because an app without credit cannot connect accounts.

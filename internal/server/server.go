@@ -88,32 +88,32 @@ type Server struct {
 	app          *web.App
 	feed         *live.Feed
 	waker        *delivery.Waker
-	platforms    []string // of the configured networks
+	platforms    []string // names of the configured networks
 	jobs         *job.Store
 	limiter      *provider.Limiter // limits analyses of provider data
-	figures      *stats.Store      // of hashtags
+	figures      *stats.Store      // statistics of hashtags
 	measurer     *stats.Measurer   // nil without a provider
 	idempotency  *idempotency.Store
 	rates        *ratelimit.Rates
 	calls        *ratelimit.FreeCalls
 	registry     *operation.Registry
 	pipe         *pipeline.Pipeline
-	toolPipe     *pipeline.Pipeline // of the MCP endpoint
-	apiPipe      *pipeline.Pipeline // of the REST API
+	toolPipe     *pipeline.Pipeline // pipeline of the MCP endpoint
+	apiPipe      *pipeline.Pipeline // pipeline of the REST API
 	metrics      *metrics
 	tracer       *tracing.Tracer // nil if tracing is off
 	clusterStats *clusterstats.Service
 	signIns      *team.SignIns
 	firstRun     *team.FirstRun
 	guard        *safehttp.Client      // for Bluesky servers; nil if all are allowed
-	fetcher      *safehttp.Client      // for files at addresses that others name
+	fetcher      *safehttp.Client      // for files at addresses that users and providers give
 	transport    *http.Transport       // for networks
 	certs        *tlscert.Certificates // nil if the program does not terminate TLS
 	checks       *dependencies
 	handler      http.Handler
 	limiters     loadshed.Limiters
 	stopping     atomic.Bool
-	outages      *throttle // of logged outages
+	outages      *throttle // limits the logging of outages
 }
 
 // Open opens and migrates the database and builds the program.
@@ -239,7 +239,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	}
 	s.Posts = post.New(s.db, s.Accounts, s.jobs, s.Media, delivery.NewSubmitter(s.queue), post.DefaultLimits, catalog)
 	s.Approvals = approval.New(approval.Options{DB: s.db, Posts: s.Posts, Sealer: sealer, PublicURL: s.cfg.PublicURL,
-		Send: s.sendApproval()})
+		Send: s.approvalEmailSender()})
 	s.buildDelivery(networks)
 	s.buildAnalytics(catalog)
 	s.buildErasure()
@@ -367,7 +367,7 @@ func (s *Server) Registry() *operation.Registry { return s.registry }
 // Routes returns the routes of the app.
 func (s *Server) Routes() []shell.Route { return s.app.Routes() }
 
-// Events yields the audit log, see auditlog.Each.
+// Events calls yield for each event of the audit log; see auditlog.Each.
 func (s *Server) Events(ctx context.Context, part auditlog.Filter, yield func(auditlog.Entry) error) error {
 	return auditlog.Each(ctx, s.db, part, yield)
 }

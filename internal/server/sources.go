@@ -66,8 +66,8 @@ func fetchPublic(fetcher *safehttp.Client) func(context.Context, string, int64, 
 // sources are the configured providers: official ones and the vendor's.
 type sources struct{ official, vendor []joined.NamedProvider }
 
-// metrics and media return the providers in order of preference: official providers first for metrics, the vendor
-// first for media.
+// The methods metrics and media return the providers in order of preference: official providers first for metrics, the
+// vendor first for media.
 func (s sources) metrics() (*joined.Source, error) {
 	return joined.New(slices.Concat(s.official, s.vendor)...)
 }

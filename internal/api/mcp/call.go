@@ -20,7 +20,7 @@ const (
 	keyHeader   = "Idempotency-Key"
 )
 
-// errKeyInHeader rejects a key that would be ignored, so that a repeated call would be performed twice.
+// errKeyInHeader rejects a key in the header. If the key were ignored, a repeated call would be performed twice.
 var errKeyInHeader = apierr.Invalid(apierr.KeyNotAccepted, "",
 	"Tools do not read the key from a header. Send it as the argument "+keyArgument+". Nothing was done.")
 
@@ -46,8 +46,8 @@ func (x *exchange) call(
 	return result
 }
 
-// run calls an operation through the pipeline. A read is canceled with the request, because it has no effects
-// to finish.
+// run calls an operation through the pipeline. A read is canceled when the client disconnects, because it has no
+// effects. Whether that also cancels a write depends on the protocol version (see newHandler).
 func (x *exchange) run(ctx context.Context, r pipeline.Request) (pipeline.Outcome, error) {
 	x.tool = r.Operation.Tool
 	if r.Operation.Reads() {
@@ -85,15 +85,15 @@ func takeKey(op *operation.Operation, args operation.Arguments) (pipeline.Key, e
 	case !given:
 		return pipeline.Key{}, nil
 	case isText && !op.Reads() && apikey.In(text):
-		return pipeline.Key{Given: true, Text: text}, nil // it remains an argument, where secrets are rejected
+		return pipeline.Key{Given: true, Text: text}, nil // the key also remains an argument, so that the check of the arguments rejects the secret
 	}
 	delete(args, keyArgument)
 	if op.Reads() {
-		return pipeline.Key{Given: true}, nil // the pipeline rejects it
+		return pipeline.Key{Given: true}, nil // the pipeline rejects the key
 	}
 	switch value.(type) {
 	case string:
-		return pipeline.Key{Given: true, Text: strings.TrimSpace(text)}, nil // like the value of a header
+		return pipeline.Key{Given: true, Text: strings.TrimSpace(text)}, nil // header values are trimmed too
 	case []any, map[string]any:
 		return pipeline.Key{}, apierr.Invalid(apierr.NotASingleValue, keyArgument,
 			"The argument "+keyArgument+" must be a single string.")

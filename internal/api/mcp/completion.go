@@ -16,7 +16,7 @@ const (
 	maxCompletion = 50 // values, as on a page of a list
 )
 
-// completionTarget is the argument to complete. An argument for free text exists but has no operation.
+// completionTarget is the argument to complete. If the argument is free text, exists is true and read is nil.
 type completionTarget struct {
 	exists   bool
 	read     *operation.Operation

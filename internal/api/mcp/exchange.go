@@ -36,12 +36,12 @@ type exchange struct {
 	r          *http.Request
 	id         string
 	credential string
-	method     string          // method of the protocol
-	callID     json.RawMessage // exactly as sent
-	version    string          // of the protocol, according to the message
+	method     string          // JSON-RPC method
+	callID     json.RawMessage // ID of the JSON-RPC call, exactly as sent
+	version    string          // protocol version in the message
 	ownError   bool            // the error comes from this package, not from the SDK
 	tool       string
-	status     int // of the tool call, as REST would respond
+	status     int // HTTP status that REST would return for the tool call
 	cause      error
 	team       int64
 	key        int64
@@ -145,7 +145,7 @@ func (x *exchange) body() ([]byte, func()) {
 	return body, nil
 }
 
-// unauthorized replaces the REST text, because an assistant's user may have to sign in again.
+// unauthorized replaces the error of REST, because the user of an assistant may have to connect it again.
 var unauthorized = apierr.New(apierr.Unauthorized,
 	"Connect the assistant. If its access has expired or was revoked, connect it again. Or send a valid team API key "+
 		"as a bearer token in the Authorization header.")
@@ -231,7 +231,7 @@ func (w *response) Write(body []byte) (int, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	return w.ResponseWriter.Write(body) //nolint:wrapcheck // it replaces the other writer
+	return w.ResponseWriter.Write(body) //nolint:wrapcheck // a wrapper returns errors unchanged
 }
 
 // Unwrap returns the wrapped writer, so that http.ResponseController can flush an event stream.

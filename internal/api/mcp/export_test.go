@@ -19,7 +19,7 @@ func NewWithFixtures(
 ) http.Handler {
 	e := New(reg, pipe, opts).(*edge)
 	e.handlers = sync.OnceValues(func() (http.Handler, http.Handler) {
-		c := newCatalogue(reg)
+		c := newCatalog(reg)
 		server := newUncheckedServer(reg, c, opts)
 		add(server)
 		server.AddReceivingMiddleware(func(unchecked sdk.MethodHandler) sdk.MethodHandler {

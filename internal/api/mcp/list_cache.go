@@ -7,8 +7,8 @@ import (
 
 const (
 	listTools          = "tools/list"
-	maxConcurrentLists = 8  // tools/list responses in preparation
-	maxCachedLists     = 64 // by protocol version, level and selection
+	maxConcurrentLists = 8  // maximum number of tools/list responses that are prepared at the same time
+	maxCachedLists     = 64 // the list differs by protocol version, level and selection
 )
 
 // listCache shares the long response to tools/list among all clients, so that slow clients do not each need a copy in
@@ -39,7 +39,7 @@ func (c *listCache) intern(body []byte) []byte {
 // resultPrefix separates the ID of the call from the part of the response that all clients share.
 var resultPrefix = []byte(`,"result":`)
 
-// serveList responds to tools/list. It writes to the connection only after the slot and the buffer are free again.
+// serveList responds to tools/list. It releases the slot and the buffer before it writes to the connection.
 func (x *exchange) serveList() {
 	status, head, tail := x.prepareList()
 	if status == 0 {

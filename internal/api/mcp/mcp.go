@@ -22,18 +22,18 @@ import (
 type Options struct {
 	PublicURL string // base URL of absolute links
 	Log       *slog.Logger
-	Version   string // of the program, shown to clients
+	Version   string // version of the program, shown to clients
 	// Observe is called after each response. If no tool was called, tool is "none".
 	Observe func(tool string, failed bool, took time.Duration)
 }
 
 type edge struct {
-	handlers func() (http.Handler, http.Handler) // with JSON responses, with event streams
+	handlers func() (http.Handler, http.Handler) // the handler with JSON responses, and the handler with event streams
 	lists    *listCache
 	reg      *operation.Registry
 	pipe     *pipeline.Pipeline
 	opts     Options
-	origin   string // of the public URL
+	origin   string // origin of the public URL
 }
 
 // New returns the handler for a registry. It serves a single path and can be mounted anywhere.
@@ -65,25 +65,27 @@ func newHandler(server *sdk.Server, asJSON bool) http.Handler {
 		// The protection would reject a proxy on the same machine that forwards the public Host. DNS rebinding is
 		// not possible anyway: other origins are rejected, and every request needs a key.
 		DisableLocalhostProtection: true,
-		// Since version 2026-07-28, disconnecting cancels a call. In earlier versions a write continues.
+		// Since version 2026-07-28 of the protocol, disconnecting cancels a call. In earlier versions, a write
+		// continues.
 		PropagateRequestCancellation: true,
 	})
 }
 
 func newServer(reg *operation.Registry, opts Options) *sdk.Server {
-	c := newCatalogue(reg)
+	c := newCatalog(reg)
 	server := newUncheckedServer(reg, c, opts)
 	server.AddReceivingMiddleware(rejectUnknown(reg, c))
 	return server
 }
 
-// newUncheckedServer returns the server without its checks of names.
+// newUncheckedServer returns the server without the checks of rejectUnknown.
 func newUncheckedServer(reg *operation.Registry, c catalog, opts Options) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{
 		Name: "pressroom", Title: "pressroom", Version: opts.Version, WebsiteURL: opts.PublicURL, Icons: icons(),
 	}, &sdk.ServerOptions{
 		Instructions: instructions,
-		// Lists do not change while the program runs, except resources, for which there are no notifications.
+		// Without listChanged: the lists do not change while the program runs, except resources, for which the server
+		// sends no notifications.
 		Capabilities: &sdk.ServerCapabilities{
 			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{},
 		},
@@ -116,8 +118,9 @@ func progressReporter(ctx context.Context, req *sdk.CallToolRequest) func(operat
 	}
 }
 
-// rejectUnknown rejects unknown tools, prompts and resources, because the SDK would repeat the requested name in its
-// error. It also lists what depends on the key: the tools that it may call, and the team's resources.
+// rejectUnknown returns middleware that rejects unknown tools, prompts and resources, because the SDK would repeat the
+// requested name in its error. The middleware also limits the list of tools to those that the key may call, and adds
+// the team's resources to the list of resources.
 func rejectUnknown(reg *operation.Registry, c catalog) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {

@@ -23,7 +23,8 @@ type prompt struct {
 	text                     *template.Template
 }
 
-// argument is an argument of a prompt. It may represent an argument of an operation, whose values are suggested.
+// argument is an argument of a prompt. If of is not empty, it represents the argument with the name argument of the
+// operation of, whose values are suggested.
 type argument struct {
 	name, title, description string
 	required                 bool

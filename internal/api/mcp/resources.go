@@ -33,7 +33,7 @@ type catalog struct {
 	lists    []*operation.Operation // each has a Listing
 }
 
-func newCatalogue(reg *operation.Registry) catalog {
+func newCatalog(reg *operation.Registry) catalog {
 	c := catalog{registry: reg}
 	for _, op := range reg.All() {
 		if op.Resource != nil {
@@ -160,7 +160,7 @@ func (c catalog) readOperation(list *operation.Operation) *operation.Operation {
 	return nil
 }
 
-// item is an item of a list, with a label and the arguments of the operation that reads it, as strings.
+// item is an item of a list. arguments are the arguments of the operation that reads the item, as strings.
 type item struct {
 	arguments map[string]string
 	label     string
@@ -281,8 +281,8 @@ func (x *exchange) rpcCode(code apierr.Code) int64 {
 	return errorCode
 }
 
-// notFound counts the request against the rate limit, because no operation did, and returns an error. The message must
-// not contain user input.
+// notFound counts the request against the rate limit, because no operation was called, and returns an error. The
+// message must not contain user input.
 func (x *exchange) notFound(message string) error {
 	if err := x.admit(); err != nil {
 		return x.protocolError(err)

@@ -113,7 +113,7 @@ func (x *exchange) recordProblem(err error) problem.Document {
 // withKeyArgument names the argument idempotency_key in errors about the header Idempotency-Key.
 func withKeyArgument(doc problem.Document) problem.Document {
 	if reason, _ := doc.Context["reason"].(string); strings.HasPrefix(reason, keyArgument) {
-		doc.Context = maps.Clone(doc.Context) // an error may be shared
+		doc.Context = maps.Clone(doc.Context) // the error may be a shared variable
 		doc.Context["argument"] = keyArgument
 	}
 	return doc
@@ -130,7 +130,8 @@ func errorSummary(doc problem.Document) string {
 	return out
 }
 
-// summaryFields are the members of data that all records share. They are IDs and words of the contract.
+// summaryFields are the members of data that all records share. Their values are IDs and enum values, never texts by
+// people.
 type summaryFields struct {
 	Data struct {
 		JobID    string          `json:"job_id"`

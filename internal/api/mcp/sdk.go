@@ -39,7 +39,7 @@ func (w *recorder) Write(body []byte) (int, error) {
 		w.WriteHeader(http.StatusOK)
 	}
 	if w.forward {
-		return w.stream.Write(body) //nolint:wrapcheck // it replaces the other writer
+		return w.stream.Write(body) //nolint:wrapcheck // a wrapper returns errors unchanged
 	}
 	return w.body.Write(body) //nolint:wrapcheck // it never fails
 }
@@ -49,7 +49,7 @@ func (w *recorder) FlushError() error {
 	if !w.forward {
 		return nil
 	}
-	return http.NewResponseController(w.stream).Flush() //nolint:wrapcheck // it replaces the other writer
+	return http.NewResponseController(w.stream).Flush() //nolint:wrapcheck // a wrapper returns errors unchanged
 }
 
 // forward calls the SDK's handler and sends the recorded response, unless it was streamed.
@@ -98,7 +98,7 @@ func (x *exchange) rewriteError(w *recorder) {
 	w.header.Set("Content-Type", "application/json")
 }
 
-// messageFor returns the message that replaces a plain-text error of the SDK.
+// messageFor returns the message that replaces a plain-text error of the SDK. It recognizes the error by its beginning.
 func messageFor(text string) string {
 	for prefix, message := range map[string]string{
 		"Content-Type":           "Send the body with Content-Type: application/json.",

@@ -12,13 +12,13 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// selection is what the address of a client selects: /mcp?toolsets=posts,media&read_only=1.
+// selection is the selection of tools in the URL of a client, such as /mcp?toolsets=posts,media&read_only=1.
 type selection struct {
-	toolsets []string // empty: all
+	toolsets []string // all if empty
 	readOnly bool
 }
 
-// parseSelection reads the query of an address. Other parameters have no effect.
+// parseSelection parses the query of a URL. It ignores unknown parameters.
 func parseSelection(query url.Values) (selection, error) {
 	var s selection
 	if value := query.Get("toolsets"); value != "" {
@@ -44,7 +44,8 @@ func parseSelection(query url.Values) (selection, error) {
 	return s, nil
 }
 
-// includes reports whether a tool is selected. The tools of the account always are, unless they write.
+// includes reports whether a tool is selected. The tools of ToolsetAccount are always selected, except writes if the
+// selection is read-only.
 func (s selection) includes(op *operation.Operation) bool {
 	if s.readOnly && !op.Reads() {
 		return false

@@ -22,7 +22,7 @@ func describe(op *operation.Operation) *sdk.Tool {
 		Annotations: &sdk.ToolAnnotations{
 			Title:        op.Summary,
 			ReadOnlyHint: op.Reads(),
-			// the same arguments include the same idempotency key
+			// Equal arguments include the same idempotency key.
 			IdempotentHint:  op.Reads() || op.Idempotent || op.Key == operation.KeyRequired,
 			DestructiveHint: new(op.Destructive),
 			OpenWorldHint:   new(isOpenWorld(op)),
@@ -99,13 +99,13 @@ func outputSchema(op *operation.Operation) *jsonschema.Schema {
 // outline returns the types and enumerations of a schema down to a depth of members.
 func outline(op *operation.Operation, s *jsonschema.Schema, depth int) *jsonschema.Schema {
 	if name, ok := strings.CutPrefix(s.Ref, operation.ComponentsRef); ok {
-		if s = op.Components[name]; s == nil { // a component of all operations
+		if s = op.Components[name]; s == nil { // Moment, a component that all operations share
 			s = operation.MomentSchema()
 		}
 	}
 	out := &jsonschema.Schema{Type: s.Type, Types: slices.Clone(s.Types), Enum: s.Enum}
 	if s.Type == "" && len(s.Types) == 0 {
-		out.Type = "object" // any result of a job
+		out.Type = "object" // the result of a job, which has no fixed type
 	}
 	splitTypes(out)
 	if s.Items != nil {
@@ -120,7 +120,8 @@ func outline(op *operation.Operation, s *jsonschema.Schema, depth int) *jsonsche
 	return out
 }
 
-// splitTypes replaces a list of types by alternatives, because some clients know only schemas of a single type.
+// splitTypes replaces a list of types with alternatives (anyOf), because some clients support only schemas with a
+// single type.
 func splitTypes(s *jsonschema.Schema) {
 	for _, member := range s.Properties {
 		splitTypes(member)

@@ -49,7 +49,8 @@ func idempotencyKey(rule operation.KeyRule) parameter {
 	return p
 }
 
-// body returns the JSON object of a write, or nil if it has no arguments beyond the path. The API also accepts {} then.
+// body returns the JSON object of a write, or nil if it has no arguments beyond the path. In that case, the API also
+// accepts {}.
 func (b *builder) body(op *operation.Operation) *bodyObject {
 	schema := without(op.Input, op.InPath...)
 	if op.Reads() || len(schema.Properties) == 0 {
@@ -74,7 +75,7 @@ func bodyExample(op *operation.Operation) map[string]any {
 	return out
 }
 
-// without returns a copy of an object schema without some of its members.
+// without returns a copy of an object schema without the members with the given names.
 func without(s *jsonschema.Schema, names ...string) *jsonschema.Schema {
 	out := s.CloneSchemas()
 	dropped := func(name string) bool { return slices.Contains(names, name) }

@@ -16,7 +16,7 @@ func baseComponents() components {
 				Description: "A team API key. The team's owner creates it in the app.",
 			},
 		},
-		Responses: map[string]response{errorComponent: errorsOfAll()},
+		Responses: map[string]response{errorComponent: sharedErrorResponse()},
 		Schemas:   map[string]*jsonschema.Schema{"Problem": problemSchema()},
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// errorResponse is the error response of a status.
+// errorResponse is an error response that operations can return, one for each status.
 type errorResponse struct {
-	name    string // of the example
+	name    string // name of the example
 	applies func(*operation.Operation) bool
 	example error
 }
@@ -29,7 +29,7 @@ var errorResponses = []errorResponse{
 	{name: "Forbidden", applies: always,
 		example: apierr.New(apierr.WriteNotAllowed, "This key cannot create or change anything.")},
 	{name: "NotFound", applies: hasItemID, example: apierr.Missing()},
-	{name: "Conflict", applies: takesKey,
+	{name: "Conflict", applies: takesIdempotencyKey,
 		example: apierr.New(apierr.KeyInProgress, "The first request with this Idempotency-Key is still in progress.").
 			After(time.Second)},
 	{name: "Unprocessable", applies: always,
@@ -43,12 +43,12 @@ var errorResponses = []errorResponse{
 		example: apierr.AtCapacity(time.Second)},
 	{name: "NotConfirmed", applies: reachesProvider,
 		example: apierr.New(apierr.ProviderUnavailable,
-			"The network did not confirm. Check the post before you publish it again.")},
+			"The network did not confirm that the post was published. Check the account before you publish it again.")},
 }
 
 func always(*operation.Operation) bool { return true }
 
-func takesKey(op *operation.Operation) bool { return op.Key != operation.KeyRejected }
+func takesIdempotencyKey(op *operation.Operation) bool { return op.Key != operation.KeyRejected }
 
 // hasItemID reports whether an argument is the ID of an item, which may not exist.
 func hasItemID(op *operation.Operation) bool {
@@ -57,7 +57,7 @@ func hasItemID(op *operation.Operation) bool {
 	})
 }
 
-// providerOperations depend on the response of a social network or a data provider.
+// providerOperations are the operations that depend on the response of a social network or a data provider.
 var providerOperations = []string{
 	"cancel_post", "create_report", "download_profile_media", "publish_post", "retry_post",
 }
@@ -66,8 +66,9 @@ func reachesProvider(op *operation.Operation) bool {
 	return slices.Contains(providerOperations, op.Tool)
 }
 
-// errorComponent is the response of every error. All statuses share it, because generators create types for
-// each response component, and ogen warns about each.
+// errorComponent is the name of the component that describes all error responses. All statuses share one component.
+// With one component for each status, code generators would create a type for each, and ogen would print a warning for
+// each.
 const errorComponent = "Error"
 
 // addErrors adds the errors that an operation can return.
@@ -82,8 +83,8 @@ func addErrors(op *operation.Operation, out map[string]response) {
 	}
 }
 
-// errorsOfAll returns the shared error response, with the codes and an example for each status.
-func errorsOfAll() response {
+// sharedErrorResponse returns the response that all errors share, with the codes and an example for each status.
+func sharedErrorResponse() response {
 	examples := map[string]example{}
 	about := []string{"An error. Handle its `code` and `status`."}
 	for _, r := range errorResponses {

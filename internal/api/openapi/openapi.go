@@ -1,5 +1,5 @@
-// Package openapi generates the OpenAPI 3.1 document of the API from the registry of operations. The same registry
-// results in the same bytes. api/openapi.json is the golden file.
+// Package openapi generates the OpenAPI 3.1 document of the API from the registry of operations. The output is
+// deterministic. api/openapi.json is the golden file.
 package openapi
 
 import (

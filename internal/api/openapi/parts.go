@@ -20,8 +20,8 @@ type partInliner struct {
 	uses    map[string]int                // references to components
 }
 
-// inlineParts moves each object that is used once, and is named after its place, into the object around it:
-// CreditsUsedToday becomes the member used_today of Credits. Objects with their own names and items of lists
+// inlineParts moves each object that is used once, and is named after the member that uses it, into the enclosing
+// object: CreditsUsedToday becomes the member used_today of Credits. Objects with other names, and items of lists,
 // remain components.
 func inlineParts(schemas map[string]*jsonschema.Schema, paths map[string]map[string]operationObject) error {
 	raw, err := json.Marshal([]any{schemas, paths})

@@ -104,7 +104,7 @@ func (b *builder) envelope(op *operation.Operation, component string) *jsonschem
 	return s
 }
 
-// wholeEnvelope returns the schema of a response as one object, from the type that the edge writes.
+// wholeEnvelope returns the schema of a response as one object, derived from pipeline.Envelope.
 func (b *builder) wholeEnvelope(op *operation.Operation, component string) *jsonschema.Schema {
 	var absent []string
 	if !isPaginated(op) {

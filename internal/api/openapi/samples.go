@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Sample is a call of an operation in a language, for pages that show the document.
+// Sample is an example call of an operation in a programming language, for pages that show the document.
 type Sample struct {
 	Lang   string `json:"lang"`
 	Label  string `json:"label"`

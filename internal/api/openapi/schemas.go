@@ -9,16 +9,16 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// RequestSuffix is the end of the name of a component that is the JSON object of a write.
+// RequestSuffix is the suffix of the names of components that describe request bodies.
 const RequestSuffix = "Request"
 
 // schemaNamer names the enumerations of a document, so that generated clients have one type for each.
 type schemaNamer struct {
 	schemas map[string]*jsonschema.Schema // the document's components
-	names   map[string]string             // of enumerations, by their values
+	names   map[string]string             // names of enumerations by their values
 }
 
-// nameSchemas replaces each enumeration of strings by a reference to a component and sets the format of integers.
+// nameSchemas replaces each enumeration of strings with a reference to a component and sets the format of integers.
 func nameSchemas(schemas map[string]*jsonschema.Schema, paths map[string]map[string]operationObject) error {
 	n := schemaNamer{schemas: schemas, names: map[string]string{}}
 	for name, s := range schemas {
@@ -64,7 +64,7 @@ func (n *schemaNamer) properties(owner string, s *jsonschema.Schema) error {
 	return nil
 }
 
-// schema returns the schema that replaces the one of a member of owner.
+// schema returns the schema that replaces the schema s of a member of owner.
 func (n *schemaNamer) schema(owner, member string, s *jsonschema.Schema) (*jsonschema.Schema, error) {
 	switch {
 	case s.Type == "integer":
@@ -100,14 +100,14 @@ func (n *schemaNamer) enumeration(name string, s *jsonschema.Schema) (*jsonschem
 	return named, nil
 }
 
-// only returns the schema of one value of an enumeration, for which oapi-codegen uses the enumeration's type.
-// Keywords beside $ref are no alternative, because kin-openapi merges them into the component.
+// only returns the schema of a single value of an enumeration. It uses allOf, for which oapi-codegen generates the
+// enumeration's type. Keywords next to $ref would not work, because kin-openapi merges them into the component.
 func only(enumeration string, value any) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", AllOf: []*jsonschema.Schema{ref(enumeration)}, Enum: []any{value}}
 }
 
-// newEnumeration returns the schema of an enumeration of strings. It names the values, so that generated
-// constants differ from generated types. Otherwise, oapi-codegen declares the role client as Client.
+// newEnumeration returns the schema of an enumeration of strings. It sets the names of the generated constants, because
+// they could otherwise collide with generated types: oapi-codegen would declare a constant Client for the role client.
 func newEnumeration(name string, values []any) *jsonschema.Schema {
 	names := make([]string, len(values))
 	for i, v := range values {

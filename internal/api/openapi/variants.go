@@ -14,11 +14,11 @@ import (
 // Type, because ogen declares that name for its own union type.
 const DiscriminatorSuffix = "Kind"
 
-// addVariants replaces the component of an operation's output by a union of its variants. Each variant is a component
+// addVariants replaces the component of an operation's output with a union of its variants. Each variant is a component
 // named after its value: the variant social_post of Job is SocialPostJob.
 func (b *builder) addVariants(op *operation.Operation) {
 	v, base := op.Variants, b.components.Schemas[op.OutputName]
-	// Outputs that embed the base have all values.
+	// Outputs that embed this type use the component with all values.
 	b.components.Schemas[op.OutputName+DiscriminatorSuffix] = newEnumeration(op.OutputName+DiscriminatorSuffix,
 		base.Properties[v.Discriminator].Enum)
 	union := &jsonschema.Schema{Description: base.Description}

@@ -1,5 +1,5 @@
-// Package problem writes errors as problem documents (RFC 9457) and rate limits as header fields. It has the status and
-// title of each error code.
+// Package problem writes errors as problem documents (RFC 9457) and rate limits as header fields. It defines the status
+// and the title of each error code.
 package problem
 
 import (
@@ -99,12 +99,12 @@ func FromError(err error, publicURL string) Document {
 	}
 }
 
-// StatusClientClosed is the status in logs and metrics of a request if the client disconnected before the response. It
-// is never sent. Proxies use the same number.
+// StatusClientClosed is the status in logs and metrics for a request whose client disconnected before the response. It
+// is never sent. nginx uses the same number.
 const StatusClientClosed = 499
 
-// LogStatus returns the status for logs and metrics. It returns StatusClientClosed for a server error that the
-// client's disconnecting caused.
+// LogStatus returns the status for logs and metrics. It returns StatusClientClosed for a server error if the client has
+// disconnected.
 func LogStatus(r *http.Request, status int) int {
 	if status >= http.StatusInternalServerError && errors.Is(r.Context().Err(), context.Canceled) {
 		return StatusClientClosed

@@ -23,7 +23,7 @@ func SetRateLimits(h http.Header, rates []pipeline.Rate) {
 	if len(rates) == 0 {
 		return
 	}
-	const threeMembers = 160 // bytes
+	const threeMembers = 160 // capacity for three members, in bytes
 	policy, limit := make([]byte, 0, threeMembers), make([]byte, 0, threeMembers)
 	for i, r := range rates {
 		until := r.Reset

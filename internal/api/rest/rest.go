@@ -131,7 +131,8 @@ func (x *exchange) respond(op *operation.Operation, outcome pipeline.Outcome) {
 	x.write(op.Success, body)
 }
 
-// encode returns the envelope as JSON. Data that encodes itself replaces a null at the beginning.
+// encode returns the envelope as JSON. If the data is a JSONEncoder, its JSON replaces the null that is written for the
+// data.
 func encode(envelope pipeline.Envelope) ([]byte, error) {
 	data, encoded := envelope.Data.(operation.JSONEncoder)
 	if encoded {

@@ -18,13 +18,13 @@ import (
 const (
 	callbackPath = "/callback"
 	signInTime   = 5 * time.Minute // time that a person may take in the browser
-	maxAnswer    = 64 << 10        // bytes of metadata or a registration
+	maxResponse  = 64 << 10        // bytes of metadata or a registration
 )
 
 // Login is a sign-in in the browser: the authorization code flow with PKCE and a redirect to this machine (RFC 8252).
 type Login struct {
-	URL   string // of the service, without a slash at its end
-	Name  string // of this program, for the person who approves it
+	URL   string // URL of the service, without a trailing slash
+	Name  string // name of this program, shown to the person who approves it
 	HTTP  *http.Client
 	Open  func(address string) error // opens the browser
 	Scope string                     // empty for all
@@ -122,7 +122,7 @@ func (l Login) call(ctx context.Context, method, address string, body io.Reader,
 	if response.StatusCode/100 != 2 {
 		return fmt.Errorf("%s returned the status %d: check the address", address, response.StatusCode)
 	}
-	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(answer); err != nil {
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxResponse)).Decode(answer); err != nil {
 		return fmt.Errorf("%s is not an address of pressroom: %w", address, err)
 	}
 	return nil
@@ -134,7 +134,7 @@ func (l Login) waitForCode(ctx context.Context, listener net.Listener, address, 
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+callbackPath, func(w http.ResponseWriter, r *http.Request) {
 		answer := r.URL.Query()
-		if answer.Get("state") != state || answer.Get("iss") != issuer { // from another page or server
+		if answer.Get("state") != state || answer.Get("iss") != issuer { // the redirect comes from another page or server
 			http.Error(w, "This is not the current sign-in.", http.StatusBadRequest)
 			return
 		}
@@ -167,5 +167,5 @@ const returned = `<!doctype html>
 <title>pressroom</title>
 <body style="font-family:system-ui;margin:3rem;max-width:40rem">
 <h1>Back to the terminal</h1>
-<p>The command line has your answer. You can close this page.</p>
+<p>The command line has received your decision. You can close this page.</p>
 `

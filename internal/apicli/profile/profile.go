@@ -28,7 +28,7 @@ var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 // Profile is an address with a credential.
 type Profile struct {
 	Name   string `json:"-"`
-	URL    string `json:"url"`              // of the service, without a slash at its end
+	URL    string `json:"url"`              // URL of the service, without a trailing slash
 	Person string `json:"person,omitempty"` // who signed in
 	Team   string `json:"team,omitempty"`   // name of the team
 	Key    string `json:"key,omitempty"`    // API key; empty if there are tokens
@@ -42,7 +42,7 @@ type OAuth struct {
 	RevocationURL string    `json:"revocation_url"`
 	AccessToken   string    `json:"access_token"`
 	RefreshToken  string    `json:"refresh_token"`
-	Expires       time.Time `json:"expires"` // of the access token
+	Expires       time.Time `json:"expires"` // expiry of the access token
 }
 
 // Store is a folder with a file for each profile, which only its owner can read.
@@ -179,8 +179,8 @@ func (s Store) List() ([]Profile, error) {
 }
 
 const (
-	lockTime  = time.Minute           // of waiting for other processes, each of which takes up to exchangeTime
-	lockPause = 50 * time.Millisecond // between two attempts
+	lockTime  = time.Minute           // maximum time to wait for other processes, each of which takes up to exchangeTime
+	lockPause = 50 * time.Millisecond // pause between two attempts
 )
 
 var errLocked = fmt.Errorf("another process has locked it for %s: end that process", lockTime)
@@ -199,7 +199,7 @@ func (s Store) lock(ctx context.Context, name string) (func(), error) {
 	if err != nil {
 		return nil, fmt.Errorf("locking the profile %s: %w", name, err)
 	}
-	return func() { _ = f.Close() }, nil // closing it unlocks it
+	return func() { _ = f.Close() }, nil // closing the file releases the lock
 }
 
 func waitForLock(ctx context.Context, f *os.File) error {

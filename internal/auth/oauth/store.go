@@ -56,7 +56,7 @@ func saveClient(ctx context.Context, tx *db.Tx, c Client) error {
 type grant struct {
 	id, team, person, connection int64
 	client                       string
-	name                         string // of the client; empty if it was deleted
+	name                         string // name of the client; empty if the client was deleted
 	capabilities                 []access.Capability
 	resource, redirect           string
 	challenge                    string

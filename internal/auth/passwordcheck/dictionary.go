@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// packed has a line for each word, in alphabetical order: the word, and a letter for its weight in bits, starting with
-// A for 0. tools/passwords generates it.
+// packed is a gzip file with a line for each word, in alphabetical order. A line is the word and a letter for its
+// weight in bits: A is 0, B is 1 and so on. tools/passwords generates it.
 //
 //go:embed words.gz
 var packed []byte

@@ -26,7 +26,7 @@ func layout(rows ...string) map[rune]key {
 	return keys
 }
 
-// walks weighs sequences of adjacent keys, such as qwertz or 1qaz.
+// walks records the weights of sequences of adjacent keys, such as qwertz or 1qaz, that start at a character.
 func (e *estimate) walks(i int) {
 	for _, keys := range layouts {
 		var direction key

@@ -29,8 +29,8 @@ const (
 // or the service, such as a name and an email address. Their parts have almost no weight.
 func Guessable(password string, known ...string) bool { return Bits(password, known...) < Enough }
 
-// Bits returns the base-2 logarithm of the number of guesses that a password needs. This is the weight of its
-// cheapest division into parts.
+// Bits returns the base-2 logarithm of the number of guesses that a password needs. This is the sum of the weights of
+// its parts, for the division into parts with the lowest sum.
 func Bits(password string, known ...string) float64 {
 	e := estimate{runes: []rune(strings.ToLower(password)), own: splitParts(known)}
 	for _, original := range password {
@@ -43,7 +43,7 @@ func Bits(password string, known ...string) float64 {
 	}
 	for i := range n {
 		e.backwards(i)
-		e.improve(i, 1, charBits(e.runes[i])-perPart) // letters in a row are one part
+		e.improve(i, 1, charBits(e.runes[i])-perPart) // consecutive single characters count as one part
 		e.words(i)
 		e.sequence(i)
 		e.walks(i)
@@ -69,7 +69,7 @@ func (e *estimate) improve(i, length int, bits float64) {
 	}
 }
 
-// charBits returns the weight of a character that belongs to no part.
+// charBits returns the weight of a character that is not part of a word, a sequence or another pattern.
 func charBits(r rune) float64 {
 	switch {
 	case '0' <= r && r <= '9':
@@ -118,7 +118,7 @@ func (e *estimate) backwards(i int) {
 	e.lookUp(string(rest), func(n int, bits float64) { e.improve(i-n, n, bits+variant+e.capital(i-n, n)) })
 }
 
-// capital returns the weight of capital letters among the n characters from i.
+// capital returns the additional weight if the n characters from i contain capital letters.
 func (e *estimate) capital(i, n int) float64 {
 	if slices.Contains(e.capitals[i:i+n], true) {
 		return variant
@@ -170,7 +170,8 @@ func lookalike(one rune) func(rune) rune {
 	}
 }
 
-// sequence weighs characters that follow each other, such as 6789012 or fedcba.
+// sequence records the weights of ascending and descending sequences that start at a character, such as 6789012 or
+// fedcba.
 func (e *estimate) sequence(i int) {
 	for _, step := range []rune{1, -1} {
 		for n := 2; i+n <= len(e.runes) && follows(e.runes[i+n-2], e.runes[i+n-1], step); n++ {
@@ -181,7 +182,7 @@ func (e *estimate) sequence(i int) {
 	}
 }
 
-// follows reports whether b is step letters or digits after a. After 9 comes 0.
+// follows reports whether b is step letters or digits after a. 0 follows 9.
 func follows(a, b, step rune) bool {
 	if unicode.IsDigit(a) && unicode.IsDigit(b) {
 		return (a-b+step)%10 == 0
@@ -189,7 +190,7 @@ func follows(a, b, step rune) bool {
 	return unicode.IsLetter(a) && unicode.IsLetter(b) && b-a == step
 }
 
-// year weighs four digits that are a year.
+// year records the weight of four digits that are a year from 1900 to 2099.
 func (e *estimate) year(i int) {
 	if i+4 > len(e.runes) {
 		return
@@ -201,7 +202,7 @@ func (e *estimate) year(i int) {
 	}
 }
 
-// repetitions weighs characters that repeat those before them, once or more often.
+// repetitions records the weights of characters that repeat the characters before them, once or more often.
 func (e *estimate) repetitions(i int) {
 	for unit := 1; unit <= min(maxUnit, i, len(e.runes)-i); unit++ {
 		for n := 0; i+n < len(e.runes) && e.runes[i+n] == e.runes[i+n-unit]; n++ {

@@ -269,7 +269,7 @@ func (c *Shared) undo(ctx context.Context, key Key, before, mine tally) error {
 }
 
 func (c *Shared) forget(ctx context.Context, key Key) error {
-	_ = c.local.forget(ctx, key) // in memory, which does not fail
+	_ = c.local.forget(ctx, key) // a Local never fails
 	_, found, err := readTally(ctx, c.db, key, "")
 	if err != nil || !found {
 		return err

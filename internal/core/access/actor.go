@@ -29,9 +29,9 @@ type Actor struct {
 
 // Daily holds the daily limits; -1 means unlimited.
 type Daily struct {
-	FreeCalls   int64 // of the team
-	KeyCredits  int64 // of this key
-	TeamCredits int64 // of all the team's keys and assistants together
+	FreeCalls   int64 // free calls of the team
+	KeyCredits  int64 // credits that this key may spend
+	TeamCredits int64 // credits that all the team's keys and assistants may spend together
 }
 
 // Gates are conditions that block every call of a key, regardless of its permissions.

@@ -156,7 +156,7 @@ type Pointer struct {
 	Untrusted string `json:"untrusted" jsonschema:"The ID of the entry of untrusted_content with the text."`
 }
 
-// Quotes collects the untrusted texts of an answer.
+// Quotes collects the untrusted texts of a response.
 type Quotes []Untrusted
 
 // Add adds a text and returns a pointer to it, or nil for an empty text.

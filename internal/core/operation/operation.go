@@ -22,9 +22,9 @@ type KeyRule int
 
 // The rules.
 const (
-	KeyRejected KeyRule = iota // for reads
-	KeyOptional                // for free writes
-	KeyRequired                // for paid operations
+	KeyRejected KeyRule = iota // reads accept no key
+	KeyOptional                // free writes accept a key
+	KeyRequired                // paid operations require a key
 )
 
 // MaxKey returns the maximum number of characters of an Idempotency-Key.

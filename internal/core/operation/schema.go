@@ -30,7 +30,7 @@ func MomentSchema() *jsonschema.Schema {
 	return s
 }
 
-// SchemaFor returns the schema of a type that is part of answers.
+// SchemaFor returns the schema of a type that is part of responses.
 func SchemaFor[T any]() *jsonschema.Schema { return infer(reflect.TypeFor[T](), components()) }
 
 // components returns references for the types that are components.
@@ -81,7 +81,7 @@ func refine(t reflect.Type, s *jsonschema.Schema) {
 
 // describer is a struct with field descriptions that are too long for a struct tag.
 type describer interface {
-	Descriptions() map[string]string // by the name in JSON
+	Descriptions() map[string]string // descriptions by JSON name
 }
 
 // describe adds the descriptions of a struct and of the structs that it embeds.
@@ -103,7 +103,7 @@ func describe(t reflect.Type, s *jsonschema.Schema) {
 	}
 }
 
-// removeNull removes null from the schema of a pointer or slice, because answers omit such members instead.
+// removeNull removes null from the schema of a pointer or slice, because responses omit such members instead.
 func removeNull(s *jsonschema.Schema) {
 	s.Types = slices.DeleteFunc(s.Types, func(name string) bool { return name == null })
 	switch len(s.Types) {

@@ -13,8 +13,8 @@ import (
 type Variants struct {
 	Discriminator string                        // the member whose value determines the type
 	Member        string                        // the member whose type varies
-	Data          map[string][]any              // by the discriminator's value, a value of each type that the member may have
-	Schemas       map[string]*jsonschema.Schema // by the discriminator's value, the schema of Member; Define sets it
+	Data          map[string][]any              // for each value of the discriminator, a value of each type that Member may have
+	Schemas       map[string]*jsonschema.Schema // for each value of the discriminator, the schema of Member; set by Define
 }
 
 // addVariants sets the schemas of the variants and adds their types to the components.

@@ -36,7 +36,7 @@ func (o Outcome) Envelope(publicURL string) Envelope {
 // TeamParam is the query parameter of the app's URLs that selects the team, because a person may be in several.
 const TeamParam = "team_id"
 
-// appPath returns the path of the answer in the app, with the team.
+// appPath returns the path of the result's item in the app, with the parameter that selects the team.
 func (o Outcome) appPath() string {
 	separator := "?"
 	if strings.Contains(o.App, separator) {

@@ -149,7 +149,7 @@ func (p *Pipeline) dailyCalls(ctx context.Context, cs *callState, next handler) 
 	return next(ctx, cs)
 }
 
-// credits reserves the cost of the call before the work, and adds the billing to the answer.
+// credits reserves the cost of the call before the work, and adds the billing to the response.
 func (p *Pipeline) credits(ctx context.Context, cs *callState, next handler) error {
 	if !cs.request.Operation.IsPaid() {
 		return next(ctx, cs)

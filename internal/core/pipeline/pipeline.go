@@ -1,5 +1,5 @@
-// Package pipeline runs calls to operations. For each request from the API or the app, it runs the checks in order, then
-// the operation, and returns the answer or an error.
+// Package pipeline runs calls to operations. For each request from the API or the app, it runs the checks in order,
+// then the operation, and returns the result or an error.
 package pipeline
 
 import (

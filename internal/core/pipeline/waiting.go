@@ -6,9 +6,9 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// runWaiting runs an operation that may wait, for a key or a connection. The key may be revoked or blocked
-// meanwhile. runWaiting authorizes it again before each progress report and before the answer, and stops waiting if
-// it is rejected.
+// runWaiting runs an operation that may wait, for a key or a connection. The key may be revoked or blocked meanwhile.
+// runWaiting authorizes it again before each progress report and before the response, and stops waiting if it is
+// rejected.
 func (p *Pipeline) runWaiting(ctx context.Context, cs *callState) error {
 	during, cancel := context.WithCancel(ctx)
 	defer cancel()

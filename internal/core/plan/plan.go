@@ -1,4 +1,4 @@
-// Package plan defines the plans, prices and limits of a service. An operator can replace the defaults by a file.
+// Package plan defines the plans, prices and limits of a service. An operator can replace the defaults with a file.
 package plan
 
 import (
@@ -41,7 +41,7 @@ type Plan struct {
 	HashtagLists           int64  `json:"hashtag_lists"`
 	HashtagsPerList        int64  `json:"hashtags_per_list"`
 	TrackedReports         int64  `json:"tracked_reports"`
-	DailyCredits           int64  `json:"daily_credits"` // of assistants and keys together
+	DailyCredits           int64  `json:"daily_credits"` // limit of all assistants and keys together
 }
 
 // Prices are the prices of paid operations, in credits.
@@ -61,7 +61,7 @@ type Limits struct {
 	Networks     Rate `json:"networks"`       // per connection: calls that reach social networks
 	JobsInFlight int  `json:"jobs_in_flight"` // per team
 
-	RefreshMinutes int `json:"refresh_minutes"` // between two refreshes of a report by the same person
+	RefreshMinutes int `json:"refresh_minutes"` // minimum time between two refreshes of a report by the same person
 
 	// HashtagDays is how long a paid hashtag search is reused and the maximum age of hashtag statistics.
 	HashtagDays int `json:"hashtag_days"`

@@ -11,7 +11,7 @@ import (
 // MaxCounted is the highest number of events that a Place counts.
 const MaxCounted = 10_000
 
-// Place is where a page of events is among all selected events. Newer and Total are at most MaxCounted + 1.
+// Place is the position of a page of events among all selected events. Newer and Total are at most MaxCounted + 1.
 type Place struct {
 	Newer    int   // events on earlier pages
 	Total    int   // all selected events

@@ -39,7 +39,7 @@ type Manifest struct {
 	// keys. The backup does not contain the keys.
 	SealingKeys []string `json:"sealing_key_ids"`
 	SealingKey  string   `json:"sealing_key_id"`    // the first of SealingKeys, for older versions of the program
-	Files       []File   `json:"files"`             // of the media library
+	Files       []File   `json:"files"`             // files of the media library
 	Missing     []string `json:"missing,omitempty"` // files that the database refers to but the store did not have
 }
 
@@ -47,7 +47,7 @@ type Manifest struct {
 type Database struct {
 	Kind    string `json:"kind"`    // SQLite or Postgres
 	Folder  string `json:"folder"`  // name of the snapshot's folder in the backup
-	Version int64  `json:"version"` // of the schema
+	Version int64  `json:"version"` // version of the schema
 	Files   []File `json:"files"`
 }
 

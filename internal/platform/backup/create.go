@@ -106,7 +106,7 @@ type creator struct {
 
 	folder   string
 	files    blob.Store
-	previous map[string]File // of the previous backup in the folder
+	previous map[string]File // files of the previous backup in the folder, by key
 	done     map[string]File // copied by an earlier attempt
 	lastTry  bool            // in the last attempt, missing files are reported
 	now      time.Time

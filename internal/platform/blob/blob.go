@@ -64,7 +64,7 @@ type Reader interface {
 // Options are the options of Open.
 type Options struct {
 	Scratch     string      // folder where files for S3 are staged; by default the system's temporary folder
-	Credentials Credentials // for S3; by default from the environment, AWS's credentials file or the instance's metadata service
+	Credentials Credentials // for S3; default: environment, AWS credentials file or instance metadata
 	ReadOnly    bool        // nothing is created or tested, and a missing folder counts as an empty store
 }
 

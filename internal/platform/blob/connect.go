@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	maxAttempts     = 4               // of a request
-	instanceTimeout = 5 * time.Second // for reading credentials from the instance's metadata service
+	maxAttempts     = 4               // maximum number of attempts of a request
+	instanceTimeout = 5 * time.Second // timeout of a request to the instance's metadata service for credentials
 	maxPrefix       = 256             // bytes; S3 allows 1,024 with the key
 	defaultEndpoint = "https://s3.amazonaws.com"
 )

@@ -25,7 +25,7 @@ type object struct {
 	key      string
 	size, at int64
 
-	body   io.ReadCloser // of the current range; nil between ranges
+	body   io.ReadCloser // body of the current range; nil between ranges
 	left   int64         // unread bytes of the current range
 	next   int64         // size of the next range
 	closed bool

@@ -15,7 +15,7 @@ import (
 
 const (
 	partSize        = 16 << 20 // bytes of a part; smaller files need only one request
-	maxParts        = 10_000   // of an object, the limit of S3
+	maxParts        = 10_000   // maximum number of parts of an object, the limit of S3
 	concurrentParts = 3        // parts uploaded at the same time; they are read from the file, not kept in memory
 )
 

@@ -42,7 +42,7 @@ type Measurement struct {
 type Service struct {
 	db       *db.DB
 	measures []Measure
-	last     []atomic.Pointer[Measurement] // of each measure
+	last     []atomic.Pointer[Measurement] // last measurement of each measure
 }
 
 // New returns a service for the measures.
@@ -136,7 +136,8 @@ func (s *Service) measure(ctx context.Context, m Measure) error {
 	})
 }
 
-// claim reports whether the measure is due and no other node has claimed it. It writes only if the measure is due.
+// claim claims the measure for this node if it is due, and reports whether it did. It writes only if the measure is
+// due.
 func (s *Service) claim(ctx context.Context, m Measure) (bool, error) {
 	var due int64
 	err := s.db.QueryRow(ctx, `SELECT due_at FROM cluster_stats WHERE name = ?`, m.Name).Scan(&due)

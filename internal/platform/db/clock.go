@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	clockInterval = time.Second          // between two queries of the server's time
+	clockInterval = time.Second          // time between two queries of the server's time
 	clockTimeout  = 2 * time.Second      // timeout of a query; a slower response would be too inaccurate
 	clockTries    = 5                    // maximum queries when the database is opened
 	clockSlack    = 2 * time.Millisecond // tolerated difference, because clocks are adjusted gradually
@@ -20,7 +20,7 @@ const (
 // an unknown outcome must not depend on clock skew between nodes. The server's time is queried at regular intervals and
 // advanced by the monotonic clock in between. Setting the machine's clock therefore has no effect.
 type serverClock struct {
-	machine func() time.Time // with a monotonic clock reading
+	machine func() time.Time // the machine's clock, with monotonic clock readings
 	last    atomic.Pointer[reading]
 	end     context.CancelFunc
 	done    chan struct{}

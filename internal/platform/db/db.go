@@ -26,7 +26,7 @@ type Querier interface {
 // DB is an open database.
 type DB struct {
 	dialect dialect
-	path    string  // of the SQLite file
+	path    string  // path of the SQLite file; empty for PostgreSQL
 	read    *sql.DB // SQLite: a pool of readers; PostgreSQL: the same pool as write
 	write   *sql.DB // SQLite: the only writer connection
 	prober  *sql.DB // a separate connection for Ping and for querying the time

@@ -17,7 +17,7 @@ import (
 
 // dumpInfo describes a dump of a PostgreSQL database.
 type dumpInfo struct {
-	Version   int64      `json:"version"` // of the schema
+	Version   int64      `json:"version"` // version of the schema
 	Tables    []table    `json:"tables"`  // sorted by their references: a table follows all tables that it references
 	Sequences []sequence `json:"sequences"`
 }

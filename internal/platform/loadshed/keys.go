@@ -8,7 +8,7 @@ type KeyLimiter struct {
 	limit int
 
 	mu      sync.Mutex
-	running map[string]int // by key
+	running map[string]int // number of running calls by key
 }
 
 // NewKeyLimiter returns a KeyLimiter that allows limit calls per key.

@@ -41,7 +41,7 @@ type Limiter struct {
 
 	mu            sync.Mutex
 	running       int
-	waiting       list.List // of waiter; the longest wait is at the front
+	waiting       list.List // list of waiter values, the one that has waited longest at the front
 	busySince     time.Time // when the queue last changed from empty to waiting
 	lastRejection time.Time // when a call was last rejected from a standing queue
 	rejected      int64

@@ -104,8 +104,8 @@ func (b *boxes) content(in box, off int64, n int) ([]byte, error) {
 	return b.peek(in.at+off, n)
 }
 
-// full returns the first n bytes of a full box's content, and reports whether its version is 1. In version 1, wide of
-// these fields have eight bytes instead of four, so full returns 4*wide more bytes.
+// full returns the first n bytes of a full box's content, and reports whether its version is 1. In version 1, some
+// fields have eight bytes instead of four. The parameter wide is their number, and full returns 4*wide more bytes.
 func (b *boxes) full(in box, n, wide int) ([]byte, bool, error) {
 	p, err := b.content(in, 0, 4)
 	if err != nil {

@@ -35,7 +35,7 @@ type Info struct {
 	Width, Height int           // pixels as displayed, after rotation
 	Orientation   int           // orientation of the stored pixels, 1 to 8 (EXIF 2.3); 1 for videos
 	Animated      bool          // image with several frames
-	Duration      time.Duration // of a video
+	Duration      time.Duration // duration of a video
 	VideoCodec    string        // h264, hevc, av1, vp9, prores and so on, or the four-character code of another codec
 	AudioCodec    string        // aac, mp3, opus and so on; empty without sound
 	FrameRate     float64       // average frames per second; 0 if unknown
@@ -45,8 +45,8 @@ type Info struct {
 // The limits of supported files.
 const (
 	MaxSide     = 16_384         // pixels
-	MaxPixels   = 100_000_000    // of an image
-	MaxDuration = 24 * time.Hour // of a video
+	MaxPixels   = 100_000_000    // maximum number of pixels of an image
+	MaxDuration = 24 * time.Hour // maximum duration of a video
 )
 
 // ErrType is the error for a file of an unsupported type.

@@ -71,7 +71,7 @@ func (s State) IsHeld() bool { return !s.HeldAt.IsZero() }
 type Options struct {
 	File         string // path of the SQLite file; empty for PostgreSQL
 	TrustReplica bool   // assume that failovers of PostgreSQL lose no data, so that they cause no hold
-	BesideServer bool   // for a command that runs while the service runs; it leaves the detection of failovers to the service
+	BesideServer bool   // for a command that runs beside the service and leaves the detection of failovers to it
 	Log          *slog.Logger
 }
 

@@ -108,8 +108,8 @@ type view struct {
 
 // piece is a part of the edited file: bytes of the file, zeros, or bytes of an edit.
 type piece struct {
-	at, size int64 // in the edited file
-	from     int64 // in the file
+	at, size int64 // range in the edited file
+	from     int64 // offset in the original file
 	zeros    bool
 	with     []byte
 }

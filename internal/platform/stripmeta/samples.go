@@ -302,7 +302,7 @@ func (s sampleSizes) sum(count uint32) (uint64, error) {
 // chunkRuns has the number of samples per chunk, in the order of chunks (stsc).
 type chunkRuns struct {
 	entries   *table // three numbers per entry
-	now, next uint32 // samples per chunk: until from, and then
+	now, next uint32 // samples per chunk before the chunk from, and from that chunk on
 	from      uint32 // first chunk that has next samples; 0 after the last entry
 }
 

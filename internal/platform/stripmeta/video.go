@@ -175,7 +175,7 @@ func (v *video) track(b mediainfo.Box) error {
 type trackBoxes struct {
 	id      uint32
 	handler string
-	tables  map[string]mediainfo.Box // of stbl, by kind
+	tables  map[string]mediainfo.Box // boxes in stbl by type
 }
 
 func (v *video) find(in mediainfo.Box, t *trackBoxes) error {

@@ -50,11 +50,11 @@ func openACME(o Options) (*Certificates, error) {
 	config.GetCertificate = acmeConfig.GetCertificate
 	config.NextProtos = append(config.NextProtos, acmeConfig.TLSConfig().NextProtos...) // includes acme-tls/1
 	return &Certificates{
-		config: config,
-		answer: issuer.HTTPChallengeHandler,
-		manage: func(ctx context.Context) error { return manage(ctx, acmeConfig, o.ACME.Domains) },
-		stop:   cache.Stop,
-		expiry: func() map[string]time.Time { return expiries(cache, o.ACME.Domains) },
+		config:           config,
+		handleChallenges: issuer.HTTPChallengeHandler,
+		manage:           func(ctx context.Context) error { return manage(ctx, acmeConfig, o.ACME.Domains) },
+		stop:             cache.Stop,
+		expiry:           func() map[string]time.Time { return expiries(cache, o.ACME.Domains) },
 	}, nil
 }
 

@@ -23,7 +23,7 @@ type filePair struct {
 
 	mu      sync.Mutex
 	current *tls.Certificate
-	infos   [2]os.FileInfo // of the loaded files
+	infos   [2]os.FileInfo // file infos of the loaded files
 	checked time.Time
 }
 
@@ -43,8 +43,8 @@ func openFiles(o Options) (*Certificates, error) {
 	config.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.certificate(), nil }
 	return &Certificates{
 		config: config, expiry: p.expiry,
-		answer: func(next http.Handler) http.Handler { return next },
-		manage: func(context.Context) error { return nil }, stop: func() {},
+		handleChallenges: func(next http.Handler) http.Handler { return next },
+		manage:           func(context.Context) error { return nil }, stop: func() {},
 	}, nil
 }
 

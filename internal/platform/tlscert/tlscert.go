@@ -27,11 +27,11 @@ func (o Options) IsConfigured() bool { return o.Files != Files{} || len(o.ACME.D
 
 // Certificates are the certificates of a TLS server.
 type Certificates struct {
-	config *tls.Config
-	expiry func() map[string]time.Time
-	answer func(http.Handler) http.Handler
-	manage func(context.Context) error
-	stop   func()
+	config           *tls.Config
+	expiry           func() map[string]time.Time
+	handleChallenges func(http.Handler) http.Handler
+	manage           func(context.Context) error
+	stop             func()
 }
 
 // Open reads the files or prepares ACME. Open makes no requests.
@@ -54,8 +54,10 @@ func (c *Certificates) TLS() *tls.Config { return c.config.Clone() }
 // Expiry returns when the certificate of each name expires. It omits names that have no certificate yet.
 func (c *Certificates) Expiry() map[string]time.Time { return c.expiry() }
 
-// Answer returns a handler that answers HTTP-01 challenges and passes all other requests to next.
-func (c *Certificates) Answer(next http.Handler) http.Handler { return c.answer(next) }
+// HandleChallenges returns a handler that responds to HTTP-01 challenges and passes all other requests to next.
+func (c *Certificates) HandleChallenges(next http.Handler) http.Handler {
+	return c.handleChallenges(next)
+}
 
 // Manage obtains missing certificates and renews them in the background until the context ends. Failures are logged
 // and retried.

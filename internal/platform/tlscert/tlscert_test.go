@@ -196,7 +196,7 @@ func serve(t *testing.T, opts tlscert.Options, tlsListener, httpListener net.Lis
 			Handler: hello, TLSConfig: certs.TLS(), ReadHeaderTimeout: time.Second,
 			ErrorLog: slog.NewLogLogger(discardLogger().Handler(), slog.LevelError),
 		},
-		{Handler: certs.Answer(hello), ReadHeaderTimeout: time.Second},
+		{Handler: certs.HandleChallenges(hello), ReadHeaderTimeout: time.Second},
 	}
 	go func() { _ = servers[0].ServeTLS(tlsListener, "", "") }()
 	go func() { _ = servers[1].Serve(httpListener) }()
