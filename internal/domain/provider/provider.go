@@ -81,8 +81,8 @@ var (
 	ErrTooLarge = errors.New("the file is too large")
 )
 
-// Unavailable is returned if a provider temporarily cannot answer. It may be unreachable or rate limited, or its
-// response is invalid.
+// Unavailable is returned if a provider temporarily cannot be used: it is unreachable or rate limited, or its response
+// is invalid.
 type Unavailable struct { //nolint:errname // it reads provider.Unavailable
 	After time.Duration // requested delay before a retry; 0 if unknown
 	Err   error         // for the log

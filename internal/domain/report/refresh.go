@@ -49,7 +49,7 @@ func (s *Service) lockForRefresh(ctx context.Context, tx *db.Tx, call operation.
 	return r, running, err
 }
 
-// checkRefreshInterval returns an error if the person refreshed the report a short time ago.
+// checkRefreshInterval returns rate_limited if the person must wait before refreshing the report again.
 func (s *Service) checkRefreshInterval(ctx context.Context, tx *db.Tx, r record, call operation.Call) error {
 	wait, err := s.refreshWait(ctx, tx, r.id, call.PersonID)
 	if err != nil || wait == 0 {

@@ -8,8 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/hashtag/stats"
 )
 
-// minPosts is how many of the received posts must use a hashtag before it is measured, so that a single author cannot
-// cause a measurement.
+// minPosts is the minimum number of received posts that must use a hashtag before a search measures it.
 const minPosts = 5
 
 // tally counts the posts that use each hashtag.
@@ -24,7 +23,7 @@ func (t tally) add(posts []stats.TaggedPost) {
 }
 
 // frequent returns the hashtags of at least minPosts posts, the most frequent first. They are not necessarily related
-// to the keyword.
+// hashtags, which must also be significantly more frequent than elsewhere.
 func (t tally) frequent() []string {
 	often := slices.DeleteFunc(slices.Collect(maps.Keys(t)), func(name string) bool { return t[name] < minPosts })
 	slices.SortFunc(often, func(a, b string) int { return cmp.Or(t[b]-t[a], cmp.Compare(a, b)) })

@@ -22,7 +22,8 @@ const (
 )
 
 // run executes a search job. It measures the keyword's own hashtags and, if the provider has spare quota, some related
-// hashtags. Then it stores the result. It can be restarted at any time, because each answer is stored.
+// hashtags. Then it stores the result. It can be restarted at any time, because it stores each response of the provider
+// immediately.
 func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 	t, err := readTask(ctx, s.db, h.Record)
 	if err != nil {
@@ -169,8 +170,8 @@ func (s *Service) fetch(ctx context.Context, q provider.HashtagQuery) (provider.
 }
 
 // measureFurther measures hashtags other than the keyword's own while the provider has spare quota. Otherwise, a
-// hashtag that is known only from captions would have no metrics and could not be shown. A search covered by an earlier
-// payment measures no further hashtags.
+// hashtag that is known only from captions would have no metrics and could not be shown. A search that is covered by an
+// earlier payment measures only the keyword's own hashtags.
 func (s *Service) measureFurther(ctx context.Context, h job.LeasedJob, t task, counts tally) error {
 	if !t.paidUntil.IsZero() {
 		return nil

@@ -22,7 +22,7 @@ const MaxMatches = 200
 // the largest hashtags are considered. Otherwise a lookup is exhaustive.
 type bounds struct {
 	grams      int // maximum number of grams compared to find the rarest
-	rareBelow  int // a gram in fewer hashtags is used without further comparison
+	rareBelow  int // the first compared gram that is in fewer hashtags is used
 	maxScanned int // maximum number of hashtags scanned, the largest first
 }
 

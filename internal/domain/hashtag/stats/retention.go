@@ -19,8 +19,9 @@ const (
 	sweepHashtags = 20
 )
 
-// Sweep deletes a batch of old posts and of the excess posts of crowded hashtags. Excess posts that were found under
-// other hashtags are deleted first, then the oldest. It returns the number of deleted posts and links.
+// Sweep deletes a batch of old posts, and unlinks excess posts from hashtags that have more than maxPostsPerHashtag.
+// Posts that were not found under the hashtag are unlinked first, then the oldest. It returns the number of deleted
+// posts and links.
 func (s *Store) Sweep(ctx context.Context) (int64, error) {
 	old, err := s.deleteOldPosts(ctx)
 	if err != nil {
@@ -92,7 +93,8 @@ func (s *Store) deleteOldPosts(ctx context.Context) (int64, error) {
 	return n, err
 }
 
-// trimHashtag unlinks the excess posts of a hashtag and deletes posts without further links.
+// trimHashtag unlinks a batch of the excess posts of a hashtag and deletes those of them that have no other links. It
+// returns the number of deleted links.
 func (s *Store) trimHashtag(ctx context.Context, hashtag int64) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "hashtag.thin", func(ctx context.Context, tx *db.Tx) error {

@@ -23,8 +23,8 @@ func New(d *db.DB) *Store { return &Store{db: d} }
 // platforms are the supported platforms. Lookups without a platform prefer the first one that has data.
 var platforms = []string{provider.Instagram, provider.TikTok}
 
-// turnSpacing is added to the queue position of each further hashtag in a call, so that a list of thousands does not
-// delay a shorter list created later.
+// turnSpacing is the distance in the queue between consecutive hashtags of a call, so that a list of thousands of
+// hashtags does not delay a shorter list that is created later.
 const turnSpacing = 24 * time.Hour
 
 // demandRefresh is how long after a request for a hashtag further requests are not recorded.
