@@ -15,8 +15,8 @@ import (
 const filePolicy = "sandbox; default-src 'none'"
 
 // videoPolicy is the Content-Security-Policy for a video. A browser shows a video in a page that it generates, and
-// the policy must allow that page to play the video. The policy has no sandbox, because the browser then requests the
-// file again without cookies.
+// the policy must allow that page to play the video. It has no sandbox directive: with one, the browser would request
+// the file again without cookies.
 const videoPolicy = "default-src 'none'; media-src 'self'; img-src 'self'"
 
 // policyOf returns the Content-Security-Policy for a file of a media type. A file that is served as a video cannot

@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// addView is the page with the ways to add files.
+// addView is the page for adding files.
 type addView struct {
 	Folders []media.MediaFolder
 	Price   int64
@@ -21,17 +21,17 @@ type addView struct {
 	Fields  url.Values
 	Error   shell.FormError
 
-	Types                        []string // of files that can be added
+	Types                        []string // MIME types of files that can be added
 	MaxImageBytes, MaxVideoBytes int64
 }
 
-// Of returns the value of a field.
+// Value returns the value of a field.
 func (v addView) Value(name string) string { return v.Fields.Get(name) }
 
-// Into returns the folder for new files, 0 for none.
+// Into returns the ID of the folder for new files, 0 if there is none.
 func (v addView) Into() int64 { return max(0, numberOf(v.Value("folder"))) }
 
-// Way returns the way to add files whose form is shown: the one with the error.
+// Way returns which form is shown first: the one with the error, or "upload".
 func (v addView) Way() string {
 	switch v.Error.Field {
 	case "url", "filename":
@@ -54,7 +54,7 @@ type option struct {
 	Text  locale.Key
 }
 
-// kinds are the media of profiles that can be downloaded, with labels.
+// kinds lists the kinds of media that can be downloaded from a profile.
 var kinds = []option{
 	{provider.Posts, "Posts"}, {provider.Reels, "Reels (Instagram)"}, {provider.Stories, "Stories (Instagram)"},
 	{provider.Highlights, "Highlights (Instagram)"},
@@ -62,7 +62,7 @@ var kinds = []option{
 	{provider.Profile, "Profile picture and posts"},
 }
 
-// Kinds returns the options of the form.
+// Kinds returns the options for the kind of media.
 func (addView) Kinds() any { return kinds }
 
 func (p *Handlers) addPage(w http.ResponseWriter, r *http.Request) {
@@ -81,14 +81,14 @@ func (p *Handlers) showAdd(w http.ResponseWriter, r *http.Request, status int, v
 	p.Show(w, r, status, pages["add"], "Add files", v)
 }
 
-// again shows the forms with the input and the error.
-func (p *Handlers) again(w http.ResponseWriter, r *http.Request, err error) {
+// showFormError shows the forms again with the input and the error.
+func (p *Handlers) showFormError(w http.ResponseWriter, r *http.Request, err error) {
 	if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
 		p.showAdd(w, r, shell.StatusOf(err), addView{Fields: r.PostForm, Error: formErr})
 	}
 }
 
-// upload creates an upload page.
+// upload creates a batch and redirects to its upload page.
 func (p *Handlers) upload(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -99,7 +99,7 @@ func (p *Handlers) upload(w http.ResponseWriter, r *http.Request) {
 	}
 	outcome, err := p.Do(r, "create_uploads", args)
 	if err != nil {
-		p.again(w, r, err)
+		p.showFormError(w, r, err)
 		return
 	}
 	batch, err := shell.Result[media.UploadBatch](outcome)
@@ -134,11 +134,11 @@ func (p *Handlers) download(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// begin starts an operation and redirects to the page of its job.
+// begin starts an operation that creates a job, and redirects to the page of the job.
 func (p *Handlers) begin(w http.ResponseWriter, r *http.Request, tool string, args operation.Arguments) {
 	outcome, err := p.Do(r, tool, args)
 	if err != nil {
-		p.again(w, r, err)
+		p.showFormError(w, r, err)
 		return
 	}
 	begun, err := shell.Result[job.Job](outcome)

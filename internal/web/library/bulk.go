@@ -15,29 +15,29 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// result is the result for a selected file.
+// result is the result of a bulk action for one file.
 type result struct {
 	ID      int64        `json:"id"`
 	Name    string       `json:"name"`
 	Said    string       `json:"said"`
 	Done    bool         `json:"done"`
 	Deleted bool         `json:"deleted"`
-	Posts   []resultPost `json:"posts"` // posts that need approval again
+	Posts   []resultPost `json:"posts"` // posts that lost the file and need approval again
 }
 
-// resultPost is a post that a file was removed from.
+// resultPost is a post from which a file was removed.
 type resultPost struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
 }
 
-// resultsKey is the session key of the results for the next page of the library.
+// resultsKey is the session key of the results that the library page shows next.
 const resultsKey = "media results"
 
-// bulkAction changes one file and describes the change.
+// bulkAction changes one file and describes the change in the result.
 type bulkAction func(itemRequest, *result) error
 
-// bulk applies an action to all selected files, and shows the library with the results.
+// bulk applies the requested action to all selected files, and redirects to the library, which shows the results.
 func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -82,7 +82,7 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 	p.finishBulk(w, r, ids, do, to)
 }
 
-// finishBulk applies an action to all files and shows the results in the library.
+// finishBulk applies an action to the files and redirects to the library, which shows the results.
 func (p *Handlers) finishBulk(w http.ResponseWriter, r *http.Request, ids []int64, do bulkAction, to string) {
 	if err := p.storeResults(r, ids, do); err != nil {
 		p.ShowError(w, r, err)
@@ -91,7 +91,7 @@ func (p *Handlers) finishBulk(w http.ResponseWriter, r *http.Request, ids []int6
 	shell.Redirect(w, r, to)
 }
 
-// storeResults applies an action to all files and stores the results for the next page of the library.
+// storeResults applies an action to the files and stores the results in the session, for the library page.
 func (p *Handlers) storeResults(r *http.Request, ids []int64, do bulkAction) error {
 	out, err := p.doAll(r, ids, do)
 	if err != nil {
@@ -105,7 +105,8 @@ func (p *Handlers) storeResults(r *http.Request, ids []int64, do bulkAction) err
 	return nil
 }
 
-// doAll applies an action to each of a team's files. It reports missing files, and stops at an internal error.
+// doAll applies an action to each file. A missing file gets a result that says so. After an internal error, it does
+// not try the remaining files.
 func (p *Handlers) doAll(r *http.Request, ids []int64, do bulkAction) ([]result, error) {
 	call, err := p.Call(r, "media")
 	if err != nil {
@@ -145,7 +146,7 @@ func (p *Handlers) doAll(r *http.Request, ids []int64, do bulkAction) ([]result,
 	return out, nil
 }
 
-// moving returns the action that moves files to a folder, 0 for none.
+// moving returns the action that moves a file to the folder with the ID into, or out of its folder if into is 0.
 func (p *Handlers) moving(into int64) bulkAction {
 	return func(req itemRequest, out *result) error {
 		out.Said = p.T(req.Request, "Moved.")
@@ -176,24 +177,24 @@ func (p *Handlers) deleteOne(req itemRequest, out *result) error {
 	return nil
 }
 
-// deletion asks for confirmation before files are deleted.
+// deletion is the page that asks for confirmation before files are deleted.
 type deletion struct {
 	Files    []deletedFile
-	Blocked  []deletedFile // files of posts that are being published
-	Ahead    bool          // unpublished posts use some of the files
+	Blocked  []deletedFile // files that cannot be deleted, because posts with them are being published
+	Ahead    bool          // scheduled posts use some of the files
 	Size     int64         // bytes
 	Back, To string
 	Error    shell.FormError
 }
 
-// deletedFile is a file that is to be deleted, with the posts that use it.
+// deletedFile is a file to delete, with the posts that use it.
 type deletedFile struct {
 	gallery.Item
 
 	Uses []media.Use
 }
 
-// deletionOf returns the effect of deleting files.
+// deletionOf returns the page that confirms deleting files.
 func (p *Handlers) deletionOf(r *http.Request, ids []int64) (deletion, error) {
 	v := deletion{Back: r.PostForm.Get("back"), To: backTo(r.PostForm)}
 	call, err := p.Call(r, "media")
@@ -219,7 +220,8 @@ func (p *Handlers) deletionOf(r *http.Request, ids []int64) (deletion, error) {
 	return v, nil
 }
 
-// undecided shows the question again and reports true if the form does not say what happens to unpublished posts.
+// undecided reports whether scheduled posts use the files and the form does not say what happens to these posts. If
+// so, it shows the confirmation page again.
 func (p *Handlers) undecided(w http.ResponseWriter, r *http.Request, ids []int64) bool {
 	if r.PostForm.Get("posts") != "" {
 		return false
@@ -251,7 +253,7 @@ func (p *Handlers) confirmDeletion(w http.ResponseWriter, r *http.Request, statu
 	p.Show(w, r, status, pages["bulkdelete"], "Delete files", v)
 }
 
-// selectedIDs returns the selected files, at most a page of them, in the order of the page.
+// selectedIDs returns the IDs of the selected files, at most perPage of them, in the order of the page.
 func selectedIDs(form url.Values) []int64 {
 	var out []int64
 	for _, text := range form["media"] {
@@ -263,7 +265,7 @@ func selectedIDs(form url.Values) []int64 {
 	return out
 }
 
-// backTo returns the page of the library that a form came from.
+// backTo returns the path of the library page from which a form was sent.
 func backTo(form url.Values) string {
 	query, err := url.ParseQuery(form.Get("back"))
 	if err != nil || len(query) == 0 {
@@ -272,7 +274,7 @@ func backTo(form url.Values) string {
 	return "/media?" + query.Encode()
 }
 
-// popResults returns the results for the files selected on the previous page.
+// popResults returns the results of the last bulk action and removes them from the session.
 func (p *Handlers) popResults(r *http.Request) []result {
 	var out []result
 	if kept := p.Pop(r.Context(), resultsKey); len(kept) > 0 && json.Unmarshal(kept, &out) != nil {

@@ -12,15 +12,15 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// shape is a ratio of width to height that people choose.
+// shape is an aspect ratio that people can choose.
 type shape struct {
-	Value, Text string // Text is empty for any shape
+	Value, Text string // Text is empty if any ratio is allowed
 	Use         locale.Key
 
 	ratio crop.Shape
 }
 
-// Ratio returns the width for a height of 1, or 0 for any.
+// Ratio returns the width divided by the height, or "0" if any ratio is allowed.
 func (s shape) Ratio() string {
 	if s.ratio == (crop.Shape{}) {
 		return "0"
@@ -28,7 +28,7 @@ func (s shape) Ratio() string {
 	return strconv.FormatFloat(float64(s.ratio.Width)/float64(s.ratio.Height), 'f', -1, 64)
 }
 
-// shapes are the shapes that networks show in full.
+// shapes lists the aspect ratios that networks show in full.
 var shapes = []shape{
 	{"", "", "Any size", crop.Shape{}},
 	{"1x1", "1:1", "Square: Instagram, Facebook, LinkedIn", crop.Shape{Width: 1, Height: 1}},
@@ -39,7 +39,7 @@ var shapes = []shape{
 	{"2x3", "2:3", "Pin: Pinterest", crop.Shape{Width: 2, Height: 3}},
 }
 
-// turns are the rotations of the cropped part.
+// turns lists the rotations, in quarter turns to the right.
 var turns = []option{
 	{"0", "None"}, {"1", "90° to the right"}, {"2", "180°"}, {"3", "90° to the left"},
 }
@@ -53,10 +53,10 @@ type cropView struct {
 	Error                            shell.FormError
 }
 
-// Shapes returns the options of the form.
+// Shapes returns the options for the aspect ratio.
 func (cropView) Shapes() any { return shapes }
 
-// Turns returns the options of the form.
+// Turns returns the options for the rotation.
 func (cropView) Turns() any { return turns }
 
 func (p *Handlers) cropPage(w http.ResponseWriter, req itemRequest) {
@@ -108,7 +108,7 @@ func (p *Handlers) crop(w http.ResponseWriter, req itemRequest) {
 	shell.Redirect(w, req.Request, pathOf(added.MediaID))
 }
 
-// editOf returns the change in a form.
+// editOf returns the edit that a form describes.
 func (p *Handlers) editOf(req itemRequest) (crop.Edit, error) {
 	out := crop.Edit{QuarterTurns: int(numberOf(req.PostForm.Get("turn")) % 4)}
 	known := false
@@ -136,5 +136,5 @@ func (p *Handlers) editOf(req itemRequest) (crop.Edit, error) {
 	return out, err
 }
 
-// maxPixels is greater than the length of any side of an image.
+// maxPixels is greater than the width and height of any image in the library.
 const maxPixels = 1 << 20

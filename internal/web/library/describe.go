@@ -15,35 +15,35 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxTexts is the maximum size of a form with the alternative texts of a page of images, in bytes.
+// maxTexts is the maximum size in bytes of a form with the alt texts of a page of images.
 const maxTexts = 400 << 10
 
-// textsView is the page with the alternative texts of several images.
+// textsView is the page for editing the alt texts of several images.
 type textsView struct {
 	Images   []imageText
-	Videos   int // selected videos, which have no alternative text
+	Videos   int // number of selected videos, which have no alt text
 	Problems int
 	Saved    int
 	Back, To string
 }
 
-// imageText is an image with the text that is stored or was typed.
+// imageText is an image with its stored alt text or the one that was entered.
 type imageText struct {
 	gallery.Item
 
 	Typed string
-	Seen  string // identifies the text that the page showed; see seenText
+	Seen  string // digest of the stored text when the page showed it; see seenText
 	Error string
 	Saved bool
 }
 
-// seenText returns a digest of a text, by which a change by somebody else is detected.
+// seenText returns a digest of a text, with which saveText detects that somebody else has changed the text.
 func seenText(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
 
-// textsPage shows the selected images and their alternative texts.
+// textsPage shows the selected images and their alt texts.
 func (p *Handlers) textsPage(w http.ResponseWriter, r *http.Request) {
 	form := p.SavedForm(r)
 	if form == nil {
@@ -66,7 +66,7 @@ func (p *Handlers) showTexts(w http.ResponseWriter, r *http.Request, status int,
 	p.Show(w, r, status, pages["texts"], "Alt text", v)
 }
 
-// textsOf returns the selected images with the entered or stored texts.
+// textsOf returns the selected images with the entered or stored alt texts.
 func (p *Handlers) textsOf(r *http.Request, form url.Values) (operation.Call, textsView, error) {
 	v := textsView{Back: form.Get("back"), To: backTo(form)}
 	call, err := p.Call(r, "media")
@@ -88,7 +88,7 @@ func (p *Handlers) textsOf(r *http.Request, form url.Values) (operation.Call, te
 	return call, v, err
 }
 
-// saveTexts saves the changed texts of several images. It shows the texts that could not be saved again.
+// saveTexts saves the changed alt texts of several images. If some could not be saved, it shows the page again.
 func (p *Handlers) saveTexts(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxTexts) {
 		return
@@ -123,8 +123,8 @@ func (p *Handlers) saveTexts(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, v.To)
 }
 
-// saveText saves the text of an image if it was changed. If somebody else has changed the text in the meantime, the form must
-// be submitted again to overwrite it.
+// saveText saves the alt text of an image if it was changed. If somebody else has changed it in the meantime,
+// saveText returns an error, and submitting the form again overwrites that change.
 func (p *Handlers) saveText(r *http.Request, call operation.Call, image *imageText) error {
 	seen, now := image.Seen, seenText(image.Alt)
 	if strings.TrimSpace(image.Typed) == image.Alt {

@@ -12,18 +12,18 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// folderView is the page of a folder or of a new one.
+// folderView is the page for renaming or deleting a folder, or for creating one.
 type folderView struct {
 	media.MediaFolder
 
-	Move  []int64 // files to move to the new folder
-	Back  string  // query of the page of the library on which they were selected
+	Move  []int64 // IDs of files to move to the new folder
+	Back  string  // query of the library page on which the files were selected
 	Error shell.FormError
 
 	CancelPath string
 }
 
-// folderPage shows the folder in the path, or a form for a new one.
+// folderPage shows the folder in the query, or a form for a new one.
 func (p *Handlers) folderPage(w http.ResponseWriter, r *http.Request) {
 	p.showFolder(w, r, http.StatusOK, numberOf(r.URL.Query().Get("folder")), shell.FormError{})
 }
@@ -55,7 +55,8 @@ func (p *Handlers) showFolder(w http.ResponseWriter, r *http.Request, status int
 	p.Show(w, r, status, pages["folder"], "Folder", v)
 }
 
-// inFolder changes the folder in the path.
+// inFolder calls do with the ID of the folder in the form. Then it redirects to the path that do returns, with the
+// message that do returns.
 func (p *Handlers) inFolder(
 	w http.ResponseWriter, r *http.Request, do func(operation.Call, int64) (locale.Key, string, error),
 ) {
@@ -64,9 +65,9 @@ func (p *Handlers) inFolder(
 	}
 	id := numberOf(r.PostForm.Get("folder"))
 	call, err := p.Call(r, "media_folders")
-	said, next := locale.Key(""), ""
+	message, next := locale.Key(""), ""
 	if err == nil {
-		said, next, err = do(call, id)
+		message, next, err = do(call, id)
 	}
 	if err != nil {
 		if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
@@ -74,7 +75,7 @@ func (p *Handlers) inFolder(
 		}
 		return
 	}
-	p.Flash(r, said)
+	p.Flash(r, message)
 	shell.Redirect(w, r, next)
 }
 

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	perPage     = 24  // items of a page
-	maxQuery    = 200 // characters of a search
-	folderTiles = 8   // folders that are shown without unfolding the rest
+	perPage     = 24  // items on a page
+	maxQuery    = 200 // maximum number of characters of a search
+	folderTiles = 8   // number of folders that are shown before the others are expanded
 )
 
-// filters are the filters and the order of the page, as in its URL.
+// filters holds the filters and the sort order of the page, as in its URL.
 type filters struct{ Folder, Kind, Query, Alt, Use, Sort string }
 
 // filtersOf returns the filters in a query.
@@ -30,16 +30,19 @@ func filtersOf(q url.Values) filters {
 	return filters{q.Get("folder"), q.Get("kind"), q.Get("query"), q.Get("alt"), q.Get("use"), q.Get("sort")}
 }
 
-// Address returns the address of the first page.
+// Address returns the path of the first page.
 func (f filters) Address() string { return f.addressWith("", "") }
 
-// addressWith returns the address of the first page with another value of one parameter, or without it.
+// addressWith returns the path of the first page with another value for one parameter, or without that parameter if
+// value is empty.
 func (f filters) addressWith(name, value string) string { return "/media" + f.queryWith(name, value) }
 
-// ItemPath returns the path of an item's page, which keeps the filters for its links to the neighbors.
+// ItemPath returns the path of an item's page. It contains the filters, so that the page can link to the neighboring
+// items.
 func (f filters) ItemPath(id int64) string { return pathOf(id) + f.queryWith("", "") }
 
-// queryWith returns the query of an address, with its question mark.
+// queryWith returns the query with another value for one parameter. It starts with a question mark unless it is
+// empty.
 func (f filters) queryWith(name, value string) string {
 	q := url.Values{
 		"folder": {f.Folder}, "kind": {f.Kind}, "query": {f.Query}, "alt": {f.Alt}, "use": {f.Use}, "sort": {f.Sort},
@@ -55,7 +58,7 @@ func (f filters) queryWith(name, value string) string {
 // Any reports whether the page is filtered within its folder.
 func (f filters) Any() bool { return f.Kind+f.Query+f.Alt+f.Use != "" }
 
-// filter converts the filters for the library.
+// filter converts the filters to a gallery.Filter. It returns an error if a value is invalid.
 func (f filters) filter() (gallery.Filter, error) {
 	out := gallery.Filter{
 		Kind: f.Kind, Text: f.Query, WithoutAltText: f.Alt == "missing", Unused: f.Use == "none", Order: gallery.Order(f.Sort),
@@ -96,7 +99,7 @@ type gridView struct {
 	Count      int // number of matching items
 	Missing    int // images without alternative text
 	Folders    []gallery.Folder
-	FolderName string // selected folder; empty for none
+	FolderName string // name of the selected folder; empty if there is none
 	Storage    media.MediaListStorage
 	CanWrite   bool
 	Results    []result
@@ -104,13 +107,13 @@ type gridView struct {
 	Pager      pager
 }
 
-// pager holds paths of other pages, empty if there is none.
+// pager holds the paths of other pages; "" if there is none.
 type pager struct{ First, Next string }
 
 // Is reports whether a folder is selected.
 func (v gridView) Is(folder int64) bool { return strconv.FormatInt(folder, 10) == v.Folder }
 
-// Share returns how much of the plan's storage is used in percent, or -1 if unlimited.
+// Share returns the percentage of the plan's storage that is used, or -1 if the storage is unlimited.
 func (v gridView) Share() int64 {
 	if v.Storage.LimitBytes <= 0 {
 		return -1
@@ -118,7 +121,7 @@ func (v gridView) Share() int64 {
 	return min(100, v.Storage.UsedBytes*100/v.Storage.LimitBytes)
 }
 
-// choice is a filter or an order that a link selects or removes.
+// choice is a link that selects or removes a filter, or selects a sort order.
 type choice struct {
 	Text       locale.Key
 	Icon, Path string
@@ -126,7 +129,7 @@ type choice struct {
 	Current    bool
 }
 
-// Chips returns the filters that a link applies.
+// Chips returns the filters that are shown as links.
 func (v gridView) Chips() []choice {
 	toggle := func(text locale.Key, icon, name, now, value string, count int) choice {
 		c := choice{text, icon, v.addressWith(name, value), count, now == value}
@@ -147,7 +150,7 @@ func (v gridView) Chips() []choice {
 	return out
 }
 
-// Orders returns the orders of the list, starting with the current order.
+// Orders returns the sort orders, starting with the current one.
 func (v gridView) Orders() []choice {
 	out := []choice{}
 	for _, o := range []option{{"", "Newest first"}, {"oldest", "Oldest first"}, {"name", "By name"}} {
@@ -172,7 +175,7 @@ func (v gridView) Tiles() []gallery.Folder {
 // First returns the folders that are shown before the other folders are unfolded.
 func (v gridView) First() []gallery.Folder { return v.Tiles()[:min(len(v.Tiles()), folderTiles)] }
 
-// Rest returns the folders after the first ones.
+// Rest returns the folders that are shown after expanding the list.
 func (v gridView) Rest() []gallery.Folder { return v.Tiles()[len(v.First()):] }
 
 func (p *Handlers) grid(w http.ResponseWriter, r *http.Request) {
@@ -192,7 +195,7 @@ func (p *Handlers) grid(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["grid"], "Media", v)
 }
 
-// fill reads the page after a cursor.
+// fill reads the page that starts after a cursor.
 func (p *Handlers) fill(r *http.Request, v *gridView, after string) error {
 	call, err := p.Call(r, "list_media")
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// view is the page of an item.
+// view is the page of a media item.
 type view struct {
 	media.ItemView
-	List          filters // of the list that the item was opened from
-	Before, After int64   // the neighbors in that list; 0 if there is none
+	List          filters // filters of the list from which the item was opened
+	Before, After int64   // IDs of the neighbors in that list; 0 if there is none
 	Uses          []media.Use
 	Folders       []media.MediaFolder
 	CanWrite      bool
@@ -27,7 +27,7 @@ type view struct {
 	Typed         typed
 }
 
-// typed is what the form of an item shows: the stored values, or what was entered.
+// typed holds the values of an item's form: the stored or the entered ones.
 type typed struct {
 	Name, Alt string
 	Folder    int64
@@ -39,7 +39,7 @@ func (v view) At() *teamtime.Moment { return &v.CreatedAt }
 // More reports whether more posts use the item than are shown.
 func (v view) More() bool { return len(v.Uses) >= media.MaxUses }
 
-// BackFolder returns the name of the item's folder if the way back leads there.
+// BackFolder returns the name of the item's folder if Back returns its path, or "".
 func (v view) BackFolder() string {
 	if v.Folder == nil || v.List != (filters{}) && numberOf(v.List.Folder) != v.Folder.ID {
 		return ""
@@ -47,7 +47,7 @@ func (v view) BackFolder() string {
 	return v.Folder.Name
 }
 
-// Back returns the address of the list that the item was opened from, or of the item's folder.
+// Back returns the path of the list from which the item was opened, or of the item's folder.
 func (v view) Back() string {
 	if v.List == (filters{}) && v.Folder != nil {
 		return filters{Folder: strconv.FormatInt(v.Folder.ID, 10)}.Address()
@@ -55,7 +55,7 @@ func (v view) Back() string {
 	return v.List.Address()
 }
 
-// FolderID returns the folder of the item, 0 for none.
+// FolderID returns the ID of the item's folder, or 0 if it is in none.
 func (v view) FolderID() int64 {
 	if v.Folder == nil {
 		return 0
@@ -63,13 +63,13 @@ func (v view) FolderID() int64 {
 	return v.Folder.ID
 }
 
-// Moving returns the posts that block deletion because they are being sent.
-func (v view) Moving() []media.Use { return v.usesOf(media.UseSending) }
+// BeingPublished returns the posts that block deletion because they are being published.
+func (v view) BeingPublished() []media.Use { return v.usesOf(media.UseSending) }
 
-// Ahead returns the scheduled posts that use the item.
-func (v view) Ahead() []media.Use { return v.usesOf(media.UseScheduled) }
+// ScheduledPosts returns the scheduled posts that use the item.
+func (v view) ScheduledPosts() []media.Use { return v.usesOf(media.UseScheduled) }
 
-// Drafts returns the drafts that would lose the item.
+// Drafts returns the drafts that use the item.
 func (v view) Drafts() []media.Use { return v.usesOf(media.UseInDraft) }
 
 // PublishedPosts returns the published posts with the item.
@@ -120,7 +120,7 @@ func (p *Handlers) load(req itemRequest) (view, error) {
 	return v, p.findNeighbors(req, &v)
 }
 
-// findNeighbors sets the neighbors in the list that the item was opened from. Invalid filters are ignored.
+// findNeighbors sets the neighbors in the list from which the item was opened. It ignores invalid filters.
 func (p *Handlers) findNeighbors(req itemRequest, v *view) error {
 	v.List = filtersOf(req.URL.Query())
 	f, err := v.List.filter()
@@ -131,8 +131,8 @@ func (p *Handlers) findNeighbors(req itemRequest, v *view) error {
 	return err
 }
 
-// save saves the name, the alternative text and the folder of an item. It leaves out what the visitor did not change, because
-// somebody else may have changed it in the meantime.
+// save saves the name, alt text and folder of an item. It saves only what the visitor changed, because somebody else
+// may have changed the rest in the meantime.
 func (p *Handlers) save(w http.ResponseWriter, req itemRequest) {
 	if !p.ReadForm(w, req.Request) {
 		return
@@ -202,15 +202,15 @@ func (p *Handlers) delete(w http.ResponseWriter, req itemRequest) {
 	}
 }
 
-// removal describes the posts that an item was removed from.
+// removal describes the posts from which an item was removed.
 type removal struct {
 	post.RemovedMedia
 
-	// Shown are posts that wait for approval, at most as many as were listed before.
+	// Shown lists the posts that need approval again, limited to those that the deletion page listed.
 	Shown []media.Use
 }
 
-// More reports whether more posts wait for approval than are shown.
+// More reports whether more posts need approval again than are shown.
 func (t removal) More() bool { return len(t.Waiting) > len(t.Shown) }
 
 func (t removal) text(l *locale.Language) string {
@@ -220,11 +220,12 @@ func (t removal) text(l *locale.Language) string {
 	return l.N(t.Posts, "The file was deleted and removed from %d post.", "The file was deleted and removed from %d posts.")
 }
 
-// removeFromPosts removes the item from all unpublished posts, unless a post that is being published blocks it.
+// removeFromPosts removes the item from all unpublished posts. It does nothing if a post with the item is being
+// published.
 func (p *Handlers) removeFromPosts(req itemRequest) (removal, error) {
 	used, err := p.media.Uses(req.Context(), req.call, req.id)
 	if err != nil || len(used) > 0 && used[0].Kind == media.UseSending {
-		return removal{}, err // the deletion explains why
+		return removal{}, err // Delete then returns an error that explains why
 	}
 	taken, err := p.posts.RemoveMedia(req.Context(), req.call, req.id)
 	out := removal{RemovedMedia: taken}

@@ -1,5 +1,5 @@
-// Package library serves the pages of the media library: its images and videos, folders, ways to add files, uses, and
-// deletion.
+// Package library serves the pages of the media library: listing, adding, editing and deleting images and videos, and
+// their folders.
 package library
 
 import (
@@ -67,7 +67,8 @@ func (p *Handlers) Routes() []shell.Route {
 	}
 }
 
-// hideFromClients returns a handler that hides the library from clients, who may see only posts to approve.
+// hideFromClients returns a handler that shows "not found" to people with the role Client, who may not see the
+// library.
 func (p *Handlers) hideFromClients(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if shell.VisitorOf(r.Context()).Team.Role == access.Client {
@@ -78,7 +79,7 @@ func (p *Handlers) hideFromClients(do http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// itemRequest is a request about one item.
+// itemRequest is a request about one media item.
 type itemRequest struct {
 	*http.Request
 
@@ -86,7 +87,7 @@ type itemRequest struct {
 	id   int64
 }
 
-// withItem returns a handler that reads the item in the path and the caller.
+// withItem returns a handler that calls do with the ID of the item in the path.
 func (p *Handlers) withItem(do func(http.ResponseWriter, itemRequest)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := shell.PathID(r, "id")
@@ -103,14 +104,16 @@ func (p *Handlers) withItem(do func(http.ResponseWriter, itemRequest)) http.Hand
 	}
 }
 
-// switchTeam selects the team of an item and redirects to the item, if the person belongs to that team.
+// switchTeam switches to the team of an item and redirects to the item. If the person does not belong to that team,
+// it shows err.
 func (p *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error, id int64) {
 	p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
 		return p.media.FindTeam(ctx, id, teams)
 	})
 }
 
-// marks returns the attributes of a field with a hint, by its id, and perhaps an error.
+// marks returns the HTML attributes of a form field that has an error or a hint. hint is the id of the hint's
+// element, or "".
 func marks(formErr bool, hint string) template.HTMLAttr {
 	switch {
 	case formErr && hint != "":
@@ -126,13 +129,13 @@ func marks(formErr bool, hint string) template.HTMLAttr {
 // pathOf returns the path of an item.
 func pathOf(id int64) string { return "/media/" + strconv.FormatInt(id, 10) }
 
-// seconds returns a video's duration as 1:05.
+// seconds formats a duration in seconds, such as "1:05".
 func seconds(n float64) string {
 	whole := int(n + 0.5)
 	return strconv.Itoa(whole/60) + ":" + strconv.Itoa(100 + whole%60)[1:]
 }
 
-// numberOf returns the number in a text, or 0 if invalid.
+// numberOf parses a number. It returns 0 if the text is not a number or is negative.
 func numberOf(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
@@ -141,7 +144,7 @@ func numberOf(text string) int64 {
 	return n
 }
 
-// fieldNames are the labels of fields by argument names.
+// fieldNames maps argument names to the labels of their fields.
 var fieldNames = map[string]string{
 	"name": "Name", "folder_id": "Folder", "url": "Link", "filename": "Name", "platform": "Network", "type": "Media type",
 	"username": "Profile", "limit": "How many", "query": "Name", "alt": "Alt text",

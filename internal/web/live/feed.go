@@ -1,7 +1,7 @@
 // Package live notifies open pages of changes with server-sent events (HTML Living Standard, section 9.2).
 //
-// Once a second, each node reads the changes that any node has recorded in the database and sends them to its open streams.
-// Without streams it reads nothing.
+// Once a second, each node reads the changes that all nodes have recorded in the database, and sends them to its open
+// streams. A node without open streams does not read.
 package live
 
 import (
@@ -18,10 +18,10 @@ import (
 
 const (
 	pollInterval  = time.Second
-	checkInterval = 15 * time.Second // how soon a stream ends after its session or membership
+	checkInterval = 15 * time.Second // maximum time until a stream ends after its session or membership has ended
 	maxStreams    = 4096             // per node
 	maxPerPerson  = 12               // per person and node
-	maxPending    = 50               // pending changes of a stream; beyond that it gets a single Any
+	maxPending    = 50               // pending changes of a stream; more are replaced with a single Any
 )
 
 // The topics of changes.
@@ -32,17 +32,17 @@ const (
 	Any    = "any"    // the stream has missed changes
 )
 
-// Change is a change of an item that a page may show.
+// Change is a change of something that a page may show.
 type Change struct {
 	Topic string
 	ID    string // empty if unknown
 }
 
-// Reader is the person and team of a stream.
+// Reader identifies the session, person and team that a stream is for.
 type Reader struct {
-	Session      string // hash of the session's token
+	Session      string // hash of the session token
 	Person, Team int64
-	Epoch        int64 // of the person's sessions
+	Epoch        int64 // epoch of the person's sessions
 }
 
 var errFull = errors.New("too many streams")
@@ -55,7 +55,7 @@ type Feed struct {
 	streams map[*stream]struct{}
 	closed  bool // the node is shutting down
 
-	reading         sync.Mutex // held while the tails are used
+	reading         sync.Mutex // guards the tails
 	events, notices tail
 	jobs            jobTail
 }
@@ -82,7 +82,7 @@ type stream struct {
 
 func (s *stream) close() { s.end.Do(func() { close(s.over) }) }
 
-// add adds a change. If too many changes are pending, it replaces them by a single Any.
+// add adds a change to the pending changes. If there are too many, it replaces them with a single Any.
 func (s *stream) add(c Change) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *stream) add(c Change) {
 	}
 }
 
-// take returns the pending changes.
+// take returns the pending changes and removes them from the stream.
 func (s *stream) take() []Change {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +109,7 @@ func (s *stream) take() []Change {
 	return out
 }
 
-// open adds a stream, or returns errFull.
+// open adds a stream. It returns errFull if a limit is reached or the feed is closed.
 func (f *Feed) open(r Reader) (*stream, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -162,8 +162,8 @@ func (f *Feed) Run(ctx context.Context, report func(error)) {
 			return
 		case <-tick.C:
 		}
-		left, err := f.poll(ctx)
-		if left || time.Since(checked) >= checkInterval {
+		ended, err := f.poll(ctx)
+		if ended || time.Since(checked) >= checkInterval {
 			checked = time.Now()
 			err = errors.Join(err, f.endStale(ctx))
 		}
@@ -173,7 +173,7 @@ func (f *Feed) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// start makes a sleeping feed send the changes from now on. The caller has opened a stream.
+// start makes the feed read changes from now on if it did not read before. The caller must have opened a stream.
 func (f *Feed) start(ctx context.Context) error {
 	f.reading.Lock()
 	defer f.reading.Unlock()
@@ -184,8 +184,8 @@ func (f *Feed) start(ctx context.Context) error {
 	return err
 }
 
-// poll sends the changes since the last poll. It reports whether a change may have ended the access of a stream's person.
-// Without streams, the feed sleeps.
+// poll sends the changes since the last poll. It reports whether one of them may have ended the access of a stream's
+// reader. Without streams, it forgets its position and does not read.
 func (f *Feed) poll(ctx context.Context) (bool, error) {
 	f.reading.Lock()
 	defer f.reading.Unlock()
@@ -196,32 +196,34 @@ func (f *Feed) poll(ctx context.Context) (bool, error) {
 	return f.read(ctx)
 }
 
+// read sends the new changes. Its result is the same as that of poll.
 func (f *Feed) read(ctx context.Context) (bool, error) {
 	events, err := f.events.next(ctx, f.db)
-	left := false
+	ended := false
 	for _, e := range events {
 		topic, _, _ := strings.Cut(e.kind, ".")
 		switch topic {
 		case "post":
-			f.tell(Change{Post, e.subject}, func(s *stream) bool { return s.Team == e.owner })
+			f.send(Change{Post, e.subject}, func(s *stream) bool { return s.Team == e.owner })
 		case "series":
-			f.tell(Change{Topic: Post}, func(s *stream) bool { return s.Team == e.owner })
+			f.send(Change{Topic: Post}, func(s *stream) bool { return s.Team == e.owner })
 		case "member", "person", "team":
-			left = true
+			ended = true
 		}
 	}
 	notices, failed := f.notices.next(ctx, f.db)
 	for _, n := range notices {
-		f.tell(Change{Topic: Notice}, func(s *stream) bool { return s.Person == n.owner })
+		f.send(Change{Topic: Notice}, func(s *stream) bool { return s.Person == n.owner })
 	}
 	jobs, late := f.jobs.next(ctx, f.db)
 	for _, j := range jobs {
-		f.tell(Change{Job, j.id}, func(s *stream) bool { return s.Team == j.team })
+		f.send(Change{Job, j.id}, func(s *stream) bool { return s.Team == j.team })
 	}
-	return left, errors.Join(err, failed, late)
+	return ended, errors.Join(err, failed, late)
 }
 
-func (f *Feed) tell(c Change, wants func(*stream) bool) {
+// send adds a change to the streams for which wants returns true.
+func (f *Feed) send(c Change, wants func(*stream) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for s := range f.streams {
@@ -231,7 +233,7 @@ func (f *Feed) tell(c Change, wants func(*stream) bool) {
 	}
 }
 
-// checkedAtOnce is how many streams are checked by one query.
+// checkedAtOnce is the maximum number of streams that one query checks.
 const checkedAtOnce = 500
 
 // endStale ends the streams of sessions that have ended, and of people who were suspended or have left the team.

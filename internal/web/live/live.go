@@ -15,7 +15,7 @@ import (
 
 const (
 	heartbeat    = 20 * time.Second // proxies close connections that are silent for a minute
-	writeTimeout = 20 * time.Second // for a client that accepts no data
+	writeTimeout = 20 * time.Second // time in which the client must accept a write
 )
 
 // Handlers serves the streams.
@@ -28,7 +28,7 @@ type Handlers struct {
 // New returns the handlers.
 func New(f *shell.Shell, feed *Feed) *Handlers { return &Handlers{f, feed} }
 
-// Routes returns the route of the streams. It has its own limit.
+// Routes returns the route of the streams. It is Urgent, because Feed limits the number of streams.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{{Pattern: "GET /live", For: shell.Members, Do: p.stream, Urgent: true}}
 }
@@ -50,13 +50,13 @@ func (p *Handlers) stream(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // for nginx
 	control := http.NewResponseController(w)
-	// Disable the server's timeouts for this connection, if possible.
+	// Disable the server's read timeout for this connection. The write timeout is renewed before each write.
 	if control.SetReadDeadline(time.Time{}) != nil {
 		return
 	}
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
-	// A random delay spreads the reconnections after a node has stopped.
+	// The random retry delay spreads the reconnections after a node has stopped.
 	out := fmt.Appendf(nil, "retry: %d\n\n", 2000+rand.IntN(3000)) //nolint:gosec // no secret
 	for {
 		if control.SetWriteDeadline(time.Now().Add(writeTimeout)) != nil {
@@ -78,22 +78,23 @@ func (p *Handlers) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// describe returns the pending changes of a stream as messages. For a notification, it adds how many are unread.
+// describe returns the pending changes of a stream as server-sent events. A notification's event contains the number
+// of unread notifications.
 func (p *Handlers) describe(r *http.Request, s *stream) []byte {
 	var out bytes.Buffer
 	for _, c := range s.take() {
-		told := map[string]any{"topic": c.Topic, "id": c.ID}
+		event := map[string]any{"topic": c.Topic, "id": c.ID}
 		if c.Topic == Notice && p.Unread != nil {
 			n, err := p.Unread(r.Context(), s.Person)
 			if err != nil {
 				p.Log.WarnContext(r.Context(), "counting unread notifications failed", "error", err)
 				continue
 			}
-			told["unread"] = n
+			event["unread"] = n
 		}
-		raw, err := json.Marshal(told)
+		raw, err := json.Marshal(event)
 		if err != nil {
-			continue // unreachable: it holds texts and a number
+			continue // unreachable: the map holds only strings and a number
 		}
 		fmt.Fprintf(&out, "data: %s\n\n", raw)
 	}

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// commitTime is how long a row may stay invisible after rows with higher IDs became visible. Transactions that take
-	// longer are rare, and their changes are shown with the next one.
+	// commitTime is the time for which rows are read again, because rows with lower IDs may become visible later.
+	// Transactions that take longer are rare. Pages then miss the change until something else changes.
 	commitTime = 10 * time.Second
-	maxRows    = 1000 // read at once
+	maxRows    = 1000 // maximum number of rows per query
 )
 
 // row is a recorded event or notification.
@@ -22,11 +22,11 @@ type row struct {
 	kind, subject string
 }
 
-// tail reads the new rows of a table by their IDs. Transactions may commit in another order than the order of their IDs, so it
-// reads the latest rows again for a while and skips those that it has returned.
+// tail reads the new rows of a table by ID. Rows may become visible in another order than that of their IDs, so tail
+// reads the latest rows again for a while and skips those that it has already returned.
 type tail struct {
 	query, last string
-	seen        map[int64]time.Time // when the IDs after floor were returned; nil before the first call
+	seen        map[int64]time.Time // when each row above floor was returned, by ID; nil before the first call
 	floor       int64
 }
 
@@ -57,7 +57,8 @@ func (t *tail) next(ctx context.Context, d *db.DB) ([]row, error) {
 	return out, nil
 }
 
-// raise moves the floor above rows that were returned some time ago, or immediately if there are many rows.
+// raise moves the floor past rows that were returned more than commitTime ago. If there are many rows, it also moves
+// past newer ones.
 func (t *tail) raise(found []row, now time.Time) {
 	for i, r := range found {
 		if now.Sub(t.seen[r.id]) < commitTime && len(found)-i <= maxRows/2 {
@@ -70,7 +71,7 @@ func (t *tail) raise(found []row, now time.Time) {
 
 // jobTail finds jobs whose progress has changed.
 type jobTail struct {
-	known map[string]progress // of jobs that are open or ended a moment ago, by ID; nil before the first call
+	known map[string]progress // of open jobs and of jobs that ended recently, by ID; nil before the first call
 }
 
 // progress is the state of a job.
@@ -95,7 +96,7 @@ func (t *jobTail) next(ctx context.Context, d *db.DB) ([]progress, error) {
 	}
 	var out []progress
 	now := make(map[string]progress, len(open)+len(ended))
-	for _, j := range append(open, ended...) { // one that ends between the queries is in both: its end counts
+	for _, j := range append(open, ended...) { // a job in both lists has ended; keep that state
 		now[j.id] = j
 	}
 	for id, j := range now {

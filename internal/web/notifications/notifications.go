@@ -23,7 +23,7 @@ var pages = shell.Parse(files, template.FuncMap{"look": lookOf, "sentences": sen
 		return template.FuncMap{"clock": func(at time.Time) string { return l.Format(at, locale.Clock) }}
 	})
 
-// look is the icon of a kind of notification, and the class of its color.
+// look is the icon of a notification and the CSS class of its color.
 type look struct{ Icon, Class string }
 
 var looks = map[notification.Kind]look{
@@ -40,7 +40,8 @@ var looks = map[notification.Kind]look{
 	notification.AssistantConnected: {"robot-2-line", ""},
 }
 
-// lookOf returns the look of a notification. Those about the person's own account look like security events.
+// lookOf returns the look of a notification. The default, which is for notifications about the person's account, is
+// that of a security event.
 func lookOf(n notification.Notice) look {
 	if n.ChangesRequested() {
 		return look{"pencil-line", "warn"}
@@ -85,33 +86,33 @@ func (p *Handlers) Routes() []shell.Route {
 
 const (
 	perPage    = 50 // notifications on a page
-	inPanel    = 6  // rows in the panel below the bell
-	readRecent = 30 // notifications read for the panel, because some share a row
+	inPanel    = 6  // maximum number of rows in the panel below the bell icon
+	readRecent = 30 // notifications read for the panel; more than inPanel, because some share a row
 )
 
-// listing is a page of notifications.
+// listing is a page or the panel of notifications.
 type listing struct {
 	Days   []section
-	Newest int64 // newest id, for marking all as read; 0 except on the first page
+	Newest int64 // ID of the newest notification, for marking all as read; 0 except on the first page
 	Unread bool
 	Filter string // "unread", or "" for all notifications
 	Pages  paging
 }
 
-// section has the notifications of today or of earlier days.
+// section holds the notifications of today or of earlier days.
 type section struct {
 	Name locale.Key
 	Rows []row
 }
 
-// row is a notification with those about the same post on further accounts.
+// row is a notification, with further notifications about the same post on other accounts.
 type row struct {
 	notification.Notice
 
 	More []notification.Notice
 }
 
-// rowsOf returns notifications, newest first, as rows.
+// rowsOf groups notifications, newest first, into rows.
 func rowsOf(found []notification.Notice) []row {
 	var out []row
 	for _, n := range found {
@@ -125,7 +126,7 @@ func rowsOf(found []notification.Notice) []row {
 	return out
 }
 
-// sectionsOf groups notifications, newest first, into notifications of today and earlier notifications.
+// sectionsOf groups notifications, newest first, into those of today and earlier ones.
 func sectionsOf(found []notification.Notice, now time.Time) []section {
 	var out []section
 	for _, n := range rowsOf(found) {
@@ -141,7 +142,7 @@ func sectionsOf(found []notification.Notice, now time.Time) []section {
 	return out
 }
 
-// paging holds paths of other pages.
+// paging holds the paths of other pages; "" if there is none.
 type paging struct{ First, Next string }
 
 func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
@@ -178,7 +179,7 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["list"], "Notifications", l)
 }
 
-// recent shows the newest notifications, which the bell of every page shows in a panel.
+// recent serves the newest notifications, for the panel below the bell icon of every page.
 func (p *Handlers) recent(w http.ResponseWriter, r *http.Request) {
 	found, err := p.notices.List(r.Context(), shell.VisitorOf(r.Context()).ID, 0, readRecent)
 	if err != nil {
@@ -198,8 +199,8 @@ func (p *Handlers) recent(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["recent"], "Notifications", l)
 }
 
-// follow redirects to the subject of a notification. If the subject is in another team, SwitchTeam selects that team first
-// and redirects back. It asks for confirmation if the link is on another site.
+// follow marks a notification as read and redirects to its subject. If the subject is in another team, it switches to
+// that team first. SwitchTeam then asks for confirmation if the visitor comes from another site.
 func (p *Handlers) follow(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
 	n, err := p.noticeIn(r)
@@ -218,7 +219,7 @@ func (p *Handlers) follow(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, n.Path())
 }
 
-// noticeIn returns the visitor's notification in the path.
+// noticeIn returns the visitor's notification whose ID is in the path.
 func (p *Handlers) noticeIn(r *http.Request) (notification.Notice, error) {
 	id, err := shell.PathID(r, "id")
 	if err != nil {
@@ -239,7 +240,7 @@ func (p *Handlers) read(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/notices")
 }
 
-// readAll marks the shown and older notifications as read. Newer notifications stay unread.
+// readAll marks the notifications up to the newest one on the page as read. Newer notifications stay unread.
 func (p *Handlers) readAll(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -258,13 +259,13 @@ func (p *Handlers) readAll(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/notices")
 }
 
-// choices is the settings page.
+// choices is the page of the notification settings.
 type choices struct {
 	Mails  bool // the installation sends email
 	Groups []group
 }
 
-// group has the kinds of notifications about one thing.
+// group holds the kinds of notifications about one subject.
 type group struct {
 	Name  locale.Key
 	Kinds []choice
@@ -279,7 +280,7 @@ type choice struct {
 // Look returns the icon of the kind.
 func (c choice) Look() look { return looks[c.Kind] }
 
-// groupNames are the groups of the kinds of notifications in the settings.
+// groupNames maps kinds of notifications to the names of their groups.
 var groupNames = map[notification.Kind]locale.Key{
 	notification.PostFailed: "Posts", notification.PostUnconfirmed: "Posts", notification.CommentFailed: "Posts",
 	notification.AccountLost:   "Accounts",
@@ -288,7 +289,7 @@ var groupNames = map[notification.Kind]locale.Key{
 	notification.KeyChanged: "API keys and assistants", notification.AssistantConnected: "API keys and assistants",
 }
 
-// groupsOf returns all kinds in groups, and marks the wanted kinds.
+// groupsOf returns all kinds in groups, with whether each is wanted in the app and by email.
 func groupsOf(muted notification.Muted) []group {
 	var out []group
 	for _, k := range notification.Kinds {
@@ -314,8 +315,8 @@ func (p *Handlers) settingsPage(w http.ResponseWriter, r *http.Request) {
 		choices{Mails: p.notices.Mails(), Groups: groupsOf(muted)})
 }
 
-// choose saves which kinds a person wants in the app and by email. Without a mail server, the form does not have the
-// choices of emails, and they do not change.
+// choose saves which kinds a person wants in the app and by email. Without a mail server, the form has no choices for
+// email, so these settings do not change.
 func (p *Handlers) choose(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return

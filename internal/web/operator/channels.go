@@ -16,14 +16,14 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// channelService describes a service on the pages.
+// channelService describes a channel service for the pages.
 type channelService struct {
 	Name locale.Key
 	Icon string
 	Hint locale.Key
 }
 
-// channelServices are the services that receive notices. Hint says where a service gives out the address.
+// channelServices describes the services to which notifications can be sent. Hint says where to find the address.
 var channelServices = map[notification.ChannelService]channelService{
 	notification.Slack: {"Slack", "hashtag",
 		"In Slack: the address of an incoming webhook. It also works with Mattermost and Rocket.Chat."},
@@ -35,10 +35,10 @@ var channelServices = map[notification.ChannelService]channelService{
 		"The address of your own program. Messages are JSON and signed according to Standard Webhooks."},
 }
 
-// channelsView lists the channels.
+// channelsView is the page that lists the channels.
 type channelsView struct {
 	Channels []notification.Channel
-	Names    teamsearch.Names // of the channels' teams
+	Names    teamsearch.Names // names of the channels' teams
 	Error    string
 }
 
@@ -51,7 +51,7 @@ type channelView struct {
 	Teams    []team.Team
 	Form     url.Values
 	Error    string
-	Secret   string // that signs the messages of a webhook
+	Secret   string // key that signs the messages of a webhook
 }
 
 // Chosen reports whether a value of a field is selected in the form.
@@ -91,7 +91,7 @@ func (p *Handlers) newChannelPage(w http.ResponseWriter, r *http.Request) {
 	}})
 }
 
-// showChannel shows the form of a channel, which is new if it has no ID.
+// showChannel shows the form of a channel. A channel without an ID is new.
 func (p *Handlers) showChannel(w http.ResponseWriter, r *http.Request, status int, view channelView) {
 	offered, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Most: offeredTeams})
 	if err != nil {
@@ -106,11 +106,11 @@ func (p *Handlers) showChannel(w http.ResponseWriter, r *http.Request, status in
 	p.Show(w, r, status, pages["channel"], title, view)
 }
 
-// channelIn returns the fields of the form that new and existing channels have.
+// channelIn returns the values that the forms of new and existing channels have in common.
 func (p *Handlers) channelIn(r *http.Request, service notification.ChannelService) (notification.ChannelChange, error) {
 	f := r.PostForm
 	out := notification.ChannelChange{Name: f.Get("name"), URL: f.Get("url")}
-	if service == notification.Ntfy { // the field is hidden for others, and a password manager may fill it
+	if service == notification.Ntfy { // for other services, the field is hidden, but a password manager may fill it
 		out.Token = f.Get("token")
 	}
 	if f.Get("choice") == "some" {
@@ -121,15 +121,15 @@ func (p *Handlers) channelIn(r *http.Request, service notification.ChannelServic
 			return out, apierr.OperatorError("choose at least one kind of notification")
 		}
 	}
-	typed := strings.TrimSpace(f.Get("team"))
+	entered := strings.TrimSpace(f.Get("team"))
 	if f.Get("scope") != "one" {
 		return out, nil
 	}
-	if typed == "" {
+	if entered == "" {
 		return out, apierr.OperatorError("choose a team")
 	}
 	var err error
-	out.Team, err = p.target(r, team.ForTeam, typed)
+	out.Team, err = p.target(r, team.ForTeam, entered)
 	return out, err
 }
 
@@ -160,7 +160,7 @@ func (p *Handlers) addChannel(w http.ResponseWriter, r *http.Request) {
 	p.finish(w, r, p.T(r, "The channel was added. Send a test message to check it."), next)
 }
 
-// channelOf returns the channel in the path.
+// channelOf returns the channel whose ID is in the path.
 func (p *Handlers) channelOf(r *http.Request) (notification.Channel, error) {
 	id, err := shell.PathID(r, "channel")
 	if err != nil {
@@ -177,7 +177,7 @@ func (p *Handlers) channelOf(r *http.Request) (notification.Channel, error) {
 	return channels[i], nil
 }
 
-// withChannel returns a handler for the channel in the path.
+// withChannel returns a handler that calls do with the channel whose ID is in the path.
 func (p *Handlers) withChannel(do func(http.ResponseWriter, *http.Request, notification.Channel)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c, err := p.channelOf(r)
@@ -244,8 +244,8 @@ func (p *Handlers) removeChannelPage(w http.ResponseWriter, r *http.Request, c n
 	p.ShowTitled(w, r, http.StatusOK, pages["channelremove"], p.T(r, "Remove the channel %s", c.Name), channelView{Channel: c})
 }
 
-// onChannel returns a handler that does something with a channel.
-func (p *Handlers) onChannel(do func(context.Context, int64) error, said locale.Key) http.HandlerFunc {
+// onChannel returns a handler that calls do with the ID of the channel in the path, and confirms it with a message.
+func (p *Handlers) onChannel(do func(context.Context, int64) error, message locale.Key) http.HandlerFunc {
 	return p.withChannel(func(w http.ResponseWriter, r *http.Request, c notification.Channel) {
 		if err := do(r.Context(), c.ID); err != nil {
 			if text, status, ok := p.formError(w, r, err); ok {
@@ -253,12 +253,12 @@ func (p *Handlers) onChannel(do func(context.Context, int64) error, said locale.
 			}
 			return
 		}
-		p.finish(w, r, p.T(r, said), "/operator/channels")
+		p.finish(w, r, p.T(r, message), "/operator/channels")
 	})
 }
 
-// channelRoutes returns the routes of the pages of channels. Their forms are not restored after a new sign-in, because they have
-// secrets, which do not belong in a session.
+// channelRoutes returns the routes of the pages about channels. Their forms are not restored after step-up, because
+// they contain secrets, which must not be stored in a session.
 func (p *Handlers) channelRoutes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /operator/channels", Do: p.channelsPage},

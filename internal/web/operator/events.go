@@ -24,14 +24,14 @@ type eventsView struct {
 	eventsFilter
 
 	TeamName string
-	Typed    string      // the team, as entered
-	Who      string      // the person, as entered
+	Typed    string      // team filter, as entered
+	Who      string      // person filter, as entered
 	Kinds    []kindGroup // offered kinds
 	Teams    []team.Team // offered teams
 	Error    string
 	Days     []eventDay
 	Pages    *shell.LogPager
-	File     string // path of the complete log
+	File     string // path of the file with all selected events
 	Ranges   []eventRange
 }
 
@@ -42,7 +42,7 @@ type eventRange struct {
 	Current bool
 }
 
-// rangesOf returns the ranges that the page offers beside days of one's own, with the other filters.
+// rangesOf returns links to the offered date ranges. The links keep the other filters.
 func rangesOf(f eventsFilter, now time.Time) []eventRange {
 	out := []eventRange{{Name: "All time"}, {Name: "Today"}, {Name: "Last 7 days"}, {Name: "Last 30 days"}}
 	for i, days := range []int{0, 1, 7, 30} {
@@ -56,23 +56,23 @@ func rangesOf(f eventsFilter, now time.Time) []eventRange {
 	return out
 }
 
-// WithoutItem returns the path of the events about all items.
+// WithoutItem returns the path of the page without the filter for an item.
 func (f eventsFilter) WithoutItem() string {
 	f.Item = ""
 	return f.path("/operator/events", 0)
 }
 
-// eventsFilter selects events as the form does. From and To are days in UTC.
+// eventsFilter is the filter in the form. From and To are the first and last day in UTC, such as 2026-11-30.
 type eventsFilter struct {
 	Team, Person   int64
 	Kind, From, To string
 	Item           string // ID of the item that the events are about
 }
 
-// Filters reports whether the filter excludes events.
+// Filters reports whether any filter is set.
 func (f eventsFilter) Filters() bool { return f != eventsFilter{} }
 
-// eventsFilterOf returns the filter of a request, without its team and person if they were entered by name.
+// eventsFilterOf returns the filter of a request. Team and Person are 0 if they were not entered as IDs.
 func eventsFilterOf(r *http.Request) eventsFilter {
 	query := r.URL.Query()
 	f := eventsFilter{
@@ -87,7 +87,7 @@ func eventsFilterOf(r *http.Request) eventsFilter {
 	return f
 }
 
-// selection returns the events that the filter selects.
+// selection returns the filter as an auditlog.Filter.
 func (f eventsFilter) selection() auditlog.Filter {
 	out := auditlog.Filter{Team: f.Team, Person: f.Person, Kind: f.Kind, Subject: f.Item}
 	if from, err := time.Parse(time.DateOnly, f.From); err == nil {
@@ -99,7 +99,7 @@ func (f eventsFilter) selection() auditlog.Filter {
 	return out
 }
 
-// path returns a path with the filter, for events before an ID.
+// path returns a path with the filter, for the events before an ID, or for the newest if it is 0.
 func (f eventsFilter) path(place string, before int64) string {
 	query := url.Values{}
 	for name, value := range map[string]string{
@@ -116,13 +116,13 @@ func (f eventsFilter) path(place string, before int64) string {
 	return place + "?" + query.Encode()
 }
 
-// kindGroup is a group of kinds in the filter.
+// kindGroup is a group of event kinds in the form.
 type kindGroup struct {
 	Name  locale.Key
 	Kinds []settings.EventKind
 }
 
-// offeredKinds returns the kinds of events that the filter offers.
+// offeredKinds returns the kinds of events that the form offers.
 func offeredKinds() []kindGroup {
 	var out []kindGroup
 	for _, k := range settings.EventKinds() {
@@ -135,7 +135,7 @@ func offeredKinds() []kindGroup {
 	return out
 }
 
-// eventDay has the events of a day in UTC, newest first.
+// eventDay holds the events of a day in UTC, newest first.
 type eventDay struct {
 	At    time.Time
 	Lines []eventLine
@@ -146,7 +146,7 @@ type eventLine struct {
 	auditlog.Entry
 
 	Label, Icon                   string
-	Reason                        string // why or how, from its details
+	Reason                        string // why or how it happened
 	TeamName, PersonName, KeyName string
 }
 
@@ -177,7 +177,7 @@ func (p *Handlers) eventsPage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, status, pages["events"], "Audit log", view)
 }
 
-// fillEvents adds the selected events and the names of the selected team and person.
+// fillEvents adds the selected events, and the names of the team and person in the filter.
 func (p *Handlers) fillEvents(r *http.Request, view *eventsView) error {
 	part := view.selection()
 	part.BeforeID, part.Limit = numberOf(r, "before"), rowsPerPage+1
@@ -209,8 +209,8 @@ func (p *Handlers) fillEvents(r *http.Request, view *eventsView) error {
 	return err
 }
 
-// findPerson finds the person that was entered by ID, with or without the name, or by a part of a name or address that no
-// other person has.
+// findPerson sets the person filter from the entered text: an ID, an ID and a name, or a part of a name or email
+// address that only one person has.
 func (p *Handlers) findPerson(r *http.Request, view *eventsView) error {
 	id, err := p.chosenID(r, view.Who, teamsearch.PersonNames)
 	if view.Person = id; err != nil || id > 0 || view.Who == "" {
@@ -230,7 +230,8 @@ func (p *Handlers) findPerson(r *http.Request, view *eventsView) error {
 	return nil
 }
 
-// findTeam finds the team that was entered by its ID, as an offered choice, or by a part of its name that no other team has.
+// findTeam sets the team filter from the entered text: an ID, an ID and a name, or a part of a name that only one
+// team has.
 func (p *Handlers) findTeam(r *http.Request, view *eventsView) error {
 	offered, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Most: offeredTeams})
 	view.Teams = offered.Items
@@ -254,14 +255,14 @@ func (p *Handlers) findTeam(r *http.Request, view *eventsView) error {
 	return nil
 }
 
-// chosenID returns the ID of a typed choice: an ID, or an ID and the name that it has. It returns 0 for another text, such as
-// a name that begins with a number.
-func (p *Handlers) chosenID(r *http.Request, typed string,
+// chosenID returns the ID in a text that consists of an ID, or of an ID and the matching name. It returns 0 for any
+// other text, such as a name that begins with a number.
+func (p *Handlers) chosenID(r *http.Request, entered string,
 	namesOf func(context.Context, *db.DB, []int64) (teamsearch.Names, error)) (int64, error) {
-	number, name, named := strings.Cut(typed, " ")
+	number, name, named := strings.Cut(entered, " ")
 	id, parseErr := strconv.ParseInt(number, 10, 64)
 	if parseErr != nil || id <= 0 {
-		return 0, nil //nolint:nilerr // another text
+		return 0, nil //nolint:nilerr // the text is not an ID
 	}
 	if !named {
 		return id, nil
@@ -271,7 +272,7 @@ func (p *Handlers) chosenID(r *http.Request, typed string,
 		return 0, err
 	}
 	rest, ok := strings.CutPrefix(name, names[id])
-	if !ok || names[id] == "" || rest != "" && rest[0] != ',' { // a key has its team after its name
+	if !ok || names[id] == "" || rest != "" && rest[0] != ',' { // the name of a key may be followed by its team
 		return 0, nil
 	}
 	return id, nil
@@ -311,11 +312,11 @@ func (p *Handlers) eventDays(r *http.Request, events []auditlog.Entry) ([]eventD
 }
 
 const (
-	batch        = 1000             // events read at once for a file
-	batchTimeout = 30 * time.Second // time for the client to accept them
+	batch        = 1000             // number of events per query for a file
+	batchTimeout = 30 * time.Second // time in which the client must accept them
 )
 
-// eventsFile serves the selected events as JSON lines, oldest first.
+// eventsFile serves the selected events as JSON Lines, oldest first.
 func (p *Handlers) eventsFile(w http.ResponseWriter, r *http.Request) {
 	filter := eventsFilterOf(r)
 	for name, id := range map[string]int64{"team": filter.Team, "person": filter.Person} {

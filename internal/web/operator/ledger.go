@@ -13,15 +13,15 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// ledgerView has the last audit of the ledger, if there was one.
+// ledgerView is the page with the last audit of the ledger, if any.
 type ledgerView struct {
-	At     time.Time // zero if it was never audited
+	At     time.Time // zero if there was no audit
 	By     string    // name of the operator
 	Report credit.Report
-	Now    bool // the audit was just made, and Report has the complaints
+	Now    bool // the audit was just run, so Report lists the complaints
 }
 
-// ledgerAudited is the kind of the events that keep the results of audits.
+// ledgerAudited is the kind of the audit log events that store the results of ledger audits.
 const ledgerAudited = "ledger.audited"
 
 func (p *Handlers) ledgerPage(w http.ResponseWriter, r *http.Request) {
@@ -33,7 +33,7 @@ func (p *Handlers) ledgerPage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["ledger"], "Ledger audit", view)
 }
 
-// auditDetail is what an event keeps of an audit.
+// auditDetail is the detail of a ledgerAudited event.
 type auditDetail struct {
 	Totals     credit.AuditTotals `json:"figures"`
 	Complaints int64              `json:"complaints_total"`
@@ -55,11 +55,11 @@ func (p *Handlers) lastAudit(ctx context.Context) (ledgerView, error) {
 	}, err
 }
 
-// auditTimeout bounds the audit, which reads the whole ledger.
+// auditTimeout is the maximum duration of an audit, which reads the whole ledger.
 const auditTimeout = 5 * time.Minute
 
 func (p *Handlers) audit(w http.ResponseWriter, r *http.Request) {
-	// servers without deadlines need no update
+	// SetWriteDeadline fails only if the server has no deadlines
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(auditTimeout))
 	report, err := p.Credits.Audit(r.Context())
 	if err == nil {

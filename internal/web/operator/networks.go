@@ -19,41 +19,41 @@ type networkView struct {
 
 	Name, Platform string
 	Calls          delivery.Calls // of the last 24 hours
-	Published      time.Time      // time of the last known post; zero if none
+	Published      time.Time      // time of the last known publication; zero if there is none
 }
 
-// networksView is the state of all networks, with recent failures and the result of a check of the apps.
+// networksView is the page with the state of all networks, recent failures, and the result of a check of the apps.
 type networksView struct {
 	Networks   []networkView
 	Rejections []delivery.AppRejection
 	Failures   []delivery.Failure
 	Names      teamsearch.Names // of the teams of the failures
-	Checked    bool             // Findings is the result of a check that was just made
+	Checked    bool             // Findings holds the result of a check that was just run
 	Findings   []appcheck.Finding
 }
 
-// FailureCount returns the number of failed findings.
+// FailureCount returns the number of checks that failed.
 func (v networksView) FailureCount() int { return appcheck.CountFailures(v.Findings) }
 
-// UnclearCount returns the number of findings that are neither good nor bad.
+// UnclearCount returns the number of findings whose result is unclear.
 func (v networksView) UnclearCount() int { return count(v.Findings, network.Unclear) }
 
-// checkGroup has the findings about a network.
+// checkGroup holds the findings about a network.
 type checkGroup struct {
 	Network  string
 	Findings []appcheck.Finding
 }
 
-// Passed returns the number of good findings.
+// Passed returns the number of checks that passed.
 func (g checkGroup) Passed() int { return count(g.Findings, network.Works) }
 
-// Failed returns the number of bad findings.
+// Failed returns the number of checks that failed.
 func (g checkGroup) Failed() int { return count(g.Findings, network.Fails) }
 
-// Unclear returns the number of findings that are neither good nor bad.
+// Unclear returns the number of findings whose result is unclear.
 func (g checkGroup) Unclear() int { return count(g.Findings, network.Unclear) }
 
-// count returns how many findings have a result.
+// count returns the number of findings with a result.
 func count(findings []appcheck.Finding, result network.Result) int {
 	n := 0
 	for _, f := range findings {
@@ -77,10 +77,10 @@ func (v networksView) Groups() []checkGroup {
 	return out
 }
 
-// instants match the times in the details of findings.
+// instants matches the times in the details of findings.
 var instants = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// detailText returns the details of a finding in a language, with its times as the page shows them.
+// detailText translates the details of a finding and formats the times in it.
 func detailText(l *locale.Language, text string) string {
 	return instants.ReplaceAllStringFunc(translated(l, text), func(written string) string {
 		at, err := time.Parse(time.RFC3339, written)
@@ -99,12 +99,12 @@ func (p *Handlers) networksPage(w http.ResponseWriter, r *http.Request) {
 	p.showNetworks(w, r, networksView{})
 }
 
-// checkTimeout is longer than a check can take.
+// checkTimeout is the write timeout during a check. It is longer than a check can take.
 const checkTimeout = time.Minute
 
-// checkApps checks the permissions of the apps at the networks.
+// checkApps checks the permissions of the apps that are registered with the networks.
 func (p *Handlers) checkApps(w http.ResponseWriter, r *http.Request) {
-	// servers without deadlines need no update
+	// SetWriteDeadline fails only if the server has no deadlines
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(checkTimeout))
 	found, err := p.Apps.Check(r.Context())
 	if err != nil {

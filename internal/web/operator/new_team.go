@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// newTeamView is the form for a new team, with the last input.
+// newTeamView is the form for a new team. Form holds its values.
 type newTeamView struct {
 	Plans     []string
 	Zones     []teamtime.Choice
@@ -38,7 +38,7 @@ func (p *Handlers) showNewTeam(w http.ResponseWriter, r *http.Request, status in
 	p.Show(w, r, status, pages["newteam"], "New team", view)
 }
 
-// addTeam creates a team and shows it.
+// addTeam creates a team and redirects to its page.
 func (p *Handlers) addTeam(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -53,9 +53,9 @@ func (p *Handlers) addTeam(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	said := p.T(r, "The team was created. Its owner finds it in the team menu.")
+	message := p.T(r, "The team was created. Its owner finds it in the team menu.")
 	if strings.EqualFold(strings.TrimSpace(f.Get("owner")), shell.VisitorOf(r.Context()).Email) {
-		said = p.T(r, "The team was created.")
+		message = p.T(r, "The team was created.")
 	}
-	p.finish(w, r, said, fmt.Sprintf("/operator/teams/%d?created=1", made.ID))
+	p.finish(w, r, message, fmt.Sprintf("/operator/teams/%d?created=1", made.ID))
 }

@@ -1,5 +1,6 @@
 // Package operator serves the operator's pages: teams and people, pauses, background work, the state of networks,
-// deliveries with an unknown outcome, notification channels, the audit of the ledger, and the audit log. Others get 404.
+// deliveries with an unknown outcome, notification channels, the ledger audit, and the audit log. Visitors who are
+// not operators get status 404.
 package operator
 
 import (
@@ -28,13 +29,13 @@ var files embed.FS
 
 var pages = shell.Parse(files, nil, words)
 
-// Services are what the pages need.
+// Services are the services that the pages use.
 type Services struct {
 	Credits   *credit.Service
 	Delivery  *delivery.Service
 	Jobs      *job.Store
 	Posts     *post.Service
-	Platforms []string // connected networks
+	Platforms []string // networks that the installation supports
 	Hold      *restoreguard.Service
 	Apps      *appcheck.Service
 
@@ -89,53 +90,53 @@ func (p *Handlers) Routes() []shell.Route {
 	}
 	routes = append(routes, p.channelRoutes()...)
 	for i := range routes {
-		// operators must reach a full node
-		routes[i].For, routes[i].Do, routes[i].Urgent = shell.Operators, p.acting(routes[i].Do), true
+		// Urgent, because operators must be able to use a busy node
+		routes[i].For, routes[i].Do, routes[i].Urgent = shell.Operators, p.asOperator(routes[i].Do), true
 	}
 	return routes
 }
 
-// acting returns a handler whose changes are recorded with the operator's name.
-func (p *Handlers) acting(do http.HandlerFunc) http.HandlerFunc {
+// asOperator returns a handler whose changes are recorded in the audit log with the operator's ID.
+func (p *Handlers) asOperator(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		do(w, r.WithContext(auditlog.WithOperator(r.Context(), shell.VisitorOf(r.Context()).ID)))
 	}
 }
 
-// rowsPerPage is how many teams, people and events a page shows.
+// rowsPerPage is the number of teams, people or events on a page.
 const rowsPerPage = 50
 
-// pager holds paths of other pages, empty if there is none.
+// pager holds the paths of other pages; "" if there is none.
 type pager struct{ First, Next string }
 
-// formError returns the text and status of an error that the operator can correct. It answers other errors and
-// reports false.
+// formError returns the text and status of an error that the operator can correct. For a server error or not_found,
+// it writes the error response and returns false.
 func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, int, bool) {
 	if rejection, ok := errors.AsType[apierr.OperatorError](err); ok {
 		return sentence(rejectionText(p.Language(r), err, string(rejection))), http.StatusUnprocessableEntity, true
 	}
-	told := apierr.FromError(err)
-	if told.IsServerError() || told.Code == apierr.NotFound {
+	e := apierr.FromError(err)
+	if e.IsServerError() || e.Code == apierr.NotFound {
 		p.ShowError(w, r, err)
 		return "", 0, false
 	}
 	return p.Detail(r, err), shell.StatusOf(err), true
 }
 
-// reject answers with an error that no form shows.
+// reject shows an error on a page of its own.
 func (p *Handlers) reject(w http.ResponseWriter, r *http.Request, err error) {
 	if text, status, ok := p.formError(w, r, err); ok {
 		p.ShowText(w, r, status, "Action not completed", text)
 	}
 }
 
-// finish confirms a form with a text in the visitor's language and redirects.
-func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, said, next string) {
-	p.FlashText(r, said)
+// finish redirects to next, which shows a confirmation message in the visitor's language.
+func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, message, next string) {
+	p.FlashText(r, message)
 	shell.Redirect(w, r, next)
 }
 
-// overview is the start page: figures, and what is paused or needs attention.
+// overview is the start page: statistics, and what is paused or needs attention.
 type overview struct {
 	queueView
 
@@ -144,18 +145,18 @@ type overview struct {
 	APIOff      bool
 	Hold        restoreguard.State
 	Unconfirmed int
-	Rests       []string // networks that are failing
+	Failing     []string // names of the networks that are failing
 	Circuits    []networkView
 	Channels    int // notification channels whose last attempt failed
 	Recent      []eventLine
-	Proxy       string // untrusted peer that forwards requests; empty if none
+	Proxy       string // address of an untrusted proxy that forwards requests; empty if there is none
 }
 
 // FailingNetworks returns the names of the networks that are failing.
-func (v overview) FailingNetworks() string { return strings.Join(v.Rests, ", ") }
+func (v overview) FailingNetworks() string { return strings.Join(v.Failing, ", ") }
 
-// Under returns the numbers of unfinished jobs and deliveries.
-func (v overview) Under() struct{ Jobs, Deliveries int64 } {
+// Unfinished returns the numbers of unfinished jobs and deliveries.
+func (v overview) Unfinished() struct{ Jobs, Deliveries int64 } {
 	var out struct{ Jobs, Deliveries int64 }
 	for _, l := range v.Jobs {
 		out.Jobs += l.Jobs
@@ -195,7 +196,7 @@ func (p *Handlers) loadOverview(r *http.Request) (overview, error) {
 		circuit := p.Delivery.Circuit(platform)
 		out.Circuits = append(out.Circuits, networkView{Circuit: circuit, Platform: platform})
 		if circuit.State != delivery.Closed {
-			out.Rests = append(out.Rests, shell.NetworkName(platform))
+			out.Failing = append(out.Failing, shell.NetworkName(platform))
 		}
 	}
 	out.Proxy = p.UntrustedProxy()
@@ -234,7 +235,7 @@ func (p *Handlers) addActivity(r *http.Request, view *overview) error {
 	return err
 }
 
-// numberOf returns a positive number in the query, or 0.
+// numberOf returns the number with a name in the query, or 0 if it is missing or invalid.
 func numberOf(r *http.Request, name string) int64 {
 	n, err := strconv.ParseInt(r.URL.Query().Get(name), 10, 64)
 	if err != nil || n < 0 {

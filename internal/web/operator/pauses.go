@@ -14,13 +14,13 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// pausesView lists the pauses and has the form for another.
+// pausesView is the page that lists the pauses, with the form for a new pause.
 type pausesView struct {
 	Pauses []team.Pause
-	Names  teamsearch.Names // of the paused teams
-	Keys   teamsearch.Names // of the paused keys and assistants
-	Teams  []team.Team      // offered for another pause
-	Offers []teamsearch.Key // offered keys and assistants
+	Names  teamsearch.Names // names of the paused teams
+	Keys   teamsearch.Names // names of the paused API keys and assistants
+	Teams  []team.Team      // teams that the form offers
+	Offers []teamsearch.Key // API keys and assistants that the form offers
 	All    int64            // number of teams
 	APIOff bool
 	Adding bool // the form is open
@@ -28,7 +28,8 @@ type pausesView struct {
 	Form   url.Values
 }
 
-// pauses returns the pauses, and reports separately whether the API is off.
+// pauses returns the pauses. The pause that turns the API off is not among them; the second result reports whether it
+// exists.
 func (p *Handlers) pauses(ctx context.Context) ([]team.Pause, bool, error) {
 	all, err := p.Teams.Pauses(ctx)
 	var out []team.Pause
@@ -57,7 +58,7 @@ func (p *Handlers) showPauses(w http.ResponseWriter, r *http.Request, status int
 	p.Show(w, r, status, pages["pauses"], "Pauses", view)
 }
 
-// offeredTeams is the maximum number of teams that the form of pauses offers.
+// offeredTeams is the maximum number of teams, and of keys, that a form offers.
 const offeredTeams = 500
 
 func (p *Handlers) fillPauses(ctx context.Context, view *pausesView) error {
@@ -101,34 +102,34 @@ func (p *Handlers) pauseIn(r *http.Request) (team.Pause, error) {
 		Scope: team.Scope(form.Get("scope")), Action: access.PauseAction(form.Get("action")),
 		Reason: strings.TrimSpace(form.Get("reason")),
 	}
-	typed := form.Get("target")
+	entered := form.Get("target")
 	if out.Scope == team.ForKey && form.Has("key") {
-		typed = form.Get("key")
+		entered = form.Get("key")
 	}
 	var err error
-	switch typed = strings.TrimSpace(typed); {
+	switch entered = strings.TrimSpace(entered); {
 	case out.Scope == team.ForService:
-	case typed == "":
+	case entered == "":
 		err = apierr.OperatorError("choose the team, key or assistant to pause")
 	default:
-		out.Target, err = p.target(r, out.Scope, typed)
+		out.Target, err = p.target(r, out.Scope, entered)
 	}
 	return out, err
 }
 
-// target returns the ID of a team or key that was entered by its ID, with or without a name, or by a part of its name that
-// no other one has.
-func (p *Handlers) target(r *http.Request, scope team.Scope, typed string) (int64, error) {
+// target returns the ID of a team or key that was entered as an ID, as an ID and a name, or as a part of a name that
+// only one has.
+func (p *Handlers) target(r *http.Request, scope team.Scope, entered string) (int64, error) {
 	names := teamsearch.TeamNames
 	if scope == team.ForKey {
 		names = teamsearch.KeyNames
 	}
-	if id, err := p.chosenID(r, typed, names); err != nil || id > 0 {
+	if id, err := p.chosenID(r, entered, names); err != nil || id > 0 {
 		return id, err
 	}
 	var found []int64
 	if scope == team.ForKey {
-		keys, err := teamsearch.Keys(r.Context(), p.DB, typed, 2)
+		keys, err := teamsearch.Keys(r.Context(), p.DB, entered, 2)
 		if err != nil {
 			return 0, err
 		}
@@ -136,7 +137,7 @@ func (p *Handlers) target(r *http.Request, scope team.Scope, typed string) (int6
 			found = append(found, k.ID)
 		}
 	} else {
-		teams, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Text: typed, Most: 2})
+		teams, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Text: entered, Most: 2})
 		if err != nil {
 			return 0, err
 		}
@@ -192,13 +193,13 @@ func (p *Handlers) switchAPI(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	do, said := p.Teams.Pause, locale.Key("The API is off for all keys and assistants. The app is not affected.")
+	do, message := p.Teams.Pause, locale.Key("The API is off for all keys and assistants. The app is not affected.")
 	if r.PostForm.Get("api") == "on" {
-		do, said = p.Teams.Resume, "The API is on."
+		do, message = p.Teams.Resume, "The API is on."
 	}
 	if err := do(r.Context(), team.Pause{Scope: team.ForService, Action: access.PauseAPI}); err != nil {
 		p.reject(w, r, err)
 		return
 	}
-	p.finish(w, r, p.T(r, said), "/operator/pauses")
+	p.finish(w, r, p.T(r, message), "/operator/pauses")
 }

@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// peopleView is a page of people.
+// peopleView is a page of the list of people.
 type peopleView struct {
 	searchView
 
@@ -57,7 +57,7 @@ type personView struct {
 	SignedIn time.Time // when the person last signed in; zero if it is unknown
 }
 
-// person returns the person in the path, or answers the request.
+// person returns the person whose ID is in the path. On an error, it writes the error response and returns false.
 func (p *Handlers) person(w http.ResponseWriter, r *http.Request) (team.Person, bool) {
 	id, err := shell.PathID(r, "person")
 	var found team.Person
@@ -94,7 +94,8 @@ func (p *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
 	p.ShowTitled(w, r, http.StatusOK, pages["person"], title, view)
 }
 
-// onPerson changes the person in the path. Operators cannot change themselves, so that at least one operator remains.
+// onPerson calls do with the person whose ID is in the path, and shows a message. Operators cannot change themselves,
+// so that at least one operator remains.
 func (p *Handlers) onPerson(w http.ResponseWriter, r *http.Request, do func(team.Person) (locale.Key, error)) {
 	if !p.ReadForm(w, r) {
 		return
@@ -104,45 +105,45 @@ func (p *Handlers) onPerson(w http.ResponseWriter, r *http.Request, do func(team
 		return
 	}
 	err := error(apierr.OperatorError("you cannot change your own account; ask another operator"))
-	said := locale.Key("")
+	message := locale.Key("")
 	if found.ID != shell.VisitorOf(r.Context()).ID {
-		said, err = do(found)
+		message, err = do(found)
 	}
 	if err != nil {
 		p.reject(w, r, err)
 		return
 	}
-	p.finish(w, r, p.T(r, said), fmt.Sprintf("/operator/people/%d", found.ID))
+	p.finish(w, r, p.T(r, message), fmt.Sprintf("/operator/people/%d", found.ID))
 }
 
 func (p *Handlers) hold(w http.ResponseWriter, r *http.Request) {
 	p.onPerson(w, r, func(found team.Person) (locale.Key, error) {
 		held := r.PostForm.Get("held") == "yes"
-		said := locale.Key("The suspension was ended.")
+		message := locale.Key("The suspension was ended.")
 		if held {
-			said = "The account is suspended. The person cannot sign in, and the person’s assistants and the keys " +
+			message = "The account is suspended. The person cannot sign in, and the person’s assistants and the keys " +
 				"and assistants of the person’s own teams do not work."
 		}
-		return said, p.Teams.SetHold(r.Context(), found.ID, held)
+		return message, p.Teams.SetHold(r.Context(), found.ID, held)
 	})
 }
 
 func (p *Handlers) setOperator(w http.ResponseWriter, r *http.Request) {
 	p.onPerson(w, r, func(found team.Person) (locale.Key, error) {
 		on := r.PostForm.Get("operator") == "yes"
-		said := locale.Key("This person is no longer an operator.")
+		message := locale.Key("This person is no longer an operator.")
 		if on {
-			said = "This person is now an operator."
+			message = "This person is now an operator."
 		}
 		if !on || r.PostForm.Get("unconfirmed") == "yes" {
 			_, err := p.Teams.SetOperator(r.Context(), found.Email, on)
-			return said, err
+			return message, err
 		}
 		_, err := p.Teams.MakeOperator(r.Context(), found.Email)
 		if errors.Is(err, team.ErrUnconfirmed) {
 			err = errUnconfirmed
 		}
-		return said, err
+		return message, err
 	})
 }
 

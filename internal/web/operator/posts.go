@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/team/teamsearch"
 )
 
-// postsView lists deliveries whose outcome a person must decide.
+// postsView is the page that lists deliveries whose outcome is unknown, so that a person must determine it.
 type postsView struct {
 	Doubts []delivery.UnconfirmedDelivery
 	Names  teamsearch.Names // of the posts' teams
@@ -34,7 +34,7 @@ func (p *Handlers) showPosts(w http.ResponseWriter, r *http.Request, status int,
 	p.Show(w, r, status, pages["posts"], "Unconfirmed posts", postsView{doubts, names, formErr})
 }
 
-// decide records the outcome of a delivery. Only the audit log names the operator; the team sees "the operator".
+// decide records the outcome of a delivery. The audit log names the operator, but the team sees only "the operator".
 func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	late   = time.Minute      // delay after which a post counts as late
-	long   = 10 * time.Minute // duration after which work counts as slow
-	lately = time.Hour        // period in which ended jobs are counted
-	failed = 24 * time.Hour   // period whose failed jobs are listed
+	lateAfter    = time.Minute      // delay after which a post counts as late
+	slowAfter    = 10 * time.Minute // duration after which work counts as slow
+	endedPeriod  = time.Hour        // period whose ended jobs are counted
+	failedPeriod = 24 * time.Hour   // period whose failed jobs are listed
 )
 
-// Well reports whether nothing is late or slow.
-func (v queueView) Well() bool {
+// Healthy reports whether nothing is late or slow.
+func (v queueView) Healthy() bool {
 	return v.Late.Posts == 0 && v.Late.Blocked == 0 && len(v.SlowJobs) == 0 && len(v.Slow) == 0
 }
 
-// queueView is the background work.
+// queueView is the page about background work.
 type queueView struct {
 	Late        due.Late
 	Jobs, Ended []job.StateCount
@@ -33,7 +33,7 @@ type queueView struct {
 	SlowJobs    []job.StuckJob
 	Slow        []delivery.StuckDelivery
 	Failed      []job.FailedJob
-	Names       teamsearch.Names // of the teams of slow and failed work
+	Names       teamsearch.Names // names of the teams whose work is slow or failed
 }
 
 func (p *Handlers) queuePage(w http.ResponseWriter, r *http.Request) {
@@ -49,25 +49,25 @@ func (p *Handlers) queue(ctx context.Context) (queueView, error) {
 	var out queueView
 	var err error
 	now := p.DB.Now()
-	if out.Late, err = due.CountLate(ctx, p.DB, now.Add(-late)); err != nil {
+	if out.Late, err = due.CountLate(ctx, p.DB, now.Add(-lateAfter)); err != nil {
 		return out, err
 	}
 	if out.Jobs, err = p.Jobs.CountUnfinished(ctx); err != nil {
 		return out, err
 	}
-	if out.Ended, err = p.Jobs.CountEnded(ctx, now.Add(-lately)); err != nil {
+	if out.Ended, err = p.Jobs.CountEnded(ctx, now.Add(-endedPeriod)); err != nil {
 		return out, err
 	}
 	if out.Deliveries, err = p.Delivery.CountByPhase(ctx); err != nil {
 		return out, err
 	}
-	if out.SlowJobs, err = p.Jobs.ListStuck(ctx, now.Add(-long)); err != nil {
+	if out.SlowJobs, err = p.Jobs.ListStuck(ctx, now.Add(-slowAfter)); err != nil {
 		return out, err
 	}
-	if out.Slow, err = p.Delivery.ListStuck(ctx, now.Add(-long)); err != nil {
+	if out.Slow, err = p.Delivery.ListStuck(ctx, now.Add(-slowAfter)); err != nil {
 		return out, err
 	}
-	if out.Failed, err = p.Jobs.ListFailed(ctx, now.Add(-failed)); err != nil {
+	if out.Failed, err = p.Jobs.ListFailed(ctx, now.Add(-failedPeriod)); err != nil {
 		return out, err
 	}
 	var teams []int64

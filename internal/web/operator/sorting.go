@@ -6,7 +6,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/team/teamsearch"
 )
 
-// sorting is how the rows of a table are sorted. Its zero value sorts by ID.
+// sorting is the sort order of a table. The zero value sorts by ID.
 type sorting struct {
 	Order      teamsearch.Order
 	Descending bool
@@ -14,15 +14,16 @@ type sorting struct {
 	query      teamsearch.Query
 }
 
-// textOrders are the orders that begin with the lowest value. The others begin with the highest.
+// textOrders lists the orders that are ascending by default. The others are descending.
 var textOrders = []teamsearch.Order{"", teamsearch.ByName}
 
-// sortingOf returns how the results of a query are sorted.
+// sortingOf returns the sort order of a query's results.
 func sortingOf(path string, q teamsearch.Query) sorting {
 	return sorting{q.Order, q.Descending, path, q}
 }
 
-// SortPath returns the path of the list sorted by a column, or in the opposite direction if it is sorted by it already.
+// SortPath returns the path of the list sorted by a column. If it is already sorted by that column, the direction is
+// reversed.
 func (s sorting) SortPath(column string) string {
 	q, by := s.query, teamsearch.Order(column)
 	q.After = 0

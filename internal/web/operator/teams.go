@@ -18,7 +18,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// teamsView is a page of teams.
+// teamsView is a page of the list of teams.
 type teamsView struct {
 	searchView
 
@@ -41,7 +41,7 @@ type stateFilter struct {
 	Current bool
 }
 
-// stateFilters returns the links for states that keep the text of a search.
+// stateFilters returns the links for states. The links keep the search text.
 func stateFilters(path string, q teamsearch.Query, states []teamsearch.State) []stateFilter {
 	var out []stateFilter
 	for _, state := range states {
@@ -52,7 +52,7 @@ func stateFilters(path string, q teamsearch.Query, states []teamsearch.State) []
 	return out
 }
 
-// queryIn returns the search of a request. An unknown state selects all, and an unknown order sorts by ID.
+// queryIn returns the search that a request describes. It ignores an unknown state or sort order.
 func queryIn(r *http.Request, states []teamsearch.State, orders []teamsearch.Order) teamsearch.Query {
 	values := r.URL.Query()
 	q := teamsearch.Query{Text: values.Get("q"), After: numberOf(r, "after"), Most: rowsPerPage}
@@ -91,7 +91,7 @@ func (p *Handlers) teamsPage(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// searchView is the common part of a page of teams or people.
+// searchView is what the lists of teams and people have in common.
 type searchView struct {
 	sorting
 
@@ -99,7 +99,7 @@ type searchView struct {
 	Filters []stateFilter
 	State   teamsearch.State
 	Pages   pager
-	Partial bool // only the first rows are sorted
+	Partial bool // there are too many rows, so only the first ones are sorted
 }
 
 func newSearchView[T any](path string, q teamsearch.Query, states []teamsearch.State, found teamsearch.Results[T]) searchView {
@@ -146,7 +146,7 @@ func searchPath(path string, q teamsearch.Query) string {
 	return path + "?" + query.Encode()
 }
 
-// teamView is a team's page, with the last input.
+// teamView is a team's page. Form holds the values of a rejected form.
 type teamView struct {
 	team.Team
 
@@ -156,17 +156,17 @@ type teamView struct {
 	Lines     []settings.StatementLine // newest transactions
 	Plans     []string
 	Pauses    []team.Pause
-	Created   bool   // just now
-	Error, At string // error, and its form
+	Created   bool   // the team was just created
+	Error, At string // error, and the form that it is about
 	Form      url.Values
 }
 
-// LastDay returns the last day of the plan in UTC, as in the form.
+// LastDay returns the last day of the plan in UTC, as a value for the form.
 func (v teamView) LastDay() string {
 	return v.PlanUntil.UTC().Add(-time.Microsecond).Format(time.DateOnly)
 }
 
-// Agrees reports whether the wallet matches the balance of the newest ledger line.
+// Agrees reports whether the available credits match the balance of the newest ledger entry.
 func (v teamView) Agrees() bool {
 	if len(v.Lines) == 0 {
 		return v.Available == 0
@@ -174,7 +174,7 @@ func (v teamView) Agrees() bool {
 	return v.Available == v.Lines[0].Balance
 }
 
-// LimitRule returns the chosen kind of the daily limit: the plan's limit, unlimited, none, or an amount.
+// LimitRule returns the selected kind of daily limit: "plan", "unlimited", "none" or "amount".
 func (v teamView) LimitRule() string {
 	switch {
 	case v.At == "limit":
@@ -204,10 +204,10 @@ const linesPerPage = 20
 
 func (p *Handlers) teamPage(w http.ResponseWriter, r *http.Request) {
 	view := teamView{Created: r.URL.Query().Has("created")}
-	if typed := p.SavedForm(r); typed != nil {
-		view.At, view.Form = "credits", typed
+	if entered := p.SavedForm(r); entered != nil {
+		view.At, view.Form = "credits", entered
 		for _, form := range []string{"plan", "limit"} {
-			if typed.Has(form) {
+			if entered.Has(form) {
 				view.At = form
 			}
 		}
@@ -262,15 +262,16 @@ func (p *Handlers) fillTeam(r *http.Request, view *teamView) error {
 	return err
 }
 
-// onTeam changes the team in the path by one of its forms and shows the page again.
+// onTeam handles one of the forms of a team's page: it calls do with the ID of the team in the path, and redirects to
+// the page with the message that do returns.
 func (p *Handlers) onTeam(w http.ResponseWriter, r *http.Request, form string, do func(id int64) (string, error)) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	id, err := shell.PathID(r, "team")
-	said := ""
+	message := ""
 	if err == nil {
-		said, err = do(id)
+		message, err = do(id)
 	}
 	if err != nil {
 		if text, status, ok := p.formError(w, r, err); ok {
@@ -278,7 +279,7 @@ func (p *Handlers) onTeam(w http.ResponseWriter, r *http.Request, form string, d
 		}
 		return
 	}
-	p.finish(w, r, said, fmt.Sprintf("/operator/teams/%d", id))
+	p.finish(w, r, message, fmt.Sprintf("/operator/teams/%d", id))
 }
 
 func (p *Handlers) setPlan(w http.ResponseWriter, r *http.Request) {
@@ -291,7 +292,7 @@ func (p *Handlers) setPlan(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// dayEnd returns the end of a day in UTC, or zero for no day.
+// dayEnd returns the end of a day in UTC, or the zero time if day is empty. It returns an error if the day is over.
 func dayEnd(day string, now time.Time) (time.Time, error) {
 	if day == "" {
 		return time.Time{}, nil
@@ -340,7 +341,7 @@ func (p *Handlers) setLimit(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// limitIn returns the daily limit in a form, nil for the plan's.
+// limitIn returns the daily limit in a form, or nil for the plan's limit.
 func limitIn(form url.Values) (*int64, error) {
 	var n int64
 	switch form.Get("rule") {

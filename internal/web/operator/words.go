@@ -27,10 +27,10 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// words returns the functions of the package's templates.
+// words returns the template functions for a language.
 func words(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
-		// in UTC, because the pages cover many teams
+		// in UTC, because the pages show teams in many time zones
 		"time":           func(at time.Time) template.HTML { return shell.TimeIn(l, at.UTC()) },
 		"ago":            func(at, now time.Time) template.HTML { return shell.AgoIn(l, at.UTC(), now) },
 		"until":          func(at time.Time) string { return l.Format(at.UTC().Add(-time.Microsecond), locale.Day) },
@@ -65,13 +65,14 @@ func words(l *locale.Language) template.FuncMap {
 	}
 }
 
-// planName returns the name of a plan with a capital letter.
+// planName returns the capitalized name of a plan.
 func planName(id string) string {
 	first, size := utf8.DecodeRuneInString(id)
 	return string(unicode.ToUpper(first)) + id[size:]
 }
 
-// shortID returns the end of an ID. IDs begin with the time, so the beginning is the same for items of a minute.
+// shortID returns the end of an ID. IDs begin with the time, so items that were created at about the same time have
+// the same beginning.
 func shortID(id string) string {
 	if len(id) <= 8 {
 		return id
@@ -87,7 +88,7 @@ func known[T ~string](l *locale.Language, texts map[T]locale.Key, value T) strin
 	return string(value)
 }
 
-// translated returns a text of another package in a language, or in English if it has no translation.
+// translated translates a text of another package. If there is no translation, it returns the text in English.
 func translated(l *locale.Language, text string) string {
 	if l.IsEnglish() || !l.Has(locale.Key(text)) {
 		return text
@@ -101,16 +102,17 @@ func teamLink(l *locale.Language, id int64, names teamsearch.Names) template.HTM
 	return template.HTML(fmt.Sprintf(`<a href="/operator/teams/%d"><bdi>%s</bdi></a>`, id, text)) //nolint:gosec // escaped
 }
 
-// rejectionText returns the text of an apierr.OperatorError in a language, or in English if it has no translation.
+// rejectionText translates the text of an apierr.OperatorError. If there is no translation, it returns the text in
+// English.
 func rejectionText(l *locale.Language, err error, text string) string {
 	formatted, ok := errors.AsType[*apierr.FormattedOperatorError](err)
-	if ok && l != locale.English && l.Has(locale.Key(formatted.Format)) { // English numbers stay as they are
+	if ok && l != locale.English && l.Has(locale.Key(formatted.Format)) { // in English, the text is already formatted
 		return l.T(locale.Key(formatted.Format), formatted.Args...)
 	}
 	return translated(l, text)
 }
 
-// sentence returns a message of the command line as a sentence, with a capital letter and a period.
+// sentence returns a command-line message as a sentence, with a capital letter and a period.
 func sentence(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + strings.TrimSuffix(text[size:], ".") + "."
@@ -160,22 +162,22 @@ var jobs = map[job.Type]locale.Key{
 	job.MediaImport:   "Upload or import", job.ContentFetch: "Download of a profile’s media",
 }
 
-// startAgain says what to do about most failed jobs.
+// startAgain is the default in nextSteps.
 const startAgain locale.Key = "Not charged. A member can start it again."
 
-// nextSteps say what to do about the failed jobs of other types.
+// nextSteps says what to do about failed jobs of a type.
 var nextSteps = map[job.Type]locale.Key{
 	job.SocialPost:  "A member retries it on the page of the post.",
 	job.MediaImport: "A member can upload or import the files again.",
 }
 
-// calls are the calls of attempts to publish.
+// calls maps the calls of delivery attempts to their labels.
 var calls = map[string]locale.Key{
 	"prepare": "Preparing|call", "commit": "Publishing|call", "resolve": "Checking the outcome|call",
 	"rest": "Waiting|call", "decide": "Decision|call",
 }
 
-// classes are the results of attempts to publish.
+// classes maps the results of delivery attempts to their labels.
 var classes = map[network.Class]locale.Key{
 	network.AuthDead: "access revoked|class", network.AuthRefresh: "access token expired|class",
 	network.Rate: "rate limit reached|class", network.Transient: "temporary error|class",

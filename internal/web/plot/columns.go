@@ -8,7 +8,7 @@ import (
 
 const columnsWidth, columnsHeight, columnGap = 340.0, 150.0, 14.0
 
-// Columns is a chart of a few values side by side. Its description has the numbers, too.
+// Columns is a column chart of a few values. Label should contain the numbers, too.
 type Columns struct {
 	Label  string // description
 	Values []Point
@@ -26,7 +26,7 @@ type columnView struct {
 	IsEmpty                     bool
 }
 
-// Draw returns the chart as SVG, or nothing without a value above 0.
+// Draw returns the chart as SVG, or "" if no value is above 0.
 func (c Columns) Draw(l *locale.Language) template.HTML {
 	most := 0.0
 	for _, p := range c.Values {

@@ -11,14 +11,14 @@ import (
 // Heat is a heat map of the hours of the week, starting on Monday.
 type Heat struct {
 	Label string
-	First int // the first hour shown
+	First int // the first hour shown, from 0
 	Cells [7][24]Cell
 }
 
-// Cell is one hour. Level is from 1, the lowest, to 5. It is 0 for an hour with too few posts.
+// Cell is one hour. Level is from 1, the lowest, to 5. It is 0 for an hour without enough data.
 type Cell struct {
 	Level int
-	Faded bool   // the level is based on few posts
+	Faded bool   // the level is based on little data
 	Text  string // tooltip; empty for an hour without data
 }
 
@@ -72,7 +72,7 @@ func (c Cell) class() string {
 	return class
 }
 
-// Scale returns the legend of a heat map, lowest level first.
+// Scale returns the color scale of a heat map as SVG, lowest level first.
 func Scale() template.HTML {
 	var view heatView
 	for level := 1; level <= 5; level++ {

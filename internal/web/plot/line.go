@@ -13,19 +13,19 @@ import (
 type Line struct {
 	Label  string // description
 	Points []Point
-	Spread bool // place points at their At, else at equal distances
-	Zero   bool // the scale starts at 0
+	Spread bool // place points by their At instead of at equal distances
+	Zero   bool // the scale includes 0
 
 	narrow bool
 }
 
-// Narrow returns the chart in the size of a phone.
+// Narrow returns the chart in a size for phones.
 func (l Line) Narrow() Line {
 	l.narrow = true
 	return l
 }
 
-// size returns the class, the width, and how many labels fit below.
+// size returns the class, the width, and the number of labels that fit below the chart.
 func (l Line) size() (string, float64, int) {
 	if l.narrow {
 		return "narrow", narrowWidth, narrowNames
@@ -38,13 +38,13 @@ type Point struct {
 	Name      string // label, shown if there is space
 	At        float64
 	Value     *float64
-	Low, High *float64 // ends of the confidence interval
+	Low, High *float64 // ends of the confidence interval; nil if there is none
 }
 
 const (
 	lineWidth, lineHeight = 640.0, 220.0
 	left, wideLeft, right = 48.0, 62.0, 12.0
-	longLabel             = 8 // characters beside the scale that need wideLeft
+	longLabel             = 8 // labels with more characters need wideLeft
 	top, bottom           = 10.0, 26.0
 	mostNames             = 7
 )
@@ -68,7 +68,7 @@ type dot struct {
 
 type bar struct{ X, From, To float64 }
 
-// leftOf returns the width of the space for the labels of a scale.
+// leftOf returns the width of the space that the labels of a scale need.
 func leftOf(labels []tick) float64 {
 	for _, label := range labels {
 		if utf8.RuneCountInString(label.Text) > longLabel {
@@ -78,7 +78,7 @@ func leftOf(labels []tick) float64 {
 	return left
 }
 
-// Draw returns the chart as SVG, or nothing without values.
+// Draw returns the chart as SVG, or "" if there are no values.
 func (l Line) Draw(in *locale.Language) template.HTML {
 	low, high, some := l.ends()
 	if !some {
@@ -112,7 +112,7 @@ func (l Line) Draw(in *locale.Language) template.HTML {
 	return draw("line.svg", view)
 }
 
-// withRange returns a number with its confidence interval, if there is one.
+// withRange formats a number with its confidence interval, if there is one.
 func withRange(l *locale.Language, value float64, low, high *float64) string {
 	text := FormatNumber(l, value)
 	if low == nil || high == nil {
@@ -121,7 +121,7 @@ func withRange(l *locale.Language, value float64, low, high *float64) string {
 	return l.T("%s (%s to %s)", text, FormatNumber(l, *low), FormatNumber(l, *high))
 }
 
-// ends returns the minimum and maximum of all values.
+// ends returns the minimum and maximum of the values and intervals, and reports whether there are any.
 func (l Line) ends() (float64, float64, bool) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, p := range l.Points {
@@ -150,9 +150,9 @@ func (l Line) x(i int, left float64) float64 {
 	return left + inset + room*(l.Points[i].At-first)/(last-first)
 }
 
-const inset = 14.0 // space for the labels at both ends
+const inset = 14.0 // space at both ends for the labels
 
-// path returns the SVG path through the points, with gaps.
+// path returns the SVG path through the points, with gaps where values are missing.
 func (l Line) path(x func(int) float64, y func(float64) float64) string {
 	var out strings.Builder
 	pen := "M"

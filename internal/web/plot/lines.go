@@ -17,13 +17,13 @@ const (
 	narrowNames               = 4
 )
 
-// MaxSeries is the maximum number of distinguishable lines in a chart.
+// MaxSeries is the maximum number of lines in a chart, because there are only so many distinguishable colors.
 const MaxSeries = 6
 
 // Lines is a chart that compares several lines over time.
 type Lines struct {
 	Label   string // description
-	Percent bool   // the numbers are percent
+	Percent bool   // the values are percentages
 	Zero    bool   // the scale includes 0
 	Tall    bool   // the chart takes two thirds of a page's width
 	Series  []Series
@@ -31,13 +31,13 @@ type Lines struct {
 	narrow bool
 }
 
-// Narrow returns the chart in the size of a phone.
+// Narrow returns the chart in a size for phones.
 func (l Lines) Narrow() Lines {
 	l.narrow = true
 	return l
 }
 
-// size returns the width and height, and how many labels fit below.
+// size returns the width and height, and the number of labels that fit below the chart.
 func (l Lines) size() (float64, float64, int) {
 	if l.narrow {
 		return narrowWidth, narrowHeight, narrowNames
@@ -48,16 +48,16 @@ func (l Lines) size() (float64, float64, int) {
 	return linesWidth, linesHeight, mostNames
 }
 
-// Series is one line of a chart. Its points are at their At, which increases.
+// Series is one line of a chart. Its points must be sorted by At, which is their position.
 type Series struct {
 	Name   string
-	Color  int // of the line, from 1; 0 means the color of its position
+	Color  int // number of the color, from 1; 0 means the series' position in the chart
 	Points []Point
-	Past   bool // a line to compare with, drawn behind
+	Past   bool // data to compare with, drawn behind the other lines
 	Filled bool // the area below the line is filled
 }
 
-// class returns the class of a line, by its index.
+// class returns the CSS class of the line with index i.
 func (s Series) class(i int) string {
 	if s.Past {
 		return "past"
@@ -68,7 +68,7 @@ func (s Series) class(i int) string {
 	return "s" + strconv.Itoa(i+1)
 }
 
-// Key returns a dot in the color of a line, by its index, or nothing for more lines than a chart has.
+// Key returns a dot in the color of the line with index i, or "" if a chart does not show that many lines.
 func Key(i int) template.HTML {
 	if i >= MaxSeries {
 		return ""
@@ -95,7 +95,7 @@ type seriesView struct {
 	Dots                    []dot
 }
 
-// Draw returns the first MaxSeries lines as SVG, or nothing if no line has two values.
+// Draw returns the first MaxSeries lines as SVG, or "" if no line has two values.
 func (l Lines) Draw(in *locale.Language) template.HTML {
 	low, high, first, last, some := l.ends()
 	if !some {
@@ -122,13 +122,13 @@ func (l Lines) Draw(in *locale.Language) template.HTML {
 		view.Series = append(view.Series, s.draw(s.class(i), x, y, func(v float64) string { return l.text(in, v) }))
 	}
 	view.Hits = l.hits(in, x, first, last, view.Left, view.Right)
-	slices.SortStableFunc(view.Series, func(a, b seriesView) int { // what is compared with is behind
+	slices.SortStableFunc(view.Series, func(a, b seriesView) int { // draw "past" before "s1"
 		return strings.Compare(a.Class[:1], b.Class[:1])
 	})
 	return draw("lines.svg", view)
 }
 
-// hits returns a column for each time of the longest line. There are none if another line has other times.
+// hits returns a column for each time of the longest line. If another line has other times, it returns none.
 func (l Lines) hits(in *locale.Language, x func(float64) float64, first, last, left, right float64) []hit {
 	times := l.longest(first, last)
 	out := make([]hit, len(times))
@@ -157,7 +157,7 @@ func (l Lines) hits(in *locale.Language, x func(float64) float64, first, last, l
 	return out
 }
 
-// draw returns the line as drawn with functions of the chart.
+// draw returns the line's path and dots. x and y map times and values to coordinates, and text formats a value.
 func (s Series) draw(class string, x, y func(float64) float64, text func(float64) string) seriesView {
 	drawn := seriesView{Class: class, Name: s.Name}
 	var path strings.Builder
@@ -178,7 +178,7 @@ func (s Series) draw(class string, x, y func(float64) float64, text func(float64
 	return drawn
 }
 
-// text returns one of the chart's numbers.
+// text formats a value of the chart.
 func (l Lines) text(in *locale.Language, v float64) string {
 	if l.Percent {
 		return FormatPercent(in, v)
@@ -209,7 +209,7 @@ func (l Lines) longest(first, last float64) []Point {
 	return out
 }
 
-// names returns the labels below the chart, taken from the line with the most points between two times.
+// names returns up to most labels below the chart, taken from the line with the most points between two times.
 func (l Lines) names(x func(float64) float64, first, last float64, most int) []tick {
 	longest := l.longest(first, last)
 	var out []tick

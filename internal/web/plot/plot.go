@@ -1,6 +1,6 @@
-// Package plot draws charts as SVG, without scripts or style attributes. Classes of the stylesheet style them, so that
-// they adapt to dark mode and to printing. Every chart has a text description; pages show the numbers in a table. The
-// same data always gives the same SVG.
+// Package plot draws charts as SVG, without scripts or style attributes. The page's stylesheet styles them by class,
+// so that they adapt to dark mode and printing. Every chart has a text description, and pages also show the numbers
+// as text. The same data always results in the same SVG.
 package plot
 
 import (
@@ -20,13 +20,13 @@ var files embed.FS
 var templates = template.Must(template.New("").Funcs(template.FuncMap{"at": coordinate}).
 	ParseFS(files, "templates/*.svg"))
 
-// draw renders a template. Templates are part of the program, so errors are bugs.
+// draw renders a template. It panics on an error, because the templates are part of the program.
 func draw(name string, data any) template.HTML {
 	var out bytes.Buffer
 	if err := templates.ExecuteTemplate(&out, name, data); err != nil {
 		panic(err)
 	}
-	// Lines of tooltips stay apart.
+	// Remove the line breaks between elements, but keep those in tooltips.
 	return template.HTML(strings.ReplaceAll(out.String(), ">\n", ">")) //nolint:gosec // made by html/template
 }
 
@@ -45,7 +45,7 @@ type tick struct {
 	Text string
 }
 
-// FormatNumber formats a number with at most three significant digits: 12.3K, 4.56M.
+// FormatNumber formats a number with at most three significant digits, such as 12.3K or 4.56M.
 func FormatNumber(l *locale.Language, v float64) string { return formatNumber(l, v, 3) }
 
 func formatNumber(l *locale.Language, v float64, significant int) string {
@@ -60,20 +60,21 @@ func formatNumber(l *locale.Language, v float64, significant int) string {
 	return l.Point(digits(v, significant))
 }
 
-// FormatPercent formats a number of percent with at most three significant digits: 1.71%.
+// FormatPercent formats a percentage with at most three significant digits. It formats 1.71 as 1.71%.
 func FormatPercent(l *locale.Language, v float64) string { return l.T("%s%%", FormatNumber(l, v)) }
 
-// FormatRange formats the ends of an interval, which need one digit less than a number: 1.2 to 3.4.
+// FormatRange formats an interval with at most two significant digits, such as "1.2 to 3.4".
 func FormatRange(l *locale.Language, low, high float64) string {
 	return l.T("%s to %s", formatNumber(l, low, 2), formatNumber(l, high, 2))
 }
 
-// FormatPercentRange is FormatRange for numbers of percent.
+// FormatPercentRange is like FormatRange, but for percentages.
 func FormatPercentRange(l *locale.Language, low, high float64) string {
 	return l.T("%s to %s", l.T("%s%%", formatNumber(l, low, 2)), l.T("%s%%", formatNumber(l, high, 2)))
 }
 
-// digits formats a number with at most the given significant digits, but keeps all digits of its integer part.
+// digits formats a number with at most the given number of significant digits, but keeps all digits of the integer
+// part.
 func digits(v float64, significant int) string {
 	decimals := significant - 1
 	if size := math.Abs(v); size > 1e-6 {
@@ -89,7 +90,7 @@ func digits(v float64, significant int) string {
 	return strings.Replace(text, "-", "−", 1)
 }
 
-// scale returns the ends and a round step of a scale for a range of values.
+// scale returns the low end, the high end and the step of a scale for a range of values. All three are round numbers.
 func scale(low, high float64) (float64, float64, float64) {
 	if high <= low {
 		low, high = low-math.Max(1, math.Abs(low)*0.01), high+math.Max(1, math.Abs(high)*0.01)

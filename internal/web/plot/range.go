@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Range is a ratio with its confidence interval on a logarithmic scale centered on 1. It needs no text, because the
-// table row that contains it has the numbers.
+// Range is a drawing of a ratio with its confidence interval, on a logarithmic scale centered on 1. It has no text,
+// because the table row that contains it has the numbers.
 type Range struct {
 	Value, Low, High float64
 	Reach            float64 // the scale extends from 1/Reach to Reach
@@ -25,7 +25,7 @@ func (r Range) Draw() template.HTML {
 	return draw("range.svg", rangeView{x(r.Low), x(r.High), x(r.Value), rangeWidth / 2, rangeWidth})
 }
 
-// Reach returns a scale for ratios with their intervals: at least 2, at most 10.
+// Reach returns a value for Range.Reach, from 2 to 10, so that the scale fits the ratios.
 func Reach(ratios ...float64) float64 {
 	reach := 2.0
 	for _, r := range ratios {
@@ -36,7 +36,7 @@ func Reach(ratios ...float64) float64 {
 	return min(reach, 10)
 }
 
-// Share is a fraction as a bar, in a table row that has the number.
+// Share is a fraction that is drawn as a bar. It has no text, because the table row that contains it has the number.
 type Share struct {
 	Of     float64 // from 0 to 1
 	Second bool    // use the second color

@@ -13,10 +13,10 @@ import (
 const (
 	never = iota
 	withoutMedia
-	always // the post links to it
+	always // even with media, because the post itself is a link
 )
 
-// look is how a network shows posts.
+// look describes how a network shows posts.
 type look struct {
 	// The approximate number of characters or lines after which the feed cuts a text; 0 means never.
 	chars, lines int
@@ -42,7 +42,7 @@ func titleOf(text string, limit int) string {
 	return network.Clip(strings.Join(strings.Fields(first), " "), limit)
 }
 
-// fold splits a text after a number of lines or characters, between two words if possible.
+// fold splits a text after a number of lines or characters, whichever comes first, and between two words if possible.
 func fold(text string, chars, lines int) (string, string) {
 	end := cutLines(text, lines)
 	if shown := splitAt(text[:end], chars); shown < end {
@@ -51,7 +51,8 @@ func fold(text string, chars, lines int) (string, string) {
 	return text[:end], text[end:]
 }
 
-// cutLines returns the length of the first lines of a text, including following empty lines.
+// cutLines returns the length in bytes of the first limit lines of a text. If only empty lines follow, they are
+// included.
 func cutLines(text string, limit int) int {
 	end := 0
 	for range limit {
@@ -67,7 +68,7 @@ func cutLines(text string, limit int) int {
 	return end - 1
 }
 
-// splitAt returns the length of the first characters of a text, up to the end of a word if possible.
+// splitAt returns the length in bytes of the first limit characters of a text, up to the end of a word if possible.
 func splitAt(text string, limit int) int {
 	if utf8.RuneCountInString(text) <= limit {
 		return len(text)
@@ -87,13 +88,13 @@ func splitAt(text string, limit int) int {
 	return end
 }
 
-// part is a piece of a text. Lifted is true for pieces that networks highlight.
+// part is a piece of a text. Lifted means that networks highlight it.
 type part struct {
 	Text   string
 	Lifted bool
 }
 
-// lines returns the lines of a text in parts.
+// lines returns the lines of a text, each split into parts.
 func lines(text string) [][]part {
 	var out [][]part
 	for line := range strings.SplitSeq(text, "\n") {

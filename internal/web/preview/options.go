@@ -6,7 +6,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// withOptions returns the post with what the options of its network show.
+// withOptions returns the preview with what the options of the post's network change in it.
 func (p Post) withOptions(c network.Content) Post {
 	switch o := c.Options; {
 	case p.Platform == "bluesky" && o.Bluesky != nil:

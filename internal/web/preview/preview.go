@@ -1,5 +1,5 @@
-// Package preview draws posts approximately as the networks show them. Each network has its own template; the parts that
-// they share are in _parts.html.
+// Package preview renders posts approximately as the networks show them. Each network has its own template. The parts
+// that the templates share are in _parts.html.
 package preview
 
 import (
@@ -25,7 +25,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-// templates are the templates in each language, parsed on first use.
+// templates holds a function for each language that returns the parsed templates.
 var templates = func() map[*locale.Language]func() *template.Template {
 	out := map[*locale.Language]func() *template.Template{}
 	for _, l := range locale.All() {
@@ -39,22 +39,22 @@ var templates = func() map[*locale.Language]func() *template.Template {
 	return out
 }()
 
-// Author is the account that a post is shown for.
+// Author is the account that publishes a post.
 type Author struct {
 	ID       int64
 	Platform string
 	Username string
-	Name     string // display name: untrusted text; empty if it is the username
+	Name     string // display name, which is untrusted text; empty if it is the username
 }
 
-// Post is a post as one account shows it.
+// Post is a preview of a post on one account.
 type Post struct {
 	Author
 
-	Title string // on networks that have titles
-	When  string // date for people; empty for a post that is shown as if it were published now
-	Text  string // before "more"
-	Rest  string // after "more"
+	Title string // empty on networks without titles
+	When  string // formatted date; empty to show the post as if it were published now
+	Text  string // the text before "more"
+	Rest  string // the text after "more"
 	Media []network.Media
 	Card  string // host of the link for which the network shows a card
 	// texts of the card; empty if they are those of the page
@@ -67,16 +67,16 @@ type Post struct {
 	Lang                *locale.Language // nil for English
 	Parts               []Post           // replies of the thread, in order
 	Comment             string           // the account's first comment; empty if there is none
-	Story               bool             // fills the screen and has no text
-	Play                bool             // images are shown in full, and videos can be played
-	// Link is the path of the approval link by which the post is shown. Files and pictures are below this path. It is empty in
-	// the app.
+	Story               bool             // the post is a story, which fills the screen and has no text
+	Play                bool             // show images in full, and let videos be played
+	// Link is the path of the approval link through which the post is shown, which prefixes the paths of files and
+	// pictures. It is empty in the app.
 	Link string
 
 	options network.Options // for the list of settings
 }
 
-// Face returns the path of the account's picture.
+// Face returns the path of the account's profile picture.
 func (p Post) Face() string {
 	id := strconv.FormatInt(p.ID, 10)
 	if p.Link != "" {
@@ -85,7 +85,7 @@ func (p Post) Face() string {
 	return "/accounts/" + id + "/picture"
 }
 
-// New returns what an account shows of a post.
+// New returns the preview of a post on an account.
 func New(a Author, c network.Content) Post {
 	a.Platform = strings.TrimSuffix(a.Platform, "_business")
 	look := looks[a.Platform]
@@ -107,7 +107,7 @@ func New(a Author, c network.Content) Post {
 	return p.withOptions(c)
 }
 
-// WithThread returns the post with the parts that follow it.
+// WithThread returns the preview with further parts of a thread.
 func (p Post) WithThread(parts []thread.Part) Post {
 	for _, part := range parts {
 		p.Parts = append(p.Parts, New(p.Author, network.Content{Text: part.Caption, Media: part.Media}))
@@ -115,7 +115,7 @@ func (p Post) WithThread(parts []thread.Part) Post {
 	return p
 }
 
-// WithComment returns the post with the account's first comment, on networks that have one.
+// WithComment returns the preview with the account's first comment, if the network supports first comments.
 func (p Post) WithComment(text string) Post {
 	if rules, _ := network.DefaultRules(p.Platform); rules.HasFirstComment() && !p.Story {
 		p.Comment = text
@@ -123,7 +123,7 @@ func (p Post) WithComment(text string) Post {
 	return p
 }
 
-// Date returns the date of a post for people, or "" for a post without a time.
+// Date returns the formatted date of a post, or "" for a post without a time.
 func Date(l *locale.Language, p post.Record, zone *time.Location) string {
 	at := cmp.Or(p.PublishedAt, p.ScheduledAt)
 	if at.IsZero() {
@@ -151,7 +151,7 @@ func (p Post) HTML() (template.HTML, error) {
 	return html + list, errors.Join(err, listErr)
 }
 
-// html renders a template. For a story, it renders that of stories in place of that of the network.
+// html renders a template. For a story, it renders the template of stories instead of the network's template.
 func (p Post) html(name string) (template.HTML, error) {
 	if p.Story && name == p.Platform+".html" {
 		name = "story.html"
@@ -172,7 +172,8 @@ func (p Post) Upright() bool {
 	return len(p.Media) == 1 && p.Media[0].Kind == network.Video && p.Media[0].Height > p.Media[0].Width
 }
 
-// Shape returns the class of the aspect ratio of the first medium. Carousels have the ratio of their first medium.
+// Shape returns the CSS class for the aspect ratio of the first media item, which determines the ratio of a carousel.
+// It returns "" without media.
 func (p Post) Shape() string {
 	if len(p.Media) == 0 {
 		return ""
@@ -188,14 +189,14 @@ func (p Post) Shape() string {
 	return "square"
 }
 
-// Shown is a media item and how it is shown.
+// Shown is a media item in a preview.
 type Shown struct {
 	Item network.Media
 	Play bool
 	link string
 }
 
-// Path returns the path of the media item, or of its thumbnail.
+// Path returns the path of the media item or, for an image that is not shown in full, of its thumbnail.
 func (s Shown) Path() string {
 	id := strconv.FormatInt(s.Item.ID, 10)
 	switch image := s.Item.Kind == network.Image; {
@@ -211,21 +212,21 @@ func (s Shown) Path() string {
 	return "/media/" + id + "/file"
 }
 
-// Of returns a media item and how it is shown.
+// Of returns a media item as the preview shows it.
 func (p Post) Of(m network.Media) Shown { return Shown{m, p.Play, p.Link} }
 
-const gridSize = 4 // media in a grid; the last one says how many more there are
+const gridSize = 4 // media items in a grid; the last one shows the number of further items
 
-// Grid returns the media of a grid.
+// Grid returns the media items in the grid.
 func (p Post) Grid() []network.Media { return p.Media[:min(len(p.Media), gridSize)] }
 
-// More returns how many media the grid leaves out.
+// More returns the number of media items that are not in the grid.
 func (p Post) More() int { return max(0, len(p.Media)-gridSize) }
 
-// Several reports whether there are several media.
+// Several reports whether there are several media items.
 func (p Post) Several() bool { return len(p.Media) > 1 }
 
-// Board returns the board of a Pinterest account, which its username ends with.
+// Board returns the Pinterest board, which is the part of the username after the slash, or "".
 func (p Post) Board() string {
 	if _, board, ok := strings.Cut(p.Username, "/"); ok {
 		return board
@@ -233,7 +234,8 @@ func (p Post) Board() string {
 	return ""
 }
 
-// Places returns accounts as a part of a sentence, in which their usernames are isolated.
+// Places lists accounts as a part of a sentence. The usernames are in bdi elements, because they may have another
+// writing direction.
 func Places(targets []post.Target) template.HTML {
 	out := make([]string, len(targets))
 	for i, t := range targets {
@@ -251,5 +253,5 @@ func hostOf(link string) string {
 	return strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.")
 }
 
-// second formats a time in a video for a media fragment (W3C Media Fragments URI 1.0).
+// second formats a position in a video for a URL fragment (W3C Media Fragments URI 1.0).
 func second(d time.Duration) string { return strconv.FormatFloat(max(d.Seconds(), 0.1), 'f', -1, 64) }

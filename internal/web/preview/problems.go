@@ -9,9 +9,9 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// problemForms are the texts with values of what networks reject, as package network writes them. The API has only the
-// complete texts, so their values are read from them.
-var problemForms = []locale.Key{
+// problemFormats lists the formats of the problem texts that contain values, as package network writes them. The API
+// returns only complete texts, so the values are parsed from the texts to translate them.
+var problemFormats = []locale.Key{
 	"A post on %s needs text, an image or a video. Add one.",
 	"A post on %s needs %s. Add one.",
 	"%s does not allow the character %s. Remove it.",
@@ -49,16 +49,16 @@ var problemForms = []locale.Key{
 	"%s has no threads. Remove the other parts, or remove the account.",
 }
 
-// valueForms are the values of problems that are words.
-var valueForms = []locale.Key{
+// valueFormats lists the formats of values that are words and can be translated.
+var valueFormats = []locale.Key{
 	"one image or %s to %s", "an image or a video", "a video", "one image", "one video", "one item", "%s images", "%s videos",
 	"%s items", "Image %s", "Video %s", "%s or %s",
 }
 
-// apiField is the name of an API field in a problem.
+// apiField matches the name of an API field in a problem.
 var apiField = regexp.MustCompile(` \(options\.[a-z_.]+\)`)
 
-// form is a text with a pattern that finds its values.
+// form is a format with a pattern that matches its texts and captures the values.
 type form struct {
 	key     locale.Key
 	pattern *regexp.Regexp
@@ -72,14 +72,14 @@ func formsOf(keys []locale.Key) []form {
 	return out
 }
 
-// forms are the patterns of problems and of values, made on first use.
-var forms = sync.OnceValues(func() ([]form, []form) { return formsOf(problemForms), formsOf(valueForms) })
+// forms returns the forms of problems and of values.
+var forms = sync.OnceValues(func() ([]form, []form) { return formsOf(problemFormats), formsOf(valueFormats) })
 
-// fraction matches a number with decimals, and a ratio of such a number to 1.
+// fraction matches a number with decimals, such as 1.91, and a ratio to 1, such as 1.91:1.
 var fraction = regexp.MustCompile(`^\d+\.\d+(:1)?$`)
 
-// ProblemText returns the text of what a network rejects in a language, or in English if it has no translation. It names
-// no fields of the API.
+// ProblemText translates the text of a problem that a network would reject. If there is no translation, the text
+// stays in English. It removes names of API fields.
 func ProblemText(l *locale.Language, text string) string {
 	if !l.IsEnglish() {
 		problems, _ := forms()

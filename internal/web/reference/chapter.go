@@ -10,15 +10,15 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 )
 
-// chapter is a page with the operations of one tag and the types of their answers.
+// chapter is a page with the operations of one tag and the types of their responses.
 type chapter struct {
 	Name, About, At string
 	Entries         []entry
-	Rejections      []rejection // of every operation
+	Rejections      []rejection // rejections that all operations have in common
 	Types           []kind
 }
 
-// kind is a named type.
+// kind is a named type of the API.
 type kind struct {
 	Name   string
 	About  string
@@ -29,46 +29,46 @@ type kind struct {
 type entry struct {
 	Tool, Method, Path   string
 	Summary, Description string
-	About                []span // description for people
-	Notes                []note // about codes
+	About                []span // description for people, with links
+	Notes                []note // explanations of error codes
 	Capability           string
 	Also, AlsoWhen       string // additional capability, and when it is needed
 	Price, Recurring     string
-	Key                  string // rule for the Idempotency-Key
+	Key                  string // whether the Idempotency-Key is accepted or required
 	Arguments            []field
 	Command              string
-	Status               string // status of success
+	Status               string // HTTP status of a successful response
 	Success              string
-	Answer               string // type of data
-	AnswerAt             string // path of the page that describes it; empty for this page
+	Answer               string // name of the response's type
+	AnswerAt             string // path of the description of that type if it is elsewhere; empty if Fields has it
 	Fields               []field
-	Example              string // complete answer
+	Example              string // complete response
 	Rejections           []rejection
 }
 
-// rejection is an error status with the codes of this operation.
+// rejection is an HTTP error status with its error codes.
 type rejection struct {
 	Status string
 	Codes  []apierr.Code
 }
 
 const (
-	answersAt  = "/docs/answers" // page of the types of all answers
-	chaptersAt = "/docs/api/"    // prefix of chapter paths
+	answersAt  = "/docs/answers" // path of the page about the types that all responses have in common
+	chaptersAt = "/docs/api/"    // prefix of the paths of chapters
 )
 
-// everywhere are the types that any answer may contain. They have their own page.
+// everywhere lists the types that any response may contain. They are described on a page of their own.
 var everywhere = []string{"Meta", "Moment", "Page", "Billing", "Untrusted", "Problem"}
 
-// maker builds one page from the document.
+// maker builds one page from the OpenAPI document.
 type maker struct {
 	doc    document
-	common []string          // types described on the page of all answers
-	placed map[string]string // paths of the types on this page
-	nested []string          // types still to describe, in order
+	common []string          // types described on the page at answersAt
+	placed map[string]string // paths of the types that this page describes, by name
+	nested []string          // types to describe below the operations, in order
 }
 
-// chapters returns the pages of the document in the order of its tags.
+// chapters returns a page for each tag of the document.
 func chapters(doc document) ([]chapter, error) {
 	common := reach(doc, everywhere)
 	var out []chapter
@@ -96,7 +96,7 @@ func chapters(doc document) ([]chapter, error) {
 	return out, nil
 }
 
-// answers returns the types that all answers share.
+// answers returns the types that all responses have in common.
 func answers(doc document) []kind {
 	m := &maker{doc: doc, placed: map[string]string{}, nested: everywhere}
 	for _, name := range everywhere {
@@ -105,7 +105,7 @@ func answers(doc document) []kind {
 	return m.types()
 }
 
-// reach returns types and all types within them.
+// reach returns the names of types and of all types that they contain.
 func reach(doc document, names []string) []string {
 	m := &maker{doc: doc, placed: map[string]string{}}
 	for _, name := range names {
@@ -118,7 +118,8 @@ func reach(doc document, names []string) []string {
 	return out
 }
 
-// place returns where a type is described. A new type is placed below the operations.
+// place returns the path of the description of a type. A type that is not described yet is added below the
+// operations.
 func (m *maker) place(name string) string {
 	if slices.Contains(m.common, name) {
 		return answersAt + "#" + name
@@ -130,7 +131,7 @@ func (m *maker) place(name string) string {
 	return m.placed[name]
 }
 
-// types returns the types placed below the operations and those within them.
+// types returns the types to describe below the operations, and all types that they contain.
 func (m *maker) types() []kind {
 	var out []kind
 	for next := 0; next < len(m.nested); next++ { //nolint:intrange // the loop adds elements
@@ -167,7 +168,7 @@ func (m *maker) entry(method, path string, op operation) (entry, error) {
 	return e, err
 }
 
-// success sets the entry's answer. A type shared by several operations is described at the first.
+// success sets the response of an entry. If several operations return the same type, the first one describes it.
 func (m *maker) success(e *entry, op operation) error {
 	for _, r := range op.Responses {
 		if !strings.HasPrefix(r.Name, "2") {
@@ -215,18 +216,18 @@ func keyRule(op operation) string {
 	return "Optional. " + p.Description
 }
 
-// missing maps the codes of forbidden calls to the missing capability.
+// missing maps error codes to the capability that the caller lacks.
 var missing = map[apierr.Code]string{
 	apierr.ReadNotAllowed: "read", apierr.WriteNotAllowed: "write", apierr.PublishNotAllowed: "publish",
 	apierr.SpendNotAllowed: "spend",
 }
 
-// otherwise are codes that no operation returns: codes for unknown paths and for upload links.
+// otherwise lists the codes that no operation returns, such as those for unknown paths and upload links.
 var otherwise = []apierr.Code{apierr.EndpointNotFound, apierr.MethodNotAllowed, apierr.UploadLinkUsed,
 	apierr.UploadLinkClosed, apierr.UploadTooLarge,
 	apierr.MalformedRequest, apierr.HeadersTooLarge, apierr.TransferCodingUnsupported, apierr.HTTPVersionUnsupported}
 
-// rejectionsOf returns the error codes of an operation by status.
+// rejectionsOf returns the error codes of an operation, grouped by status.
 func rejectionsOf(op operation) []rejection {
 	var out []rejection
 	for _, r := range op.Responses {

@@ -9,8 +9,8 @@ import (
 
 const jsonType = "application/json"
 
-// command returns a curl command for the example. The key is in an environment variable, so that it appears neither
-// on pages nor in the shell history.
+// command returns a curl command for an operation's example. The API key is in an environment variable, so that it
+// does not get into the shell history.
 func command(base, method, path string, op operation) string {
 	lines := []string{"curl"}
 	body := bodyOf(op)
@@ -38,7 +38,7 @@ func keyOf(op operation) (parameter, bool) {
 	return parameter{}, false
 }
 
-// address returns the path and query of the example.
+// address returns the path and query of an operation's example.
 func address(path string, params []parameter) string {
 	var query []string
 	for _, p := range params {
@@ -57,7 +57,7 @@ func address(path string, params []parameter) string {
 	return path
 }
 
-// text returns an example value as in a URL, with lists separated by commas.
+// text formats an example value for a URL. The values of a list are separated by commas.
 func text(raw json.RawMessage) string {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) == nil {
@@ -77,7 +77,7 @@ func text(raw json.RawMessage) string {
 // quote returns a text quoted for the shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// bodyOf returns the example body on one line, or "".
+// bodyOf returns the example of the request body on one line, or "" if there is none.
 func bodyOf(op operation) string {
 	var out bytes.Buffer
 	if op.Body == nil || json.Compact(&out, op.Body.Content[jsonType].Example) != nil {

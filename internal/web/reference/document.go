@@ -96,7 +96,7 @@ type schema struct {
 // component returns the name of the referenced component, or "".
 func (s schema) component() string { return strings.TrimPrefix(s.Ref, "#/components/schemas/") }
 
-// kinds are a schema's types, in JSON a string or a list.
+// kinds holds the types of a schema, which are a string or a list in JSON.
 type kinds []string
 
 func (k *kinds) UnmarshalJSON(raw []byte) error {
@@ -108,7 +108,7 @@ func (k *kinds) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*[]string)(k)) //nolint:wrapcheck // wrapped by the caller
 }
 
-// members are an object's members in their order in the document.
+// members holds the members of a JSON object in their original order.
 type members[T any] []member[T]
 
 type member[T any] struct {
@@ -159,7 +159,8 @@ func read(raw []byte) (document, error) {
 	return doc, nil
 }
 
-// inlineEnums replaces the references to enumerations, so that their values are shown where they are used.
+// inlineEnums replaces references to enumerations with the enumerations, so that the pages show the values where they
+// are used.
 func (d *document) inlineEnums() {
 	for i := range d.Components.Schemas {
 		d.inline(&d.Components.Schemas[i].Value)
@@ -185,7 +186,7 @@ func (d *document) inline(s *schema) {
 	}
 }
 
-// schemaOf returns the schema of a body.
+// schemaOf returns the schema of a body, resolving a reference.
 func (d *document) schemaOf(m media) schema {
 	if named, ok := d.Components.Schemas.get(m.Schema.component()); ok {
 		return named

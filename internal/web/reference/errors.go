@@ -11,13 +11,13 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 )
 
-// errorCodes are the codes of errors that match a query.
+// errorCodes holds the error codes that match a query.
 type errorCodes struct {
 	Query  string // empty for all codes
 	Groups []statusGroup
 }
 
-// statusGroup is a status with its codes.
+// statusGroup is an HTTP status with its error codes.
 type statusGroup struct {
 	Status  int
 	Name    string // such as Forbidden
@@ -51,7 +51,7 @@ func byStatus(entries []problem.Entry, query string) []statusGroup {
 	return out
 }
 
-// remedies say what a client can do about each code.
+// remedies says what a client can do about each error code.
 var remedies = map[apierr.Code]string{
 	apierr.Unauthorized:              "Check the Authorization header, or create a new key.",
 	apierr.RestDisabled:              "Wait until the operator turns the API on again.",
@@ -93,5 +93,5 @@ var remedies = map[apierr.Code]string{
 	apierr.HTTPVersionUnsupported:    "Use HTTP/1.1 or HTTP/2.",
 }
 
-// remedyOf returns what a client can do about a code.
+// remedyOf returns what a client can do about an error code.
 func remedyOf(code apierr.Code) string { return curly(remedies[code]) }

@@ -8,20 +8,21 @@ import (
 	"strings"
 )
 
-// field is an argument or a member of an answer.
+// field is an argument, or a member of a response.
 type field struct {
-	Name     string // with parent names: accounts[].id
+	Name     string // with the names of its parents, such as accounts[].id
 	Required bool
-	Kind     string // integer, 1 to 100
-	Type     string // name of a type described separately
+	Kind     string // description of the values, such as "integer, 1 to 100"
+	Type     string // name of the type if it is described separately
 	At       string // where the type is described
 	About    string
 	Choices  []string // enumerated values
-	// SameAs is the operation that describes the fields of this argument, or nil if they follow.
+	// SameAs is an earlier operation that describes the fields of this argument, or nil if they follow.
 	SameAs *described
 }
 
-// fields returns the members of a schema and of nested objects. place returns where a named type is described.
+// fields returns the members of a schema, including those of nested objects. place returns the path of the
+// description of a named type.
 func fields(s schema, prefix string, place func(string) string) []field {
 	var out []field
 	for _, p := range s.Properties {
@@ -45,7 +46,7 @@ func within(s schema, name string, required bool, place func(string) string) []f
 	return append([]field{f}, fields(inner, name+".", place)...)
 }
 
-// kindOf describes a schema's values: "array of integers, 1 to 100 of them".
+// kindOf describes the values of a schema, such as "array of integers, 1 to 100 of them".
 func kindOf(s schema) string {
 	words := strings.Join(s.Type, " or ")
 	switch {
@@ -72,7 +73,7 @@ func kindOf(s schema) string {
 	return words
 }
 
-// plural returns the description of several values of a kind: strings, at most 10 characters.
+// plural returns the plural of a description, such as "strings, at most 10 characters".
 func plural(kind string) string {
 	for _, word := range []string{"string", "integer", "number", "object", "boolean"} {
 		if rest, ok := strings.CutPrefix(kind, word); ok {
@@ -82,7 +83,7 @@ func plural(kind string) string {
 	return kind
 }
 
-// describeRange describes a range of values with a unit. A bound may be empty.
+// describeRange describes a range of values with a unit. An empty bound means that there is none.
 func describeRange(low, high, unit string) string {
 	switch {
 	case low == "" && high == "":

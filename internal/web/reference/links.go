@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// span is a piece of text, code, or a link to an operation.
+// span is a piece of a text: plain text, code, or a link to an operation.
 type span struct {
 	Text string
 	Code bool
-	Path string // of the link; empty for none
+	Path string // target of the link; empty if it is not a link
 }
 
-// links are the pages of operations by the name of their tool.
+// links maps the names of tools to links to their operations.
 type links map[string]link
 
 // link is a link to an operation.
@@ -29,10 +29,10 @@ func linksOf(chapters []chapter) links {
 	return out
 }
 
-// identifiers match names of operations, fields, codes and values in prose.
+// identifiers matches names of operations, fields, codes and values in a text.
 var identifiers = regexp.MustCompile(`\b[a-z]+(?:_[a-z]+)+\b`)
 
-// prose splits a text at its backticks and identifiers. Names of operations become links.
+// prose splits a text at backticks and identifiers. It turns names of operations into links.
 func (l links) prose(text string) []span {
 	var out []span
 	for _, piece := range spans(text) {
@@ -63,7 +63,7 @@ func (l links) prose(text string) []span {
 	return out
 }
 
-// spans splits a text at its backticks.
+// spans splits a text at backticks.
 func spans(text string) []span {
 	var out []span
 	for i, piece := range strings.Split(text, "`") {
@@ -77,16 +77,16 @@ func spans(text string) []span {
 	return out
 }
 
-// explained match the sentences of a description that explain a code: wrong_state: the post was already submitted.
+// explained matches sentences that explain an error code, such as "wrong_state: the post was already submitted."
 var explained = regexp.MustCompile(`(?:^|\. )([a-z]+(?:_[a-z]+)+): ([^.]*(?:\.[a-z][^.]*)*)\.`)
 
-// note explains a code in the errors of an operation.
+// note explains an error code of an operation.
 type note struct {
 	Code string
 	Text []span
 }
 
-// notes returns what the description says about the codes of an operation.
+// notes returns the explanations of error codes in the description of an operation.
 func (l links) notes(description string) []note {
 	var out []note
 	rest := description
@@ -101,7 +101,7 @@ func (l links) notes(description string) []note {
 	}
 }
 
-// explain sets the texts of all operations: for people, with links.
+// explain sets About and Notes of all operations.
 func explain(chapters []chapter) {
 	l := linksOf(chapters)
 	for _, c := range chapters {

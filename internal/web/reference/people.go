@@ -1,7 +1,7 @@
 package reference
 
-// people are the descriptions of the operations for people. The descriptions in the OpenAPI document address assistants.
-// Names of operations in them become links.
+// people maps the names of tools to descriptions for people. The descriptions in the OpenAPI document are for
+// assistants. Names of operations in these texts become links.
 var people = map[string]string{
 	"list_brand_voices": "Lists the team's brand voices, newest first, with the default voice in full. Voices are created and edited in " +
 		"the app.",

@@ -1,5 +1,5 @@
-// Package reference serves the API reference, built on first use from the OpenAPI document, so that nothing is
-// documented twice.
+// Package reference serves the API reference. It generates the pages from the OpenAPI document when they are first
+// requested, so that nothing is documented twice.
 package reference
 
 import (
@@ -33,8 +33,8 @@ type book struct {
 	answers  []kind
 }
 
-// New returns the handlers for the OpenAPI document that describe returns. Without a valid document there are no
-// pages.
+// New returns the handlers for the OpenAPI document that describe returns. If the document is invalid, all pages fail
+// with a server error.
 func New(f *shell.Shell, describe func() ([]byte, error)) *Handlers {
 	return &Handlers{Shell: f, book: sync.OnceValues(func() (*book, error) {
 		description, err := describe()
@@ -61,17 +61,17 @@ func newBook(description []byte) (*book, error) {
 // Routes returns the routes of the pages, which are public.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /docs", For: shell.Anyone, Do: p.of(p.contents), OneFactor: true},
-		{Pattern: "GET /docs/start", For: shell.Anyone, Do: p.of(p.start), OneFactor: true},
-		{Pattern: "GET /docs/assistants", For: shell.Anyone, Do: p.of(p.assistants), OneFactor: true},
-		{Pattern: "GET " + problem.ReferencePath, For: shell.Anyone, Do: p.of(p.errors), OneFactor: true},
-		{Pattern: "GET " + answersAt, For: shell.Anyone, Do: p.of(p.allAnswers), OneFactor: true},
-		{Pattern: "GET " + chaptersAt + "{chapter}", For: shell.Anyone, Do: p.of(p.chapter), OneFactor: true},
+		{Pattern: "GET /docs", For: shell.Anyone, Do: p.withBook(p.contents), OneFactor: true},
+		{Pattern: "GET /docs/start", For: shell.Anyone, Do: p.withBook(p.start), OneFactor: true},
+		{Pattern: "GET /docs/assistants", For: shell.Anyone, Do: p.withBook(p.assistants), OneFactor: true},
+		{Pattern: "GET " + problem.ReferencePath, For: shell.Anyone, Do: p.withBook(p.errors), OneFactor: true},
+		{Pattern: "GET " + answersAt, For: shell.Anyone, Do: p.withBook(p.allAnswers), OneFactor: true},
+		{Pattern: "GET " + chaptersAt + "{chapter}", For: shell.Anyone, Do: p.withBook(p.chapter), OneFactor: true},
 	}
 }
 
-// of returns the handler of a page of the book.
-func (p *Handlers) of(page func(http.ResponseWriter, *http.Request, *book)) http.HandlerFunc {
+// withBook returns a handler that calls page with the content of the reference.
+func (p *Handlers) withBook(page func(http.ResponseWriter, *http.Request, *book)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		b, err := p.book()
 		if err != nil {
@@ -82,14 +82,14 @@ func (p *Handlers) of(page func(http.ResponseWriter, *http.Request, *book)) http
 	}
 }
 
-// sheet is a page with the list of all pages beside it.
+// sheet is a page with the list of all chapters beside it.
 type sheet struct {
 	At       string // path of the page
 	Chapters []chapter
 	Content  any
 }
 
-// Here returns the name of the page's chapter, or "" if it is another page.
+// Here returns the name of the chapter that the page shows, or "" if it is not a chapter.
 func (s sheet) Here() string {
 	for _, c := range s.Chapters {
 		if c.At == s.At {
@@ -99,11 +99,11 @@ func (s sheet) Here() string {
 	return ""
 }
 
-// contents is the first page.
+// contents is the start page of the reference.
 type contents struct {
 	About    []block
 	Version  string
-	Query    string    // of the search; empty for all operations
+	Query    string    // search query; empty to list all operations
 	Chapters []chapter // with the operations that match the query
 }
 
@@ -113,7 +113,7 @@ func (p *Handlers) contents(w http.ResponseWriter, r *http.Request, b *book) {
 		contents{blocks(b.doc.Info.Description), b.doc.Info.Version, query, matching(b.chapters, query)}})
 }
 
-// matching returns the chapters that have operations with all words of a query, with only these operations.
+// matching returns the operations that contain all words of a query, and their chapters.
 func matching(chapters []chapter, query string) []chapter {
 	words := strings.Fields(strings.ToLower(query))
 	var out []chapter
@@ -144,7 +144,7 @@ func (p *Handlers) allAnswers(w http.ResponseWriter, r *http.Request, b *book) {
 		sheet{r.URL.Path, b.chapters, b.answers})
 }
 
-// addresses are the URLs of the API, MCP and the app.
+// addresses holds the URLs of the API, the MCP server and the app.
 type addresses struct{ API, Tools, Public string }
 
 func (p *Handlers) addresses(b *book) addresses {
@@ -161,5 +161,5 @@ func (p *Handlers) assistants(w http.ResponseWriter, r *http.Request, b *book) {
 		sheet{r.URL.Path, b.chapters, p.addresses(b)})
 }
 
-// curly replaces the straight apostrophes of the API description, which has no quoted words.
+// curly replaces straight apostrophes with typographic ones. The API description has no words in single quotes.
 func curly(text string) string { return strings.ReplaceAll(text, "'", "’") }

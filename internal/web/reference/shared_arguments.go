@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// described is the operation that describes the fields of an argument.
+// described is an operation that describes the fields of an argument.
 type described struct{ Tool, Summary string }
 
-// shareArguments removes the fields of arguments that an earlier operation has as well, and names that operation.
+// shareArguments removes the fields of an argument if an earlier operation has the same argument with the same
+// fields, and sets SameAs to that operation.
 func shareArguments(entries []entry) {
 	for i := range entries {
 		var own []field
@@ -25,10 +26,10 @@ func shareArguments(entries []entry) {
 	}
 }
 
-// manyFields is the number of fields that are not repeated.
+// manyFields is the minimum number of fields that shareArguments removes.
 const manyFields = 5
 
-// rootOf returns the top-level argument of a field.
+// rootOf returns the name of the top-level argument that contains a field.
 func rootOf(name string) string {
 	if end := strings.IndexAny(name, ".["); end >= 0 {
 		return name[:end]
@@ -36,7 +37,7 @@ func rootOf(name string) string {
 	return name
 }
 
-// shared reports whether another operation describes the fields of an argument.
+// shared reports whether SameAs is set for an argument.
 func shared(arguments []field, name string) bool {
 	for _, f := range arguments {
 		if f.Name == name {
@@ -46,7 +47,7 @@ func shared(arguments []field, name string) bool {
 	return false
 }
 
-// nestedIn returns the fields of a top-level argument.
+// nestedIn returns the fields within a top-level argument.
 func nestedIn(arguments []field, name string) []field {
 	var out []field
 	for _, f := range arguments {

@@ -2,14 +2,14 @@ package reference
 
 import "strings"
 
-// block is a heading, a paragraph or a list of the API description.
+// block is a heading, a paragraph or a list in the description of the API.
 type block struct {
 	Heading, ID string
 	Text        string
 	Items       []string
 }
 
-// blocks splits a text in Markdown with headings of the second level, paragraphs and lists.
+// blocks parses a Markdown text that consists of level-2 headings, paragraphs and lists.
 func blocks(text string) []block {
 	var out []block
 	for part := range strings.SplitSeq(text, "\n\n") {

@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// refresh refreshes a report.
+// refresh starts a refresh of a report.
 func (p *Handlers) refresh(w http.ResponseWriter, r *http.Request, kind, id string) {
 	if !p.ReadForm(w, r) {
 		return
@@ -28,10 +28,10 @@ func (p *Handlers) refresh(w http.ResponseWriter, r *http.Request, kind, id stri
 	shell.Redirect(w, r, outcome.App)
 }
 
-// refreshText returns the confirmation of a refresh: its notes, if any, or else the price.
-func refreshText(l *locale.Language, said []string, b *operation.Billing) string {
-	if len(said) > 0 {
-		return strings.Join(notes.In(l, said), " ")
+// refreshText returns the confirmation of a refresh: the notes, or a text with the price if there are none.
+func refreshText(l *locale.Language, operationNotes []string, b *operation.Billing) string {
+	if len(operationNotes) > 0 {
+		return strings.Join(notes.In(l, operationNotes), " ")
 	}
 	text := l.T("The report is being refreshed.")
 	if b != nil && b.Charged > 0 {
@@ -62,7 +62,8 @@ func (p *Handlers) track(w http.ResponseWriter, r *http.Request, kind, id string
 	shell.Redirect(w, r, "/reports/"+id)
 }
 
-// stopTracking ends tracking, which the operation cannot do while spending is paused.
+// stopTracking ends the tracking of a report. It does not use the API operation, which is rejected while spending is
+// paused.
 func (p *Handlers) stopTracking(w http.ResponseWriter, r *http.Request, kind, id string) {
 	v := shell.VisitorOf(r.Context())
 	actor, err := p.Teams.InApp(r.Context(), v.ID, v.Team.ID)
@@ -90,7 +91,7 @@ func trackingText(l *locale.Language, days any, b *operation.Billing) string {
 	return text
 }
 
-// showError shows the page again with the error of a form.
+// showError shows the report's page again with the error of the form at.
 func (p *Handlers) showError(w http.ResponseWriter, r *http.Request, kind, id, at string, err error) {
 	if formErr, ok := p.formError(w, r, err); ok {
 		p.show(w, r, shell.StatusOf(err), kind, id, at, formErr)

@@ -9,10 +9,10 @@ import (
 	"pressroom.example/pressroom/internal/web/plot"
 )
 
-// finding is a sentence of the summary with its icon.
+// finding is a sentence of the summary, with an icon.
 type finding struct{ Icon, Text string }
 
-// Brief returns the most useful findings in a few sentences. It says so if there is no clear difference.
+// Brief returns the most useful findings, in a few sentences.
 func (v view) Brief() []finding {
 	var out []finding
 	add := func(icon, text string) {
@@ -42,7 +42,8 @@ func (v view) growthText() string {
 	return v.l.T("There is no clear trend in followers.")
 }
 
-// formatText names the format with the highest ratio that is clearly above the others.
+// formatText names the format with the highest engagement ratio among those significantly above 1, or says that there
+// is none.
 func (v view) formatText() string {
 	s := v.Sections.Formats
 	if s == nil {
@@ -97,7 +98,7 @@ func (v view) timeText() string {
 	return v.l.T(text, hour(v.l, t.Hour), hour(v.l, t.Hour+t.Hours), factor(v.l, t.Ratio.Value))
 }
 
-// hashtagText names the hashtag with the most posts among those that work.
+// hashtagText names the first hashtag that is associated with more engagement, or says that there is none.
 func (v view) hashtagText() string {
 	s := v.Sections.Hashtags
 	if s == nil {
@@ -146,7 +147,7 @@ func (v view) FirstMeasured() string {
 	return v.l.Format(v.History.Measured[0].At.In(v.zone), locale.ShortDay)
 }
 
-// Since returns the beginning of the first week or month with posts, or nil.
+// Since returns the beginning of the first week or month with posts, or nil if there is none.
 func (v view) Since() *time.Time {
 	if len(v.History.Spans) == 0 {
 		return nil
@@ -154,7 +155,8 @@ func (v view) Since() *time.Time {
 	return &v.History.Spans[0].From
 }
 
-// Usual returns how many times the engagement of the median post a post has: 4.2×. It is empty if that is unknown.
+// Usual returns the engagement of a post as a multiple of the median engagement per post, such as "4.2×", or "" if
+// the median is unknown.
 func (v view) Usual(b report.Best) string {
 	if v.History.Usual <= 0 {
 		return ""
@@ -172,7 +174,7 @@ func (h history) HasPictures() bool {
 	return false
 }
 
-// PictureOf returns the path of a post's picture, or "".
+// PictureOf returns the path of a post's picture, or "" if it has none.
 func (v view) PictureOf(b report.Best) string {
 	if b.MediaID == 0 {
 		return ""
@@ -180,8 +182,8 @@ func (v view) PictureOf(b report.Best) string {
 	return v.pictures(b.MediaID)
 }
 
-// place returns the rank of an element, beginning at 1.
+// place returns the rank of the element with index i. Ranks begin at 1.
 func place(i int) int { return i + 1 }
 
-// day returns a date: 2 Jan 2006.
+// day formats a date.
 func day(l *locale.Language, at time.Time) string { return l.Format(at, locale.Day) }

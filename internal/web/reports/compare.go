@@ -21,20 +21,20 @@ func (p *Handlers) plan(r *http.Request) (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	limits, _ := p.reports.Catalog.Plan(actor.Plan) // an unknown plan compares none
+	limits, _ := p.reports.Catalog.Plan(actor.Plan) // an unknown plan has the zero limits, which allow no comparison
 	return limits, nil
 }
 
-// beside is the page that compares reports.
-type beside struct {
+// compareView is the page that compares reports.
+type compareView struct {
 	Reports []report.ReportSummary
-	Most    int64 // maximum of the plan; -1 for unlimited
+	Most    int64 // maximum number of reports in the plan; -1 if unlimited
 	Error   string
 	history []report.History // of each report
 	l       *locale.Language
 }
 
-// maxCompared is how many reports a page compares in any plan.
+// maxCompared is the maximum number of reports on the page in any plan.
 const maxCompared = 50
 
 // compare shows key figures of several profile reports side by side.
@@ -44,7 +44,7 @@ func (p *Handlers) compare(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	view := beside{Most: limits.ProfilesComparable, l: p.Language(r)}
+	view := compareView{Most: limits.ProfilesComparable, l: p.Language(r)}
 	ids := reportIDs(r.URL.Query()["ids"])
 	most := limits.ProfilesComparable
 	if most == plan.Unlimited || most > maxCompared {
@@ -80,7 +80,7 @@ func (p *Handlers) compare(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["compare"], "Compare profiles", view)
 }
 
-// reportIDs returns the distinct ids in a query, written as ids=a,b or ids=a&ids=b.
+// reportIDs returns the distinct IDs in a query, which may be written as ids=a,b or ids=a&ids=b.
 func reportIDs(values []string) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -95,8 +95,8 @@ func reportIDs(values []string) []string {
 	return out
 }
 
-// Component returns a part of a report's score, or nil if it could not be computed.
-func (beside) Component(s report.ReportSummary, name string) *float64 {
+// Component returns the value of a component of a report's score, or nil if it could not be computed.
+func (compareView) Component(s report.ReportSummary, name string) *float64 {
 	if s.Score == nil {
 		return nil
 	}
@@ -108,13 +108,13 @@ func (beside) Component(s report.ReportSummary, name string) *float64 {
 	return nil
 }
 
-// Components returns the parts of a profile's score in display order.
-func (beside) Components() []string {
+// Components returns the names of the components of a profile's score in display order.
+func (compareView) Components() []string {
 	return []string{"engagement", "reach", "growth", "activity", "consistency"}
 }
 
-// metric returns a metric of the table or a part of the score, or nil if it is unknown.
-func (b beside) metric(s report.ReportSummary, name string) *float64 {
+// metric returns a metric or a component of the score, or nil if it is unknown.
+func (b compareView) metric(s report.ReportSummary, name string) *float64 {
 	median := func(m *result.FindingMedian) *float64 {
 		if m == nil {
 			return nil
@@ -137,8 +137,9 @@ func (b beside) metric(s report.ReportSummary, name string) *float64 {
 	}
 }
 
-// IsBest reports whether a metric of a report is higher than those of all others.
-func (b beside) IsBest(s report.ReportSummary, name string) bool {
+// IsBest reports whether a report has a higher value of a metric than all other reports. At least one other value
+// must be known.
+func (b compareView) IsBest(s report.ReportSummary, name string) bool {
 	own, others := b.metric(s, name), 0
 	for _, other := range b.Reports {
 		if value := b.metric(other, name); own != nil && value != nil && other.ID != s.ID {
@@ -150,8 +151,8 @@ func (b beside) IsBest(s report.ReportSummary, name string) bool {
 	return others > 0
 }
 
-// MaxRate returns the highest engagement rate, which scales the bars, or 0.
-func (b beside) MaxRate() float64 {
+// MaxRate returns the highest engagement rate, or 0 if none is known. It is the scale of the bars.
+func (b compareView) MaxRate() float64 {
 	most := 0.0
 	for _, s := range b.Reports {
 		if s.Engagement != nil && s.Engagement.RateByFollowers != nil {

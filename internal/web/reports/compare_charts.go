@@ -13,7 +13,7 @@ import (
 )
 
 // readHistories reads the history of each report.
-func (p *Handlers) readHistories(r *http.Request, view *beside) error {
+func (p *Handlers) readHistories(r *http.Request, view *compareView) error {
 	v := shell.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
@@ -31,26 +31,27 @@ func (p *Handlers) readHistories(r *http.Request, view *beside) error {
 	return nil
 }
 
-// comparison is a chart that compares the reports, with its numbers.
+// comparison is a chart that compares the reports.
 type comparison struct {
 	plot.Lines
 
 	l *locale.Language
 }
 
-// Chart returns the chart, for wide and for narrow screens, or nothing if there is too little to compare.
+// Chart returns the chart for wide and for narrow screens, or "" if there is not enough data.
 func (c comparison) Chart() template.HTML { return c.Draw(c.l) + c.Narrow().Draw(c.l) }
 
-// Trend returns the measurements of a report, with their changes.
-func (b beside) Trend(i int) entry { return entry{Trend: b.history[i].Measured} }
+// Trend returns the measurements of the report with index i, as a list entry.
+func (b compareView) Trend(i int) entry { return entry{Trend: b.history[i].Measured} }
 
-// nameOf returns how a report is called in charts.
+// nameOf returns the name of a report in charts, such as "@name on Instagram".
 func nameOf(l *locale.Language, s report.ReportSummary) string {
 	return l.T("%s on %s|account", subject(s.Kind, s.Subject), shell.NetworkName(s.Platform))
 }
 
-// EngagementOverTime compares the median engagement of each week or month per current follower, in percent.
-func (b beside) EngagementOverTime() comparison {
+// EngagementOverTime compares the median engagement per post in each week or month, as a percentage of the current
+// followers.
+func (b compareView) EngagementOverTime() comparison {
 	out := plot.Lines{Label: b.l.T("Engagement per follower over time. The table below has the numbers."), Percent: true}
 	for i, s := range b.Reports {
 		if s.Profile == nil || s.Profile.Followers == nil || *s.Profile.Followers < 1 {
@@ -71,8 +72,8 @@ func (b beside) EngagementOverTime() comparison {
 	return comparison{out, b.l}
 }
 
-// Growth returns the followers of each report in percent of the followers at the report's first measurement.
-func (b beside) Growth() comparison {
+// Growth compares the growth of followers since each report's first measurement, in percent.
+func (b compareView) Growth() comparison {
 	out := plot.Lines{Label: b.l.T("Followers since each first measurement. The table below has the numbers."), Percent: true}
 	for i, s := range b.Reports {
 		measured := b.history[i].Measured

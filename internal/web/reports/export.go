@@ -25,7 +25,7 @@ func fraction(v *float64) string {
 	return strconv.FormatFloat(*v, 'f', -1, 64)
 }
 
-// ratio returns a ratio as three cells.
+// ratio returns a ratio as three CSV cells: its value and the ends of its confidence interval.
 func ratio(r *result.FindingRatio) []string {
 	if r == nil {
 		return []string{"", "", ""}
@@ -90,7 +90,7 @@ func (p *Handlers) exportHashtags(w http.ResponseWriter, r *http.Request, kind, 
 		})
 }
 
-// exportTimes sends the time blocks of the week as CSV.
+// exportTimes sends the time blocks of the week in a report as CSV.
 func (p *Handlers) exportTimes(w http.ResponseWriter, r *http.Request, kind, id string) {
 	var blocks []result.FindingBlock
 	err := p.everyPage(r, kind, id, "times", func(s report.ReportSections) { blocks = s.Times.Blocks })
@@ -107,7 +107,7 @@ func (p *Handlers) exportTimes(w http.ResponseWriter, r *http.Request, kind, id 
 		})
 }
 
-// everyPage reads all pages of a section.
+// everyPage reads all pages of a section of a report, and calls take for each.
 func (p *Handlers) everyPage(r *http.Request, kind, id, section string, take func(report.ReportSections)) error {
 	args := operation.Arguments{"type": kind, "id": id, "sections": []any{section}, "limit": int64(50)}
 	for {
@@ -123,7 +123,7 @@ func (p *Handlers) everyPage(r *http.Request, kind, id, section string, take fun
 	}
 }
 
-// export sends a CSV file of the rows.
+// export sends a CSV file with the rows that fill writes.
 func (p *Handlers) export(
 	w http.ResponseWriter, r *http.Request, kind, id, what string, columns []string, fill func(shell.Sheet),
 ) {

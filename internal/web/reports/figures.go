@@ -10,19 +10,19 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// answer is the data that a source returns in addition to the report.
-type answer struct {
+// metadata is what a source returns in addition to the report.
+type metadata struct {
 	Notes     []string
 	Untrusted []operation.Untrusted
 	Cursor    string // of the next page; empty on the last
 }
 
-// source returns a report with the given sections, from a cursor.
-type source func(sections []string, limit int, cursor string) (report.ReportSummary, answer, error)
+// source reads a report with the given sections, starting at a cursor.
+type source func(sections []string, limit int, cursor string) (report.ReportSummary, metadata, error)
 
 // asVisitor returns a source that reads a report for the visitor, with the checks of the API.
 func (p *Handlers) asVisitor(r *http.Request, kind, id string) source {
-	return func(sections []string, limit int, cursor string) (report.ReportSummary, answer, error) {
+	return func(sections []string, limit int, cursor string) (report.ReportSummary, metadata, error) {
 		args := operation.Arguments{"type": kind, "id": id, "limit": int64(limit)}
 		if len(sections) > 0 {
 			names := make([]any, len(sections))
@@ -35,7 +35,7 @@ func (p *Handlers) asVisitor(r *http.Request, kind, id string) source {
 			args["cursor"] = cursor
 		}
 		out, outcome, err := shell.Run[report.ReportSummary](p.Shell, r, "get_report", args)
-		more := answer{Notes: outcome.Notes, Untrusted: outcome.Untrusted}
+		more := metadata{Notes: outcome.Notes, Untrusted: outcome.Untrusted}
 		if outcome.Page != nil {
 			more.Cursor = outcome.Page.Cursor
 		}
@@ -43,8 +43,8 @@ func (p *Handlers) asVisitor(r *http.Request, kind, id string) source {
 	}
 }
 
-// readFigures reads the summary, all available sections, and a page of posts from a cursor. It returns the cursor of
-// the next page.
+// readFigures reads the summary, all available sections, and the page of posts at a cursor. It returns the cursor of
+// the next page, or "" on the last page.
 func (p *Handlers) readFigures(
 	ctx context.Context, team int64, id string, from source, cursor string, out *view,
 ) (string, error) {
@@ -78,7 +78,7 @@ func (p *Handlers) readFigures(
 	return more.Cursor, p.readHistory(ctx, team, id, out)
 }
 
-// readHistory reads a profile's history or the top posts of a hashtag.
+// readHistory reads the history of a profile, or the top posts of a hashtag.
 func (p *Handlers) readHistory(ctx context.Context, team int64, id string, out *view) error {
 	out.Reach = out.reach()
 	if out.Engagement == nil {
@@ -95,7 +95,7 @@ func (p *Handlers) readHistory(ctx context.Context, team int64, id string, out *
 	return err
 }
 
-// libraryThumbnail returns the path of a thumbnail for members of the team.
+// libraryThumbnail returns the path at which members of the team can see a thumbnail.
 func libraryThumbnail(media int64) string {
 	return "/media/" + strconv.FormatInt(media, 10) + "/thumbnail"
 }

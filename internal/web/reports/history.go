@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/web/plot"
 )
 
-// history is a profile's history for charts.
+// history is the history of a profile, or the top posts of a hashtag, for charts.
 type history struct {
 	report.History
 
@@ -18,7 +18,7 @@ type history struct {
 	l    *locale.Language
 }
 
-// Span returns the label of a span.
+// Span returns the label of the week or month that starts at from.
 func (h history) Span(from time.Time) string {
 	if h.Monthly {
 		return h.l.Format(from, locale.ShortMonth)
@@ -26,7 +26,7 @@ func (h history) Span(from time.Time) string {
 	return h.l.Format(from, locale.ShortDay)
 }
 
-// Line returns a chart of engagement, for wide and for narrow screens, or nothing for fewer than two spans.
+// Line returns a chart of engagement for wide and for narrow screens, or "" if there are fewer than two spans.
 func (h history) Line() template.HTML {
 	if len(h.Spans) < 2 {
 		return ""
@@ -45,7 +45,8 @@ func (h history) Line() template.HTML {
 	return line.Draw(h.l) + line.Narrow().Draw(h.l)
 }
 
-// Followers returns a chart of followers, for wide and for narrow screens, or nothing for fewer than two measurements.
+// Followers returns a chart of followers for wide and for narrow screens, or "" if there are fewer than two
+// measurements.
 func (h history) Followers() template.HTML {
 	if len(h.Measured) < 2 {
 		return ""
@@ -79,18 +80,18 @@ func (h history) Sizes() []report.Size {
 }
 
 const (
-	leastShown = 2 // minimum of posts per hour for a color
-	leastSure  = 3 // minimum of posts per hour for a full color
+	minShown   = 2 // minimum number of posts in an hour for a color
+	minUnfaded = 3 // minimum number of posts in an hour for a color that is not faded
 	levels     = 5
 )
 
-// Heat returns a heat map of the hours of the week by engagement: five levels, each with a fifth of the hours with
-// enough posts.
+// Heat returns a heat map of the hours of the week by engagement. Each level has a fifth of the hours with enough
+// posts.
 func (h history) Heat() template.HTML {
 	var medians []float64
 	for _, day := range h.Week {
 		for _, hour := range day {
-			if hour.Posts >= leastShown {
+			if hour.Posts >= minShown {
 				medians = append(medians, hour.Median)
 			}
 		}
@@ -113,10 +114,10 @@ func (h history) Heat() template.HTML {
 				Text: h.l.N(hour.Posts, "%[2]s, %[3]s: %[1]d post, median %[4]s", "%[2]s, %[3]s: %[1]d posts, median %[4]s",
 					names[d], hours(h.l, o, 1), plot.FormatNumber(h.l, hour.Median)),
 			}
-			if hour.Posts >= leastShown {
+			if hour.Posts >= minShown {
 				place, _ := slices.BinarySearch(medians, hour.Median)
 				cell.Level = 1 + place*levels/len(medians)
-				cell.Faded = hour.Posts < leastSure
+				cell.Faded = hour.Posts < minUnfaded
 			}
 			heat.Cells[d][o] = cell
 		}
@@ -124,7 +125,7 @@ func (h history) Heat() template.HTML {
 	return heat.Draw(h.l)
 }
 
-// TopHours returns a heat map of the hours of the week by number of posts, or nothing for fewer than 30 posts.
+// TopHours returns a heat map of the hours of the week by number of posts, or "" for fewer than 30 posts.
 func (h history) TopHours() template.HTML {
 	const fewest = 30
 	if h.Posts < fewest {
@@ -151,13 +152,13 @@ func (h history) TopHours() template.HTML {
 	return heat.Draw(h.l)
 }
 
-// hourOfWeek is an hour of the day on each weekday, starting on Monday.
+// hourOfWeek holds the posts of an hour of the day on each weekday, starting on Monday.
 type hourOfWeek struct {
 	Hour int
 	Days [7]report.Hour
 }
 
-// Hours returns the numbers of the heat map, for hours with any post.
+// Hours returns the numbers of the heat map, for the hours of the day that have posts.
 func (h history) Hours() []hourOfWeek {
 	var out []hourOfWeek
 	for o := range 24 {

@@ -14,21 +14,21 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// soon is the time before a report expires in which the list says so.
+// soon is the time before a report expires in which the list warns about it.
 const soon = 30 * 24 * time.Hour
 
-// listView is the list with its filters.
+// listView is the page that lists reports.
 type listView struct {
 	Reports     []entry
 	Filters     url.Values
 	Filtered    bool
-	First, Next string // paths of pages
+	First, Next string // paths of other pages; "" if there is none
 	MaySpend    bool
-	Comparable  int64 // how many reports the plan compares; less than 2 for none
+	Comparable  int64 // number of reports that the plan can compare; less than 2 if it cannot compare any
 	Error       string
 }
 
-// entry is a report in the list with its key metrics, if it is ready.
+// entry is a report in the list. Summary has the key metrics if the report is ready.
 type entry struct {
 	report.ReportEntry
 
@@ -37,7 +37,7 @@ type entry struct {
 	Ending  bool          // it expires soon
 }
 
-// HasProfile reports whether the list has a profile with key metrics.
+// HasProfile reports whether the list contains a profile report with key metrics.
 func (v listView) HasProfile() bool {
 	return slices.ContainsFunc(v.Reports, func(e entry) bool { return e.Summary != nil && e.Summary.Profile != nil })
 }
@@ -51,7 +51,7 @@ func (e entry) Line() []int64 {
 	return out
 }
 
-// Previous returns the measurement before the newest, or nil.
+// Previous returns the second newest measurement, or nil if there is none.
 func (e entry) Previous() *report.Size {
 	if n := len(e.Trend); n > 1 {
 		return &e.Trend[n-2]
@@ -59,7 +59,8 @@ func (e entry) Previous() *report.Size {
 	return nil
 }
 
-// Growth returns by how many percent the followers have changed since the previous measurement, or nil if that is unknown.
+// Growth returns the percentage by which the followers have changed since the previous measurement, or nil if it is
+// unknown.
 func (e entry) Growth() *float64 {
 	was := e.Previous()
 	if was == nil {
@@ -68,8 +69,8 @@ func (e entry) Growth() *float64 {
 	return new(100 * float64(e.Trend[len(e.Trend)-1].Followers-was.Followers) / float64(was.Followers))
 }
 
-// EngagementGrowth returns by how many percent the engagement per follower has changed since the previous measurement, or
-// nil if that is unknown.
+// EngagementGrowth returns the percentage by which the engagement per follower has changed since the previous
+// measurement, or nil if it is unknown.
 func (e entry) EngagementGrowth() *float64 {
 	was := e.Previous()
 	if was == nil || was.Engagement == nil || *was.Engagement <= 0 || e.Trend[len(e.Trend)-1].Engagement == nil {
@@ -78,7 +79,7 @@ func (e entry) EngagementGrowth() *float64 {
 	return new(100 * (*e.Trend[len(e.Trend)-1].Engagement - *was.Engagement) / *was.Engagement)
 }
 
-// addTrends adds the measurements of profiles.
+// addTrends adds the measurements of profile reports.
 func (p *Handlers) addTrends(r *http.Request, entries []entry) error {
 	var ids []string
 	for _, e := range entries {
@@ -102,7 +103,7 @@ func (p *Handlers) endsSoon(e report.ReportEntry) bool {
 	return err == nil && at.Before(p.DB.Now().Add(soon))
 }
 
-// withSummaries adds the key metrics of ready reports.
+// withSummaries returns list entries, with the key metrics of ready reports.
 func (p *Handlers) withSummaries(r *http.Request, entries []report.ReportEntry) ([]entry, error) {
 	out := make([]entry, len(entries))
 	for i, e := range entries {
@@ -167,7 +168,7 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, status, pages["list"], "Reports", view)
 }
 
-// pageOf returns the same path with another cursor, or without a cursor.
+// pageOf returns the URL with another cursor in the parameter name, or without that parameter if cursor is empty.
 func pageOf(u *url.URL, name, cursor string) string {
 	next := url.Values{}
 	for key, values := range u.Query() {
@@ -187,14 +188,14 @@ type newView struct {
 
 	Type, Platform, Subject string
 	Error, Field            string
-	Preview                 *report.Preview // nil without a valid subject
-	Own                     []ownProfile    // accounts of the team
+	Preview                 *report.Preview // nil if the subject is missing or invalid
+	Own                     []ownProfile    // the team's accounts that a report can be about
 }
 
-// ownProfile is an account of the team that a report can be about.
+// ownProfile is one of the team's accounts that a report can be about.
 type ownProfile struct{ report.OwnProfile }
 
-// NewPath returns the path of the form with the profile.
+// NewPath returns the path of the form, filled in with the profile.
 func (o ownProfile) NewPath() string {
 	q := url.Values{"type": {report.Profile}, "platform": {o.Platform}, "subject": {o.Username}}
 	return "/reports/new?" + q.Encode()
@@ -208,7 +209,7 @@ func (v newView) Price() int64 {
 	return v.Prices.Profile
 }
 
-// Left returns the team's credits after the report is paid for, or nil if the balance is unknown.
+// Left returns the balance after the report is paid for, or nil if the balance is unknown.
 func (v newView) Left() *int64 {
 	if v.Balance == nil {
 		return nil
@@ -216,7 +217,7 @@ func (v newView) Left() *int64 {
 	return new(*v.Balance - v.Price())
 }
 
-// Short reports whether the team has too few credits.
+// Short reports whether the team has too few credits for the report.
 func (v newView) Short() bool { return v.Balance != nil && *v.Balance < v.Price() }
 
 // Network returns the network of the report.
@@ -235,7 +236,7 @@ func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
 	p.showNew(w, r, http.StatusOK, newView{Type: q.Get("type"), Platform: q.Get("platform"), Subject: q.Get("subject")})
 }
 
-// newPreview answers with what is known about the subject of a new report. The answer is empty without a valid subject.
+// newPreview serves the part of the form that shows the price and what is known about the subject.
 func (p *Handlers) newPreview(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	view := newView{Type: q.Get("type"), Platform: q.Get("platform"), Subject: q.Get("subject")}
@@ -312,7 +313,7 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, outcome.App)
 }
 
-// fieldOf returns the form field of an error.
+// fieldOf returns the form field that an error is about, or "".
 func fieldOf(err error) string {
 	field, _ := apierr.FromError(err).Context["argument"].(string)
 	return field

@@ -16,19 +16,21 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// mailView is the part of the page about mails.
+// mailView is the part of the share page about report emails.
 type mailView struct {
 	subscription.Subscription
 
 	Possible bool // a mail server is configured
-	Manages  bool // the visitor may add addresses
+	Manages  bool // the visitor may add email addresses
 	Members  []team.Member
 	ZoneName string
-	Email    string // rejected input
+	Email    string // rejected email address
 }
 
-// WeekDay and MonthDay return the days to preselect.
-func (m mailView) WeekDay() int  { return m.dayOf(subscription.Weekly) }
+// WeekDay returns the day of the week to preselect.
+func (m mailView) WeekDay() int { return m.dayOf(subscription.Weekly) }
+
+// MonthDay returns the day of the month to preselect.
 func (m mailView) MonthDay() int { return m.dayOf(subscription.Monthly) }
 
 func (m mailView) dayOf(period string) int {
@@ -52,7 +54,7 @@ func count(from, to int) []int {
 	return out
 }
 
-// readMails reads the part of the page about mails.
+// readMails reads the part of the share page about report emails.
 func (p *Handlers) readMails(r *http.Request, id string, zone *time.Location) (mailView, error) {
 	v := shell.VisitorOf(r.Context())
 	out := mailView{Possible: p.mails.Mails(), Manages: v.Is(shell.Managers), ZoneName: v.Team.Timezone}
@@ -80,7 +82,8 @@ func (p *Handlers) readMails(r *http.Request, id string, zone *time.Location) (m
 	return out, err
 }
 
-// changeMails handles a form about mails and shows the page again with the result.
+// changeMails handles a form about report emails: it calls work, and shows the share page with the message done or
+// the error.
 func (p *Handlers) changeMails(
 	w http.ResponseWriter, r *http.Request, kind, id string, done locale.Key, work func(operation.Call) error,
 ) {
@@ -146,7 +149,7 @@ func (p *Handlers) removeRecipient(w http.ResponseWriter, r *http.Request, kind,
 	})
 }
 
-// unsubscribePage asks a recipient to confirm, because mail scanners follow links.
+// unsubscribePage asks a recipient to confirm unsubscribing, because mail scanners follow links.
 func (p *Handlers) unsubscribePage(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Robots-Tag", "noindex, nofollow, noarchive")
 	found, err := p.mails.Subscriber(r.Context(), r.PathValue("token"))
@@ -161,7 +164,7 @@ func (p *Handlers) unsubscribePage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["unsubscribe"], "Unsubscribe", found)
 }
 
-// unsubscribe ends the mails to a recipient. Mail clients may send the request directly (RFC 8058).
+// unsubscribe ends the report emails to a recipient. Mail clients may send the request directly (RFC 8058).
 func (p *Handlers) unsubscribe(w http.ResponseWriter, r *http.Request) {
 	if err := p.mails.Unsubscribe(r.Context(), r.PathValue("token")); err != nil {
 		p.ShowError(w, r, err)
@@ -170,7 +173,8 @@ func (p *Handlers) unsubscribe(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, r.URL.EscapedPath())
 }
 
-// Summarize returns the summary of a team's report for a mail in a language. A report without metrics is not_found.
+// Summarize returns the summary of a team's report for an email in a language. It returns not_found for a report
+// without metrics.
 func (p *Handlers) Summarize(
 	ctx context.Context, l *locale.Language, teamID int64, id string,
 ) (subscription.Summary, error) {
@@ -195,7 +199,7 @@ func (p *Handlers) Summarize(
 	return out.summary(), nil
 }
 
-// summary returns the metrics and findings for a mail.
+// summary returns the key metrics and findings for an email.
 func (v view) summary() subscription.Summary {
 	s := v.ReportSummary
 	out := subscription.Summary{

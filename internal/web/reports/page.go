@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	listed        = 25  // hashtags and words shown
-	postsPerPage  = 15  // posts shown
-	captionLength = 280 // characters shown of a caption
+	listed        = 25  // number of hashtags and words shown
+	postsPerPage  = 15  // number of posts on a page
+	captionLength = 280 // maximum number of characters shown of a caption
 )
 
 // view is a report's page.
@@ -25,19 +25,19 @@ type view struct {
 	report.ReportSummary
 	report.Detail
 
-	Sections     report.ReportSections // replaces the summary's, never nil
+	Sections     report.ReportSections // replaces ReportSummary.Sections, which may be nil
 	Notes        []string
 	Quoted       quotes
 	History      history
-	Reach        float64 // scale of all ratios
-	First, Next  string  // pages of posts
-	Shared       bool    // the page is a shared link
+	Reach        float64 // scale of all ratios; see plot.Range
+	First, Next  string  // paths of other pages of posts; "" if there is none
+	Shared       bool    // the report is shown through a share link or in an email
 	MaySpend     bool
 	Balance      *int64
 	WaitMinutes  int
 	Interval     int    // minimum minutes between refreshes
 	RefreshPrice int64  // credits for a refresh
-	Error, At    string // error, and its form
+	Error, At    string // error, and the form that it is about
 	Chosen       int    // tracking interval in the form, in days
 	zone         *time.Location
 	l            *locale.Language
@@ -45,10 +45,10 @@ type view struct {
 	pictures     func(media int64) string // returns the path of a thumbnail
 }
 
-// quotes are the untrusted texts of an answer by id.
+// quotes maps the IDs of untrusted texts in a response to the texts.
 type quotes map[string]string
 
-// Of returns the text at a pointer, or "".
+// Of returns the text that a pointer refers to, or "".
 func (q quotes) Of(p *operation.Pointer) string {
 	if p == nil {
 		return ""
@@ -56,7 +56,7 @@ func (q quotes) Of(p *operation.Pointer) string {
 	return q[p.Untrusted]
 }
 
-// Short returns the beginning of the text at a pointer.
+// Short returns the beginning of the text that a pointer refers to.
 func (q quotes) Short(p *operation.Pointer) string { return cut(q.Of(p)) }
 
 // cut returns the beginning of a caption.
@@ -68,7 +68,7 @@ func cut(caption string) string {
 	return string(text[:captionLength]) + "…"
 }
 
-// add adds the texts of an answer.
+// add adds the untrusted texts of a response.
 func (q quotes) add(texts []operation.Untrusted) {
 	for _, u := range texts {
 		q[u.ID] = u.Text
@@ -79,7 +79,7 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request, kind, id string)
 	p.show(w, r, http.StatusOK, kind, id, "", "")
 }
 
-// show answers with a report's page and the error of a form.
+// show shows a report's page, with the error formErr of the form at, if any.
 func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, kind, id, at, formErr string) {
 	out, err := p.read(r, kind, id)
 	if err != nil {
@@ -130,7 +130,7 @@ func (p *Handlers) read(r *http.Request, kind, id string) (view, error) {
 	return out, nil
 }
 
-// reach returns a scale for all ratios of the page.
+// reach returns a scale that fits all ratios on the page.
 func (v view) reach() float64 {
 	var all []float64
 	add := func(r *result.FindingRatio) {
@@ -160,7 +160,7 @@ func (v view) reach() float64 {
 // ZoneName returns the time zone of hours and days.
 func (v view) ZoneName() string { return v.zone.String() }
 
-// EngagementParts returns what counts as engagement: likes and comments.
+// EngagementParts returns the interactions that count as engagement, such as "likes and comments".
 func (v view) EngagementParts() string {
 	if v.ReportSummary.Kind == report.Hashtag {
 		return v.l.And(counted(v.l, []string{"likes", "comments"}))
@@ -171,7 +171,7 @@ func (v view) EngagementParts() string {
 	return v.l.And(counted(v.l, v.Engagement.Counts))
 }
 
-// LeftOut returns how many of the posts are not part of engagement. The notes say why.
+// LeftOut returns the number of posts that are excluded from engagement. The notes explain why.
 func (v view) LeftOut(posts int) int {
 	if v.Engagement == nil || v.ReportSummary.Kind != report.Profile {
 		return 0
@@ -179,7 +179,7 @@ func (v view) LeftOut(posts int) int {
 	return max(0, posts-v.Engagement.PostsAnalysed)
 }
 
-// MostUsed returns the highest number of posts of a hashtag, which scales the bars.
+// MostUsed returns the highest number of posts with the same hashtag. It is the scale of the bars.
 func (v view) MostUsed() float64 {
 	most := 0
 	if s := v.Sections.Hashtags; s != nil {
@@ -241,7 +241,7 @@ func (v view) Contents() []part {
 	return out
 }
 
-// Most returns the highest use of a word, which scales the others' size.
+// Most returns the number of posts with the most used word. It is the scale for the size of the words.
 func (v view) Most() float64 {
 	if s := v.Sections.Words; s != nil && len(s.Words) > 0 {
 		return float64(s.Words[0].Posts)

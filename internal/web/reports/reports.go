@@ -1,5 +1,5 @@
-// Package reports serves reports on public profiles and hashtags: the list, creation, charts, refresh and tracking,
-// CSV exports, and comparison. It uses the operations of the API.
+// Package reports serves the pages of reports on public profiles and hashtags: listing, creating, viewing,
+// refreshing, tracking, comparing, sharing, emailing and exporting them.
 package reports
 
 import (
@@ -30,7 +30,7 @@ type Handlers struct {
 	links     *sharelink.Service
 	mails     *subscription.Service
 	media     Thumbnails
-	linkFiles *loadshed.KeyLimiter // concurrent downloads by link
+	linkFiles *loadshed.KeyLimiter // limits concurrent downloads per share link
 }
 
 // Thumbnails opens the thumbnails of a team's library.
@@ -54,32 +54,33 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /reports/new/preview", For: shell.Spenders, Do: p.newPreview},
 		{Pattern: "POST /reports/new", For: shell.Spenders, Do: p.create, RestoresForm: true, Page: "/reports/new"},
 		{Pattern: "GET /reports/compare", For: shell.Members, Do: p.compare},
-		{Pattern: "GET /reports/{id}", For: shell.Members, Do: p.at(p.page)},
-		{Pattern: "POST /reports/{id}/refresh", For: shell.Spenders, Do: p.at(p.refresh)},
-		{Pattern: "POST /reports/{id}/tracking", For: shell.Spenders, Do: p.at(p.track)},
-		{Pattern: "GET /reports/{id}/share", For: shell.Writers, Do: p.at(p.sharePage)},
-		{Pattern: "POST /reports/{id}/links", For: shell.Writers, Do: p.at(p.createLink)},
-		{Pattern: "GET /reports/{id}/links/{link}/revoke", For: shell.Writers, Do: p.at(p.revokePage)},
-		{Pattern: "POST /reports/{id}/links/{link}/revoke", For: shell.Writers, Do: p.at(p.revokeLink)},
-		{Pattern: "POST /reports/{id}/links/{link}/replace", For: shell.Writers, Do: p.at(p.replaceLink)},
-		{Pattern: "POST /reports/{id}/schedule", For: shell.Writers, Do: p.at(p.saveSchedule)},
-		{Pattern: "POST /reports/{id}/schedule/stop", For: shell.Writers, Do: p.at(p.stopMails)},
-		{Pattern: "POST /reports/{id}/members", For: shell.Writers, Do: p.at(p.addMember)},
-		{Pattern: "POST /reports/{id}/addresses", For: shell.Managers, Do: p.at(p.addAddress)},
-		{Pattern: "POST /reports/{id}/recipients/{recipient}/remove", For: shell.Writers, Do: p.at(p.removeRecipient)},
+		{Pattern: "GET /reports/{id}", For: shell.Members, Do: p.withReport(p.page)},
+		{Pattern: "POST /reports/{id}/refresh", For: shell.Spenders, Do: p.withReport(p.refresh)},
+		{Pattern: "POST /reports/{id}/tracking", For: shell.Spenders, Do: p.withReport(p.track)},
+		{Pattern: "GET /reports/{id}/share", For: shell.Writers, Do: p.withReport(p.sharePage)},
+		{Pattern: "POST /reports/{id}/links", For: shell.Writers, Do: p.withReport(p.createLink)},
+		{Pattern: "GET /reports/{id}/links/{link}/revoke", For: shell.Writers, Do: p.withReport(p.revokePage)},
+		{Pattern: "POST /reports/{id}/links/{link}/revoke", For: shell.Writers, Do: p.withReport(p.revokeLink)},
+		{Pattern: "POST /reports/{id}/links/{link}/replace", For: shell.Writers, Do: p.withReport(p.replaceLink)},
+		{Pattern: "POST /reports/{id}/schedule", For: shell.Writers, Do: p.withReport(p.saveSchedule)},
+		{Pattern: "POST /reports/{id}/schedule/stop", For: shell.Writers, Do: p.withReport(p.stopMails)},
+		{Pattern: "POST /reports/{id}/members", For: shell.Writers, Do: p.withReport(p.addMember)},
+		{Pattern: "POST /reports/{id}/addresses", For: shell.Managers, Do: p.withReport(p.addAddress)},
+		{Pattern: "POST /reports/{id}/recipients/{recipient}/remove", For: shell.Writers,
+			Do: p.withReport(p.removeRecipient)},
 		{Pattern: "GET " + subscription.Path + "{token}", For: shell.Anyone, Do: p.unsubscribePage, OneFactor: true},
 		{Pattern: "POST " + subscription.Path + "{token}", For: shell.Anyone, Do: p.unsubscribe, OneFactor: true},
 		{Pattern: "GET /shared/reports/{token}", For: shell.Anyone, Do: p.sharedPage, OneFactor: true},
 		{Pattern: "GET /shared/reports/{token}/pictures/{id}", For: shell.Anyone, Do: p.sharedPicture, OneFactor: true},
-		{Pattern: "GET /reports/{id}/posts.csv", For: shell.Members, Do: p.at(p.exportPosts), Urgent: true},
-		{Pattern: "GET /reports/{id}/hashtags.csv", For: shell.Members, Do: p.at(p.exportHashtags)},
-		{Pattern: "GET /reports/{id}/times.csv", For: shell.Members, Do: p.at(p.exportTimes)},
+		{Pattern: "GET /reports/{id}/posts.csv", For: shell.Members, Do: p.withReport(p.exportPosts), Urgent: true},
+		{Pattern: "GET /reports/{id}/hashtags.csv", For: shell.Members, Do: p.withReport(p.exportHashtags)},
+		{Pattern: "GET /reports/{id}/times.csv", For: shell.Members, Do: p.withReport(p.exportTimes)},
 	}
 }
 
-// at returns a handler that looks up the report in the path. It selects the report's team if it is another of the
-// person's teams.
-func (p *Handlers) at(do func(w http.ResponseWriter, r *http.Request, kind, id string)) http.HandlerFunc {
+// withReport returns a handler that calls do with the report whose ID is in the path. If the report belongs to
+// another of the person's teams, a GET request switches to that team.
+func (p *Handlers) withReport(do func(w http.ResponseWriter, r *http.Request, kind, id string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, v := r.PathValue("id"), shell.VisitorOf(r.Context())
 		place, err := p.reports.FindOwner(r.Context(), id)
@@ -96,7 +97,7 @@ func (p *Handlers) at(do func(w http.ResponseWriter, r *http.Request, kind, id s
 	}
 }
 
-// budget holds the prices of reports, with the team's balance if the role may see it.
+// budget holds the prices of reports and the team's balance. Balance is nil if the visitor's role may not see it.
 type budget struct {
 	Balance *int64
 	Prices  prices
@@ -113,10 +114,11 @@ func (p *Handlers) budget(r *http.Request) (budget, error) {
 // maySpend reports whether the visitor's role may create, refresh and track reports.
 func maySpend(r *http.Request) bool { return shell.VisitorOf(r.Context()).Is(shell.Spenders) }
 
-// formError returns the text of an error to show at the form it came from. It answers other errors and reports false.
+// formError returns the text of an error that the page shows. For a server error or not_found, it writes the error
+// response and returns false.
 func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
-	told := apierr.FromError(err)
-	if told.IsServerError() || told.Code == apierr.NotFound {
+	e := apierr.FromError(err)
+	if e.IsServerError() || e.Code == apierr.NotFound {
 		p.ShowError(w, r, err)
 		return "", false
 	}

@@ -12,35 +12,37 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// shareView is the page on which a report is shared.
+// shareView is the page for sharing a report.
 type shareView struct {
 	report.Detail
 
 	ID         string
 	Links      []sharelink.Link
-	Created    string // a new link, which is shown once
+	Created    string // URL of a new link, which is shown only once
 	Lifetimes  []int
-	Days       int // chosen lifetime
+	Days       int // selected lifetime
 	Mail       mailView
 	At, Error  string
 	Name       string // entered for a new link
 	CanBeShown bool   // the report has metrics to share
 }
 
-// createdLinkKey begins the name of the session value with a new link, which the share page of its report shows once.
+// createdLinkKey is the prefix of the session key of a new link, which the share page shows once. The ID of the
+// report follows.
 const createdLinkKey = "report link "
 
 func (p *Handlers) sharePage(w http.ResponseWriter, r *http.Request, kind, id string) {
 	p.showShare(w, r, http.StatusOK, kind, id, shareView{Created: string(p.Pop(r.Context(), createdLinkKey+id))})
 }
 
-// showCreated redirects to the share page, so that reloading it creates no second link.
+// showCreated redirects to the share page, which shows the new link. Reloading that page does not create another
+// link.
 func (p *Handlers) showCreated(w http.ResponseWriter, r *http.Request, id, made string) {
 	p.Put(r.Context(), createdLinkKey+id, []byte(made))
 	shell.Redirect(w, r, "/reports/"+id+"/share")
 }
 
-// showShare answers with the page. given has the result of a form.
+// showShare shows the share page. given holds the result of a form.
 func (p *Handlers) showShare(w http.ResponseWriter, r *http.Request, status int, kind, id string, given shareView) {
 	v, out := shell.VisitorOf(r.Context()), given
 	zone, err := time.LoadLocation(v.Team.Timezone)
@@ -77,7 +79,7 @@ func (p *Handlers) showShare(w http.ResponseWriter, r *http.Request, status int,
 	p.ShowTitled(w, r, status, pages["share"], p.T(r, "Share %s", subject(out.Kind, out.Subject)), out)
 }
 
-// createLink creates a link, and shows it once.
+// createLink creates a share link and shows it once.
 func (p *Handlers) createLink(w http.ResponseWriter, r *http.Request, kind, id string) {
 	if !p.ReadForm(w, r) {
 		return
@@ -96,7 +98,7 @@ func (p *Handlers) createLink(w http.ResponseWriter, r *http.Request, kind, id s
 	}
 }
 
-// replaceLink ends a link, and shows a new link that replaces it.
+// replaceLink revokes a share link and shows the new link that replaces it.
 func (p *Handlers) replaceLink(w http.ResponseWriter, r *http.Request, _, id string) {
 	call, link, ok := p.linkCall(w, r, "share_report")
 	if !ok {
@@ -110,7 +112,8 @@ func (p *Handlers) replaceLink(w http.ResponseWriter, r *http.Request, _, id str
 	p.showCreated(w, r, id, made)
 }
 
-// linkCall returns the call and the link of a form. It shows the error if the request has none.
+// linkCall returns the call and the ID of the link in the path. On an error, it writes the error response and returns
+// false.
 func (p *Handlers) linkCall(w http.ResponseWriter, r *http.Request, tool string) (operation.Call, int64, bool) {
 	if !p.ReadForm(w, r) {
 		return operation.Call{}, 0, false
@@ -128,13 +131,13 @@ func (p *Handlers) linkCall(w http.ResponseWriter, r *http.Request, tool string)
 	return call, link, true
 }
 
-// revokeView is the page that confirms the revocation of a link.
+// revokeView is the page that asks for confirmation before a share link is revoked.
 type revokeView struct {
 	ID   string // of the report
 	Link sharelink.Link
 }
 
-// revokePage asks whether to revoke a link.
+// revokePage asks for confirmation before a share link is revoked.
 func (p *Handlers) revokePage(w http.ResponseWriter, r *http.Request, _, id string) {
 	link, err := shell.PathID(r, "link")
 	if err != nil {
@@ -154,7 +157,7 @@ func (p *Handlers) revokePage(w http.ResponseWriter, r *http.Request, _, id stri
 	p.Show(w, r, http.StatusOK, pages["linkrevoke"], "Revoke a share link", revokeView{id, links[at]})
 }
 
-// revokeLink ends a link.
+// revokeLink revokes a share link.
 func (p *Handlers) revokeLink(w http.ResponseWriter, r *http.Request, _, id string) {
 	call, link, ok := p.linkCall(w, r, "unshare_report")
 	if !ok {

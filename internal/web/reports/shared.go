@@ -13,10 +13,11 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxLinkFiles limits the concurrent downloads of one link: more than a report's thumbnails.
+// maxLinkFiles is the maximum number of concurrent downloads through one share link. It is higher than the number of
+// thumbnails in a report.
 const maxLinkFiles = 16
 
-// sharedView is a report as people outside the team see it.
+// sharedView is the page that a share link shows.
 type sharedView struct {
 	view
 
@@ -24,7 +25,7 @@ type sharedView struct {
 	Ends     time.Time
 }
 
-// sharedPage shows a report to anyone with a link to it.
+// sharedPage shows a report to anyone with a share link to it.
 func (p *Handlers) sharedPage(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Robots-Tag", "noindex, nofollow, noarchive")
 	out, err := p.openShared(r)
@@ -57,31 +58,31 @@ func (p *Handlers) openShared(r *http.Request) (sharedView, error) {
 	}
 	_, err = p.readFigures(r.Context(), link.Team, link.Report,
 		p.asTeam(r.Context(), link.Team, link.Kind, link.Report, out.zone), "", &out.view)
-	// The visitor is not permitted to change the report.
+	// Set only what the page shows, because the visitor must not see or change more.
 	out.Detail = report.Detail{
 		Kind: link.Kind, Platform: out.ReportSummary.Platform, Subject: out.ReportSummary.Subject, Status: report.Ready,
 	}
 	return out, err
 }
 
-// asTeam returns a source that reads a report of a team without a visitor.
+// asTeam returns a source that reads a team's report without a signed-in visitor.
 func (p *Handlers) asTeam(ctx context.Context, team int64, kind, id string, zone *time.Location) source {
-	return func(sections []string, limit int, cursor string) (report.ReportSummary, answer, error) {
+	return func(sections []string, limit int, cursor string) (report.ReportSummary, metadata, error) {
 		in := report.GetInput{Ref: report.Ref{Type: kind, ID: id}, Sections: sections, Limit: limit}
 		if cursor != "" {
 			in.Cursor = &cursor
 		}
 		out, err := p.reports.ForTeam(ctx, team, zone, in)
-		return out.Data, answer{Notes: out.Notes, Untrusted: out.Untrusted}, err
+		return out.Data, metadata{Notes: out.Notes, Untrusted: out.Untrusted}, err
 	}
 }
 
-// errManyFiles is the error for too many concurrent downloads of one link.
+// errManyFiles is the error for too many concurrent downloads through one share link.
 var errManyFiles = apierr.New(apierr.RateLimited,
 	"Too many files are being loaded through this link. Try again in a moment.").With("scope", "report_link").After(time.Second)
 
-// sharedPicture serves the thumbnail of one of a shared report's best posts. It counts the download for the link before any
-// lookup.
+// sharedPicture serves the thumbnail of one of a shared report's best posts. It applies the limit of the link before
+// it looks up anything in the database.
 func (p *Handlers) sharedPicture(w http.ResponseWriter, r *http.Request) {
 	token := r.PathValue("token")
 	if !p.linkFiles.TryAcquire(token) {

@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// words returns the functions of the package's templates.
+// words returns the template functions for a language.
 func words(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
 		"num": func(v any) string { return number(l, v) }, "pct": func(v any) string { return percent(l, v) },
@@ -49,7 +49,7 @@ func words(l *locale.Language) template.FuncMap {
 	}
 }
 
-// notes are the notes of reports that have values.
+// notes are the templates of the notes that contain values, for translation.
 var notes = shell.NewNotes(
 	"%s excluded from engagement: less than two days old, so still getting likes.",
 	"%s excluded from engagement: some reactions that are public for other posts are hidden.",
@@ -61,7 +61,7 @@ var notes = shell.NewNotes(
 	"This report could not be created and was refunded. %s",
 )
 
-// measuredDay returns the day of a moment in the team's time zone.
+// measuredDay formats the day of a moment in the team's time zone.
 func measuredDay(l *locale.Language, m *teamtime.Moment) string {
 	at, err := time.Parse(time.RFC3339, m.Team)
 	if err != nil {
@@ -70,7 +70,7 @@ func measuredDay(l *locale.Language, m *teamtime.Moment) string {
 	return day(l, at)
 }
 
-// direction returns the class of a change in percent.
+// direction returns the CSS class for a change in percent.
 func direction(p float64) string {
 	switch p = math.Round(p * 10); {
 	case p > 0:
@@ -81,7 +81,7 @@ func direction(p float64) string {
 	return "same"
 }
 
-// signed returns a change in percent with its sign and one decimal.
+// signed formats a change in percent with its sign. It is rounded to one decimal.
 func signed(l *locale.Language, p float64) string {
 	p = math.Round(p*10) / 10
 	if p > 0 {
@@ -90,7 +90,7 @@ func signed(l *locale.Language, p float64) string {
 	return plot.FormatPercent(l, p)
 }
 
-// number returns a short number, or a dash.
+// number formats a number as a short number, and nil as a dash.
 func number(l *locale.Language, v any) string {
 	switch n := v.(type) {
 	case *float64:
@@ -111,7 +111,7 @@ func number(l *locale.Language, v any) string {
 	return "–"
 }
 
-// percent returns a short number of percent, or a dash.
+// percent formats a percentage as a short number, and nil as a dash.
 func percent(l *locale.Language, v any) string {
 	if text := number(l, v); text != "–" {
 		return l.T("%s%%", text)
@@ -119,7 +119,7 @@ func percent(l *locale.Language, v any) string {
 	return "–"
 }
 
-// rate returns a share as a percentage with three digits: 1.71%.
+// rate formats a fraction as a percentage with three significant digits, such as "1.71%".
 func rate(l *locale.Language, v any) string {
 	if p, ok := v.(*float64); ok {
 		if p == nil {
@@ -134,7 +134,7 @@ func rate(l *locale.Language, v any) string {
 	return plot.FormatPercent(l, share*100)
 }
 
-// times returns a ratio in words, such as "1.62 times". It returns "" for nil.
+// times formats a ratio, such as "1.62×". It returns a dash for nil.
 func times(l *locale.Language, r *result.FindingRatio) string {
 	if r == nil {
 		return "–"
@@ -142,7 +142,7 @@ func times(l *locale.Language, r *result.FindingRatio) string {
 	return factor(l, r.Value) + "×"
 }
 
-// factor returns a ratio with two decimals if it is small, and with one otherwise.
+// factor formats a ratio with two decimals if it is less than 3, and with one decimal otherwise.
 func factor(l *locale.Language, v float64) string {
 	scale := 100.0
 	if v >= 3 {
@@ -151,7 +151,7 @@ func factor(l *locale.Language, v float64) string {
 	return plot.FormatNumber(l, math.Round(v*scale)/scale)
 }
 
-// rangeOf returns a drawing of a ratio on a scale.
+// rangeOf draws a ratio with its confidence interval. It returns "" for nil.
 func rangeOf(r *result.FindingRatio, reach float64) template.HTML {
 	if r == nil {
 		return ""
@@ -159,13 +159,13 @@ func rangeOf(r *result.FindingRatio, reach float64) template.HTML {
 	return plot.Range{Value: r.Value, Low: r.Low, High: r.High, Reach: reach}.Draw()
 }
 
-// less reports whether a ratio's whole range is below 1.
+// less reports whether the whole confidence interval of a ratio is below 1.
 func less(r *result.FindingRatio) bool { return r != nil && r.High < 1 }
 
-// logarithmic reports whether a part of the score uses a logarithm. All parts of a hashtag's score do.
+// logarithmic reports whether a component of the score uses a logarithm. All components of a hashtag's score do.
 func logarithmic(kind, scale string) bool { return kind == "hashtag" || scale == "logarithmic" }
 
-// shareOf returns a bar that shows a fraction.
+// shareOf draws a bar that shows part relative to whole. It returns "" if part is unknown.
 func shareOf(part any, whole float64) template.HTML {
 	if p, ok := part.(*float64); ok {
 		if p == nil {
@@ -183,13 +183,13 @@ func shareOf(part any, whole float64) template.HTML {
 	return plot.Share{Of: v / whole}.Draw()
 }
 
-// date returns a date as a time element.
+// date formats a date as an HTML time element.
 func date(l *locale.Language, at time.Time) template.HTML {
 	text := `<time datetime="` + at.Format(time.DateOnly) + `">` + l.Format(at, locale.Day) + `</time>`
 	return template.HTML(text) //nolint:gosec // contains only digits and names of ours
 }
 
-// names are the labels of names in results.
+// names maps names in results to their labels.
 var names = map[string]locale.Key{
 	"image": "Image", "video": "Video", "reel": "Reel", "carousel": "Carousel",
 	"weekdays": "Weekdays|Monday to Friday", "weekend": "Weekend", "monday": "Monday", "tuesday": "Tuesday", "wednesday": "Wednesday",
@@ -197,7 +197,7 @@ var names = map[string]locale.Key{
 	"nano": "Tiny", "small": "Small", "medium": "Medium", "large": "Large", "huge": "Very large",
 }
 
-// title returns the label of a name, or else the text with a capital letter and spaces for underscores.
+// title returns the label of a name. If it has none, it capitalizes the name and replaces underscores with spaces.
 func title(l *locale.Language, text string) string {
 	if text == "" {
 		return text
@@ -208,7 +208,7 @@ func title(l *locale.Language, text string) string {
 	return strings.ToUpper(text[:1]) + strings.ReplaceAll(text[1:], "_", " ")
 }
 
-// hours returns a block of hours: 08:00–12:00.
+// hours formats a block of hours, such as "08:00–12:00".
 func hours(l *locale.Language, from, count int) string {
 	if l == locale.American {
 		return hour(l, from) + "–" + hour(l, from+count)
@@ -216,7 +216,7 @@ func hours(l *locale.Language, from, count int) string {
 	return l.T("%s:00–%s:00", fmt.Sprintf("%02d", from), fmt.Sprintf("%02d", from+count))
 }
 
-// hour returns the beginning of an hour: 08:00, or 8 AM.
+// hour formats the beginning of an hour, such as "08:00" or "8 AM".
 func hour(l *locale.Language, at int) string {
 	if l == locale.American {
 		return l.FormatHour(monday.Add(time.Duration(at) * time.Hour))
@@ -224,7 +224,7 @@ func hour(l *locale.Language, at int) string {
 	return l.T("%s:00", fmt.Sprintf("%02d", at))
 }
 
-// components are the labels of the parts of a score.
+// components maps the components of a score to their labels.
 var components = map[string]locale.Key{
 	"engagement": "Engagement", "reach": "Reach", "growth": "Growth", "activity": "Activity",
 	"consistency": "Consistency", "reactions": "Reactions", "competition": "Competition",
@@ -245,7 +245,7 @@ func componentList(l *locale.Language, names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// counts are the labels of the parts of engagement, as in a sentence.
+// counts maps the kinds of interactions to their labels within a sentence.
 var counts = map[string]locale.Key{"likes": "likes", "comments": "comments", "shares": "shares"}
 
 func counted(l *locale.Language, names []string) []string {
@@ -259,12 +259,12 @@ func counted(l *locale.Language, names []string) []string {
 	return out
 }
 
-// sum returns the parts of engagement as a sum: a and b and c.
+// sum lists kinds of interactions as a sum, such as "likes and comments and shares".
 func sum(l *locale.Language, names []string) string {
 	return strings.Join(counted(l, names), l.And([]string{"", ""}))
 }
 
-// age returns a number of days in hours, days or years, or a dash.
+// age formats a number of days in hours, days or years. It returns a dash if the number is unknown.
 func age(l *locale.Language, v any) string {
 	const year = 365.25
 	days, known := v.(float64)
@@ -282,7 +282,7 @@ func age(l *locale.Language, v any) string {
 	return l.T("%s years", plot.FormatNumber(l, math.Round(10*days/year)/10))
 }
 
-// amount returns a value of a metric that a part of a score uses.
+// amount formats the value of a metric from which a component of a score is computed.
 func amount(l *locale.Language, figure string, v any) string {
 	switch figure {
 	case "rate_by_followers", "rate_by_views", "views_by_followers", "evenness":
@@ -295,7 +295,7 @@ func amount(l *locale.Language, figure string, v any) string {
 	return number(l, v)
 }
 
-// figures are the labels of the metrics that the parts of a score use.
+// figures maps the metrics from which scores are computed to their labels.
 var figures = map[string]locale.Key{
 	"rate_by_followers": "Engagement per follower", "rate_by_views": "Engagement per view",
 	"views_by_followers": "Views per follower", "percent_per_month": "Growth per month",
@@ -310,7 +310,7 @@ func figureName(l *locale.Language, name string) string {
 	return title(l, name)
 }
 
-// subject returns a report's subject in display form.
+// subject returns the subject of a report for display, such as "#coffee" or "@name".
 func subject(kind, name string) string {
 	if kind == "hashtag" {
 		return "#" + name
@@ -318,7 +318,7 @@ func subject(kind, name string) string {
 	return "@" + name
 }
 
-// basis returns a tag for estimated metrics. Others are counted.
+// basis returns a tag that marks a metric as estimated, or "" if it was counted.
 func basis(l *locale.Language, name string) template.HTML {
 	if name != result.Estimated {
 		return ""

@@ -1,4 +1,4 @@
-// Package search serves the search of a team's items and of the app's pages.
+// Package search serves the page that searches a team's items and the pages of the app.
 package search
 
 import (
@@ -29,14 +29,15 @@ var files embed.FS
 var pages = shell.Parse(files, template.FuncMap{"marked": marked})
 
 const (
-	maxQuery  = 200 // characters
-	perGroup  = 3   // results of each kind
-	maxCount  = 100 // results that are counted
+	maxQuery  = 200 // maximum number of characters
+	perGroup  = 3   // maximum number of results of each kind
+	maxCount  = 100 // maximum number of results that are counted
 	pageSize  = 50  // accounts or hashtag lists read at a time
-	maxListed = 500 // accounts or hashtag lists searched
+	maxListed = 500 // maximum number of accounts or hashtag lists that are searched
 )
 
-// marked returns a text as HTML with the first occurrence of the query, or else of its words, marked.
+// marked returns a text as HTML. It marks the first occurrence of the query or, if there is none, of one of the words
+// in the query.
 func marked(text, query string) template.HTML {
 	var out strings.Builder
 	escaped := template.HTMLEscapeString
@@ -52,8 +53,8 @@ func marked(text, query string) template.HTML {
 	return template.HTML(escaped(text)) //nolint:gosec // escaped
 }
 
-// Lengths in characters: a match that ends later than visible is moved to the front, with up to leading characters before it. The
-// page of results on wide screens has room for wide characters.
+// Lengths in characters. If a match ends after visible characters, the text before it is cut to the last leading
+// characters. The text is not cut on wide screens if at most wide characters precede the end of the match.
 const visible, leading, wide = 56, 40, 100
 
 // before returns the text before a match as HTML. Wide screens show all of it if there is room.
@@ -67,7 +68,8 @@ func before(text, match string) string {
 		template.HTMLEscapeString(kept)
 }
 
-// cutBefore returns the text before a match, without its beginning if the match would be cut off.
+// cutBefore returns the text before a match. It removes the beginning of the text if the match would not be visible
+// otherwise.
 func cutBefore(before, match string) string {
 	letters := []rune(before)
 	if len(letters)+utf8.RuneCountInString(match) <= visible {
@@ -80,7 +82,7 @@ func cutBefore(before, match string) string {
 	return "…" + kept
 }
 
-// indexFold returns the byte index of the first occurrence of a part in any case, or -1.
+// indexFold returns the byte index of the first occurrence of part in text, ignoring case, or -1.
 func indexFold(text, part string) int {
 	for i := range text {
 		if end := i + len(part); part != "" && end <= len(text) && strings.EqualFold(text[i:end], part) {
@@ -101,15 +103,15 @@ func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{{Pattern: "GET /search", For: shell.People, Do: p.page}}
 }
 
-// view is the page. A search for nothing shows all pages of the app.
+// view is the search page. An empty search shows all pages of the app.
 type view struct {
 	Query  string
 	Groups []group
-	Count  int // results
+	Count  int // number of results shown
 	Error  string
 }
 
-// group holds the results of a kind.
+// group holds the results of one kind.
 type group struct {
 	Name    locale.Key
 	Results []result
@@ -120,7 +122,7 @@ type group struct {
 // result is an item or a page that matches.
 type result struct {
 	Icon, Name, Detail, Path string
-	Platform                 string // of an account or report
+	Platform                 string // network of an account or report
 	Picture                  int64  // ID of an image
 	Account                  int64  // ID of an account
 }
@@ -144,7 +146,7 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["search"], "Search", out)
 }
 
-// add adds a group that has results.
+// add adds a group if it has results.
 func (v *view) add(g group) {
 	if len(g.Results) > 0 {
 		v.Groups, v.Count = append(v.Groups, g), v.Count+len(g.Results)
@@ -171,7 +173,7 @@ next:
 	return out
 }
 
-// addItems adds the team's matching items. Kinds that the visitor is not permitted to see have no results.
+// addItems adds the team's matching items. It skips kinds that the visitor may not see.
 func (p *Handlers) addItems(r *http.Request, out *view) error {
 	for _, find := range []func(*http.Request, string) (group, error){
 		p.posts, p.accounts, p.media, p.reports, p.hashtagLists, p.voices,
@@ -188,7 +190,7 @@ func (p *Handlers) addItems(r *http.Request, out *view) error {
 	return nil
 }
 
-// statuses are the names of posts' statuses.
+// statuses maps the statuses of posts to their labels.
 var statuses = map[post.Status]locale.Key{
 	post.Draft: "Draft", post.Scheduled: "Scheduled", post.Processing: "Processing", post.Published: "Published",
 	post.PartiallyPublished: "Partially published", post.Failed: "Failed",
@@ -217,7 +219,7 @@ func (p *Handlers) posts(r *http.Request, query string) (group, error) {
 	return out, err
 }
 
-// total returns a number of results, with a plus sign if there may be more.
+// total formats a number of results, with a plus sign if there may be more.
 func total(n int, more bool) string {
 	if more {
 		return strconv.Itoa(n) + "+"
@@ -225,7 +227,7 @@ func total(n int, more bool) string {
 	return strconv.Itoa(n)
 }
 
-// layoutOf returns the layout of a time. The current year is left out.
+// layoutOf returns the layout for a time. It omits the year if it is the current one.
 func layoutOf(at, now time.Time) locale.Layout {
 	if at.Year() == now.In(at.Location()).Year() {
 		return locale.ShortTime
@@ -247,7 +249,7 @@ func (p *Handlers) accounts(r *http.Request, query string) (group, error) {
 	return out.cut("/accounts"), err
 }
 
-// eachPage calls do for the pages of a list, with at most maxListed items together.
+// eachPage calls do for each page of a list, up to maxListed items in total.
 func eachPage[T any](p *Handlers, r *http.Request, tool string, args operation.Arguments, do func(T)) error {
 	args["limit"] = int64(pageSize)
 	for seen := 0; seen < maxListed; seen += pageSize {
@@ -322,7 +324,7 @@ func (p *Handlers) voices(r *http.Request, query string) (group, error) {
 	return out.cut("/voices"), err
 }
 
-// cut returns the group with at most perGroup results, and a path to all if there are more.
+// cut returns the group with at most perGroup results. If there are more, it sets All and Total.
 func (g group) cut(all string) group {
 	if len(g.Results) > perGroup {
 		g.Results, g.All, g.Total = g.Results[:perGroup], all, total(len(g.Results), false)

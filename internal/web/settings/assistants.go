@@ -18,13 +18,13 @@ import (
 // toolsPath is the path of the MCP server.
 const toolsPath = "/mcp"
 
-// assistantsView is the list of assistants.
+// assistantsView is the page that lists connected apps and assistants.
 type assistantsView struct {
 	Assistants []keyView
-	All        bool // everybody's, not only the visitor's
+	All        bool // the list has everybody's assistants, not only the visitor's
 	Gates      authn.KeyGates
 	Pages      *pager
-	Address    string // URL for assistants; empty if the visitor cannot connect any
+	Address    string // URL of the MCP server; empty if the visitor may not connect assistants
 	Root       string // public URL, without a trailing slash
 }
 
@@ -33,10 +33,10 @@ func (v assistantsView) ClaudeCodeCommand() string {
 	return "claude mcp add --transport http pressroom " + v.Address
 }
 
-// LoginCommand returns the command that signs in the command line.
+// LoginCommand returns the command with which the command-line client signs in.
 func (v assistantsView) LoginCommand() string { return "pressroom login --url " + v.Root }
 
-// assistantOwner returns whose assistants the visitor sees, 0 for everybody's.
+// assistantOwner returns the ID of the person whose assistants the visitor may see, or 0 for everybody's.
 func assistantOwner(r *http.Request) int64 {
 	v := shell.VisitorOf(r.Context())
 	if v.Is(shell.Managers) {
@@ -68,7 +68,7 @@ func (p *Handlers) assistantsPage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["assistants"], "Apps and assistants", out)
 }
 
-// connectionIn returns the connection in the path, if the visitor may see it.
+// connectionIn returns the connection whose ID is in the path. It returns not_found if the visitor may not see it.
 func (p *Handlers) connectionIn(r *http.Request) (team.ListedKey, error) {
 	id, err := shell.PathID(r, "connection")
 	if err != nil {
@@ -88,12 +88,12 @@ type assistantPageView struct {
 
 	Lacks []access.Capability // granted, but no longer within the person's role
 	Limit string              // as entered
-	typed bool                // restored after signing in again
+	typed bool                // Limit was restored after the visitor signed in again
 	Own   bool
 }
 
-// assistantPage shows a connection to the person who authorized it and to owners and admins. It selects the team
-// first if it is another of the person's teams.
+// assistantPage shows a connection to the person who authorized it, and to owners and admins. If it belongs to
+// another of the person's teams, it switches to that team first.
 func (p *Handlers) assistantPage(w http.ResponseWriter, r *http.Request) {
 	k, err := p.connectionIn(r)
 	if err != nil {
@@ -113,7 +113,7 @@ func (p *Handlers) assistantPage(w http.ResponseWriter, r *http.Request) {
 	p.showAssistant(w, r, http.StatusOK, k, view)
 }
 
-// showAssistant shows a connection, with rejected input.
+// showAssistant shows a connection. typed holds the rejected or restored input.
 func (p *Handlers) showAssistant(
 	w http.ResponseWriter, r *http.Request, status int, k team.ListedKey, typed assistantPageView,
 ) {
@@ -153,8 +153,8 @@ func (p *Handlers) limitAssistant(w http.ResponseWriter, r *http.Request) {
 		err = p.admin(r).LimitConnection(r.Context(), k.ID, credits)
 	}
 	if err != nil {
-		if told, ok := p.formError(w, r, err); ok {
-			p.showAssistant(w, r, shell.StatusOf(err), k, assistantPageView{fieldError: told, Limit: typed})
+		if formErr, ok := p.formError(w, r, err); ok {
+			p.showAssistant(w, r, shell.StatusOf(err), k, assistantPageView{fieldError: formErr, Limit: typed})
 		}
 		return
 	}
@@ -176,7 +176,7 @@ func (p *Handlers) endAssistantPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) endAssistant(w http.ResponseWriter, r *http.Request) {
-	p.endLine(w, r,
+	p.endKeyOrConnection(w, r,
 		ending{
 			p.connectionIn, team.Admin.EndConnection,
 			"The app was disconnected.", "/settings/assistants",

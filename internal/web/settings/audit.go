@@ -17,49 +17,49 @@ import (
 
 const eventsPerPage = 50
 
-// places are the paths of an event's subjects, by the first part of the kind.
+// places maps the first part of an event's kind to the path prefix of the event's subject.
 var places = map[string]string{
 	"key": "/settings/keys/", "assistant": "/settings/assistants/", "post": "/posts/", "series": "/posts/",
 	"report": "/reports/", "member": "/settings/members/", "hashtag_list": "/hashtags/",
 	"social_account": "/accounts/", "media": "/media/", "brand_voice": "/voices/",
 }
 
-// gone are kinds of events whose subject no longer exists or has no page.
-var gone = []string{
+// kindsWithoutPage lists kinds of events whose subject no longer exists or has no page.
+var kindsWithoutPage = []string{
 	"key.forgotten", "assistant.forgotten", "member.left", "member.removed", "member.declined", "post.deleted",
 	"social_account.disconnected", "social_account.erased", "hashtag_list.deleted", "brand_voice.deleted",
 	"media.deleted", "media.import", "media.download",
 }
 
-// linkOf returns the path of an event's subject, or "".
+// linkOf returns the path of an event's subject, or "" if it has no page.
 func linkOf(e auditlog.Event) string {
 	subject, _, _ := strings.Cut(e.Kind, ".")
 	place, ok := places[subject]
-	if !ok || e.Subject == "" || slices.Contains(gone, e.Kind) {
+	if !ok || e.Subject == "" || slices.Contains(kindsWithoutPage, e.Kind) {
 		return ""
 	}
 	return place + url.PathEscape(e.Subject)
 }
 
-// line is an event on the page.
+// line is an event with the names and texts that the page shows.
 type line struct {
 	auditlog.Event
 
 	Who, Text, Link string
 	Client          string // name entered by a client: untrusted text
 	Post            string // beginning of the post's text; empty if there is no post
-	Name            string // name of any other subject; empty if it has none or is gone
+	Name            string // name of any other subject; empty if it has none or no longer exists
 	Account         string // network and username of the account
-	Reason          string // why an account failed
+	Reason          string // why publishing to an account failed
 }
 
-// OnAccount reports whether the event is about a post on the line's account, not about the account.
+// OnAccount reports whether the event is about a post on Account, not about Account itself.
 func (l line) OnAccount() bool { return l.Account != "" && l.ofPost() }
 
 // Icon returns the icon of the event's kind.
 func (l line) Icon() string { return EventIcon(l.Kind) }
 
-// Tone returns bad for failures, good for successes, or "".
+// Tone returns "bad" for failures, "good" for successes, and "" otherwise.
 func (l line) Tone() string {
 	switch l.Kind {
 	case "post.account_failed", "social_account.lost", "post.account_unconfirmed", "post.first_comment_failed",
@@ -71,28 +71,29 @@ func (l line) Tone() string {
 	return ""
 }
 
-// operators are the groups in which events without a person of the team are the operator's.
-var operators = []locale.Key{"API keys", "Apps and assistants", "The team", "Members", "Credits"}
+// operatorGroups lists the groups in which an event without a person was caused by the operator.
+var operatorGroups = []locale.Key{"API keys", "Apps and assistants", "The team", "Members", "Credits"}
 
-// clients are the kinds of events by clients, who may have no account.
-var clients = []string{"post.approved", "post.rejected", "post.commented"}
+// clientKinds lists the kinds of events that clients cause, who may have no account in pressroom.
+var clientKinds = []string{"post.approved", "post.rejected", "post.commented"}
 
-// whoOf returns the actor of an event.
+// whoOf returns the name of an event's actor.
 func whoOf(l *locale.Language, e auditlog.Event) string {
 	switch {
 	case e.Person != "":
 		return e.Person
-	case slices.Contains(clients, e.Kind):
+	case slices.Contains(clientKinds, e.Kind):
 		return l.T("The client")
 	case e.Kind == "assistant.disconnected":
 		return "pressroom"
-	case slices.Contains(operators, kindOf(e.Kind).Group):
+	case slices.Contains(operatorGroups, kindOf(e.Kind).Group):
 		return l.T("The operator")
 	}
 	return "pressroom"
 }
 
-// linesOf returns events, newest first, as lines. A post that its author scheduled right after creating it has one line.
+// linesOf converts events, newest first, to lines. The creation of a post and its scheduling by the same actor within
+// a minute become one line.
 func linesOf(l *locale.Language, events []auditlog.Event, zone *time.Location) []line {
 	var out []line
 	for _, e := range events {
@@ -130,7 +131,7 @@ type auditRange struct {
 	Current bool
 }
 
-// rangesOf returns the ranges that the page offers besides the days of the form, with the other filters.
+// rangesOf returns links to the offered date ranges. The links keep the other filters.
 func rangesOf(f auditFilter, now time.Time) []auditRange {
 	out := []auditRange{{Name: "All time"}, {Name: "Today"}, {Name: "Last 7 days"}, {Name: "Last 30 days"}}
 	for i, days := range []int{0, 1, 7, 30} {
@@ -144,16 +145,16 @@ func rangesOf(f auditFilter, now time.Time) []auditRange {
 	return out
 }
 
-// auditFilter selects events as the form does. From and To are days.
+// auditFilter is the filter in the form. From and To are the first and last day, such as 2026-11-30.
 type auditFilter struct {
 	Kind, From, To string
 	Person         int64
 }
 
-// Filters reports whether the filter excludes events.
+// Filters reports whether any filter is set.
 func (f auditFilter) Filters() bool { return f != auditFilter{} }
 
-// filterOf returns the filter of a request. It ignores values that the form does not have.
+// filterOf returns the filter of a request. It ignores invalid days.
 func filterOf(r *http.Request) auditFilter {
 	query := r.URL.Query()
 	f := auditFilter{Kind: query.Get("kind"), From: query.Get("from"), To: query.Get("to")}
@@ -166,7 +167,7 @@ func filterOf(r *http.Request) auditFilter {
 	return f
 }
 
-// page returns the events that the filter selects, with the filter's days in a time zone.
+// page returns the filter as an auditlog.Page. The days are in a time zone.
 func (f auditFilter) page(zone *time.Location) auditlog.Page {
 	out := auditlog.Page{Kind: f.Kind, Person: f.Person, Limit: eventsPerPage + 1}
 	if from, err := time.ParseInLocation(time.DateOnly, f.From, zone); err == nil {
@@ -178,7 +179,7 @@ func (f auditFilter) page(zone *time.Location) auditlog.Page {
 	return out
 }
 
-// path returns the path of a page of the audit log with events before an ID.
+// path returns the path of the page with the events before an ID, or of the first page if it is 0.
 func (f auditFilter) path(before int64) string { return f.pathAt("/settings/audit", before) }
 
 func (f auditFilter) pathAt(place string, before int64) string {
@@ -199,9 +200,9 @@ func (f auditFilter) pathAt(place string, before int64) string {
 	return place + "?" + query.Encode()
 }
 
-// auditDay has the events of a day, newest first.
+// auditDay holds the events of a day, newest first.
 type auditDay struct {
-	At    time.Time // of the newest
+	At    time.Time // time of the newest event
 	Lines []line
 }
 
@@ -218,13 +219,13 @@ func byDay(lines []line) []auditDay {
 	return out
 }
 
-// group is a group of kinds in the filter.
+// group is a group of event kinds in the form.
 type group struct {
 	Name  locale.Key
 	Kinds []kind
 }
 
-// groups are all kinds, grouped for the filter.
+// groups holds all kinds, grouped for the form.
 var groups = func() []group {
 	var out []group
 	for _, k := range kinds {
@@ -237,7 +238,7 @@ var groups = func() []group {
 	return out
 }()
 
-// offeredMembers is the maximum number of members that the filter offers.
+// offeredMembers is the maximum number of members that the form offers.
 const offeredMembers = 200
 
 func (p *Handlers) auditPage(w http.ResponseWriter, r *http.Request) {

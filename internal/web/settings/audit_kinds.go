@@ -12,14 +12,14 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// kind is a kind of event. Label is its name in the filter. Sentence follows the name of the actor; {name} is
-// replaced by that detail of the event.
+// kind is a kind of event. Label is its name in the filter. Sentence follows the name of the actor. In it, {name} is
+// replaced with the detail of the event that has that name.
 type kind struct {
 	Name                   string
 	Group, Label, Sentence locale.Key
 }
 
-// kinds are the events of a team's audit log in the order of the filter.
+// kinds lists the kinds of events in a team's audit log, in the order of the filter.
 var kinds = []kind{
 	{"key.created", "API keys", "API key created", "created an API key with the permission {level}"},
 	{"key.changed", "API keys", "API key changed",
@@ -154,7 +154,7 @@ var kinds = []kind{
 	{"credits.withdrawn", "Credits", "Credits withdrawn", "withdrew {credits}"},
 }
 
-// kindOf returns a kind of event. Unknown kinds are described by their name.
+// kindOf returns the kind with a name. The texts of an unknown kind are made from its name.
 func kindOf(name string) kind {
 	if i := slices.IndexFunc(kinds, func(k kind) bool { return k.Name == name }); i >= 0 {
 		return kinds[i]
@@ -162,7 +162,7 @@ func kindOf(name string) kind {
 	return kind{name, "", "", locale.Key(strings.NewReplacer(".", ": ", "_", " ").Replace(name))}
 }
 
-// EventLabel returns the name of a kind of event. A kind without a name is described by its words.
+// EventLabel returns the label of a kind of event. The label of an unknown kind is made from its name.
 func EventLabel(l *locale.Language, name string) string {
 	if k := kindOf(name); k.Label != "" {
 		return l.T(k.Label)
@@ -171,7 +171,7 @@ func EventLabel(l *locale.Language, name string) string {
 	return strings.ToUpper(words[:min(1, len(words))]) + words[min(1, len(words)):]
 }
 
-// EventReason returns the details of an event that say why or how, or "" if it has none.
+// EventReason returns the details of an event that say why or how it happened, or "" if there are none.
 func EventReason(l *locale.Language, kind string, detail map[string]any) string {
 	names := placeholder.FindAllString(string(kindOf(kind).Sentence), -1)
 	var out []string
@@ -187,13 +187,13 @@ func EventReason(l *locale.Language, kind string, detail map[string]any) string 
 
 var placeholder = regexp.MustCompile(`\{\w+\}`)
 
-// EventKind is a kind of event that a filter offers.
+// EventKind is a kind of event that can be selected in a filter.
 type EventKind struct {
 	Name         string
 	Group, Label locale.Key
 }
 
-// EventKinds returns the kinds of events of teams, by group.
+// EventKinds returns the kinds of events in a team's audit log, ordered by group.
 func EventKinds() []EventKind {
 	out := make([]EventKind, len(kinds))
 	for i, k := range kinds {
@@ -202,14 +202,14 @@ func EventKinds() []EventKind {
 	return out
 }
 
-// groupIcons are the icons of kinds of events by group.
+// groupIcons maps groups of kinds to their icons.
 var groupIcons = map[locale.Key]string{
 	"API keys": "key-2-line", "Apps and assistants": "robot-2-line", "The team": "building-4-line", "Members": "team-line",
 	"Social accounts": "share-line", "Posts": "file-list-2-line", "Reports": "bar-chart-line", "Hashtags": "hashtag",
 	"Brand voices": "quill-pen-line", "Media": "image-line", "Credits": "bank-card-line",
 }
 
-// kindIcons are the icons of kinds of events that differ from their group's.
+// kindIcons maps kinds of events to icons that differ from the icon of their group.
 var kindIcons = map[string]string{
 	"post.approved": "check-line", "post.rejected": "pencil-line", "post.commented": "chat-1-line",
 	"post.comment_answered": "chat-1-line", "post.approval_asked": "send-plane-line", "post.account_published": "check-line",
@@ -229,7 +229,7 @@ func EventIcon(name string) string {
 	return "user-line"
 }
 
-// disconnections are the sentences of assistant.disconnected by its reason, which older events lack.
+// disconnections maps reasons of assistant.disconnected events to sentences. Older events have no reason.
 var disconnections = map[string]locale.Key{
 	"revoked":       "noticed that an app ended its own connection",
 	"expired":       "ended the connection of an app, because it expired",
@@ -238,7 +238,7 @@ var disconnections = map[string]locale.Key{
 	"second_factor": "ended the connection of an app that was connected without two-factor authentication",
 }
 
-// sentence returns what happened, to follow the actor's name.
+// sentence describes what happened. It follows the actor's name.
 func sentence(l *locale.Language, e auditlog.Event) string {
 	text := l.T(kindOf(e.Kind).Sentence)
 	if reason, ok := e.Detail["reason"].(string); ok && e.Kind == "assistant.disconnected" &&
@@ -280,7 +280,7 @@ func changedWords(l *locale.Language, detail map[string]any) string {
 	return ": " + strings.Join(out, ", ")
 }
 
-// countWords returns a detail that is a number with its unit, or false for other details.
+// countWords formats a numeric detail with its unit. It returns false for a detail that has no unit.
 func countWords(l *locale.Language, name string, n int64) (string, bool) {
 	switch name {
 	case "daily_credits":
@@ -301,7 +301,7 @@ func countWords(l *locale.Language, name string, n int64) (string, bool) {
 	return "", false
 }
 
-// detailTexts are the texts of the values of details, by name and value.
+// detailTexts maps the names and values of details to texts.
 var detailTexts = map[string]locale.Key{
 	"action/api":             "api|paused",
 	"action/everything":      "everything|paused",
@@ -318,7 +318,7 @@ var detailTexts = map[string]locale.Key{
 	"reason/plan":            "plan|reason",
 }
 
-// errorTexts are the texts of the error codes of posts.
+// errorTexts maps the error codes of posts to texts.
 var errorTexts = map[string]locale.Key{
 	"rejected_content":        "rejected content|error",
 	"rejected_media":          "rejected media|error",
@@ -373,7 +373,7 @@ func detailWords(l *locale.Language, name string, value any) string {
 	return fmt.Sprint(value)
 }
 
-// capabilitiesIn parses an event's comma-separated capabilities.
+// capabilitiesIn parses the comma-separated capabilities in an event's detail.
 func capabilitiesIn(text string) []access.Capability {
 	var out []access.Capability
 	for part := range strings.SplitSeq(text, ",") {

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// name adds the names of the lines' subjects that still exist.
+// name adds the names of the lines' subjects, if these still exist.
 func (p *Handlers) name(r *http.Request, lines []line) error {
 	for _, add := range []func(*http.Request, []line) error{p.namePosts, p.nameAccounts, p.nameKeys, p.nameItems} {
 		if err := add(r, lines); err != nil {
@@ -22,7 +22,7 @@ func (p *Handlers) name(r *http.Request, lines []line) error {
 	return nil
 }
 
-// namePosts adds the beginnings of the lines' posts, and the names that clients entered.
+// namePosts adds the beginnings of the posts' texts, and the names that clients entered.
 func (p *Handlers) namePosts(r *http.Request, lines []line) error {
 	var posts []string
 	for _, l := range lines {
@@ -42,7 +42,7 @@ func (p *Handlers) namePosts(r *http.Request, lines []line) error {
 		}
 		l.Post = cmp.Or(n.Excerpt, p.T(r, "Post without text"))
 		round, _ := l.Detail["round"].(float64)
-		if slices.Contains(clients, l.Kind) && l.Person == "" { // signed-in clients have names
+		if slices.Contains(clientKinds, l.Kind) && l.Person == "" { // signed-in clients have names
 			l.Client = n.Clients[int64(round)]
 		}
 	}
@@ -121,7 +121,7 @@ func (p *Handlers) nameItems(r *http.Request, lines []line) error {
 	return nil
 }
 
-// item returns the kind of the line's subject, or "" if it is none of a team's named items.
+// item returns the kind of the line's subject for a lookup of its name, or "" if the subject has no name.
 func (l line) item() teamsearch.ItemKind {
 	subject, _, _ := strings.Cut(l.Kind, ".")
 	switch item := teamsearch.ItemKind(subject); item {
@@ -143,7 +143,7 @@ func (l line) ofPost() bool {
 	return subject == "post" || subject == "series"
 }
 
-// account returns the id of the event's account, or 0.
+// account returns the ID of the event's account, or 0.
 func (l line) account() int64 {
 	if strings.HasPrefix(l.Kind, "social_account.") {
 		id, err := strconv.ParseInt(l.Subject, 10, 64)

@@ -28,43 +28,43 @@ type creditsView struct {
 	ChargedMonth int64     // credits charged since MonthStart
 	MonthStart   time.Time // of the team's current month
 	Daily        team.DailyLimit
-	Own          string // the owner's limit, as entered
-	typed        bool   // restored after signing in again
-	Threshold    string // of the notification that credits run low, as entered
+	Own          string // the daily limit that the owner set, as entered
+	typed        bool   // Own was restored after the visitor signed in again
+	Threshold    string // number of credits below which a notification is sent, as entered
 	Month        monthView
 }
 
-// Spent returns what counts today against the limit of keys and assistants.
+// Spent returns the credits that count today toward the daily limit of keys and assistants.
 func (v creditsView) Spent() int64 { return v.Usage.CountedKeys() }
 
-// Share returns how much of the limit of keys and assistants is used in percent, or -1 without a limit.
+// Share returns the percentage of the daily limit of keys and assistants that is used, or -1 if there is no limit.
 func (v creditsView) Share() int64 { return percent(v.Spent(), v.Daily.Effective()) }
 
 // monthView is a page of a month's statement.
 type monthView struct {
 	Name    string // display name
-	Value   string // as in URLs: 2026-11
+	Value   string // value in URLs, such as 2026-11
 	Earlier string // path of the previous month; empty if there is none
 	Later   string
 	Items   []credit.Item
-	Lines   []StatementLine // the items as shown
+	Lines   []StatementLine // Items as the page shows them
 	Pages   *pager
 	Empty   bool // no month has entries
 }
 
-// StatementLine is an item of the statement. The reservation and the charge of the same work are one line.
+// StatementLine is a line of the statement. The reservation and the charge of the same work share a line.
 type StatementLine struct {
 	credit.Item
 
-	Whole      bool // includes the reservation
+	Whole      bool // the line includes the reservation
 	ReservedAt time.Time
 	Change     int64
 }
 
-// StatementLines returns the lines of items, newest first.
+// StatementLines converts items, newest first, to lines.
 func StatementLines(items []credit.Item) []StatementLine {
 	var out []StatementLine
-	charged := map[string]int{} // index of the charge in out by the work's job
+	charged := map[string]int{} // index in out of the charge of each job
 	for _, i := range items {
 		at, found := charged[i.Job]
 		if found && i.Job != "" && i.Kind == credit.KindReserve && !out[at].Whole {
@@ -128,18 +128,18 @@ func (p *Handlers) setLimit(w http.ResponseWriter, r *http.Request) {
 		err = p.admin(r).SetDailyCredits(r.Context(), limit)
 	}
 	if err != nil {
-		if told, ok := p.formError(w, r, err); ok {
-			p.showCredits(w, r, shell.StatusOf(err), creditsView{fieldError: told, Own: typed})
+		if formErr, ok := p.formError(w, r, err); ok {
+			p.showCredits(w, r, shell.StatusOf(err), creditsView{fieldError: formErr, Own: typed})
 		}
 		return
 	}
 	p.finish(w, r, "The daily limit was saved. It takes effect within a second.", "/settings/credits")
 }
 
-// thresholdField is the form field of the threshold.
+// thresholdField is the name of the form field for the threshold.
 const thresholdField = "credits"
 
-// fillThreshold sets the threshold, unless one was rejected.
+// fillThreshold sets the stored threshold, unless the form shows a rejected one.
 func (p *Handlers) fillThreshold(r *http.Request, view *creditsView) error {
 	if view.Field == thresholdField {
 		return nil
@@ -151,7 +151,7 @@ func (p *Handlers) fillThreshold(r *http.Request, view *creditsView) error {
 	return err
 }
 
-// setThreshold sets below how many credits the owner and admins are notified.
+// setThreshold sets the number of credits below which the owner and admins are notified.
 func (p *Handlers) setThreshold(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -162,8 +162,8 @@ func (p *Handlers) setThreshold(w http.ResponseWriter, r *http.Request) {
 		credits = -1 // out of range, which the service rejects
 	}
 	if err := p.Notifications.SetThreshold(r.Context(), shell.VisitorOf(r.Context()).ID, here(r), credits); err != nil {
-		if told, ok := p.formError(w, r, err); ok {
-			p.showCredits(w, r, shell.StatusOf(err), creditsView{fieldError: told, Threshold: typed})
+		if formErr, ok := p.formError(w, r, err); ok {
+			p.showCredits(w, r, shell.StatusOf(err), creditsView{fieldError: formErr, Threshold: typed})
 		}
 		return
 	}
@@ -260,10 +260,10 @@ func positionOf(text string) (credit.Position, error) {
 	return credit.Position{At: db.Time(micros), ID: n}, nil
 }
 
-// rowsAtOnce is how many lines of a download are read per query.
+// rowsAtOnce is the number of rows that a download reads per query.
 const rowsAtOnce = 500
 
-// statement sends a month's statement as CSV, newest line first.
+// statement sends a month's statement as CSV, newest first.
 func (p *Handlers) statement(w http.ResponseWriter, r *http.Request) {
 	span, err := p.monthOf(r)
 	if err != nil {

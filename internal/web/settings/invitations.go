@@ -17,7 +17,7 @@ import (
 // invitedView is the only page that shows invitation links.
 type invitedView struct {
 	Invited  []invitedLink
-	Problems []string // with the addresses that were not invited
+	Problems []string // errors, with the addresses that were not invited
 	Mailed   bool     // the links were emailed and are not shown
 }
 
@@ -28,12 +28,13 @@ type invitedLink struct {
 	Link string
 }
 
-// maxInvited is the maximum number of addresses in a form.
+// maxInvited is the maximum number of email addresses in the form.
 const maxInvited = 20
 
 var errTooMany = apierr.Invalidf(apierr.NotAllowedValue, "email", "Invite at most %d people at once.", maxInvited)
 
-// addresses returns the different email addresses in a text.
+// addresses returns the distinct email addresses in a text. If there are none, it returns an empty address, which is
+// rejected as invalid.
 func addresses(text string) []string {
 	var out []string
 	for _, email := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;", r) }) {
@@ -54,8 +55,8 @@ func (p *Handlers) invite(w http.ResponseWriter, r *http.Request) {
 	view := membersView{Email: r.PostForm.Get("email"), Role: access.Role(r.PostForm.Get("role"))}
 	out, err := p.inviteAll(r, addresses(view.Email), view.Role)
 	if err != nil {
-		if told, ok := p.formError(w, r, err); ok {
-			view.fieldError, view.Problems = told, out.Problems
+		if formErr, ok := p.formError(w, r, err); ok {
+			view.fieldError, view.Problems = formErr, out.Problems
 			p.showMembers(w, r, shell.StatusOf(err), view)
 		}
 		return
@@ -76,8 +77,8 @@ func (p *Handlers) flashInvited(r *http.Request, sent []invitedLink) {
 	p.FlashText(r, p.Language(r).N(int64(len(sent)), "We sent %d invitation.", "We sent %d invitations."))
 }
 
-// inviteAll invites people. It invites nobody and returns the first error if an address is wrong or the plan has too few
-// seats. Problems that show only later, such as a rejected email, keep the other people from nothing.
+// inviteAll invites people. If an address is invalid or the plan has too few seats, it invites nobody and returns the
+// first error. A later problem, such as an email that could not be sent, does not affect the other people.
 func (p *Handlers) inviteAll(r *http.Request, emails []string, role access.Role) (invitedView, error) {
 	out := invitedView{Mailed: p.LinkMailer.Enabled()}
 	if len(emails) > maxInvited {
@@ -112,7 +113,8 @@ func (p *Handlers) inviteAll(r *http.Request, emails []string, role access.Role)
 	return out, first
 }
 
-// sendInvitation invites a person, by email if there is a mail server.
+// sendInvitation invites a person. It sends an email if the installation has a mail server; otherwise it returns the
+// link.
 func (p *Handlers) sendInvitation(r *http.Request, email string, role access.Role) (invitedLink, error) {
 	by := shell.VisitorOf(r.Context()).ID
 	if p.LinkMailer.Enabled() {
@@ -132,21 +134,21 @@ func (p *Handlers) declineMember(w http.ResponseWriter, r *http.Request) {
 	p.handleWaitingMember(w, r, "The person was declined. The invitation no longer works.", team.Admin.DeclineMember)
 }
 
-// handleWaitingMember calls do, to confirm or decline the person, for the invitation in the path.
+// handleWaitingMember calls do, which confirms or declines a person, with the ID of the invitation in the path.
 func (p *Handlers) handleWaitingMember(
-	w http.ResponseWriter, r *http.Request, said locale.Key, do func(team.Admin, context.Context, int64) error,
+	w http.ResponseWriter, r *http.Request, message locale.Key, do func(team.Admin, context.Context, int64) error,
 ) {
 	id, err := shell.PathID(r, "invitation")
 	if err == nil {
 		err = do(p.admin(r), r.Context(), id)
 	}
 	if err != nil {
-		if told, ok := p.formError(w, r, err); ok {
-			p.showMembers(w, r, shell.StatusOf(err), membersView{fieldError: told, Role: access.Editor})
+		if formErr, ok := p.formError(w, r, err); ok {
+			p.showMembers(w, r, shell.StatusOf(err), membersView{fieldError: formErr, Role: access.Editor})
 		}
 		return
 	}
-	p.finish(w, r, said, "/settings/members")
+	p.finish(w, r, message, "/settings/members")
 }
 
 func (p *Handlers) revokeInvitation(w http.ResponseWriter, r *http.Request) {

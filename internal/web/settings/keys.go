@@ -25,7 +25,7 @@ import (
 
 const keysPerPage = 50
 
-// keyView is a key with times in the team's zone.
+// keyView is an API key with its times in the team's zone.
 type keyView struct {
 	team.ListedKey
 
@@ -39,19 +39,19 @@ func (p *Handlers) viewOf(r *http.Request, k team.ListedKey) keyView {
 	return out
 }
 
-// keysView is the list of keys.
+// keysView is the page that lists API keys.
 type keysView struct {
 	Keys  []keyView
-	Off   bool           // the owner turned access off
+	Off   bool           // the owner turned API and tool access off
 	Gates authn.KeyGates // the other conditions that block the keys
 	Pages *pager
 	Root  string // public URL, without a trailing slash
 }
 
-// pager has the paths of other pages. The template block "pager" shows it.
+// pager holds the paths of other pages. The template "pager" shows it.
 type pager struct{ First, Next string }
 
-// pagerOf returns a pager, or nil without other pages.
+// pagerOf returns a pager, or nil if there are no other pages.
 func pagerOf(first, next string) *pager {
 	if first == "" && next == "" {
 		return nil
@@ -59,7 +59,8 @@ func pagerOf(first, next string) *pager {
 	return &pager{first, next}
 }
 
-// pageOf returns a page of keys or connections and its pager. lines has one more item if there is a next page.
+// pageOf returns a page of keys or connections and its pager. If there is a next page, lines must contain one item
+// more than fits on the page.
 func pageOf(lines []team.ListedKey, before int64, address string) ([]team.ListedKey, *pager) {
 	first, next := "", ""
 	if before > 0 {
@@ -92,7 +93,7 @@ func (p *Handlers) keysPage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["keys"], "API keys", out)
 }
 
-// keyForm is the form of a new key, as entered.
+// keyForm is the form for a new API key, with the entered values.
 type keyForm struct {
 	fieldError
 
@@ -126,14 +127,15 @@ func (p *Handlers) showKeyForm(w http.ResponseWriter, r *http.Request, status in
 	p.Show(w, r, status, pages["keynew"], "New API key", f)
 }
 
-// madeKey is the only page that shows a key's value.
-type madeKey struct {
+// createdKeyView is the only page that shows the value of an API key.
+type createdKeyView struct {
 	team.Key
 
 	Value, Base string
 }
 
-// addKey creates a key and shows it. It is shown only once, and reloading the page creates no second key.
+// addKey creates an API key and shows its value, which is never shown again. Reloading the page does not create
+// another key.
 func (p *Handlers) addKey(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -148,7 +150,7 @@ func (p *Handlers) addKey(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	made.ExpiresAt = in(made.ExpiresAt, zone(r))
-	p.Show(w, r, http.StatusOK, pages["keymade"], "Your new API key", madeKey{made, value, p.PublicURL})
+	p.Show(w, r, http.StatusOK, pages["keymade"], "Your new API key", createdKeyView{made, value, p.PublicURL})
 }
 
 func (p *Handlers) makeKey(r *http.Request, form keyForm) (team.Key, string, error) {
@@ -166,7 +168,7 @@ func (p *Handlers) makeKey(r *http.Request, form keyForm) (team.Key, string, err
 			r.PostForm.Get("once"))
 }
 
-// endOf returns the first instant after a day in the team's zone, or zero for an empty text.
+// endOf returns the end of a day in the team's zone, or the zero time for an empty text.
 func endOf(day string, zone *time.Location) (time.Time, error) {
 	if day == "" {
 		return time.Time{}, nil
@@ -188,10 +190,11 @@ type keyPageView struct {
 	Limit  string // as entered
 
 	NewName string // as entered
-	typed   bool   // name, level and limit are as entered
+	typed   bool   // the name, level and limit were restored after the visitor signed in again
 }
 
-// keyPage shows a key to owners and admins. It selects the team first if it is another of the person's teams.
+// keyPage shows an API key to owners and admins. If it belongs to another of the person's teams, it switches to that
+// team first.
 func (p *Handlers) keyPage(w http.ResponseWriter, r *http.Request) {
 	_, err := p.keyIn(r)
 	switch {
@@ -213,7 +216,7 @@ func (p *Handlers) keyPage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// showKey shows the key in the path, with rejected input.
+// showKey shows the API key whose ID is in the path. typed holds the rejected or restored input.
 func (p *Handlers) showKey(w http.ResponseWriter, r *http.Request, status int, typed keyPageView) {
 	k, err := p.keyIn(r)
 	if err != nil {
@@ -261,8 +264,8 @@ func (p *Handlers) changeKey(w http.ResponseWriter, r *http.Request) {
 		err = p.admin(r).RenameKey(r.Context(), id, strings.TrimSpace(r.PostForm.Get("name")))
 	}
 	if err != nil {
-		if told, ok := p.formError(w, r, err); ok {
-			view := keyPageView{fieldError: told, Limit: typed}
+		if formErr, ok := p.formError(w, r, err); ok {
+			view := keyPageView{fieldError: formErr, Limit: typed}
 			view.Level, view.NewName = level, r.PostForm.Get("name")
 			p.showKey(w, r, shell.StatusOf(err), view)
 		}
@@ -271,7 +274,7 @@ func (p *Handlers) changeKey(w http.ResponseWriter, r *http.Request) {
 	p.finish(w, r, "The key was saved. Changes take effect within a second.", r.URL.Path)
 }
 
-// revokeView is the page that shows what revoking a key affects.
+// revokeView is the page that shows the consequences of revoking an API key or disconnecting an assistant.
 type revokeView struct {
 	keyView
 
@@ -293,28 +296,29 @@ func (p *Handlers) revokePage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) revokeKey(w http.ResponseWriter, r *http.Request) {
-	p.endLine(w, r, ending{p.keyIn, team.Admin.RevokeKey, "The key was revoked and no longer works.",
+	p.endKeyOrConnection(w, r, ending{p.keyIn, team.Admin.RevokeKey, "The key was revoked and no longer works.",
 		"/settings/keys"})
 }
 
-// ending describes how a key or connection is ended.
+// ending describes how to end an API key or connection.
 type ending struct {
-	in   func(*http.Request) (team.ListedKey, error) // returns the key in the path
-	end  func(team.Admin, context.Context, int64) error
-	said locale.Key
-	next string // where to redirect
+	in      func(*http.Request) (team.ListedKey, error) // returns the key or connection in the path
+	end     func(team.Admin, context.Context, int64) error
+	message locale.Key
+	next    string // where to redirect
 }
 
-// endLine ends an API key or connection and the selected trackings that it enabled. It is ended first, so that it cannot
-// enable tracking again. Trackings of keys that have already ended can be ended as well.
-func (p *Handlers) endLine(w http.ResponseWriter, r *http.Request, e ending) {
+// endKeyOrConnection ends an API key or connection, and turns off the selected trackings of reports that it turned
+// on. It ends the key first, so that the key cannot turn tracking on again. Trackings can also be turned off after
+// their key has ended.
+func (p *Handlers) endKeyOrConnection(w http.ResponseWriter, r *http.Request, e ending) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	k, err := e.in(r)
-	chosen, said := r.PostForm["tracking"], []string(nil)
+	chosen, messages := r.PostForm["tracking"], []string(nil)
 	if err == nil && (k.RevokedAt.IsZero() || len(chosen) == 0) {
-		err, said = e.end(p.admin(r), r.Context(), k.ID), []string{p.T(r, e.said)}
+		err, messages = e.end(p.admin(r), r.Context(), k.ID), []string{p.T(r, e.message)}
 	}
 	ended := 0
 	if err == nil && len(chosen) > 0 {
@@ -325,14 +329,16 @@ func (p *Handlers) endLine(w http.ResponseWriter, r *http.Request, e ending) {
 		return
 	}
 	if ended > 0 {
-		said = append(said, p.Language(r).N(ended, "Tracking of %d report was turned off and will not be charged again.",
+		messages = append(messages, p.Language(r).N(ended,
+			"Tracking of %d report was turned off and will not be charged again.",
 			"Tracking of %d reports was turned off and will not be charged again."))
 	}
-	p.FlashText(r, strings.Join(said, " "))
+	p.FlashText(r, strings.Join(messages, " "))
 	shell.Redirect(w, r, e.next)
 }
 
-// endTrackings ends the selected trackings of a key, even while spending is paused.
+// endTrackings turns off the selected trackings that a key turned on, even while spending is paused. It returns their
+// number.
 func (p *Handlers) endTrackings(r *http.Request, key int64, chosen []string) (int, error) {
 	tracked, err := p.Reports.TrackedByKey(r.Context(), here(r), key)
 	if err != nil {

@@ -14,33 +14,34 @@ import (
 
 const membersPerPage = 100
 
-// roles returns the assignable roles, most powerful first. Ownership is transferred instead.
+// roles returns the roles that can be assigned, most powerful first. The owner's role cannot be assigned, only
+// transferred.
 func roles() []access.Role { return access.Roles()[1:] }
 
-// membersView lists members and invitations.
+// membersView is the page that lists members and invitations.
 type membersView struct {
 	fieldError
 
 	Members     []team.Member
 	Factors     map[int64]team.Factors
-	Directory   bool // people sign in only through the directory
+	Directory   bool // people can sign in only with the directory
 	Required    bool // members must use a second factor
 	Invitations []team.Invitation
-	Waiting     []team.Waiting // accepted an invitation and must be confirmed
+	Waiting     []team.Waiting // people who accepted an invitation and must be confirmed
 	Mails       bool           // invitations are emailed
 	Seats       team.Seats
-	Limit       int64 // maximum of seats
+	Limit       int64 // maximum number of seats
 	Pages       *pager
 	Roles       []access.Role
-	Email       string   // the addresses, as entered
-	Problems    []string // with the addresses
+	Email       string   // email addresses, as entered
+	Problems    []string // errors, with the addresses that they are about
 	Role        access.Role
 }
 
-// Alone reports whether the team has a single person and invited nobody.
+// Alone reports whether the team has only one member and no open invitations.
 func (v membersView) Alone() bool { return v.Seats.Total() == 1 }
 
-// Full reports whether nobody else can be invited.
+// Full reports whether all seats of the plan are taken, so nobody else can be invited.
 func (v membersView) Full() bool {
 	return v.Limit != plan.Unlimited && v.Seats.Total() >= v.Limit
 }
@@ -110,7 +111,7 @@ type memberView struct {
 	teammembers.Activity
 
 	Factors   team.Factors
-	Directory bool // people sign in only through the directory
+	Directory bool // people can sign in only with the directory
 	Roles     []access.Role
 	Fixed     bool // the owner or the visitor, whose role cannot be changed
 }
@@ -119,8 +120,8 @@ func (p *Handlers) memberPage(w http.ResponseWriter, r *http.Request) {
 	p.showMember(w, r, http.StatusOK, "member", fieldError{})
 }
 
-// showMember shows a page about the member in the path.
-func (p *Handlers) showMember(w http.ResponseWriter, r *http.Request, status int, page string, told fieldError) {
+// showMember shows a page about the member whose ID is in the path.
+func (p *Handlers) showMember(w http.ResponseWriter, r *http.Request, status int, page string, formErr fieldError) {
 	id, err := shell.PathID(r, "person")
 	var m team.Member
 	if err == nil {
@@ -135,7 +136,7 @@ func (p *Handlers) showMember(w http.ResponseWriter, r *http.Request, status int
 		shell.Redirect(w, r, memberPath(m.PersonID))
 		return
 	}
-	view := memberView{fieldError: told, Member: m, Directory: p.DirectoryOnly, Roles: roles(), Fixed: fixed}
+	view := memberView{fieldError: formErr, Member: m, Directory: p.DirectoryOnly, Roles: roles(), Fixed: fixed}
 	if err := p.fillMember(r, &view); err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -167,21 +168,22 @@ func (p *Handlers) changeRole(w http.ResponseWriter, r *http.Request) {
 
 func memberPathOf(r *http.Request) string { return "/settings/members/" + r.PathValue("person") }
 
-// onMember changes the member in the path and redirects. Errors are shown on a page about the member.
+// onMember calls do with the ID of the member in the path and redirects to next. Errors are shown on the page about
+// the member.
 func (p *Handlers) onMember(
-	w http.ResponseWriter, r *http.Request, page, next string, said locale.Key, do func(team.Admin, int64) error,
+	w http.ResponseWriter, r *http.Request, page, next string, message locale.Key, do func(team.Admin, int64) error,
 ) {
 	id, err := shell.PathID(r, "person")
 	if err == nil {
 		err = do(p.admin(r), id)
 	}
 	if err != nil {
-		if told, ok := p.formError(w, r, err); ok {
-			p.showMember(w, r, shell.StatusOf(err), page, told)
+		if formErr, ok := p.formError(w, r, err); ok {
+			p.showMember(w, r, shell.StatusOf(err), page, formErr)
 		}
 		return
 	}
-	p.finish(w, r, said, next)
+	p.finish(w, r, message, next)
 }
 
 func (p *Handlers) removePage(w http.ResponseWriter, r *http.Request) {

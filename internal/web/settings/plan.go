@@ -10,10 +10,10 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// allowance is a limit of the plan and its use.
+// allowance is a limit of the plan, with how much of it is used.
 type allowance struct {
 	Name, Used, Limit, Note string
-	Percent                 int64 // of the limit, as a bar; -1 for none
+	Percent                 int64 // used share of the limit, shown as a bar; -1 if there is no bar
 	Full, Unlimited         bool
 }
 
@@ -37,7 +37,7 @@ func (p *Handlers) planPage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["plan"], "Plan and limits", out)
 }
 
-// counted describes how a limit is counted and shown.
+// counted describes how the use of a limit is counted and shown.
 type counted struct {
 	name  string
 	limit int64
@@ -68,7 +68,7 @@ func (p *Handlers) counts(r *http.Request, limits plan.Plan) []counted {
 	}
 }
 
-// posts returns a number of posts, which is counted only up to a maximum.
+// posts formats a number of posts, which is counted only up to postlist.MaxUsed.
 func posts(l *locale.Language, n any) string {
 	if n == int64(postlist.MaxUsed+1) {
 		return l.T("more than %d", postlist.MaxUsed)
@@ -111,7 +111,8 @@ func (p *Handlers) allowances(r *http.Request, limits plan.Plan) ([]allowance, e
 		allowance{Name: l.T("Hashtags per list"), Limit: limitOf(l, limits.HashtagsPerList, l.Count), Percent: -1}), nil
 }
 
-// percent returns how much of a limit is used, from 1 to 100 if anything is used, or -1 if there is no limit.
+// percent returns the percentage of a limit that is used, which is at least 1 if anything is used, or -1 if there is
+// no limit.
 func percent(used, limit int64) int64 {
 	if limit <= 0 {
 		return -1
@@ -129,7 +130,7 @@ func limitOf(l *locale.Language, n int64, write func(any) string) string {
 	return write(n)
 }
 
-// freeCalls returns the free calls made today by keys and assistants.
+// freeCalls returns the allowance of free calls, with those that keys and assistants made today.
 func (p *Handlers) freeCalls(r *http.Request, limits plan.Plan) (allowance, error) {
 	l := p.Language(r)
 	out := allowance{

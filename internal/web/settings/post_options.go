@@ -11,16 +11,16 @@ import (
 
 const tikTokDefaultPath = "/settings/team#tiktok"
 
-// tikTokForm is the team's default for TikTok, as entered.
+// tikTokForm is the form for the team's default TikTok options.
 type tikTokForm struct {
 	fieldError
 
 	Shown   bool // the team has a TikTok account, or a default
 	Options network.TikTokOptions
-	Mode    string // empty for no default
+	Mode    string // empty if the team has no default
 }
 
-// Audiences returns TikTok's audiences.
+// Audiences returns the audiences that TikTok offers.
 func (tikTokForm) Audiences() []shell.Choice { return shell.TikTokAudiences }
 
 func newTikTokForm(o network.Options, hasTikTok bool) tikTokForm {
@@ -43,7 +43,7 @@ func tikTokFromForm(form url.Values) tikTokForm {
 	return f
 }
 
-// options returns the options that the form chooses.
+// options returns the options that the form sets. It returns an error if a value is invalid.
 func (f tikTokForm) options() (network.Options, error) {
 	o := f.Options
 	switch f.Mode {
@@ -60,7 +60,7 @@ func (f tikTokForm) options() (network.Options, error) {
 	return network.Options{}, apierr.Invalid(apierr.NotAllowedValue, "tiktok-mode", "Choose how posts are sent to TikTok.")
 }
 
-// changeTikTok sets the team's default for TikTok.
+// changeTikTok sets the team's default TikTok options.
 func (p *Handlers) changeTikTok(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return

@@ -1,5 +1,5 @@
-// Package settings serves a team's settings: API keys, assistants, profile, members, plan, credits, and the activity
-// log.
+// Package settings serves the pages of a team's settings: API keys, apps and assistants, the profile, members, the
+// plan, credits, and the audit log.
 package settings
 
 import (
@@ -26,7 +26,7 @@ var files embed.FS
 
 var pages = shell.Parse(files, nil, words)
 
-// Services are what the settings need.
+// Services are the services that the settings pages use.
 type Services struct {
 	Credits  *credit.Service
 	Calls    *ratelimit.FreeCalls
@@ -37,7 +37,7 @@ type Services struct {
 
 	Notifications *notification.Service
 
-	DirectoryOnly bool // people sign in only through the directory
+	DirectoryOnly bool // people can sign in only with the directory
 }
 
 // Handlers serves the settings pages.
@@ -108,7 +108,7 @@ func (p *Handlers) admin(r *http.Request) team.Admin {
 	return p.Teams.Admin(v.ID, v.Team.ID)
 }
 
-// here returns the selected team.
+// here returns the ID of the selected team.
 func here(r *http.Request) int64 { return shell.VisitorOf(r.Context()).Team.ID }
 
 // zone returns the time zone of the selected team.
@@ -120,7 +120,7 @@ func zone(r *http.Request) *time.Location {
 	return z
 }
 
-// in returns an instant in a zone; zero stays zero.
+// in converts a time to a zone. It returns the zero time unchanged.
 func in(at time.Time, zone *time.Location) time.Time {
 	if at.IsZero() {
 		return at
@@ -131,7 +131,8 @@ func in(at time.Time, zone *time.Location) time.Time {
 // fieldError is the error of a form, and the name of the field that it is about.
 type fieldError struct{ Error, Field string }
 
-// formError returns an error that the person can correct in the form. It answers other errors and reports false.
+// formError returns a client error for display in the form. For a server error or not_found, it writes the error
+// response and returns false.
 func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (fieldError, bool) {
 	f := apierr.FromError(err)
 	if f.IsServerError() || f.Code == apierr.NotFound {
@@ -142,13 +143,13 @@ func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) 
 	return fieldError{p.Detail(r, err), field}, true
 }
 
-// finish confirms a form and redirects.
-func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, said locale.Key, next string) {
-	p.Flash(r, said)
+// finish redirects to next, which shows a confirmation message.
+func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, message locale.Key, next string) {
+	p.Flash(r, message)
 	shell.Redirect(w, r, next)
 }
 
-// creditsIn returns the number of credits in a form, or nil if empty.
+// creditsIn parses a daily limit in credits. It returns nil, which means no limit, for an empty text.
 func creditsIn(text string) (*int64, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // nil means no limit

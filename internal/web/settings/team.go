@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// accessPage redirects from the former page of the switch.
+// accessPage redirects from the former page of the switch for API and tool access.
 func (p *Handlers) accessPage(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/settings/keys")
 }
@@ -22,7 +22,7 @@ func (p *Handlers) switchAccess(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	on := r.PostForm.Get("access") == "on"
-	if on && !p.RecentlyAuthenticated(r.Context()) { // switching off needs no step-up
+	if on && !p.RecentlyAuthenticated(r.Context()) { // turning access off does not require step-up
 		p.StepUp(w, r, "/settings/keys", nil)
 		return
 	}
@@ -30,14 +30,14 @@ func (p *Handlers) switchAccess(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	said := locale.Key("API and tool access is off. Keys and assistants do not work until you turn it on again.")
+	message := locale.Key("API and tool access is off. Keys and assistants do not work until you turn it on again.")
 	if on {
-		said = "API and tool access is on."
+		message = "API and tool access is on."
 	}
-	p.finish(w, r, said, "/settings/keys")
+	p.finish(w, r, message, "/settings/keys")
 }
 
-// teamForm is the team's profile, as entered.
+// teamForm is the page with the team's profile. The profile is the stored or the entered one.
 type teamForm struct {
 	fieldError
 	team.Profile
@@ -45,9 +45,9 @@ type teamForm struct {
 	Zones          []teamtime.Choice
 	Languages      []ContentLanguage
 	RequiresFactor bool   // members must use a second factor
-	FactorError    string // error of a change of RequiresFactor
+	FactorError    string // why RequiresFactor could not be changed
 	TikTok         tikTokForm
-	Clock          string // the team's time now
+	Clock          string // current time of day in the team's zone
 }
 
 // ContentLanguage is a language with its BCP 47 tag.
@@ -56,13 +56,13 @@ type ContentLanguage struct {
 	Name locale.Key
 }
 
-// ContentLanguages returns the offered languages.
+// ContentLanguages returns the languages that forms offer.
 func ContentLanguages() []ContentLanguage { return languages }
 
-// LanguageName returns the name of the form's language, or "" if it is not an offered one.
+// LanguageName returns the name of the form's language, or "" if the form does not offer it.
 func (f teamForm) LanguageName() locale.Key { return LanguageName(f.Language) }
 
-// LanguageName returns the name of an offered language by its BCP 47 tag, or "" if it is not offered.
+// LanguageName returns the name of the language with a BCP 47 tag, or "" if forms do not offer it.
 func LanguageName(tag string) locale.Key {
 	for _, one := range languages {
 		if one.Tag == tag {
@@ -72,7 +72,7 @@ func LanguageName(tag string) locale.Key {
 	return ""
 }
 
-// languages are the offered languages. Other BCP 47 tags are accepted as well.
+// languages lists the languages that forms offer. Other BCP 47 tags are valid as well.
 var languages = []ContentLanguage{
 	{"ar", "Arabic"}, {"bg", "Bulgarian"}, {"bn", "Bengali"}, {"ca", "Catalan"}, {"cs", "Czech"}, {"da", "Danish"},
 	{"de", "German"}, {"de-AT", "German, Austria"},
@@ -93,8 +93,8 @@ func (p *Handlers) teamPage(w http.ResponseWriter, r *http.Request) {
 	p.showStoredTeam(w, r, http.StatusOK, "")
 }
 
-// showStoredTeam shows the stored profile, or the form as typed before a step-up. factorError is the error of
-// requireFactor, if any.
+// showStoredTeam shows the stored profile or, after step-up, the form as it was entered before. factorError is the
+// error of requireFactor, if any.
 func (p *Handlers) showStoredTeam(w http.ResponseWriter, r *http.Request, status int, factorError string) {
 	profile, err := p.Teams.Profile(r.Context(), here(r))
 	if err != nil {
@@ -129,8 +129,8 @@ func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, 
 var errOwnFactor = apierr.BadState("no_second_factor",
 	"Add a passkey or an authenticator app to your own account first, and sign in with it.")
 
-// requireFactor sets whether members must use a second factor. Owners must have used one themselves, to not lock
-// themselves out.
+// requireFactor sets whether members must use a second factor. To turn it on, the owner must have signed in with one,
+// so that owners do not lock themselves out.
 func (p *Handlers) requireFactor(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -141,17 +141,17 @@ func (p *Handlers) requireFactor(w http.ResponseWriter, r *http.Request) {
 		err = p.admin(r).SetSecondFactor(r.Context(), required)
 	}
 	if err != nil {
-		if told, ok := p.formError(w, r, err); ok {
-			p.showStoredTeam(w, r, shell.StatusOf(err), told.Error)
+		if formErr, ok := p.formError(w, r, err); ok {
+			p.showStoredTeam(w, r, shell.StatusOf(err), formErr.Error)
 		}
 		return
 	}
-	said := locale.Key("Members no longer need two-factor authentication.")
+	message := locale.Key("Members no longer need two-factor authentication.")
 	if required {
-		said = "Members now need two-factor authentication. Members without it must set it up before they can open " +
+		message = "Members now need two-factor authentication. Members without it must set it up before they can open " +
 			"the team’s pages."
 	}
-	p.finish(w, r, said, "/settings/team")
+	p.finish(w, r, message, "/settings/team")
 }
 
 func profileFromForm(form url.Values) team.Profile {

@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// words returns the functions of the package's templates.
+// words returns the template functions for a language.
 func words(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
 		"day":        func(at time.Time) string { return l.Format(at, locale.LongDate) },
@@ -44,7 +44,7 @@ func words(l *locale.Language) template.FuncMap {
 // clockIn formats the time of day of an instant.
 func clockIn(l *locale.Language, at time.Time) template.HTML {
 	text := `<time datetime="` + at.Format(time.RFC3339) + `">` + l.Format(at, locale.Clock) + `</time>`
-	return template.HTML(text) //nolint:gosec // contains only digits
+	return template.HTML(text) //nolint:gosec // contains only a formatted time
 }
 
 var levelNames = map[access.Level][2]locale.Key{
@@ -72,7 +72,8 @@ var roleNames = map[access.Role][2]locale.Key{
 	},
 }
 
-// factorWords describes a member's second factors. The directory manages them for people who sign in only through it.
+// factorWords describes a member's second factors. only means that people can sign in only with the directory, which
+// then handles second factors.
 func factorWords(f team.Factors, only bool) locale.Key {
 	switch {
 	case f.Directory || only:
@@ -90,7 +91,7 @@ func factorWords(f team.Factors, only bool) locale.Key {
 // FactorWords describes a person's second factors.
 func FactorWords(l *locale.Language, f team.Factors) string { return l.T(factorWords(f, false)) }
 
-// pausedWords describes what pauses stop.
+// pausedWords lists what is paused.
 func pausedWords(l *locale.Language, actions []access.PauseAction) string {
 	names := map[access.PauseAction]locale.Key{
 		access.PauseAPI: "the API", access.PauseEverything: "everything", access.PauseSpending: "spending",
@@ -107,7 +108,7 @@ func pausedWords(l *locale.Language, actions []access.PauseAction) string {
 	return out
 }
 
-// limitWords describes a daily limit in credits.
+// limitWords describes a daily limit in credits, as part of a sentence.
 func limitWords(l *locale.Language, credits int64) string {
 	switch credits {
 	case plan.Unlimited:
@@ -118,7 +119,7 @@ func limitWords(l *locale.Language, credits int64) string {
 	return l.N(credits, "%d credit", "%d credits")
 }
 
-// limitCell describes a daily limit in credits on its own.
+// limitCell describes a daily limit in credits, for a table cell.
 func limitCell(l *locale.Language, credits int64) string {
 	switch credits {
 	case plan.Unlimited:
@@ -129,7 +130,7 @@ func limitCell(l *locale.Language, credits int64) string {
 	return limitWords(l, credits)
 }
 
-// dailyLimit describes a daily limit in credits in a list of facts.
+// dailyLimit describes a daily limit in credits, for a list of facts.
 func dailyLimit(l *locale.Language, credits int64) string {
 	if credits == plan.Unlimited {
 		return l.T("No daily limit")
@@ -137,7 +138,7 @@ func dailyLimit(l *locale.Language, credits int64) string {
 	return l.T("daily limit: %s", limitWords(l, credits))
 }
 
-// lostWords explains why a key ended automatically.
+// lostWords explains why an API key ended automatically. why is an error code.
 func lostWords(why string) locale.Key {
 	if why == "membership_lost" {
 		return "Its creator left the team"
@@ -145,7 +146,7 @@ func lostWords(why string) locale.Key {
 	return "Its creator no longer owns the team"
 }
 
-// lostConnectionWords explains why an assistant's connection ended automatically.
+// lostConnectionWords explains why a connection ended automatically. why is an error code.
 func lostConnectionWords(why string) locale.Key {
 	if why == "membership_lost" {
 		return "The person who connected it left the team"
@@ -164,7 +165,7 @@ var capabilityNames = map[access.Capability][2]locale.Key{
 // spends reports whether an assistant may spend credits, so that a limit applies.
 func spends(may []access.Capability) bool { return slices.Contains(may, access.Spend) }
 
-// mayWords describes what an assistant may do, to follow "may".
+// mayWords describes what an assistant may do. The text follows the word "may".
 func mayWords(l *locale.Language, may []access.Capability) string {
 	if len(may) == 0 {
 		return l.T("do nothing")
@@ -182,7 +183,7 @@ var operationNames = map[string]locale.Key{
 	"download_profile_media": "Download of a profile’s media",
 }
 
-// workOf returns the name of paid work.
+// workOf returns the name of the work that an item is about.
 func workOf(l *locale.Language, i credit.Item) string {
 	if known, ok := operationNames[i.Operation]; ok {
 		return l.T(known)
@@ -190,7 +191,7 @@ func workOf(l *locale.Language, i credit.Item) string {
 	return strings.ReplaceAll(i.Operation, "_", " ")
 }
 
-// whatOf returns the description of a statement line.
+// whatOf returns the description of an item of the statement.
 func whatOf(l *locale.Language, i credit.Item) string {
 	name := workOf(l, i)
 	switch i.Kind {
@@ -211,7 +212,7 @@ func whatOf(l *locale.Language, i credit.Item) string {
 	return l.T("%s: charged", name)
 }
 
-// StatementText returns the description of a line with its subject, such as Report · #coffee on Instagram.
+// StatementText returns the description of a line and its subject, such as "Report · #coffee on Instagram".
 func StatementText(l *locale.Language, line StatementLine) string {
 	text := whatOf(l, line.Item)
 	if line.Whole {
@@ -223,7 +224,7 @@ func StatementText(l *locale.Language, line StatementLine) string {
 	return text
 }
 
-// subjectOf returns the subject of a line's work, such as @harbour on Instagram, or "".
+// subjectOf returns the subject of an item's work, such as "@harbour on Instagram", or "".
 func subjectOf(l *locale.Language, i credit.Item) string {
 	if i.Subject.Name == "" {
 		return ""
@@ -240,7 +241,7 @@ func subjectOf(l *locale.Language, i credit.Item) string {
 	return l.T("%s on %s|network", name, shell.NetworkName(i.Subject.Platform))
 }
 
-// byOf returns who caused a statement line.
+// byOf returns the name of the person, API key or app that caused an item of the statement.
 func byOf(l *locale.Language, i credit.Item) string {
 	switch {
 	case slices.Contains([]credit.Kind{credit.KindGrant, credit.KindWithdraw}, i.Kind):
@@ -255,7 +256,7 @@ func byOf(l *locale.Language, i credit.Item) string {
 	return i.Person
 }
 
-// signedNumber returns a change with its sign.
+// signedNumber formats a change with its sign.
 func signedNumber(l *locale.Language, n int64) string {
 	if n > 0 {
 		return "+" + l.Count(n)

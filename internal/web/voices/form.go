@@ -15,10 +15,11 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxForm is the maximum size of the longest form in bytes: an escaped non-ASCII letter takes up to 12.
+// maxForm is the maximum size of a form in bytes. The longest voice fits, even though a percent-encoded character
+// takes up to 12 bytes.
 const maxForm = 1 << 20
 
-// fieldNames are the labels of fields by argument names.
+// fieldNames maps argument names to the labels of their fields.
 var fieldNames = map[string]string{
 	"name": "Name", "business_description": "About the business", "tone": "Tone", "audiences": "Audiences",
 	"audiences.name":        "Audience name",
@@ -34,28 +35,28 @@ type formView struct {
 	ID     int64 // 0 for a new voice
 	Name   string
 	Fields url.Values
-	People []person // audiences, followed by some empty ones
+	People []audience // audiences, followed by empty ones
 	Error  shell.FormError
-	Past   int  // published posts that filled in empty fields
+	Past   int  // number of published posts from which empty fields were filled in
 	NoPast bool // the team has no published posts to start from
 
-	PageRead bool // a web page filled in empty fields
+	PageRead bool // empty fields were filled in from a web page
 }
 
-// person is one audience in the form.
-type person struct {
+// audience is an audience in the form.
+type audience struct {
 	Number            int
 	Name, Description string
 }
 
-// spare is how many empty audiences the form adds.
+// spare is the number of empty audiences that the form adds.
 const spare = 2
 
 func newForm(id int64, fields url.Values, formErr shell.FormError) formView {
 	v := formView{ID: id, Name: fields.Get("name"), Fields: fields, Error: formErr}
 	about := fields["audience_description"]
 	for i, name := range fields["audience_name"] {
-		if p := (person{Name: name}); i < len(about) {
+		if p := (audience{Name: name}); i < len(about) {
 			p.Description = about[i]
 			if p.Name+p.Description != "" {
 				v.People = append(v.People, p)
@@ -63,7 +64,7 @@ func newForm(id int64, fields url.Values, formErr shell.FormError) formView {
 		}
 	}
 	for range min(spare, max(0, voice.MaxAudiences-len(v.People))) {
-		v.People = append(v.People, person{})
+		v.People = append(v.People, audience{})
 	}
 	for i := range v.People {
 		v.People[i].Number = i + 1
@@ -71,10 +72,10 @@ func newForm(id int64, fields url.Values, formErr shell.FormError) formView {
 	return v
 }
 
-// Of returns the value of a field.
+// Value returns the value of a field.
 func (v formView) Value(name string) string { return v.Fields.Get(name) }
 
-// fieldsOf returns a draft as form values.
+// fieldsOf converts a draft to form values.
 func fieldsOf(d voice.Draft) url.Values {
 	lines := func(list []string) []string { return []string{strings.Join(list, "\n")} }
 	out := url.Values{
@@ -91,7 +92,7 @@ func fieldsOf(d voice.Draft) url.Values {
 	return out
 }
 
-// draftOf returns the draft in a form.
+// draftOf converts form values to a draft.
 func draftOf(fields url.Values) voice.Draft {
 	list := func(name string) []string {
 		return strings.Split(strings.ReplaceAll(fields.Get(name), "\r\n", "\n"), "\n")
@@ -141,7 +142,7 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 	}
 	made, err := p.voices.Create(r.Context(), call, draftOf(r.PostForm))
 	if err != nil {
-		p.again(w, r, 0, err)
+		p.showFormError(w, r, 0, err)
 		return
 	}
 	p.Flash(r, "The brand voice was created. This is how writers see it.")
@@ -159,11 +160,12 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, pathOf(made.ID))
 }
 
-// enter is the button that browsers press on Enter in a field. It reads the website if one is entered and was not read yet.
+// enter is the value of the button that browsers press when a person presses Enter in a field. The form then reads
+// the website if one was entered and not read yet.
 const enter = "enter"
 
-// addPage adds the text of a web page to a voice. The page is fetched again, so that its text does not travel through the
-// form, where it could be changed.
+// addPage adds the text of a web page to the material of a voice. It fetches the page again instead of taking the
+// text from the form, where it could have been changed.
 func (p *Handlers) addPage(ctx context.Context, call operation.Call, id int64, address string) error {
 	page, err := p.voices.ReadWebsite(ctx, call, address)
 	if err == nil {
@@ -175,7 +177,7 @@ func (p *Handlers) addPage(ctx context.Context, call operation.Call, id int64, a
 	return err
 }
 
-// fillEmpty fills in the empty fields of a form.
+// fillEmpty fills in the empty fields of a form with other values.
 func fillEmpty(form, with url.Values) {
 	for name, values := range with {
 		if strings.TrimSpace(form.Get(name)) == "" {
@@ -184,7 +186,7 @@ func fillEmpty(form, with url.Values) {
 	}
 }
 
-// startFromWebsite shows the form of a new voice with its input. A web page fills in empty fields.
+// startFromWebsite shows the form of a new voice again, with empty fields filled in from a web page.
 func (p *Handlers) startFromWebsite(w http.ResponseWriter, r *http.Request, call operation.Call) {
 	page, err := p.voices.ReadWebsite(r.Context(), call, r.PostForm.Get("website"))
 	if err != nil {
@@ -201,7 +203,7 @@ func (p *Handlers) startFromWebsite(w http.ResponseWriter, r *http.Request, call
 	p.Show(w, r, http.StatusOK, pages["form"], "New brand voice", v)
 }
 
-// startFromPosts shows the form of a new voice with its input. Past posts fill in empty fields.
+// startFromPosts shows the form of a new voice again, with empty fields filled in from past posts.
 func (p *Handlers) startFromPosts(w http.ResponseWriter, r *http.Request, call operation.Call) {
 	guide, posts, err := p.voices.Suggest(r.Context(), call)
 	if err != nil {
@@ -218,8 +220,8 @@ func (p *Handlers) startFromPosts(w http.ResponseWriter, r *http.Request, call o
 	p.Show(w, r, http.StatusOK, pages["form"], "New brand voice", v)
 }
 
-// again shows the form with its input and the error.
-func (p *Handlers) again(w http.ResponseWriter, r *http.Request, id int64, err error) {
+// showFormError shows the form again with its input and the error.
+func (p *Handlers) showFormError(w http.ResponseWriter, r *http.Request, id int64, err error) {
 	if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
 		p.Show(w, r, shell.StatusOf(err), pages["form"], "Brand voice", newForm(id, r.PostForm, formErr))
 	}
@@ -244,7 +246,7 @@ func (p *Handlers) change(w http.ResponseWriter, req voiceRequest) {
 		return
 	}
 	if _, err := p.voices.Update(req.Context(), req.call, req.voice, draftOf(req.PostForm)); err != nil {
-		p.again(w, req.Request, req.voice, err)
+		p.showFormError(w, req.Request, req.voice, err)
 		return
 	}
 	p.Flash(req.Request, "The brand voice was saved.")
@@ -257,7 +259,7 @@ type choice struct {
 	Text  locale.Key
 }
 
-// options of the form; the first means unspecified.
+// Options of the form. The first means that nothing is specified.
 var (
 	views = []choice{
 		{"", "Not specified"}, {string(voice.FirstSingular), "I – one person speaks"},
@@ -270,10 +272,10 @@ var (
 	}
 )
 
-// MaxAudiences is how many audiences a voice can have.
+// MaxAudiences returns the maximum number of audiences of a voice.
 func (formView) MaxAudiences() int { return voice.MaxAudiences }
 
-// Languages returns the offered languages.
+// Languages returns the languages that the form offers.
 func (formView) Languages() []settings.ContentLanguage { return settings.ContentLanguages() }
 
 // Views returns the options for the point of view.

@@ -18,16 +18,16 @@ import (
 )
 
 type (
-	// materialView is the page of a voice's material.
+	// materialView is the page with the source material of a voice.
 	materialView struct {
 		ID     int64
 		Name   string
 		Pieces []piece
-		Posts  []postChoice // the team's newest posts to choose from
+		Posts  []postChoice // the team's newest posts, to choose from
 		Fields url.Values
 		Error  shell.FormError
 	}
-	// postChoice is a post with the networks of its accounts.
+	// postChoice is a post that can be added, with the networks of its accounts.
 	postChoice struct {
 		post.PostEntry
 
@@ -38,7 +38,7 @@ type (
 		Kind  voice.MaterialKind
 		Count int
 	}
-	// piece is one material: its beginning, or a part of it.
+	// piece is a piece of material. Excerpt is its beginning or, on its own page, one part of it.
 	piece struct {
 		voice.Material
 
@@ -52,10 +52,10 @@ type (
 	}
 )
 
-// Of returns the value of a field.
+// Value returns the value of a field.
 func (v materialView) Value(name string) string { return v.Fields.Get(name) }
 
-// Kind returns the kind of material that the form offers first.
+// Kind returns the kind of material whose form is shown first.
 func (v materialView) Kind() string {
 	switch {
 	case v.Error.Field == "link" || v.Value("link") != "":
@@ -66,7 +66,7 @@ func (v materialView) Kind() string {
 	return "text"
 }
 
-// Chosen reports whether a post of the form is selected: the one that was sent, or the first.
+// Chosen reports whether a post in the form is selected: the one that was submitted or, if there is none, the first.
 func (v materialView) Chosen(i int, id string) bool {
 	if sent := v.Value("post_id"); sent != "" {
 		return sent == id
@@ -77,7 +77,7 @@ func (v materialView) Chosen(i int, id string) bool {
 // Most returns the maximum number of pieces.
 func (v materialView) Most() int { return voice.MaxMaterials }
 
-// Used returns the share of the maximum number of pieces.
+// Used returns the number of pieces as a fraction of the maximum.
 func (v materialView) Used() float64 { return float64(len(v.Pieces)) / voice.MaxMaterials }
 
 // Counts returns the number of pieces by kind.
@@ -97,10 +97,10 @@ func (v materialView) Counts() []kindCount {
 func (v materialView) Full() bool { return len(v.Pieces) >= voice.MaxMaterials }
 
 const (
-	excerpt    = 200    // characters shown in the list
-	short      = 40     // characters in link labels
-	partLength = 15_000 // characters on the page of a material
-	offered    = 20     // posts offered
+	excerpt    = 200    // maximum number of characters of an excerpt in the list
+	short      = 40     // maximum number of characters of a link label
+	partLength = 15_000 // maximum number of characters of a part
+	offered    = 20     // number of posts to choose from
 )
 
 func pieceFor(call operation.Call, id int64, m voice.Material) piece {
@@ -110,7 +110,7 @@ func pieceFor(call operation.Call, id int64, m voice.Material) piece {
 	}
 }
 
-// cut returns the first characters of a text.
+// cut returns a text, shortened to at most limit characters.
 func cut(text string, limit int) string {
 	if utf8.RuneCountInString(text) <= limit {
 		return text
@@ -196,7 +196,7 @@ func (p *Handlers) addMaterial(w http.ResponseWriter, req voiceRequest) {
 	shell.Redirect(w, req.Request, pathOf(req.voice)+"/material")
 }
 
-// addPastPosts adds the team's newest published posts.
+// addPastPosts adds the team's newest published posts as material.
 func (p *Handlers) addPastPosts(w http.ResponseWriter, req voiceRequest) {
 	if !p.ReadForm(w, req.Request) {
 		return
@@ -218,7 +218,7 @@ func (p *Handlers) addPastPosts(w http.ResponseWriter, req voiceRequest) {
 	shell.Redirect(w, req.Request, pathOf(req.voice)+"/material")
 }
 
-// onePage shows a material, in parts if it is long.
+// onePage shows a piece of material. It shows a long one in parts.
 func (p *Handlers) onePage(w http.ResponseWriter, req voiceRequest) {
 	m, err := p.voices.Material(req.Context(), req.call, req.voice, req.piece)
 	if err != nil {
@@ -234,7 +234,7 @@ func (p *Handlers) onePage(w http.ResponseWriter, req voiceRequest) {
 	p.Show(w, req.Request, http.StatusOK, pages["piece"], "Material", v)
 }
 
-// Next returns the number of the next part, or 0.
+// Next returns the number of the next part, or 0 if there is none.
 func (v piece) Next() int {
 	if v.Part < v.Parts {
 		return v.Part + 1
@@ -251,7 +251,7 @@ func (p *Handlers) removeMaterial(w http.ResponseWriter, req voiceRequest) {
 	shell.Redirect(w, req.Request, pathOf(req.voice)+"/material")
 }
 
-// partIn returns the requested part of a long material.
+// partIn returns the number of the requested part, from 1. It is 1 if the request is invalid.
 func partIn(r *http.Request, parts int) int {
 	n, err := strconv.Atoi(r.URL.Query().Get("part"))
 	if err != nil || n < 1 || n > parts {

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// listView lists the team's voices.
+// listView is the page that lists the team's voices.
 type listView struct {
 	Voices   []voice.BrandVoice // default first
 	CanWrite bool
@@ -37,7 +37,7 @@ type view struct {
 	voice.BrandVoice
 
 	CanWrite bool
-	Pieces   int // of source material; only for those who may see it
+	Pieces   int // number of pieces of source material; 0 if the visitor may not see them
 }
 
 // PointOfViewText returns the label of the point of view, or "".
@@ -46,7 +46,7 @@ func (v view) PointOfViewText() locale.Key { return labelOf(views, string(v.Poin
 // EmojiText returns the label of the emoji policy, or "".
 func (v view) EmojiText() locale.Key { return labelOf(emoji, string(v.EmojiPolicy)) }
 
-// labelOf returns the label of a choice, or "" if nothing is chosen.
+// labelOf returns the label of a value, or "" if the value is empty or unknown.
 func labelOf(choices []choice, value string) locale.Key {
 	for _, c := range choices {
 		if c.Value == value && value != "" {
@@ -56,7 +56,7 @@ func labelOf(choices []choice, value string) locale.Key {
 	return ""
 }
 
-// Instructions returns the paragraphs of the further instructions.
+// Instructions returns the paragraphs of the custom instructions.
 func (v view) Instructions() []string {
 	return strings.FieldsFunc(v.CustomInstructions, func(r rune) bool { return r == '\n' })
 }
@@ -78,7 +78,7 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := view{BrandVoice: found, CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers)}
-	if v.CanWrite { // other roles must not see the material
+	if v.CanWrite { // other roles may not see the material
 		call, err := p.Call(r, "brand_voices")
 		if err == nil {
 			var material []voice.Material
@@ -102,7 +102,7 @@ func (p *Handlers) makeDefault(w http.ResponseWriter, req voiceRequest) {
 	shell.Redirect(w, req.Request, pathOf(req.voice))
 }
 
-// deleteView is the page that confirms deleting a voice.
+// deleteView is the page that asks for confirmation before a voice is deleted.
 type deleteView struct {
 	ID       int64
 	Name     string

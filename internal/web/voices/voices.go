@@ -1,5 +1,4 @@
-// Package voices serves the pages of a team's brand voices: their contents, the default, and the material they were
-// researched from.
+// Package voices serves the pages of a team's brand voices and of the source material on which they are based.
 package voices
 
 import (
@@ -40,7 +39,7 @@ type Handlers struct {
 // New returns the handlers.
 func New(f *shell.Shell, voices *voice.Service) *Handlers { return &Handlers{f, voices} }
 
-// Routes returns the routes of the pages. The material is visible only to people who may write.
+// Routes returns the routes of the pages. Only people who may write can see the source material.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /voices", For: shell.Members, Do: p.list},
@@ -67,10 +66,10 @@ type voiceRequest struct {
 
 	call  operation.Call
 	voice int64
-	piece int64 // material in the path, if any
+	piece int64 // ID of the material in the path, or 0
 }
 
-// withVoice returns a handler that reads the voice in the path and the caller.
+// withVoice returns a handler that calls do with the ID of the voice in the path.
 func (p *Handlers) withVoice(do func(http.ResponseWriter, voiceRequest)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := shell.PathID(r, "id")
@@ -87,7 +86,7 @@ func (p *Handlers) withVoice(do func(http.ResponseWriter, voiceRequest)) http.Ha
 	}
 }
 
-// withMaterial returns a handler that reads the material in the path.
+// withMaterial returns a function that calls do with the ID of the material in the path.
 func (p *Handlers) withMaterial(do func(http.ResponseWriter, voiceRequest)) func(http.ResponseWriter, voiceRequest) {
 	return func(w http.ResponseWriter, req voiceRequest) {
 		var err error
@@ -99,7 +98,8 @@ func (p *Handlers) withMaterial(do func(http.ResponseWriter, voiceRequest)) func
 	}
 }
 
-// switchTeam selects the team of a voice and redirects to the voice, if the person belongs to that team.
+// switchTeam switches to the team of a voice and redirects to the voice. If the person does not belong to that team,
+// it shows err.
 func (p *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error, id int64) {
 	p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
 		return p.voices.Home(ctx, id, teams)
@@ -109,5 +109,5 @@ func (p *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error,
 // pathOf returns the path of a voice.
 func pathOf(id int64) string { return "/voices/" + strconv.FormatInt(id, 10) }
 
-// inZone returns an instant in the time zone of the person.
+// inZone converts a time to the person's time zone.
 func inZone(call operation.Call, at time.Time) time.Time { return at.In(call.OwnZone) }
