@@ -158,8 +158,8 @@ func (p *Handlers) export(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// item is the page that asks for confirmation before an item is deleted.
-type item struct {
+// confirmView is the page that asks for confirmation before an item is deleted.
+type confirmView struct {
 	ID, Error string
 	Kept      bool // it cannot be deleted, and Error explains why
 }
@@ -202,7 +202,7 @@ func (p *Handlers) draftPage(w http.ResponseWriter, r *http.Request) {
 	}
 	if found.Status != post.Draft && found.Status != post.Scheduled {
 		p.Show(w, r, http.StatusConflict, pages["draft"], "Delete the post",
-			item{ID: found.ID, Error: p.T(r, "Published and failed posts can’t be deleted here."), Kept: true})
+			confirmView{ID: found.ID, Error: p.T(r, "Published and failed posts can’t be deleted here."), Kept: true})
 		return
 	}
 	p.showItem(w, r, "draft", "id", nil)
@@ -211,7 +211,7 @@ func (p *Handlers) draftPage(w http.ResponseWriter, r *http.Request) {
 // showItem shows the confirmation page of an item whose ID is in the path value name. If err is not nil, the page
 // shows it.
 func (p *Handlers) showItem(w http.ResponseWriter, r *http.Request, page, name string, err error) {
-	status, view := http.StatusOK, item{ID: r.PathValue(name)}
+	status, view := http.StatusOK, confirmView{ID: r.PathValue(name)}
 	if err != nil {
 		formErr, ok := p.FormErrorOf(w, r, err, nil)
 		if !ok {

@@ -39,8 +39,8 @@ var shapes = []shape{
 	{"2x3", "2:3", "Pin: Pinterest", crop.Shape{Width: 2, Height: 3}},
 }
 
-// turns lists the rotations, in quarter turns to the right.
-var turns = []option{
+// rotations lists the rotations, in quarter turns to the right.
+var rotations = []option{
 	{"0", "None"}, {"1", "90° to the right"}, {"2", "180°"}, {"3", "90° to the left"},
 }
 
@@ -57,7 +57,7 @@ type cropView struct {
 func (cropView) Shapes() any { return shapes }
 
 // Turns returns the options for the rotation.
-func (cropView) Turns() any { return turns }
+func (cropView) Turns() any { return rotations }
 
 func (p *Handlers) cropPage(w http.ResponseWriter, req itemRequest) {
 	p.showCrop(w, req, http.StatusOK, shell.FormError{})

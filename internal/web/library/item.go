@@ -24,11 +24,11 @@ type view struct {
 	Folders       []media.MediaFolder
 	CanWrite      bool
 	Error         shell.FormError
-	Typed         typed
+	Typed         formValues
 }
 
-// typed holds the values of an item's form: the stored or the entered ones.
-type typed struct {
+// formValues holds the values of an item's form: the stored or the entered ones.
+type formValues struct {
 	Name, Alt string
 	Folder    int64
 }
@@ -98,9 +98,9 @@ func (p *Handlers) show(w http.ResponseWriter, req itemRequest, status int, page
 		p.switchTeam(w, req.Request, err, req.id)
 		return
 	}
-	v.Error, v.Typed = formErr, typed{v.Name, v.AltText, v.FolderID()}
+	v.Error, v.Typed = formErr, formValues{v.Name, v.AltText, v.FolderID()}
 	if req.PostForm.Has("name") {
-		v.Typed = typed{req.PostForm.Get("name"), req.PostForm.Get("alt"), numberOf(req.PostForm.Get("folder"))}
+		v.Typed = formValues{req.PostForm.Get("name"), req.PostForm.Get("alt"), numberOf(req.PostForm.Get("folder"))}
 	}
 	p.ShowTitled(w, req.Request, status, pages[page], v.Name, v)
 }

@@ -259,8 +259,8 @@ func (p *Handlers) readAll(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/notices")
 }
 
-// choices is the page of the notification settings.
-type choices struct {
+// settingsView is the page of the notification settings.
+type settingsView struct {
 	Mails  bool // the installation sends email
 	Groups []group
 }
@@ -312,7 +312,7 @@ func (p *Handlers) settingsPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["settings"], "Notification settings",
-		choices{Mails: p.notices.Mails(), Groups: groupsOf(muted)})
+		settingsView{Mails: p.notices.Mails(), Groups: groupsOf(muted)})
 }
 
 // choose saves which kinds a person wants in the app and by email. Without a mail server, the form has no choices for

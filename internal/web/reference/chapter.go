@@ -57,11 +57,11 @@ const (
 	chaptersAt = "/docs/api/"    // prefix of the paths of chapters
 )
 
-// everywhere lists the types that any response may contain. They are described on a page of their own.
-var everywhere = []string{"Meta", "Moment", "Page", "Billing", "Untrusted", "Problem"}
+// commonTypes lists the types that any response may contain. They are described on a page of their own.
+var commonTypes = []string{"Meta", "Moment", "Page", "Billing", "Untrusted", "Problem"}
 
-// maker builds one page from the OpenAPI document.
-type maker struct {
+// pageBuilder builds one page from the OpenAPI document.
+type pageBuilder struct {
 	doc    document
 	common []string          // types described on the page at answersAt
 	placed map[string]string // paths of the types that this page describes, by name
@@ -70,10 +70,10 @@ type maker struct {
 
 // chapters returns a page for each tag of the document.
 func chapters(doc document) ([]chapter, error) {
-	common := reach(doc, everywhere)
+	common := reach(doc, commonTypes)
 	var out []chapter
 	for _, tag := range doc.Tags {
-		m := &maker{doc: doc, common: common, placed: map[string]string{}}
+		m := &pageBuilder{doc: doc, common: common, placed: map[string]string{}}
 		c := chapter{
 			Name: tag.Name, About: tag.Description,
 			At: chaptersAt + strings.ReplaceAll(strings.ToLower(tag.Name), " ", "-"),
@@ -98,8 +98,8 @@ func chapters(doc document) ([]chapter, error) {
 
 // answers returns the types that all responses have in common.
 func answers(doc document) []kind {
-	m := &maker{doc: doc, placed: map[string]string{}, nested: everywhere}
-	for _, name := range everywhere {
+	m := &pageBuilder{doc: doc, placed: map[string]string{}, nested: commonTypes}
+	for _, name := range commonTypes {
 		m.placed[name] = "#" + name
 	}
 	return m.types()
@@ -107,7 +107,7 @@ func answers(doc document) []kind {
 
 // reach returns the names of types and of all types that they contain.
 func reach(doc document, names []string) []string {
-	m := &maker{doc: doc, placed: map[string]string{}}
+	m := &pageBuilder{doc: doc, placed: map[string]string{}}
 	for _, name := range names {
 		m.place(name)
 	}
@@ -120,7 +120,7 @@ func reach(doc document, names []string) []string {
 
 // place returns the path of the description of a type. A type that is not described yet is added below the
 // operations.
-func (m *maker) place(name string) string {
+func (m *pageBuilder) place(name string) string {
 	if slices.Contains(m.common, name) {
 		return answersAt + "#" + name
 	}
@@ -132,7 +132,7 @@ func (m *maker) place(name string) string {
 }
 
 // types returns the types to describe below the operations, and all types that they contain.
-func (m *maker) types() []kind {
+func (m *pageBuilder) types() []kind {
 	var out []kind
 	for next := 0; next < len(m.nested); next++ { //nolint:intrange // the loop adds elements
 		s, _ := m.doc.Components.Schemas.get(m.nested[next])
@@ -141,7 +141,7 @@ func (m *maker) types() []kind {
 	return out
 }
 
-func (m *maker) entry(method, path string, op operation) (entry, error) {
+func (m *pageBuilder) entry(method, path string, op operation) (entry, error) {
 	e := entry{
 		Tool: op.Tool, Method: method, Path: path, Summary: op.Summary, Description: op.Description,
 		Capability: op.Capability,
@@ -169,7 +169,7 @@ func (m *maker) entry(method, path string, op operation) (entry, error) {
 }
 
 // success sets the response of an entry. If several operations return the same type, the first one describes it.
-func (m *maker) success(e *entry, op operation) error {
+func (m *pageBuilder) success(e *entry, op operation) error {
 	for _, r := range op.Responses {
 		if !strings.HasPrefix(r.Name, "2") {
 			continue
@@ -216,14 +216,14 @@ func keyRule(op operation) string {
 	return "Optional. " + p.Description
 }
 
-// missing maps error codes to the capability that the caller lacks.
-var missing = map[apierr.Code]string{
+// missingCapability maps error codes to the capability that the caller lacks.
+var missingCapability = map[apierr.Code]string{
 	apierr.ReadNotAllowed: "read", apierr.WriteNotAllowed: "write", apierr.PublishNotAllowed: "publish",
 	apierr.SpendNotAllowed: "spend",
 }
 
-// otherwise lists the codes that no operation returns, such as those for unknown paths and upload links.
-var otherwise = []apierr.Code{apierr.EndpointNotFound, apierr.MethodNotAllowed, apierr.UploadLinkUsed,
+// neverReturned lists the codes that no operation returns, such as those for unknown paths and upload links.
+var neverReturned = []apierr.Code{apierr.EndpointNotFound, apierr.MethodNotAllowed, apierr.UploadLinkUsed,
 	apierr.UploadLinkClosed, apierr.UploadTooLarge,
 	apierr.MalformedRequest, apierr.HeadersTooLarge, apierr.TransferCodingUnsupported, apierr.HTTPVersionUnsupported}
 
@@ -233,9 +233,9 @@ func rejectionsOf(op operation) []rejection {
 	for _, r := range op.Responses {
 		one := rejection{Status: r.Name}
 		for _, p := range problem.Entries() {
-			lacks := missing[p.Code]
+			lacks := missingCapability[p.Code]
 			needed := lacks == "" || lacks == op.Capability || op.Additional != nil && lacks == op.Additional.Capability
-			if strconv.Itoa(p.Status) == r.Name && needed && !slices.Contains(otherwise, p.Code) {
+			if strconv.Itoa(p.Status) == r.Name && needed && !slices.Contains(neverReturned, p.Code) {
 				one.Codes = append(one.Codes, p.Code)
 			}
 		}

@@ -18,7 +18,7 @@ type field struct {
 	About    string
 	Choices  []string // enumerated values
 	// SameAs is an earlier operation that describes the fields of this argument, or nil if they follow.
-	SameAs *described
+	SameAs *describingOperation
 }
 
 // fields returns the members of a schema, including those of nested objects. place returns the path of the

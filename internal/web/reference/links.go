@@ -77,8 +77,8 @@ func spans(text string) []span {
 	return out
 }
 
-// explained matches sentences that explain an error code, such as "wrong_state: the post was already submitted."
-var explained = regexp.MustCompile(`(?:^|\. )([a-z]+(?:_[a-z]+)+): ([^.]*(?:\.[a-z][^.]*)*)\.`)
+// codeExplanation matches sentences that explain an error code, such as "wrong_state: the post was already submitted."
+var codeExplanation = regexp.MustCompile(`(?:^|\. )([a-z]+(?:_[a-z]+)+): ([^.]*(?:\.[a-z][^.]*)*)\.`)
 
 // note explains an error code of an operation.
 type note struct {
@@ -91,7 +91,7 @@ func (l links) notes(description string) []note {
 	var out []note
 	rest := description
 	for {
-		at := explained.FindStringSubmatchIndex(rest)
+		at := codeExplanation.FindStringSubmatchIndex(rest)
 		if at == nil {
 			return out
 		}
@@ -107,7 +107,7 @@ func explain(chapters []chapter) {
 	for _, c := range chapters {
 		for i := range c.Entries {
 			e := &c.Entries[i]
-			text := people[e.Tool]
+			text := peopleTexts[e.Tool]
 			if text == "" {
 				text = e.Description
 			}

@@ -1,8 +1,8 @@
 package reference
 
-// people maps the names of tools to descriptions for people. The descriptions in the OpenAPI document are for
+// peopleTexts maps the names of tools to descriptions for people. The descriptions in the OpenAPI document are for
 // assistants. Names of operations in these texts become links.
-var people = map[string]string{
+var peopleTexts = map[string]string{
 	"list_brand_voices": "Lists the team's brand voices, newest first, with the default voice in full. Voices are created and edited in " +
 		"the app.",
 	"get_brand_voice": "Returns a brand voice in full. Its text block has all instructions: tone, point of view, emoji, words to use and " +

@@ -18,11 +18,11 @@ func TestPeople(t *testing.T) {
 	}
 	known := linksOf(made.chapters)
 	for tool := range known {
-		if people[tool] == "" {
+		if peopleTexts[tool] == "" {
 			t.Errorf("%s has no description for people", tool)
 		}
 	}
-	if len(people) != len(known) {
-		t.Errorf("%d descriptions for %d operations", len(people), len(known))
+	if len(peopleTexts) != len(known) {
+		t.Errorf("%d descriptions for %d operations", len(peopleTexts), len(known))
 	}
 }

@@ -82,15 +82,15 @@ func (p *Handlers) withBook(page func(http.ResponseWriter, *http.Request, *book)
 	}
 }
 
-// sheet is a page with the list of all chapters beside it.
-type sheet struct {
+// pageView is a page with the list of all chapters beside it.
+type pageView struct {
 	At       string // path of the page
 	Chapters []chapter
 	Content  any
 }
 
 // Here returns the name of the chapter that the page shows, or "" if it is not a chapter.
-func (s sheet) Here() string {
+func (s pageView) Here() string {
 	for _, c := range s.Chapters {
 		if c.At == s.At {
 			return c.Name
@@ -109,7 +109,7 @@ type contents struct {
 
 func (p *Handlers) contents(w http.ResponseWriter, r *http.Request, b *book) {
 	query := strings.TrimSpace(r.URL.Query().Get("q"))
-	p.Show(w, r, http.StatusOK, pages["contents"], "API reference", sheet{r.URL.Path, b.chapters,
+	p.Show(w, r, http.StatusOK, pages["contents"], "API reference", pageView{r.URL.Path, b.chapters,
 		contents{blocks(b.doc.Info.Description), b.doc.Info.Version, query, matching(b.chapters, query)}})
 }
 
@@ -136,12 +136,12 @@ func (p *Handlers) chapter(w http.ResponseWriter, r *http.Request, b *book) {
 		return
 	}
 	p.ShowTitled(w, r, http.StatusOK, pages["chapter"], b.chapters[at].Name+" · API reference",
-		sheet{r.URL.Path, b.chapters, b.chapters[at]})
+		pageView{r.URL.Path, b.chapters, b.chapters[at]})
 }
 
 func (p *Handlers) allAnswers(w http.ResponseWriter, r *http.Request, b *book) {
 	p.Show(w, r, http.StatusOK, pages["answers"], "Common response fields",
-		sheet{r.URL.Path, b.chapters, b.answers})
+		pageView{r.URL.Path, b.chapters, b.answers})
 }
 
 // addresses holds the URLs of the API, the MCP server and the app.
@@ -153,12 +153,12 @@ func (p *Handlers) addresses(b *book) addresses {
 
 func (p *Handlers) start(w http.ResponseWriter, r *http.Request, b *book) {
 	p.Show(w, r, http.StatusOK, pages["start"], "Getting started with the API",
-		sheet{r.URL.Path, b.chapters, p.addresses(b)})
+		pageView{r.URL.Path, b.chapters, p.addresses(b)})
 }
 
 func (p *Handlers) assistants(w http.ResponseWriter, r *http.Request, b *book) {
 	p.Show(w, r, http.StatusOK, pages["assistants"], "Tools for assistants",
-		sheet{r.URL.Path, b.chapters, p.addresses(b)})
+		pageView{r.URL.Path, b.chapters, p.addresses(b)})
 }
 
 // curly replaces straight apostrophes with typographic ones. The API description has no words in single quotes.

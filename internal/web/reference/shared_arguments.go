@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// described is an operation that describes the fields of an argument.
-type described struct{ Tool, Summary string }
+// describingOperation is an operation that describes the fields of an argument.
+type describingOperation struct{ Tool, Summary string }
 
 // shareArguments removes the fields of an argument if an earlier operation has the same argument with the same
 // fields, and sets SameAs to that operation.
@@ -59,10 +59,10 @@ func nestedIn(arguments []field, name string) []field {
 }
 
 // earlier returns the first operation that describes the same fields of an argument, or nil if there is none.
-func earlier(entries []entry, name string, nested []field) *described {
+func earlier(entries []entry, name string, nested []field) *describingOperation {
 	for _, e := range entries {
 		if reflect.DeepEqual(nestedIn(e.Arguments, name), nested) {
-			return &described{e.Tool, e.Summary}
+			return &describingOperation{e.Tool, e.Summary}
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ func assistantOwner(r *http.Request) int64 {
 func (p *Handlers) assistantsPage(w http.ResponseWriter, r *http.Request) {
 	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
 	whose := assistantOwner(r)
-	lines, err := p.Teams.ListConnections(r.Context(), here(r), whose, before, keysPerPage+1)
+	lines, err := p.Teams.ListConnections(r.Context(), teamID(r), whose, before, keysPerPage+1)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -57,7 +57,7 @@ func (p *Handlers) assistantsPage(w http.ResponseWriter, r *http.Request) {
 	if shell.VisitorOf(r.Context()).Team.Role != access.Client {
 		out.Address, out.Root = p.PublicURL+toolsPath, p.PublicURL
 	}
-	if out.Gates, err = p.Teams.KeyGates(r.Context(), here(r)); err != nil {
+	if out.Gates, err = p.Teams.KeyGates(r.Context(), teamID(r)); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
@@ -74,7 +74,7 @@ func (p *Handlers) connectionIn(r *http.Request) (team.ListedKey, error) {
 	if err != nil {
 		return team.ListedKey{}, err
 	}
-	k, err := p.Teams.Connection(r.Context(), here(r), id)
+	k, err := p.Teams.Connection(r.Context(), teamID(r), id)
 	if err == nil && assistantOwner(r) != 0 && k.PersonID != assistantOwner(r) {
 		return team.ListedKey{}, apierr.Missing()
 	}
@@ -168,7 +168,7 @@ func (p *Handlers) endAssistantPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := revokeView{keyView: p.viewOf(r, k)}
-	if out.Tracked, err = p.Reports.TrackedByKey(r.Context(), here(r), k.ID); err != nil {
+	if out.Tracked, err = p.Reports.TrackedByKey(r.Context(), teamID(r), k.ID); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}

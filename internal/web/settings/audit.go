@@ -255,13 +255,13 @@ func (p *Handlers) auditPage(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	events, err := auditlog.List(r.Context(), p.DB, here(r), page)
+	events, err := auditlog.List(r.Context(), p.DB, teamID(r), page)
 	if err == nil {
-		view.Members, err = p.Teams.MemberPage(r.Context(), here(r), 0, offeredMembers)
+		view.Members, err = p.Teams.MemberPage(r.Context(), teamID(r), 0, offeredMembers)
 	}
 	var place auditlog.Place
 	if err == nil {
-		place, err = auditlog.PlaceOf(r.Context(), p.DB, here(r), page, eventsPerPage)
+		place, err = auditlog.PlaceOf(r.Context(), p.DB, teamID(r), page, eventsPerPage)
 	}
 	if err != nil {
 		p.ShowError(w, r, err)

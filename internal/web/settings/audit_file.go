@@ -37,7 +37,7 @@ func (p *Handlers) auditFile(w http.ResponseWriter, r *http.Request) {
 // fileLines returns the next lines for a file, moves the page forward, and reports whether there may be more. The
 // lines are in English, because programs read the file.
 func (p *Handlers) fileLines(r *http.Request, page *auditlog.Page) ([]line, bool, error) {
-	events, err := auditlog.List(r.Context(), p.DB, here(r), *page)
+	events, err := auditlog.List(r.Context(), p.DB, teamID(r), *page)
 	if err != nil {
 		return nil, false, err
 	}

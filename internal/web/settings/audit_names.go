@@ -30,7 +30,7 @@ func (p *Handlers) namePosts(r *http.Request, lines []line) error {
 			posts = append(posts, l.Subject)
 		}
 	}
-	named, err := postlist.Labels(r.Context(), p.DB, here(r), posts)
+	named, err := postlist.Labels(r.Context(), p.DB, teamID(r), posts)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (p *Handlers) nameAccounts(r *http.Request, lines []line) error {
 	if len(accounts) == 0 {
 		return nil
 	}
-	known, err := p.Accounts.ByID(r.Context(), p.DB, here(r), accounts)
+	known, err := p.Accounts.ByID(r.Context(), p.DB, teamID(r), accounts)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (p *Handlers) nameKeys(r *http.Request, lines []line) error {
 	if !slices.ContainsFunc(lines, line.ofKey) {
 		return nil
 	}
-	keys, err := p.Teams.Keys(r.Context(), here(r))
+	keys, err := p.Teams.Keys(r.Context(), teamID(r))
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (p *Handlers) nameItems(r *http.Request, lines []line) error {
 		}
 	}
 	for kind, of := range ids {
-		names, err := teamsearch.ItemNames(r.Context(), p.DB, here(r), kind, of)
+		names, err := teamsearch.ItemNames(r.Context(), p.DB, teamID(r), kind, of)
 		if err != nil {
 			return err
 		}

@@ -144,7 +144,7 @@ func (p *Handlers) fillThreshold(r *http.Request, view *creditsView) error {
 	if view.Field == thresholdField {
 		return nil
 	}
-	credits, err := p.Notifications.Threshold(r.Context(), here(r))
+	credits, err := p.Notifications.Threshold(r.Context(), teamID(r))
 	if credits > 0 {
 		view.Threshold = strconv.FormatInt(credits, 10)
 	}
@@ -161,7 +161,7 @@ func (p *Handlers) setThreshold(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		credits = -1 // out of range, which the service rejects
 	}
-	if err := p.Notifications.SetThreshold(r.Context(), shell.VisitorOf(r.Context()).ID, here(r), credits); err != nil {
+	if err := p.Notifications.SetThreshold(r.Context(), shell.VisitorOf(r.Context()).ID, teamID(r), credits); err != nil {
 		if formErr, ok := p.formError(w, r, err); ok {
 			p.showCredits(w, r, shell.StatusOf(err), creditsView{fieldError: formErr, Threshold: typed})
 		}
@@ -199,7 +199,7 @@ func (p *Handlers) month(r *http.Request) (monthView, error) {
 	span.Limit = itemsPerPage + 1
 	at := span.From.In(zone(r))
 	out := monthView{Name: p.Language(r).Format(at, locale.Month), Value: at.Format(monthForm)}
-	if out.Items, err = p.Credits.Items(r.Context(), here(r), span); err != nil {
+	if out.Items, err = p.Credits.Items(r.Context(), teamID(r), span); err != nil {
 		return out, err
 	}
 	first, next := "", ""
@@ -222,7 +222,7 @@ func (p *Handlers) month(r *http.Request) (monthView, error) {
 
 // addNeighbors sets the paths of the previous and next month.
 func (p *Handlers) addNeighbors(r *http.Request, span credit.Span, out *monthView) error {
-	begins, err := p.Credits.FirstTransferAt(r.Context(), here(r))
+	begins, err := p.Credits.FirstTransferAt(r.Context(), teamID(r))
 	if err != nil {
 		return err
 	}
@@ -271,7 +271,7 @@ func (p *Handlers) statement(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	span.Limit = rowsAtOnce
-	items, err := p.Credits.Items(r.Context(), here(r), span)
+	items, err := p.Credits.Items(r.Context(), teamID(r), span)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -288,7 +288,7 @@ func (p *Handlers) statement(w http.ResponseWriter, r *http.Request) {
 		}
 		last := items[rowsAtOnce-1]
 		span.After = credit.Position{At: last.At, ID: last.ID}
-		if items, err = p.Credits.Items(r.Context(), here(r), span); err != nil {
+		if items, err = p.Credits.Items(r.Context(), teamID(r), span); err != nil {
 			p.Log.ErrorContext(r.Context(), "sending a statement failed", "error", err)
 			panic(http.ErrAbortHandler) // the client must notice the truncation
 		}

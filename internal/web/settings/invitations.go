@@ -87,7 +87,7 @@ func (p *Handlers) inviteAll(r *http.Request, emails []string, role access.Role)
 	first, formErr := error(nil), map[string]error{}
 	if len(emails) > 1 {
 		var err error
-		if formErr, err = teammembers.CheckInvitations(r.Context(), p.DB, p.Teams, here(r), emails); err != nil {
+		if formErr, err = teammembers.CheckInvitations(r.Context(), p.DB, p.Teams, teamID(r), emails); err != nil {
 			return out, err
 		}
 	}
@@ -118,10 +118,10 @@ func (p *Handlers) inviteAll(r *http.Request, emails []string, role access.Role)
 func (p *Handlers) sendInvitation(r *http.Request, email string, role access.Role) (invitedLink, error) {
 	by := shell.VisitorOf(r.Context()).ID
 	if p.LinkMailer.Enabled() {
-		i, err := p.LinkMailer.Invite(r.Context(), by, here(r), email, role)
+		i, err := p.LinkMailer.Invite(r.Context(), by, teamID(r), email, role)
 		return invitedLink{Invitation: i}, err
 	}
-	i, token, err := p.Teams.Invite(r.Context(), by, here(r), email, role)
+	i, token, err := p.Teams.Invite(r.Context(), by, teamID(r), email, role)
 	i.ExpiresAt = in(i.ExpiresAt, zone(r))
 	return invitedLink{i, p.PublicURL + team.InvitationPath + token}, err
 }
@@ -154,7 +154,7 @@ func (p *Handlers) handleWaitingMember(
 func (p *Handlers) revokeInvitation(w http.ResponseWriter, r *http.Request) {
 	id, err := shell.PathID(r, "invitation")
 	if err == nil {
-		err = p.Teams.Revoke(r.Context(), shell.VisitorOf(r.Context()).ID, here(r), id)
+		err = p.Teams.Revoke(r.Context(), shell.VisitorOf(r.Context()).ID, teamID(r), id)
 	}
 	if err != nil {
 		p.ShowError(w, r, err)

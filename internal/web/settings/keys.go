@@ -75,13 +75,13 @@ func pageOf(lines []team.ListedKey, before int64, address string) ([]team.Listed
 
 func (p *Handlers) keysPage(w http.ResponseWriter, r *http.Request) {
 	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
-	lines, err := p.Teams.ListKeys(r.Context(), here(r), before, keysPerPage+1)
+	lines, err := p.Teams.ListKeys(r.Context(), teamID(r), before, keysPerPage+1)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
 	out := keysView{Root: p.PublicURL}
-	if out.Gates, err = p.Teams.KeyGates(r.Context(), here(r)); err != nil {
+	if out.Gates, err = p.Teams.KeyGates(r.Context(), teamID(r)); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
@@ -120,7 +120,7 @@ func (p *Handlers) newKeyPage(w http.ResponseWriter, r *http.Request) {
 func (p *Handlers) showKeyForm(w http.ResponseWriter, r *http.Request, status int, f keyForm) {
 	f.Levels = access.Levels()
 	var err error
-	if f.Gates, err = p.Teams.KeyGates(r.Context(), here(r)); err != nil {
+	if f.Gates, err = p.Teams.KeyGates(r.Context(), teamID(r)); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
@@ -240,7 +240,7 @@ func (p *Handlers) keyIn(r *http.Request) (team.ListedKey, error) {
 	if err != nil {
 		return team.ListedKey{}, err
 	}
-	return p.Teams.ListedKey(r.Context(), here(r), id)
+	return p.Teams.ListedKey(r.Context(), teamID(r), id)
 }
 
 func (p *Handlers) changeKey(w http.ResponseWriter, r *http.Request) {
@@ -288,7 +288,7 @@ func (p *Handlers) revokePage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := revokeView{keyView: p.viewOf(r, k)}
-	if out.Tracked, err = p.Reports.TrackedByKey(r.Context(), here(r), k.ID); err != nil {
+	if out.Tracked, err = p.Reports.TrackedByKey(r.Context(), teamID(r), k.ID); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
@@ -340,11 +340,11 @@ func (p *Handlers) endKeyOrConnection(w http.ResponseWriter, r *http.Request, e 
 // endTrackings turns off the selected trackings that a key turned on, even while spending is paused. It returns their
 // number.
 func (p *Handlers) endTrackings(r *http.Request, key int64, chosen []string) (int, error) {
-	tracked, err := p.Reports.TrackedByKey(r.Context(), here(r), key)
+	tracked, err := p.Reports.TrackedByKey(r.Context(), teamID(r), key)
 	if err != nil {
 		return 0, err
 	}
-	actor, err := p.Teams.InApp(r.Context(), shell.VisitorOf(r.Context()).ID, here(r))
+	actor, err := p.Teams.InApp(r.Context(), shell.VisitorOf(r.Context()).ID, teamID(r))
 	if err != nil {
 		return 0, err
 	}

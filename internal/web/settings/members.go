@@ -75,31 +75,31 @@ func (p *Handlers) showMembers(w http.ResponseWriter, r *http.Request, status in
 func (p *Handlers) fillMembers(r *http.Request, view *membersView, after int64) error {
 	ctx := r.Context()
 	var err error
-	if view.Members, err = p.Teams.MemberPage(ctx, here(r), after, membersPerPage+1); err != nil {
+	if view.Members, err = p.Teams.MemberPage(ctx, teamID(r), after, membersPerPage+1); err != nil {
 		return err
 	}
-	if view.Factors, err = p.Teams.MemberFactors(ctx, here(r), after, membersPerPage+1); err != nil {
+	if view.Factors, err = p.Teams.MemberFactors(ctx, teamID(r), after, membersPerPage+1); err != nil {
 		return err
 	}
 	view.Directory, view.Required = p.DirectoryOnly, shell.VisitorOf(ctx).Team.SecondFactor
-	if view.Invitations, err = p.Teams.Invitations(ctx, here(r)); err != nil {
+	if view.Invitations, err = p.Teams.Invitations(ctx, teamID(r)); err != nil {
 		return err
 	}
 	for i := range view.Invitations {
 		view.Invitations[i].ExpiresAt = in(view.Invitations[i].ExpiresAt, zone(r))
 	}
-	if view.Waiting, err = p.Teams.Waiting(ctx, here(r)); err != nil {
+	if view.Waiting, err = p.Teams.Waiting(ctx, teamID(r)); err != nil {
 		return err
 	}
 	for i := range view.Waiting {
 		wait := &view.Waiting[i]
 		wait.Since, wait.AccountMade = in(wait.Since, zone(r)), in(wait.AccountMade, zone(r))
 	}
-	if view.Seats, err = p.Teams.Seats(ctx, here(r)); err != nil {
+	if view.Seats, err = p.Teams.Seats(ctx, teamID(r)); err != nil {
 		return err
 	}
 	view.Mails = p.LinkMailer.Enabled()
-	plan, err := p.Teams.Plan(ctx, here(r))
+	plan, err := p.Teams.Plan(ctx, teamID(r))
 	view.Limit, view.Roles = plan.Seats, roles()
 	return err
 }
@@ -125,7 +125,7 @@ func (p *Handlers) showMember(w http.ResponseWriter, r *http.Request, status int
 	id, err := shell.PathID(r, "person")
 	var m team.Member
 	if err == nil {
-		m, err = p.Teams.Member(r.Context(), here(r), id)
+		m, err = p.Teams.Member(r.Context(), teamID(r), id)
 	}
 	if err != nil {
 		p.ShowError(w, r, err)
@@ -145,12 +145,12 @@ func (p *Handlers) showMember(w http.ResponseWriter, r *http.Request, status int
 }
 
 func (p *Handlers) fillMember(r *http.Request, view *memberView) error {
-	factors, err := p.Teams.MemberFactors(r.Context(), here(r), view.PersonID-1, 1)
+	factors, err := p.Teams.MemberFactors(r.Context(), teamID(r), view.PersonID-1, 1)
 	if err != nil {
 		return err
 	}
 	view.Factors = factors[view.PersonID]
-	view.Activity, err = teammembers.ActivityOf(r.Context(), p.DB, here(r), view.PersonID)
+	view.Activity, err = teammembers.ActivityOf(r.Context(), p.DB, teamID(r), view.PersonID)
 	view.JoinedAt, view.ActiveAt = in(view.JoinedAt, zone(r)), in(view.ActiveAt, zone(r))
 	return err
 }

@@ -25,7 +25,7 @@ type planView struct {
 }
 
 func (p *Handlers) planPage(w http.ResponseWriter, r *http.Request) {
-	limits, err := p.Teams.Plan(r.Context(), here(r))
+	limits, err := p.Teams.Plan(r.Context(), teamID(r))
 	out := planView{Plan: limits}
 	if err == nil {
 		out.Allowances, err = p.allowances(r, limits)
@@ -37,8 +37,8 @@ func (p *Handlers) planPage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["plan"], "Plan and limits", out)
 }
 
-// counted describes how the use of a limit is counted and shown.
-type counted struct {
+// limitUsage describes how the use of a limit is counted and shown.
+type limitUsage struct {
 	name  string
 	limit int64
 	used  func(ctx context.Context, team int64) (int64, error)
@@ -46,10 +46,10 @@ type counted struct {
 	note  string
 }
 
-func (p *Handlers) counts(r *http.Request, limits plan.Plan) []counted {
+func (p *Handlers) limitUsages(r *http.Request, limits plan.Plan) []limitUsage {
 	l, month := p.Language(r), p.DB.Now().In(zone(r))
 	size := func(n any) string { return l.Bytes(n.(int64)) } //nolint:forcetypeassert // always a number of bytes
-	return []counted{
+	return []limitUsage{
 		{
 			l.T("Social accounts"), limits.SocialAccounts, p.Accounts.CountUsed, l.Count,
 			l.T("Includes disconnected accounts."),
@@ -84,8 +84,8 @@ func (p *Handlers) seatsUsed(ctx context.Context, team int64) (int64, error) {
 func (p *Handlers) allowances(r *http.Request, limits plan.Plan) ([]allowance, error) {
 	l := p.Language(r)
 	var out []allowance
-	for _, c := range p.counts(r, limits) {
-		used, err := c.used(r.Context(), here(r))
+	for _, c := range p.limitUsages(r, limits) {
+		used, err := c.used(r.Context(), teamID(r))
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +141,7 @@ func (p *Handlers) freeCalls(r *http.Request, limits plan.Plan) (allowance, erro
 	if limits.FreeCallsPerDay <= 0 {
 		return out, nil
 	}
-	actor, err := p.Teams.InApp(r.Context(), shell.VisitorOf(r.Context()).ID, here(r))
+	actor, err := p.Teams.InApp(r.Context(), shell.VisitorOf(r.Context()).ID, teamID(r))
 	if err != nil {
 		return out, err
 	}

@@ -78,7 +78,7 @@ func (p *Handlers) changeTikTok(w http.ResponseWriter, r *http.Request) {
 	if form.fieldError, ok = p.formError(w, r, err); !ok {
 		return
 	}
-	profile, failed := p.Teams.Profile(r.Context(), here(r))
+	profile, failed := p.Teams.Profile(r.Context(), teamID(r))
 	if failed != nil {
 		p.ShowError(w, r, failed)
 		return

@@ -108,8 +108,8 @@ func (p *Handlers) admin(r *http.Request) team.Admin {
 	return p.Teams.Admin(v.ID, v.Team.ID)
 }
 
-// here returns the ID of the selected team.
-func here(r *http.Request) int64 { return shell.VisitorOf(r.Context()).Team.ID }
+// teamID returns the ID of the selected team.
+func teamID(r *http.Request) int64 { return shell.VisitorOf(r.Context()).Team.ID }
 
 // zone returns the time zone of the selected team.
 func zone(r *http.Request) *time.Location {

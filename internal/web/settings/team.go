@@ -96,7 +96,7 @@ func (p *Handlers) teamPage(w http.ResponseWriter, r *http.Request) {
 // showStoredTeam shows the stored profile or, after step-up, the form as it was entered before. factorError is the
 // error of requireFactor, if any.
 func (p *Handlers) showStoredTeam(w http.ResponseWriter, r *http.Request, status int, factorError string) {
-	profile, err := p.Teams.Profile(r.Context(), here(r))
+	profile, err := p.Teams.Profile(r.Context(), teamID(r))
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -110,10 +110,10 @@ func (p *Handlers) showStoredTeam(w http.ResponseWriter, r *http.Request, status
 
 func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, f teamForm) {
 	if !f.TikTok.Shown {
-		o, err := teamoptions.Read(r.Context(), p.DB, here(r))
+		o, err := teamoptions.Read(r.Context(), p.DB, teamID(r))
 		hasTikTok := false
 		if err == nil {
-			hasTikTok, err = teamoptions.HasTikTok(r.Context(), p.DB, here(r))
+			hasTikTok, err = teamoptions.HasTikTok(r.Context(), p.DB, teamID(r))
 		}
 		if err != nil {
 			p.ShowError(w, r, err)

@@ -49,8 +49,8 @@ type audience struct {
 	Name, Description string
 }
 
-// spare is the number of empty audiences that the form adds.
-const spare = 2
+// spareAudiences is the number of empty audiences that the form adds.
+const spareAudiences = 2
 
 func newForm(id int64, fields url.Values, formErr shell.FormError) formView {
 	v := formView{ID: id, Name: fields.Get("name"), Fields: fields, Error: formErr}
@@ -63,7 +63,7 @@ func newForm(id int64, fields url.Values, formErr shell.FormError) formView {
 			}
 		}
 	}
-	for range min(spare, max(0, voice.MaxAudiences-len(v.People))) {
+	for range min(spareAudiences, max(0, voice.MaxAudiences-len(v.People))) {
 		v.People = append(v.People, audience{})
 	}
 	for i := range v.People {
@@ -129,7 +129,7 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	start := r.PostForm.Get("start")
-	if start == enter && r.PostForm.Get("website") != "" && r.PostForm.Get("page_read") == "" {
+	if start == enterButton && r.PostForm.Get("website") != "" && r.PostForm.Get("page_read") == "" {
 		start = "website"
 	}
 	switch start {
@@ -160,9 +160,9 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, pathOf(made.ID))
 }
 
-// enter is the value of the button that browsers press when a person presses Enter in a field. The form then reads
-// the website if one was entered and not read yet.
-const enter = "enter"
+// enterButton is the value of the button that browsers press when a person presses Enter in a field. It reads the
+// website if one was entered and not read yet.
+const enterButton = "enter"
 
 // addPage adds the text of a web page to the material of a voice. It fetches the page again instead of taking the
 // text from the form, where it could have been changed.
