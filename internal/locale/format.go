@@ -32,7 +32,6 @@ const (
 	Clock        Layout = "15:04"
 	ShortTime    Layout = "Mon 2 Jan, 15:04"
 	ShortDate    Layout = "Mon 2 Jan"
-	MonthName    Layout = "January"
 	ShortName    Layout = "Jan"
 	DayNumber    Layout = "2"
 )
@@ -80,7 +79,7 @@ var german = format{
 		LongDate: "Monday, 2. January 2006", LongDay: "2. January 2006", Month: "January 2006", ShortMonth: "Jan 2006",
 		MailDate: "2. January 2006", WeekdayDate: "Monday, 2. January", ClockOnDay: "Monday, 2. January, 15:04 Uhr",
 		ClockOnDate: "Monday, 2. January 2006, um 15:04 Uhr", Weekday: "Monday", ShortWeekday: "Mon", Clock: "15:04",
-		ShortTime: "Mon, 2. January, 15:04", ShortDate: "Mon, 2. January", MonthName: "January", ShortName: "Jan", DayNumber: "2.",
+		ShortTime: "Mon, 2. January, 15:04", ShortDate: "Mon, 2. January", ShortName: "Jan", DayNumber: "2.",
 	},
 	months: []string{"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober",
 		"November", "Dezember"},

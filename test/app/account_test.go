@@ -321,6 +321,20 @@ func TestRecovery(t *testing.T) {
 	})
 }
 
+// Pages follow the system until a person chooses a color scheme. Another value is rejected.
+func TestAppearance(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Viewer)
+		b.open("/posts?status=draft").contains(`content="light dark"`).form("Dark").press().
+			shows(http.StatusOK, "Posts").contains(` data-scheme="dark"`, `<meta name="color-scheme" content="dark">`)
+		f := b.open("/posts").form("Light")
+		f.values.Set("appearance", "sepia")
+		b.send(http.MethodPost, "/appearance", f.values).shows(http.StatusUnprocessableEntity, "Choose System, Light or Dark.")
+		b.open("/account").contains(` data-scheme="dark"`).form("System").press().shows(http.StatusOK).contains(`content="light dark"`)
+	})
+}
+
 // Cross-site requests are rejected.
 func TestCrossSiteRequests(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {

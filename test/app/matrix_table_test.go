@@ -70,6 +70,7 @@ var matrix = map[string]entry{
 	"GET /sign-in/directory/return":                 {who: shell.Anyone, status: 404},
 	"POST /sign-in/directory/join":                  {who: shell.Anyone, status: 404},
 	"POST /account/invitations/{invitation}/accept": {who: shell.People, status: 404},
+	"POST /appearance":                              {who: shell.People},
 	"POST /sign-out":                                {who: shell.Anyone, order: 9},
 	"GET /account":                                  {who: shell.People},
 	"POST /account/profile":                         {who: shell.People},

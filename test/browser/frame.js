@@ -38,6 +38,30 @@ async function switchTeam(browser) {
   await page.context().close();
 }
 
+// chooseAppearance chooses a color scheme in the menu of the account. Typed text stays, and the next pages have the scheme.
+async function chooseAppearance(browser) {
+  const page = await open(browser, { colorScheme: 'light' });
+  await signIn(page, '/posts');
+  await page.goto('/hashtags/new');
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const bright = await background();
+  await page.getByLabel('Name', { exact: true }).fill('Winter');
+  await page.getByRole('button', { name: /^Your account/ }).click();
+  const dark = page.getByRole('group', { name: 'Appearance' }).getByRole('button', { name: 'Dark' });
+  await dark.click();
+  await page.locator('html[data-scheme=dark]').waitFor();
+  assert.equal(await dark.getAttribute('aria-pressed'), 'true');
+  assert.notEqual(await background(), bright);
+  assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Winter');
+  await look(page, 'appearance');
+  await page.goto('/media');
+  assert.notEqual(await background(), bright);
+  await page.getByRole('button', { name: /^Your account/ }).click();
+  await page.getByRole('button', { name: 'System' }).click();
+  await page.locator('html:not([data-scheme])').waitFor();
+  await page.context().close();
+}
+
 // search focuses the search field with the keyboard, finds a post while typing, and opens it.
 async function search(browser) {
   const page = await open(browser);
@@ -125,6 +149,7 @@ run(async (browser) => {
   await checkPages(browser);
   await switchTeam(browser);
   await openForbiddenPage(browser);
+  await chooseAppearance(browser);
   await search(browser);
   await searchEarly(browser);
 }).catch((error) => {

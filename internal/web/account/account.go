@@ -66,6 +66,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET " + oidc.ReturnPath, For: shell.Anyone, Do: p.returnFromDirectory},
 		{Pattern: "POST /sign-in/directory/join", For: shell.Anyone, Do: p.joinChosen},
 		{Pattern: "POST /account/invitations/{invitation}/accept", For: shell.People, Do: p.acceptOpen},
+		{Pattern: "POST /appearance", For: shell.People, Do: p.SetAppearance},
 		{Pattern: "POST /sign-out", For: shell.Anyone, Do: p.signOut, Urgent: true},
 		{Pattern: "GET /account", For: shell.People, Do: p.page},
 		{Pattern: "POST /account/profile", For: shell.People, Do: p.changeProfile},

@@ -213,6 +213,17 @@ func (p *Handlers) addFilters(r *http.Request, view *calendarView) error {
 	return nil
 }
 
+// rangeTitle returns the days of a range, each with what the other does not say, such as "Nov 29 – Dec 5, 2026".
+func rangeTitle(l *locale.Language, from, last time.Time) string {
+	switch {
+	case from.Year() != last.Year():
+		return l.Format(from, locale.Day) + " – " + l.Format(last, locale.Day)
+	case from.Month() != last.Month():
+		return l.Format(from, locale.ShortDay) + " – " + l.Format(last, locale.Day)
+	}
+	return l.Days(from, last)
+}
+
 // name sets the title and the links to the previous and next period.
 func (v *calendarView) name(l *locale.Language, shown period) {
 	from, n := shown.dates()
@@ -221,15 +232,10 @@ func (v *calendarView) name(l *locale.Language, shown period) {
 	switch {
 	case v.View == dayView:
 		v.Title = l.Format(from, locale.LongDate)
-	case v.View == weekView && from.Month() == last.Month():
-		v.Title = l.Days(from, last)
 	case v.View == weekView:
-		v.Title = l.Format(from, locale.ShortDay) + " – " + l.Format(last, locale.Day)
+		v.Title = rangeTitle(l, from, last)
 	case shown.rolling:
-		v.Title = l.Format(from, locale.MonthName) + " – " + l.Format(last, locale.Month)
-		if from.Month() == last.Month() {
-			v.Title = l.Format(from, locale.Month)
-		}
+		v.Title = rangeTitle(l, from, last)
 		this := firstOf(shown.today)
 		before, next = this, this.AddDate(0, 1, 0)
 	default:

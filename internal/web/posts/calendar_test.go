@@ -63,6 +63,20 @@ func TestMonthSteps(t *testing.T) {
 	}
 }
 
+// The title of a range names the year and the month only where they differ.
+func TestRangeTitle(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ from, last, want string }{
+		{"2026-11-29", "2027-01-02", "Nov 29, 2026 – Jan 2, 2027"},
+		{"2026-11-29", "2026-12-05", "Nov 29 – Dec 5, 2026"},
+		{"2026-11-01", "2026-11-28", "November 1 – 28, 2026"},
+	} {
+		if got := rangeTitle(locale.American, date(t, c.from), date(t, c.last)); got != c.want {
+			t.Errorf("%s to %s: %q, want %q", c.from, c.last, got, c.want)
+		}
+	}
+}
+
 // The grid of a day has a row for each hour, even if the clocks change.
 func TestAddHours(t *testing.T) {
 	t.Parallel()

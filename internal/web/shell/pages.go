@@ -36,7 +36,8 @@ type page struct {
 	Missing bool      // the page was not found
 	Now     time.Time // for relative times
 	Body    any
-	Stable  bool // the same for all signed-out visitors until the program changes
+	Scheme  string // chosen color scheme; "" follows the system
+	Stable  bool   // the same for all signed-out visitors until the program changes
 }
 
 // IsForGuests reports whether the page is for people who have a link but no account.
@@ -165,6 +166,7 @@ func (s *Shell) ShowPart(w http.ResponseWriter, r *http.Request, show Page, bloc
 func (s *Shell) show(w http.ResponseWriter, r *http.Request, status int, show Page, p page) {
 	p.Section, _, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	p.Visitor, p.Once, p.Now = VisitorOf(r.Context()), s.Once(), s.DB.Now()
+	p.Scheme = appearance(r)
 	if p.Visitor != nil {
 		if status < http.StatusBadRequest && !fromScript(r) {
 			p.Said = s.sessions.manager.PopString(r.Context(), flashKey)

@@ -1,0 +1,56 @@
+package shell
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/locale"
+)
+
+// The color schemes that a person can choose for a browser. Without a choice, pages follow the system.
+const (
+	light = "light"
+	dark  = "dark"
+)
+
+const (
+	appearanceCookie = "pressroom-appearance"
+	appearanceLife   = 400 * 24 * time.Hour // the longest that browsers accept (RFC 6265bis, section 5.5)
+)
+
+// appearances are the choices of a color scheme.
+var appearances = []Choice{{"", locale.Key("System")}, {light, locale.Key("Light")}, {dark, locale.Key("Dark")}}
+
+// appearance returns the color scheme that was chosen in the browser of a request, or "" to follow the system.
+func appearance(r *http.Request) string {
+	if c, err := r.Cookie(appearanceCookie); err == nil && (c.Value == light || c.Value == dark) {
+		return c.Value
+	}
+	return ""
+}
+
+// SetAppearance keeps the color scheme of the form in the browser. With scripts, the page stays open.
+func (s *Shell) SetAppearance(w http.ResponseWriter, r *http.Request) {
+	if !s.ReadForm(w, r) {
+		return
+	}
+	scheme := r.PostForm.Get("appearance")
+	if !IsOffered(appearances, scheme) {
+		s.ShowError(w, r, apierr.Invalid(apierr.NotAllowedValue, "appearance", "Choose System, Light or Dark."))
+		return
+	}
+	c := http.Cookie{ //nolint:gosec // Secure if the service uses HTTPS
+		Name: appearanceCookie, Value: scheme, Path: "/", MaxAge: int(appearanceLife / time.Second), HttpOnly: true,
+		Secure: strings.HasPrefix(s.PublicURL, "https:"), SameSite: http.SameSiteLaxMode,
+	}
+	if scheme == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(w, &c)
+	Redirect(w, r, LocalPath(r.PostForm.Get("next")))
+}
+
+// Appearances returns the choices of a color scheme.
+func (page) Appearances() []Choice { return appearances }
