@@ -205,6 +205,12 @@ func IsMissing(e *network.Error) bool {
 	return false
 }
 
+// isUnknownObject reports whether an error means that no object has an ID in the request.
+func isUnknownObject(e *network.Error) bool {
+	_, subcode, _ := strings.Cut(e.Code, "/")
+	return subcode == strconv.Itoa(subcodeMissing)
+}
+
 // userText returns the network's message, preferably the one for people.
 func (r apiError) userText() string {
 	if r.UserMessage != "" {

@@ -54,11 +54,24 @@ func (c *Containers) advance(
 			c.Observe(p.Text, err)
 		}
 		if err != nil {
-			return 0, err
+			return 0, p.creationError(err)
 		}
 		p.Made = c.App.Now().UTC()
 	}
 	return c.checkReady(ctx, g, p, p.Container)
+}
+
+// creationError returns the error for creating the post's container. If an object does not exist, it is one that the
+// options name, such as the quoted post, because the items were read just before. A reply is different: the network may
+// not find the post before it for some seconds.
+func (p *draft) creationError(err error) error {
+	netErr, ok := errors.AsType[*network.Error](err)
+	if !ok || netErr.Class != network.Transient || p.ReplyTo != "" || !isUnknownObject(netErr) {
+		return err
+	}
+	rejected := *netErr
+	rejected.Class = network.Rejected
+	return &rejected
 }
 
 // createItems creates the containers of a carousel's media and waits for them.

@@ -9,6 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/network/networktest"
 	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // invisible is the response of Threads in the first seconds after it reported a container as finished.
@@ -201,4 +202,17 @@ func TestSandboxHidesContainer(t *testing.T) {
 		}
 	}
 	f.WantPosts(1)
+}
+
+// A reply may name a post that the network does not find yet, so its creation is repeated.
+func TestReplyToPostNotFoundYet(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	g, n := f.Grant(), f.Network()
+	planned := must.Get(n.Plan(network.Intent{
+		Seed: "reply", First: networktest.Start, At: networktest.Start, Content: network.Content{Text: "x"},
+		Reply: &network.Reply{Parent: "171"},
+	}))(t)
+	_, _, err := n.Prepare(t.Context(), g, planned, f.Library)
+	networktest.WantClass(t, err, network.Transient, "100/33")
 }

@@ -53,9 +53,8 @@ func TestOptions(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := draft("missing", network.ThreadsOptions{QuotePostID: "1"}); err == nil {
-		t.Error("a quote of a missing post is accepted")
-	}
+	_, err := draft("missing", network.ThreadsOptions{QuotePostID: "1"})
+	networktest.WantClass(t, err, network.Rejected, "100/33")
 }
 
 func TestCheckOptions(t *testing.T) {
