@@ -33,6 +33,7 @@ func TestEditFailedPost(t *testing.T) {
 		b := c.as(t, access.Editor)
 		id, has := c.publishRejected(t, b, "News of the harbour")
 		c.as(t, access.Viewer).open("/posts/"+id).shows(200, "rejected the content").lacks("Edit and try again", "Archive")
+		retry := b.open("/posts/" + id).form("Retry")
 		again := b.open("/posts/" + id).form("Edit and try again")
 		sheet := again.press().shows(200, "Edit post", "This is a copy for Bluesky (harbour", "News of the harbour", "No [sandbox:reject]")
 		copied := strings.TrimSuffix(sheet.path, "/edit")
@@ -45,6 +46,11 @@ func TestEditFailedPost(t *testing.T) {
 		b.open(copied).shows(200, "Copied from News of the harbour", "Draft")
 		b.open("/posts/"+id).shows(200, "Copied to News of the harbour", "An edited copy replaces this post on this account.").
 			lacks(">Retry</button>")
+		retry.press().shows(200, "Not retried: an edited copy of this post exists. Open the copy")
+		for _, path := range []string{"/", "/posts?status=failed"} {
+			b.open(path).shows(200, "News of the harbour", "Open the copy").contains(`href="`+copied+`"`).
+				lacks(">Retry</button>", "Edit and try again")
+		}
 
 		form := b.open(sheet.path).form("Save")
 		form.fill("account", fmt.Sprint(c.account), fmt.Sprint(has)).press().shows(422, "nothing is published twice")
@@ -57,6 +63,21 @@ func TestEditFailedPost(t *testing.T) {
 		b.open("/posts/"+id).shows(200, "Copied to News of the harbour").lacks("Edit and try again", ">Retry</button>")
 		if n := h.count(t, "post_targets WHERE account_id = ? AND state = 'published'", has); n != 1 {
 			t.Errorf("%d posts on the account that had published it", n)
+		}
+	})
+}
+
+// The page of a post that was published in part begins with the account that rejected it.
+func TestFailedAccountFirst(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		id, _ := c.publishRejected(t, b, "News of the harbour")
+		h.change(t, `UPDATE post_targets SET position = 9 WHERE post_id = ? AND state = 'failed'`, id)
+		text := b.open("/posts/" + id).text()
+		failed, published := strings.Index(text, "The network rejected the content."), strings.Index(text, "View post")
+		if failed < 0 || published < failed {
+			t.Errorf("failed at %d, published at %d: %s", failed, published, text)
 		}
 	})
 }

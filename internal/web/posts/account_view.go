@@ -3,6 +3,7 @@ package posts
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"pressroom.example/pressroom/internal/core/operation"
@@ -39,6 +40,28 @@ type accountView struct {
 // IsUndecided reports whether a person must decide whether the post or its first comment was published.
 func (a *accountView) IsUndecided() bool {
 	return a.State == post.TargetUnconfirmed || a.FirstComment != nil && a.FirstComment.State == post.TargetUnconfirmed
+}
+
+// Outcomes returns the accounts. If the post was published only in part, those that need a person come first.
+func (v *view) Outcomes() []accountView {
+	if v.Status != post.PartiallyPublished {
+		return v.Accounts
+	}
+	return slices.SortedStableFunc(slices.Values(v.Accounts), func(a, b accountView) int {
+		return cmp.Compare(a.urgency(), b.urgency())
+	})
+}
+
+// urgency returns the rank of the account on the page of a post that was published only in part.
+func (a *accountView) urgency() int {
+	switch a.State {
+	case post.TargetFailed:
+		return 0
+	case post.TargetUnconfirmed:
+		return 1
+	case post.TargetPending, post.TargetSending, post.TargetPublished:
+	}
+	return 2
 }
 
 // stamp returns texts that change when a part of the post's page that does not refresh changes.

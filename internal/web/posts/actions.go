@@ -25,7 +25,9 @@ func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, err error, sai
 		}
 		return
 	}
-	p.FlashText(r, said)
+	if said != "" {
+		p.FlashText(r, said)
+	}
 	shell.Redirect(w, r, "/posts/"+r.PathValue("id"))
 }
 
@@ -79,6 +81,9 @@ func (p *Handlers) schedule(w http.ResponseWriter, r *http.Request) {
 	p.finish(w, r, err, "")
 }
 
+// notRetried is the session key of a post of which no account was retried on the previous page. Its page says why.
+const notRetried = "not retried"
+
 // retry retries selected failed accounts.
 func (p *Handlers) retry(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
@@ -114,7 +119,8 @@ func (p *Handlers) retryPost(r *http.Request) (string, error) {
 	}
 	again := len(chosen) - len(told.Skipped)
 	if again == 0 {
-		return p.T(r, "Nothing was retried. See the reason for each account."), nil
+		p.Put(r.Context(), notRetried, []byte(id))
+		return "", nil
 	}
 	return p.Language(r).N(again, "Retrying %d account.", "Retrying %d accounts."), nil
 }

@@ -25,11 +25,22 @@ func (f Failures) Message() string {
 // Others returns how many more accounts failed.
 func (f Failures) Others() int { return len(f) - 1 }
 
-// Accounts returns the accounts, in the order in which they are retried, as a list separated by commas.
+// Copy returns the ID of an edited copy that has taken over an account, or "".
+func (f Failures) Copy() string {
+	for _, one := range f {
+		if one.Copy != "" {
+			return one.Copy
+		}
+	}
+	return ""
+}
+
+// Accounts returns the accounts that can be retried, in the order in which they are retried, as a list separated by
+// commas.
 func (f Failures) Accounts() string {
 	var ids []string
 	for _, one := range f {
-		if one.State == post.TargetFailed {
+		if one.State == post.TargetFailed && one.Copy == "" {
 			ids = append(ids, strconv.FormatInt(one.Account, 10))
 		}
 	}
@@ -44,7 +55,7 @@ func (f Failures) Has(account int64) bool {
 // IsTemporary reports whether a retry can help on every failed account.
 func (f Failures) IsTemporary() bool {
 	return f.Accounts() != "" && !slices.ContainsFunc(f, func(one postlist.Failure) bool {
-		return one.State == post.TargetFailed && !delivery.IsTemporary(one.ErrorCode)
+		return one.State == post.TargetFailed && one.Copy == "" && !delivery.IsTemporary(one.ErrorCode)
 	})
 }
 

@@ -64,6 +64,7 @@ type view struct {
 	zone          *time.Location
 	lang          *locale.Language
 	JustScheduled bool // on the previous page
+	NotRetried    bool // no account was retried on the previous page
 	MayPublish    bool // its state allows publishing
 	MayAsk        bool
 	Client        bool   // the visitor is a client of the team
@@ -167,6 +168,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, form
 	v.Said, v.Remark = r.PostForm.Get("comment"), r.PostForm.Get("remark")
 	v.Error = formErr
 	v.JustScheduled = string(p.Pop(r.Context(), JustScheduled)) == v.ID && v.Status == post.Scheduled
+	v.NotRetried = string(p.Pop(r.Context(), notRetried)) == v.ID
 	p.ShowTitled(w, r, status, pages["post"], p.T(r, "Post: %s", cut(50, v.Head)), &v)
 }
 

@@ -32,6 +32,23 @@ func (v *view) IsBoxed() bool {
 	return v.EditsAgain && v.Writes || len(v.Retryable) > 0 && v.Publishes
 }
 
+// Copy returns the ID of an edited copy that has taken over a failed account, or "".
+func (v *view) Copy() string {
+	for _, a := range v.Accounts {
+		if a.Holder != "" {
+			return a.Holder
+		}
+	}
+	return ""
+}
+
+// HasCounts reports whether one of the post's metrics is above 0.
+func (v *view) HasCounts() bool {
+	sums := v.Totals
+	return slices.ContainsFunc([]*int64{sums.Views, sums.Likes, sums.Comments, sums.Shares, sums.Engagement},
+		func(count *int64) bool { return count != nil && *count > 0 })
+}
+
 // IsTemporary reports whether retrying can help without a change of the post.
 func (v *view) IsTemporary() bool {
 	return len(v.Retryable) > 0 && !slices.ContainsFunc(v.Retryable, func(a accountView) bool {

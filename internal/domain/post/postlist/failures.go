@@ -18,6 +18,7 @@ type Failure struct {
 	ErrorCode          string
 	Permalink          string // set if the network has the post but does not show it
 	Parts              int    // published parts of the thread
+	Copy               string // ID of the edited copy that has taken over the account; empty if there is none
 }
 
 // ListFailures returns the accounts of a team's posts that failed or whose outcome is unknown, by post ID.
@@ -48,8 +49,37 @@ func ListFailures(ctx context.Context, d *db.DB, team int64, ids []string) (map[
 	if err != nil {
 		return nil, fmt.Errorf("reading the failed accounts of posts: %w", err)
 	}
+	copies, err := listCopies(ctx, d, team, ids)
 	for _, r := range found {
+		r.Copy = copies[accountOfPost{r.post, r.Account}]
 		out[r.post] = append(out[r.post], r.Failure)
+	}
+	return out, err
+}
+
+type accountOfPost struct {
+	post    string
+	account int64
+}
+
+// listCopies returns the edited copies that have taken over accounts of a team's posts.
+func listCopies(ctx context.Context, d *db.DB, team int64, ids []string) (map[accountOfPost]string, error) {
+	type row struct {
+		from accountOfPost
+		copy string
+	}
+	found, err := db.All(ctx, d, func(rows *sql.Rows, r *row) error {
+		return rows.Scan(&r.from.post, &r.from.account, &r.copy)
+	}, `SELECT p.id, t.account_id, c.id FROM posts p
+		JOIN posts c ON c.replaces = CASE WHEN p.replaces = '' THEN p.id ELSE p.replaces END AND c.replaces <> '' AND c.id <> p.id
+		JOIN post_targets t ON t.post_id = c.id AND (t.state <> 'failed' OR t.published_at > 0)
+		WHERE p.team_id = ? AND p.id IN (`+db.Placeholders(len(ids))+`)`, db.Args(team, ids)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the edited copies of posts: %w", err)
+	}
+	out := map[accountOfPost]string{}
+	for _, r := range found {
+		out[r.from] = r.copy
 	}
 	return out, nil
 }
