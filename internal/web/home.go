@@ -52,6 +52,7 @@ type homeView struct {
 	OverdueDrafts   []calendar.Entry // drafts whose time has passed, for people who can reschedule them
 	AwaitingVisitor []calendar.Entry // posts waiting for approval, for clients
 	AwaitingClient  []calendar.Entry // posts waiting for a client's approval, for people who can ask again
+	Unsent          int              // how many of them no working link shows
 	Replies         []reply          // posts with comments of clients to answer, for people who can answer
 	Now             time.Time        // in the visitor's zone
 	Ahead           []homeDay
@@ -232,6 +233,9 @@ func (a *App) addWaiting(ctx context.Context, v *shell.Visitor, out *homeView) e
 		if out.AwaitingClient, err = calendar.ListAwaitingApproval(ctx, a.DB, v.Team.ID, homePosts); err != nil {
 			return err
 		}
+		if out.Unsent, err = a.countUnsent(ctx, v.Team.ID, out.AwaitingClient); err != nil {
+			return err
+		}
 		found, err := a.Approvals.ListUnanswered(ctx, v.Team.ID, homePosts)
 		if err != nil {
 			return err
@@ -246,6 +250,16 @@ func (a *App) addWaiting(ctx context.Context, v *shell.Visitor, out *homeView) e
 		}
 	}
 	return nil
+}
+
+// countUnsent returns how many posts have no working link for their client.
+func (a *App) countUnsent(ctx context.Context, team int64, waiting []calendar.Entry) (int, error) {
+	ids := make([]string, len(waiting))
+	for i, one := range waiting {
+		ids[i] = one.PostID
+	}
+	links, err := a.Approvals.LinksOf(ctx, team, ids)
+	return len(ids) - len(links), err
 }
 
 // addPosts adds the posts of the next days, recently published posts with their metrics, and failed posts.

@@ -66,7 +66,7 @@ func TestPageShowsClientLink(t *testing.T) {
 		id := c.draft(t, "For the client", "")
 		at := "/posts/" + id
 		editor.requestApprovalLink(id)
-		const unsent = "No working link"
+		const unsent, changed = "No working link", "Changed, not sent again"
 		head := func(p *page) string {
 			_, rest, _ := strings.Cut(p.source, `class="head post-head"`)
 			head, _, _ := strings.Cut(rest, "</div>")
@@ -92,8 +92,9 @@ func TestPageShowsClientLink(t *testing.T) {
 		guest.open(link).form("Approve").fill("name", "Cleo").press().shows(http.StatusOK, "Approved by")
 		shows("Approved", "Waiting for approval")
 		editor.open(at+"/edit").form("Save").fill("caption", "Better").press().
-			shows(http.StatusOK, "Saved.", "The client’s earlier links no longer work", unsent).lacks("Revoke links")
-		editor.open(at).follow("Send the new version…").form("Create link").press().shows(http.StatusOK, "Revoke links").lacks(unsent)
+			shows(http.StatusOK, "Saved.", "The client’s earlier links no longer work", changed).lacks("Revoke links", unsent)
+		editor.open(at).follow("Send the new version…").form("Create link").press().shows(http.StatusOK, "Revoke links").
+			lacks(unsent, changed)
 	})
 }
 

@@ -63,10 +63,10 @@ func TestSeveralPostsInOneLink(t *testing.T) {
 		if got := f.values.Get("comment-" + third); got != "Not <this> one" || f.values.Get("name") != "Cleo" {
 			t.Errorf("the input is lost: %v", f.values)
 		}
-		f.press().shows(200, "1 of 3 approved, 1 with changes", "Not <this> one", "Changes requested", "Approve the other post")
+		f.press().shows(200, "1 of 3 approved, 1 with changes", "Not <this> one", "Changes requested", "Approve this post")
 		f.press().shows(422, "The client has already decided on this version.", "Comment : The third post. Not <this> one")
-		f = guest.open(link).shows(200, "As Cleo · Change").form("Approve the other post")
-		if got := h.browser(t).open(link).form("Approve the other post").values.Get("name"); got != "" {
+		f = guest.open(link).shows(200, "As Cleo · Change").form("Approve this post")
+		if got := h.browser(t).open(link).form("Approve this post").values.Get("name"); got != "" {
 			t.Errorf("another visitor sees the name %q", got)
 		}
 		f.press().
@@ -194,16 +194,21 @@ func TestLinkShowsItsVersions(t *testing.T) {
 		other, otherAt := b.requestApproval(false, one)
 		c.callTool(t, "update_post", map[string]any{"id": two, "caption": "Has changed."})
 		p := guest.open(link).
-			shows(200, "Stays.", "This post has changed since the link was sent.", "0 of 1 approved").lacks("Changes.", "Has changed.")
+			shows(200, "A post from", "Stays.", "This post has changed since the link was sent.", "0 of 1 approved",
+				"Approve this post").lacks("Changes.", "Has changed.")
 		guest.send(http.MethodPost, link, url.Values{"decision": {"approve " + two}, "round-" + two: {"2"}, "name": {"Cleo"}}).
 			shows(422, "The post has changed since this link was sent.")
 		guest.send(http.MethodPost, link, url.Values{"decision": {"comment " + two}, "comment-" + two: {"Kept."}, "name": {"Cleo"}}).
 			shows(422, "Kept.")
-		b.open("/approvals").shows(200, "Changed, not sent again")
+		b.open("/approvals").shows(200, "Changed, not sent again").form("Send again")
+		b.open("/").shows(200, "1 has no working link: send it again.")
+		b.open("/posts?status=waiting").shows(200, "Changed, not sent again").lacks("No working link")
+		b.open("/posts/"+two).shows(200, "Changed, not sent again", "Version 2 · changed", "Sent to the client",
+			"The client has not seen it.").lacks("Version 2 · sent", "No working link")
 		b.open(at).shows(200, "A post has changed since the link was sent").form("Send the new versions").press().
 			shows(200, "Send the link below to the client.").lacks("Changed, not sent again")
 		guest.open(link).shows(200, "Has changed.", "0 of 2 approved").lacks("has changed since")
-		all := p.form("Approve the other post").fill("name", "Cleo") // the page shows only one post
+		all := p.form("Approve this post").fill("name", "Cleo") // the page shows only one post
 		all.press().shows(200, "1 of 2 approved")
 
 		b.open(at).form("Revoke link").press().shows(200, "The link was revoked", "Revoked").lacks("Client link")

@@ -18,12 +18,14 @@ func TestListSaysWhyPostsFailed(t *testing.T) {
 		b.waitUntilPublished(id)
 		p := b.open("/posts?status=failed").shows(200, "Bluesky: The network rejected the content.", "Edit and try again").
 			lacks(">Retry</button>")
-		p.form("Edit and try again").press().shows(200, "This is a copy for Bluesky")
 		c.as(t, access.Viewer).open("/posts?status=failed").shows(200, "The network rejected the content.").lacks("Edit and try again")
 
 		h.change(t, `UPDATE post_targets SET error_code = 'network_error' WHERE post_id = ?`, id)
-		b.open("/posts?status=failed").shows(200, "The network failed or could not be reached.").lacks("Edit and try again").
-			form("Retry").press().shows(200, "An edited copy replaces this post on this account.")
+		retry := b.open("/posts?status=failed").shows(200, "The network failed or could not be reached.").
+			lacks("Edit and try again").form("Retry")
+		p.form("Edit and try again").press().shows(200, "This is a copy for Bluesky")
+		b.open("/posts?status=failed").shows(200, "Open the copy").lacks(">Retry</button>", "Retry…")
+		retry.press().shows(200, "An edited copy replaces this post on this account.", "Not retried: an edited copy")
 	})
 }
 

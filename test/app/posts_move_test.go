@@ -115,11 +115,14 @@ func TestDraggablePosts(t *testing.T) {
 		const june = "/calendar?day=2027-06-01"
 		editor, viewer := c.as(t, access.Editor), c.as(t, access.Viewer)
 		shown := editor.open(june)
-		for id, want := range map[string]bool{draft: true, scheduled: true, approved: false, sent: false, series: false} {
+		for id, want := range map[string]bool{draft: true, scheduled: true, approved: true, sent: false, series: false} {
 			before, _, found := strings.Cut(shown.source, `<a href="/posts/`+id+`"`)
 			item := before[strings.LastIndex(before, "<li"):]
 			if !found || strings.Contains(item, "data-seen=") != want {
 				t.Errorf("found %t, draggable %t: %s", found, !want, item)
+			}
+			if asks := strings.Contains(item, "data-approved"); asks != (id == approved) {
+				t.Errorf("asks %t before a move: %s", asks, item)
 			}
 		}
 		viewer.open(june).lacks("data-seen=")
@@ -127,7 +130,12 @@ func TestDraggablePosts(t *testing.T) {
 		c.move(t, viewer, draft, to).shows(403)
 		c.move(t, editor, sent, to).shows(422, "A submitted post cannot be changed.")
 		c.move(t, editor, series, to).shows(422, "The template of a series cannot be moved.")
-		c.move(t, editor, approved, to).shows(200, "moved to Fri 18 Jun 2027, 12:00. The client must approve it again.")
+		c.move(t, editor, approved, to).shows(200, "moved to Fri 18 Jun 2027, 12:00. The client must approve it again.", "Send again")
+		editor.requestApproval(false, draft)
+		c.move(t, editor, draft, to).
+			shows(200, "moved to Fri 18 Jun 2027, 12:00. The client’s link no longer shows it.", "Send again").
+			follow("Send again").shows(200, "Send for approval")
+		editor.open(june).shows(200, "changed, not sent again")
 	})
 }
 

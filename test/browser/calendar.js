@@ -6,6 +6,39 @@ const { assert, look, open, run, signIn, world } = require('./drive.js');
 const post = (page, text) => page.locator('.event').filter({ hasText: text });
 const day = (date) => `[data-day="${date}"]`;
 
+// moveForClient drags a post that waits for its client, and one that the client has approved. The second move asks first.
+async function moveForClient(page) {
+  const month = page.url();
+  const move = (to) => post(page, 'As agreed').dragTo(page.locator(day(to)));
+  const send = async () => {
+    await page.getByRole('button', { name: 'Create link' }).click();
+    return page.locator('#link').inputValue();
+  };
+  await page.goto(`/approvals/new?post=${world.agreed}`);
+  await send();
+  await page.goto(month);
+  await move(world.days[1]);
+  await page.locator('#moved').getByText(/The client’s link no longer shows it\.$/).waitFor();
+  await look(page, 'calendar-moved-unsent');
+  await page.locator('#moved').getByRole('link', { name: 'Send again' }).click();
+  await page.goto(await send());
+  await page.getByLabel('Your name').fill('Cleo');
+  await page.getByRole('button', { name: 'Approve', exact: true }).click();
+  await page.getByText('Approved by Cleo').waitFor();
+
+  await page.goto(month);
+  const dialog = page.getByRole('dialog', { name: 'Move this post?' });
+  await move(world.days[0]);
+  await dialog.getByText('The client must approve the post again after a move.').waitFor();
+  await look(page, 'calendar-move-approved');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.locator(day(world.days[1])).getByText('As agreed').waitFor();
+  await move(world.days[0]);
+  await dialog.getByRole('button', { name: 'Move post' }).click();
+  await page.locator('#moved').getByText(/The client must approve it again\.$/).waitFor();
+  await page.locator(day(world.days[0])).getByText('As agreed').waitFor();
+}
+
 run(async (browser) => {
   const page = await open(browser, { viewport: { width: 1440, height: 900 } });
   await page.route(`${world.app_url}/live`, (route) => route.abort()); // no live updates, so that the page shows changes of others only after a move
@@ -33,6 +66,8 @@ run(async (browser) => {
   await page.getByRole('alert').getByText('The post was not moved.').waitFor();
   await page.locator(day(world.days[0])).getByText('Summer market').waitFor();
   await page.context().setOffline(false);
+
+  await moveForClient(page);
 
   // In the week view, the lower half of an hour means half past the hour. A draft is dragged from the list next to
   // the hours.

@@ -22,6 +22,7 @@ func TestCalendar(t *testing.T) {
 	}
 	world["days"] = []string{monday.AddDate(0, 0, 1).Format(time.DateOnly), monday.AddDate(0, 0, 3).Format(time.DateOnly)}
 	world["market"] = createDraft(t, run, "Winter market", monday.AddDate(0, 0, 1).Format(time.RFC3339), account)
+	world["agreed"] = createDraft(t, run, "As agreed", monday.AddDate(0, 0, 1).Add(time.Hour).Format(time.RFC3339), account)
 	createDraft(t, run, "Latte art", "", account)
 	drive(t, "calendar.js", run, world)
 }

@@ -39,6 +39,9 @@ func (v *clientView) Total() int { return v.Approved + v.Rejected + v.Waiting }
 // Several reports whether the page shows several posts.
 func (v *clientView) Several() bool { return len(v.Cards) > 1 }
 
+// Alone reports whether the page has one post that the client can see, and others that were changed or withdrawn.
+func (v *clientView) Alone() bool { return v.Several() && v.Total() == 1 }
+
 // Scheduled reports whether approving schedules any of the posts.
 func (v *clientView) Scheduled() bool {
 	for _, c := range v.Cards {
@@ -233,7 +236,7 @@ func (p *Handlers) isMember(r *http.Request, team int64) bool {
 func (p *Handlers) showPage(w http.ResponseWriter, r *http.Request, status int, v *clientView) {
 	title := p.T(r, "Approve a post")
 	if v.Several() {
-		title = p.Language(r).N(len(v.Cards), "%d post for your review", "%d posts for your review")
+		title = p.Language(r).N(v.Total(), "%d post for your review", "%d posts for your review")
 	}
 	p.ShowTitled(w, r, status, pages["client"], title, v)
 }

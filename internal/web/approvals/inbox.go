@@ -41,6 +41,7 @@ type requestItem struct {
 	Live   bool   // the link still works
 	Mailed bool   // the link was emailed
 	Link   string // link to send to the client; empty if it no longer works
+	Resend bool   // whether sending again shows the client a version that the link does not show
 }
 
 // requestedPost is a post of an approval request, with its comments and decisions.
@@ -195,6 +196,7 @@ func (p *Handlers) requestIn(one approval.Request, posts postSummaries, zone *ti
 		*at = at.In(zone)
 	}
 	for _, a := range one.Posts {
+		out.Resend = out.Resend || out.RevokedAt.IsZero() && a.Changed && a.Sendable() && a.NewerRequest == ""
 		if !a.At.IsZero() {
 			a.At = a.At.In(zone)
 		}

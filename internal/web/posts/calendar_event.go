@@ -23,6 +23,7 @@ type event struct {
 	Icon      string
 	State     string // in words
 	Draggable bool
+	Asks      bool // moving it ends the client's approval, so a person must confirm
 }
 
 // Version identifies the version of the post that is shown.
@@ -87,9 +88,8 @@ func (p *Handlers) eventMaker(r *http.Request, entries []calendar.Entry, zone *t
 			}
 			e.Look, e.Icon, e.State = e.describe(l)
 			movable := entry.Status == post.Draft && writer || entry.Status == post.Scheduled && publisher
-			// Moving a post with a time ends its approval, so such a post cannot be dragged by accident.
-			approved := e.Approval == post.Approved && !entry.At.IsZero()
-			e.Draggable = movable && !entry.IsOccurrence && !e.Template && !approved
+			e.Draggable = movable && !entry.IsOccurrence && !e.Template
+			e.Asks = e.Draggable && e.Approval == post.Approved && !entry.At.IsZero()
 			out[i] = e
 		}
 		return out
@@ -116,7 +116,11 @@ func (e event) describe(l *locale.Language) (string, string, string) {
 		switch e.Approval {
 		case post.Waiting:
 			look, icon = "waiting", "hourglass-line"
-			names = append(names, l.T("waiting for approval"))
+			if e.Unsent {
+				names = append(names, l.T("changed, not sent again"))
+			} else {
+				names = append(names, l.T("waiting for approval"))
+			}
 		case post.Rejected:
 			look, icon = "rejected", "pencil-line"
 			names = append(names, l.T("changes requested"))

@@ -24,6 +24,8 @@ type moved struct {
 	// The time or planned date before the move; both empty if there was none.
 	At   string `json:"at"`
 	Date string `json:"date"`
+	// Unsent is set if the post waits for approval, and its client has not seen the new version.
+	Unsent bool `json:"unsent"`
 }
 
 // movedKey is the session key of the last move, for the next calendar page.
@@ -95,7 +97,7 @@ func (p *Handlers) doMove(r *http.Request) (moved, error) {
 		return moved{}, err
 	}
 	out := moved{ID: after.ID, Seen: after.UpdatedAt.UnixMicro(), Date: before.PlannedDay,
-		Text: movedText(p.Language(r), before, after, zone)}
+		Text: movedText(p.Language(r), before, after, zone), Unsent: after.Approval == post.Waiting && after.Round != before.Round}
 	if !before.ScheduledAt.IsZero() {
 		out.At = before.ScheduledAt.UTC().Format(time.RFC3339)
 	}
@@ -165,12 +167,15 @@ func movedTo(l *locale.Language, after post.Record, zone *time.Location) string 
 	return ""
 }
 
-// approvalAgain explains that a move ended a post's approval, if it did.
+// approvalAgain explains that a move ended a post's approval or the client's link to it, if it did.
 func approvalAgain(l *locale.Language, before, after post.Record) string {
-	if before.Approval == post.Approved && after.Approval == post.Waiting {
+	switch {
+	case after.Approval != post.Waiting || after.Round == before.Round:
+		return ""
+	case before.Approval == post.Approved:
 		return " " + l.T("The client must approve it again.")
 	}
-	return ""
+	return " " + l.T("The client’s link no longer shows it.")
 }
 
 // movedTime returns a time, with the zone's abbreviation on days when clocks change.

@@ -27,8 +27,8 @@ func (v *view) historyIn(zone *time.Location) []moment {
 	for _, s := range slices.Backward(v.Schedulings) {
 		out = append(out, schedulingMoment(s))
 	}
+	out = append(out, v.sendings()...)
 	for _, r := range v.Rounds {
-		out = append(out, moment{At: r.Round.OpenedAt, Icon: "hourglass-line", Text: "Sent to the client"})
 		switch r.Decision {
 		case post.Approved:
 			out = append(out, moment{At: r.Round.Decided, Icon: "check-line", Style: "good", Text: "Approved by", Name: r.Client})
@@ -52,6 +52,26 @@ func (v *view) historyIn(zone *time.Location) []moment {
 	}
 	slices.Reverse(out) // of moments at the same time, such as a post that was created with a time, the last comes first
 	slices.SortStableFunc(out, func(a, b moment) int { return b.At.Compare(a.At) })
+	return out
+}
+
+// sendings returns the entries of the history for when the post was sent to the client, and for the change that the client
+// has not seen, if there is one.
+func (v *view) sendings() []moment {
+	var out []moment
+	for i, s := range v.Sendings {
+		switch {
+		case !s.Changed:
+			out = append(out, moment{At: s.At, Icon: "hourglass-line", Text: "Sent to the client"})
+		case v.Unsent && i == 0:
+			changed := moment{At: s.At, Icon: "pencil-line", Style: "warn", Text: "Changed by", Name: s.Person,
+				Said: v.lang.T("The client has not seen it.")}
+			if s.Person == "" {
+				changed.Text = "Changed"
+			}
+			out = append(out, changed)
+		}
+	}
 	return out
 }
 

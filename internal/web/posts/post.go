@@ -75,6 +75,7 @@ type view struct {
 	Editable      bool
 	History       []moment // the latest first
 	Schedulings   []postlist.Scheduling
+	Sendings      []postlist.Sending  // to the client, and changes; empty for a post without approval
 	Family        []postlist.Relative // edited copies for failed accounts, or the original
 	EditsAgain    bool                // an edited copy can be created for failed accounts
 	MayArchive    bool

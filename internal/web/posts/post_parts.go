@@ -9,6 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/calendar"
+	"pressroom.example/pressroom/internal/domain/post/postlist"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/web/approvals"
 	"pressroom.example/pressroom/internal/web/shell"
@@ -54,7 +55,13 @@ func overrides(targets []post.Target) [][]network.Media {
 // addApproval adds the approval history.
 func (p *Handlers) addApproval(ctx context.Context, v *view, zone *time.Location) error {
 	rounds, err := p.approvals.Rounds(ctx, v.Stored.TeamID, v.Stored.ID)
+	if err == nil && len(rounds) > 0 {
+		v.Sendings, err = postlist.Sendings(ctx, p.DB, v.Stored.TeamID, v.Stored.ID)
+	}
 	for _, one := range rounds {
+		if at := v.sentAt(one.Number); !at.IsZero() {
+			one.OpenedAt = at
+		}
 		v.Rounds = append(v.Rounds, round{one, one.OpenedAt.In(zone), one.Decided.In(zone)})
 	}
 	if len(rounds) > 0 {
@@ -80,6 +87,17 @@ func (p *Handlers) addApproval(ctx context.Context, v *view, zone *time.Location
 		}
 	}
 	return err
+}
+
+// sentAt returns when a version was first sent to the client. It returns zero if that is unknown.
+func (v *view) sentAt(version int64) time.Time {
+	var at time.Time
+	for _, s := range v.Sendings {
+		if s.Version == version {
+			at = s.At
+		}
+	}
+	return at
 }
 
 const upcomingShown = 6

@@ -15,6 +15,7 @@ import (
 type Details struct {
 	Template bool // whether the post is the template of a series
 	Approval post.Approval
+	Unsent   bool  // whether the post waits for approval, but changed after it was sent to the client
 	Picture  int64 // ID of the first medium if it is an image; otherwise 0
 	Film     bool  // whether the first medium is a video
 	// Submitted is when the post was first submitted. It is zero if the post was not submitted.
@@ -46,18 +47,19 @@ func ListDetails(ctx context.Context, d *db.DB, team int64, ids []string) (map[s
 		id string
 	}
 	found, err := db.All(ctx, d, func(rows *sql.Rows, details *detailsRow) error {
-		var template, picture, submitted, unconfirmed int64
+		var template, picture, submitted, unconfirmed, sent int64
 		var kind string
-		err := rows.Scan(&details.id, &template, &details.Approval, &picture, &kind, &submitted, &unconfirmed)
+		err := rows.Scan(&details.id, &template, &details.Approval, &picture, &kind, &submitted, &unconfirmed, &sent)
 		details.Template, details.Film, details.Submitted = template != 0, kind == "video", db.Time(submitted)
 		details.Unconfirmed = unconfirmed != 0
+		details.Unsent = details.Approval == post.Waiting && sent == 0
 		if kind == "image" {
 			details.Picture = picture
 		}
 		return err
 	}, `SELECT p.id, p.is_template, p.approval, COALESCE(m.id, 0), COALESCE(m.kind, ''), p.submitted_at,
 		CASE WHEN EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.state = 'unconfirmed') THEN 1
-		ELSE 0 END
+		ELSE 0 END, p.approval_sent
 		FROM posts p LEFT JOIN post_media x ON x.post_id = p.id AND x.position = 0
 		LEFT JOIN media m ON m.id = x.media_id AND (m.thumbnail <> '' OR m.kind = 'video') WHERE p.team_id = ?
 		AND p.id IN (`+db.Placeholders(len(ids))+`)`, db.Args(team, ids)...)

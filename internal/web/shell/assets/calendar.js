@@ -76,15 +76,27 @@ document.addEventListener('dragover', (event) => {
   if (spot) event.preventDefault(); // allows dropping
 });
 
-document.addEventListener('drop', (event) => {
+// confirmMove asks whether to move an approved post, and resolves to the answer.
+function confirmMove() {
+  const dialog = document.getElementById('ask-move');
+  dialog.returnValue = '';
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => resolve(dialog.returnValue === 'move'), { once: true });
+  });
+}
+
+document.addEventListener('drop', async (event) => {
   const spot = spotOf(event);
   if (!spot) return;
   event.preventDefault();
   const { fields, text } = destination(spot, event);
   if (spot.contains(dragged) && text === (spot.dataset.at ? timeOf(dragged) : '')) return;
+  const post = dragged; // the drag ends before the answer
+  if ('approved' in post.dataset && !await confirmMove()) return;
   const { team, back } = calendar().dataset;
-  const body = new URLSearchParams({ ...fields, in_team: team, seen: dragged.dataset.seen, back });
-  move(`${dragged.querySelector('a').pathname}/move`, body, put(dragged, spot));
+  const body = new URLSearchParams({ ...fields, in_team: team, seen: post.dataset.seen, back });
+  move(`${post.querySelector('a').pathname}/move`, body, put(post, spot));
 });
 
 document.addEventListener('dragend', () => {
