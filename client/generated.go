@@ -259,6 +259,17 @@ const (
 	JobStateFailed             JobState = "failed"
 )
 
+// LinkedInPollDuration is one of the constants of this type. Values may be added.
+type LinkedInPollDuration string
+
+// Values of LinkedInPollDuration.
+const (
+	LinkedInPollDurationONEDAY       LinkedInPollDuration = "ONE_DAY"
+	LinkedInPollDurationTHREEDAYS    LinkedInPollDuration = "THREE_DAYS"
+	LinkedInPollDurationSEVENDAYS    LinkedInPollDuration = "SEVEN_DAYS"
+	LinkedInPollDurationFOURTEENDAYS LinkedInPollDuration = "FOURTEEN_DAYS"
+)
+
 // LinkedInVisibility is one of the constants of this type. Values may be added.
 type LinkedInVisibility string
 
@@ -890,7 +901,7 @@ type CreatePostInputOptions struct {
 	// Choices for Instagram accounts.
 	Instagram *CreatePostInputOptionsInstagram `json:"instagram,omitzero"`
 	// Choices for LinkedIn accounts.
-	Linkedin *LinkedInOptions `json:"linkedin,omitzero"`
+	Linkedin *CreatePostInputOptionsLinkedin `json:"linkedin,omitzero"`
 	// Choices for Pinterest boards.
 	Pinterest *PinterestOptions `json:"pinterest,omitzero"`
 	// Choices for Threads accounts.
@@ -939,6 +950,18 @@ type CreatePostInputOptionsInstagram struct {
 	// Publishes a trial reel, shown first to people who do not follow the account: MANUAL, or SS_PERFORMANCE to show it
 	// to followers if it performs well.
 	GraduationStrategy InstagramGraduationStrategy `json:"graduation_strategy,omitzero"`
+}
+
+// CreatePostInputOptionsLinkedin: Choices for LinkedIn accounts.
+type CreatePostInputOptionsLinkedin struct {
+	// Who can see the post: PUBLIC (the default) or CONNECTIONS, for the accounts of members only.
+	Visibility LinkedInVisibility `json:"visibility,omitzero"`
+	// Adds a poll. Not with media or an article.
+	Poll *LinkedInOptionsPoll `json:"poll,omitzero"`
+	// Shows a card for a link. Not with media.
+	Article *LinkedInOptionsArticle `json:"article,omitzero"`
+	// People and companies that the text mentions as @ and their name.
+	Mentions []LinkedInMention `json:"mentions,omitzero"`
 }
 
 // CreatePostInputOptionsThreads: Choices for Threads accounts.
@@ -1581,10 +1604,44 @@ type JobProgress struct {
 	Total int64 `json:"total"`
 }
 
-// LinkedInOptions is an object in API responses.
+// LinkedInMention is an object in API responses.
+type LinkedInMention struct {
+	// Name on LinkedIn. The text has it after @.
+	Name string `json:"name"`
+	// Such as urn:li:organization:2414183.
+	Urn string `json:"urn"`
+}
+
+// LinkedInOptions: Choices for LinkedIn accounts.
 type LinkedInOptions struct {
 	// Who can see the post: PUBLIC (the default) or CONNECTIONS, for the accounts of members only.
 	Visibility LinkedInVisibility `json:"visibility,omitzero"`
+	// Adds a poll. Not with media or an article.
+	Poll *LinkedInOptionsPoll `json:"poll,omitzero"`
+	// Shows a card for a link. Not with media.
+	Article *LinkedInOptionsArticle `json:"article,omitzero"`
+	// People and companies that the text mentions as @ and their name.
+	Mentions []LinkedInMention `json:"mentions,omitzero"`
+}
+
+// LinkedInOptionsArticle: Shows a card for a link. Not with media.
+type LinkedInOptionsArticle struct {
+	// Address of the page. The first link of the text if omitted.
+	Source string `json:"source,omitzero"`
+	// Read from the page before publishing if omitted.
+	Title string `json:"title,omitzero"`
+	// Read from the page before publishing if title and description are omitted.
+	Description string `json:"description,omitzero"`
+	// Image of the library that the card shows.
+	ThumbnailMediaID *int64 `json:"thumbnail_media_id,omitzero"`
+}
+
+// LinkedInOptionsPoll: Adds a poll. Not with media or an article.
+type LinkedInOptionsPoll struct {
+	Question string   `json:"question"`
+	Options  []string `json:"options"`
+	// SEVEN_DAYS if omitted.
+	Duration LinkedInPollDuration `json:"duration,omitzero"`
 }
 
 // ListHashtagListsInput: Arguments of list_hashtag_lists.
@@ -1870,16 +1927,16 @@ type PostAccount struct {
 	Parts []PostAccountPart `json:"parts,omitzero"`
 	// The result of the first comment, once the post is published. Its failure does not change state. retry_post retries
 	// a failed comment alone.
-	FirstComment *PostAccountComment `json:"first_comment,omitzero"`
+	FirstComment *PostAccountFirstComment `json:"first_comment,omitzero"`
 	// What a published post lacks, such as its thumbnail. The post itself is published.
 	Warnings []PostWarning `json:"warnings,omitzero"`
 	// How often the account can be retried if it fails; 0 after it is published.
 	RetriesLeft int64 `json:"retries_left"`
 }
 
-// PostAccountComment: The result of the first comment, once the post is published. Its failure does not change state.
-// retry_post retries a failed comment alone.
-type PostAccountComment struct {
+// PostAccountFirstComment: The result of the first comment, once the post is published. Its failure does not change
+// state. retry_post retries a failed comment alone.
+type PostAccountFirstComment struct {
 	State       PostAccountState     `json:"state"`
 	PublishedAt *Moment              `json:"published_at,omitzero"`
 	Permalink   string               `json:"permalink,omitzero"`
@@ -2449,8 +2506,8 @@ type UploadBatch struct {
 	// Why the job failed completely or partially.
 	Error *JobError `json:"error,omitzero"`
 	// What a finished job produced. Its members depend on type.
-	Result json.RawMessage `json:"result,omitzero"`
-	Upload Uploads         `json:"upload"`
+	Result json.RawMessage   `json:"result,omitzero"`
+	Upload UploadBatchUpload `json:"upload"`
 	// Page on which a signed-in person can upload files.
 	UploadPageURL string            `json:"upload_page_url"`
 	Limits        UploadBatchLimits `json:"limits"`
@@ -2464,6 +2521,11 @@ type UploadBatchLimits struct {
 	MaxVideoBytes int64    `json:"max_video_bytes"`
 	// Maximum number of files per batch.
 	MaxFiles int64 `json:"max_files"`
+}
+
+// UploadBatchUpload is an object in API responses.
+type UploadBatchUpload struct {
+	Uploads []UploadLink `json:"uploads"`
 }
 
 // UploadFile is an object in API responses.
@@ -2506,11 +2568,6 @@ type UploadResultFile struct {
 	MediaID *int64 `json:"media_id,omitzero"`
 	// Why the file was not stored.
 	Reason string `json:"reason,omitzero"`
-}
-
-// Uploads is an object in API responses.
-type Uploads struct {
-	Uploads []UploadLink `json:"uploads"`
 }
 
 // ValidatePostInput: Arguments of validate_post.

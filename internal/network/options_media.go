@@ -16,6 +16,9 @@ func (o Options) MediaFields() map[string]int64 {
 	if o.Instagram != nil {
 		fields["options.instagram.cover_media_id"] = o.Instagram.CoverMediaID
 	}
+	if o.LinkedIn != nil && o.LinkedIn.Article != nil {
+		fields["options.linkedin.article.thumbnail_media_id"] = o.LinkedIn.Article.ThumbnailMediaID
+	}
 	if o.YouTube != nil {
 		fields["options.youtube.thumbnail_media_id"] = o.YouTube.ThumbnailMediaID
 	}
@@ -49,6 +52,11 @@ func (o Options) WithoutMedia(id int64) Options {
 	if slices.Contains(o.MediaOf("instagram"), id) {
 		instagram := *o.Instagram
 		instagram.CoverMediaID, o.Instagram = 0, &instagram
+	}
+	if slices.Contains(o.MediaOf("linkedin"), id) {
+		linkedIn, article := *o.LinkedIn, *o.LinkedIn.Article
+		article.ThumbnailMediaID, linkedIn.Article = 0, &article
+		o.LinkedIn = &linkedIn
 	}
 	if slices.Contains(o.MediaOf("youtube"), id) {
 		youtube := *o.YouTube

@@ -109,6 +109,26 @@ func TestLinkedinErrors(t *testing.T) {
 		"multiImage with one image": {
 			posts(linkedinBody("x", "content", `{"multiImage":{"images":[{"id":"urn:li:image:1"}]}}`)), 400, "ILLEGAL_ARGUMENT",
 		},
+		"two members": {
+			posts(linkedinBody("x", "content", `{"article":{"source":"https://a.test","title":"x"},"media":{"id":"urn:li:image:1"}}`)), 400,
+			"ILLEGAL_ARGUMENT",
+		},
+		"article without a title": {
+			posts(linkedinBody("x", "content", `{"article":{"source":"https://a.test","title":""}}`)), 400, "ILLEGAL_ARGUMENT",
+		},
+		"article without a URL": {posts(linkedinBody("x", "content", `{"article":{"source":"a","title":"x"}}`)), 400, "ILLEGAL_ARGUMENT"},
+		"article with an unknown image": {
+			posts(linkedinBody("x", "content", `{"article":{"source":"https://a.test","title":"x","thumbnail":"urn:li:image:1"}}`)), 400,
+			"ILLEGAL_ARGUMENT",
+		},
+		"poll with one choice": {
+			posts(linkedinBody("x", "content",
+				`{"poll":{"question":"x","options":[{"text":"a"}],"settings":{"duration":"ONE_DAY"}}}`)), 400, "ILLEGAL_ARGUMENT",
+		},
+		"poll without a duration": {
+			posts(linkedinBody("x", "content", `{"poll":{"question":"x","options":[{"text":"a"},{"text":"b"}],"settings":{}}}`)), 400,
+			"ILLEGAL_ARGUMENT",
+		},
 		"unknown image": {posts(linkedinBody("x", "content", `{"media":{"id":"urn:li:image:1"}}`)), 400, "ILLEGAL_ARGUMENT"},
 		"author without the scope": {
 			callWith(member, http.MethodPost, "rest/posts", linkedinBody("x", "author", company)), 403, "ACCESS_DENIED",

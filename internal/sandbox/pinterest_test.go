@@ -44,16 +44,16 @@ func TestPinterestErrors(t *testing.T) {
 		method, path, token, body string
 		status                    int
 	}{
-		"no token":                            {"POST", "/pins", "", pin(board, image), 401},
-		"unknown token":                       {"GET", "/user_account", "other", ``, 401},
-		"invalid JSON":                        {"POST", "/pins", token, `board=x`, 400},
-		"unknown board":                       {"POST", "/pins", token, pin("5", image), 404},
-		"board of another account":            {"POST", "/pins", token, pin(other, image), 404},
-		"unknown section":                     {"POST", "/pins", token, pin(board, image+`,"board_section_id":"7"`), 404},
-		"sections of another account's board": {"GET", "/boards/" + other + "/sections", token, ``, 404},
-		"no source":                           {"POST", "/pins", token, pin(board, `"title":"x"`), 400},
-		"long title":                          {"POST", "/pins", token, pin(board, image+`,"title":"`+strings.Repeat("x", 101)+`"`), 400},
-		"long description":                    {"POST", "/pins", token, pin(board, image+`,"description":"`+strings.Repeat("x", 801)+`"`), 400},
+		"no token":                    {"POST", "/pins", "", pin(board, image), 401},
+		"unknown token":               {"GET", "/user_account", "other", ``, 401},
+		"invalid JSON":                {"POST", "/pins", token, `board=x`, 400},
+		"unknown board":               {"POST", "/pins", token, pin("5", image), 404},
+		"board of another account":    {"POST", "/pins", token, pin(other, image), 404},
+		"unknown section":             {"POST", "/pins", token, pin(board, image+`,"board_section_id":"7"`), 404},
+		"sections of another's board": {"GET", "/boards/" + other + "/sections", token, ``, 404},
+		"no source":                   {"POST", "/pins", token, pin(board, `"title":"x"`), 400},
+		"long title":                  {"POST", "/pins", token, pin(board, image+`,"title":"`+strings.Repeat("x", 101)+`"`), 400},
+		"long description":            {"POST", "/pins", token, pin(board, image+`,"description":"`+strings.Repeat("x", 801)+`"`), 400},
 		"image not found": {
 			"POST", "/pins", token, pin(board, `"media_source":{"source_type":"image_url","url":"`+b.url+`/none"}`), 400,
 		},

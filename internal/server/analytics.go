@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/core/plan"
 	"pressroom.example/pressroom/internal/domain/analytics"
 	"pressroom.example/pressroom/internal/domain/voice"
-	"pressroom.example/pressroom/internal/network/bluesky"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // buildAnalytics builds the service that collects the metrics and profile pictures of accounts.
@@ -39,15 +39,15 @@ const (
 )
 
 // readLinkedPage reads the texts of a web page for a link card.
-func (s *Server) readLinkedPage(ctx context.Context, address string) (bluesky.Page, error) {
+func (s *Server) readLinkedPage(ctx context.Context, address string) (network.Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, linkedPageTimeout)
 	defer cancel()
 	var page bytes.Buffer
 	if err := s.fetchPage(ctx, address, maxLinkedPage, &page); err != nil {
-		return bluesky.Page{}, fmt.Errorf("reading a linked page: %w", err)
+		return network.Page{}, fmt.Errorf("reading a linked page: %w", err)
 	}
 	title, description, err := voice.LinkTexts(page.Bytes())
-	return bluesky.Page{Title: title, Description: description}, err
+	return network.Page{Title: title, Description: description}, err
 }
 
 // pictureFetcher returns a function that fetches profile pictures from public addresses, and from hosts in the

@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,7 +40,7 @@ type networkBuilder struct {
 	app      network.App
 	settings json.RawMessage
 	secret   func(name string) string
-	readPage func(ctx context.Context, address string) (bluesky.Page, error)
+	readPage network.PageReader
 	err      error
 
 	missing []string // environment variables of missing secrets
@@ -130,7 +129,7 @@ var constructors = map[string]func(*networkBuilder) network.Network{
 		return ifConfigured(opts.ClientID+opts.Facebook.ClientID, instagram.New(opts))
 	},
 	"linkedin": func(b *networkBuilder) network.Network {
-		opts := linkedin.Options{App: b.app}
+		opts := linkedin.Options{App: b.app, ReadPage: b.readPage}
 		b.decode(&opts)
 		opts.ClientSecret, opts.Company.ClientSecret = b.secretFor("LINKEDIN", opts.ClientID),
 			b.secretFor("LINKEDIN_COMPANY", opts.Company.ClientID)

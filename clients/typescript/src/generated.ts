@@ -91,6 +91,8 @@ export type JobKind = "profile_report" | "hashtag_report" | "social_post" | "has
 
 export type JobState = "pending" | "running" | "succeeded" | "partially_succeeded" | "failed";
 
+export type LinkedInPollDuration = "ONE_DAY" | "THREE_DAYS" | "SEVEN_DAYS" | "FOURTEEN_DAYS";
+
 export type LinkedInVisibility = "PUBLIC" | "CONNECTIONS";
 
 export type MediaDownloadType = "profile" | "avatar" | "posts" | "reels" | "stories" | "highlights" | "playlists";
@@ -445,7 +447,7 @@ export interface CreatePostInputOptions {
   /** Choices for Instagram accounts. */
   instagram?: CreatePostInputOptionsInstagram;
   /** Choices for LinkedIn accounts. */
-  linkedin?: LinkedInOptions;
+  linkedin?: CreatePostInputOptionsLinkedin;
   /** Choices for Pinterest boards. */
   pinterest?: PinterestOptions;
   /** Choices for Threads accounts. */
@@ -498,6 +500,18 @@ export interface CreatePostInputOptionsInstagram {
    * to followers if it performs well.
    */
   graduation_strategy?: InstagramGraduationStrategy | Other;
+}
+
+/** Choices for LinkedIn accounts. */
+export interface CreatePostInputOptionsLinkedin {
+  /** Who can see the post: PUBLIC (the default) or CONNECTIONS, for the accounts of members only. */
+  visibility?: LinkedInVisibility | Other;
+  /** Adds a poll. Not with media or an article. */
+  poll?: LinkedInOptionsPoll;
+  /** Shows a card for a link. Not with media. */
+  article?: LinkedInOptionsArticle;
+  /** People and companies that the text mentions as @ and their name. */
+  mentions?: LinkedInMention[];
 }
 
 /** Choices for Threads accounts. */
@@ -1141,9 +1155,43 @@ export interface JobProgress {
   total: number;
 }
 
+export interface LinkedInMention {
+  /** Name on LinkedIn. The text has it after @. */
+  name: string;
+  /** Such as urn:li:organization:2414183. */
+  urn: string;
+}
+
+/** Choices for LinkedIn accounts. */
 export interface LinkedInOptions {
   /** Who can see the post: PUBLIC (the default) or CONNECTIONS, for the accounts of members only. */
   visibility?: LinkedInVisibility | Other;
+  /** Adds a poll. Not with media or an article. */
+  poll?: LinkedInOptionsPoll;
+  /** Shows a card for a link. Not with media. */
+  article?: LinkedInOptionsArticle;
+  /** People and companies that the text mentions as @ and their name. */
+  mentions?: LinkedInMention[];
+}
+
+/** Shows a card for a link. Not with media. */
+export interface LinkedInOptionsArticle {
+  /** Address of the page. The first link of the text if omitted. */
+  source?: string;
+  /** Read from the page before publishing if omitted. */
+  title?: string;
+  /** Read from the page before publishing if title and description are omitted. */
+  description?: string;
+  /** Image of the library that the card shows. */
+  thumbnail_media_id?: number;
+}
+
+/** Adds a poll. Not with media or an article. */
+export interface LinkedInOptionsPoll {
+  question: string;
+  options: string[];
+  /** SEVEN_DAYS if omitted. */
+  duration?: LinkedInPollDuration | Other;
 }
 
 /** Arguments of list_hashtag_lists. */
@@ -1436,7 +1484,7 @@ export interface PostAccount {
    * The result of the first comment, once the post is published. Its failure does not change state. retry_post
    * retries a failed comment alone.
    */
-  first_comment?: PostAccountComment;
+  first_comment?: PostAccountFirstComment;
   /** What a published post lacks, such as its thumbnail. The post itself is published. */
   warnings?: PostWarning[];
   /** How often the account can be retried if it fails; 0 after it is published. */
@@ -1447,7 +1495,7 @@ export interface PostAccount {
  * The result of the first comment, once the post is published. Its failure does not change state. retry_post retries
  * a failed comment alone.
  */
-export interface PostAccountComment {
+export interface PostAccountFirstComment {
   state: PostAccountState | Other;
   published_at?: Moment;
   permalink?: string;
@@ -2013,7 +2061,7 @@ export interface UploadBatch {
   error?: JobError;
   /** What a finished job produced. Its members depend on type. */
   result?: unknown;
-  upload: Uploads;
+  upload: UploadBatchUpload;
   /** Page on which a signed-in person can upload files. */
   upload_page_url: string;
   limits: UploadBatchLimits;
@@ -2026,6 +2074,10 @@ export interface UploadBatchLimits {
   max_video_bytes: number;
   /** Maximum number of files per batch. */
   max_files: number;
+}
+
+export interface UploadBatchUpload {
+  uploads: UploadLink[];
 }
 
 export interface UploadFile {
@@ -2064,10 +2116,6 @@ export interface UploadResultFile {
   media_id?: number;
   /** Why the file was not stored. */
   reason?: string;
-}
-
-export interface Uploads {
-  uploads: UploadLink[];
 }
 
 /** Arguments of validate_post. */

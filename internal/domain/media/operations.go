@@ -110,7 +110,7 @@ var (
 			JobID: exampleJob, Type: job.MediaImport, State: job.Pending, CreatedAt: exampleAt,
 			Progress: job.JobProgress{Total: 1},
 		},
-		Upload: Uploads{[]UploadLink{{File: exampleFile,
+		Upload: UploadBatchUpload{[]UploadLink{{File: exampleFile,
 			URL:     "https://pressroom.example" + LinkPath + "019d3889-2b12-7b63-8c1d-9a1b2c3d0008",
 			Method:  http.MethodPut,
 			Headers: map[string]string{"Authorization": "Bearer …"}, ExpiresAt: &exampleUntil, State: Waiting}}},

@@ -24,12 +24,12 @@ type (
 	UploadBatch struct {
 		job.Job
 
-		Upload  Uploads           `json:"upload"`
+		Upload  UploadBatchUpload `json:"upload"`
 		PageURL string            `json:"upload_page_url" format:"uri" jsonschema:"Page on which a signed-in person can upload files."`
 		Limits  UploadBatchLimits `json:"limits"`
 	}
-	// Uploads are the links of a batch.
-	Uploads struct {
+	// UploadBatchUpload has the links of a batch.
+	UploadBatchUpload struct {
 		Uploads []UploadLink `json:"uploads"`
 	}
 	// UploadLink is one file of a batch. It has the URL for the file's bytes, or the library's existing item.

@@ -263,7 +263,7 @@ func (s *Service) replaceBatch(ctx context.Context, tx *db.Tx, call operation.Ca
 func (s *Service) showBatch(call operation.Call, r job.Record, b batch) operation.Answer[UploadBatch] {
 	entry := job.Show(call, r)
 	data := UploadBatch{
-		Job: entry, Upload: Uploads{[]UploadLink{}}, PageURL: s.PublicURL + pagePath(b.job), Limits: s.uploadLimits(),
+		Job: entry, Upload: UploadBatchUpload{[]UploadLink{}}, PageURL: s.PublicURL + pagePath(b.job), Limits: s.uploadLimits(),
 	}
 	for _, f := range b.files {
 		data.Upload.Uploads = append(data.Upload.Uploads, s.showLink(call, f, b.expires))

@@ -48,7 +48,8 @@ func TestOptionsWithoutMedia(t *testing.T) {
 	t.Parallel()
 	o := network.Options{
 		Instagram: &network.InstagramOptions{CoverMediaID: 1}, YouTube: &network.YouTubeOptions{ThumbnailMediaID: 1},
-		Bluesky: &network.BlueskyOptions{LinkCard: &network.BlueskyOptionsLinkCard{ThumbnailMediaID: 2}},
+		Bluesky:  &network.BlueskyOptions{LinkCard: &network.BlueskyOptionsLinkCard{ThumbnailMediaID: 2}},
+		LinkedIn: &network.LinkedInOptions{Article: &network.LinkedInOptionsArticle{ThumbnailMediaID: 2}},
 	}
 	without := o.WithoutMedia(1).WithoutMedia(2)
 	if ids := without.MediaIDs(); len(ids) != 0 {

@@ -221,8 +221,8 @@ func (p Record) apiParts(call operation.Call, t Target) []PostAccountPart {
 	return out
 }
 
-// PostAccountComment is the result of the first comment on an account.
-type PostAccountComment struct {
+// PostAccountFirstComment is the result of the first comment on an account.
+type PostAccountFirstComment struct {
 	PostAccountPart
 	AccountError
 
@@ -230,12 +230,12 @@ type PostAccountComment struct {
 }
 
 // apiComment converts the result of a first comment to its API representation, nil before the post is published.
-func (s *Service) apiComment(call operation.Call, t Target, quotes *operation.Quotes) *PostAccountComment {
+func (s *Service) apiComment(call operation.Call, t Target, quotes *operation.Quotes) *PostAccountFirstComment {
 	c := t.Comment
 	if c.State == "" {
 		return nil
 	}
-	return &PostAccountComment{
+	return &PostAccountFirstComment{
 		PostAccountPart{TargetState(c.State), call.MomentOrNil(c.At), c.Permalink},
 		AccountError{c.ErrorCode, comment.Explanation(c.ErrorCode, job.AccountMessage(c.ErrorCode, "")),
 			Quote(quotes, t.Platform, t.Username, c.NetworkText)},

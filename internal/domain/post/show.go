@@ -101,19 +101,19 @@ type AccountError struct {
 
 // PostAccount is a targeted account with its result.
 type PostAccount struct {
-	ID           int64                 `json:"id"`
-	Platform     string                `json:"platform"`
-	Username     string                `json:"username"`
-	State        TargetState           `json:"state" enum:"pending|sending|published|failed|unconfirmed"`
-	PublishedAt  *teamtime.Moment      `json:"published_at,omitempty"`
-	Permalink    string                `json:"permalink,omitempty"`
-	Caption      *string               `json:"caption,omitempty" jsonschema:"Text for this account, instead of the post's."`
-	MediaIDs     []int64               `json:"media_ids,omitzero"`
-	AccountError                       //nolint:embeddedstructfieldcheck // members are written in this order
-	Parts        []PostAccountPart     `json:"parts,omitempty"`
-	FirstComment *PostAccountComment   `json:"first_comment,omitempty"`
-	Warnings     []warning.PostWarning `json:"warnings,omitempty"`
-	RetriesLeft  int                   `json:"retries_left"`
+	ID           int64                    `json:"id"`
+	Platform     string                   `json:"platform"`
+	Username     string                   `json:"username"`
+	State        TargetState              `json:"state" enum:"pending|sending|published|failed|unconfirmed"`
+	PublishedAt  *teamtime.Moment         `json:"published_at,omitempty"`
+	Permalink    string                   `json:"permalink,omitempty"`
+	Caption      *string                  `json:"caption,omitempty" jsonschema:"Text for this account, instead of the post's."`
+	MediaIDs     []int64                  `json:"media_ids,omitzero"`
+	AccountError                          //nolint:embeddedstructfieldcheck // members are written in this order
+	Parts        []PostAccountPart        `json:"parts,omitempty"`
+	FirstComment *PostAccountFirstComment `json:"first_comment,omitempty"`
+	Warnings     []warning.PostWarning    `json:"warnings,omitempty"`
+	RetriesLeft  int                      `json:"retries_left"`
 }
 
 // Descriptions returns descriptions of the fields for the JSON schema.

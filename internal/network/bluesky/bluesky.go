@@ -14,7 +14,6 @@ package bluesky
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 
@@ -34,7 +33,7 @@ type Options struct {
 	WebURL   string `json:"web_url"`   // base of permalinks
 	VideoURL string `json:"video_url"` // base URL of the video service
 	// ReadPage reads a web page for a link card, without access to private networks; nil reads none.
-	ReadPage func(ctx context.Context, address string) (Page, error) `json:"-"`
+	ReadPage network.PageReader `json:"-"`
 }
 
 // Network implements Bluesky's publishing protocol. It has no state between calls.

@@ -14,9 +14,6 @@ const (
 	maxCardDescription = 1000 // characters; the lexicon has no limit
 )
 
-// Page is what a web page says about itself.
-type Page struct{ Title, Description string }
-
 // externalEmbed shows a link card, by the lexicon app.bsky.embed.external.
 type externalEmbed struct {
 	Type     string   `json:"$type"`

@@ -244,14 +244,14 @@ func TestOptionsDescribed(t *testing.T) {
 func TestLinkCardFromPage(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		page bluesky.Page
+		page network.Page
 		err  error
 		card network.BlueskyOptionsLinkCard
 		want map[string]any
 	}{
-		"page": {page: bluesky.Page{Title: "Page", Description: "About"},
+		"page": {page: network.Page{Title: "Page", Description: "About"},
 			want: map[string]any{"title": "Page", "description": "About"}},
-		"own description": {page: bluesky.Page{Title: "Page", Description: "About"},
+		"own description": {page: network.Page{Title: "Page", Description: "About"},
 			card: network.BlueskyOptionsLinkCard{Description: "Mine"}, want: map[string]any{"title": "Page", "description": "Mine"}},
 		"own title": {err: errors.New("the page was read"), card: network.BlueskyOptionsLinkCard{Title: "Mine"},
 			want: map[string]any{"title": "Mine", "description": ""}},
@@ -262,7 +262,7 @@ func TestLinkCardFromPage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n := bluesky.New(bluesky.Options{ReadPage: func(_ context.Context, address string) (bluesky.Page, error) {
+			n := bluesky.New(bluesky.Options{ReadPage: func(_ context.Context, address string) (network.Page, error) {
 				if address != "https://example.com/a" {
 					t.Errorf("reads %s", address)
 				}

@@ -32,12 +32,12 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	}
 	return drafts.Plan(draft{
 		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media, Planned: i.First.UTC(),
-		draftOptions: newDraftOptions(options(i.Content.Options)),
+		draftOptions: newDraftOptions(i.Content),
 	})
 }
 
 func (d draft) validate() error {
-	if !d.Post {
+	if !d.Post || !d.isValid() {
 		return errors.New("the draft does not belong to LinkedIn")
 	}
 	return nil
@@ -45,5 +45,5 @@ func (d draft) validate() error {
 
 func (d draft) isPrepared() bool {
 	invalid := func(urn string) bool { return !isURN(urn, network.Image, network.Video) }
-	return d.Ready && len(d.Assets) == len(d.Media) && !slices.ContainsFunc(d.Assets, invalid)
+	return d.Ready && d.isComplete() && len(d.Assets) == len(d.Media) && !slices.ContainsFunc(d.Assets, invalid)
 }

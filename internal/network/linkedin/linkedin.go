@@ -67,6 +67,8 @@ type Options struct {
 	Organizations bool `json:"organizations"`
 	// the app for organizations and their members, with the Community Management API
 	Company network.OAuthApp `json:"company"`
+	// for the cards of links; nil reads no pages
+	ReadPage network.PageReader `json:"-"`
 }
 
 // Network is LinkedIn's publishing protocol. It has no state between calls.

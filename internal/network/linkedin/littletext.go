@@ -17,8 +17,8 @@ const reservedChars = `\|{}@[]()<>#*_~`
 var tokenPattern = regexp.MustCompile(
 	`(?i:https?)://[^\s<>]+|[\p{L}\p{N}\p{M}_]+(?:#[\p{L}\p{N}\p{M}_]+)*|#[\p{L}\p{N}\p{M}_]+`)
 
-// escape encodes text as little text. Hashtags become LinkedIn's hashtag template. Everything else, including mentions,
-// is plain text. LinkedIn's length limit applies to the text before escaping.
+// escape encodes text as little text. Hashtags become LinkedIn's hashtag template. Everything else is plain text.
+// LinkedIn's length limit applies to the text before escaping.
 func escape(text string) string {
 	var written strings.Builder
 	done := 0
@@ -46,18 +46,22 @@ func escapeInto(written *strings.Builder, text string) {
 	}
 }
 
-// escaped matches a hashtag template or one escaped character.
-var escaped = regexp.MustCompile(`(?s)\{hashtag\|\\?#\|((?:\\.|[^\\{}|])+)\}|\\(.)`)
+// escaped matches a hashtag template, one escaped character or a mention.
+var escaped = regexp.MustCompile(
+	`(?s)\{hashtag\|\\?#\|((?:\\.|[^\\{}|])+)\}|\\(.)|@\[((?:\\.|[^\\\[\]])+)\]\(urn:li:[A-Za-z]+:[A-Za-z0-9_-]+\)`)
 
-// unescape reverses escape: it returns the text that people see.
+// unescape reverses escape: it returns the text that people see, with an @ before mentions.
 func unescape(little string) string {
 	var plain strings.Builder
 	done := 0
 	for _, at := range escaped.FindAllStringSubmatchIndex(little, -1) {
 		plain.WriteString(little[done:at[0]])
-		if at[2] >= 0 {
+		switch {
+		case at[2] >= 0:
 			plain.WriteString("#" + unescape(little[at[2]:at[3]])) // templates do not nest
-		} else {
+		case at[6] >= 0:
+			plain.WriteString("@" + unescape(little[at[6]:at[7]])) // names have no mentions
+		default:
 			plain.WriteString(little[at[4]:at[5]])
 		}
 		done = at[1]

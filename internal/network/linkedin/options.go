@@ -1,17 +1,29 @@
 package linkedin
 
 import (
+	"cmp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"pressroom.example/pressroom/internal/network"
 )
 
 const (
+	codeOptionMissing     = "option_missing"
 	codeOptionUnsupported = "option_not_supported"
 
 	visibilityPublic      = "PUBLIC"
 	visibilityConnections = "CONNECTIONS"
+
+	maxQuestion    = 140 // characters
+	minPollChoices = 2
+	maxPollChoices = 4
+	maxPollChoice  = 30 // characters
+	defaultPoll    = "SEVEN_DAYS"
 )
+
+var pollDurations = []string{"", "ONE_DAY", "THREE_DAYS", defaultPoll, "FOURTEEN_DAYS"}
 
 // options returns a post's options, empty if there are none.
 func options(o network.Options) network.LinkedInOptions {
@@ -21,39 +33,132 @@ func options(o network.Options) network.LinkedInOptions {
 	return *o.LinkedIn
 }
 
-// checkOptions returns problems with a post's options. An organization has followers instead of connections.
+// optionCheck collects the problems with a post's options.
+type optionCheck struct {
+	content network.Content
+	options network.LinkedInOptions
+	found   []network.Problem
+}
+
+func (c *optionCheck) add(code string, isBlocking bool, message string) {
+	c.found = append(c.found, network.Problem{Code: code, Blocking: isBlocking, Message: message})
+}
+
+// checkOptions returns problems with a post's options. A post has either media, a poll or an article.
 //
-// Source: https://learn.microsoft.com/linkedin/marketing/community-management/shares/posts-api
-func checkOptions(c network.Content) []network.Problem {
-	var found []network.Problem
-	add := func(code, message string) {
-		found = append(found, network.Problem{Code: code, Blocking: true, Message: message})
+// Sources: https://learn.microsoft.com/linkedin/marketing/community-management/shares/posts-api,
+// https://learn.microsoft.com/linkedin/marketing/community-management/shares/poll-post-api
+func checkOptions(content network.Content) []network.Problem {
+	c := &optionCheck{content: content, options: options(content.Options)}
+	c.checkVisibility()
+	c.checkPoll()
+	c.checkArticle()
+	c.checkMentions()
+	return c.found
+}
+
+// checkVisibility reports an unknown visibility. An organization has followers instead of connections.
+func (c *optionCheck) checkVisibility() {
+	visibility := c.options.Visibility
+	if !slices.Contains([]string{"", visibilityPublic, visibilityConnections}, visibility) {
+		c.add(codeOptionUnsupported, true, "The visibility on LinkedIn (options.linkedin.visibility) must be PUBLIC or CONNECTIONS.")
 	}
-	o := options(c.Options)
-	switch o.Visibility {
-	case "", visibilityPublic, visibilityConnections:
-	default:
-		add(codeOptionUnsupported, "The visibility on LinkedIn (options.linkedin.visibility) must be PUBLIC or CONNECTIONS.")
-	}
-	if o.Visibility == visibilityConnections && strings.HasPrefix(c.Account, "urn:li:organization:") {
-		add(codeOptionUnsupported, "Only members of LinkedIn have connections. Choose the visibility PUBLIC "+
+	if visibility == visibilityConnections && strings.HasPrefix(c.content.Account, "urn:li:organization:") {
+		c.add(codeOptionUnsupported, true, "Only members of LinkedIn have connections. Choose the visibility PUBLIC "+
 			"(options.linkedin.visibility), or remove the company.")
 	}
-	return found
 }
 
-// draftOptions are the options of a draft.
+func (c *optionCheck) checkPoll() {
+	poll := c.options.Poll
+	if poll == nil {
+		return
+	}
+	if len(c.content.Media) > 0 || c.options.Article != nil {
+		c.add(codeOptionUnsupported, true, "LinkedIn does not allow media or an article together with a poll (options.linkedin.poll). "+
+			"Remove one of them.")
+	}
+	if length := utf8.RuneCountInString(strings.TrimSpace(poll.Question)); length < 1 {
+		c.add(codeOptionMissing, true, "A poll on LinkedIn needs a question (options.linkedin.poll.question).")
+	} else if length > maxQuestion {
+		c.add(codeOptionUnsupported, true, "The question of a poll on LinkedIn (options.linkedin.poll.question) can have at most 140 "+
+			"characters.")
+	}
+	if len(poll.Options) < minPollChoices || len(poll.Options) > maxPollChoices {
+		c.add(codeOptionMissing, true, "A poll on LinkedIn needs two to four choices (options.linkedin.poll.options).")
+	}
+	if slices.ContainsFunc(poll.Options, func(choice string) bool {
+		length := utf8.RuneCountInString(strings.TrimSpace(choice))
+		return length < 1 || length > maxPollChoice
+	}) {
+		c.add(codeOptionUnsupported, true, "Each choice of a poll on LinkedIn (options.linkedin.poll.options) needs 1 to 30 characters.")
+	}
+	if !slices.Contains(pollDurations, poll.Duration) {
+		c.add(codeOptionUnsupported, true, "A poll on LinkedIn (options.linkedin.poll.duration) lasts ONE_DAY, THREE_DAYS, SEVEN_DAYS or "+
+			"FOURTEEN_DAYS.")
+	}
+}
+
+// draftOptions are the options of a draft. Prepare completes the article.
 type draftOptions struct {
-	Visibility string `json:"visibility,omitempty"`
+	network.LinkedInOptions
+
+	Thumbnail string `json:"thumbnail,omitempty"` // URN of the article's image
 }
 
-func newDraftOptions(o network.LinkedInOptions) draftOptions {
-	return draftOptions{Visibility: o.Visibility}
+// newDraftOptions returns the options that a post with this content is published with. Media replace an article.
+func newDraftOptions(c network.Content) draftOptions {
+	o := options(c.Options)
+	if len(c.Media) > 0 {
+		o.Article = nil
+	}
+	if o.Article != nil {
+		article := *o.Article
+		article.Source = articleSource(article, c.Text)
+		o.Article = &article
+	}
+	return draftOptions{LinkedInOptions: o}
+}
+
+func (d draftOptions) isValid() bool {
+	return (d.Thumbnail == "" || isURN(d.Thumbnail, network.Image)) &&
+		!slices.ContainsFunc(d.Mentions, func(m network.LinkedInMention) bool { return !isURN(m.URN, "person", organization) })
+}
+
+// isComplete reports whether Prepare has completed the article.
+func (d draftOptions) isComplete() bool {
+	return d.Article == nil || d.Article.Title != "" && (d.Article.ThumbnailMediaID == 0) == (d.Thumbnail == "")
 }
 
 // content returns the planned content of an account.
 func (d draft) content(account string) network.Content {
-	return network.Content{Text: d.Text, Media: d.Media, Account: account, Options: network.Options{
-		LinkedIn: &network.LinkedInOptions{Visibility: d.Visibility},
-	}}
+	return network.Content{
+		Text: d.Text, Media: d.Media, Account: account, Options: network.Options{LinkedIn: &d.LinkedInOptions},
+	}
+}
+
+// attachment returns the content of the request for a poll or an article, or nil.
+func (d draftOptions) attachment() map[string]any {
+	if d.Poll != nil {
+		choices := []map[string]string{}
+		for _, choice := range d.Poll.Options {
+			choices = append(choices, map[string]string{"text": strings.TrimSpace(choice)})
+		}
+		return map[string]any{"poll": map[string]any{
+			"question": strings.TrimSpace(d.Poll.Question), "options": choices,
+			"settings": map[string]string{"duration": cmp.Or(d.Poll.Duration, defaultPoll)},
+		}}
+	}
+	if d.Article == nil {
+		return nil
+	}
+	article := map[string]string{}
+	for name, text := range map[string]string{
+		"source": d.Article.Source, "title": d.Article.Title, "description": d.Article.Description, "thumbnail": d.Thumbnail,
+	} {
+		if text != "" {
+			article[name] = text
+		}
+	}
+	return map[string]any{"article": article}
 }

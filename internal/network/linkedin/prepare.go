@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ const (
 	maxMessage      = 200              // characters kept of a failure reason
 )
 
-// Prepare uploads the media and waits until the network has processed them. If the Draft is lost, the uploaded files
+// Prepare uploads the media, completes the article and waits until the network has processed them. If the Draft is lost, the uploaded files
 // remain unused at LinkedIn.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
@@ -34,12 +35,15 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	if p.Ready {
 		return 0, nil
 	}
-	if len(p.Assets) == 0 {
+	if p.Uploaded.IsZero() {
 		if err := network.BlockingError(n.Check(p.content(g.Account))); err != nil {
 			return 0, err
 		}
 		assets, err := n.upload(ctx, g, p.Media, files)
 		if err != nil {
+			return 0, err
+		}
+		if err := n.completeArticle(ctx, g, p, files); err != nil {
 			return 0, err
 		}
 		p.Assets, p.Uploaded = assets, n.opts.Now().UTC()
@@ -122,7 +126,7 @@ func (n *Network) uploadImage(ctx context.Context, g network.Grant, file network
 // awaitMedia returns 0 if all media are ready, else the time until the next check. If the app may not read the state of
 // media, awaitMedia returns unverifiedWait once.
 func (n *Network) awaitMedia(ctx context.Context, g network.Grant, p *draft) (time.Duration, error) {
-	for _, urn := range p.Assets {
+	for _, urn := range p.uploads() {
 		if p.Waited {
 			return 0, nil
 		}
@@ -139,6 +143,14 @@ func (n *Network) awaitMedia(ctx context.Context, g network.Grant, p *draft) (ti
 		}
 	}
 	return 0, nil
+}
+
+// uploads returns the URNs of everything that was uploaded.
+func (d draft) uploads() []string {
+	if d.Thumbnail == "" {
+		return d.Assets
+	}
+	return append(slices.Clone(d.Assets), d.Thumbnail)
 }
 
 // isReady reports whether the network has processed one image or video.

@@ -47,7 +47,7 @@ func isPostURN(urn string) bool { return isURN(urn, "share", "ugcPost") }
 func (d draft) request(author string) map[string]any {
 	request := map[string]any{
 		"author":     author,
-		"commentary": escape(d.Text),
+		"commentary": escapeWith(d.Text, d.Mentions),
 		"visibility": cmp.Or(d.Visibility, visibilityPublic),
 		"distribution": map[string]any{
 			"feedDistribution": "MAIN_FEED", "targetEntities": []string{}, "thirdPartyDistributionChannels": []string{},
@@ -65,6 +65,9 @@ func (d draft) request(author string) map[string]any {
 	}
 	switch len(media) {
 	case 0:
+		if attachment := d.attachment(); attachment != nil {
+			request["content"] = attachment
+		}
 	case 1:
 		request["content"] = map[string]any{"media": media[0]}
 	default:

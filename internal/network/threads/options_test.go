@@ -103,7 +103,9 @@ func TestCheckOptions(t *testing.T) {
 			want: []string{"!option_missing"},
 		},
 		"long choice": {
-			o:    network.ThreadsOptions{PollAttachment: &network.ThreadsOptionsPollAttachment{OptionA: "a", OptionB: strings.Repeat("b", 26)}},
+			o: network.ThreadsOptions{
+				PollAttachment: &network.ThreadsOptionsPollAttachment{OptionA: "a", OptionB: strings.Repeat("b", 26)},
+			},
 			want: []string{"!option_not_supported"},
 		},
 	} {

@@ -39,6 +39,8 @@ type imageSet struct {
 type content struct {
 	Media      *postMedia `json:"media,omitempty"`
 	MultiImage *imageSet  `json:"multiImage,omitempty"`
+	Article    *article   `json:"article,omitempty"`
+	Poll       *poll      `json:"poll,omitempty"`
 }
 
 // post is a post in the API's format.
@@ -68,13 +70,25 @@ func (p post) media() []postMedia {
 	return nil
 }
 
-// valid reports whether the content is either one medium or a valid number of images.
+// valid reports whether the content is either one medium, a valid number of images, an article or a poll.
 func (c content) valid() bool {
-	if c.MultiImage == nil {
-		return c.Media != nil
+	members := 0
+	for _, has := range []bool{c.Media != nil, c.MultiImage != nil, c.Article != nil, c.Poll != nil} {
+		if has {
+			members++
+		}
 	}
-	images := len(c.MultiImage.Images)
-	return c.Media == nil && images >= 2 && images <= maxImages
+	switch {
+	case members != 1:
+		return false
+	case c.MultiImage != nil:
+		return len(c.MultiImage.Images) >= 2 && len(c.MultiImage.Images) <= maxImages
+	case c.Article != nil:
+		return c.Article.valid()
+	case c.Poll != nil:
+		return c.Poll.valid()
+	}
+	return true
 }
 
 // check rejects an invalid post.
@@ -83,7 +97,7 @@ func (p post) check(text string) error {
 	case !p.hasVisibility() || p.Lifecycle != "PUBLISHED" || p.Distribution.Feed != "MAIN_FEED":
 		return invalid("visibility, lifecycleState or feedDistribution has a value that the sandbox does not support")
 	case p.Content != nil && !p.Content.valid():
-		return invalid("content must have one member, and multiImage 2 to 20 images")
+		return invalid("content must have one valid member, and multiImage 2 to 20 images")
 	case p.Content == nil && text == "":
 		return rejectInput("MISSING_FIELD", "commentary or content is required",
 			"A post needs a text or content")
@@ -135,6 +149,9 @@ func (n *Network) tryPublish(
 		return marker.Outcome{}, err
 	}
 	media, err := n.postMedia(ctx, t, in)
+	if err == nil {
+		err = n.checkThumbnail(ctx, t, in)
+	}
 	if err != nil {
 		return marker.Outcome{}, err
 	}

@@ -9,7 +9,7 @@ import (
 // an escaped character, plain text.
 var (
 	littleTemplate = regexp.MustCompile(`^\{hashtag\|\\?#\|((?:\\.|[^\\{}|])+)\}`)
-	littleMention  = regexp.MustCompile(`^@\[([^\[\]]+)\]\(urn:li:(?:person|organization):[A-Za-z0-9_-]+\)`)
+	littleMention  = regexp.MustCompile(`^@\[((?:\\.|[^\\\[\]])+)\]\(urn:li:(?:person|organization):[A-Za-z0-9_-]+\)`)
 	littleHashtag  = regexp.MustCompile(`^#[\p{L}\p{N}\p{M}]+`)
 	littleEscaped  = regexp.MustCompile(`(?s)^\\(.)`)
 	littlePlain    = regexp.MustCompile(`(?s)^[^\\|{}@\[\]()<>#*_~]+`)
@@ -33,7 +33,9 @@ func visibleText(little string) string {
 // firstElement returns the length of the first element in bytes, and its visible text.
 func firstElement(little string) (int, string) {
 	for _, pattern := range []*regexp.Regexp{littlePlain, littleEscaped, littleMention, littleHashtag} {
-		if match := pattern.FindStringSubmatch(little); match != nil {
+		if match := pattern.FindStringSubmatch(little); match != nil && pattern == littleMention {
+			return len(match[0]), visibleText(match[1]) // names have no mentions
+		} else if match != nil {
 			return len(match[0]), match[len(match)-1]
 		}
 	}

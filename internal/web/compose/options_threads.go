@@ -30,7 +30,9 @@ func readThreads(form url.Values, o *network.Options) {
 	}
 	if choices := readChoicesOf(form, "threads-poll"); len(choices) > 0 {
 		choices = append(choices, "", "", "")
-		t.PollAttachment = &network.ThreadsOptionsPollAttachment{OptionA: choices[0], OptionB: choices[1], OptionC: choices[2], OptionD: choices[3]}
+		t.PollAttachment = &network.ThreadsOptionsPollAttachment{
+			OptionA: choices[0], OptionB: choices[1], OptionC: choices[2], OptionD: choices[3],
+		}
 	}
 	if t != (network.ThreadsOptions{}) {
 		o.Threads = &t
@@ -58,7 +60,7 @@ func threadsErrors(o network.Options) []error {
 		out = append(out, apierr.Invalidf(apierr.TooLong, "threads-link", "Use at most %d characters.", 2000))
 	}
 	if t.PollAttachment != nil {
-		out = append(out, pollErrors("threads-poll", t.PollAttachment.Choices())...)
+		out = append(out, pollErrors("threads-poll", t.PollAttachment.Choices(), maxPollChoice)...)
 	}
 	return out
 }

@@ -69,19 +69,19 @@ func xErrors(o network.Options) []error {
 		out = append(out, apierr.Invalidf(apierr.TooLong, "x-quote", "Use at most %d characters.", 200))
 	}
 	if x.Poll != nil {
-		out = append(out, pollErrors("x-poll", x.Poll.Options)...)
+		out = append(out, pollErrors("x-poll", x.Poll.Options, maxPollChoice)...)
 	}
 	return out
 }
 
-// pollErrors returns what is wrong with the choices of a poll.
-func pollErrors(field string, choices []string) []error {
+// pollErrors returns what is wrong with the choices of a poll, which have a maximum length.
+func pollErrors(field string, choices []string, longest int) []error {
 	if len(choices) < 2 || len(choices) > maxPollChoices {
 		return []error{apierr.Invalid(apierr.NotAllowedValue, field, "A poll needs two to four choices.")}
 	}
 	for _, choice := range choices {
-		if utf8.RuneCountInString(choice) > maxPollChoice {
-			return []error{apierr.Invalidf(apierr.TooLong, field, "Use at most %d characters.", maxPollChoice)}
+		if utf8.RuneCountInString(choice) > longest {
+			return []error{apierr.Invalidf(apierr.TooLong, field, "Use at most %d characters.", longest)}
 		}
 	}
 	return nil

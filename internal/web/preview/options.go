@@ -18,7 +18,7 @@ func (p Post) withOptions(c network.Content) Post {
 	case p.Platform == "youtube" && o.YouTube != nil:
 		p.Title = cmp.Or(o.YouTube.Title, p.Title)
 	case p.Platform == "linkedin" && o.LinkedIn != nil:
-		p.IsLimited = o.LinkedIn.Visibility == "CONNECTIONS"
+		return p.withLinkedIn(c, *o.LinkedIn)
 	case p.Platform == "pinterest" && o.Pinterest != nil:
 		p.Title, p.Section = cmp.Or(o.Pinterest.Title, p.Title), o.Pinterest.BoardSection
 		if o.Pinterest.Link != "" {
@@ -37,6 +37,21 @@ func (p Post) withThreads(c network.Content, o network.ThreadsOptions) Post {
 	}
 	if o.PollAttachment != nil {
 		p.Poll, p.Card = o.PollAttachment.Choices(), ""
+	}
+	return p
+}
+
+func (p Post) withLinkedIn(c network.Content, o network.LinkedInOptions) Post {
+	p.IsLimited = o.Visibility == "CONNECTIONS"
+	switch {
+	case o.Poll != nil:
+		p.Question, p.Poll = o.Poll.Question, o.Poll.Options
+	case o.Article != nil && len(c.Media) == 0:
+		link := o.Article.Source
+		if links := network.Links(c.Text); link == "" && len(links) > 0 {
+			link = links[0]
+		}
+		p.Card, p.CardTitle, p.CardText = cmp.Or(hostOf(link), link), o.Article.Title, o.Article.Description
 	}
 	return p
 }

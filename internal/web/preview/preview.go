@@ -63,6 +63,7 @@ type Post struct {
 	IsSensitive         bool             // has a content warning
 	IsLimited           bool             // only connections can see it
 	Section             string           // section of a board
+	Question            string           // question of a poll; empty if it is the text
 	Poll                []string         // choices of a poll
 	Lang                *locale.Language // nil for English
 	Parts               []Post           // replies of the thread, in order

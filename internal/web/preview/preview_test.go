@@ -177,6 +177,41 @@ func TestPinAndVisibility(t *testing.T) {
 	}
 }
 
+// The preview of a post on LinkedIn shows its poll or link card.
+func TestLinkedInOptions(t *testing.T) {
+	t.Parallel()
+	article := &network.LinkedInOptionsArticle{Title: "Our <menu>", Description: "Coffee"}
+	for name, c := range map[string]struct {
+		o     network.LinkedInOptions
+		media []network.Media
+		want  []string
+		lacks string
+	}{
+		"poll": {
+			o: network.LinkedInOptions{
+				Poll: &network.LinkedInOptionsPoll{Question: "Which <one>?", Options: []string{"Espresso", "Filter"}},
+			},
+			want: []string{"Which &lt;one&gt;?", "<bdi>Espresso</bdi>", "<bdi>Filter</bdi>"},
+		},
+		"card": {o: network.LinkedInOptions{Article: article}, want: []string{"a.example", "Our &lt;menu&gt;", "Coffee"}},
+		"card and image": {
+			o: network.LinkedInOptions{Article: article}, media: []network.Media{{ID: 1, Kind: network.Image}}, lacks: "linkcard",
+		},
+		"neither": {lacks: "linkcard"},
+	} {
+		o := network.Options{LinkedIn: &c.o}
+		got := draw(t, "linkedin", network.Content{Text: "See https://a.example/b", Media: c.media, Options: o})
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s lacks %s: %s", name, want, got)
+			}
+		}
+		if c.lacks != "" && strings.Contains(got, c.lacks) {
+			t.Errorf("%s has %s: %s", name, c.lacks, got)
+		}
+	}
+}
+
 // A video in portrait orientation is shown as a Short, and a playable video has controls.
 func TestVideos(t *testing.T) {
 	t.Parallel()

@@ -30,6 +30,7 @@ __all__ = [
     "InstagramGraduationStrategy",
     "JobKind",
     "JobState",
+    "LinkedInPollDuration",
     "LinkedInVisibility",
     "MediaDownloadType",
     "MediaKind",
@@ -83,6 +84,7 @@ __all__ = [
     "CreatePostInputOptions",
     "CreatePostInputOptionsBluesky",
     "CreatePostInputOptionsInstagram",
+    "CreatePostInputOptionsLinkedin",
     "CreatePostInputOptionsThreads",
     "CreatePostInputOptionsX",
     "Credits",
@@ -131,7 +133,10 @@ __all__ = [
     "Job",
     "JobError",
     "JobProgress",
+    "LinkedInMention",
     "LinkedInOptions",
+    "LinkedInOptionsArticle",
+    "LinkedInOptionsPoll",
     "ListedHashtag",
     "MediaFolder",
     "MediaImportJob",
@@ -148,7 +153,7 @@ __all__ = [
     "Pointer",
     "Post",
     "PostAccount",
-    "PostAccountComment",
+    "PostAccountFirstComment",
     "PostAccountPart",
     "PostChange",
     "PostClientReview",
@@ -192,11 +197,11 @@ __all__ = [
     "UntrustedSource",
     "UploadBatch",
     "UploadBatchLimits",
+    "UploadBatchUpload",
     "UploadFile",
     "UploadLink",
     "UploadResult",
     "UploadResultFile",
-    "Uploads",
     "Validation",
     "XOptions",
     "XOptionsPoll",
@@ -376,6 +381,13 @@ JobState = Literal[
     "succeeded",
     "partially_succeeded",
     "failed",
+]
+
+LinkedInPollDuration = Literal[
+    "ONE_DAY",
+    "THREE_DAYS",
+    "SEVEN_DAYS",
+    "FOURTEEN_DAYS",
 ]
 
 LinkedInVisibility = Literal[
@@ -875,7 +887,7 @@ class CreatePostInputOptions(TypedDict):
     # Choices for Instagram accounts.
     instagram: NotRequired[CreatePostInputOptionsInstagram]
     # Choices for LinkedIn accounts.
-    linkedin: NotRequired[LinkedInOptions]
+    linkedin: NotRequired[CreatePostInputOptionsLinkedin]
     # Choices for Pinterest boards.
     pinterest: NotRequired[PinterestOptions]
     # Choices for Threads accounts.
@@ -926,6 +938,19 @@ class CreatePostInputOptionsInstagram(TypedDict):
     # Publishes a trial reel, shown first to people who do not follow the account: MANUAL, or SS_PERFORMANCE to show
     # it to followers if it performs well.
     graduation_strategy: NotRequired[InstagramGraduationStrategy]
+
+
+class CreatePostInputOptionsLinkedin(TypedDict):
+    """Choices for LinkedIn accounts."""
+
+    # Who can see the post: PUBLIC (the default) or CONNECTIONS, for the accounts of members only.
+    visibility: NotRequired[LinkedInVisibility]
+    # Adds a poll. Not with media or an article.
+    poll: NotRequired[LinkedInOptionsPoll]
+    # Shows a card for a link. Not with media.
+    article: NotRequired[LinkedInOptionsArticle]
+    # People and companies that the text mentions as @ and their name.
+    mentions: NotRequired[list[LinkedInMention]]
 
 
 class CreatePostInputOptionsThreads(TypedDict):
@@ -1496,10 +1521,47 @@ class JobProgress(TypedDict):
     total: int
 
 
+class LinkedInMention(TypedDict):
+
+    # Name on LinkedIn. The text has it after @.
+    name: str
+    # Such as urn:li:organization:2414183.
+    urn: str
+
+
 class LinkedInOptions(TypedDict):
+    """Choices for LinkedIn accounts."""
 
     # Who can see the post: PUBLIC (the default) or CONNECTIONS, for the accounts of members only.
     visibility: NotRequired[LinkedInVisibility]
+    # Adds a poll. Not with media or an article.
+    poll: NotRequired[LinkedInOptionsPoll]
+    # Shows a card for a link. Not with media.
+    article: NotRequired[LinkedInOptionsArticle]
+    # People and companies that the text mentions as @ and their name.
+    mentions: NotRequired[list[LinkedInMention]]
+
+
+class LinkedInOptionsArticle(TypedDict):
+    """Shows a card for a link. Not with media."""
+
+    # Address of the page. The first link of the text if omitted.
+    source: NotRequired[str]
+    # Read from the page before publishing if omitted.
+    title: NotRequired[str]
+    # Read from the page before publishing if title and description are omitted.
+    description: NotRequired[str]
+    # Image of the library that the card shows.
+    thumbnail_media_id: NotRequired[int]
+
+
+class LinkedInOptionsPoll(TypedDict):
+    """Adds a poll. Not with media or an article."""
+
+    question: str
+    options: list[str]
+    # SEVEN_DAYS if omitted.
+    duration: NotRequired[LinkedInPollDuration]
 
 
 class ListedHashtag(TypedDict):
@@ -1730,14 +1792,14 @@ class PostAccount(TypedDict):
     parts: NotRequired[list[PostAccountPart]]
     # The result of the first comment, once the post is published. Its failure does not change state. retry_post
     # retries a failed comment alone.
-    first_comment: NotRequired[PostAccountComment]
+    first_comment: NotRequired[PostAccountFirstComment]
     # What a published post lacks, such as its thumbnail. The post itself is published.
     warnings: NotRequired[list[PostWarning]]
     # How often the account can be retried if it fails; 0 after it is published.
     retries_left: int
 
 
-class PostAccountComment(TypedDict):
+class PostAccountFirstComment(TypedDict):
     """The result of the first comment, once the post is published. Its failure does not change state. retry_post retries
     a failed comment alone.
     """
@@ -2275,7 +2337,7 @@ class UploadBatch(TypedDict):
     error: NotRequired[JobError]
     # What a finished job produced. Its members depend on type.
     result: NotRequired[Any]
-    upload: Uploads
+    upload: UploadBatchUpload
     # Page on which a signed-in person can upload files.
     upload_page_url: str
     limits: UploadBatchLimits
@@ -2289,6 +2351,11 @@ class UploadBatchLimits(TypedDict):
     max_video_bytes: int
     # Maximum number of files per batch.
     max_files: int
+
+
+class UploadBatchUpload(TypedDict):
+
+    uploads: list[UploadLink]
 
 
 class UploadFile(TypedDict):
@@ -2331,11 +2398,6 @@ class UploadResultFile(TypedDict):
     media_id: NotRequired[int]
     # Why the file was not stored.
     reason: NotRequired[str]
-
-
-class Uploads(TypedDict):
-
-    uploads: list[UploadLink]
 
 
 class Validation(TypedDict):

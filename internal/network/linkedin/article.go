@@ -1,0 +1,75 @@
+package linkedin
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"pressroom.example/pressroom/internal/network"
+)
+
+const (
+	maxArticleTitle       = 400  // characters; unconfirmed, from third-party documentation
+	maxArticleDescription = 4000 // characters; unconfirmed, from third-party documentation
+)
+
+// articleSource returns the URL of an article: its own, or the first link of the text.
+func articleSource(a network.LinkedInOptionsArticle, text string) string {
+	if source := strings.TrimSpace(a.Source); source != "" {
+		return source
+	}
+	if links := network.Links(text); len(links) > 0 {
+		return links[0]
+	}
+	return ""
+}
+
+// checkArticle reports problems with an article. LinkedIn loads no page, so an article needs a title.
+//
+// Source: https://learn.microsoft.com/linkedin/marketing/community-management/shares/articles-api
+func (c *optionCheck) checkArticle() {
+	article := c.options.Article
+	if article == nil {
+		return
+	}
+	switch source := articleSource(*article, c.content.Text); {
+	case len(c.content.Media) > 0:
+		c.add(codeOptionUnsupported, false, "LinkedIn shows either a link card (options.linkedin.article) or media. The card is left out.")
+	case source == "":
+		c.add(codeOptionMissing, true, "The link card on LinkedIn (options.linkedin.article.source) needs a URL. Add it, or a "+
+			"link to the text.")
+	case network.WebURL(source) == "":
+		c.add(codeOptionUnsupported, true, "The URL of the link card on LinkedIn (options.linkedin.article.source) must begin with "+
+			"https:// or http://.")
+	}
+}
+
+// completeArticle uploads the article's image. Without a title, the title and the description are those of the page. If
+// the page cannot be read, the title is the name of its host.
+func (n *Network) completeArticle(ctx context.Context, g network.Grant, p *draft, files network.Files) error {
+	if p.Article == nil {
+		return nil
+	}
+	article := *p.Article
+	if article.Title == "" && n.opts.ReadPage != nil {
+		// a card without the page's own texts is better than no post
+		if page, err := n.opts.ReadPage(ctx, article.Source); err == nil {
+			article.Title = network.Clip(strings.TrimSpace(page.Title), maxArticleTitle)
+			if article.Description == "" {
+				article.Description = network.Clip(page.Description, maxArticleDescription)
+			}
+		}
+	}
+	if article.Title == "" {
+		if u, err := url.Parse(article.Source); err == nil {
+			article.Title = u.Hostname()
+		}
+	}
+	p.Article = &article
+	if article.ThumbnailMediaID == 0 {
+		return nil
+	}
+	var err error
+	p.Thumbnail, err = n.uploadOne(ctx, g, network.Media{ID: article.ThumbnailMediaID, Kind: network.Image}, files)
+	return err
+}

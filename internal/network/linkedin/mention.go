@@ -1,0 +1,86 @@
+package linkedin
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"pressroom.example/pressroom/internal/network"
+)
+
+// span is a part of a text that mentions somebody.
+type span struct {
+	start, end int
+	mention    network.LinkedInMention
+}
+
+var webAddress = regexp.MustCompile(`(?i:https?)://[^\s<>]+`)
+
+// findMentions returns the parts of a text that are @ and the name of a mention, in order. The longest name wins.
+// Names in URLs and after letters or digits, as in email addresses, are no mentions.
+func findMentions(text string, mentions []network.LinkedInMention) []span {
+	mentions = slices.Clone(mentions)
+	slices.SortStableFunc(mentions, func(a, b network.LinkedInMention) int { return cmp.Compare(len(b.Name), len(a.Name)) })
+	addresses := webAddress.FindAllStringIndex(text, -1)
+	var found []span
+	for at := 0; at < len(text); at++ {
+		isInAddress := slices.ContainsFunc(addresses, func(a []int) bool { return a[0] <= at && at < a[1] })
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		if text[at] != '@' || isInAddress || isWordChar(before) {
+			continue
+		}
+		for _, m := range mentions {
+			end := at + len("@") + len(m.Name)
+			if m.Name == "" || !strings.HasPrefix(text[at+len("@"):], m.Name) {
+				continue
+			}
+			if after, _ := utf8.DecodeRuneInString(text[end:]); end == len(text) || !isWordChar(after) {
+				found = append(found, span{at, end, m})
+				at = end - 1
+				break
+			}
+		}
+	}
+	return found
+}
+
+func isWordChar(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+// escapeWith does the same as escape, and encodes mentions.
+//
+// Source: https://learn.microsoft.com/linkedin/marketing/community-management/shares/little-text-format
+func escapeWith(text string, mentions []network.LinkedInMention) string {
+	var written strings.Builder
+	done := 0
+	for _, s := range findMentions(text, mentions) {
+		written.WriteString(escape(text[done:s.start]) + "@[")
+		escapeInto(&written, s.mention.Name)
+		written.WriteString("](" + s.mention.URN + ")")
+		done = s.end
+	}
+	written.WriteString(escape(text[done:]))
+	return written.String()
+}
+
+// checkMentions reports mentions that are not in the text, or of nobody.
+func (c *optionCheck) checkMentions() {
+	found := findMentions(c.content.Text, c.options.Mentions)
+	missing, invalid := false, false
+	for _, m := range c.options.Mentions {
+		invalid = invalid || !isURN(m.URN, "person", organization)
+		missing = missing || !slices.ContainsFunc(found, func(s span) bool { return s.mention == m })
+	}
+	if invalid {
+		c.add(codeOptionUnsupported, true, "A mention on LinkedIn (options.linkedin.mentions) needs a URN such as "+
+			"urn:li:organization:2414183 or urn:li:person:a1b2.")
+	}
+	if missing {
+		c.add(codeOptionUnsupported, false, "The text lacks a name of the mentions on LinkedIn (options.linkedin.mentions). "+
+			"Write it after @, exactly as in the mention.")
+	}
+}
