@@ -11,6 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/notification"
 	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/domain/team/lastoperator"
 	"pressroom.example/pressroom/internal/server"
 )
 
@@ -98,11 +99,11 @@ func (c adminPeopleList) Run(ctx context.Context, p *program, log *slog.Logger) 
 }
 
 // options returns the options of a change. Without --force, the change must leave an operator.
-func (f forceFlags) options() []team.ChangeOption {
+func (f forceFlags) options() []lastoperator.Option {
 	if f.Force {
 		return nil
 	}
-	return []team.ChangeOption{team.KeepOperator}
+	return []lastoperator.Option{lastoperator.Required}
 }
 
 // Run suspends a person's account.

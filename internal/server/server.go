@@ -30,6 +30,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/idempotency"
 	"pressroom.example/pressroom/internal/domain/job"
 	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/domain/media/storecheck"
 	"pressroom.example/pressroom/internal/domain/notification"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/approval"
@@ -156,7 +157,7 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	if !cfg.ReadOnlyFiles {
-		if err := s.Media.CheckStore(ctx); err != nil {
+		if err := storecheck.Check(ctx, d, s.Media.Blobs); err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
 	}

@@ -76,7 +76,9 @@ func TestNetworks(t *testing.T) {
 		w.publishTwice(table)
 		w.publishExpired(table)
 		w.cancelScheduled(table)
-		w.each(table, "a response is lost, at each step", func(which int, begin func() []sent) []sent { return w.loseAnswers(which, begin) })
+		w.each(table, "a response is lost, at each step", func(which int, begin func() []sent) []sent {
+			return w.loseAnswers(which, begin)
+		})
 		w.each(table, "the program is killed, before each step", func(which int, begin func() []sent) []sent {
 			return w.killDuring(which, heldFirst, begin)
 		})

@@ -85,7 +85,8 @@ func takeKey(op *operation.Operation, args operation.Arguments) (pipeline.Key, e
 	case !given:
 		return pipeline.Key{}, nil
 	case isText && !op.Reads() && apikey.In(text):
-		return pipeline.Key{Given: true, Text: text}, nil // the key also remains an argument, so that the check of the arguments rejects the secret
+		// The key also remains an argument, so that the check of the arguments rejects the secret.
+		return pipeline.Key{Given: true, Text: text}, nil
 	}
 	delete(args, keyArgument)
 	if op.Reads() {

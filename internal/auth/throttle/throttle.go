@@ -378,3 +378,13 @@ func TooMany(rejection string, wait time.Duration) error {
 	}
 	return out.With("scope", "sign_in").After(wait)
 }
+
+// Sweep deletes at most 1,000 wrong attempts that no longer count, and returns their number.
+func Sweep(ctx context.Context, tx *db.Tx) (int64, error) {
+	deleted, err := tx.Exec(ctx, `DELETE FROM sign_in_tries WHERE key_hash IN (SELECT key_hash FROM sign_in_tries WHERE at <= ?
+		ORDER BY at LIMIT 1000)`, db.Micros(tx.Now().Add(-ForgetAfter)))
+	if err != nil {
+		return 0, fmt.Errorf("deleting wrong attempts to sign in: %w", err)
+	}
+	return deleted, nil
+}

@@ -17,7 +17,7 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 )
 
-// KeyRule says whether an operation accepts or requires an Idempotency-Key.
+// KeyRule determines whether an operation accepts or requires an Idempotency-Key.
 type KeyRule int
 
 // The rules.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"pressroom.example/pressroom/internal/domain/media/storecheck"
 	"pressroom.example/pressroom/internal/platform/blob"
 	"pressroom.example/pressroom/internal/platform/db"
 )
@@ -40,7 +41,7 @@ func (s *Service) Audit(ctx context.Context) ([]Finding, error) {
 	}
 	err = s.Blobs.Each(ctx, "", func(b blob.Info) error {
 		sizes[b.Key] = b.Size
-		if s.db.Now().Sub(b.At) < Grace || strings.HasPrefix(b.Key, markerFolder) {
+		if s.db.Now().Sub(b.At) < Grace || strings.HasPrefix(b.Key, storecheck.MarkerFolder) {
 			return nil
 		}
 		named, err := s.isReferenced(ctx, b.Key)

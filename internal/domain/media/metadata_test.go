@@ -302,7 +302,7 @@ func TestMetadataCannotBeRemoved(t *testing.T) {
 func (w fixture) replaceBytes(t *testing.T, i Item, raw []byte) Item {
 	t.Helper()
 	key := newKey(w.team, []byte("another"))
-	must(t, w.putBytes(t.Context(), key, raw))
+	must(t, blob.PutBytes(t.Context(), w.Blobs, key, raw))
 	must(t, w.Blobs.Delete(context.Background(), i.Blob))
 	sum := sha256.Sum256(raw)
 	w.exec(t, `UPDATE media SET clean = 0, blob = ?, sha256 = ?, size_bytes = ? WHERE id = ?`, key, sum[:], len(raw), i.ID)

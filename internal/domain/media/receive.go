@@ -173,7 +173,7 @@ func (s *Service) put(ctx context.Context, e inspected, p placement) (Item, erro
 	err := s.Blobs.Put(ctx, i.Blob, e.staged)
 	if err == nil && e.thumbnail != nil {
 		i.Thumbnail, i.ThumbnailType = i.Blob+thumbnailEnding, e.thumbnail.Type
-		err = s.putBytes(ctx, i.Thumbnail, e.thumbnail.Bytes)
+		err = blob.PutBytes(ctx, s.Blobs, i.Thumbnail, e.thumbnail.Bytes)
 	}
 	if err != nil {
 		s.deleteBytes(ctx, i.Blob)
@@ -193,18 +193,6 @@ func (s *Service) recordPending(ctx context.Context, key string) error {
 	}
 	failpoint.Point("before media put")
 	return nil
-}
-
-func (s *Service) putBytes(ctx context.Context, key string, raw []byte) error {
-	staged, err := s.Blobs.Stage(ctx)
-	if err != nil {
-		return err
-	}
-	defer staged.Discard()
-	if _, err := staged.Write(raw); err != nil {
-		return err
-	}
-	return s.Blobs.Put(ctx, key, staged)
 }
 
 const (

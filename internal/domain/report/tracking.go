@@ -24,7 +24,7 @@ type TrackInput struct {
 	FrequencyDays int  `json:"frequency_days,omitempty" enum:"1|3|7" default:"3" jsonschema:"Days between refreshes; 3 if omitted."`
 }
 
-// ReportTracking says whether and how often a report is refreshed automatically.
+// ReportTracking describes whether and how often a report is refreshed automatically.
 type ReportTracking struct {
 	Enabled           bool             `json:"enabled"`
 	FrequencyDays     int              `json:"frequency_days"`

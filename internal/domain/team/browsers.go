@@ -2,7 +2,6 @@ package team
 
 import (
 	"context"
-	"fmt"
 
 	"pressroom.example/pressroom/internal/auth/throttle"
 	"pressroom.example/pressroom/internal/domain/team/knownbrowser"
@@ -55,10 +54,9 @@ func (s *Service) SweepSignIns(ctx context.Context) (int64, error) {
 		if err != nil {
 			return err
 		}
-		attempts, err := tx.Exec(ctx, `DELETE FROM sign_in_tries WHERE key_hash IN (SELECT key_hash FROM sign_in_tries WHERE at <= ?
-		ORDER BY at LIMIT 1000)`, db.Micros(tx.Now().Add(-throttle.ForgetAfter)))
+		attempts, err := throttle.Sweep(ctx, tx)
 		if err != nil {
-			return fmt.Errorf("deleting wrong attempts to sign in: %w", err)
+			return err
 		}
 		deleted = browsers + attempts
 		return nil

@@ -29,7 +29,8 @@ type DirectoryIdentity struct {
 var (
 	errNoDirectoryPerson = apierr.New(apierr.Unauthorized,
 		"Nobody has invited your email address yet. Ask an owner or admin of your team for an invitation.")
-	errNoGroup       = apierr.New(apierr.Unauthorized, "None of your directory groups belongs to a team. Ask the administrator of your directory.")
+	errNoGroup = apierr.New(apierr.Unauthorized,
+		"None of your directory groups belongs to a team. Ask the administrator of your directory.")
 	errOtherIdentity = apierr.New(apierr.Unauthorized,
 		"The account with your email address is linked to another person in the directory. Ask the operator of this "+
 			"service to check and unlink it.")

@@ -10,6 +10,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/team/lastoperator"
 	"pressroom.example/pressroom/internal/domain/team/names"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -146,8 +147,8 @@ func (s *Service) Reopen(ctx context.Context, team int64) error {
 
 // SetHold suspends a person's account, or ends the suspension. The assistants of a suspended person stop working, and
 // so do the keys and assistants of teams that the person owns.
-func (s *Service) SetHold(ctx context.Context, person int64, held bool, opts ...ChangeOption) error {
-	return s.change(ctx, "team.hold", withOptions(opts, func(ctx context.Context, tx *db.Tx) error {
+func (s *Service) SetHold(ctx context.Context, person int64, held bool, opts ...lastoperator.Option) error {
+	return s.change(ctx, "team.hold", lastoperator.With(opts, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE people SET held_at = ? WHERE id = ?`, zeroIf(!held, db.Micros(tx.Now())), person)
 		if err != nil {
 			return fmt.Errorf("changing a hold: %w", err)

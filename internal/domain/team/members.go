@@ -9,6 +9,7 @@ import (
 
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/domain/team/authn"
+	"pressroom.example/pressroom/internal/domain/team/lastoperator"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
 )
@@ -50,8 +51,8 @@ func demoteOwner(ctx context.Context, tx *db.Tx, team, owner int64) error {
 }
 
 // RemoveMember removes a person from a team. The owner cannot be removed.
-func (s *Service) RemoveMember(ctx context.Context, team, person int64, opts ...ChangeOption) error {
-	return s.change(ctx, "team.remove_member", withOptions(opts, func(ctx context.Context, tx *db.Tx) error {
+func (s *Service) RemoveMember(ctx context.Context, team, person int64, opts ...lastoperator.Option) error {
+	return s.change(ctx, "team.remove_member", lastoperator.With(opts, func(ctx context.Context, tx *db.Tx) error {
 		owner, err := s.lockOwner(ctx, tx, team)
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/auth/passwords"
 	"pressroom.example/pressroom/internal/auth/throttle"
+	"pressroom.example/pressroom/internal/domain/team/lastoperator"
 	"pressroom.example/pressroom/internal/domain/team/names"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -150,13 +151,13 @@ func (s *Service) MakeOperator(ctx context.Context, email string) (Person, error
 }
 
 // SetOperator sets whether a person is an operator. It does not check whether the address is confirmed.
-func (s *Service) SetOperator(ctx context.Context, email string, on bool, opts ...ChangeOption) (Person, error) {
+func (s *Service) SetOperator(ctx context.Context, email string, on bool, opts ...lastoperator.Option) (Person, error) {
 	return s.setOperator(ctx, email, on, false, opts...)
 }
 
-func (s *Service) setOperator(ctx context.Context, email string, on, requireConfirmed bool, opts ...ChangeOption) (Person, error) {
+func (s *Service) setOperator(ctx context.Context, email string, on, requireConfirmed bool, opts ...lastoperator.Option) (Person, error) {
 	p := Person{Email: names.NormalizeEmail(email), Operator: on}
-	err := s.db.InTx(ctx, "team.set_operator", withOptions(opts, func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "team.set_operator", lastoperator.With(opts, func(ctx context.Context, tx *db.Tx) error {
 		var wasOperator, proved int64
 		err := tx.QueryRow(ctx,
 			`SELECT id, name, operator, email_proved_at FROM people WHERE email = ?`+s.db.ForUpdate(),

@@ -8,6 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/domain/team/lastoperator"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
@@ -143,11 +144,11 @@ func TestLastOperatorKept(t *testing.T) {
 		editor := must.Get(w.Person(ctx, s.editor))(t)
 		changes := map[string]func() error{
 			"no operator": func() error {
-				_, err := w.SetOperator(ctx, editor.Email, false, team.KeepOperator)
+				_, err := w.SetOperator(ctx, editor.Email, false, lastoperator.Required)
 				return err
 			},
-			"suspended":  func() error { return w.SetHold(ctx, s.editor, true, team.KeepOperator) },
-			"in no team": func() error { return w.RemoveMember(ctx, w.team.ID, s.editor, team.KeepOperator) },
+			"suspended":  func() error { return w.SetHold(ctx, s.editor, true, lastoperator.Required) },
+			"in no team": func() error { return w.RemoveMember(ctx, w.team.ID, s.editor, lastoperator.Required) },
 		}
 		must.NoError(t, changes["suspended"]()) // allowed, because there was no operator before
 		must.NoError(t, w.SetHold(ctx, s.editor, false))

@@ -8,8 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// SetPostOptions sets the default options for the team's posts. Only the owner and admins may
-// call it.
+// SetPostOptions sets the default options for the team's posts. Only the owner and admins may call it.
 func (h Admin) SetPostOptions(ctx context.Context, o network.Options) error {
 	if err := teamoptions.Validate(o); err != nil {
 		return err

@@ -168,3 +168,16 @@ func checkContent(ctx context.Context, s Store, key, want string) error {
 	}
 	return nil
 }
+
+// PutBytes stores bytes with a key.
+func PutBytes(ctx context.Context, s Store, key string, raw []byte) error {
+	staged, err := s.Stage(ctx)
+	if err != nil {
+		return err
+	}
+	defer staged.Discard()
+	if _, err := staged.Write(raw); err != nil {
+		return err
+	}
+	return s.Put(ctx, key, staged)
+}

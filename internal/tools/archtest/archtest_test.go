@@ -22,7 +22,7 @@ var layers = map[string][]string{
 		"internal/platform/disk", "internal/platform/auditlog", "internal/platform/safehttp",
 		"internal/platform/restoreguard", "internal/auth/tokencrypt", "internal/domain/team/directoryroles",
 		"internal/domain/team/knownbrowser", "internal/domain/team/linkemail", "internal/domain/team/names",
-		"internal/domain/team/lastoperator",
+		"internal/domain/team/lastoperator", "internal/domain/media/storecheck",
 	},
 	"subjects": {
 		"internal/domain/credit", "internal/domain/delivery", "internal/domain/hashtag/stats",

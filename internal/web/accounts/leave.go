@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// revocationText says whether pressroom's permission on the network was revoked and, if it was not, where a person
+// revocationText returns whether pressroom's permission on the network was revoked and, if it was not, where a person
 // can revoke it.
 func revocationText(l *locale.Language, platform string, state account.RevocationState) string {
 	name := shell.NetworkName(platform)

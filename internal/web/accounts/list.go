@@ -29,7 +29,7 @@ type listView struct {
 	Now          time.Time
 }
 
-// disconnectedAccount is a recently disconnected account. Text says whether pressroom's permission on the network was
+// disconnectedAccount is a recently disconnected account. Text explains whether pressroom's permission on the network was
 // revoked.
 type disconnectedAccount struct {
 	Platform, Username, Text string

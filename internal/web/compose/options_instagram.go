@@ -95,7 +95,8 @@ func instagramErrors(o network.Options) []error {
 		field, detail string
 	}{
 		{!isFormat(i.Format), "instagram-format", "Choose a format for Instagram."},
-		{!shell.IsOffered(preview.InstagramTrials, i.GraduationStrategy), "instagram-trial", "Choose how a trial reel is shown to followers."},
+		{!shell.IsOffered(preview.InstagramTrials, i.GraduationStrategy), "instagram-trial",
+			"Choose how a trial reel is shown to followers."},
 		{len(i.Collaborators) > maxCollaborators || !all(i.Collaborators, isUsername), "instagram-collaborators",
 			"Enter up to three usernames, separated by commas."},
 		{len(i.UserTags) > maxUserTags || !all(i.UserTags, func(t network.InstagramUserTag) bool { return isUsername(t.Username) }),

@@ -309,7 +309,8 @@ func TestSettings(t *testing.T) {
 			[]Setting{{"Who can reply", "Verified accounts"}, {"Labels", "Made with AI, Paid partnership"}}},
 		{"threads", network.Options{X: &network.XOptions{MadeWithAI: true}}, nil, nil}, // options of another network
 	} {
-		p := New(Author{Platform: c.platform, Username: "harbour"}, network.Content{Text: "Open", Options: c.options}).WithSettings(c.options)
+		content := network.Content{Text: "Open", Options: c.options}
+		p := New(Author{Platform: c.platform, Username: "harbour"}, content).WithSettings(c.options)
 		p.Lang = c.lang
 		if diff := cmp.Diff(c.want, p.Settings()); diff != "" {
 			t.Errorf("%s: %s", c.platform, diff)

@@ -29,14 +29,15 @@ func TestSplit(t *testing.T) {
 		limit int
 		want  []string
 	}{
-		"short":               {" Short. ", 20, []string{"Short."}},
-		"empty":               {" \n", 20, nil},
-		"sentences":           {"One is here. Two is here! Three?", 26, []string{"One is here. Two is here!", "Three?"}},
-		"paragraphs":          {"One\n\nTwo\n\nThree", 9, []string{"One\n\nTwo", "Three"}},
-		"long sentence":       {"Go. This sentence is long. So.", 12, []string{"Go.", "This", "sentence is", "long. So."}},
-		"long word":           {"abcdefghij klm", 4, []string{"abcd", "efgh", "ij", "klm"}},
-		"hyphen":              {"cold-brewing", 8, []string{"cold-", "brewing"}},
-		"numbers of a list":   {"We know:\n1. Grind it.\n2. Wait.\n3. Drink.", 21, []string{"We know:\n1. Grind it.", "2. Wait.\n3. Drink."}},
+		"short":         {" Short. ", 20, []string{"Short."}},
+		"empty":         {" \n", 20, nil},
+		"sentences":     {"One is here. Two is here! Three?", 26, []string{"One is here. Two is here!", "Three?"}},
+		"paragraphs":    {"One\n\nTwo\n\nThree", 9, []string{"One\n\nTwo", "Three"}},
+		"long sentence": {"Go. This sentence is long. So.", 12, []string{"Go.", "This", "sentence is", "long. So."}},
+		"long word":     {"abcdefghij klm", 4, []string{"abcd", "efgh", "ij", "klm"}},
+		"hyphen":        {"cold-brewing", 8, []string{"cold-", "brewing"}},
+		"numbers of a list": {"We know:\n1. Grind it.\n2. Wait.\n3. Drink.", 21,
+			[]string{"We know:\n1. Grind it.", "2. Wait.\n3. Drink."}},
 		"number in its place": {"1. Grind it now.", 6, []string{"1.", "Grind", "it", "now."}},
 		"initials":            {"By J. R. Tolkien. And more.", 20, []string{"By J. R. Tolkien.", "And more."}},
 		"link":                {"See https://a.example/?Q=1!b for it.", 26, []string{"See", "https://a.example/?Q=1!b", "for it."}},
@@ -62,8 +63,10 @@ func TestSplit(t *testing.T) {
 
 // pieces are what texts of people consist of.
 var pieces = []string{
-	"Cold brew", "coffee", "Übermorgen", "e\u0301", "今日は晴れ", "。", "สวัสดี", ".", "!", "?", ",", " ", "  ", "\n", "\n\n", "\u00A0", "\u200D", "-",
-	"👩‍👩‍👧", "🇩🇪", "❤️", "👍🏽", "1. ", "Dr. ", "#coffee", "@harbour.bsky.social", "$AAPL", "https://harbour.example/a?B=1#c", "http://ä.example/x-y",
+	"Cold brew", "coffee", "Übermorgen", "e\u0301", "今日は晴れ", "。", "สวัสดี",
+	".", "!", "?", ",", " ", "  ", "\n", "\n\n", "\u00A0", "\u200D", "-",
+	"👩‍👩‍👧", "🇩🇪", "❤️", "👍🏽", "1. ", "Dr. ", "#coffee", "@harbour.bsky.social", "$AAPL",
+	"https://harbour.example/a?B=1#c", "http://ä.example/x-y",
 	"https://a.example/(b)", "harbour.example/menu", "(", ")", "“", "”", "x", "K",
 }
 

@@ -33,7 +33,7 @@ type Fetch func(ctx context.Context, address string, limit int64, into io.Writer
 type Options struct {
 	// Accounts are the operator's professional Instagram accounts.
 	Accounts []Account `json:"accounts"`
-	// Hashtags says whether the app has Meta's feature Instagram Public Content Access, which hashtag queries require.
+	// Hashtags is true if the app has Meta's feature Instagram Public Content Access, which hashtag queries require.
 	Hashtags bool `json:"hashtags"`
 	// URL is the API's base URL. The default is Meta's URL.
 	URL string `json:"url"`

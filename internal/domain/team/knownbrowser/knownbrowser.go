@@ -61,7 +61,7 @@ func Tokens(ctx context.Context, q db.Querier, cookie string, now time.Time) (ma
 	return known, nil
 }
 
-// Status says whether a browser was known when a person signed in.
+// Status describes whether a browser was known when a person signed in.
 type Status int
 
 // The statuses of a browser.

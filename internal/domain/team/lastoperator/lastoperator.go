@@ -4,6 +4,7 @@ package lastoperator
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -17,9 +18,23 @@ const operatorCount = `SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.
 	AND EXISTS (SELECT 1 FROM memberships m JOIN teams t ON t.id = m.team_id
 		WHERE m.person_id = p.id AND t.deleted_at = 0)`
 
-// Keep returns a function that calls change and then returns an [apierr.OperatorError] if the change leaves no operator
+// Option is an option of a change that can remove an operator.
+type Option int
+
+// Required makes a change return an error if it would leave no operator who can sign in.
+const Required Option = 1
+
+// With returns a function that makes a change in accordance with the options.
+func With(opts []Option, change func(context.Context, *db.Tx) error) func(context.Context, *db.Tx) error {
+	if !slices.Contains(opts, Required) {
+		return change
+	}
+	return keep(change)
+}
+
+// keep returns a function that calls change and then returns an [apierr.OperatorError] if the change leaves no operator
 // who can sign in, so that the transaction is rolled back.
-func Keep(change func(context.Context, *db.Tx) error) func(context.Context, *db.Tx) error {
+func keep(change func(context.Context, *db.Tx) error) func(context.Context, *db.Tx) error {
 	return func(ctx context.Context, tx *db.Tx) error {
 		var before, after int64
 		if err := tx.QueryRow(ctx, operatorCount).Scan(&before); err != nil {
