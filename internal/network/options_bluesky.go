@@ -4,12 +4,13 @@ import "reflect"
 
 // BlueskyOptions are a post's choices for Bluesky.
 type BlueskyOptions struct {
-	LinkCard      *BlueskyOptionsLinkCard `json:"link_card,omitempty"`
-	QuoteURL      string                  `json:"quote_url,omitempty" maxLength:"500"`
-	Labels        []string                `json:"labels,omitempty" maxItems:"4" enum:"sexual|nudity|porn|graphic-media" title:"BlueskyLabel"`
-	Languages     []string                `json:"languages,omitempty" maxItems:"3" maxLength:"35"`
-	ReplySettings []string                `json:"reply_settings,omitempty" maxItems:"3" enum:"everybody|nobody|mentioned|followers|following" title:"BlueskyReplySetting"`
-	DisableQuotes bool                    `json:"disable_quotes,omitempty" jsonschema:"Whether other people cannot quote the post."`
+	LinkCard *BlueskyOptionsLinkCard `json:"link_card,omitempty"`
+
+	QuoteURL      string   `json:"quote_url,omitempty" maxLength:"500"`
+	Labels        []string `json:"labels,omitempty" maxItems:"4" enum:"sexual|nudity|porn|graphic-media" title:"BlueskyLabel"`
+	Languages     []string `json:"languages,omitempty" maxItems:"3" maxLength:"35"`
+	ReplySettings []string `json:"reply_settings,omitempty" maxItems:"3" enum:"everybody|nobody|mentioned|followers|following" title:"BlueskyReplySetting"`
+	DisableQuotes bool     `json:"disable_quotes,omitempty" jsonschema:"Whether other people cannot quote the post."`
 }
 
 // Descriptions returns descriptions of the fields for the API schema.

@@ -4,7 +4,8 @@ import "reflect"
 
 // XOptions uses the names and values of X's API.
 type XOptions struct {
-	ReplySettings   string        `json:"reply_settings,omitempty" enum:"following|mentionedUsers|subscribers|verified" title:"XReplySettings"`
+	ReplySettings string `json:"reply_settings,omitempty" enum:"following|mentionedUsers|subscribers|verified" title:"XReplySettings"`
+
 	QuoteTweetID    string        `json:"quote_tweet_id,omitempty" maxLength:"200"`
 	Poll            *XOptionsPoll `json:"poll,omitempty"`
 	MadeWithAI      bool          `json:"made_with_ai,omitempty" jsonschema:"Discloses that the post has AI-generated media."`

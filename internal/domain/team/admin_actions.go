@@ -13,7 +13,9 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/post/teamoptions"
 	"pressroom.example/pressroom/internal/domain/team/names"
+	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/teamtime"
@@ -228,5 +230,15 @@ func (h Admin) SetDailyCredits(ctx context.Context, credits *int64) error {
 				"Enter a whole number from 0 to the limit of the plan.")
 		}
 		return auditEntry{h.team, map[string]any{"credits": credits}}, h.updateTeam(ctx, tx, `own_daily_credits = ?`, credits)
+	})
+}
+
+// SetPostOptions sets the default options for the team's posts. Only the owner and admins may call it.
+func (h Admin) SetPostOptions(ctx context.Context, o network.Options) error {
+	if err := teamoptions.Validate(o); err != nil {
+		return err
+	}
+	return h.change(ctx, "team.post_options", managerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		return auditEntry{h.team, map[string]any{"on": !o.IsZero()}}, teamoptions.Set(ctx, tx, h.team, o)
 	})
 }
