@@ -7,6 +7,8 @@ import (
 
 // Values that mean the same as no value.
 const (
+	linkedInPublic   = "PUBLIC"
+	linkedInWeek     = "SEVEN_DAYS"
 	defaultFormat    = "post"
 	blueskyEverybody = "everybody"
 	threadsEveryone  = "everyone"
@@ -24,6 +26,10 @@ func (o Options) withoutDefaults() Options {
 	o.Facebook = o.Facebook.withoutDefaults()
 	o.Instagram = o.Instagram.withoutDefaults()
 	o.Threads = o.Threads.withoutDefaults()
+	o.LinkedIn = o.LinkedIn.withoutDefaults()
+	if o.Pinterest != nil {
+		o.Pinterest = nonZero(*o.Pinterest)
+	}
 	if o.X != nil && o.X.IsZero() {
 		o.X = nil
 	}
@@ -72,6 +78,25 @@ func (o *InstagramOptions) withoutDefaults() *InstagramOptions {
 	}
 	if len(c.UserTags) == 0 {
 		c.UserTags = nil
+	}
+	return nonZero(c)
+}
+
+func (o *LinkedInOptions) withoutDefaults() *LinkedInOptions {
+	if o == nil {
+		return nil
+	}
+	c := *o
+	if c.Visibility == linkedInPublic {
+		c.Visibility = ""
+	}
+	if c.Poll != nil && c.Poll.Duration == linkedInWeek {
+		poll := *c.Poll
+		poll.Duration = ""
+		c.Poll = &poll
+	}
+	if len(c.Mentions) == 0 {
+		c.Mentions = nil
 	}
 	return nonZero(c)
 }

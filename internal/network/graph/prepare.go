@@ -54,19 +54,21 @@ func (c *Containers) advance(
 			c.Observe(p.Text, err)
 		}
 		if err != nil {
-			return 0, p.creationError(err)
+			return 0, p.creationError(params, err)
 		}
 		p.Made = c.App.Now().UTC()
 	}
 	return c.checkReady(ctx, g, p, p.Container)
 }
 
-// creationError returns the error for creating the post's container. If an object does not exist, it is one that the
-// options name, such as the quoted post, because the items were read just before. A reply is different: the network may
-// not find the post before it for some seconds.
-func (p *draft) creationError(err error) error {
+// creationError returns the error for creating the post's container. An unknown object is the one that the parameters name,
+// such as the quoted post, so the network rejects the post. In all other cases, the error is temporary: it can also be the
+// account, without a permission, or an item of a carousel or the post before a reply, which the network may not find for
+// some seconds.
+func (p *draft) creationError(params url.Values, err error) error {
+	namesObject := params.Has("quote_post_id") || params.Has("location_id")
 	netErr, ok := errors.AsType[*network.Error](err)
-	if !ok || netErr.Class != network.Transient || p.ReplyTo != "" || !isUnknownObject(netErr) {
+	if !ok || netErr.Class != network.Transient || !namesObject || p.ReplyTo != "" || len(p.Items) > 0 || !isUnknownObject(netErr) {
 		return err
 	}
 	rejected := *netErr

@@ -34,13 +34,16 @@ func (c *optionCheck) checkArticle() {
 	}
 	switch source := articleSource(*article, c.content.Text); {
 	case len(c.content.Media) > 0:
-		c.add(codeOptionUnsupported, false, "LinkedIn shows either a link card (options.linkedin.article) or media. The card is left out.")
+		c.add("article", codeOptionUnsupported, false,
+			"LinkedIn shows either a link card (options.linkedin.article) or media. The card is left out.")
 	case source == "":
-		c.add(codeOptionMissing, true, "The link card on LinkedIn (options.linkedin.article.source) needs a URL. Add it, or a "+
-			"link to the text.")
+		c.add("article.source", codeOptionMissing, true,
+			"The link card on LinkedIn (options.linkedin.article.source) needs a URL. Add it, or a "+
+				"link to the text.")
 	case network.WebURL(source) == "":
-		c.add(codeOptionUnsupported, true, "The URL of the link card on LinkedIn (options.linkedin.article.source) must begin with "+
-			"https:// or http://.")
+		c.add("article.source", codeOptionUnsupported, true,
+			"The URL of the link card on LinkedIn (options.linkedin.article.source) must begin with "+
+				"https:// or http://.")
 	}
 }
 

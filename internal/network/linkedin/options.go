@@ -40,8 +40,10 @@ type optionCheck struct {
 	found   []network.Problem
 }
 
-func (c *optionCheck) add(code string, isBlocking bool, message string) {
-	c.found = append(c.found, network.Problem{Code: code, Blocking: isBlocking, Message: message})
+func (c *optionCheck) add(field, code string, isBlocking bool, message string) {
+	c.found = append(c.found, network.Problem{
+		Code: code, Blocking: isBlocking, Field: network.OptionField(platform, field), Message: message,
+	})
 }
 
 // checkOptions returns problems with a post's options. A post has either media, a poll or an article.
@@ -61,11 +63,13 @@ func checkOptions(content network.Content) []network.Problem {
 func (c *optionCheck) checkVisibility() {
 	visibility := c.options.Visibility
 	if !slices.Contains([]string{"", visibilityPublic, visibilityConnections}, visibility) {
-		c.add(codeOptionUnsupported, true, "The visibility on LinkedIn (options.linkedin.visibility) must be PUBLIC or CONNECTIONS.")
+		c.add("visibility", codeOptionUnsupported, true,
+			"The visibility on LinkedIn (options.linkedin.visibility) must be PUBLIC or CONNECTIONS.")
 	}
 	if visibility == visibilityConnections && strings.HasPrefix(c.content.Account, "urn:li:organization:") {
-		c.add(codeOptionUnsupported, true, "Only members of LinkedIn have connections. Choose the visibility PUBLIC "+
-			"(options.linkedin.visibility), or remove the company.")
+		c.add("visibility", codeOptionUnsupported, true,
+			"Only members of LinkedIn have connections. Choose the visibility PUBLIC "+
+				"(options.linkedin.visibility), or remove the company.")
 	}
 }
 
@@ -75,27 +79,33 @@ func (c *optionCheck) checkPoll() {
 		return
 	}
 	if len(c.content.Media) > 0 || c.options.Article != nil {
-		c.add(codeOptionUnsupported, true, "LinkedIn does not allow media or an article together with a poll (options.linkedin.poll). "+
-			"Remove one of them.")
+		c.add("poll", codeOptionUnsupported, true,
+			"LinkedIn does not allow media or an article together with a poll (options.linkedin.poll). "+
+				"Remove one of them.")
 	}
 	if length := utf8.RuneCountInString(strings.TrimSpace(poll.Question)); length < 1 {
-		c.add(codeOptionMissing, true, "A poll on LinkedIn needs a question (options.linkedin.poll.question).")
+		c.add("poll.question", codeOptionMissing, true,
+			"A poll on LinkedIn needs a question (options.linkedin.poll.question).")
 	} else if length > maxQuestion {
-		c.add(codeOptionUnsupported, true, "The question of a poll on LinkedIn (options.linkedin.poll.question) can have at most 140 "+
-			"characters.")
+		c.add("poll.question", codeOptionUnsupported, true,
+			"The question of a poll on LinkedIn (options.linkedin.poll.question) can have at most 140 "+
+				"characters.")
 	}
 	if len(poll.Options) < minPollChoices || len(poll.Options) > maxPollChoices {
-		c.add(codeOptionMissing, true, "A poll on LinkedIn needs two to four choices (options.linkedin.poll.options).")
+		c.add("poll.options", codeOptionMissing, true,
+			"A poll on LinkedIn needs two to four choices (options.linkedin.poll.options).")
 	}
 	if slices.ContainsFunc(poll.Options, func(choice string) bool {
 		length := utf8.RuneCountInString(strings.TrimSpace(choice))
 		return length < 1 || length > maxPollChoice
 	}) {
-		c.add(codeOptionUnsupported, true, "Each choice of a poll on LinkedIn (options.linkedin.poll.options) needs 1 to 30 characters.")
+		c.add("poll.options", codeOptionUnsupported, true,
+			"Each choice of a poll on LinkedIn (options.linkedin.poll.options) needs 1 to 30 characters.")
 	}
 	if !slices.Contains(pollDurations, poll.Duration) {
-		c.add(codeOptionUnsupported, true, "A poll on LinkedIn (options.linkedin.poll.duration) lasts ONE_DAY, THREE_DAYS, SEVEN_DAYS or "+
-			"FOURTEEN_DAYS.")
+		c.add("poll.duration", codeOptionUnsupported, true,
+			"A poll on LinkedIn (options.linkedin.poll.duration) lasts ONE_DAY, THREE_DAYS, SEVEN_DAYS or "+
+				"FOURTEEN_DAYS.")
 	}
 }
 

@@ -85,6 +85,21 @@ func TestPoll(t *testing.T) {
 	f.WantPosts(2)
 }
 
+// After a lost response, a post without a poll is not taken for the poll.
+func TestResolvePoll(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	g := f.Grant()
+	poll := &network.LinkedInOptionsPoll{Question: "Which?", Options: []string{"Espresso", "Filter"}}
+	lost := must.Get(prepare(t, f, g, optionsOf("Vote", network.LinkedInOptions{Poll: poll})))(t)
+	publish(t, f, g, optionsOf("Vote", network.LinkedInOptions{}))
+	since := network.CommitHistory{First: f.Clock.Now(), Last: f.Clock.Now()}
+	f.Clock.Advance(time.Hour)
+	if verdict, receipt, err := f.Network().Resolve(t.Context(), g, lost, since); err != nil || verdict != network.Absent {
+		t.Errorf("%v, %+v, %v", verdict, receipt, err)
+	}
+}
+
 // An article has its own texts or those of the page, and an image. A post with media has no article.
 func TestArticle(t *testing.T) {
 	t.Parallel()

@@ -71,6 +71,7 @@ func TestResolveShortenedURL(t *testing.T) {
 		`read \(https://example.org/article\), now`: network.Published,
 		`read \(https://lnkd.in/abc\), now`:         network.Unknown,
 		`read \(https://lnkd.in/abc\), later`:       network.Absent,
+		`@read \(https://lnkd.in/abc\), now`:        network.Unknown, // an @ may be missing or added
 	} {
 		app := network.App{Now: func() time.Time { return networktest.Start.Add(time.Hour) }}
 		s := networktest.NewStub(t, adapter, app, networktest.Answer{

@@ -96,12 +96,15 @@ func (l listedPost) media() int {
 	return len(l.Content.Multi.Images)
 }
 
-// matches reports whether a post has the draft's text and number of media. If addresses is false, it ignores URLs in
-// the text.
+// matches reports whether a post has the draft's text, number of media and poll. If addresses is false, it ignores URLs in
+// the text, which LinkedIn may shorten, and the @ of mentions, which LinkedIn may store as plain text.
 func (l listedPost) matches(p draft, addresses bool) bool {
 	seen, want := unescape(l.Commentary), p.Text
 	if !addresses {
 		seen, want = withoutAddresses(seen), withoutAddresses(want)
+	}
+	if p.Poll != nil && len(l.Content.Poll) == 0 {
+		return false
 	}
 	return isPostURN(l.ID) && l.media() == len(p.Media) && network.SameWords(seen, want)
 }
@@ -110,7 +113,7 @@ func withoutAddresses(text string) string {
 	for _, address := range network.Links(text) {
 		text = strings.Replace(text, address, "…", 1)
 	}
-	return text
+	return strings.ReplaceAll(text, "@", "")
 }
 
 // findPosts returns the posts that match the draft. It searches posts since the first commit or the planned time,

@@ -33,18 +33,22 @@ func options(o network.Options) network.PinterestOptions {
 // Source: https://developers.pinterest.com/docs/api/v5/pins-create
 func checkOptions(all network.Options) []network.Problem {
 	var found []network.Problem
-	add := func(message string) {
-		found = append(found, network.Problem{Code: codeOptionUnsupported, Blocking: true, Message: message})
+	add := func(field, message string) {
+		found = append(found, network.Problem{
+			Code: codeOptionUnsupported, Blocking: true, Field: network.OptionField(platform, field), Message: message,
+		})
 	}
 	o := options(all)
 	if utf8.RuneCountInString(o.Title) > maxTitle {
-		add("The title on Pinterest (options.pinterest.title) can have at most 100 characters. Shorten it.")
+		add("title", "The title on Pinterest (options.pinterest.title) can have at most 100 characters. Shorten it.")
 	}
 	if o.Link != "" && (utf8.RuneCountInString(o.Link) > maxLink || network.WebURL(o.Link) == "") {
-		add("The link on Pinterest (options.pinterest.link) must begin with https:// or http:// and have at most 2048 characters.")
+		add("link",
+			"The link on Pinterest (options.pinterest.link) must begin with https:// or http:// and have at most 2048 characters.")
 	}
 	if utf8.RuneCountInString(o.BoardSection) > maxSection {
-		add("The section on Pinterest (options.pinterest.board_section) can have at most 180 characters. Enter its name.")
+		add("board_section",
+			"The section on Pinterest (options.pinterest.board_section) can have at most 180 characters. Enter its name.")
 	}
 	return found
 }

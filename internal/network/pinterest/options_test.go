@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -62,6 +63,25 @@ func TestOptions(t *testing.T) {
 	want = map[string]any{"title": "Cake"}
 	if diff := cmp.Diff(want, publish("None", network.PinterestOptions{Title: "Cake"})); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Pins with equal texts and images are told apart by their title and section. After a lost response, a pin is not taken for
+// another one.
+func TestResolveByTitleAndSection(t *testing.T) {
+	t.Parallel()
+	for name, other := range map[string]network.PinterestOptions{
+		"title": {Title: "Cake"}, "section": {Title: "Menu", BoardSection: "winter"},
+	} {
+		f := networktest.New(t, adapter, 0)
+		g, n, image := f.Grant(), f.Network(), f.Library.Image("png", 9, 9)
+		lost := must.Get(prepare(t, f, g, optionsOf("", network.PinterestOptions{Title: "Menu"}, image)))(t)
+		must.Get(n.Commit(t.Context(), g, must.Get(prepare(t, f, g, optionsOf("", other, image)))(t), f.Library))(t)
+		since := network.CommitHistory{First: f.Clock.Now(), Last: f.Clock.Now()}
+		f.Clock.Advance(time.Hour)
+		if verdict, receipt, err := n.Resolve(t.Context(), g, lost, since); err != nil || verdict != network.Absent {
+			t.Errorf("another %s: %v, %+v, %v", name, verdict, receipt, err)
+		}
 	}
 }
 

@@ -62,7 +62,9 @@ func (n *Network) Resolve(
 type pin struct {
 	ID          string `json:"id"`
 	Created     string `json:"created_at"`
+	Title       string `json:"title"`
 	Description string `json:"description"`
+	Section     string `json:"board_section_id"`
 	Media       struct {
 		Type  string     `json:"media_type"`
 		Items []struct{} `json:"items"`
@@ -117,8 +119,8 @@ func newestFirst(pins []pin) bool {
 	return len(pins) > 1 && slices.IsSortedFunc(pins, func(a, b pin) int { return b.createdAt().Compare(a.createdAt()) })
 }
 
-// matches reports whether a pin's content in the list equals the draft's. The title is not compared, because it is part
-// of the text.
+// matches reports whether a pin's content in the list equals the draft's. A field that the list omits is not compared. The
+// link is not compared, because Pinterest may rewrite it.
 func (p pin) matches(d draft) bool {
 	form := "image"
 	switch {
@@ -129,5 +131,6 @@ func (p pin) matches(d draft) bool {
 	}
 	items := len(p.Media.Items)
 	return (p.Media.Type == form || p.Media.Type == "") && (items == len(d.Media) || items == 0) &&
-		network.SameWords(p.Description, d.Text)
+		network.SameWords(p.Description, d.Text) && (p.Title == "" || network.SameWords(p.Title, d.title())) &&
+		(p.Section == "" || p.Section == d.SectionID)
 }

@@ -204,6 +204,29 @@ func TestSandboxHidesContainer(t *testing.T) {
 	f.WantPosts(1)
 }
 
+// If no option names an object, the unknown one may be the account or an item that the network does not find yet, so the
+// creation is repeated.
+func TestUnknownObjectWithoutOptions(t *testing.T) {
+	t.Parallel()
+	app := network.App{Now: func() time.Time { return networktest.Start }}
+	for field, want := range map[string]network.Class{"topic_tag": network.Transient, "quote_post_id": network.Rejected} {
+		s := networktest.NewStub(t, adapter, app, networktest.Answer{Status: http.StatusBadRequest, Body: unknownObject})
+		options := network.ThreadsOptions{TopicTag: "Coffee"}
+		if field == "quote_post_id" {
+			options = network.ThreadsOptions{QuotePostID: "1"}
+		}
+		planned := must.Get(s.Network.Plan(network.Intent{
+			Seed: "post", First: networktest.Start, At: networktest.Start,
+			Content: network.Content{Text: "x", Options: network.Options{Threads: &options}},
+		}))(t)
+		_, _, err := s.Network.Prepare(t.Context(), s.Grant, planned, nil)
+		networktest.WantClass(t, err, want, "100/33")
+	}
+}
+
+const unknownObject = `{"error":{"message":"Unsupported post request. Object with ID '1' does not exist","code":100,
+	"error_subcode":33}}`
+
 // A reply may name a post that the network does not find yet, so its creation is repeated.
 func TestReplyToPostNotFoundYet(t *testing.T) {
 	t.Parallel()

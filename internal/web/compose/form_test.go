@@ -217,6 +217,10 @@ func TestThreadParts(t *testing.T) {
 	if diff := cmp.Diff(want, s.Parts); diff != "" {
 		t.Error(diff)
 	}
+	older := read(url.Values{"part-1": {"one"}, "partmedia-1": {"7 8"}})
+	if diff := cmp.Diff([]int64{7, 8}, older.Parts[0].Media); diff != "" {
+		t.Error("a form with one field for all media:", diff)
+	}
 	found := []post.PostProblem{{}, {Part: 1}, {Part: 2}}
 	s.renumber(found)
 	if found[0].Part != 0 || found[1].Part != 1 || found[2].Part != 3 {
@@ -282,6 +286,10 @@ func TestSplitTexts(t *testing.T) {
 	want := []part{{Text: "Two."}, {Text: "Short.", Media: []int64{8}}, {Text: "Last one is.", Media: []int64{9}}, {Text: "Long."}}
 	if diff := cmp.Diff(want, s.Parts); diff != "" || s.Caption != "One is here." || !slices.Equal(s.Media, []int64{7}) {
 		t.Errorf("%q %v %s", s.Caption, s.Media, diff)
+	}
+	blank := sheet{Caption: strings.Repeat(" ", 20), Parts: []part{{Text: strings.Repeat("\n", 20), Media: []int64{8}}}}
+	if err := blank.split(fits); err != nil || blank.Caption != "" || !slices.Equal(blank.Parts[0].Media, []int64{8}) {
+		t.Errorf("blank texts: %+v, %v", blank, err)
 	}
 	for text, field := range map[string]string{
 		strings.Repeat("Sentence. ", thread.MaxParts): "caption", "https://harbour.example/menu": "caption",

@@ -78,7 +78,10 @@ func readLinkedInPoll(form url.Values) *network.LinkedInOptionsPoll {
 func readMentions(text string) []network.LinkedInMention {
 	var out []network.LinkedInMention
 	for line := range strings.Lines(text) {
-		name, urn, _ := strings.Cut(line, "=")
+		name, urn := line, ""
+		if i := strings.LastIndex(line, "="); i >= 0 {
+			name, urn = line[:i], line[i+1:]
+		}
 		m := network.LinkedInMention{Name: strings.TrimPrefix(strings.TrimSpace(name), "@"), URN: strings.TrimSpace(urn)}
 		if _, err := strconv.ParseUint(m.URN, 10, 64); err == nil {
 			m.URN = organizationURN + m.URN

@@ -64,6 +64,9 @@ func (s *sheet) split(fits func(string) bool) error {
 			return apierr.Invalidf(apierr.TooLong, field, "The thread would have more than %d parts. Shorten the text, then split it.",
 				thread.MaxParts)
 		}
+		if len(pieces) == 0 { // only white space
+			pieces = []string{""}
+		}
 		for j, text := range pieces {
 			next := part{Text: text}
 			if j == 0 {

@@ -36,7 +36,7 @@ func readParts(form url.Values) []part {
 		}
 		out = append(out, part{
 			Text:  textOf(form, partField(n)),
-			Media: numbers(form[partMediaField(n)]),
+			Media: numbers(strings.Fields(strings.Join(form[partMediaField(n)], " "))), // older forms have one field for all
 		})
 	}
 	return out

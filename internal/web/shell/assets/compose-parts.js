@@ -25,7 +25,7 @@ function take(id, answer, before) {
   if (id === 'own') restTools();
   const into = fresh.querySelector('#into');
   for (const option of old.querySelectorAll('#into option')) {
-    if (!into || [...into.options].some((other) => other.value === option.value)) continue;
+    if (!into || option.value.startsWith('part-') || [...into.options].some((other) => other.value === option.value)) continue;
     into.add(option.cloneNode(true));
     into.parentElement.hidden = false;
   }
@@ -154,6 +154,11 @@ function changeOrder() {
   turn = turn.then(() => request(button, { value: () => 'check', parts: mediaParts, said: translate('Moved.') }));
 }
 
+// haveChanged reports whether a field in the parts of the form has changed since their states were read.
+function haveChanged(parts, before) {
+  return [...statesOf(parts)].some(([name, state]) => before.get(name) !== state);
+}
+
 async function request(button, { value, parts, into, said, focus, splits }) {
   const text = caption.value;
   const before = statesOf(parts);
@@ -168,8 +173,13 @@ async function request(button, { value, parts, into, said, focus, splits }) {
       sendWhole(button);
       return;
     }
-    if (splits && caption.value !== text) { // the answer has an older text
+    // The answer to a split has an older text, and the parts after a removed one have other names than before.
+    if (splits && (caption.value !== text || haveChanged(parts, before))) {
       show(translate('The text has changed. Split it again.'));
+      return;
+    }
+    if (body.get('do').startsWith('part:remove') && haveChanged(parts, before)) {
+      show(translate('The text has changed. Remove the part again.'));
       return;
     }
     if (splits) caption.value = answer.getElementById('caption').value;
