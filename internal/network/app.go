@@ -8,18 +8,18 @@ import (
 // App is an operator's configuration of a network whose accounts are connected in a browser. Each network's options
 // embed it. Fields that are not set have defaults.
 type App struct { //nolint:recvcheck // Base changes it its receiver, WithDefaults returns a copy
-	HTTP         *http.Client     `json:"-"` // its Timeout limits each call; 20 seconds by default
+	HTTP         *http.Client     `json:"-"` // its Timeout is the limit for ordinary calls; 20 seconds by default
 	Now          func() time.Time `json:"-"` // time.Now by default
 	ClientID     string           `json:"client_id"`
 	ClientSecret string           `json:"-"`
 	// permissions requested on the consent page; by default the permissions for publishing and analytics
 	Scopes []string `json:"scopes"`
-	Rules  *Rules   `json:"rules"` // limits for Check; DefaultRules by default
+	Rules  *Rules   `json:"rules"` // limits that the network's Check applies; DefaultRules by default
 	// ListingDelay is how long a published post may be missing from the network's lists. It is a minute by default,
-	// because no network documents this time.
+	// because no network documents this time. Operators set it as "settled".
 	ListingDelay Span `json:"settled"`
-	// Timeout limits each call. By default, the Timeout of HTTP is used. Uploads and the call that publishes a post may
-	// take longer.
+	// Timeout is the time limit of an ordinary call; the Timeout of HTTP by default. The call that publishes a post may
+	// take twice as long, and file transfers three times as long. Calls with a body get extra time for its size.
 	Timeout Span `json:"timeout"`
 }
 
@@ -33,8 +33,9 @@ type OAuthApp struct {
 // Base returns the App that a network's options embed.
 func (a *App) Base() *App { return a }
 
-// MediaFetchWindow returns how long a network may fetch the media of the call that publishes a post. The time is half
-// of ListingDelay. A late fetch then cannot publish the post a second time during a retry.
+// MediaFetchWindow returns how long the media links sent with the call that publishes a post remain valid. It is half
+// of ListingDelay, so that the links expire before pressroom may retry the call. Otherwise, a network that fetches the
+// media late could publish the post a second time.
 func (a *App) MediaFetchWindow() time.Duration { return time.Duration(a.ListingDelay) / 2 }
 
 // WithDefaults returns a copy in which fields that are not set have the platform's defaults.
@@ -69,9 +70,9 @@ type Token struct {
 	Access       string `json:"access_token"`
 	Refresh      string `json:"refresh_token"`
 	Scope        string `json:"scope"`
-	Expires      int64  `json:"expires_in"`         // seconds
-	RefreshFor   int64  `json:"refresh_expires_in"` // seconds, in TikTok's responses
-	RefreshUntil int64  `json:"refresh_token_expires_in"`
+	Expires      int64  `json:"expires_in"`               // seconds
+	RefreshFor   int64  `json:"refresh_expires_in"`       // seconds, in TikTok's responses
+	RefreshUntil int64  `json:"refresh_token_expires_in"` // seconds, in the responses of LinkedIn and Pinterest
 }
 
 // maxTokenLife caps the lifetime in a network's response, so that adding it to a time cannot overflow.

@@ -62,7 +62,7 @@ func (c Creator) Forbids(option string) bool {
 	return !slices.Contains(c.Audiences, option)
 }
 
-// Next steps for every error code of the networks.
+// Next steps that apply to all networks.
 const (
 	reconnect  = "Connect the account again, and allow everything."
 	retryLater = "Run the check again later."

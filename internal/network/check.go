@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Check returns what the network would reject, or accept only with a loss. It numbers images and videos by their
+// Check returns what the network would reject, or accept only with changes. It numbers images and videos by their
 // position in the post. Sizes and durations of 0 are unknown and not checked.
 func (r Rules) Check(c Content) []Problem {
 	return slices.Concat(r.checkText(c), r.checkCounts(c.Text), r.checkNumbers(c.Media), r.checkMedia(c.Media))
@@ -128,7 +128,7 @@ func (r Rules) checkNumber(have, limit int, what, allowed string) []Problem {
 	}
 }
 
-// requiredMedia names the media that a post can have.
+// requiredMedia names the media of which a post needs at least one.
 func (r Rules) requiredMedia() string {
 	if r.Images.Most == 0 {
 		return "a video"
@@ -210,7 +210,7 @@ func (m mediaItem) image(rules Images) []Problem {
 	return append(found, m.checkAspect(rules.Shapes)...)
 }
 
-// gifNote returns the message about what is lost when a GIF is converted.
+// gifNote returns the end of a message about what is lost when a GIF is converted, or "" for other types.
 func gifNote(mimeType string) string {
 	if mimeType == gifType {
 		return ", and only its first frame is kept"
@@ -301,7 +301,7 @@ var typeNames = map[string]string{
 	webmType: "WebM",
 }
 
-// listTypes names types for people: "JPEG, PNG or WebP".
+// listTypes formats the names of types as a list for people: "JPEG, PNG or WebP".
 func listTypes(types []string) string {
 	names := make([]string, len(types))
 	for i, mimeType := range types {

@@ -28,7 +28,7 @@ const (
 	maxRetryWait          = 24 * time.Hour
 )
 
-// Purpose is the purpose of a call. It determines the class of the call's error.
+// Purpose is the purpose of a call. It affects the call's time limit and the class of the call's error.
 type Purpose int
 
 // The purposes.
@@ -56,7 +56,7 @@ type Call struct {
 	Body *Body
 }
 
-// idPattern matches IDs in paths, which are not logged.
+// idPattern matches the IDs in a path. IDs are not logged.
 var idPattern = regexp.MustCompile(`[0-9]{3,}`)
 
 // Call returns a call to a versioned API with the account's token.
@@ -90,8 +90,8 @@ type Client struct {
 	timeout time.Duration
 }
 
-// NewClient returns a client that uses h, whose Timeout limits each call. If h is nil or has no Timeout, the limit is
-// 20 seconds.
+// NewClient returns a client with the settings of h, which may be nil. h.Timeout, or 20 seconds if it is not set, is
+// the time limit of an ordinary call. Calls that publish or transfer a file may take longer.
 func NewClient(h *http.Client) *Client {
 	c := &Client{http: new(http.Client), timeout: defaultCallTimeout}
 	if h != nil {
@@ -104,7 +104,7 @@ func NewClient(h *http.Client) *Client {
 	return c
 }
 
-// Do makes the call within its deadline. Its error is always an *Error. If a Committing call may have reached the
+// Do makes the call within its time limit. Its error is always an *Error. If a Committing call may have reached the
 // network, the class is Uncertain.
 func (c *Client) Do(ctx context.Context, call Call) (Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeoutFor(call))
@@ -255,7 +255,7 @@ func (r Response) Rejection(class Class, code, text string) *Error {
 	}
 }
 
-// redact removes the call's secrets from the network's text. Networks quote rejected tokens in their messages.
+// redact clips the network's text and removes the call's secrets, because networks quote rejected tokens in messages.
 func (c Call) redact(text string) string {
 	for _, secret := range append([]string{c.Bearer}, c.Secrets...) {
 		if secret != "" {
@@ -276,7 +276,7 @@ func (r Response) RetryAfter(now time.Time) time.Time {
 }
 
 // ResetAt returns the time in a header with Unix seconds, at most a day ahead. The time is zero if the response has no
-// such header.
+// such header, or if the time has passed.
 func (r Response) ResetAt(header string, now time.Time) time.Time {
 	seconds, err := strconv.ParseInt(r.Header.Get(header), 10, 64)
 	if err != nil || seconds <= now.Unix() {

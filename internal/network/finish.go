@@ -12,8 +12,8 @@ type Finisher interface {
 	// FinishSteps returns the names of the calls that a post needs after its publication, in order. The draft need not
 	// be prepared.
 	FinishSteps(d Draft) []string
-	// PostID returns the ID in the permalink of a post that a person found on the network, or else the ID in the draft.
-	// It returns "" if neither has an ID.
+	// PostID returns the ID in the permalink of a post that a person found on the network or, if permalink is empty,
+	// the ID in the draft. It returns "" if there is no ID.
 	PostID(d Draft, permalink string) string
 	// Finish makes the call of a step for the post with this ID. A repeated call is safe, even if the response was
 	// lost.

@@ -37,7 +37,7 @@ func IsFirstComment(d Draft) bool {
 	return err == nil
 }
 
-// PrepareFirstComment stores the time before which the comment does not exist.
+// PrepareFirstComment records now in the draft as the time before which the comment does not exist.
 func PrepareFirstComment(d Draft, now time.Time) (Draft, time.Duration, error) {
 	return firstComments.Prepare(d, func(c *FirstComment) (time.Duration, error) {
 		c.Ready = now.UTC()
@@ -48,7 +48,7 @@ func PrepareFirstComment(d Draft, now time.Time) (Draft, time.Duration, error) {
 // ReadFirstComment returns a comment that PrepareFirstComment has completed.
 func ReadFirstComment(d Draft) (FirstComment, error) { return firstComments.DecodePrepared(d) }
 
-// CommentSearch is the result of a search for a comment among those of its post.
+// CommentSearch is the result of a search for a comment among the comments on its post.
 type CommentSearch struct {
 	Found     []Receipt
 	Truncated bool      // there may be more comments
@@ -75,8 +75,9 @@ func (s CommentSearch) Verdict(t CommitHistory, delay time.Duration) (Verdict, R
 	return Absent, Receipt{}, nil
 }
 
-// CommentsForbidden returns err, as a rejection if its class is AuthDead. The account can still publish posts. message
-// says for people which permission is missing.
+// CommentsForbidden changes the class of an AuthDead error with status 403 to Rejected, because the account can still
+// publish posts. The changed error has the message, which tells people which permission is missing. Other errors remain
+// unchanged.
 func CommentsForbidden(err error, message string) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Class != AuthDead || e.Status != http.StatusForbidden {

@@ -50,7 +50,7 @@ func instagramRules() Rules {
 		Title:        "Instagram",
 		Text:         Text{Unit: utf16Units, Longest: 2200}, // the unit is unconfirmed; UTF-16 is the strictest
 		FirstComment: Text{Unit: utf16Units, Longest: 2200}, // unconfirmed, as for captions
-		Hashtags:     Count{Most: 30, Warn: 5},              // 5 is unconfirmed, from third-party documentation; see instagram.Check
+		Hashtags:     Count{Most: 30, Warn: 5},              // 5 is from third parties; see instagram.Check
 		Mentions:     Count{Most: 20},                       // unconfirmed, from third-party documentation
 		Media:        Amount{Needed: true, Most: 10, Mixed: true},
 		Images: Images{
@@ -128,7 +128,7 @@ func threadsRules() Rules {
 func tiktokRules() Rules {
 	return Rules{
 		Title: "TikTok",
-		Text:  Text{Unit: utf16Units, Longest: 2200, WithImages: 4000}, // for a video's title and for the description of photos
+		Text:  Text{Unit: utf16Units, Longest: 2200, WithImages: 4000}, // of a video's title and of photos' description
 		Media: Amount{Needed: true, Most: 35},
 		Images: Images{
 			Most: 35, Types: []string{jpegType, webpType}, Converted: []string{pngType, gifType},
@@ -155,7 +155,7 @@ func youtubeRules() Rules {
 		Hashtags: Count{Warn: 60}, // with more, all are ignored; unconfirmed, from third-party documentation
 		Media:    Amount{Needed: true, Most: 1},
 		Videos: Videos{
-			Most: 1, Types: []string{mp4Type, quickTimeType}, // others are allowed, but the media library does not store them
+			Most: 1, Types: []string{mp4Type, quickTimeType}, // the media library stores no other types
 			MaxBytes: 256 * gigabyte, Longest: Span(12 * time.Hour), // 15 minutes for unverified channels
 		},
 	}
@@ -191,7 +191,7 @@ func linkedinRules() Rules {
 func xRules() Rules {
 	return Rules{
 		Title: "X",
-		// counted like twitter-text
+		// counted as in twitter-text
 		Text:     Text{Unit: Unit{Name: "weighted characters"}, Longest: 280, Forbidden: "\uFFFE\uFEFF\uFFFF"},
 		Cashtags: Count{Most: 1}, // unconfirmed, from third-party implementations
 		Media:    Amount{Most: 4},

@@ -74,7 +74,7 @@ type Files interface {
 	Open(ctx context.Context, id int64, fit FileLimits) (File, error)
 }
 
-// Problem is something that a network would reject, or accept only with a loss. Check finds problems without a request.
+// Problem is something that a network would reject, or accept only with changes. Check finds it without a request.
 type Problem struct {
 	Code     string // a validation code of the API, such as caption_too_long
 	Blocking bool   // the network would reject the post
@@ -107,7 +107,7 @@ type Grant struct {
 type Authorizer interface {
 	Network
 	// Kinds returns the sign-in methods for which the operator has configured an app, the preferred one first. A
-	// network with only one method returns "".
+	// network with only one method returns only "".
 	Kinds() []string
 	// Authorize returns the URL of the consent page.
 	Authorize(a Authorization) string
@@ -204,7 +204,7 @@ type CommitHistory struct {
 	// Last is the time of the last commit or lookup that got no response. Shortly afterwards, the network may not list
 	// a post that exists.
 	Last time.Time
-	// Undecided reports whether a commit that got no response or an Uncertain error may still take effect.
+	// Undecided is true if a commit that got no response or an Uncertain error may still take effect.
 	Undecided bool
 	// OtherPosts are IDs and permalinks of the account's posts that belong to other publications. A search for a post
 	// by its text must skip these posts.
@@ -222,7 +222,7 @@ func (t CommitHistory) BelongsToOther(id, permalink string) bool {
 type Network interface {
 	// Platform returns the network's name in the API, such as "bluesky".
 	Platform() string
-	// Check returns what the network would reject, or accept only with a loss. It sends no request.
+	// Check returns what the network would reject, or accept only with changes. It sends no request.
 	Check(Content) []Problem
 	// Plan fixes the parameters that a repeat must not change, such as the record key and the creation time. Plan sends
 	// no request and is deterministic. The same Seed and First yield the same key at the network, so two submissions of
@@ -320,7 +320,7 @@ func (e *MissingPermissionError) Error() string {
 	return "the permission " + e.Permission + " was not granted"
 }
 
-// PermissionMissing returns the error of a sign-in without a permission. The effect is for people.
+// PermissionMissing returns the error for a sign-in that lacks a permission. effect tells people what does not work.
 func PermissionMissing(permission, effect string) *Error {
 	return &Error{
 		Class: AuthDead, Status: http.StatusOK, Code: permission,

@@ -1,6 +1,6 @@
 package network
 
-// Options are a post's choices for specific networks. Only networks with such choices have a field.
+// Options are a post's choices for individual networks. A field is nil if the post has no choices for its network.
 type Options struct {
 	Bluesky   *BlueskyOptions   `json:"bluesky,omitempty" jsonschema:"Choices for Bluesky accounts."`
 	Facebook  *FacebookOptions  `json:"facebook,omitempty" jsonschema:"Choices for Facebook Pages."`

@@ -14,13 +14,14 @@ const (
 	threadsEveryone  = "everyone"
 )
 
-// Equal reports whether o and other publish the same posts: a default value equals no value, and sets have no order.
+// Equal reports whether o and other have the same effect. A default value equals an omitted one, and the order of sets
+// does not matter.
 func (o Options) Equal(other Options) bool {
 	return reflect.DeepEqual(o.withoutDefaults(), other.withoutDefaults())
 }
 
-// withoutDefaults returns the options without values that change nothing. TikTok's and YouTube's options stay: any of them
-// replaces the team's defaults.
+// withoutDefaults returns the options without values that change nothing. It does not change the options of TikTok and
+// YouTube, because they replace configured defaults.
 func (o Options) withoutDefaults() Options {
 	o.Bluesky = o.Bluesky.withoutDefaults()
 	o.Facebook = o.Facebook.withoutDefaults()

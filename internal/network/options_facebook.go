@@ -1,6 +1,6 @@
 package network
 
-// FacebookOptions uses the names and values of Facebook's API where they exist.
+// FacebookOptions are a post's choices for Facebook, with the names and values of Facebook's API if it has them.
 type FacebookOptions struct {
 	Format string `json:"format,omitempty" enum:"post|story|reel" title:"FacebookFormat"`
 	Link   string `json:"link,omitempty" maxLength:"2000" pattern:"^https?://"`

@@ -1,6 +1,6 @@
 package network
 
-// InstagramOptions uses the names and values of Instagram's API where they exist.
+// InstagramOptions are a post's choices for Instagram, with the names and values of Instagram's API if it has them.
 type InstagramOptions struct {
 	Format        string             `json:"format,omitempty" enum:"post|story|reel" title:"InstagramFormat"`
 	ShareToFeed   *bool              `json:"share_to_feed,omitempty"`

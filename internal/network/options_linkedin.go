@@ -2,7 +2,7 @@ package network
 
 import "reflect"
 
-// LinkedInOptions uses the names and values of LinkedIn's API.
+// LinkedInOptions are a post's choices for LinkedIn, with the names and values of LinkedIn's API.
 type LinkedInOptions struct {
 	Visibility string                  `json:"visibility,omitempty" enum:"PUBLIC|CONNECTIONS" title:"LinkedInVisibility"`
 	Poll       *LinkedInOptionsPoll    `json:"poll,omitempty"`

@@ -1,6 +1,6 @@
 package network
 
-// PinterestOptions uses the names of Pinterest's API where they exist.
+// PinterestOptions are a post's choices for Pinterest, with the names of Pinterest's API if it has them.
 type PinterestOptions struct {
 	BoardSection string `json:"board_section,omitempty" maxLength:"180"`
 	Title        string `json:"title,omitempty" maxLength:"100"`

@@ -1,6 +1,6 @@
 package network
 
-// ThreadsOptions uses the names and values of Threads' API.
+// ThreadsOptions are a post's choices for Threads, with the names and values of the Threads API.
 type ThreadsOptions struct {
 	ReplyControl   string                        `json:"reply_control,omitempty" enum:"everyone|accounts_you_follow|mentioned_only|parent_post_author_only|followers_only" title:"ThreadsReplyControl"`
 	TopicTag       string                        `json:"topic_tag,omitempty" maxLength:"50" pattern:"^[^.&]*$"`

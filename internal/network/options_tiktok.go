@@ -1,6 +1,7 @@
 package network
 
-// TikTokOptions uses the names and values of TikTok's Content Posting API where they exist.
+// TikTokOptions are a post's choices for TikTok, with the names and values of TikTok's Content Posting API if it has
+// them.
 type TikTokOptions struct {
 	Mode string `json:"mode,omitempty" enum:"direct|inbox" title:"TikTokMode"`
 

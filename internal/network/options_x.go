@@ -2,7 +2,7 @@ package network
 
 import "reflect"
 
-// XOptions uses the names and values of X's API.
+// XOptions are a post's choices for X, with the names and values of X's API.
 type XOptions struct {
 	ReplySettings string `json:"reply_settings,omitempty" enum:"following|mentionedUsers|subscribers|verified" title:"XReplySettings"`
 

@@ -1,6 +1,6 @@
 package network
 
-// YouTubeOptions uses the names and values of YouTube's Data API, in snake case.
+// YouTubeOptions are a post's choices for YouTube, with the values of YouTube's Data API and its names in snake case.
 type YouTubeOptions struct {
 	Title                   string `json:"title,omitempty" maxLength:"100" pattern:"^[^<>]*$"`
 	PrivacyStatus           string `json:"privacy_status,omitempty" enum:"public|unlisted|private" title:"YouTubePrivacyStatus"`

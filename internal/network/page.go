@@ -2,7 +2,7 @@ package network
 
 import "context"
 
-// Page is what a web page says about itself.
+// Page is the title and the description that a web page provides for link cards.
 type Page struct{ Title, Description string }
 
 // PageReader reads a web page for a link card, without access to private networks.

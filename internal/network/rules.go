@@ -16,8 +16,8 @@ type Rules struct {
 	Links    Count  `json:"links"`    // distinct URLs with a scheme
 	Media    Amount `json:"media"`
 	Thread   bool   `json:"thread"` // posts can be published as replies to each other
-	// FirstComment limits the comment that an account adds to its own post. It is zero if the network has none, and if Thread
-	// is set, because such a comment is a reply, which follows the rules of a post.
+	// FirstComment limits the comment that an account adds to its own post. It is zero if the network does not support
+	// such comments. It is also zero if Thread is set: the comment is then a reply and follows the rules of a post.
 	FirstComment Text   `json:"first_comment"`
 	Images       Images `json:"images"`
 	Videos       Videos `json:"videos"`

@@ -17,10 +17,11 @@ func (o Options) IsStory(platform string) bool {
 	}
 }
 
-// CodeCaptionNotSent is the code of the problem that the network accepts no text with this post.
+// CodeCaptionNotSent is the code of the warning that the text is not sent, because the network accepts none with the
+// post.
 const CodeCaptionNotSent = "caption_not_sent"
 
-// CheckStory does the same as Check for a story: one image or video that fills the screen, without a text.
+// CheckStory is like Check, but for a story: one image or video that fills the screen, without a text.
 func (r Rules) CheckStory(c Content) []Problem {
 	var found []Problem
 	switch have := len(c.Media); {

@@ -10,7 +10,7 @@ import (
 
 var _ network.AppChecker = (*Network)(nil)
 
-// CheckApp reports nothing: the network has no apps.
+// CheckApp returns nil, because Bluesky requires no app registration.
 func (*Network) CheckApp(context.Context) []network.Finding { return nil }
 
 // CheckAccount reports whether the account's session is valid, and whether Bluesky's video service currently accepts

@@ -55,7 +55,7 @@ func New(opts Options) *Network {
 // Platform returns the network's name in the API, "bluesky".
 func (n *Network) Platform() string { return platform }
 
-// Check returns what the network would reject.
+// Check returns what the network would reject, or accept only with changes.
 func (n *Network) Check(c network.Content) []network.Problem {
 	return slices.Concat(n.opts.Rules.Check(c), checkOptions(c))
 }

@@ -14,7 +14,7 @@ const (
 	maxCardDescription = 1000 // characters; the lexicon has no limit
 )
 
-// externalEmbed shows a link card, by the lexicon app.bsky.embed.external.
+// externalEmbed shows a link card (lexicon app.bsky.embed.external).
 type externalEmbed struct {
 	Type     string   `json:"$type"`
 	External external `json:"external"`
@@ -27,7 +27,7 @@ type external struct {
 	Thumb       json.RawMessage `json:"thumb,omitempty"`
 }
 
-// cardURL returns the URL of a link card: its own, or the first link of the text.
+// cardURL returns the URL of a link card: its own, or else the first link of the text, or else "".
 func cardURL(card network.BlueskyOptionsLinkCard, text string) string {
 	if link := strings.TrimSpace(card.URL); link != "" {
 		return link
@@ -46,8 +46,8 @@ func isWebURL(text string) bool {
 		!strings.ContainsAny(text, " \t\r\n")
 }
 
-// embedCard returns a link card. Without a title, the title and the description are those of the page. If the page cannot
-// be read, the title is the name of its host.
+// embedCard returns a link card. If the title is missing, the title and a missing description are read from the page.
+// If the page cannot be read, the title is the name of its host.
 func (n *Network) embedCard(
 	ctx context.Context, g network.Grant, card network.BlueskyOptionsLinkCard, text string, files network.Files,
 ) (externalEmbed, error) {

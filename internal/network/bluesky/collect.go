@@ -63,7 +63,7 @@ func lacksAppView(err error) bool {
 		slices.Contains([]string{"MethodNotImplemented", "UpstreamFailure"}, failed.Code))
 }
 
-// feedItem is one item of a list. Items that are not the account's own posts are skipped.
+// feedItem is one item of a list. own is true if the item is one of the account's own posts; others are skipped.
 type feedItem struct {
 	network.CollectedPost
 
@@ -150,7 +150,7 @@ func (n *Network) feedItems(g network.Grant, entries []feedEntry) []feedItem {
 		p := e.Post
 		out[i] = n.feedItem(g, p.URI, p.Record)
 		out[i].own = out[i].own && e.Reason == nil && p.Author.DID == g.Account
-		// Clients choose a record's creation time. A time after the indexing is replaced by the time of indexing.
+		// Clients choose a record's creation time. If it is later than the time of indexing, the latter is used.
 		if indexed := parseTime(p.IndexedAt); !indexed.IsZero() && indexed.Before(out[i].PostedAt) {
 			out[i].PostedAt = indexed
 		}
@@ -166,7 +166,7 @@ func parseTime(text string) time.Time {
 	return t.UTC()
 }
 
-// feedItem returns a post without counts.
+// feedItem converts a record to a post without counts.
 func (n *Network) feedItem(g network.Grant, uri string, r postRecord) feedItem {
 	rkey, ok := strings.CutPrefix(uri, "at://"+g.Account+"/"+collection+"/")
 	return feedItem{own: ok && r.Reply == nil, CollectedPost: network.CollectedPost{

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// genericTLDs are the generic top-level domains for which a domain without a scheme becomes a link. Everyday words
-// (now, life, world, today) are not included, because a missing space after a period would create a link.
+// genericTLDs are the top-level domains, other than country codes, with which a domain without a scheme becomes a link.
+// Everyday words (now, life, world, today) are excluded, because a missing space after a period would create a link.
 var genericTLDs = wordSet(`com net org edu gov int mil info biz name mobi asia eu uk
 	app dev blog cloud online site website shop store tech xyz page wiki social
 	news media design studio agency digital email chat link club art museum travel jobs`)
@@ -28,7 +28,7 @@ func wordSet(words string) map[string]bool {
 func isLikelyDomain(domain string, withPath bool) bool {
 	labels := strings.Split(domain, ".")
 	ending := labels[len(labels)-1]
-	// In "Done.So we went", So is not a top-level domain. Capital letters only occur in a domain that is all caps.
+	// In "Done.So we went", So is not a top-level domain. A capitalized ending only counts if the domain is all caps.
 	if ending != strings.ToLower(ending) && domain != strings.ToUpper(domain) {
 		return false
 	}

@@ -28,7 +28,7 @@ type draft struct {
 	Media    []network.Media `json:"media,omitempty"` // to be uploaded
 	Job      string          `json:"job,omitempty"`   // ID of the video service's job
 	Uploads  int             `json:"uploads,omitempty"`
-	Direct   bool            `json:"direct,omitempty"`  // the video service does not support the account
+	Direct   bool            `json:"direct,omitempty"`  // upload to the account's server, not the video service
 	Reply    *network.Reply  `json:"reply,omitempty"`   // until Prepare stores it in the record
 	Options  *draftOptions   `json:"options,omitempty"` // until Prepare stores them in the record and the gates
 	Gates    []gate          `json:"gates,omitempty"`   // created together with the post
@@ -42,13 +42,13 @@ type draftOptions struct {
 	DisableQuotes bool                            `json:"disable_quotes,omitempty"`
 }
 
-// record is a post by the lexicon app.bsky.feed.post.
+// record is a post (lexicon app.bsky.feed.post).
 type record struct {
 	Type      string      `json:"$type"`
 	Text      string      `json:"text"`
 	Langs     []string    `json:"langs,omitempty"`
 	Facets    []facet     `json:"facets,omitempty"`
-	Embed     any         `json:"embed,omitempty"` // one of the embeds when encoding
+	Embed     any         `json:"embed,omitempty"` // an imagesEmbed, videoEmbed, externalEmbed or similar when encoding
 	Labels    *selfLabels `json:"labels,omitempty"`
 	Reply     *reply      `json:"reply,omitempty"`
 	CreatedAt string      `json:"createdAt"`

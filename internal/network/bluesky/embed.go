@@ -11,9 +11,9 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-const maxVideoAlt = 1000 // characters, by the lexicon app.bsky.embed.video; images have no limit
+const maxVideoAlt = 1000 // characters, from the lexicon app.bsky.embed.video; images have no limit
 
-// imagesEmbed shows images, by the lexicon app.bsky.embed.images.
+// imagesEmbed shows images (lexicon app.bsky.embed.images).
 type imagesEmbed struct {
 	Type   string          `json:"$type"`
 	Images []embeddedImage `json:"images"`
@@ -25,7 +25,7 @@ type embeddedImage struct {
 	Ratio *aspectRatio    `json:"aspectRatio,omitempty"`
 }
 
-// videoEmbed shows a video, by the lexicon app.bsky.embed.video.
+// videoEmbed shows a video (lexicon app.bsky.embed.video).
 type videoEmbed struct {
 	Type  string          `json:"$type"`
 	Video json.RawMessage `json:"video"`
@@ -41,7 +41,7 @@ type aspectRatio struct {
 // embed uploads a draft's media, at least one item, and returns the record's embed. If the returned duration is above
 // 0, a video is still being processed. Call embed again after that time.
 func (n *Network) embed(ctx context.Context, g network.Grant, d *draft, files network.Files) (any, time.Duration, error) {
-	// before anything is uploaded
+	// check before anything is uploaded
 	if err := network.BlockingError(n.Check(network.Content{Media: d.Media})); err != nil {
 		return nil, 0, err
 	}
@@ -85,8 +85,8 @@ func (n *Network) embedVideo(
 	return shown, wait, err
 }
 
-// upload sends the bytes of an image or video. It returns the server's blob object and the aspect ratio, nil if
-// unknown.
+// upload sends the bytes of an image or video. It returns the server's blob object and the aspect ratio, which is nil
+// if unknown.
 func (n *Network) upload(
 	ctx context.Context, g network.Grant, m network.Media, files network.Files,
 ) (json.RawMessage, *aspectRatio, error) {
@@ -115,7 +115,7 @@ func (n *Network) upload(
 	return answer.Blob, newAspectRatio(file, m), nil
 }
 
-// anySize is the size of a blob that is not the uploaded file.
+// anySize disables the check of a blob's size, for a blob that is not the uploaded file.
 const anySize = -1
 
 // checkBlob returns an error if the response is not a usable blob reference, or if its size differs from size.

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxMessage = 500            // characters of the network's own text
+	maxMessage = 500            // characters kept of the network's own text
 	maxWait    = 24 * time.Hour // the longest rate limit window
 )
 
@@ -32,7 +32,7 @@ var classByName = map[string]network.Class{
 	"RepoSuspended":           network.AuthDead,
 	"RepoDeactivated":         network.AuthDead,
 	"RateLimitExceeded":       network.Rate,
-	"InvalidSwap":             network.Uncertain, // another record has our key
+	"InvalidSwap":             network.Uncertain, // another record has the post's key
 	"BlobNotFound":            network.RejectedMedia,
 	"BlobTooLarge":            network.RejectedMedia,
 	"InvalidMimeType":         network.RejectedMedia,
@@ -41,7 +41,7 @@ var classByName = map[string]network.Class{
 
 var errorName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 
-// rejection returns the error of a response other than 200.
+// rejection returns the error for a response with a status other than 200.
 func rejection(answer network.Response, now time.Time) *network.Error {
 	var body struct {
 		Error   string `json:"error"`

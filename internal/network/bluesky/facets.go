@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// facet marks a part of the text as a link, a tag or a mention, by the lexicon app.bsky.richtext.facet.
+// facet marks a part of the text as a link, a tag or a mention (lexicon app.bsky.richtext.facet).
 type facet struct {
 	Index    byteSlice `json:"index"`
 	Features []feature `json:"features"`
@@ -21,7 +21,7 @@ type byteSlice struct {
 	ByteEnd   int `json:"byteEnd"`
 }
 
-// feature is a link, a tag or a mention, by its type. Only the field of that type is set.
+// feature is a link, a tag or a mention. Besides Type, only the field of that type is set.
 type feature struct {
 	Type string `json:"$type"`
 	URI  string `json:"uri,omitempty"`
@@ -101,8 +101,8 @@ func detectSpans(text string) []span {
 	return found
 }
 
-// spanAt returns the span at the beginning of rest, with offsets from there. It returns false if rest does not begin
-// with a span or if no span can start after the rune before.
+// spanAt returns the span at the beginning of rest, with offsets relative to rest. It returns false if rest does not
+// begin with a span, or if no span can start after the rune before.
 func spanAt(before rune, rest string) (span, bool) {
 	var s span
 	switch {

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// write is one write of com.atproto.repo.applyWrites.
+// write creates one record in a call of com.atproto.repo.applyWrites.
 type write struct {
 	Type       string          `json:"$type"`
 	Collection string          `json:"collection"`

@@ -25,7 +25,7 @@ const (
 	nobody    = "nobody"
 )
 
-// options returns a post's options, empty if there are none.
+// options returns a post's options for Bluesky, or the zero value if there are none.
 func options(o network.Options) network.BlueskyOptions {
 	if o.Bluesky == nil {
 		return network.BlueskyOptions{}
@@ -114,20 +114,20 @@ func (n *Network) applyOptions(
 	return embed, gates, nil
 }
 
-// recordEmbed shows another post, by the lexicon app.bsky.embed.record.
+// recordEmbed shows another post (lexicon app.bsky.embed.record).
 type recordEmbed struct {
 	Type   string    `json:"$type"`
 	Record strongRef `json:"record"`
 }
 
-// recordWithMediaEmbed shows another post and media, by the lexicon app.bsky.embed.recordWithMedia.
+// recordWithMediaEmbed shows another post and media (lexicon app.bsky.embed.recordWithMedia).
 type recordWithMediaEmbed struct {
 	Type   string      `json:"$type"`
 	Record recordEmbed `json:"record"`
 	Media  any         `json:"media"`
 }
 
-// embedQuote returns an embed of a quoted post, with the post's own media unless they are nil.
+// embedQuote returns an embed that shows the quoted post. If media is not nil, the embed shows both.
 func embedQuote(quoted strongRef, media any) any {
 	record := recordEmbed{"app.bsky.embed.record", quoted}
 	if media == nil {
@@ -136,7 +136,7 @@ func embedQuote(quoted strongRef, media any) any {
 	return recordWithMediaEmbed{"app.bsky.embed.recordWithMedia", record, media}
 }
 
-// selfLabels are content warnings by the lexicon com.atproto.label.defs#selfLabels.
+// selfLabels are content warnings (lexicon com.atproto.label.defs#selfLabels).
 type selfLabels struct {
 	Type   string      `json:"$type"`
 	Values []selfLabel `json:"values"`
@@ -157,7 +157,7 @@ func newLabels(values []string) *selfLabels {
 	return labels
 }
 
-// gate is a record beside a post that restricts replies or quotes. It has the key of the post.
+// gate is a record that restricts replies to a post, or quotes of it. The record has the same key as the post.
 type gate struct {
 	Collection string          `json:"collection"`
 	Record     json.RawMessage `json:"record"`
@@ -178,7 +178,7 @@ var replyRules = map[string]typed{
 	"following": {threadGate + "#followingRule"},
 }
 
-// newGates returns the gates of a post by its reply settings and its setting for quotes.
+// newGates returns the gates that a post's reply settings and its setting for quotes require.
 func newGates(o draftOptions, uri, createdAt string) ([]gate, error) {
 	var gates []gate
 	add := func(collection, member string, rules []typed) error {
@@ -230,13 +230,13 @@ func parseQuote(address string) (postAddress, bool) {
 	return postAddress{}, false
 }
 
-// codeQuoteNotFound and codeQuotesDisabled are codes of a post that cannot be quoted. They are not codes of Bluesky.
+// Error codes for a post that cannot be quoted. They are not codes of Bluesky.
 const (
 	codeQuoteNotFound  = "QuoteNotFound"
 	codeQuotesDisabled = "QuotesDisabled"
 )
 
-// findQuote reads the current version of the post to quote.
+// findQuote returns a reference to the current version of the post to quote.
 func (n *Network) findQuote(ctx context.Context, g network.Grant, address string) (strongRef, error) {
 	quoted, ok := parseQuote(address)
 	if !ok {

@@ -14,8 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// Commit creates the post's record. Sending the same record again succeeds without creating a second post. If the
-// server has a different record with the key, Commit changes nothing and returns an Uncertain error.
+// Commit creates the post's record. Without gates, sending the same record again succeeds without creating a second
+// post. If the server has a different record with the key, Commit changes nothing and returns an Uncertain error.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
@@ -101,12 +101,13 @@ type storedRecord struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// getRecord reads a record. It sends no token: records are public, so an expired session does not matter.
+// getRecord reads one of the account's posts.
 func (n *Network) getRecord(ctx context.Context, g network.Grant, rkey string) (storedRecord, error) {
 	return n.readRecord(ctx, g, g.Account, collection, rkey)
 }
 
-// readRecord reads a record of any repository. A server forwards requests for repositories of other servers.
+// readRecord reads a record of any repository. It sends no token, because records are public. The account's server
+// forwards requests for repositories of other servers.
 func (n *Network) readRecord(ctx context.Context, g network.Grant, repo, collection, rkey string) (storedRecord, error) {
 	var answer storedRecord
 	err := n.call(ctx, call{
@@ -129,7 +130,7 @@ func (n *Network) receipt(g network.Grant, rkey string, rec record) network.Rece
 	}
 }
 
-// sameJSON reports whether a and b have the same value. A server may return the fields in another order.
+// sameJSON reports whether a and b have the same value. A server may return the fields in a different order.
 func sameJSON(a, b json.RawMessage) (bool, error) {
 	left, err := decodeAny(a)
 	if err != nil {

@@ -21,10 +21,10 @@ type strongRef struct {
 	CID string `json:"cid"`
 }
 
-// codeNoParent is the code of a reply whose thread no longer exists. It is not a code of Bluesky.
+// codeNoParent is the error code for a reply to a post that no longer exists. It is not a code of Bluesky.
 const codeNoParent = "ParentNotFound"
 
-// findReply reads the current versions of the posts that a record replies to.
+// findReply returns references to the current versions of a thread's first post and of the post that is replied to.
 func (n *Network) findReply(ctx context.Context, g network.Grant, to network.Reply) (*reply, error) {
 	root, err := n.findPost(ctx, g, to.Root)
 	if err != nil {

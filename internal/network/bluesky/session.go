@@ -97,8 +97,8 @@ func (s session) grant(server string) (network.Grant, error) {
 	}, nil
 }
 
-// pdsURL returns the server of the account's repository from the DID document, or the server given if the document has
-// none. It never replaces an https URL with an http URL.
+// pdsURL returns the URL of the server with the account's repository from the DID document, or given if the document
+// has none. It never replaces an https URL with an http URL.
 func (s session) pdsURL(given string) string {
 	for _, service := range s.DIDDoc.Service {
 		if service.ID != "#atproto_pds" && service.ID != s.DID+"#atproto_pds" {

@@ -16,7 +16,7 @@ const (
 	maxTIDMicros    = 1 << 53
 )
 
-// validTID is the record key syntax that servers require for posts. The first digit leaves the top bit 0. Source:
+// validTID matches the record keys that servers accept for posts. The first digit leaves the top bit 0. Source:
 // https://atproto.com/specs/tid.
 var validTID = regexp.MustCompile(`^[234567abcdefghij][234567abcdefghijklmnopqrstuvwxyz]{12}$`)
 

@@ -32,7 +32,7 @@ func (n *Network) usesVideoService(g network.Grant) bool {
 	return err == nil && (server.Scheme == "https" || !strings.HasPrefix(n.opts.VideoURL, "https:"))
 }
 
-// job is the processing of one video, by the lexicon app.bsky.video.defs.
+// job is the processing of one video (lexicon app.bsky.video.defs).
 type job struct {
 	ID          string          `json:"jobId"`
 	State       string          `json:"state"`
@@ -44,8 +44,8 @@ type job struct {
 
 const jobFailed = "JOB_STATE_FAILED"
 
-// hasBlob reports whether the video is processed. The state alone is not enough. If the service processed the same
-// video before, the state is a failure with the error already_exists.
+// hasBlob reports whether the video has been processed. The state alone does not show this: if the service processed
+// the same video before, the state is a failure with the error already_exists.
 //
 // Source: https://docs.bsky.app/docs/tutorials/video
 func (j job) hasBlob() bool { return len(j.Blob) > 0 && string(j.Blob) != "null" }
@@ -211,8 +211,8 @@ func (n *Network) checkVideoLimits(ctx context.Context, g network.Grant, size in
 	return n.limitError(used, limits.Error, limits.Message)
 }
 
-// limitError returns the error for a video that the service does not accept. The parameter used means that the account
-// has used up its quota.
+// limitError returns the error for a video that the service does not accept. If used is true, the account has used up
+// its quota.
 func (n *Network) limitError(used bool, code, message string) *network.Error {
 	rejection := &network.Error{
 		Class: network.RejectedMedia, Status: http.StatusOK, Message: network.Clip(message, maxMessage),
@@ -230,7 +230,8 @@ func (n *Network) limitError(used bool, code, message string) *network.Error {
 // quotaEnd returns when the service accepts videos again after the account has used up its quota.
 func (n *Network) quotaEnd() time.Time { return n.opts.Now().Add(videoQuotaWait).UTC() }
 
-// serviceToken returns a token from the account's server for one method of the service at the URL service.
+// serviceToken requests a token from the account's server. The token is valid for one method of the service at the URL
+// service.
 func (n *Network) serviceToken(ctx context.Context, g network.Grant, service, method string) (string, error) {
 	target, err := serverURL(service)
 	if err != nil {
@@ -261,8 +262,8 @@ func tokenLife(method string) time.Duration {
 	return time.Minute
 }
 
-// serviceError returns the error of a call to the video service. A token that the service rejects does not make the
-// account's own token invalid. An outage of the service does not count as an outage of the account's server.
+// serviceError adapts the error of a call to the video service. If the service rejects its token, the account's own
+// token may still be valid. An outage of the service does not count as an outage of the account's server.
 func (n *Network) serviceError(err error) error {
 	var rejected *network.Error
 	if !errors.As(err, &rejected) {

@@ -21,11 +21,11 @@ type call struct {
 	in      any           // JSON body, or nil
 	file    *network.File // body instead of in; the call closes it
 	out     any           // receives the response; nil to ignore it
-	// another status that means success
+	// status, other than 200, that means success; 0 for none
 	orStatus int
 }
 
-// call makes the call within its timeout. Its error is always a *network.Error.
+// call makes the call within its time limit. Its error is always a *network.Error.
 func (n *Network) call(ctx context.Context, c call) error {
 	if c.file != nil {
 		defer c.file.Close()

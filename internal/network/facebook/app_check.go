@@ -18,7 +18,7 @@ var needs = []network.RequiredScope{
 	{Scope: graph.ScopeBusiness, Effect: "Pages of a business portfolio cannot be found"},
 }
 
-// CheckApp reports the state of the app according to Meta.
+// CheckApp reports whether Meta accepts the app, and which permissions App Review has approved.
 func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	return n.login().CheckApp(ctx, platform, "", n.opts.GraphHost, needs)
 }

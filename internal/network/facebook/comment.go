@@ -9,7 +9,7 @@ import (
 // scopeComments is needed for comments. People can decline it.
 const scopeComments = "pages_manage_engagement"
 
-// newComments returns the protocol for comments of the Page.
+// newComments returns the implementation of comments on a Page's posts.
 func newComments(n *Network) graph.Comments {
 	return graph.Comments{
 		Client: n.graph, App: n.opts.App, NewCall: n.newCall, Fields: []string{"message", "created_time", "permalink_url"},

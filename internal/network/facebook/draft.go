@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/network/graph"
 )
 
-// draft is the draft of a publication.
+// draft is the stored state of a publication.
 type draft struct {
 	Post    bool            `json:"facebook"` // distinguishes drafts of different networks
 	Text    string          `json:"text"`
@@ -19,13 +19,13 @@ type draft struct {
 	Video   string          `json:"video,omitempty"`   // ID of the uploaded video
 	Session string          `json:"session,omitempty"` // upload session; Commit finishes it
 	Reel    bool            `json:"reel,omitempty"`    // the video is published as a reel; reels have no upload session
-	Format  string          `json:"format,omitempty"`  // of the options; a story's video is uploaded like a reel
+	Format  string          `json:"format,omitempty"`  // chosen in the options; a story's video is uploaded like a reel
 	Place   string          `json:"place,omitempty"`   // ID of the place
 	Title   string          `json:"title,omitempty"`   // of a video
 	Uploads int             `json:"uploads,omitempty"` // number of uploads of the video
-	Used    bool            `json:"used,omitempty"`    // Facebook says that the photo was published as a story
+	Used    bool            `json:"used,omitempty"`    // Facebook reported that the photo was published as a story
 	Made    time.Time       `json:"made,omitzero"`     // when the draft became ready; the post is not older
-	// Finished reports whether the network has confirmed the end of the upload.
+	// Finished is true once the network has confirmed the end of the upload.
 	Finished bool `json:"finished,omitempty"`
 }
 

@@ -49,7 +49,7 @@ type Options struct {
 	ConfigID      string `json:"config_id"`      // configuration of Facebook Login for Business; replaces the scopes
 }
 
-// Network is the publishing protocol of Facebook Pages. It has no state between calls.
+// Network implements the publishing protocol of Facebook Pages. It has no state between calls.
 type Network struct {
 	graph    *graph.Client
 	opts     Options
@@ -79,7 +79,7 @@ func (o Options) withDefaults() Options {
 // Platform returns the network's name in the API.
 func (n *Network) Platform() string { return platform }
 
-// Check returns what the network would reject, or accept only with a loss.
+// Check returns what the network would reject, or accept only with changes.
 func (n *Network) Check(c network.Content) []network.Problem {
 	if c.Options.IsStory(platform) {
 		return append(n.opts.Rules.CheckStory(c), checkOptions(c)...)
@@ -98,7 +98,7 @@ func (n *Network) newCall(g network.Grant, method, path string, params url.Value
 	}
 }
 
-// Connect always fails because the network has no sign-in by password.
+// Connect always fails because the network has no sign-in with a password.
 func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	return network.Grant{}, network.PermanentError(errors.New("connect Facebook Pages in a browser"))
 }

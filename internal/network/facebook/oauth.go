@@ -14,7 +14,7 @@ import (
 
 const (
 	maxName           = 200              // characters kept of a name
-	createContentTask = "CREATE_CONTENT" // task on a Page
+	createContentTask = "CREATE_CONTENT" // task that lets a person post on a Page
 	pageFields        = "id,name,username,access_token"
 )
 
@@ -102,7 +102,7 @@ func (n *Network) page(ctx context.Context, person network.Grant, id string) (gr
 	return p, nil
 }
 
-// extendToken returns the person's grant with a new token of sixty days. The Page's token may last longer than the
+// extendToken returns the person's grant with a token that lasts sixty days. The Page's token may last longer than the
 // person's token, but this is unconfirmed, so the Page's grant expires with the person's token.
 func (n *Network) extendToken(ctx context.Context, g network.Grant, token string) (network.Grant, error) {
 	long, err := n.login().ExtendToken(ctx, g.Server, token)

@@ -8,7 +8,7 @@ import (
 
 const codeOptionUnsupported = "option_not_supported"
 
-// choices returns the options for Facebook, empty if there are none.
+// choices returns a post's options for Facebook, or the zero value if there are none.
 func choices(o network.Options) network.FacebookOptions {
 	if o.Facebook == nil {
 		return network.FacebookOptions{}

@@ -142,7 +142,7 @@ func (n *Network) absoluteURL(permalink string) string {
 	return network.WebURL(permalink)
 }
 
-// Permalink requests the URL of a post or a video.
+// Permalink returns the URL in the receipt, or else requests it.
 func (n *Network) Permalink(ctx context.Context, g network.Grant, r network.Receipt) (string, error) {
 	if r.Permalink != "" {
 		return r.Permalink, nil

@@ -65,12 +65,12 @@ func uncertainError(reason string) *network.Error {
 	return &network.Error{Class: network.Uncertain, Status: http.StatusOK, Err: errors.New(reason)}
 }
 
-// notFound returns the verdict for a commit without a matching post when the search started.
+// notFound returns the verdict if a search that began at started found no matching post.
 func (n *Network) notFound(started time.Time, t network.CommitHistory) (network.Verdict, network.Receipt, error) {
 	return n.absentAfter(time.Duration(n.opts.ListingDelay), started, t)
 }
 
-// absentAfter returns Absent if the delay has passed since the last commit, else a Processing error.
+// absentAfter returns Absent if delay has passed between the last attempt and started, else a Processing error.
 func (n *Network) absentAfter(
 	delay time.Duration, started time.Time, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -154,7 +154,8 @@ func (n *Network) findPosts(
 	}), cut, err
 }
 
-// matches compares the text and the number of photos. It ignores white space, because the network may change it.
+// matches reports whether a post has the draft's text and number of photos. It ignores white space, because the network
+// may change it.
 func (l listedPost) matches(p draft) bool {
 	return network.SameWords(l.Message, p.Text) && l.photos() == len(p.Photos)
 }

@@ -36,8 +36,8 @@ func (n *Network) publishPhotoStory(ctx context.Context, g network.Grant, p draf
 	return network.Receipt{ID: response.Post}, nil
 }
 
-// usedPhotoError returns the error for a photo that was published as a story. The photo belongs to the draft, so an earlier
-// call has published it.
+// usedPhotoError returns the error for a photo that was already published as a story. The photo belongs to the draft,
+// so an earlier call has published it.
 func usedPhotoError(p draft, rejection network.Error) *network.Error {
 	p.Used = true
 	rejection.Class = network.Uncertain
@@ -47,7 +47,7 @@ func usedPhotoError(p draft, rejection network.Error) *network.Error {
 	return &rejection
 }
 
-// listedStory is a story in the Page's list. Its ID and the time are numbers as text.
+// listedStory is a story in the Page's list. The IDs and the time are numbers, encoded as strings.
 type listedStory struct {
 	Post    string `json:"post_id"`
 	Media   string `json:"media_id"`
@@ -64,9 +64,9 @@ func (s listedStory) receipt() network.Receipt {
 }
 
 // resolvePhotoStory searches the Page's stories for the photo. Facebook lists stories only if the Page archives them. A
-// story that is not listed therefore counts as absent, and the draft is committed again: Facebook publishes the photo
-// once, and rejects it if it was published. After such a rejection, the story counts as published, with an unknown ID if
-// it is not listed.
+// story that is not listed therefore counts as absent, and the draft is committed again. Facebook publishes the photo
+// only once, and rejects later calls. After such a rejection, the story counts as published, with an unknown ID if it
+// is not listed.
 func (n *Network) resolvePhotoStory(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {

@@ -23,7 +23,8 @@ const (
 	maxMessage = 500    // characters kept of the network's own text
 )
 
-// upload sends the video in the chunks that the network requests. It is unpublished until the upload is finished.
+// upload sends the video in the chunks that the network requests. The video remains unpublished until Commit finishes
+// the upload.
 func (n *Network) upload(ctx context.Context, g network.Grant, p *draft, files network.Files) error {
 	file, err := files.Open(ctx, p.Media[0].ID, n.fileLimits(*p, network.Video))
 	if err != nil {
@@ -54,7 +55,7 @@ func (n *Network) upload(ctx context.Context, g network.Grant, p *draft, files n
 	return nil
 }
 
-// videoCall returns a call of the upload API.
+// videoCall returns a call to the API for video uploads.
 func (n *Network) videoCall(g network.Grant, params url.Values, out any) graph.Call {
 	c := n.newCall(g, http.MethodPost, g.Account+"/videos", params, out)
 	c.Server = n.opts.VideoHost
@@ -211,7 +212,7 @@ func (s state) failureReason() *network.Error {
 	}
 }
 
-// verifyVideo ensures that an uploaded video can still be published.
+// verifyVideo checks that an uploaded video can still be published, and uploads it again if Facebook has discarded it.
 func (n *Network) verifyVideo(ctx context.Context, g network.Grant, p *draft, files network.Files) error {
 	if !p.isVideo() {
 		return nil

@@ -74,7 +74,7 @@ func (l Login) CheckApp(ctx context.Context, platform, app, server string, needs
 // appToken is the access token of the app itself.
 func (l Login) appToken() string { return l.ClientID + "|" + l.ClientSecret }
 
-// CheckToken reports whether an account's token is valid, and the permissions that it has.
+// CheckToken reports whether an account's token is valid, and which of the needed permissions it has.
 //
 // Source: https://developers.facebook.com/docs/graph-api/reference/debug_token
 func (l Login) CheckToken(ctx context.Context, platform string, g network.Grant, needs []network.RequiredScope) []network.Finding {
@@ -105,7 +105,7 @@ func (l Login) CheckToken(ctx context.Context, platform string, g network.Grant,
 		network.CheckScopes(response.Data.Scopes, needs...)...)
 }
 
-// CheckLimit reports how many posts an account may still publish. Edge is the API edge with the publishing limit.
+// CheckLimit reports how many posts an account may still publish. edge is the API edge that returns this limit.
 func (c *Containers) CheckLimit(ctx context.Context, g network.Grant, edge string) network.Finding {
 	var response struct {
 		Data []struct {

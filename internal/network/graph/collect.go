@@ -83,8 +83,8 @@ func isTooMuchData(e *network.Error) bool {
 	return code == "1" && strings.Contains(strings.ToLower(e.Message), "reduce the amount of data")
 }
 
-// insight is one metric: a list of values, or a total. Of a list, the last value is used. A value may have parts, such
-// as the kinds of reactions.
+// insight is one metric: a list of values, of which the last one is used, or a total. A value may have parts, such as
+// the kinds of reactions.
 type insight struct {
 	Name   string `json:"name"`
 	Values []struct {
@@ -95,7 +95,7 @@ type insight struct {
 	} `json:"total_value"`
 }
 
-// metricValue is a number, or the sum of several named numbers. It is nil for any other format.
+// metricValue is a number, or the sum of several named numbers. n is nil for any other format.
 type metricValue struct{ n *int64 }
 
 func (f *metricValue) UnmarshalJSON(text []byte) error {
@@ -150,7 +150,7 @@ func (c *Client) Insights(ctx context.Context, call Call, metrics []string) (Met
 
 const (
 	maxRejected = 3 // posts of a kind without metrics after which the kind is skipped
-	maxFailed   = 5 // posts with temporary errors after which the collection stops
+	maxFailed   = 5 // tolerated number of posts with temporary errors
 )
 
 // MetricsReader reads metrics of one account's posts during one collection. If the network does not support a metric

@@ -13,8 +13,8 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// Comments publishes comments on an account's own posts. The API has no key that identifies a repeated request, so a
-// comment without a response is searched among the comments of the post.
+// Comments publishes comments on an account's own posts. The API has no key that identifies a repeated request. If a
+// response is lost, Resolve searches for the comment among the comments on the post.
 //
 // Sources: https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-media/comments and
 // https://developers.facebook.com/docs/graph-api/reference/object/comments
@@ -23,15 +23,15 @@ type Comments struct {
 	App    network.App
 	// NewCall returns a call to the versioned API.
 	NewCall func(g network.Grant, method, path string, params url.Values, out any) Call
-	// Fields are the fields of a comment: those of its text and time, and its URL if it has one.
+	// Fields are the API's names for a comment's text, time and, if it has one, URL.
 	Fields []string
-	// List are the parameters of the list of comments that sort it by time, newest first.
+	// List has the parameters that sort the list of comments by time, newest first.
 	List url.Values
-	// Permissions are those of the network that allow comments, one of which is needed.
+	// Permissions are the names of the permissions that allow comments. One of them is enough.
 	Permissions []string
 }
 
-// isPostID reports whether an ID is that of a post. Facebook's consist of the IDs of the Page and of the post.
+// isPostID reports whether an ID is that of a post. On Facebook, it consists of the IDs of the Page and the post.
 func isPostID(id string) bool {
 	page, post, two := strings.Cut(id, "_")
 	return IsID(page) && (!two || IsID(post))
@@ -60,7 +60,8 @@ func (c Comments) Commit(ctx context.Context, g network.Grant, d network.Draft) 
 	return network.Receipt{ID: response.ID}, nil
 }
 
-// withoutPermission returns err, as a rejection if a permission is missing. The account itself can still publish.
+// withoutPermission changes the class of an error from AuthDead to Rejected if only a permission is missing, because
+// the account can still publish posts.
 func (c Comments) withoutPermission(err error) error {
 	e, ok := errors.AsType[*network.Error](err)
 	if !ok || e.Class != network.AuthDead || !isPermissionCode(e.Code) {
@@ -127,7 +128,7 @@ func (c Comments) find(
 			cut = false
 			continue
 		}
-		// The ID may be another one than that of the account.
+		// From.ID may differ from the account's ID.
 		own := l.From.ID == g.Account || strings.EqualFold(l.From.Username, g.Username) && g.Username != ""
 		if own && isPostID(l.ID) && network.SameWords(l.Text+l.Message, p.Text) && !t.BelongsToOther(l.ID, l.Permalink) {
 			found = append(found, network.Receipt{
@@ -138,7 +139,7 @@ func (c Comments) find(
 	return found, cut, nil
 }
 
-// isPermissionCode reports whether the code of an error says that a permission is missing (10 and 200 to 299).
+// isPermissionCode reports whether an error code means that a permission is missing (10 and 200 to 299).
 func isPermissionCode(code string) bool {
 	code, _, _ = strings.Cut(code, "/")
 	return code == "10" || len(code) == 3 && code[0] == '2'

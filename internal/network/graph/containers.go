@@ -27,26 +27,27 @@ type Containers struct {
 
 	// Secret returns the app's secret if calls with the grant need a proof of it, else "". Secret may be nil.
 	Secret func(network.Grant) string
-	// MediaParams returns a container's parameters for one image or video at a URL. The parameter several means that
-	// the post has several media.
+	// MediaParams returns a container's parameters for one image or video at a URL. several is true if the post has
+	// several media.
 	MediaParams func(o network.Options, m network.Media, address string, several bool) url.Values
 	Options     OptionHooks
-	// FailureReason returns the error for the network's description of a failed container. It reports whether a new
-	// container may succeed.
+	// FailureReason returns the error for the network's description of a failed container. It also reports whether a
+	// new container may succeed.
 	FailureReason func(description string) (reason *network.Error, again bool)
-	// Observe is called with the text of a post and the error of creating its container. It may be nil.
+	// Observe is called after each attempt to create a post's container, with the post's text and the error or nil.
+	// Observe itself may be nil.
 	Observe func(text string, err error)
 }
 
-// OptionHooks apply the options of a network. All may be nil.
+// OptionHooks apply the options of a network. All fields may be nil.
 type OptionHooks struct {
-	// Own returns the options for this network.
+	// Own returns only the options for this network.
 	Own func(network.Options) network.Options
 	// Check returns problems with the options of a post.
 	Check func(network.Content) []network.Problem
-	// Cover returns the ID of the image of the library that covers the post, or 0.
+	// Cover returns the media ID of the post's cover image, or 0 if the options select none.
 	Cover func(o network.Options, media []network.Media) int64
-	// Params returns the parameters of a post's container. cover is the URL of the image that covers it.
+	// Params returns the parameters of a post's container. cover is the URL of the cover image, or "".
 	Params func(o network.Options, media []network.Media, cover string) url.Values
 	// ItemParams returns the parameters of the container for one of several media.
 	ItemParams func(o network.Options, media []network.Media, item int) url.Values
@@ -59,8 +60,8 @@ type Names struct {
 	Owner    string // path of the account; its ID if empty
 	Edge     string // edge that creates containers and lists posts
 	Publish  string // edge that publishes containers
-	Replies  string // edge that lists the account's replies; empty if it cannot reply to its posts
-	Stories  string // edge that lists the account's stories; empty if it has none
+	Replies  string // edge that lists the account's replies; empty if accounts cannot reply to their posts
+	Stories  string // edge that lists the account's stories; empty if the network has none
 	Text     string // text field of a container and of a post
 	State    string // state fields of a container
 }
@@ -83,12 +84,12 @@ type draft struct {
 // Platform returns the network's name in the API.
 func (c *Containers) Platform() string { return c.Names.Platform }
 
-// Check returns what the network would reject, or accept only with a loss.
+// Check returns what the network would reject, or accept only with changes.
 func (c *Containers) Check(content network.Content) []network.Problem {
 	return c.CheckWith(*c.App.Rules, content)
 }
 
-// CheckWith does the same as Check, with other limits.
+// CheckWith is like Check, but applies the given limits.
 func (c *Containers) CheckWith(rules network.Rules, content network.Content) []network.Problem {
 	var found []network.Problem
 	if content.Options.IsStory(c.Names.Platform) {
@@ -108,12 +109,13 @@ func (c *Containers) isStory(p draft) bool { return p.Options.IsStory(c.Names.Pl
 // Rules returns the limits that Check applies.
 func (c *Containers) Rules() network.Rules { return *c.App.Rules }
 
-// Connect always fails because the network has no sign-in by password.
+// Connect always fails because the network has no sign-in with a password.
 func (c *Containers) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	return network.Grant{}, network.PermanentError(fmt.Errorf("connect %s accounts in a browser", c.Names.Title))
 }
 
-// Plan fixes the text, the media and the options. A story has no text. Repeated commits are safe once Prepare has created the container.
+// Plan fixes the text, the media and the options. A story has no text. Repeated commits are safe, because Prepare
+// creates the container that they publish.
 func (c *Containers) Plan(i network.Intent) (network.Draft, error) {
 	p := draft{Network: c.Names.Platform, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}
 	if c.Options.Own != nil {

@@ -45,7 +45,7 @@ func (e tokenError) class() network.Class {
 	return network.Rejected
 }
 
-// bySubcode has precedence over byCode because subcodes are more specific.
+// bySubcode maps error subcodes to classes. It takes precedence over byCode, because subcodes are more specific.
 var bySubcode = map[int]network.Class{
 	subcodeMissing: network.Transient, // the missing object is created again
 	2207006:        network.Transient,
@@ -92,10 +92,10 @@ var byCode = map[int]network.Class{
 var pageClasses = map[int]network.Class{
 	1366051: network.Duplicate,     // the photos were already posted
 	1390008: network.Rate,          // too many posts at once
-	1346003: network.Rejected,      // the content
-	1404102: network.Rejected,      // the content
-	1609005: network.Rejected,      // the link
-	1609008: network.Rejected,      // the link
+	1346003: network.Rejected,      // because of the content
+	1404102: network.Rejected,      // because of the content
+	1609005: network.Rejected,      // because of the link
+	1609008: network.Rejected,      // because of the link
 	1366046: network.RejectedMedia, // a photo's size or type
 	1404078: network.AuthDead,      // the Page's owner has to confirm their identity
 	4854002: network.AuthDead,
@@ -108,7 +108,7 @@ var pageClasses = map[int]network.Class{
 	codeLimited: network.Rate,
 	1349125:     network.RejectedMedia,
 	2069019:     network.RejectedMedia,
-	2061006:     network.Rejected, // the link
+	2061006:     network.Rejected, // because of the link
 }
 
 // Subcode returns the class of an error with this subcode and reports whether the subcode is known.
@@ -130,7 +130,7 @@ func responseError(response network.Response, now time.Time) *network.Error {
 
 		Error *apiError `json:"error"`
 	}
-	_ = json.Unmarshal(response.Body, &body) // a proxy's response has another format
+	_ = json.Unmarshal(response.Body, &body) // a proxy's response has a different format
 	if e := body.Error; e != nil {
 		failed := response.Rejection(e.class(), e.code(), e.userText())
 		failed.After = e.retryTime(failed.Class, response, now)
@@ -171,7 +171,7 @@ func (r apiError) class() network.Class {
 	return network.Rejected
 }
 
-// concernsApp reports whether only the operator can remove the cause. Meta blocked the app, has not approved it for
+// concernsApp reports whether only the operator can remove the cause: Meta blocked the app, has not approved it for
 // this request, or received a wrong secret. These errors share their codes with errors of accounts and differ only in
 // the message. The messages are undocumented, but observed in production.
 func (r apiError) concernsApp() bool {
@@ -205,7 +205,7 @@ func IsMissing(e *network.Error) bool {
 	return false
 }
 
-// isUnknownObject reports whether an error means that no object has an ID in the request.
+// isUnknownObject reports whether an error means that an ID in the request belongs to no object.
 func isUnknownObject(e *network.Error) bool {
 	_, subcode, _ := strings.Cut(e.Code, "/")
 	return subcode == strconv.Itoa(subcodeMissing)
@@ -250,7 +250,7 @@ func headerRetryTime(response network.Response, now time.Time) time.Time {
 	return now.Add(min(wait, maxWait)).UTC()
 }
 
-// longestRegainWait returns the longest wait in a usage header, which is in whole minutes.
+// longestRegainWait returns the longest wait in a usage header. The header contains waits in minutes.
 func longestRegainWait(header string) time.Duration {
 	var usage map[string][]struct {
 		Minutes int `json:"estimated_time_to_regain_access"`

@@ -25,8 +25,8 @@ type Client struct {
 // New returns a client for the network's app.
 func New(app network.App) *Client { return &Client{network.NewClient(app.HTTP), app.Now} }
 
-// Call is one call to the API. Params are sent in the body of a POST and in the query of a GET. If Body is set, Params
-// and Token are not sent, so the Body must include them.
+// Call is one call to the API. Params are sent in the body of a POST and in the query of other methods. If Body is set,
+// Params and Token are not sent, so the Body must include them.
 type Call struct {
 	Purpose network.Purpose
 	Method  string

@@ -45,9 +45,9 @@ func (c *Containers) countNotVisible(p draft, e *network.Error) error {
 	return &later
 }
 
-// resolveNotVisible returns the verdict for a container that the network does not find. The container is published
-// again, or replaced after maxNotVisible commits. A replacement requires that no earlier commit can still take effect
-// and that the post is not listed ListingDelay after the last attempt.
+// resolveNotVisible returns the verdict for a container that the network did not find. If the post is not listed, the
+// container is published again, or replaced after maxNotVisible commits. A replacement requires that no earlier commit
+// can still take effect, and that ListingDelay has passed since the last attempt.
 func (c *Containers) resolveNotVisible(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {

@@ -47,7 +47,7 @@ type InstagramAccount struct {
 // If there may be more Pages than it could read, Pages returns network.ErrMoreAccounts with the Pages that it read. If
 // a list failed temporarily, it returns network.ErrUnreadAccounts with the Pages of the other lists.
 //
-// The edges of portfolios are missing in Meta's API description. They are undocumented, but widely used.
+// The edges of portfolios are missing from Meta's API description. They are undocumented, but widely used.
 func (l Login) Pages(ctx context.Context, person network.Grant, fields string) ([]Page, error) {
 	own := pageList{}
 	own.pages, own.more, own.err = l.OwnPages(ctx, person, fields)
@@ -149,8 +149,8 @@ func (l Login) readEdges(ctx context.Context, person network.Grant, edges []stri
 	return lists
 }
 
-// OwnPages returns the Pages in the person's own list, with the given fields and the person's tasks. It reports whether
-// there may be more Pages.
+// OwnPages returns the Pages in the person's own list, with the given fields and the person's tasks. It also reports
+// whether there may be more Pages.
 func (l Login) OwnPages(ctx context.Context, person network.Grant, fields string) ([]Page, bool, error) {
 	pages, more, err := readList[Page](ctx, l, person, "me/accounts", fields+",tasks")
 	return slices.DeleteFunc(pages, Page.isUnusable), more, err
@@ -168,7 +168,7 @@ func appendNew(found, pages []Page) []Page {
 	return found
 }
 
-// readList reads all pages of a list, at most maxPageLists. It reports whether the list may have more items.
+// readList reads at most maxPageLists pages of a list. It also reports whether the list may have more items.
 func readList[T any](ctx context.Context, l Login, person network.Grant, path, fields string) ([]T, bool, error) {
 	params := url.Values{"fields": {fields}, "limit": {pagesPerList}}
 	var found []T

@@ -77,8 +77,9 @@ func mayContradictState(e *network.Error) bool {
 
 // Resolve reads the container's state. If the container is published, the verdict is Published. The post's ID comes
 // from the account's list, and is empty if several posts match. If the container is ready, the verdict is Absent, and
-// publishing the container again creates one post. If the container expired, failed or remains missing, the verdict is
-// Absent with the reason, and Prepare creates a new one.
+// publishing the container again creates one post. If the container expired or failed, or several commits did not find
+// it, the verdict is Absent with the reason, and Prepare creates a new one. If the container no longer exists, Resolve
+// searches for the post, and returns Unknown if it is not found.
 func (c *Containers) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -129,7 +130,8 @@ func lacksStatus(e *network.Error) bool {
 	return e.Code == "100" && strings.Contains(strings.ToLower(e.Message), "nonexisting field")
 }
 
-// resolvePublished finds the ID of a published post. It returns only temporary errors and rate limits of the list.
+// resolvePublished finds the ID of a published post. Temporary errors and rate limits of the list are returned. After
+// other errors, the receipt is empty.
 func (c *Containers) resolvePublished(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -233,7 +235,7 @@ func (p draft) listedType() string {
 	return "IMAGE"
 }
 
-// Permalink requests the URL of a post.
+// Permalink returns the URL in the receipt, or else requests it.
 func (c *Containers) Permalink(ctx context.Context, g network.Grant, r network.Receipt) (string, error) {
 	if r.Permalink != "" {
 		return r.Permalink, nil

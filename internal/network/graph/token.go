@@ -38,7 +38,7 @@ func (p *Permissions) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// RequestToken makes a call that returns a token. Instagram documents a response wrapped in a list.
+// RequestToken makes a call that returns a token. The response may be wrapped in a list, as Instagram documents it.
 func (c *Client) RequestToken(ctx context.Context, method, server, path string, params url.Values) (Token, error) {
 	var response struct {
 		Token

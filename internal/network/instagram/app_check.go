@@ -30,8 +30,8 @@ var (
 	}
 )
 
-// CheckApp reports the state of the Facebook Login app according to Meta. There is no such call for the Instagram Login
-// app.
+// CheckApp reports whether Meta accepts the app for Facebook Login, and which permissions App Review has approved. Meta
+// has no such call for the Instagram Login app.
 func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	if n.opts.Facebook.ClientID == "" {
 		return nil

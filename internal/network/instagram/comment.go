@@ -14,7 +14,7 @@ const (
 	facebookComments  = "instagram_manage_comments"
 )
 
-// newComments returns the protocol for comments. The list of comments is sorted by time, newest first.
+// newComments returns the implementation of comments. Instagram lists comments newest first by default.
 func newComments(c *graph.Containers) graph.Comments {
 	return graph.Comments{
 		Client: c.Client, App: c.App, NewCall: c.NewCall, Fields: []string{"text", "timestamp"},
@@ -30,7 +30,7 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	return n.Containers.Plan(i)
 }
 
-// Prepare prepares the container of a post. A comment needs no preparation.
+// Prepare prepares the container of a post, or records the time before which a comment does not exist.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {

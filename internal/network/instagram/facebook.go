@@ -64,7 +64,7 @@ func (n *Network) exchangeFacebook(
 	return found, nil
 }
 
-// extendToken returns the person's grant with a token of sixty days.
+// extendToken returns the person's grant with a token that lasts sixty days.
 func (n *Network) extendToken(ctx context.Context, person network.Grant, token string) (network.Grant, error) {
 	long, err := n.login().ExtendToken(ctx, person.Server, token)
 	if err != nil {

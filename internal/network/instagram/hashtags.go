@@ -23,8 +23,9 @@ var hashtagsPattern = regexp.MustCompile(`\b([0-9]{1,3}) hashtags`)
 // shown a lower limit than the documented one.
 type hashtagLimit struct{ most atomic.Int64 }
 
-// observe learns from Instagram's response to a container. The rules allow the text. If the text has few hashtags, the
-// rejection has another reason and is ignored. If Instagram accepts more hashtags than the limit, the limit is removed.
+// observe learns from Instagram's response to the creation of a container with a text that the rules allow. A rejection
+// is ignored if the text has few hashtags, because the reason is a different one. If Instagram accepts more hashtags
+// than the limit, the limit is removed.
 func (l *hashtagLimit) observe(rules network.Rules, text string, err error) {
 	have := len(network.Hashtags(text))
 	failed, rejected := errors.AsType[*network.Error](err)
@@ -43,7 +44,7 @@ func (l *hashtagLimit) observe(rules network.Rules, text string, err error) {
 	}
 }
 
-// Rules returns the limits that Check applies, with the number of hashtags that Instagram accepted last.
+// Rules returns the limits that Check applies. The learned limit on hashtags, if any, replaces Hashtags.Warn.
 func (n *Network) Rules() network.Rules {
 	rules := n.Containers.Rules()
 	if most := int(n.hashtags.most.Load()); most > 0 {
@@ -52,8 +53,8 @@ func (n *Network) Rules() network.Rules {
 	return rules
 }
 
-// Check returns what the network would reject. The learned limit does not block a post, because Instagram may accept
-// more hashtags from another account.
+// Check returns what the network would reject, or accept only with changes. The learned limit does not block a post,
+// because Instagram may accept more hashtags from another account.
 func (n *Network) Check(content network.Content) []network.Problem {
 	rules, most := n.Containers.Rules(), int(n.hashtags.most.Load())
 	have := len(network.Hashtags(content.Text))

@@ -59,7 +59,7 @@ type Facebook struct {
 	GraphHost    string   `json:"graph_host"`  // base URL of the API for newly connected accounts
 }
 
-// Network is Instagram's publishing protocol. Between calls, it only remembers the limit of hashtags.
+// Network implements Instagram's publishing protocol. Between calls, it only remembers the limit on hashtags.
 type Network struct {
 	*graph.Containers
 

@@ -86,7 +86,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 // holderPrefix is the prefix of Grant.Holder. The person's app-specific ID follows.
 const holderPrefix = "instagram:"
 
-// candidates completes a grant with its account.
+// candidates returns the grant with the account that its token belongs to.
 func (n *Network) candidates(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var me struct {
 		graph.InstagramAccount

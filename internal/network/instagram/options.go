@@ -13,10 +13,10 @@ import (
 
 const codeOptionUnsupported = "option_not_supported"
 
-// ownOptions returns the options for Instagram.
+// ownOptions returns only the options for Instagram.
 func ownOptions(o network.Options) network.Options { return network.Options{Instagram: o.Instagram} }
 
-// choices returns the options for Instagram, empty if there are none.
+// choices returns a post's options for Instagram, or the zero value if there are none.
 func choices(o network.Options) network.InstagramOptions {
 	if o.Instagram == nil {
 		return network.InstagramOptions{}
@@ -64,7 +64,7 @@ func checkOptions(c network.Content) []network.Problem {
 	return append(found, checkPeople(c, o)...)
 }
 
-// checkPeople returns problems with the collaborators, tags and the location.
+// checkPeople returns problems with the collaborators, the tags and the location.
 func checkPeople(c network.Content, o network.InstagramOptions) []network.Problem {
 	var found []network.Problem
 	add := func(field, message string) {
@@ -88,7 +88,7 @@ func checkPeople(c network.Content, o network.InstagramOptions) []network.Proble
 
 func isImage(m network.Media) bool { return !isVideo(m) }
 
-// coverImage returns the image that covers a reel, or 0 if a frame of the video does.
+// coverImage returns the media ID of a reel's cover image, or 0 if the cover is a frame of the video.
 func coverImage(o network.Options, media []network.Media) int64 {
 	if !isReel(o, media) {
 		return 0
@@ -140,7 +140,7 @@ func itemParams(o network.Options, media []network.Media, item int) url.Values {
 	return url.Values{"user_tags": {encode(tags(chosen.UserTags, true))}}
 }
 
-// tags returns tags with a position in an image, or without one in a video.
+// tags returns the tags with positions for an image, or without positions for a video. Missing coordinates become 0.5.
 func tags(chosen []network.InstagramUserTag, placed bool) []network.InstagramUserTag {
 	out := slices.Clone(chosen)
 	for i := range out {

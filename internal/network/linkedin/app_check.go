@@ -11,8 +11,8 @@ import (
 
 var _ network.AppChecker = (*Network)(nil)
 
-// CheckApp reports whether the network accepts each app's ID and secret. LinkedIn returns the state of a token only to
-// the token's app. It describes unknown tokens as not active.
+// CheckApp reports whether the network accepts each app's ID and secret. It requests the state of an unknown token.
+// LinkedIn first checks the credentials, and then describes the token as not active.
 func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	var found []network.Finding
 	for _, kind := range n.Kinds() {
@@ -77,8 +77,8 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	return found
 }
 
-// checkVersion reports whether the version of the API is active, with a call that the granted scopes allow. Every call
-// of LinkedIn's API needs a scope. The call requests an upload, but no file is uploaded or published.
+// checkVersion reports whether the version of the API is active. Every call to LinkedIn's API needs a scope, so
+// checkVersion makes one that the granted scopes allow. This may start an upload, but no file is uploaded or published.
 //
 // Sources: https://learn.microsoft.com/linkedin/marketing/versioning,
 // https://learn.microsoft.com/linkedin/marketing/community-management/shares/images-api

@@ -13,7 +13,7 @@ const (
 	maxArticleDescription = 4000 // characters; unconfirmed, from third-party documentation
 )
 
-// articleSource returns the URL of an article: its own, or the first link of the text.
+// articleSource returns the URL of an article: its own, or else the first link of the text, or else "".
 func articleSource(a network.LinkedInOptionsArticle, text string) string {
 	if source := strings.TrimSpace(a.Source); source != "" {
 		return source
@@ -24,7 +24,7 @@ func articleSource(a network.LinkedInOptionsArticle, text string) string {
 	return ""
 }
 
-// checkArticle reports problems with an article. LinkedIn loads no page, so an article needs a title.
+// checkArticle reports an article that is combined with media, or that has no valid URL.
 //
 // Source: https://learn.microsoft.com/linkedin/marketing/community-management/shares/articles-api
 func (c *optionCheck) checkArticle() {
@@ -47,8 +47,9 @@ func (c *optionCheck) checkArticle() {
 	}
 }
 
-// completeArticle uploads the article's image. Without a title, the title and the description are those of the page. If
-// the page cannot be read, the title is the name of its host.
+// completeArticle sets a missing title and uploads the article's image. LinkedIn does not read the page, so an article
+// needs a title. If the title is missing, the title and a missing description are read from the page. If the page
+// cannot be read, the title is the name of its host.
 func (n *Network) completeArticle(ctx context.Context, g network.Grant, p *draft, files network.Files) error {
 	if p.Article == nil {
 		return nil

@@ -14,8 +14,8 @@ import (
 
 const (
 	scopeMemberAnalytics = "r_member_postAnalytics" // scope for the metrics of a member's posts
-	statisticsBatch      = 50                       // posts per request for statistics, limited by the length of its URL
-	maxMemberPosts       = 20                       // maximum posts of a member whose metrics are read, one call each
+	statisticsBatch      = 50                       // posts per statistics request; the URL's length is limited
+	maxMemberPosts       = 20                       // maximum posts of a member whose metrics are read
 	maxListPages         = 20
 )
 
@@ -88,7 +88,7 @@ func (l listedPost) collectedPost(n *Network) network.CollectedPost {
 	}
 }
 
-// isHidden reports whether a post is a draft or was removed by its author.
+// isHidden reports whether a post is not published, such as a draft or a post that its author removed.
 func (l listedPost) isHidden() bool { return l.Lifecycle != "" && l.Lifecycle != "PUBLISHED" }
 
 // format returns the format of a post, or "" for other formats, such as a poll.
@@ -109,7 +109,7 @@ func (l listedPost) format() string {
 }
 
 // picture returns the URL of a member's picture, and true if the member has no picture. The results are zero for
-// companies and for failed calls. A failed call must not end the collection.
+// organizations, without the scope, and after a failed call, which must not end the collection.
 func (n *Network) picture(ctx context.Context, g network.Grant) (string, bool) {
 	if g.Kind == organization || !slices.Contains(g.Scopes, scopeOpenID) {
 		return "", false

@@ -46,7 +46,7 @@ func (c createdComment) receipt(n *Network, post string) network.Receipt {
 
 func (c createdComment) at() time.Time { return time.UnixMilli(c.Created.Time).UTC() }
 
-// commentCall returns a call to the comments of a post.
+// commentCall returns a call that reads or creates comments on a post.
 func (n *Network) commentCall(g network.Grant, method, post string) (network.Call, error) {
 	if !isPostURN(post) {
 		return network.Call{}, network.PermanentError(errors.New("the comment's post is not a LinkedIn post"))

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// draft is the draft of a publication.
+// draft is the stored state of a publication.
 type draft struct {
 	Post     bool            `json:"linkedin"` // distinguishes drafts of different networks
 	Text     string          `json:"text"`

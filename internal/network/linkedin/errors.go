@@ -32,7 +32,7 @@ type apiError struct {
 // responseError returns the error for an unsuccessful response to a call with grant g.
 func (n *Network) responseError(response network.Response, g network.Grant) *network.Error {
 	var body apiError
-	_ = json.Unmarshal(response.Body, &body) // a proxy's response has another format
+	_ = json.Unmarshal(response.Body, &body) // a proxy's response has a different format
 	class := body.class(response.Status, g.Refresh != "")
 	if class == network.Rejected && response.Call.Purpose == network.Transferring {
 		class = network.RejectedMedia
@@ -44,7 +44,7 @@ func (n *Network) responseError(response network.Response, g network.Grant) *net
 	return failed
 }
 
-// class returns the class of the error, mostly by the status.
+// class returns the class of the error, mostly based on the status. renewable means that the grant can be refreshed.
 func (r apiError) class(status int, renewable bool) network.Class {
 	switch {
 	case status == http.StatusUnauthorized && renewable: // if the token was revoked, the refresh fails

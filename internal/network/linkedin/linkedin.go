@@ -34,7 +34,7 @@ const (
 // products. An app with the Community Management API cannot have other products. Such an app has no OpenID scopes and
 // uses r_basicprofile to identify the member.
 var (
-	// Share on LinkedIn, Sign In with OpenID.
+	// for the products Share on LinkedIn and Sign In with LinkedIn using OpenID Connect
 	memberScopes       = []string{scopeOpenID, "profile", "email", scopeWriteMember}
 	organizationScopes = []string{scopeWriteOrganization, "r_organization_social", scopeOrganizationAdmin}
 	companyScopes      = slices.Concat([]string{scopeBasicProfile, scopeWriteMember}, organizationScopes)
@@ -67,11 +67,11 @@ type Options struct {
 	Organizations bool `json:"organizations"`
 	// the app for organizations and their members, with the Community Management API
 	Company network.OAuthApp `json:"company"`
-	// for the cards of links; nil reads no pages
+	// reads the pages of link cards; if nil, no pages are read
 	ReadPage network.PageReader `json:"-"`
 }
 
-// Network is LinkedIn's publishing protocol. It has no state between calls.
+// Network implements LinkedIn's publishing protocol. It has no state between calls.
 type Network struct {
 	client *network.Client
 	opts   Options
@@ -104,7 +104,7 @@ func (o Options) withDefaults() Options {
 // Platform returns the network's name in the API.
 func (n *Network) Platform() string { return platform }
 
-// Check returns what the network would reject, or accept only with a loss.
+// Check returns what the network would reject, or accept only with changes.
 func (n *Network) Check(c network.Content) []network.Problem {
 	return append(n.opts.Rules.Check(c), checkOptions(c)...)
 }
@@ -156,7 +156,7 @@ func isURN(text string, types ...string) bool {
 	return false
 }
 
-// Connect always fails because the network has no sign-in by password.
+// Connect always fails because the network has no sign-in with a password.
 func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	return network.Grant{}, network.PermanentError(errors.New("connect LinkedIn accounts in a browser"))
 }

@@ -19,8 +19,8 @@ type span struct {
 
 var webAddress = regexp.MustCompile(`(?i:https?)://[^\s<>]+`)
 
-// findMentions returns the parts of a text that are @ and the name of a mention, in order. The longest name wins.
-// Names in URLs and after letters or digits, as in email addresses, are no mentions.
+// findMentions returns the parts of a text that consist of @ and the name of a mention, in order. If several names
+// match, the longest counts. An @ in a URL or after a letter or digit, as in an email address, is not a mention.
 func findMentions(text string, mentions []network.LinkedInMention) []span {
 	mentions = slices.Clone(mentions)
 	slices.SortStableFunc(mentions, func(a, b network.LinkedInMention) int { return cmp.Compare(len(b.Name), len(a.Name)) })
@@ -51,7 +51,7 @@ func isWordChar(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// escapeWith does the same as escape, and encodes mentions.
+// escapeWith is like escape, but also encodes mentions.
 //
 // Source: https://learn.microsoft.com/linkedin/marketing/community-management/shares/little-text-format
 func escapeWith(text string, mentions []network.LinkedInMention) string {
@@ -67,7 +67,7 @@ func escapeWith(text string, mentions []network.LinkedInMention) string {
 	return written.String()
 }
 
-// checkMentions reports mentions that are not in the text, or of nobody.
+// checkMentions reports mentions whose name is not in the text, or whose URN is invalid.
 func (c *optionCheck) checkMentions() {
 	found := findMentions(c.content.Text, c.options.Mentions)
 	missing, invalid := false, false

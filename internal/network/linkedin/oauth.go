@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxName          = 200 // characters of a name to keep
+	maxName          = 200 // characters kept of a name
 	maxOrganizations = 50  // per person; the name of each needs a call
 )
 
@@ -139,7 +139,7 @@ func (n *Network) organizations(ctx context.Context, g network.Grant) ([]network
 	var response struct {
 		Elements []struct {
 			Organization string `json:"organization"`
-			Target       string `json:"organizationTarget"` // its name in older API versions
+			Target       string `json:"organizationTarget"` // the same URN in older API versions
 			Role         string `json:"role"`
 		} `json:"elements"`
 	}
@@ -230,14 +230,14 @@ func (n *Network) requestToken(ctx context.Context, app network.OAuthApp, form u
 	return token, nil
 }
 
-// tokenError returns the error of a rejected token request (RFC 6749, section 5.2). LinkedIn reports a wrong code as
+// tokenError returns the error for a rejected token request (RFC 6749, section 5.2). LinkedIn reports a wrong code as
 // invalid_request. In a refresh, only invalid_grant means that the consent has ended.
 func (n *Network) tokenError(response network.Response, refreshing bool) *network.Error {
 	var body struct {
 		Error       string `json:"error"`
 		Description string `json:"error_description"`
 	}
-	_ = json.Unmarshal(response.Body, &body) // a proxy's response has another format
+	_ = json.Unmarshal(response.Body, &body) // a proxy's response has a different format
 	class := network.Transient
 	switch {
 	case response.Status == http.StatusTooManyRequests:

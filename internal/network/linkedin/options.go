@@ -25,7 +25,7 @@ const (
 
 var pollDurations = []string{"", "ONE_DAY", "THREE_DAYS", defaultPoll, "FOURTEEN_DAYS"}
 
-// options returns a post's options, empty if there are none.
+// options returns a post's options for LinkedIn, or the zero value if there are none.
 func options(o network.Options) network.LinkedInOptions {
 	if o.LinkedIn == nil {
 		return network.LinkedInOptions{}
@@ -59,7 +59,7 @@ func checkOptions(content network.Content) []network.Problem {
 	return c.found
 }
 
-// checkVisibility reports an unknown visibility. An organization has followers instead of connections.
+// checkVisibility reports an unknown visibility, and connections of an organization, which only has followers.
 func (c *optionCheck) checkVisibility() {
 	visibility := c.options.Visibility
 	if !slices.Contains([]string{"", visibilityPublic, visibilityConnections}, visibility) {
@@ -116,7 +116,7 @@ type draftOptions struct {
 	Thumbnail string `json:"thumbnail,omitempty"` // URN of the article's image
 }
 
-// newDraftOptions returns the options that a post with this content is published with. Media replace an article.
+// newDraftOptions returns the options with which the content is published. It drops an article if the post has media.
 func newDraftOptions(c network.Content) draftOptions {
 	o := options(c.Options)
 	if len(c.Media) > 0 {
@@ -140,14 +140,14 @@ func (d draftOptions) isComplete() bool {
 	return d.Article == nil || d.Article.Title != "" && (d.Article.ThumbnailMediaID == 0) == (d.Thumbnail == "")
 }
 
-// content returns the planned content of an account.
+// content returns the draft's content for the account that publishes it.
 func (d draft) content(account string) network.Content {
 	return network.Content{
 		Text: d.Text, Media: d.Media, Account: account, Options: network.Options{LinkedIn: &d.LinkedInOptions},
 	}
 }
 
-// attachment returns the content of the request for a poll or an article, or nil.
+// attachment returns the request's content field for a poll or an article, or nil if the post has neither.
 func (d draftOptions) attachment() map[string]any {
 	if d.Poll != nil {
 		choices := []map[string]string{}

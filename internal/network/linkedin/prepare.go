@@ -19,8 +19,8 @@ const (
 	maxMessage      = 200              // characters kept of a failure reason
 )
 
-// Prepare uploads the media, completes the article and waits until the network has processed them. If the Draft is lost, the uploaded files
-// remain unused at LinkedIn.
+// Prepare uploads the media, completes the article and waits until the network has processed the media. If the Draft is
+// lost, the uploaded files remain unused at LinkedIn.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
@@ -80,7 +80,7 @@ func (n *Network) uploadOne(ctx context.Context, g network.Grant, m network.Medi
 	return n.uploadImage(ctx, g, file)
 }
 
-// initializeUpload requests an upload URL.
+// initializeUpload requests an upload URL and decodes the response into ticket.
 func (n *Network) initializeUpload(
 	ctx context.Context, g network.Grant, path string, request map[string]any, ticket any,
 ) error {

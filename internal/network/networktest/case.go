@@ -21,26 +21,26 @@ type Case struct {
 	App        network.App               // only ListingDelay; the suite sets the other fields
 	Wire       func(*testing.T, Request) // checks each request to the sandbox and its response; may be nil
 	Containers Containers                // the zero value if the network has none
-	Described  func(Request) bool        // reports whether Wire compares a request with the description; may be nil
-	Partial    bool                      // covers a part of the network; Verify needs a case that covers all
-	Genuine    map[string]bool           // capabilities that are also tested with a real server
+	Described  func(Request) bool        // reports whether Wire compares a request with the API description; may be nil
+	Partial    bool                      // covers only a part of the network; Verify needs a case that covers all of it
+	Genuine    map[string]bool           // capabilities that are also tested with the network's real server
 }
 
 // Publishing describes how a network publishes.
 type Publishing struct {
 	Posts       []Content          // kinds of posts; the first is the usual one
 	CommitReads bool               // Commit opens or links the files
-	PendingIDs  bool               // before publication, a post has another ID and its outcome may remain unknown
+	PendingIDs  bool               // before publication, a post has a different ID and its outcome may remain unknown
 	Publishes   func(Request) bool // reports whether a request makes a post visible; by default all except GET do
-	// class of the second commit of a draft; "" if the second commit returns the same receipt
+	// class of the error for a second commit of a draft; "" if the second commit returns the same receipt
 	SecondCommit   network.Class
 	Repeatable     []string             // names of Posts for which two commits create two posts; "" for all
 	Duplicates     bool                 // the network rejects a repeated text
 	DuplicateAfter time.Duration        // time after which the network accepts a repeated text; 0 for never
-	Fits           []network.FileLimits // limits with which the library is called, each once, in the order of Posts
+	Fits           []network.FileLimits // limits passed to the library, without duplicates, in the order of Posts
 	Checks         map[string]Checked
 	Rejections     map[string]Rejection
-	Drafts         []string // additional drafts of other networks, or unprepared drafts
+	Drafts         []string // more drafts to be rejected: of other networks, or not prepared
 	Expiry         Expiry
 }
 
@@ -48,7 +48,7 @@ type Publishing struct {
 type Content struct {
 	Name   string
 	Text   string                         // by default fullText
-	Media  func(*Library) []network.Media // nil for none
+	Media  func(*Library) []network.Media // nil for a post without media
 	Format string                         // expected CollectedPost.Format
 	// Options makes the post a story, for example.
 	Options network.Options
@@ -57,7 +57,7 @@ type Content struct {
 	UploadStart     string // part of the Line of a request that starts an upload
 	Uploads         int    // number of uploads for one draft; 1 by default
 	LocalPrepare    bool   // Prepare sends no request
-	ListedElsewhere bool   // lists show another ID and URL than the receipt
+	ListedElsewhere bool   // lists show a different ID and URL than the receipt
 	// Variant marks a post that differs from another only in content. The suite only checks that it is published.
 	Variant     bool
 	MarkedEarly bool // the sandbox's markers also affect Prepare
@@ -65,7 +65,7 @@ type Content struct {
 	Uncollected bool // Collect does not return the post
 }
 
-// Checked is a post and the codes of its problems, with a ! before blocking ones.
+// Checked is a post and the codes of the problems that Check must find. Codes of blocking problems begin with !.
 type Checked struct {
 	Text    string
 	Media   []network.Media
@@ -83,9 +83,9 @@ type Rejection struct {
 	Commit  bool // rejected by Commit or later, not by Prepare
 }
 
-// Marker is the effect of a marker in the text.
+// Marker is the effect of a sandbox marker in a post's text.
 type Marker struct {
-	Want  []network.Class // of consecutive commits
+	Want  []network.Class // errors of consecutive commits
 	Posts int             // number of posts at the end
 }
 
@@ -101,15 +101,15 @@ type Expiry struct {
 type Signing struct {
 	Passwords  bool     // accounts are connected with a password, not in a browser
 	Kinds      []string // sign-in methods; "" by default
-	Pick       int      // index of the candidate to connect
-	Account    string   // name of the account in the sandbox, if not the person's
+	Pick       int      // index of the candidate to connect; the last one is used if there are fewer
+	Account    string   // name of the connected account in the sandbox, if not the person's
 	Candidates func(found []network.Candidate, url, kind string) []network.Candidate
 	BadCode    string        // code of the error for a rejected authorization code
-	CodeLife   time.Duration // of an authorization code
+	CodeLife   time.Duration // lifetime of an authorization code
 	CodeSuffix string        // suffix that an authorization code may have
 	PKCE       bool          // the network checks the verifier
 
-	Life           time.Duration // of a refreshed access token; 0 if unknown
+	Life           time.Duration // lifetime of a refreshed access token; 0 if unknown
 	Renew          time.Duration // age at which the grant is refreshed
 	MinAge         time.Duration // age below which the network does not refresh the token
 	Expired        Expected      // error for an expired access token; zero if the token is always refreshed in time
@@ -122,7 +122,7 @@ type Signing struct {
 	ExpiredRefresh string        // code of the error for an expired refresh token
 	// code of the error for a revoked refresh token; "" if the network cannot revoke
 	Revoked      string
-	RevokedTwice network.Class // class of a second revocation
+	RevokedTwice network.Class // class of the error of a second revocation
 }
 
 // Expected is an expected error.
@@ -131,15 +131,15 @@ type Expected struct {
 	Code  string
 }
 
-// Failures are a network's errors and their consequences.
+// Failures describes a network's errors and how the adapter handles them.
 type Failures struct {
 	Grant network.Grant // grant of a Stub, without the server and the tokens
 	// handles the requests that have to succeed before the failure, and reports whether it handled r
 	Before     func(w http.ResponseWriter, r *http.Request) bool
 	Calls      []Call                      // calls that are made with each failure
-	Quote      func(message string) Answer // returns an error with a message
+	Quote      func(message string) Answer // returns an error response with a message
 	Errors     map[string]Failure          // responses to all Calls
-	Repeats    map[string]Repeat           // errors with a retry time
+	Repeats    map[string]Repeat           // error responses with a retry time
 	Resolves   map[string]ResolveCase      // outcomes of Resolve
 	EmptyLists map[string]http.Handler     // responses without posts, by draft
 	GivesUp    map[string]GiveUp           // drafts that never become ready

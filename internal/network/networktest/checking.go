@@ -28,7 +28,7 @@ func checker(t *testing.T, n network.Network) network.AppChecker {
 	return out
 }
 
-// Findings returns the findings with a result, each as "subject: detail: next step".
+// Findings returns the findings that have the given result, each as "subject: detail: next step".
 func Findings(all []network.Finding, result network.Result) []string {
 	var out []string
 	for _, f := range all {
@@ -84,7 +84,7 @@ func checkUnknownToken(t *testing.T, c Case) {
 	}
 }
 
-// If the network does not respond, the findings are Unclear.
+// checkUnreachable checks that no finding is Fails, and some are Unclear, if the network does not respond.
 func checkUnreachable(t *testing.T, c Case) {
 	s := c.stubAt(t, "http://127.0.0.1:1", network.App{})
 	n := checker(t, s.Network)
@@ -116,7 +116,7 @@ func (f *Fixture) CheckedApp() []network.Finding {
 	return checker(f.t, f.Network()).CheckApp(f.t.Context())
 }
 
-// WantFinding checks that one of the findings with a result contains all parts.
+// WantFinding checks that at least one finding with the given result contains all parts.
 func WantFinding(t *testing.T, all []network.Finding, result network.Result, parts ...string) {
 	t.Helper()
 	for _, found := range Findings(all, result) {

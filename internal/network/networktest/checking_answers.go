@@ -40,7 +40,7 @@ func checkMissingPermissions(t *testing.T, c Case) {
 	}
 }
 
-// wantOnlyFailure checks that exactly the subject fails, with a detail and a next step.
+// wantOnlyFailure checks that only the finding about the subject fails, with a detail and a next step.
 func wantOnlyFailure(t *testing.T, all []network.Finding, name, subject string) {
 	t.Helper()
 	for _, found := range all {

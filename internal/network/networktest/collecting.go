@@ -18,13 +18,13 @@ type CollectFailure struct {
 	Answer Interceptor
 	Class  network.Class
 	After  time.Time
-	Posts  int // collected before
+	Posts  int // number of posts collected before it
 }
 
-// Withheld has responses without some metrics.
+// Withheld has responses that lack some metrics.
 type Withheld struct {
 	Answers []Interceptor
-	Lacks   []string // names of metrics
+	Lacks   []string // names of the missing metrics
 }
 
 func testCollecting(t *testing.T, c Case) {
@@ -44,7 +44,7 @@ func (f *Fixture) Collect(g network.Grant, since time.Time, limit int) network.C
 	return collected
 }
 
-// CollectThrough does the same as Collect, with another HTTP transport.
+// CollectThrough is like Collect, but uses the given HTTP transport and returns the error.
 func (f *Fixture) CollectThrough(
 	transport http.RoundTripper, g network.Grant, since time.Time, limit int,
 ) (network.Collection, error) {
@@ -192,7 +192,7 @@ func pages(t *testing.T, c Case) {
 	})
 }
 
-// oldToken collects with an expired token.
+// oldToken checks that an expired token fails to collect, and that a refreshed token collects.
 func oldToken(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()

@@ -62,8 +62,8 @@ func failedDownload(t *testing.T, c Case) {
 	f.WantShown("", []network.Media{film})
 }
 
-// publishTwins publishes a text twice. Resolve cannot distinguish two posts from the same time. Resolve distinguishes
-// an older post from a newer one.
+// publishTwins publishes the same text twice. Resolve must identify the second post if the first is an hour older. It
+// cannot distinguish two posts from the same time.
 func publishTwins(t *testing.T, c Case) {
 	for apart, found := range map[time.Duration]bool{0: false, time.Hour: true} {
 		f := New(t, c, 0)
@@ -81,8 +81,8 @@ func publishTwins(t *testing.T, c Case) {
 	}
 }
 
-// Listing returns a handler that responds with posts to paths with the suffix end, and with other to all other paths.
-// Errors of Meta have status 400.
+// Listing returns a handler that responds with the body posts to paths with the suffix end, and with the body other to
+// all other paths. The status is 400 if the body is one of Meta's errors.
 func Listing(end, posts, other string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := Answer{Body: other}

@@ -43,7 +43,7 @@ type OpenAPI struct {
 	base string // prefix of paths in the sandbox
 }
 
-// LoadOpenAPI returns an OpenAPI description after changes.
+// LoadOpenAPI returns an embedded OpenAPI description. On first use, it is loaded and the changes are applied to it.
 func LoadOpenAPI(name, host, base string, changes ...func(*openapi3.T)) OpenAPI {
 	load := sync.OnceValue(func() *openapi3.T {
 		content, err := descriptions.ReadFile("descriptions/" + name)
@@ -62,7 +62,8 @@ func LoadOpenAPI(name, host, base string, changes ...func(*openapi3.T)) OpenAPI 
 	return OpenAPI{load, host, base}
 }
 
-// find returns the operation for a request, preferably of a path without parameters.
+// find returns the operation for a request and its path parameters, or nil. If several paths match, it returns the one
+// with the fewest parameters.
 func (o OpenAPI) find(method, path string) (*routers.Route, map[string]string) {
 	var found *routers.Route
 	params := map[string]string{}
@@ -94,8 +95,8 @@ func match(template, path string) (map[string]string, bool) {
 	return params, true
 }
 
-// Check checks a request and its response, and returns the template of its path. Error responses are checked only if
-// the description has a type for their status.
+// Check checks a request and its response, and returns the template of its path, or "" if the path is not described. It
+// does not check problem documents of the type about:blank.
 func (o OpenAPI) Check(tb testing.TB, r Request) string {
 	tb.Helper()
 	path := strings.TrimPrefix(r.URL.Path, o.base)
@@ -144,7 +145,7 @@ func (o OpenAPI) Check(tb testing.TB, r Request) string {
 // Object is a summary of Meta's description of a kind of object.
 type Object struct {
 	Fields []string                       `json:"fields"`
-	Calls  map[string]map[string][]string `json:"calls"` // values of the parameters, by method and edge
+	Calls  map[string]map[string][]string `json:"calls"` // allowed values of the parameters, by method and edge
 }
 
 var metaObjects = sync.OnceValue(func() map[string]Object {
@@ -191,13 +192,13 @@ func WantDescribed(tb testing.TB, what string, described, names []string) {
 	}
 }
 
-// Summary is a summary of the network's own Postman collection for Threads.
+// Summary is a summary of Meta's Postman collection for the Threads API.
 type Summary struct {
 	Calls   map[string][]string // parameters by method and path
 	Samples map[string][]string // such as the values of fields and metrics
 }
 
-// ThreadsSummary returns the summary.
+// ThreadsSummary returns the summary of the Threads API.
 var ThreadsSummary = sync.OnceValue(func() Summary {
 	var s Summary
 	describe("threads.json", &s)

@@ -16,7 +16,7 @@ import (
 // Discovery is a description in the format of Google's discovery documents.
 type Discovery struct {
 	ServicePath string                      `json:"servicePath"`
-	Parameters  map[string]*discoverySchema `json:"parameters"` // of every method
+	Parameters  map[string]*discoverySchema `json:"parameters"` // shared by all methods
 	Methods     map[string]discoveryMethod  `json:"methods"`
 	Schemas     map[string]*discoverySchema `json:"schemas"`
 }
@@ -59,8 +59,8 @@ func LoadDiscovery(name string) func() Discovery {
 // uploadParameters are the parameters of Google's resumable upload protocol.
 var uploadParameters = []string{"uploadType", "upload_id"}
 
-// Check checks a request for a path, and its response if it is successful. It returns false if the document has no such
-// method.
+// Check checks a request for a path, and its response if it is successful. It returns false if the document has no
+// method for the request.
 func (d Discovery) Check(tb testing.TB, r Request, path string) bool {
 	tb.Helper()
 	for id, m := range d.Methods {

@@ -37,7 +37,7 @@ func (a Answer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte(a.Body))
 }
 
-// Stub is an adapter whose server sends a test's responses.
+// Stub is an adapter connected to a server that sends the responses that a test defines.
 type Stub struct {
 	URL     string
 	Network network.Network
@@ -85,7 +85,7 @@ func (s *Stub) Draft(d string) network.Draft {
 	return network.Draft(strings.ReplaceAll(d, "{server}", s.Grant.Server))
 }
 
-// Call is a call of an adapter.
+// Call is a call that a test makes to an adapter.
 type Call struct {
 	Name    string
 	Purpose network.Purpose
@@ -117,7 +117,7 @@ func PrepareCall(draft string) Call {
 	}}
 }
 
-// PermalinkCall returns a Call for the permalink of a post.
+// PermalinkCall returns a Call that requests the permalink of a post, and fails if the permalink is not empty.
 func PermalinkCall(id string) Call {
 	return Call{"permalink", network.Reading, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		link, err := s.Network.Permalink(ctx, s.Grant, network.Receipt{ID: id})
@@ -159,14 +159,14 @@ func (c Call) failureClass() network.Class {
 	return network.Transient
 }
 
-// Failure is a response and the class of the error that each of Calls returns, or "" for no error.
+// Failure is a response and the class of the error that it causes in each of Failures.Calls, or "" for no error.
 type Failure struct {
 	Status int
 	Body   string
 	Want   []network.Class
 }
 
-// Skip marks in Failure.Want a call that is not made.
+// Skip in Failure.Want means that the call is not made.
 const Skip network.Class = "skip"
 
 // Repeat is a response with a retry time.
@@ -178,7 +178,7 @@ type Repeat struct {
 	After  time.Time // zero if unknown
 }
 
-// ResolveCase is an outcome of Resolve.
+// ResolveCase is a response to Resolve, and the expected outcome.
 type ResolveCase struct {
 	Draft   string
 	Answer  http.Handler
@@ -232,7 +232,7 @@ func testFailures(t *testing.T, c Case) {
 	})
 }
 
-// unreadable has unusable responses of networks and proxies.
+// unreadable has responses of networks and proxies that an adapter cannot use.
 var unreadable = map[string]Answer{
 	"nonsense":       {Body: `[`},
 	"a server":       {Status: http.StatusInternalServerError, Body: `<html>`},
@@ -294,7 +294,8 @@ func cancelledCall(t *testing.T, c Case, call Call) {
 	_ = WantClass(t, call.Do(ctx, NewStub(t, c, network.App{}, Answer{Body: "{}"})), network.Transient, "")
 }
 
-// secrets checks that an error does not contain the call's secrets.
+// secrets checks that an error does not contain the call's secrets, and that its message is shortened to 500
+// characters.
 func secrets(t *testing.T, c Case, call Call) {
 	message := strings.Join(call.Secrets, " ") + " " + strings.Repeat("x", 1000)
 	err := call.Do(t.Context(), NewStub(t, c, network.App{}, c.Quote(message)))

@@ -8,7 +8,8 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// testFirstComments tests comments of accounts on their own posts. Where comments are replies, testThreads tests them.
+// testFirstComments tests comments of accounts on their own posts. On networks whose comments are replies, testThreads
+// tests them.
 func testFirstComments(t *testing.T, c Case) {
 	rules, ok := New(t, c, 0).Network().(network.RulesProvider)
 	if !ok || rules.Rules().FirstComment.Longest == 0 || c.Partial {
@@ -43,7 +44,8 @@ func publishComment(t *testing.T, c Case) {
 	}
 }
 
-// loseCommentResponse loses the response to a comment with the text of an earlier comment on another post.
+// loseCommentResponse drops the response to a comment. An earlier comment on another post has the same text, and
+// Resolve must not return that one.
 func loseCommentResponse(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
@@ -62,7 +64,7 @@ func loseCommentResponse(t *testing.T, c Case) {
 	}
 }
 
-// loseComment loses the request, so that the comment does not exist.
+// loseComment drops the request that publishes a comment. Resolve must return Absent.
 func loseComment(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()

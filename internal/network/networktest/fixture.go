@@ -37,7 +37,7 @@ type Fixture struct {
 	app     network.App
 }
 
-// New starts a sandbox that processes media for the duration ready.
+// New starts a sandbox, and returns a Fixture for it. The sandbox takes the duration ready to process media.
 func New(t *testing.T, c Case, ready time.Duration) *Fixture {
 	t.Helper()
 	f := &Fixture{t: t, c: c, Clock: testkit.NewClock(Start), Wire: &Wire{}, Library: NewLibrary(t), app: c.App}
@@ -57,7 +57,7 @@ func New(t *testing.T, c Case, ready time.Duration) *Fixture {
 // Network returns the adapter.
 func (f *Fixture) Network() network.Network { return f.Through(f.Wire) }
 
-// Through returns the adapter with another HTTP transport.
+// Through returns the adapter with the given HTTP transport.
 func (f *Fixture) Through(transport http.RoundTripper) network.Network {
 	app := f.app
 	app.HTTP = &http.Client{Transport: transport}
@@ -103,7 +103,7 @@ func (f *Fixture) Candidates(kind, account string) []network.Candidate {
 	return found
 }
 
-// Connect connects an account by one kind of sign-in.
+// Connect connects an account with one of the network's sign-in methods.
 func (f *Fixture) Connect(kind, account string) network.Grant {
 	f.t.Helper()
 	if f.c.Passwords {
@@ -118,7 +118,7 @@ func (f *Fixture) Connect(kind, account string) network.Grant {
 	return found[min(f.c.Pick, len(found)-1)].Grant
 }
 
-// Grant connects Account by the usual kind of sign-in.
+// Grant connects Account with the first of the network's sign-in methods.
 func (f *Fixture) Grant() network.Grant {
 	f.t.Helper()
 	return f.Connect(f.c.kinds()[0], Account)
@@ -139,7 +139,7 @@ func (f *Fixture) Media() []network.Media {
 	return f.use(f.c.Posts[0])
 }
 
-// use makes Plan plan posts of a kind, and returns the media of such a post.
+// use sets the kind of post that Plan plans, and returns the media of such a post.
 func (f *Fixture) use(p Content) []network.Media {
 	f.kind = p
 	return p.media(f.Library)
@@ -159,13 +159,13 @@ func (f *Fixture) WantPosts(count int) {
 	}
 }
 
-// Plan plans a post.
+// Plan returns the draft of a post.
 func (f *Fixture) Plan(text string, media ...network.Media) network.Draft {
 	f.t.Helper()
 	return f.plan("post-1:1", nil, text, media...)
 }
 
-// PlanReply plans a part of a thread.
+// PlanReply returns the draft of a reply, such as a part of a thread.
 func (f *Fixture) PlanReply(to network.Reply, text string, media ...network.Media) network.Draft {
 	f.t.Helper()
 	return f.plan("post-1:1:"+to.Parent, &to, text, media...)
@@ -182,7 +182,7 @@ func (f *Fixture) plan(seed string, to *network.Reply, text string, media ...net
 	return d
 }
 
-// Drafts prepares a draft and advances the clock while Prepare waits. It returns all drafts, including d.
+// Drafts prepares a draft and advances the clock by each wait that Prepare returns. It returns all drafts, including d.
 func (f *Fixture) Drafts(g network.Grant, d network.Draft) ([]network.Draft, error) {
 	f.t.Helper()
 	drafts := []network.Draft{d}
@@ -201,7 +201,7 @@ func (f *Fixture) Drafts(g network.Grant, d network.Draft) ([]network.Draft, err
 	return nil, nil
 }
 
-// Prepare prepares a draft and advances the clock while Prepare waits.
+// Prepare is like Drafts, but returns only the last draft.
 func (f *Fixture) Prepare(g network.Grant, d network.Draft) (network.Draft, error) {
 	f.t.Helper()
 	drafts, err := f.Drafts(g, d)

@@ -86,8 +86,8 @@ func (d *lexicon) qualify(id string) {
 	}
 }
 
-// CheckXRPC checks a request and a successful response against the lexicon of its method, and returns the method.
-// Requests must not have members that the lexicon lacks.
+// CheckXRPC checks a request and a successful response against the lexicon of its method. Requests must not have
+// members that the lexicon lacks. CheckXRPC returns the method, or "" if the request is not an XRPC call.
 func CheckXRPC(tb testing.TB, r Request) string {
 	tb.Helper()
 	_, method, isXRPC := strings.Cut(r.URL.Path, "/xrpc/")
@@ -120,9 +120,9 @@ func CheckXRPC(tb testing.TB, r Request) string {
 }
 
 var (
-	// undescribedParams are methods with parameters that only the tutorial describes.
+	// undescribedParams are methods with parameters that only Bluesky's tutorial describes.
 	undescribedParams = []string{"app.bsky.video.uploadVideo"}
-	// bareOutputs are methods that respond with the job, not with an object that contains the job.
+	// bareOutputs are methods that respond with a job, although the lexicon describes an object that contains the job.
 	bareOutputs = []string{"app.bsky.video.uploadVideo"}
 )
 
@@ -189,7 +189,7 @@ func (c *lexiconCheck) body(where string, described *lexiconBody, contentType st
 	c.value(where, described.Schema, value)
 }
 
-// value checks the value at the path where.
+// value checks a value. The parameter where is its path, for messages.
 func (c *lexiconCheck) value(where string, d *lexicon, value any) {
 	d = c.resolve(d)
 	switch v := value.(type) {
@@ -230,7 +230,7 @@ func (c *lexiconCheck) integer(where string, d *lexicon, v json.Number) {
 	}
 }
 
-// resolve follows references. References within a lexicon begin with #.
+// resolve follows references, which qualify has made absolute.
 func (c *lexiconCheck) resolve(d *lexicon) *lexicon {
 	for d.Type == "ref" {
 		target := c.find(d.Ref)

@@ -21,7 +21,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// Library is a post's media, opened in memory and served over HTTP.
+// Library implements network.Files. It keeps the files in memory and serves them over HTTP.
 type Library struct {
 	URL      string
 	Seekable bool // opened files are seekable
@@ -68,7 +68,7 @@ func (l *Library) file(id int64) file {
 // Bytes returns the content of a file.
 func (l *Library) Bytes(m network.Media) []byte { return l.file(m.ID).bytes }
 
-// Add adds a file.
+// Add adds a file and returns m with the file's ID and size.
 func (l *Library) Add(m network.Media, content []byte) network.Media {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +84,7 @@ func (l *Library) Replace(m network.Media, content []byte) {
 	l.files[m.ID-1].bytes, l.files[m.ID-1].media.Size = content, int64(len(content))
 }
 
-// Overstate makes a file one byte shorter than its stated size.
+// Overstate adds one byte to a file's stated size.
 func (l *Library) Overstate(m network.Media) network.Media {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,7 +114,7 @@ func (l *Library) LinkExpiries() []time.Time {
 	return slices.Clone(l.until)
 }
 
-// Link returns the URL of a file. It converts a PNG if the network does not accept it.
+// Link returns the URL of a file. It converts a PNG to JPEG if the network does not accept PNG.
 func (l *Library) Link(_ context.Context, id int64, fit network.FileLimits, until time.Time) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -175,8 +175,8 @@ func (l *Library) Fake(kind, mime, content string) network.Media {
 	return l.Add(network.Media{Kind: kind, Type: mime}, []byte(content))
 }
 
-// Video adds a video of a size in bytes. The video has only the header that the sandbox checks. No two parts of the
-// video are equal.
+// Video adds a video of a size in bytes. It is not playable: it has a header, which the sandbox checks, and filler. No
+// two parts of the filler are equal.
 func (l *Library) Video(size int) network.Media {
 	return l.Add(network.Media{Name: "film.mp4", Kind: network.Video, Type: "video/mp4", Duration: time.Minute},
 		videoBytes(size))
@@ -189,7 +189,7 @@ var (
 	growVideo    sync.Mutex
 )
 
-// videoBytes returns the beginning of a video that all tests share.
+// videoBytes returns the first size bytes of a video that all tests share.
 func videoBytes(size int) []byte {
 	growVideo.Lock()
 	defer growVideo.Unlock()

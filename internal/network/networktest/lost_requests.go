@@ -47,7 +47,7 @@ func PrepareFromEachDraft(t *testing.T, c Case, p Content) {
 	f.WantPosts(1)
 }
 
-// LoseEachRequest publishes a post repeatedly and drops another request, or its response, each time. It checks that
+// LoseEachRequest publishes a post repeatedly, each time dropping a different request or its response. It checks that
 // each post is published once.
 func LoseEachRequest(t *testing.T, c Case, p Content) {
 	t.Helper()

@@ -121,7 +121,7 @@ func Get(t *testing.T, address string) ([]byte, string) {
 	response := get(t, address, true)
 	defer response.Body.Close()
 	var body bytes.Buffer
-	body.Grow(int(max(response.ContentLength, 0)) + bytes.MinRead) // videos have megabytes
+	body.Grow(int(max(response.ContentLength, 0)) + bytes.MinRead) // avoids repeated growth for videos
 	_, err := body.ReadFrom(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK {
 		t.Errorf("%s: HTTP %d, %v", address, response.StatusCode, err)
@@ -170,7 +170,7 @@ func WantClass(t *testing.T, err error, class network.Class, code string) *netwo
 	return failed
 }
 
-// Class returns the class of a *network.Error, or "" for another error and for nil.
+// Class returns the class of a *network.Error, or "" for any other error and for nil.
 func Class(err error) network.Class {
 	if failed, ok := errors.AsType[*network.Error](err); ok {
 		return failed.Class

@@ -78,7 +78,7 @@ func publish(t *testing.T, c Case, p Content) {
 	}
 }
 
-// fits checks the limits with which the library is called.
+// fits checks the limits that the adapter passes to the library.
 func fits(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
@@ -121,7 +121,8 @@ func planTwice(t *testing.T, c Case) {
 	}
 }
 
-// foreignDrafts commits drafts of other networks and drafts that are not prepared. No request is sent.
+// foreignDrafts checks that Commit and Resolve reject drafts of other networks and unprepared drafts, without sending a
+// request.
 func foreignDrafts(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
@@ -142,13 +143,13 @@ func foreignDrafts(t *testing.T, c Case) {
 	}
 }
 
-// RunChecks checks the problems of posts.
+// RunChecks checks that Check finds the expected problems in each post.
 func RunChecks(t *testing.T, c Case, checks map[string]Checked) {
 	t.Helper()
 	each(t, checks, func(t *testing.T, checked Checked) { check(t, c, checked) })
 }
 
-// check checks the problems of a post.
+// check checks that Check finds the expected problems in a post.
 func check(t *testing.T, c Case, checked Checked) {
 	var got []string
 	n := c.New("https://network.test", network.App{})
@@ -171,7 +172,7 @@ func Checks(text string, media []network.Media, want ...string) Checked {
 	return Checked{Text: text, Media: media, Want: want}
 }
 
-// With returns the same check of a post with options.
+// With returns a copy of c for a post with options.
 func (c Checked) With(o network.Options) Checked {
 	c.Options = o
 	return c
@@ -250,8 +251,8 @@ func commitMarked(t *testing.T, c Case, p Content, text string, m Marker) {
 	f.WantPosts(m.Posts)
 }
 
-// wantMarked resolves a post after a commit with a marker. If posts are listed late, the verdict on a missing post may
-// be Unknown.
+// wantMarked checks the verdict on a post after a commit with a marker. For networks with PendingIDs, the verdict on a
+// missing post may be Unknown.
 func (f *Fixture) wantMarked(g network.Grant, d network.Draft, isPublished bool) {
 	f.t.Helper()
 	if isPublished {

@@ -151,7 +151,8 @@ func refresh(t *testing.T, c Case, kind string) {
 	}
 }
 
-// refreshRecent refreshes a token that is too recent. The token does not change, and a missing holder is set.
+// refreshRecent refreshes a token that is too recent to be refreshed. The grant must not change, except that a missing
+// Holder is set.
 func refreshRecent(t *testing.T, c Case, kind string) {
 	if c.MinAge == 0 {
 		return

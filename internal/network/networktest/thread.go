@@ -34,7 +34,8 @@ func publishThread(t *testing.T, c Case) {
 	f.WantPermalink(g, third)
 }
 
-// loseReplyResponse loses the response to a reply whose text is also that of the thread's first post.
+// loseReplyResponse drops the response to a reply. The reply has the text of the thread's first post, unless the
+// network rejects repeated texts.
 func loseReplyResponse(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()

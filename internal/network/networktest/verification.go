@@ -12,7 +12,7 @@ import (
 // How a capability is verified. The table in docs/networks.md uses these words.
 const (
 	byServer        = "server"        // tested with the network's real server
-	byDescription   = "description"   // all requests and the sandbox's responses match the network's official description
+	byDescription   = "description"   // all requests and the sandbox's responses match the network's API description
 	byPart          = "partly"        // the description covers only some of the calls
 	byDocumentation = "documentation" // the description covers none of the calls
 	unsupported     = "–"
@@ -93,7 +93,7 @@ func (c Case) verified(t *testing.T, capability string) string {
 	return byDocumentation
 }
 
-// hasCapability reports whether the network's rules and interfaces have the capability.
+// hasCapability reports whether the network has a capability, according to its rules and the interfaces it implements.
 func (c Case) hasCapability(capability string) bool {
 	rules, _ := network.DefaultRules(c.Platform)
 	n := c.New("https://network.test", network.App{})
@@ -107,7 +107,7 @@ func (c Case) hasCapability(capability string) bool {
 	}[capability]
 }
 
-// requestsOf makes the calls of a capability, and reports whether the network has the capability.
+// requestsOf makes the calls of a capability and returns their requests. It returns false if c lacks the capability.
 func (c Case) requestsOf(t *testing.T, capability string) ([]Request, bool) {
 	t.Helper()
 	f := New(t, c, 0)

@@ -29,7 +29,7 @@ type Request struct {
 	Answer       []byte
 }
 
-// Line returns the method, the path with its query, and the range of a part.
+// Line returns the method, the path with its query, and the Content-Range of an uploaded part, if any.
 func (r Request) Line() string {
 	return strings.TrimSpace(r.Method + " " + r.URL.RequestURI() + " " + r.Header.Get("Content-Range"))
 }
@@ -39,7 +39,7 @@ func (r Request) Endpoint() string {
 	return r.Method + " " + r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
 }
 
-// Params returns the parameters of the query or of a form. The value of a file is its size in bytes.
+// Params returns the parameters of a form, or else of the query. The value of an uploaded file is its size in bytes.
 func (r Request) Params() url.Values {
 	kind, options, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
@@ -88,7 +88,7 @@ func (w *Wire) LoseResponseTo(part string) {
 	w.LoseResponse(func(r Request) bool { return strings.Contains(r.Line(), part) })
 }
 
-// loseNth drops the nth of the following requests, or only its response.
+// loseNth drops one of the following requests, or only its response if request is false. The next request is number 0.
 func (w *Wire) loseNth(n int, request bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -71,7 +71,8 @@ func (d draft) title() string {
 	return cut + "…"
 }
 
-// link returns the URL to which the pin links: the chosen URL, or the first URL in the text that Pinterest accepts, or "".
+// link returns the URL to which the pin links: the chosen URL, or else the first URL in the text that Pinterest
+// accepts, or else "".
 func (d draft) link() string {
 	if d.Link != "" {
 		return d.Link
@@ -84,7 +85,7 @@ func (d draft) link() string {
 	return ""
 }
 
-// altText returns the first alt text of the media, because a pin has only one.
+// altText returns the first alt text of the media, or "". A pin has only one alt text.
 func (d draft) altText() string {
 	for _, m := range d.Media {
 		if m.Alt != "" {

@@ -19,7 +19,7 @@ type apiError struct {
 // rejection returns the error for a response with a status other than 200 and 201.
 func (n *Network) rejection(answer network.Response) *network.Error {
 	var body apiError
-	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
+	_ = json.Unmarshal(answer.Body, &body) // a response in a different format comes from a proxy
 	class := body.class(answer.Status)
 	if answer.Call.Purpose == network.Authorizing {
 		class = body.tokenClass(answer.Status)
@@ -45,7 +45,7 @@ func (s apiError) contains(words string) bool {
 
 // class returns the class of a failed call's error.
 func (s apiError) class(status int) network.Class {
-	// Code 29 also means that a resource belongs to another account, so the message is compared too. The status is
+	// Code 29 also means that a resource belongs to another account, so the message is compared instead. The status is
 	// undocumented.
 	if s.contains("trial access") && status >= 400 && status < 500 {
 		return network.Unapproved
@@ -81,8 +81,8 @@ func (s apiError) tokenClass(status int) network.Class {
 	return network.Transient
 }
 
-// retryTime returns when to retry, or zero if unknown. It is unconfirmed whether Pinterest's header has seconds or a
-// Unix time.
+// retryTime returns when to retry, or zero if unknown. It accepts seconds and a Unix time in Pinterest's header,
+// because the format is unconfirmed.
 func retryTime(answer network.Response, now time.Time) time.Time {
 	const header = "x-ratelimit-reset"
 	if at := answer.RetryAfter(now); !at.IsZero() {

@@ -17,7 +17,7 @@ const (
 	boardPage = "100" // boards per page; the limit is 250
 )
 
-// Kinds returns "", because there is only one sign-in method.
+// Kinds returns only "", because there is only one sign-in method.
 func (n *Network) Kinds() []string { return []string{""} }
 
 // Authorize returns the URL of the consent page. The network does not support PKCE.
@@ -31,12 +31,12 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// Exchange exchanges the code for tokens and returns a candidate for each of the account's boards, at most 200. A
-// rejected code is AuthDead.
+// Exchange exchanges the code for tokens and returns a candidate for each of the account's boards, at most 200. The
+// error is of class AuthDead if the code is rejected.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	token, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect},
-		"continuous_refresh": {"true"}, // otherwise apps created before September 2025 get refresh tokens that cannot be renewed
+		"continuous_refresh": {"true"}, // apps created before September 2025 need it to renew refresh tokens
 	}, code)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	return token.Grant(g, n.opts.Now()), nil
 }
 
-// requestToken requests tokens. The app authenticates by HTTP Basic authentication.
+// requestToken requests tokens. The app authenticates with HTTP Basic authentication.
 func (n *Network) requestToken(
 	ctx context.Context, server string, form url.Values, secret string,
 ) (network.Token, error) {

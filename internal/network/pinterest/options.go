@@ -14,13 +14,13 @@ const (
 	codeOptionUnsupported = "option_not_supported"
 
 	maxSection = 180 // characters of a section's name
-	// codeNoSection is the code of a section that does not exist. It is not a code of Pinterest.
+	// codeNoSection is the error code for a section that does not exist. It is not a code of Pinterest.
 	codeNoSection   = "SectionNotFound"
-	sectionPage     = "250" // sections per page, the limit
+	sectionPage     = "250" // sections per page, the network's limit
 	maxSectionPages = 10
 )
 
-// options returns a post's options, empty if there are none.
+// options returns a post's options for Pinterest, or the zero value if there are none.
 func options(o network.Options) network.PinterestOptions {
 	if o.Pinterest == nil {
 		return network.PinterestOptions{}
@@ -53,7 +53,7 @@ func checkOptions(all network.Options) []network.Problem {
 	return found
 }
 
-// draftOptions are the options of a draft.
+// draftOptions are a post's options as a draft stores them.
 type draftOptions struct {
 	Title     string `json:"title,omitempty"`
 	Link      string `json:"link,omitempty"`
@@ -66,14 +66,14 @@ func newDraftOptions(o network.PinterestOptions) draftOptions {
 	return draftOptions{Title: clean(o.Title), Link: clean(o.Link), Section: clean(o.BoardSection)}
 }
 
-// content returns the planned content.
+// content returns the content that the draft publishes.
 func (d draft) content() network.Content {
 	return network.Content{Text: d.Text, Media: d.Media, Options: network.Options{Pinterest: &network.PinterestOptions{
 		Title: d.Title, Link: d.Link, BoardSection: d.Section,
 	}}}
 }
 
-// hasSection reports whether the section is known, or the pin has none.
+// hasSection reports whether the section's ID is known, or the pin has no section.
 func (d draftOptions) hasSection() bool { return d.Section == "" || d.SectionID != "" }
 
 type section struct {
@@ -81,7 +81,7 @@ type section struct {
 	Name string `json:"name"`
 }
 
-// findSection finds the ID of the pin's section among those of the board. An ID takes precedence over a name.
+// findSection finds the ID of the pin's section among the board's sections. An ID takes precedence over a name.
 func (n *Network) findSection(ctx context.Context, g network.Grant, p *draft) error {
 	if p.hasSection() {
 		return nil

@@ -75,7 +75,7 @@ func (o Options) withDefaults() Options {
 // Platform returns the network's name in the API, "pinterest".
 func (n *Network) Platform() string { return platform }
 
-// Check returns what the network would reject.
+// Check returns what the network would reject, or accept only with changes.
 func (n *Network) Check(c network.Content) []network.Problem {
 	return append(n.opts.Rules.Check(c), checkOptions(c.Options)...)
 }

@@ -52,7 +52,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	return n.pollVideo(ctx, g, p)
 }
 
-// pollVideo returns 0 if the network has processed the video, else how long to wait.
+// pollVideo returns 0 if the network has processed the video, else the time until the next check.
 func (n *Network) pollVideo(ctx context.Context, g network.Grant, p *draft) (time.Duration, error) {
 	var now struct {
 		Status string `json:"status"`

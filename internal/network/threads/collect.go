@@ -77,8 +77,8 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	return out, nil
 }
 
-// picture returns the URL of the account's picture, and true if the response has no picture. The results are zero for a
-// failed call. A failed call must not end the collection.
+// picture returns the URL of the account's picture, and true if the response has no picture. The results are zero
+// after a failed call, which must not end the collection.
 func (n *Network) picture(ctx context.Context, g network.Grant) (string, bool) {
 	var me struct {
 		Picture string `json:"threads_profile_picture_url"`

@@ -76,7 +76,7 @@ func (n *Network) grantedScopes(ctx context.Context, g network.Grant) ([]string,
 // holderPrefix is the prefix of Grant.Holder. The person's app-specific ID follows.
 const holderPrefix = "threads:"
 
-// candidates completes a grant with its account.
+// candidates returns the grant with the account that its token belongs to.
 func (n *Network) candidates(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var me struct {
 		ID       string `json:"id"`

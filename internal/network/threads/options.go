@@ -21,10 +21,10 @@ const (
 
 var postID = regexp.MustCompile(`^[0-9]{1,20}$`)
 
-// ownOptions returns the options for Threads only.
+// ownOptions returns only the options for Threads.
 func ownOptions(o network.Options) network.Options { return network.Options{Threads: o.Threads} }
 
-// options returns a post's options, empty if there are none.
+// options returns a post's options for Threads, or the zero value if there are none.
 func options(o network.Options) network.ThreadsOptions {
 	if o.Threads == nil {
 		return network.ThreadsOptions{}
@@ -34,7 +34,8 @@ func options(o network.Options) network.ThreadsOptions {
 
 // checkOptions returns problems with a post's options.
 //
-// Sources: https://developers.facebook.com/docs/threads/posts, https://developers.facebook.com/docs/threads/create-posts/polls
+// Sources: https://developers.facebook.com/docs/threads/posts,
+// https://developers.facebook.com/docs/threads/create-posts/polls
 func checkOptions(c network.Content) []network.Problem {
 	var found []network.Problem
 	add := func(field string, isBlocking bool, message string) {

@@ -30,7 +30,7 @@ var defaultScopes = []string{"threads_basic", scopePublish, "threads_manage_insi
 
 const (
 	scopePublish = "threads_content_publish"
-	scopeReplies = "threads_read_replies" // finds replies whose publication got no answer
+	scopeReplies = "threads_read_replies" // needed to find a reply after a lost response
 )
 
 // Options are the settings of the operator. The zero value uses the real network, without an app for connecting
@@ -43,7 +43,7 @@ type Options struct {
 	Version       string `json:"version"`        // of the API
 }
 
-// Network is Threads' publishing protocol. It has no state between calls.
+// Network implements the publishing protocol of Threads. It has no state between calls.
 type Network struct {
 	*graph.Containers
 

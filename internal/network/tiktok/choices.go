@@ -156,7 +156,8 @@ type creator struct {
 	Longest   int64    `json:"max_video_post_duration_sec"`
 }
 
-// queryCreator reads the account's settings and applies them to the draft. TikTok requires this before each post.
+// queryCreator checks the draft's choices against the account's current settings, and stores the privacy level in the
+// draft. TikTok requires apps to read the settings before each post.
 func (n *Network) queryCreator(ctx context.Context, g network.Grant, p *draft) error {
 	about, err := n.creatorInfo(ctx, g)
 	if err != nil {
@@ -202,7 +203,7 @@ func audienceList(codes []string) string {
 	return network.Clip(strings.Join(names, ", "), maxName)
 }
 
-// checkAllowed returns an error if the account does not allow a choice. It changes no choice.
+// checkAllowed returns an error if the account's settings do not allow one of the draft's choices.
 func (c creator) checkAllowed(p draft) error {
 	reject := func(class network.Class, code, message string) error {
 		return &network.Error{

@@ -89,7 +89,7 @@ func (n *Network) rejection(answer network.Response, code, text string) *network
 	return n.withRetryTime(answer, answer.Rejection(class, code, text))
 }
 
-// classByStatus returns the class of an unknown code. A response without a code comes from a proxy.
+// classByStatus returns the class of an error with an unknown code. A response without a code comes from a proxy.
 func classByStatus(status int, code string) network.Class {
 	switch {
 	case status == http.StatusTooManyRequests:
@@ -120,7 +120,7 @@ func (n *Network) withRetryTime(answer network.Response, failed *network.Error) 
 }
 
 // rejectionError returns the error for a post that TikTok rejected after its upload. An unknown reason is of class
-// Rejected, so that a person decides.
+// Rejected, so that a person has to decide.
 func (n *Network) rejectionError(code string) *network.Error {
 	class, known := classByReason[code]
 	if !known {

@@ -124,7 +124,7 @@ func (n *Network) requestToken(ctx context.Context, server string, form url.Valu
 	return t, nil
 }
 
-// callOAuth calls a token endpoint. Its error responses have another format than errors of the API, and may have status
+// callOAuth calls a token endpoint. Its error responses differ in format from errors of the API, and may have status
 // 200.
 func (n *Network) callOAuth(ctx context.Context, server, path string, form url.Values) (network.Response, error) {
 	answer, err := n.client.Do(ctx, network.Call{

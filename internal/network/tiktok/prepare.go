@@ -51,8 +51,8 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	return n.resumeUpload(ctx, g, p, files)
 }
 
-// linkPhotos creates the URLs from which the network fetches the photos. A repeated Commit uses the stored links. If
-// the operator sets ListingDelay, Commit creates new links that expire before an unlisted post counts as absent.
+// linkPhotos creates the URLs from which the network fetches the photos. Each Commit uses the stored links, unless the
+// operator sets ListingDelay. Commit then creates new links, which expire before an unlisted post counts as absent.
 func (n *Network) linkPhotos(ctx context.Context, p *draft, files network.Files) error {
 	now := n.opts.Now().UTC()
 	if len(p.Links) == len(p.Media) && p.LinksExpire.Sub(now) > minLinkLife {

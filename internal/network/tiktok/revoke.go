@@ -9,8 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// holderPrefix is the prefix of Grant.Holder. Revoking one grant of an account revokes all grants of this account for
-// the app.
+// holderPrefix is the prefix of Grant.Holder. The account's ID follows. TikTok revokes all of the account's grants for
+// the app at once.
 const holderPrefix = "tiktok:"
 
 // Revoke revokes the grant. The call needs a valid access token, so an expired token is refreshed first. Source:
@@ -22,7 +22,7 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	if !g.Expires.IsZero() && !n.opts.Now().Before(g.Expires) {
 		fresh, err := n.Refresh(ctx, g)
 		if rejected, ok := errors.AsType[*network.Error](err); ok && rejected.Class == network.AuthDead {
-			// An earlier attempt may have used the refresh token. The access may then still be valid.
+			// An earlier attempt may have used up the refresh token. The app may then still have access to the account.
 			return &network.Error{
 				Class: network.Rejected, Status: http.StatusBadRequest, Code: rejected.Code,
 				Err: errors.New("the access token has expired and cannot be refreshed; remove the app in TikTok's settings"),

@@ -56,8 +56,8 @@ type Options struct {
 	WebHost       string           `json:"web_host"`       // base URL of permalinks
 	Version       string           `json:"version"`        // of the API and of the consent page
 	ChunkBytes    int64            `json:"chunk_bytes"`    // size of a video's parts; smaller files have a single part
-	// Defaults apply to posts without choices. Settings can only have a mode, because TikTok's guidelines require that
-	// a person makes the other choices.
+	// Defaults apply to posts without choices. Only Mode may be set, because TikTok's guidelines require that a person
+	// makes the other choices.
 	Defaults network.TikTokOptions `json:"defaults"`
 }
 
@@ -111,8 +111,8 @@ func (o Options) withDefaults() Options {
 // Platform returns the network's name in the API, "tiktok".
 func (n *Network) Platform() string { return platform }
 
-// Check returns what the network would reject. It warns about a video that is longer than the account's last known
-// settings allow. Prepare reads the settings again.
+// Check returns what the network would reject, or accept only with changes. It warns about a video that is longer than
+// the account's last known settings allow. Prepare reads the settings again.
 func (n *Network) Check(c network.Content) []network.Problem {
 	choices := n.choices(c.Options)
 	return slices.Concat(n.opts.Rules.Check(c), checkChoices(choices, c.Text, c.Media), n.videos.check(c, choices))

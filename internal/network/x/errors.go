@@ -13,7 +13,7 @@ import (
 
 const quotaWait = 24 * time.Hour // wait after a daily or monthly cap, because X does not report when it resets
 
-// problem is an error in any of the API's formats. These are a problem document (RFC 9457), a code with a message, and
+// problem is an error in any of the API's formats: a problem document (RFC 9457), a code with a message, or
 // an error of the token endpoint (RFC 6749, section 5.2). Source:
 // https://docs.x.com/x-api/fundamentals/response-codes-and-errors.
 type problem struct {
@@ -31,7 +31,7 @@ type problem struct {
 // rejection returns the error for a response with a status other than 200 and 201.
 func (n *Network) rejection(answer network.Response) *network.Error {
 	var body problem
-	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
+	_ = json.Unmarshal(answer.Body, &body) // a response in a different format comes from a proxy
 	if body.text() == "" && len(body.Errors) > 0 {
 		body = body.Errors[0]
 	}

@@ -12,7 +12,7 @@ import (
 const (
 	maxLink  = 4096 // UTF-16 code units of a URL with its scheme
 	maxSlug  = 40   // characters of the path of X's own short URLs
-	maxLabel = 63   // of a domain name (RFC 1035)
+	maxLabel = 63   // bytes of an encoded label of a domain (RFC 1035)
 )
 
 // Non-ASCII letters that are allowed in a path, and in a domain without a scheme.
@@ -38,7 +38,7 @@ var (
 	latinLabel = regexp.MustCompile(`[-a-zA-Z0-9` + latin + `]*$`) // the Latin letters at the end of a label
 )
 
-// span is a part of a text, in bytes.
+// span is a part of a text, as byte offsets.
 type span struct{ start, end int }
 
 // findLinks returns the parts of the text that X counts as URLs, in order and without overlaps.

@@ -14,7 +14,7 @@ import (
 
 const maxName = 200 // characters kept of an account's name
 
-// Kinds returns "", because there is only one sign-in method.
+// Kinds returns only "", because there is only one sign-in method.
 func (n *Network) Kinds() []string { return []string{""} }
 
 // Authorize returns the URL of the consent page. The network requires PKCE.

@@ -19,7 +19,7 @@ const (
 	maxPollDuration = 10080 // minutes
 )
 
-// options returns a post's options, empty if there are none.
+// options returns a post's options for X, or the zero value if there are none.
 func options(o network.Options) network.XOptions {
 	if o.X == nil {
 		return network.XOptions{}
@@ -29,7 +29,7 @@ func options(o network.Options) network.XOptions {
 
 var postAddress = regexp.MustCompile(`^https?://(?:www\.|mobile\.)?(?:x|twitter)\.com/[^/?#\s]+/status/([0-9]{1,19})(?:[/?#]\S*)?$`)
 
-// parseQuote returns the ID in the ID or the address of a post, or "".
+// parseQuote returns the ID of a post, given its ID or its address, or "" for any other text.
 func parseQuote(text string) string {
 	text = strings.TrimSpace(text)
 	if match := postAddress.FindStringSubmatch(text); match != nil {
@@ -89,7 +89,7 @@ func checkOptions(c network.Content) []network.Problem {
 	return found
 }
 
-// draftOptions are a post's options as X's API takes them.
+// draftOptions are a post's options in the format of X's API.
 type draftOptions struct {
 	ReplySettings   string `json:"reply_settings,omitempty"`
 	Quote           string `json:"quote_tweet_id,omitempty"`
@@ -117,7 +117,7 @@ func newDraftOptions(o network.XOptions) draftOptions {
 	return d
 }
 
-// original returns the post's options from which d was made.
+// original returns the options from which newDraftOptions made d.
 func (d draftOptions) original() network.Options {
 	o := network.XOptions{
 		ReplySettings: d.ReplySettings, QuoteTweetID: d.Quote, MadeWithAI: d.MadeWithAI, PaidPartnership: d.PaidPartnership,

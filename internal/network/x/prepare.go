@@ -62,7 +62,7 @@ type processingInfo struct {
 	After int64  `json:"check_after_secs"`
 }
 
-// pollMedia returns 0 if the network has processed upload i, else how long to wait.
+// pollMedia returns 0 if the network has processed upload i, else the time until the next check.
 func (n *Network) pollMedia(ctx context.Context, g network.Grant, p *draft, i int) (time.Duration, error) {
 	c := n.newCall(g, http.MethodGet, "media/upload")
 	c.Query = url.Values{"command": {"STATUS"}, "media_id": {p.Uploads[i].ID}}

@@ -146,7 +146,7 @@ func (n *Network) finalize(ctx context.Context, g network.Grant, m network.Media
 	}, nil
 }
 
-// expiry returns the time in seconds from now, or zero if seconds is not positive or over a year.
+// expiry returns now plus seconds, or zero if seconds is not positive or exceeds a year.
 func expiry(seconds int64, now time.Time) time.Time {
 	if seconds <= 0 || seconds > int64(365*quotaWait/time.Second) {
 		return time.Time{}
@@ -154,8 +154,8 @@ func expiry(seconds int64, now time.Time) time.Time {
 	return now.Add(time.Duration(seconds) * time.Second)
 }
 
-// callMedia does the same as do for calls about a file. It changes the class of a rejection to RejectedMedia, or to
-// Transient if X has deleted the upload.
+// callMedia is like do, but changes the class of a rejection to RejectedMedia, or to Transient if X has deleted the
+// upload.
 func (n *Network) callMedia(ctx context.Context, c network.Call, data any) error {
 	err := n.do(ctx, c, data)
 	failed, ok := errors.AsType[*network.Error](err)

@@ -65,7 +65,7 @@ func (o Options) withDefaults() Options {
 // Platform returns the network's name in the API, "x".
 func (n *Network) Platform() string { return platform }
 
-// Check returns what the network would reject.
+// Check returns what the network would reject, or accept only with changes.
 func (n *Network) Check(c network.Content) []network.Problem {
 	return slices.Concat(n.opts.Rules.Check(c), checkOptions(c))
 }

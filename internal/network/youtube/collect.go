@@ -19,7 +19,7 @@ const (
 	defaultAnalytics = "https://youtubeanalytics.googleapis.com"
 	reportVersion    = "v2"
 	reportScope      = "https://www.googleapis.com/auth/yt-analytics.readonly"
-	maxBatch         = 50 // per request
+	maxBatch         = 50 // videos per request
 )
 
 var (
@@ -27,8 +27,8 @@ var (
 	_ network.HiddenLister  = (*Network)(nil)
 )
 
-// ListsPartially marks the network as a network.PartialLister. The list omits private videos, and has the title of a
-// video without a description as its text.
+// ListsPartially marks the network as a network.PartialLister. The list omits private videos, and the text of a video
+// without a description is its title.
 func (*Network) ListsPartially() {}
 
 // Collect returns the channel's uploads that others can see, with their public metrics. The number of shares comes from
@@ -89,7 +89,7 @@ type channel struct {
 	uploads   string // ID of the playlist of all uploads
 }
 
-// channelInfo returns the connected channel. Parts names the parts of the resource to request. They must include
+// channelInfo returns the connected channel. parts lists the parts of the resource to request and must include
 // contentDetails. Followers need statistics, and the picture needs snippet.
 func (n *Network) channelInfo(ctx context.Context, g network.Grant, parts string) (channel, error) {
 	var answer struct {

@@ -97,7 +97,7 @@ func (n *Network) resolveComment(
 		receipt, comment := one.receipt(n, c.On), one.Snippet.TopLevel.Snippet
 		switch {
 		case !receipt.At.IsZero() && receipt.At.Before(c.Ready.Add(-clockSkew)):
-			search.Truncated = false // All others are older.
+			search.Truncated = false // all other comments are older
 		case comment.Author.Value == g.Account && network.SameWords(comment.Text, strings.TrimSpace(c.Text)) &&
 			!t.BelongsToOther(receipt.ID, receipt.Permalink):
 			search.Found = append(search.Found, receipt)

@@ -65,7 +65,7 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	})
 }
 
-// title returns the text's first line, or the file's name if the text is empty. A video must have a title.
+// title returns the text's first line, or else the file's name, or else defaultTitle. A video must have a title.
 func title(text string, media []network.Media) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	name := ""

@@ -55,7 +55,7 @@ func (n *Network) rejection(answer network.Response) *network.Error {
 	var body struct {
 		Error *apiError `json:"error"`
 	}
-	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
+	_ = json.Unmarshal(answer.Body, &body) // a response in a different format comes from a proxy
 	cause, known := apiError{}, body.Error != nil
 	if known {
 		cause = *body.Error

@@ -42,7 +42,7 @@ func (n *Network) FinishSteps(d network.Draft) []string {
 	return steps
 }
 
-// PostID returns the ID in the URL of a video, or else the ID that the upload returned.
+// PostID returns the ID in permalink or, if permalink is empty, the ID that the upload returned.
 func (n *Network) PostID(d network.Draft, permalink string) string {
 	if id := idInURL(permalink); id != "" || permalink != "" {
 		return id

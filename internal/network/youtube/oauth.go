@@ -23,7 +23,7 @@ const (
 	codeNoRefreshToken = "no_refresh_token"
 )
 
-// Kinds returns "", because there is only one sign-in method.
+// Kinds returns only "", because there is only one sign-in method.
 func (n *Network) Kinds() []string { return []string{""} }
 
 // Authorize returns the URL of the consent page. It always requests consent, because Google issues a refresh token only
@@ -151,7 +151,7 @@ func tokenRejection(answer network.Response) *network.Error {
 		Error string `json:"error"`
 		Text  string `json:"error_description"`
 	}
-	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
+	_ = json.Unmarshal(answer.Body, &body) // a response in a different format comes from a proxy
 	class := network.Transient
 	switch body.Error {
 	case codeInvalidGrant:

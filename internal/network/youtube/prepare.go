@@ -18,8 +18,8 @@ const (
 	maxSessionURL = 4000                  // maximum characters of a session's URL
 )
 
-// Prepare starts an upload session and returns, so that the caller stores it. The next call sends the file except its
-// last part. After a failure, the upload resumes in the same session. An expired session is replaced. A video that
+// Prepare starts an upload session and returns, so that the caller can store it. The next call sends the file except
+// its last part. After a failure, the upload resumes in the same session. An expired session is replaced. A video that
 // YouTube has locked is uploaded again only if a person has deleted it.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
@@ -47,8 +47,8 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	return 0, err
 }
 
-// confirmDeletion is how long a locked video must be missing. A single list without the video does not prove that it
-// was deleted.
+// confirmDeletion is how long a locked video must be missing before it counts as deleted. A single list without the
+// video does not prove the deletion.
 const confirmDeletion = 5 * time.Minute
 
 // advanceLocked reads the status of a video that YouTube locked. A video that became visible is ready for Commit.

@@ -110,7 +110,7 @@ func (n *Network) Resolve(
 }
 
 // findUpload searches the channel's uploads since the start of the session. A missing video is Absent with the error
-// that the session has expired. Prepare then starts another session.
+// that the session has expired. Prepare then starts a new session.
 func (n *Network) findUpload(
 	ctx context.Context, g network.Grant, p draft, started time.Time, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {

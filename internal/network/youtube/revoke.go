@@ -9,7 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// holderPrefix is the prefix of Grant.Holder. Revoking one grant ends the app's entire access to the Google account.
+// holderPrefix is the prefix of Grant.Holder. The channel's ID follows. Revoking one grant ends the app's entire access
+// to the Google account.
 const holderPrefix = "youtube:"
 
 // Revoke revokes the refresh token and thereby all tokens of the grant. Source:

@@ -81,8 +81,8 @@ func (n *Network) lockedVideo(p draft, v video) *network.Error {
 	return failed
 }
 
-// rejectedVideo returns the error for a video that has an ID but is not visible. The reason is the value of a member of
-// the video's resource.
+// rejectedVideo returns the error for a video that has an ID but is not visible. member is the field of the video
+// resource that states the reason, and value is its value.
 func rejectedVideo(class network.Class, member, value string) *network.Error {
 	value = network.Clip(value, maxName)
 	return &network.Error{
@@ -108,7 +108,7 @@ func (n *Network) processingVideo(p draft, v video) *network.Error {
 	return failed
 }
 
-// checkVideo reads a video's status and returns its outcome.
+// checkVideo reads a video's status and returns the verdict for it.
 func (n *Network) checkVideo(ctx context.Context, g network.Grant, p draft, id string) (
 	network.Verdict, network.Receipt, error,
 ) {

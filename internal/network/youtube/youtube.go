@@ -82,7 +82,7 @@ func New(opts Options) *Network {
 	return &Network{network.NewClient(opts.HTTP), opts}
 }
 
-// DefaultOptions returns the options of a video without a choice.
+// DefaultOptions returns the options that apply to a video without choices.
 func (n *Network) DefaultOptions() network.Options {
 	return network.Options{YouTube: &network.YouTubeOptions{
 		PrivacyStatus: n.opts.Privacy, SelfDeclaredMadeForKids: n.opts.MadeForKids,
@@ -92,7 +92,7 @@ func (n *Network) DefaultOptions() network.Options {
 // AddsToPlaylists reports whether videos can be added to playlists.
 func (n *Network) AddsToPlaylists() bool { return n.opts.Playlists }
 
-// Validate returns an error if the privacy is not a value of the API.
+// Validate returns an error if Privacy is set to an unknown value.
 func (o Options) Validate() error {
 	if !slices.Contains([]string{"", defaultPrivacy, "unlisted", privacyPrivate}, o.Privacy) {
 		return errors.New(`"privacy" must be public, unlisted or private`)
@@ -128,7 +128,7 @@ func baseURL(set, fallback string) string { return strings.TrimRight(cmp.Or(set,
 // Platform returns the network's name in the API, "youtube".
 func (n *Network) Platform() string { return platform }
 
-// Check returns what the network would reject.
+// Check returns what the network would reject, or accept only with changes.
 func (n *Network) Check(c network.Content) []network.Problem {
 	found := n.opts.Rules.Check(c)
 	if o := c.Options.YouTube; o != nil && o.PlaylistID != "" && !n.opts.Playlists {
@@ -144,12 +144,12 @@ func (n *Network) Check(c network.Content) []network.Problem {
 // Rules returns the limits that Check applies.
 func (n *Network) Rules() network.Rules { return *n.opts.Rules }
 
-// Connect always fails, as channels are connected in a browser.
+// Connect always fails, because channels are connected in a browser.
 func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	return network.Grant{}, network.PermanentError(errors.New("connect a YouTube channel in a browser"))
 }
 
-// read decodes a list of resources into out.
+// read requests a list of resources and decodes it into out.
 func (n *Network) read(ctx context.Context, g network.Grant, list string, query url.Values, out any) error {
 	c := g.Call(http.MethodGet, "youtube/"+n.opts.Version, list)
 	c.Query = query
